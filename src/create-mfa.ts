@@ -12,6 +12,7 @@ import {
   mfaMetrics,
   mfaRouter,
   mfaSession,
+  mfaUpgrade,
   notMeRouter,
   recoveryRouter,
   startMfa,
@@ -22,6 +23,7 @@ import type { MfaMetrics } from './flows/metrics.js'
 import type { AnyRouteHandler } from './guard/any-route-handler.js'
 import { ruleGuard } from './guard/require-mfa.js'
 import type { MfaRule } from './guard/rule.js'
+import type { MfaUpgrade } from './guard/upgrade.js'
 import type { MfaAccount } from './http/account.js'
 import { depsOf } from './mfa.js'
 import type { MfaOptions } from './options.js'
@@ -63,6 +65,12 @@ export interface Mfa<User = Express.User> {
    * @throws {OptionsError} for a rule that cannot be kept.
    */
   readonly requireMfa: (rule?: MfaRule) => AnyRouteHandler
+  /**
+   * Finds out who opens a WebSocket, a socket of socket.io or a stream of server-sent events, as `mfaUpgrade(options)`: the user, or a
+   * refusal while nobody is signed in or the second factor is missing.
+   * @throws {HostError} when the request does not reach `session` in the given app.
+   */
+  readonly upgrade: MfaUpgrade<User>
   /** The Passport strategy `mfa`: `passport.use(mfa.strategy)`. */
   readonly strategy: MfaStrategy<User>
   /** The functions for changes that your app makes itself, as `mfaAccount(options)`. */
@@ -98,6 +106,7 @@ export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<U
       () =>
       (rule = {}) =>
         ruleGuard(rule, deps),
+    upgrade: () => mfaUpgrade(options),
     strategy: () => new MfaStrategy(options),
     account: () => mfaAccount(options),
     metrics: () => () => mfaMetrics(options),

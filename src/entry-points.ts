@@ -3,6 +3,7 @@ import type { MfaMetrics } from './flows/metrics.js'
 import type { AnyRouteHandler } from './guard/any-route-handler.js'
 import { sessionGate } from './guard/session-gate.js'
 import { loginStart } from './guard/start-mfa.js'
+import { findUpgrade, type MfaUpgrade } from './guard/upgrade.js'
 import { accountWith, type MfaAccount } from './http/account.js'
 import type { RouteDeps } from './http/deps.js'
 import { depsOf } from './mfa.js'
@@ -51,6 +52,18 @@ export function mfaAdmission<User>(options: MfaOptions<User>): RequestHandler {
  */
 export function startMfa<User>(options: MfaOptions<User>): AnyRouteHandler {
   return loginStart(depsOf(options))
+}
+
+/**
+ * Creates the function that finds out who opens a connection, from its request and the Express app with the gate: the user, or a
+ * refusal while nobody is signed in or the second factor is missing.
+ * @throws {OptionsError} with all faults together.
+ */
+export function mfaUpgrade<User>(options: MfaOptions<User>): MfaUpgrade<User> {
+  const deps = depsOf(options)
+  const find: MfaUpgrade = (req, app, rules) => findUpgrade(deps, req, app, rules)
+  // The options were typed by this User; inside, users are what Passport calls them.
+  return find as MfaUpgrade<User>
 }
 
 /** A router with these routes, and with the style sheet and scripts of their pages. */

@@ -41,6 +41,8 @@ export type HostErrorCode =
   | 'ERR_MFA_APP_CONTACT'
   | 'ERR_MFA_RESET_APPROVAL'
   | 'ERR_MFA_CALLBACK_TIMEOUT'
+  /** A request for a connection did not reach the gate, so `mfa.upgrade` cannot tell who connects. */
+  | 'ERR_MFA_UPGRADE'
 
 /** The app around this package is set up in a way that cannot work. Thrown at the first request that shows it. */
 export class HostError extends MfaError {

@@ -17,6 +17,7 @@ export {
   mfaMetrics,
   mfaRouter,
   mfaSession,
+  mfaUpgrade,
   notMeRouter,
   recoveryRouter,
   startMfa,
@@ -44,6 +45,7 @@ export type { ByMethod, MfaMetrics } from './flows/metrics.js'
 export type { RefusalCode } from './flows/refusal.js'
 export { requireMfa } from './guard/require-mfa.js'
 export type { MfaRule, ResumeField } from './guard/rule.js'
+export type { MfaUpgrade, RefusedUpgrade, SignedInUpgrade, Upgrade, UpgradeOptions } from './guard/upgrade.js'
 export type { MfaStatus } from './host.js'
 export type { MfaAccount } from './http/account.js'
 export type { AccountReset } from './http/reset.js'

@@ -176,6 +176,7 @@ describe('the documents', () => {
       'docs/notices.md',
       'docs/testing.md',
       'docs/sessions.md',
+      'docs/connections.md',
       'docs/upgrading.md',
       'docs/getting-started.md',
       'recipes/README.md',
@@ -185,6 +186,7 @@ describe('the documents', () => {
       'recipes/postgresql/README.md',
       'recipes/redis-nginx/README.md',
       'recipes/spa-typescript/README.md',
+      'recipes/websockets/README.md',
     ]) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
       const links = [...(await read(path)).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)]

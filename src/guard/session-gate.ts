@@ -1,17 +1,15 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { offeredFactors } from '../flows/user.js'
-import { needsBypassCode } from '../http/bypass.js'
-import { readDisabledFactors, requestContext } from '../http/context.js'
 import { type RouteDeps, setGate } from '../http/deps.js'
-import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
 import { wrapLogIn } from '../session/log-in.js'
+import { requestState } from '../session/request-state.js'
 import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState, SessionState } from '../session/state.js'
 import { storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
+import { missingFactor } from './missing-factor.js'
 import { withState } from './with-state.js'
 
 /**
@@ -32,9 +30,31 @@ export function sessionGate(deps: RouteDeps): RequestHandler {
   }
 
   return function mfaSession(req, res, next) {
+    const request = requestState<RouteDeps>(req)
+    if (!isOfExpress(req)) request.readOnly = true
+    if (request.readOnly) return inspectOnly(req, deps, next)
     const { sessionID } = req
     withState(req, deps, next, (state) => pass(req, res, next, state, sessionID))
   }
+}
+
+/**
+ * The gate for a request that may not change its session: a copy made by `mfa.upgrade`, or one that did not come through Express,
+ * such as an upgrade or a request of engine.io. The user is withheld, and nothing is sent (R134).
+ */
+function inspectOnly(req: Request, deps: RouteDeps, next: NextFunction): void {
+  const { inspection } = requestState<RouteDeps>(req)
+  withState(req, deps, next, (state) => {
+    if (inspection?.gate === deps) return inspection.found(req, state)
+    setGate(req, deps)
+    next()
+  })
+}
+
+/** Whether a request came through an Express app. Without one, it lacks `req.get` and a response that Express knows. */
+function isOfExpress(req: Request): boolean {
+  const { app }: Partial<Request> = req
+  return app !== undefined && typeof req.get === 'function'
 }
 
 async function sendToChallenge(
@@ -45,20 +65,7 @@ async function sendToChallenge(
 ): Promise<void> {
   const { settings } = deps
   setSecurityHeaders(res)
-  if (!wantsHtml(req)) {
-    const context = await requestContext(req, deps, state)
-    if (needsBypassCode(context)) {
-      return sendProblem(res, { code: 'bypass_code_required', next: settings.path })
-    }
-    await readDisabledFactors(context)
-    const { user } = context
-    return sendProblem(
-      res,
-      user.factors.length === 0 || state.record.mustEnroll
-        ? { code: 'enrollment_required', next: `${settings.path}/enroll-app` }
-        : { code: 'mfa_required', next: settings.path, factors: listFactors(offeredFactors(user)) },
-    )
-  }
+  if (!wantsHtml(req)) return sendProblem(res, await missingFactor(req, state, deps))
   if (req.method === 'GET') {
     // A path with two slashes or a complete address would lead to another site (R15).
     const returnTo = safeReturnTo(requestedUrl(req, settings)) ?? settings.homePath

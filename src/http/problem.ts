@@ -96,23 +96,30 @@ export function statusOf(code: ProblemCode): number {
 /** Responds with problem+json (RFC 9457), with `Retry-After` if the problem has a time. */
 export function sendProblem(res: Response, problem: Problem, status = statusOf(problem.code)): void {
   setRetryAfter(res, problem)
-  res
-    .status(status)
-    .type('application/problem+json')
-    .send(
-      JSON.stringify({
-        type: typeOf(res, problem.code),
-        title: TITLE[problem.code],
-        status,
-        ...problem,
-      }),
-    )
+  const { docsUrl } = findGate(res.req)?.settings ?? {}
+  const body = JSON.stringify(problemDetails(problem, status, docsUrl))
+  res.status(status).type('application/problem+json').send(body)
 }
 
-/** The address where the code is explained, if the option `docsUrl` is set, else a URN. */
-function typeOf({ req }: Response, code: ProblemCode): string {
-  const { docsUrl } = findGate(req)?.settings ?? {}
-  return docsUrl === undefined ? `urn:countersign:problem:${code}` : `${docsUrl}#${code}`
+/** A problem as problem+json (RFC 9457). */
+export interface ProblemDetails extends Problem {
+  /** The address where the code is explained, if the option `urls.docsUrl` is set, else a URN. */
+  readonly type: string
+  /** What happened, in one English sentence. */
+  readonly title: string
+  /** The HTTP status. */
+  readonly status: number
+}
+
+/** The body of a response that reports a problem. */
+export function problemDetails(
+  problem: Problem,
+  status: number,
+  docsUrl: string | undefined,
+): ProblemDetails {
+  const { code } = problem
+  const type = docsUrl === undefined ? `urn:countersign:problem:${code}` : `${docsUrl}#${code}`
+  return { type, title: TITLE[code], status, ...problem }
 }
 
 /** The sentence for a code, also used as `info.message` of the Passport strategy. */

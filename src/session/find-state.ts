@@ -3,18 +3,21 @@ import type { Request } from 'express'
 import { HostError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
 import type { Account, SessionDeps } from './deps.js'
-import { passportOf, userOf, withholdUser } from './passport-request.js'
+import { deserializeUser, passportOf, showUser, userOf, withholdUser } from './passport-request.js'
 import { type Decision, decide } from './policy.js'
 import type { MfaRecord, PendingRecord } from './record.js'
 import { requestState } from './request-state.js'
 import { type ActiveState, activeState, RequestMfaStatus, type SessionState } from './state.js'
 import {
+  forgetRecord,
   hasPassportUser,
   recordOf,
+  releaseUser,
   rememberedTarget,
   rememberTarget,
   sessionOf,
   storeFirst,
+  withheldUserOf,
 } from './store.js'
 import { readAccount } from './user-factors.js'
 import { userIdOf } from './user-id.js'
@@ -58,27 +61,43 @@ export function setState(req: Request, deps: SessionDeps, state: SessionState): 
   requestState(req).session = { sessionId: req.sessionID, state }
   req.mfa = new RequestMfaStatus(req, state, deps)
   if (state.stage === 'pending') withholdUser(req)
+  // The user of a login that is no longer pending was withheld from Passport, too.
+  else if (state.stage !== 'none' && !userOf(req)) showUser(req, state.user)
   return state
 }
 
 function findState(req: Request, deps: SessionDeps): SessionState | Promise<SessionState> {
-  const { settings, sessionsValidAfter } = deps
   const session = sessionOf(req)
   passportOf(req)
   const user = userOf(req)
-  if (!user) {
-    if (!hasPassportUser(req, session)) return SIGNED_OUT
+  if (user) return stateFor(req, deps, user)
+  if (hasPassportUser(req, session)) {
     throw new HostError(
       'ERR_MFA_NO_PASSPORT',
       'The session has a Passport user, but `req.user` is not set, so mfaSession cannot withhold the user. Mount passport.session() before mfaSession, and do not remove `req.user` between the two.',
     )
   }
+  const withheld = withheldUserOf(req, session)
+  return withheld === undefined ? SIGNED_OUT : withheldState(req, deps, withheld)
+}
+
+/** The state of a pending login, whose user is not where Passport looks for one. */
+async function withheldState(req: Request, deps: SessionDeps, withheld: unknown): Promise<SessionState> {
+  const user = await deserializeUser(req, withheld)
+  if (user && recordOf(req, userIdOf(user, deps.settings))) return stateFor(req, deps, user)
+  forgetRecord(req)
+  return SIGNED_OUT
+}
+
+function stateFor(req: Request, deps: SessionDeps, user: Express.User): SessionState | Promise<SessionState> {
+  const { settings, sessionsValidAfter } = deps
   const userId = userIdOf(user, settings)
-  const record = recordOf(req, userId, session)
+  const record = recordOf(req, userId)
   if (!sessionsValidAfter || !record) return stateOf(req, deps, user, userId, record)
   return sessionsValidAfter.isVoid(userId, record.startedAt).then(async (isVoid) => {
     if (!isVoid) return stateOf(req, deps, user, userId, record)
-    await endPendingLogin(req, undefined)
+    if (isReadOnly(req)) withholdUser(req)
+    else await endPendingLogin(req, undefined)
     return SIGNED_OUT
   })
 }
@@ -127,10 +146,12 @@ async function decideAgain(
   if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
     return pendingState(req, deps, activeState(account, earlier))
   }
+  if (isReadOnly(req)) return readOnlyState(req, decision, account)
   const record = { ...(await recordFor(decision, req, deps, account)), ...returnToOf(earlier) }
   if (decision.verdict === 'pass') {
     const isKnown = earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption !== 'policy'
     if (!isKnown && isStored(record, deps)) await storeFirst(req, record)
+    else releaseUser(req)
     return activeState(account, isKnown ? earlier : record, decision.graceUntil)
   }
   await storeFirst(req, record)
@@ -138,13 +159,31 @@ async function decideAgain(
   return activeState(account, record)
 }
 
+/**
+ * The state that follows from a decision where nothing can be stored (R134). A trusted browser is not recognized, because its token
+ * would change, and no response could bring the new one to the browser.
+ */
+function readOnlyState(req: Request, decision: Decision, account: Account): SessionState {
+  const record = newRecord(req.sessionID, account.userId)
+  if (decision.verdict !== 'pass') return activeState(account, record)
+  const exemption = decision.remember ? 'policy' : 'not_required'
+  return activeState(account, { ...record, stage: 'exempt', exemption }, decision.graceUntil)
+}
+
+function isReadOnly(req: Request): boolean {
+  return requestState(req).readOnly === true
+}
+
 /** The state of a pending login, which is ended if its time is over (R05). */
 async function pendingState(req: Request, deps: SessionDeps, state: ActiveState): Promise<SessionState> {
   const { record } = state
   const ageMs = Date.now() - record.startedAt
   if (ageMs < deps.settings.pendingLoginMs && ageMs > -CLOCK_SLACK_MS) return state
-  await endPendingLogin(req, record.returnTo)
-  deps.emit(givenUp('expired', record))
+  if (isReadOnly(req)) withholdUser(req)
+  else {
+    await endPendingLogin(req, record.returnTo)
+    deps.emit(givenUp('expired', record))
+  }
   return { stage: 'none', expired: true }
 }
 

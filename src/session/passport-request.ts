@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import passport from 'passport'
 import { HostError } from '../errors.js'
 
 /** The methods that Passport 0.6 and 0.7 add to a request, as far as we use them. */
@@ -50,6 +51,52 @@ export function userOf(req: Request): Express.User | undefined {
 /** Withholds the user from all handlers that run later. */
 export function withholdUser(req: Request): void {
   Reflect.set(req, userProperty(req), undefined)
+}
+
+/** Shows a user to all handlers that run later. */
+export function showUser(req: Request, user: Express.User): void {
+  Reflect.set(req, userProperty(req), user)
+}
+
+/** The property of the session that Passport uses. */
+export function passportKeyOf(req: Request): string {
+  const key = propertyOf(Reflect.get(req, '_sessionManager'), '_key')
+  return typeof key === 'string' ? key : 'passport'
+}
+
+/** Passport, as far as we use it to bring back a user. Its own session strategy calls the same method. */
+interface Authenticator {
+  deserializeUser(serialized: unknown, req: Request, done: (error: unknown, user?: unknown) => void): void
+}
+
+/**
+ * The instance of Passport that ran for a request. A request names only its session manager, so the instance is known if it is
+ * Passport's default one, or if `passport.initialize()` ran; not for a `new Authenticator()` without it.
+ */
+export function authenticatorOf(req: Request): Authenticator | undefined {
+  const manager: unknown = Reflect.get(req, '_sessionManager')
+  const initialized = propertyOf(Reflect.get(req, '_passport'), 'instance')
+  const found = [passport, initialized].find(
+    (one) => manager !== undefined && propertyOf(one, '_sm') === manager,
+  )
+  return typeof propertyOf(found, 'deserializeUser') === 'function' ? (found as Authenticator) : undefined
+}
+
+/** The user that Passport once serialized; `undefined` if the host no longer finds them. */
+export function deserializeUser(req: Request, serialized: unknown): Promise<Express.User | undefined> {
+  return new Promise((resolve, reject) => {
+    const found = (error: unknown, user: unknown) => {
+      if (error) reject(error)
+      else resolve(typeof user === 'object' && user !== null ? (user as Express.User) : undefined)
+    }
+    const authenticator = authenticatorOf(req)
+    if (authenticator) authenticator.deserializeUser(serialized, req, found)
+    else resolve(undefined)
+  })
+}
+
+function propertyOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
 function userProperty(req: Request): string {

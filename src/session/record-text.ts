@@ -13,6 +13,8 @@ import { type Activity, activitySchema, type Challenge, type MfaRecord, type Sho
  *
  *   { "record": "2p …", "returnTo": "/vault", "challenge": ["…", "sms", …] }
  *
+ * While the login is pending, `user` in this object can be the user as Passport serialized them (`withheld-user.ts`).
+ *
  * Times are milliseconds since 1970 in base 36. `amr` is a letter for each value. `shown` is a letter for each method, with
  * its time where that is not the time of the verification. The letter before the transaction is the stage.
  */
@@ -74,6 +76,12 @@ export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | und
   const record = readText(text, owner)
   const activity = record && activitySchema.safeParse(stored).data
   return activity && { ...record, ...activity }
+}
+
+/** Whether what a session stores is the record of a pending login in this session. Its user is checked by `readRecord`. */
+export function isRecordOf(stored: unknown, sessionId: string): boolean {
+  const text: unknown = typeof stored === 'object' && stored !== null ? Reflect.get(stored, 'record') : stored
+  return typeof text === 'string' && text.startsWith('2p ') && text.includes(` ${sessionId} `)
 }
 
 function textOf(record: MfaRecord): string {

@@ -21,6 +21,13 @@ export interface RequestState<Gate = unknown> {
   pendingRenewal?: PendingRenewal | undefined
   /** What the session store has for this session, while no other step was waited for since it was read. */
   readAhead?: Promise<object | undefined> | undefined
+  /**
+   * Whether the session of this request may only be read: the request opens or checks a connection, and no response can carry a
+   * cookie or save a session.
+   */
+  readOnly?: true
+  /** Takes over from the gate of these options once it knows the session state. Set by `mfa.upgrade`. */
+  inspection?: { readonly gate: Gate; readonly found: (req: Request, state: SessionState) => void }
   /** The entries of the trusted-device cookie that the response sets. */
   deviceEntries?: readonly Entry[]
 }

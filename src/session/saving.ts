@@ -3,9 +3,9 @@ import type { Session } from 'express-session'
 /**
  * Lets the session be saved once for the same content. express-session saves a session with a new id again at the end of the
  * response, and prolongs another one that was saved already: one more round trip to the store each, which could also bring
- * a session back that another request ended in the meantime (R07).
+ * a session back that another request ended in the meantime (R07). `beforeSave` may change the session each time before.
  */
-export function skipRepeatedSaves(session: Session): void {
+export function skipRepeatedSaves(session: Session, beforeSave: () => unknown = () => {}): void {
   // Not express-session's own property of that name: after it, the end of the response prolongs the session instead of saving it.
   const save: unknown = Reflect.get(Reflect.getPrototypeOf(session) ?? {}, 'save')
   if (typeof save !== 'function') return
@@ -14,6 +14,7 @@ export function skipRepeatedSaves(session: Session): void {
     configurable: true,
     writable: true,
     value(this: Session, done: (cause?: unknown) => void = () => {}) {
+      beforeSave()
       const content = contentOf(this)
       if (content === saved) done()
       else {

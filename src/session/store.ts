@@ -2,10 +2,18 @@ import type { Request } from 'express'
 import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
 import type { MfaRecord } from './record.js'
-import { type RecordOwner, readRecord, writeRecord } from './record-text.js'
+import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
 import { requestState } from './request-state.js'
 import { safeReturnTo } from './return-to.js'
 import { skipRepeatedSaves } from './saving.js'
+import {
+  isSerializedUser,
+  keepBesideRecord,
+  passportDataOf,
+  returnToPassport,
+  withheldIn,
+  withholdFromSession,
+} from './withheld-user.js'
 
 /*
  * Session access: the only file that reads and writes `req.session` and `req.sessionStore`.
@@ -40,8 +48,7 @@ export function sessionOf(req: Request): Session & SessionProperties {
 
 /** Whether Passport has written a user into the session. */
 export function hasPassportUser(req: Request, session = sessionOf(req)): boolean {
-  const user: unknown = Reflect.get(passportDataOf(req, session) ?? {}, 'user')
-  return Boolean(user) || user === 0
+  return isSerializedUser(Reflect.get(passportDataOf(req, session) ?? {}, 'user'))
 }
 
 /** Whether Passport has removed the user from the session, as it does when the host no longer finds the user. */
@@ -49,13 +56,23 @@ export function passportUserWasRemoved(req: Request): boolean {
   return passportDataOf(req, sessionOf(req)) !== undefined && !hasPassportUser(req)
 }
 
-/** What Passport keeps in the session. */
-function passportDataOf(req: Request, session: object): object | undefined {
-  const manager: unknown = Reflect.get(req, '_sessionManager')
-  const key: unknown =
-    typeof manager === 'object' && manager !== null ? Reflect.get(manager, '_key') : undefined
-  const login: unknown = Reflect.get(session, typeof key === 'string' ? key : 'passport')
-  return typeof login === 'object' && login !== null ? login : undefined
+/** The user of a pending login, as Passport serialized them. What belongs to another session is void (R04). */
+export function withheldUserOf(req: Request, session = sessionOf(req)): unknown {
+  return isRecordOf(session.mfa, req.sessionID) ? withheldIn(session) : undefined
+}
+
+/** Forgets a pending login whose user the host no longer finds. */
+export function forgetRecord(req: Request): void {
+  delete sessionOf(req).mfa
+}
+
+/** Gives a withheld user back to Passport, without a record: no second factor is required at this request. */
+export function releaseUser(req: Request): void {
+  const session = sessionOf(req)
+  const user = withheldUserOf(req, session)
+  if (user === undefined) return
+  delete session.mfa
+  returnToPassport(req, session, user)
 }
 
 /** The session's cookie, as the host configured express-session. */
@@ -79,7 +96,12 @@ export function recordOf(req: Request, userId: string, session = sessionOf(req))
  */
 export async function storeRecord(req: Request, record: MfaRecord): Promise<void> {
   const session = sessionOf(req)
+  const user = withheldUserOf(req, session)
   session.mfa = writeRecord(record)
+  if (record.stage !== 'pending') {
+    if (user !== undefined) returnToPassport(req, session, user)
+  } else if (user === undefined) withholdFromSession(req, session)
+  else keepBesideRecord(session, user)
   skipRepeatedSaves(session)
   await new Promise<void>((resolve, reject) => {
     session.save((cause) => (cause ? reject(storeFailed(cause)) : resolve()))
@@ -222,7 +244,8 @@ export function onRegenerate(
       delete old.returnTo
       const { mfa, returnTo } = write(req.sessionID)
       const fresh = sessionOf(req)
-      skipRepeatedSaves(fresh)
+      // Passport writes the user into the new session just before it saves it.
+      skipRepeatedSaves(fresh, () => mfa?.stage === 'pending' && withholdFromSession(req, fresh))
       if (mfa) fresh.mfa = writeRecord(mfa)
       if (returnTo) fresh.returnTo = returnTo
       callback()

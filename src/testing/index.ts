@@ -27,3 +27,4 @@ export {
 } from './software-authenticator.js'
 export type { SoftwareAssertion, SoftwareCredential, SoftwareRegistration } from './software-credential.js'
 export { totpCode } from './totp.js'
+export type { UpgradeAnswer, UpgradeProbe, UpgradeProbes } from './upgrade-probe.js'

@@ -2,6 +2,7 @@ import { type AppRoute, routesOf, type SkippedRoute } from './app-routes.js'
 import { type MfaBypass, type ProbeLogin, probeLogin } from './probe-login.js'
 import { type HostApp, probedApp } from './probed-app.js'
 import { refuseProduction } from './production.js'
+import type { UpgradeProbes } from './upgrade-probe.js'
 
 /** The app to probe, and every login it has. */
 export interface BypassOptions {
@@ -23,6 +24,8 @@ export interface BypassOptions {
   readonly values?: Readonly<Record<string, string>> | undefined
   /** Headers to send with each request, such as `X-Forwarded-Proto`. Defaults to none. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The WebSocket servers of the app, to probe their upgrades. Defaults to none. */
+  readonly upgrades?: UpgradeProbes | undefined
   /** Where the plugin's routes are mounted. They are not probed. Defaults to `/mfa`. */
   readonly path?: string | undefined
 }
@@ -40,13 +43,14 @@ export interface BypassReport {
 /**
  * Signs in by each login without passing the second factor, requests the app's routes, and compares the responses with
  * those to an anonymous request. A route is an MFA bypass if the request has a user when the route responds, if only
- * the pending login gets a success, or if it gets other content.
+ * the pending login gets a success, or if it gets other content. A path of `upgrades` is one if only the pending login can open
+ * a connection, or if it gets other messages.
  * @throws if a login fails, if the app has no routes, or with `NODE_ENV=production`, because it signs in and changes
  * data.
  */
 export async function findMfaBypasses(options: BypassOptions): Promise<BypassReport> {
   refuseProduction('findMfaBypasses')
-  const { app, logins, pendingPaths = [], values = {}, headers = {}, path = '/mfa' } = options
+  const { app, logins, pendingPaths = [], values = {}, headers = {}, path = '/mfa', upgrades } = options
   const methods = options.methods?.map((method) => method.toUpperCase())
   const { routes, ofAnyMethod, unreadable } = routesOf(app, values, methods ?? ['GET', 'POST'])
   const isOfHost = (route: AppRoute) => route.path !== path && !route.path.startsWith(`${path}/`)
@@ -57,15 +61,16 @@ export async function findMfaBypasses(options: BypassOptions): Promise<BypassRep
     .filter((route) => isOfHost(route) && !isSelected(route))
     .map((route) => ({ ...route, reason }))
 
-  const running = await probedApp(app, headers)
+  const connections = upgrades?.paths.map((one) => (typeof one === 'string' ? { path: one } : one)) ?? []
+  const running = await probedApp(app, headers, upgrades?.attach)
   try {
     const probes = []
     for (const [name, login] of Object.entries(logins)) {
-      probes.push(await probeLogin(running, { name, login, routes: probed, path, pendingPaths }))
+      probes.push(await probeLogin(running, { name, login, routes: probed, connections, path, pendingPaths }))
     }
     return {
       bypasses: probes.flatMap(({ bypasses }) => bypasses),
-      probed,
+      probed: [...probed, ...connections.map((one) => ({ method: 'GET', path: one.path }))],
       skipped: [...unreadable, ...ofOtherMethods, ...probes.flatMap(({ skipped }) => skipped)],
     }
   } finally {
@@ -89,7 +94,7 @@ export async function expectNoMfaBypass(options: BypassOptions): Promise<readonl
       'These routes treat a user without the second factor as signed in:',
       ...lines,
       'Mount mfaSession directly after passport.session(), before every login and route, and read the user only from ' +
-        '`req.user`. If a route may show a pending login more than an anonymous visitor, add its path to `pendingPaths`.',
+        '`req.user`. Let `mfa.upgrade` decide about every upgrade request. If a route may show a pending login more than an anonymous visitor, add its path to `pendingPaths`.',
     ].join('\n'),
   )
 }

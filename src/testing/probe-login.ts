@@ -1,5 +1,6 @@
 import type { AppRoute, SkippedRoute } from './app-routes.js'
 import type { ProbeAgent, ProbedApp } from './probed-app.js'
+import type { UpgradeProbe } from './upgrade-probe.js'
 
 /** Signs in with the first factor: a function that uses the agent, or the fields to post to the app's login route. */
 export type ProbeLogin =
@@ -23,6 +24,7 @@ interface Probe {
   readonly name: string
   readonly login: ProbeLogin
   readonly routes: readonly AppRoute[]
+  readonly connections: readonly UpgradeProbe[]
   /** Where the plugin's routes are mounted. */
   readonly path: string
   readonly pendingPaths: readonly string[]
@@ -44,7 +46,10 @@ const REQUEST_HEADERS: readonly Headers[] = [
 ]
 
 /** Signs in by one login and requests the routes with the pending login. `skipped` lists routes without a response. */
-export async function probeLogin(probed: ProbedApp, { name, login, routes, path, pendingPaths }: Probe) {
+export async function probeLogin(
+  probed: ProbedApp,
+  { name, login, routes, connections, path, pendingPaths }: Probe,
+) {
   const bypasses: MfaBypass[] = []
   const skipped: SkippedRoute[] = []
   const report = ({ method, path: route }: AppRoute, reason: string) => {
@@ -99,7 +104,35 @@ export async function probeLogin(probed: ProbedApp, { name, login, routes, path,
       }
     }
   }
+  for (const connection of connections) {
+    if ((await mfaStatus(agent, path)) !== 'pending') agent = await signIn()
+    const route = { method: 'GET', path: connection.path }
+    const found = await probeConnection(probed, agent, connection)
+    if (found.bypass) report(route, found.bypass)
+    else if (found.skipped) skipped.push({ ...route, reason: found.skipped })
+  }
   return { bypasses, skipped }
+}
+
+/** Why an upgrade counts as a bypass, or why it could not be probed; nothing if the server refuses it. */
+async function probeConnection(
+  probed: ProbedApp,
+  agent: ProbeAgent,
+  connection: UpgradeProbe,
+): Promise<{ readonly bypass?: string; readonly skipped?: string }> {
+  const connectAnonymously = () => probed.connect(probed.agent(), connection)
+  const anonymous = await connectAnonymously()
+  const pending = await probed.connect(agent, connection)
+  if (pending.status === 0) return { skipped: 'it did not respond' }
+  if (connection.isSignedIn) {
+    return connection.isSignedIn(pending) ? { bypass: 'a pending login opens a signed-in connection' } : {}
+  }
+  if (!pending.isOpen) return {}
+  if (!anonymous.isOpen)
+    return { bypass: 'a pending login opens a connection, an anonymous request does not' }
+  const said = String(anonymous.messages)
+  const differs = String(pending.messages) !== said && String((await connectAnonymously()).messages) === said
+  return differs ? { bypass: 'a pending login gets other messages than an anonymous connection' } : {}
 }
 
 async function request(

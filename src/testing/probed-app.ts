@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { Socket } from 'node:net'
 import type { AppRoute } from './app-routes.js'
+import { probeUpgrade, type UpgradeAnswer, type UpgradeProbe, type UpgradeProbes } from './upgrade-probe.js'
 
 /** An Express app, by the part of its type that all Express versions share. */
 export type HostApp = RequestListener
@@ -26,8 +28,13 @@ const TIMEOUT_MS = 2_000
  * Runs the app on a port of this machine and records which requests have a user when they are answered. The app itself
  * is not changed.
  */
-export async function probedApp(app: HostApp, headers: Readonly<Record<string, string>>) {
+export async function probedApp(
+  app: HostApp,
+  headers: Readonly<Record<string, string>>,
+  attach: UpgradeProbes['attach'] = () => {},
+) {
   let withUser: AppRoute[] = []
+  const cookiesOf = new WeakMap<ProbeAgent, () => Record<string, string>>()
   const server = createServer((req, res) => {
     const { method = '', url = '' } = req
     const { writeHead } = res
@@ -39,6 +46,12 @@ export async function probedApp(app: HostApp, headers: Readonly<Record<string, s
     })
     app(req, res)
   })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  await attach(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
@@ -53,14 +66,17 @@ export async function probedApp(app: HostApp, headers: Readonly<Record<string, s
     /** A new browser without cookies. */
     agent(): ProbeAgent {
       const jar = new Map<string, string>()
-      return async (path, init = {}) => {
+      const cookieHeader = (): Record<string, string> => {
         const cookies = [...jar].map((pair) => pair.join('=')).join('; ')
+        return cookies ? { Cookie: cookies } : {}
+      }
+      const agent: ProbeAgent = async (path, init = {}) => {
         const answer = await fetch(new URL(path, origin), {
           ...init,
           headers: {
             Accept: 'application/json',
             ...headers,
-            ...(cookies && { Cookie: cookies }),
+            ...cookieHeader(),
             ...init.headers,
           },
           redirect: 'manual',
@@ -72,9 +88,17 @@ export async function probedApp(app: HostApp, headers: Readonly<Record<string, s
         }
         return answer
       }
+      cookiesOf.set(agent, cookieHeader)
+      return agent
+    },
+    /** Opens a connection with the cookies of a browser. */
+    connect(agent: ProbeAgent, probe: UpgradeProbe): Promise<UpgradeAnswer> {
+      return probeUpgrade(origin, probe, { ...headers, ...cookiesOf.get(agent)?.() })
     },
     async close(): Promise<void> {
       server.closeAllConnections()
+      // Upgraded connections do not count as connections of the HTTP server.
+      for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
   }

@@ -66,7 +66,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     uses: ['http', 'recovery', 'flows', 'pages', 'notices', 'session', 'protocol', ...LEAVES],
     types: ['trust', ...CONFIGURED],
   },
-  guard: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
+  guard: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts'] },
   passport: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
 
   // Inspects other modules; no module below uses it.
@@ -166,6 +166,8 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
   // Optional.
   'libphonenumber-js': { uses: ['src/client/phone-format.ts'] },
   'rate-limiter-flexible': { uses: ['src/limits/counter.ts'] },
+  // To bring back the user of a pending login.
+  passport: { uses: ['src/session/passport-request.ts'] },
   'express-session': { uses: [], types: ['src/session/saving.ts', 'src/session/store.ts'] },
   express: {
     uses: ['src/entry-points.ts', 'src/routers/', 'src/http/'],
@@ -255,7 +257,10 @@ describe('the layering of the plugin', () => {
     expect(plugin.filter(({ code }) => network.test(code)).map(({ path }) => path)).toEqual([
       'src/browser/request.ts',
       'src/client/live-socket.ts',
+      // Makes a request and a response for the host's app, without a connection.
+      'src/guard/upgrade.ts',
       'src/testing/probed-app.ts',
+      'src/testing/upgrade-probe.ts',
     ])
   })
 

@@ -143,6 +143,7 @@ describe('createMfa', () => {
       'wellKnownRouter',
       'startMfa',
       'requireMfa',
+      'upgrade',
       'strategy',
       'account',
       'metrics',

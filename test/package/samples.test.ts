@@ -15,6 +15,7 @@ const DOCUMENTS = [
   'docs/testing.md',
   'docs/keys.md',
   'docs/sessions.md',
+  'docs/connections.md',
   'docs/notices.md',
   'docs/trusted-devices.md',
 ]
@@ -50,6 +51,7 @@ const KIT = `
 import request from 'supertest'
 import { type MfaTestKit, signInWithMfa } from 'countersign/testing'
 declare const kit: MfaTestKit
+declare function openSockets(server: import('node:http').Server): void
 declare function test(title: string, run: () => Promise<void>): void
 `
 
@@ -100,6 +102,9 @@ describe('the samples of the documents', () => {
         uses('mfaAccount') &&
           !/import[^\n]*mfaAccount/.test(sample) &&
           "import { mfaAccount } from 'countersign'",
+        uses('server') &&
+          !/const server|\(server\) =>/.test(sample) &&
+          "declare const server: import('node:http').Server",
         uses('mfaMetrics') && "import { mfaMetrics } from 'countersign'",
         uses('createMfa') &&
           !/import[^\n]*createMfa/.test(sample) &&

@@ -1,7 +1,12 @@
+import type { IncomingMessage, Server } from 'node:http'
 import express, { type Express as App } from 'express'
+import session, { type Store } from 'express-session'
+import type passport from 'passport'
 import { describe, expect, it } from 'vitest'
-import { findMfaBypasses } from '../../src/testing/index.js'
-import { type HostSetup, host, type TestUser } from '../kit/host.js'
+import { WebSocketServer } from 'ws'
+import { createMfa } from '../../src/index.js'
+import { findMfaBypasses, type UpgradeAnswer, type UpgradeProbes } from '../../src/testing/index.js'
+import { type Host, type HostSetup, host, type TestUser } from '../kit/host.js'
 
 const logins = { name: { fields: { name: 'bob' } } }
 const HAS_USER = 'the request has a user when the route responds'
@@ -58,6 +63,64 @@ export function findsBypasses(version: string): void {
           void app.get('/photo', (req, res) => void res.status('account' in req ? 200 : 401).json({})),
       })
       expect(named.found).toEqual(['GET /photo: a pending login gets 200, an anonymous request gets 401'])
+    })
+
+    describe('with WebSocket servers (R134)', () => {
+      /** A server that opens connections for users, and one that opens all of them and says hello to users. */
+      const attachTo =
+        (isSignedIn: (req: IncomingMessage) => Promise<boolean>) =>
+        (server: Server): void => {
+          const sockets = new WebSocketServer({ noServer: true })
+          server.on('upgrade', async (req, socket, head) => {
+            const signedIn = await isSignedIn(req)
+            if (req.url === '/closed' && !signedIn)
+              return void socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n')
+            sockets.handleUpgrade(req, socket, head, (one) => one.send(signedIn ? 'hello' : 'sign in first'))
+          })
+        }
+
+      /** What the READMEs of ws and socket.io show: the session and Passport, and then `req.user`. */
+      const unguarded = (store: Store, auth: passport.Authenticator) => {
+        const sessions = session({ secret: 'a test secret', resave: false, saveUninitialized: false, store })
+        const handlers: express.RequestHandler[] = [sessions, auth.session()]
+        return attachTo(async (req) => {
+          for (const handler of handlers) {
+            await new Promise((next) => void Reflect.apply(handler, undefined, [req, {}, next]))
+          }
+          return Boolean(Reflect.get(req, 'user'))
+        })
+      }
+
+      const probeSockets = async (
+        attach: (made: Host, auth: passport.Authenticator) => UpgradeProbes['attach'],
+      ) => {
+        let auth: passport.Authenticator | undefined
+        const made = host({
+          beforeGate(_app, own) {
+            auth = own
+          },
+        })
+        if (!auth) throw new Error('no Passport')
+        const paths = ['/closed', '/open', { path: '/own', isSignedIn: saysHello }]
+        const { app } = made
+        const found = await findMfaBypasses({ app, logins, upgrades: { attach: attach(made, auth), paths } })
+        return found.bypasses.map(({ route, reason }) => `${route}: ${reason}`)
+      }
+      const saysHello = ({ messages }: UpgradeAnswer) => messages.includes('hello')
+
+      it('finds those that ask only Passport', async () => {
+        expect(await probeSockets(({ store }, auth) => unguarded(store, auth))).toEqual([
+          '/closed: a pending login opens a connection, an anonymous request does not',
+          '/open: a pending login gets other messages than an anonymous connection',
+          '/own: a pending login opens a signed-in connection',
+        ])
+      })
+
+      it('finds nothing when they ask mfa.upgrade', async () => {
+        const guarded = ({ app, mfa }: Host) =>
+          attachTo(async (req) => (await createMfa(mfa).upgrade(req, app)).outcome === 'signed_in')
+        expect(await probeSockets(guarded)).toEqual([])
+      })
     })
 
     it('finds routes in nested routers, in lists of paths, with parameters, and mounted middleware', async () => {
