@@ -21,6 +21,10 @@ export interface RequestState<Gate = unknown> {
   pendingRenewal?: PendingRenewal | undefined
   /** What the session store has for this session, while no other step was waited for since it was read. */
   readAhead?: Promise<object | undefined> | undefined
+  /** The stage of the session when the request arrived. */
+  arrivedAs?: SessionState['stage']
+  /** Whether `requireStrongest` let the request through. */
+  strongestShown?: boolean
   /** The entries of the trusted-device cookie that the response sets. */
   deviceEntries?: readonly Entry[]
 }

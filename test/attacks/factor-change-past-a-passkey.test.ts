@@ -2,10 +2,10 @@ import express from 'express'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMfa, type MfaOptions, type MfaService, ServiceError } from '../../src/index.js'
 import { totpCode } from '../../src/testing/totp.js'
-import { MINUTE, stopClock } from '../kit/clock.js'
-import { browserAgent, type HostSetup, jsonAgent, type TestUser } from '../kit/host.js'
-import { challenge, login, verify } from '../kit/sign-in.js'
 import { addKey, assertion, type KeyHost, keyHost, showCode, signedIn } from '../keys/kit.js'
+import { MINUTE, stopClock } from '../kit/clock.js'
+import { browserAgent, jsonAgent, type TestUser } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 
 /*
  * The host changes phone numbers itself, behind `requireStrongest`. Its list of factors does not name the passkey and the
@@ -16,7 +16,6 @@ interface Setup {
   readonly options?: Partial<MfaOptions<TestUser>>
   readonly change?: (service: MfaService) => MfaService
   readonly rule?: Parameters<ReturnType<typeof createMfa>['requireStrongest']>[0]
-  readonly first?: HostSetup['first']
 }
 
 function phoneHost({ rule, ...setup }: Setup = {}) {
@@ -115,7 +114,7 @@ describe('an attacker with the password and the phone of a user who has a passke
     let skips = false
     const made = phoneHost({
       options: {
-        login: { policy: () => (skips ? 'skip' : 'require') },
+        policy: () => (skips ? 'skip' : 'require'),
         trustedDevices: { store: 'memory' },
       },
     })
@@ -204,7 +203,7 @@ describe('requireStrongest (R136)', () => {
     const made = phoneHost()
     await changePhone(await signedIn(made, 'nina')).expect(200)
     const strict = phoneHost({
-      options: { login: { policy: () => 'require', pendingPaths: ['/phone'] } },
+      options: { policy: () => 'require', login: { pendingPaths: ['/phone'] } },
     })
     const nina = await signedIn(strict, 'nina')
     expect((await changePhone(nina).expect(403)).body).toMatchObject({

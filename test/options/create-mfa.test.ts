@@ -143,6 +143,7 @@ describe('createMfa', () => {
       'wellKnownRouter',
       'startMfa',
       'requireMfa',
+      'requireStrongest',
       'strategy',
       'account',
       'metrics',
