@@ -1,6 +1,8 @@
 import { softwareAuthenticator } from 'countersign/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MINUTE, stopClock } from '../../test/kit/clock.js'
 import { challenge, verify } from '../../test/kit/sign-in.js'
+import { appCode } from '../src/app-code.js'
 import { SEED_USERS } from '../src/seed-users.js'
 import { type Browser, expectStatus, openTestVault, passwordOf, signIn, type TestVault } from './kit.js'
 
@@ -89,5 +91,22 @@ describe('an attacker with the password and the phone of a customer (R136)', () 
       code: 'step_up_required',
       factors: [{ method: 'app' }],
     })
+  })
+
+  it('resets no account with the authenticator app of staff who have a passkey', async () => {
+    const secret = SEED_USERS.find(({ username }) => username === 'otto')?.appSecret ?? ''
+    const otto = vault.browser()
+    await signIn(otto, 'otto').then(expectStatus(200))
+    await verify(otto, appCode(secret, Date.now()), { factor: 'app' }).then(expectStatus(200))
+    const order = { username: 'bob', reason: 'lost' }
+    await otto.post('/admin/resets').send(order).expect(200)
+    await addPasskey(otto)
+    // The code that the attacker saw is the next one of the app.
+    stopClock().move(MINUTE)
+    const attacker = vault.browser()
+    await signIn(attacker, 'otto').then(expectStatus(200))
+    await verify(attacker, appCode(secret, Date.now()), { factor: 'app' }).then(expectStatus(200))
+    const { body } = await attacker.post('/admin/resets').send(order).expect(401)
+    expect(body).toMatchObject({ code: 'step_up_required', factors: [{ method: 'passkey' }] })
   })
 })

@@ -1,4 +1,4 @@
-import { mfaAccount, requireMfa } from 'countersign'
+import { createMfa } from 'countersign'
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -26,13 +26,15 @@ export function adminRoutes(context: VaultContext): Router {
   const { config, users, mfa } = context
   const router = Router()
   if (!mfa.recovery) return router
-  const account = mfaAccount(mfa)
+  const { account, requireMfa, requireStrongest } = createMfa(mfa)
   const requests = resetRequests()
   const staffOnly: RequestHandler = function staffOnly(req, _res, next) {
     const isStaff = config.staff.includes(customer(req).username)
     next(isStaff ? undefined : new Problem('not_found', 'There is no page at this address.'))
   }
-  const strong = requireMfa({ maxAge: config.stepUpMaxAge, minStrength: 'strong' })
+  const maxAge = config.stepUpMaxAge
+  // Staff need an authenticator app or a key; whoever has both shows the key.
+  const strong = [requireMfa({ maxAge, minStrength: 'strong' }), requireStrongest({ maxAge })]
 
   router.get('/admin', signedIn, staffOnly, strong, (req, res) => {
     res.send(adminPage(customer(req), requests.list(), takePageMessage(req), frameOf(req, context)))
