@@ -33,14 +33,15 @@ export function adminRoutes(context: VaultContext): Router {
     next(isStaff ? undefined : new Problem('not_found', 'There is no page at this address.'))
   }
   const maxAge = config.stepUpMaxAge
-  // Staff need an authenticator app or a key; whoever has both shows the key.
-  const strong = [requireMfa({ maxAge, minStrength: 'strong' }), requireStrongest({ maxAge })]
+  // Staff need an authenticator app or a key. Those who have both show the key.
+  const strong = requireMfa({ maxAge, minStrength: 'strong' })
+  const strongest = requireStrongest({ maxAge })
 
-  router.get('/admin', signedIn, staffOnly, strong, (req, res) => {
+  router.get('/admin', signedIn, staffOnly, strong, strongest, (req, res) => {
     res.send(adminPage(customer(req), requests.list(), takePageMessage(req), frameOf(req, context)))
   })
 
-  router.post('/admin/resets', signedIn, staffOnly, strong, async (req, res) => {
+  router.post('/admin/resets', signedIn, staffOnly, strong, strongest, async (req, res) => {
     const { username, reason } = readBody(req, order)
     const user = await users.findByName(username)
     if (!user) throw new Problem('invalid_request', 'There is no user of this name.')
@@ -49,7 +50,7 @@ export function adminRoutes(context: VaultContext): Router {
     else res.redirect(303, '/admin')
   })
 
-  router.post('/admin/resets/approve', signedIn, staffOnly, strong, async (req, res) => {
+  router.post('/admin/resets/approve', signedIn, staffOnly, strong, strongest, async (req, res) => {
     const approvedBy = customer(req).username
     const request = requests.takeToApprove(readBody(req, approval).id, approvedBy)
     const user = request && (await users.findByName(request.username))
