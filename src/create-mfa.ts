@@ -22,6 +22,7 @@ import {
 import type { MfaMetrics } from './flows/metrics.js'
 import type { AnyRouteHandler } from './guard/any-route-handler.js'
 import { ruleGuard } from './guard/require-mfa.js'
+import { strongestGuard } from './guard/require-strongest.js'
 import type { MfaRule } from './guard/rule.js'
 import type { MfaUpgrade } from './guard/upgrade.js'
 import type { MfaAccount } from './http/account.js'
@@ -71,6 +72,23 @@ export interface Mfa<User = Express.User> {
    * @throws {HostError} when the request does not reach `session` in the given app.
    */
   readonly upgrade: MfaUpgrade<User>
+  /**
+   * Creates the guard for routes of your app that change a factor, a contact or the password. It requires what the routes of
+   * this package require for a change of factors: a second factor shown in the last 5 minutes (`maxAge`) in this session that is as
+   * strong as the strongest one the user has, whether you list it or the service keeps it, such as a passkey. With
+   * `requireMfa` alone, an attacker with the password and the phone could change the account of a user with a passkey.
+   *
+   * It refuses like `requireMfa`: a browser is redirected to show the factor, a JSON client gets `step_up_required` with
+   * `factors` and `backup`; `resume` and `resumeTitle` work alike. It also asks where no second factor was shown at sign-in: in a trusted
+   * browser, and where the policy skipped it. A signed-in user who has no factor at all passes. No pending login does: a
+   * user who must set up a factor first gets `enrollment_required`, also after a recovery or reset.
+   * `login.allowWeakFactorsToChangeFactors` accepts any factor of that age. If the service cannot say which factors the user has, the
+   * route is not called, and the request fails with a `ServiceError` (503).
+   *
+   * Report the change with `account.factorAdded` or `account.factorRemoved`. The route must be behind `session`.
+   * @throws {OptionsError} for a rule that cannot be kept.
+   */
+  readonly requireStrongest: (rule?: Pick<MfaRule, 'maxAge' | 'resume' | 'resumeTitle'>) => AnyRouteHandler
   /** The Passport strategy `mfa`: `passport.use(mfa.strategy)`. */
   readonly strategy: MfaStrategy<User>
   /** The functions for changes that your app makes itself, as `mfaAccount(options)`. */
@@ -107,6 +125,10 @@ export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<U
       (rule = {}) =>
         ruleGuard(rule, deps),
     upgrade: () => mfaUpgrade(options),
+    requireStrongest:
+      () =>
+      (rule = {}) =>
+        strongestGuard(rule, deps),
     strategy: () => new MfaStrategy(options),
     account: () => mfaAccount(options),
     metrics: () => () => mfaMetrics(options),

@@ -4,6 +4,7 @@ import type { Config } from './config.js'
 import type { SeedUser } from './seed-users.js'
 import type { Ledger } from './store/ledger.js'
 import type { SignInFailures } from './store/sign-in-failures.js'
+import type { StreamTickets } from './store/stream-tickets.js'
 import type { Users, VaultUser } from './store/users.js'
 import type { AppCode, InboxMessage } from './views/inbox-page.js'
 
@@ -28,6 +29,7 @@ export interface VaultContext {
   readonly keys: MfaService['keys']
   /** Turns recordings and speech into text. */
   readonly transcriber: Pick<MfaService, 'transcribe' | 'createStreamTicket'>
+  readonly streamTickets: StreamTickets
   /** Where browsers open the streams of an external service, such as `wss://mfa.example`; by default at this app. */
   readonly streamOrigin?: string | undefined
   readonly sessionSecret: string

@@ -17,6 +17,7 @@ import { ledgerIn } from './store/ledger.js'
 import { type Messages, messagesIn } from './store/messages.js'
 import { secretFromFile } from './store/secret-file.js'
 import { signInFailuresIn } from './store/sign-in-failures.js'
+import { streamTicketsIn } from './store/stream-tickets.js'
 import { createTables } from './store/tables.js'
 import { usersIn } from './store/users.js'
 
@@ -60,6 +61,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
       mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, { db, redis, messages }),
       codes: mfa,
       transcriber: mfa,
+      streamTickets: streamTicketsIn(db),
       keys: mfa.keys,
       streamOrigin: service
         ? undefined

@@ -16,6 +16,7 @@ import { ledgerIn } from '../src/store/ledger.js'
 import { messagesIn } from '../src/store/messages.js'
 import { scryptPasswords } from '../src/store/passwords.js'
 import { signInFailuresIn } from '../src/store/sign-in-failures.js'
+import { streamTicketsIn } from '../src/store/stream-tickets.js'
 import { createTables } from '../src/store/tables.js'
 import { usersIn } from '../src/store/users.js'
 
@@ -65,6 +66,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     mfa: { ...vaultMfa(config, service.mfa, users, { db, messages }), onEvent: undefined },
     codes: service.mfa,
     transcriber: service.mfa,
+    streamTickets: streamTicketsIn(db),
     keys: service.mfa.keys,
     sessionSecret: SECRET,
     inbox,

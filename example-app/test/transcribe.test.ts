@@ -10,6 +10,7 @@ import {
 } from 'countersign'
 import supertest from 'supertest'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MINUTE, SECOND, stopClock } from '../../test/kit/clock.js'
 import { createApp } from '../src/app.js'
 import { type Browser, openTestVault, signIn, type TestVault } from './kit.js'
 
@@ -230,6 +231,42 @@ describe('a ticket for live speech', () => {
     expect(refused.body.code).toBe('sign_in_required')
     const elsewhere = await nina.post('/transcribe/ticket').set('sec-fetch-site', 'cross-site').expect(403)
     expect(elsewhere.body.code).toBe('cross_site')
+  })
+
+  it('is issued six times a minute to one user, in all processes together', async () => {
+    const clock = stopClock()
+    const otherProcess = createApp({
+      ...vault.context,
+      transcriber: { ...vault.context.transcriber, createStreamTicket: () => issueTicket() },
+    })
+    let issued = 0
+    issueTicket = async () => ({ ticket: `ticket-${++issued}`, expiresInSeconds: 60 })
+    const signedIn = async (at: typeof app, name: string) => {
+      const browser = supertest.agent(at).accept('application/json')
+      expect((await signIn(browser, name)).body.status).toBe('signed_in')
+      return browser
+    }
+    clock.move(MINUTE)
+    const browsers = [nina, await signedIn(app, 'nina'), await signedIn(otherProcess, 'nina')]
+    const answers = await Promise.all(
+      [...browsers, ...browsers, ...browsers].map((browser) => browser.post('/transcribe/ticket')),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(6).fill(200), 429, 429, 429])
+    expect(issued).toBe(6)
+    const refused = answers.find(({ status }) => status === 429)
+    expect(refused?.body.code).toBe('too_many_attempts')
+    expect(refused?.headers['retry-after']).toBe('60')
+
+    const pending = supertest.agent(app).accept('application/json')
+    expect((await signIn(pending, 'bob')).body.status).toBe('mfa_required')
+    await pending.post('/transcribe/ticket').expect(401)
+
+    clock.move(MINUTE - SECOND)
+    const last = await nina.post('/transcribe/ticket').expect(429)
+    expect(last.headers['retry-after']).toBe('1')
+    clock.move(SECOND)
+    await nina.post('/transcribe/ticket').expect(200)
+    expect(issued).toBe(7)
   })
 
   it('leads to an external service, to which the page may connect', async () => {

@@ -16,6 +16,11 @@ export interface Diagnostics {
    * relying party. It waits for nothing, never throws and changes nothing.
    */
   inspectKeys(facts: KeyRequestFacts, relatedOrigins: () => Promise<readonly string[]>): void
+  /**
+   * Checks a change of factors that the host reports. `isProven` is asked only if the answer matters. It waits for nothing, never
+   * throws and changes nothing.
+   */
+  inspectFactorChange(isProven: () => Promise<boolean>): void
   /** Emits a warning, unless it was emitted before or is ignored. */
   warn(code: WarningCode): void
 }
@@ -29,7 +34,12 @@ function isInspected(nth: number): boolean {
   return nth < FIRST_REQUESTS || (nth < MAX_INSPECTED_REQUESTS && nth % SAMPLED_EVERY === 0)
 }
 
-const DISABLED: Diagnostics = { inspect() {}, inspectKeys() {}, warn() {} }
+const DISABLED: Diagnostics = {
+  inspect() {},
+  inspectKeys() {},
+  inspectFactorChange() {},
+  warn() {},
+}
 
 /** Creates the diagnostics and emits the warnings that are known at start. */
 export function diagnosticsFor(
@@ -82,6 +92,16 @@ export function diagnosticsFor(
           if (!hosts.includes(facts.hostname)) warn('MFA_WARN_KEY_RELYING_PARTY')
         },
         // The next request checks it again.
+        () => {},
+      )
+    },
+    inspectFactorChange(isProven) {
+      if (silenced.has('MFA_WARN_FACTOR_CHANGE')) return
+      isProven().then(
+        (proven) => {
+          if (!proven) warn('MFA_WARN_FACTOR_CHANGE')
+        },
+        // The next change checks it again.
         () => {},
       )
     },

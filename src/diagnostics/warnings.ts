@@ -38,6 +38,8 @@ export const WARNINGS = {
     'The MFA service is called over plain http, so others can read the API key and every code. Set service.baseUrl to an https address.',
   MFA_WARN_APP_CONTACT:
     'Two users of this app have the same contact for their authenticator apps, perhaps in another spelling, so the app of one would replace that of the other. Let appContact return a verified contact that no other user has.',
+  MFA_WARN_FACTOR_CHANGE:
+    'The app changed a factor of a user (account.factorAdded, account.factorRemoved) whose session had not just shown the strongest factor, so an attacker with a weaker one could do the same. Put mfa.requireStrongest() before the route.',
   MFA_WARN_DIALECT:
     "The MFA service is the Countersign service, but service.dialect does not use its additions, so a code of one sign-in can be used in another. Remove service.dialect, or set it to 'countersign'.",
   MFA_WARN_SERVICE_NOT_RECOGNIZED:

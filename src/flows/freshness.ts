@@ -4,7 +4,7 @@ import type { Settings } from '../settings.js'
 import type { MfaUser } from './user.js'
 
 /** How old a second factor may be to change factors (R55, R61). */
-const FACTOR_CHANGE_MS = 5 * 60_000
+export const FACTOR_CHANGE_MS = 5 * 60_000
 
 /** How fresh a second factor must be, and which methods are accepted. */
 export interface Freshness {
@@ -13,16 +13,18 @@ export interface Freshness {
 }
 
 /**
- * What a change of factors and the trust in a browser require: a second factor of the last 5 minutes that is at least as
- * strong as the strongest one of the account. Otherwise an attacker with the mailbox could replace the authenticator app (R92).
+ * What a change of factors and the trust in a browser require: a second factor of the last 5 minutes, or of `maxAgeMs`, that is
+ * at least as strong as the strongest one of the account. Otherwise an attacker with the mailbox could replace the
+ * authenticator app (R92).
  */
 export function factorChange(
   { allowWeakFactorsToChangeFactors }: Pick<Settings, 'allowWeakFactorsToChangeFactors'>,
   user: Pick<MfaUser, 'factors'>,
+  maxAgeMs = FACTOR_CHANGE_MS,
 ): Freshness {
   const strongest = strongestOf(user.factors.map(({ method }) => method))
   return {
-    maxAgeMs: FACTOR_CHANGE_MS,
+    maxAgeMs,
     accepts: (shown) => allowWeakFactorsToChangeFactors || isAtLeast(shown, strongest),
   }
 }

@@ -5,6 +5,7 @@ import type { AccountFactors } from '../protocol/service.js'
 import type { ShownMethod } from '../protocol/strength.js'
 import { withTimeout } from '../timeout.js'
 import type { Deps } from './deps.js'
+import type { Freshness } from './freshness.js'
 import { backupOwner, backupShown, backupTarget, callerOf, type MfaUser } from './user.js'
 
 /** How long a page waits for the service. */
@@ -57,7 +58,7 @@ export async function hasBackupCodes({ backupCodes }: Deps, user: MfaUser): Prom
 }
 
 /** Whether a backup code of this user would be accepted. Codes that were shown on a page count as such, whatever the contact. */
-export async function acceptsBackup(
+async function acceptsBackup(
   deps: Deps,
   user: MfaUser,
   accepts: (shown: ShownMethod) => boolean,
@@ -70,6 +71,18 @@ export async function acceptsBackup(
   if (!acceptsSent && !acceptsPage) return false
   const known = await knownFactors(deps, user)
   return known?.backupDelivery === 'page' ? acceptsPage : acceptsSent
+}
+
+/** The factors of a user that a route accepts, and whether it accepts a backup code. */
+export async function acceptedFactors(
+  deps: Deps,
+  user: MfaUser,
+  { accepts }: Pick<Freshness, 'accepts'>,
+): Promise<{ readonly factors: readonly Factor[]; readonly backup: boolean }> {
+  return {
+    factors: user.factors.filter(({ method }) => accepts(method)),
+    backup: await acceptsBackup(deps, user, accepts),
+  }
 }
 
 /** Whether backup codes can be shown on a page: the service returns them, and tells them from those that were sent. */

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express'
 import { isFresh } from '../flows/freshness.js'
-import { acceptsBackup } from '../flows/known-factors.js'
+import { acceptedFactors } from '../flows/known-factors.js'
 import { offeredFactors } from '../flows/user.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
@@ -10,7 +10,7 @@ import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, wantsHtml } from '../http/request.js'
 import type { InterruptedRequest, MfaRecord } from '../session/record.js'
 import { requestedUrl, safeReturnTo } from '../session/return-to.js'
-import type { ActiveState, SessionState } from '../session/state.js'
+import type { ActiveState } from '../session/state.js'
 import { rememberTarget, storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
 import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
@@ -35,39 +35,50 @@ export function requireMfa(rule: MfaRule = {}): AnyRouteHandler {
 export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
   const rule = readRule(given)
 
-  const check = (req: Request, res: Response, next: NextFunction, deps: RouteDeps, state: SessionState) => {
-    const { settings } = deps
-    if (state.stage === 'verified' && isFresh(state.record, rule)) {
-      // Almost every request takes this path, so it creates no promise.
-      if (!state.record.interrupted) return next()
-      return forgetInterrupted(req, state.record, state.record.interrupted, settings).then(() => next())
-    }
-    setSecurityHeaders(res)
-    if (state.stage !== 'none') return requireFactor(req, res, state, deps, rule)
-    if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.signInPath })
-    rememberTarget(req, targetOf(req, settings))
-    res.redirect(303, settings.signInPath)
-  }
-
   return forAnyRoute(function mfaRequired(req, res, next) {
     const deps = gateOf(req, own)
-    withState(req, deps, next, (state) => check(req, res, next, deps, state))
+    withState(req, deps, next, (state) => {
+      // Almost every request takes this path, so it creates no promise.
+      if (state.stage === 'verified' && isFresh(state.record, rule)) return pass(req, next, deps, state)
+      if (state.stage === 'none') return requireSignIn(req, res, deps)
+      return requireFactor(req, res, state, deps, rule)
+    })
   })
 }
 
-async function requireFactor(
+/** Calls the route, and forgets an interrupted form that this request sends again. */
+export function pass(
+  req: Request,
+  next: NextFunction,
+  { settings }: RouteDeps,
+  { record }: ActiveState,
+): Promise<void> | void {
+  if (!record.interrupted) return next()
+  return forgetInterrupted(req, record, record.interrupted, settings).then(() => next())
+}
+
+/** Refuses a request without a signed-in user. */
+export function requireSignIn(req: Request, res: Response, { settings }: RouteDeps): void {
+  setSecurityHeaders(res)
+  if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.signInPath })
+  rememberTarget(req, targetOf(req, settings))
+  res.redirect(303, settings.signInPath)
+}
+
+/** Refuses a request until the user has shown one of the factors that the rule accepts. */
+export async function requireFactor(
   req: Request,
   res: Response,
   state: ActiveState,
   deps: RouteDeps,
   rule: Rule,
 ): Promise<void> {
+  setSecurityHeaders(res)
   const { settings, diagnostics } = deps
   const { path, signInPath } = settings
   const context = await requestContext(req, deps, state)
   const { user } = context
-  const factors = user.factors.filter(({ method }) => rule.accepts(method))
-  const backup = await acceptsBackup(deps, user, rule.accepts)
+  const { factors, backup } = await acceptedFactors(deps, user, rule)
   const html = wantsHtml(req)
   if (!html) await readDisabledFactors(context)
   const offered = new Set(offeredFactors(user))
@@ -82,6 +93,7 @@ async function requireFactor(
           code: state.stage === 'pending' ? 'mfa_required' : 'step_up_required',
           next: path,
           factors: listFactors(factors.filter((factor) => offered.has(factor))),
+          ...(state.stage !== 'pending' && { backup: backup && !user.disabled?.has('backup') }),
         }
   if (html && rule.resume.length > 0 && isUnparsedForm(req)) diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
   const current = await storeIfCurrent(req, {

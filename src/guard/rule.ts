@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Duration } from '../duration.js'
 import { OptionsError } from '../errors.js'
+import { FACTOR_CHANGE_MS } from '../flows/freshness.js'
 import { duration, onlyGiven } from '../option-rules.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 import { isAtLeast, methodShown, type ShownMethod, STRENGTHS, type Strength } from '../protocol/strength.js'
@@ -40,6 +41,9 @@ export interface MfaRule {
    */
   readonly resumeTitle?: string | Readonly<Record<string, string>> | undefined
 }
+
+/** What `requireStrongest` can be told. It knows by itself which factors it accepts. */
+export type StrongestRule = Pick<MfaRule, 'maxAge' | 'resume' | 'resumeTitle'>
 
 /** A rule with its defaults. */
 export interface Rule {
@@ -82,16 +86,16 @@ const schema = z.strictObject({
     .optional(),
 })
 
+const strongestSchema = schema
+  .pick({ resume: true, resumeTitle: true })
+  .extend({ maxAge: duration('30s', '24h', '5m').prefault(FACTOR_CHANGE_MS) })
+
 /**
  * Checks a rule and adds the defaults.
  * @throws {OptionsError} with all faults.
  */
 export function readRule(rule: MfaRule): Rule {
-  const isObject = typeof rule === 'object' && rule !== null && !Array.isArray(rule)
-  if (!isObject) throw new OptionsError(['requireMfa: the rule must be an object like { maxAge: "5m" }'])
-  const parsed = schema.safeParse(onlyGiven({ ...rule }))
-  if (!parsed.success) throw new OptionsError(parsed.error.issues.flatMap(faultsIn))
-  const { maxAge, methods, minStrength, resume, resumeTitle } = parsed.data
+  const { maxAge, methods, minStrength, resume, resumeTitle } = parse('requireMfa', schema, rule)
   const accepts = (shown: ShownMethod) =>
     (methods?.includes(methodShown(shown)) ?? true) && isAtLeast(shown, minStrength)
   if ([...ALL_METHODS, 'phone_backup' as const, 'page_backup' as const].some(accepts))
@@ -101,9 +105,26 @@ export function readRule(rule: MfaRule): Rule {
   ])
 }
 
+/**
+ * Checks the rule of `requireStrongest` and adds the defaults.
+ * @throws {OptionsError} with all faults.
+ */
+export function readStrongestRule(rule: StrongestRule): Omit<Rule, 'accepts'> {
+  const { maxAge, ...resume } = parse('requireStrongest', strongestSchema, rule)
+  return { maxAgeMs: maxAge, ...resume }
+}
+
+function parse<Parsed>(guard: string, rules: z.ZodType<Parsed>, rule: object): Parsed {
+  const isObject = typeof rule === 'object' && rule !== null && !Array.isArray(rule)
+  if (!isObject) throw new OptionsError([`${guard}: the rule must be an object like { maxAge: "5m" }`])
+  const parsed = rules.safeParse(onlyGiven({ ...rule }))
+  if (parsed.success) return parsed.data
+  throw new OptionsError(parsed.error.issues.flatMap(faultsIn).map((fault) => `${guard}: ${fault}`))
+}
+
 function faultsIn(issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((name) => `requireMfa: ${name} is not an option; check its spelling`)
+    return issue.keys.map((name) => `${name} is not an option; check its spelling`)
   }
-  return [`requireMfa: ${issue.path.join('.')} ${issue.message}`]
+  return [`${issue.path.join('.')} ${issue.message}`]
 }

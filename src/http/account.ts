@@ -8,20 +8,22 @@ import { renewSession } from '../session/renew.js'
 import { userIdOf } from '../session/user-id.js'
 import { gateOf, type RouteDeps } from './deps.js'
 import { notify } from './notify.js'
+import { isProvenChange, type ReportedChange } from './proven-change.js'
 import { type AccountReset, resetAccount } from './reset.js'
 
 /** Functions for changes of an account that the host makes itself. */
 export interface MfaAccount<User> {
   /**
    * Notifies the user that a factor was added to their account, and forgets the failures of an earlier binding of the same
-   * contact. Resolves when the notice is with the host.
+   * contact. Resolves when the notice is with the host. Call it on a route behind `requireStrongest` of `createMfa`; a change by
+   * a session that had not just shown the strongest factor of its user is a warning (`MFA_WARN_FACTOR_CHANGE`).
    * @throws {TypeError} when the factor is invalid.
    * @throws {LimitsStoreError} when the store of the counters fails.
    */
   factorAdded(req: Request, user: User, factor: FactorInput): Promise<void>
   /**
    * Notifies the user that a factor was removed or replaced, and revokes all trusted devices. Pass the user as it was before
-   * the change, so that the notice goes to the old address (R47).
+   * the change, so that the notice goes to the old address (R47). Call it on a route behind `requireStrongest`, as `factorAdded`.
    * @throws {TypeError} when the factor is invalid.
    * @throws {TrustStoreError} when the store of trusted devices fails.
    */
@@ -83,6 +85,10 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     const body = { type, method: one.method, to: maskForOwner(one.contact) } as const
     await notify(deps, req, { user, userId: userIdOf(user, settings) }, body)
   }
+  const inspect = (kind: ReportedChange['kind'], req: Request, user: Express.User, factor: FactorInput) => {
+    const change = { kind, userId: userIdOf(user, settings), factor: factorOf(factor) }
+    deps.diagnostics.inspectFactorChange(() => isProvenChange(req, deps, change))
+  }
   const enable = async (user: Express.User, factor: FactorInput) => {
     const { method, contact } = factorOf(factor)
     await deps.attempts.enable(factorBinding(userIdOf(user, settings), method, contact))
@@ -93,10 +99,12 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
 
   return {
     async factorAdded(req, user, factor) {
+      inspect('added', req, user, factor)
       await enable(user, factor)
       await emit('factor_added', req, user, factor)
     },
     async factorRemoved(req, user, factor) {
+      inspect('removed', req, user, factor)
       const { method, contact } = factorOf(factor)
       if (method === 'app') await deps.appOwners.forget(contact)
       await revokeDevices(user)

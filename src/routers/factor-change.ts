@@ -1,5 +1,5 @@
-import { type Freshness, factorChange, isFresh } from '../flows/freshness.js'
-import { acceptsBackup } from '../flows/known-factors.js'
+import { factorChange, isFresh } from '../flows/freshness.js'
+import { acceptedFactors } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
 import { offeredFactors } from '../flows/user.js'
 import { listFactors } from '../http/factors.js'
@@ -30,7 +30,7 @@ export async function factorChangeRefusal(
   if (stage === 'pending') return { code: 'mfa_required' }
   const required = factorChange(deps.settings, user)
   if (isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })) return undefined
-  const { factors, backup } = await acceptedFactors({ deps, user }, required)
+  const { factors, backup } = await acceptedFactors(deps, user, required)
   const stepUp = { factors: factors.map(({ id }) => id), backup }
   const returnTo = `${deps.settings.path}${path}`
   if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()
@@ -42,17 +42,10 @@ export async function factorChangeChoice({
   deps,
   user,
 }: Pick<RouteContext, 'deps' | 'user'>): Promise<Pick<Problem, 'factors' | 'backup'>> {
-  const { factors, backup } = await acceptedFactors({ deps, user }, factorChange(deps.settings, user))
+  const { factors, backup } = await acceptedFactors(deps, user, factorChange(deps.settings, user))
   const offered = new Set(offeredFactors(user))
   return {
     factors: listFactors(factors.filter((factor) => offered.has(factor))),
     backup: backup && !user.disabled?.has('backup'),
-  }
-}
-
-async function acceptedFactors({ deps, user }: Pick<RouteContext, 'deps' | 'user'>, { accepts }: Freshness) {
-  return {
-    factors: user.factors.filter(({ method }) => accepts(method)),
-    backup: await acceptsBackup(deps, user, accepts),
   }
 }

@@ -58,7 +58,9 @@ function withheld(req: Request, error: unknown): never {
 
 /** Sets the state of the request, shows it as `req.mfa`, and withholds a user whose second factor is missing. */
 export function setState(req: Request, deps: SessionDeps, state: SessionState): SessionState {
-  requestState(req).session = { sessionId: req.sessionID, state }
+  const shared = requestState(req)
+  shared.session = { sessionId: req.sessionID, state }
+  shared.arrivedAs ??= state.stage
   req.mfa = new RequestMfaStatus(req, state, deps)
   if (state.stage === 'pending') withholdUser(req)
   // The user of a login that is no longer pending was withheld from Passport, too.

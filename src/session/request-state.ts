@@ -28,6 +28,10 @@ export interface RequestState<Gate = unknown> {
   readOnly?: true
   /** Takes over from the gate of these options once it knows the session state. Set by `mfa.upgrade`. */
   inspection?: { readonly gate: Gate; readonly found: (req: Request, state: SessionState) => void }
+  /** The stage of the session when the request arrived. */
+  arrivedAs?: SessionState['stage']
+  /** Whether `requireStrongest` let the request through. */
+  strongestShown?: boolean
   /** The entries of the trusted-device cookie that the response sets. */
   deviceEntries?: readonly Entry[]
 }

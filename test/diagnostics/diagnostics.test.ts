@@ -7,8 +7,10 @@ import request from 'supertest'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { WARNING_CODES, WARNINGS } from '../../src/diagnostics/warnings.js'
 import {
+  createMfa,
   type MfaEvent,
   type MfaOptions,
+  mfaAccount,
   mfaRouter,
   mfaSession,
   requireMfa,
@@ -19,8 +21,9 @@ import { SERVICE_HEADER } from '../../src/protocol/index.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
-import { type HostSetup, host, signIn, signInFully } from '../kit/host.js'
+import { type HostSetup, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { standInService } from '../kit/stand-in-service.js'
 
 /** A session store other than the memory store of express-session, such as a shared one. */
 class SharedStore extends MemoryStore {}
@@ -65,6 +68,18 @@ async function optionsAt(made: Watched, host: string) {
   for (let visit = 0; visit < 2; visit++) {
     await agent.post('/mfa/keys/options').set('Host', host).send({ method: 'passkey' }).expect(200)
   }
+}
+
+/** Routes that change the phone number of the signed-in user: one that any user reaches, and one behind the guard. */
+const changesPhone: HostSetup['routes'] = (app, mfa) => {
+  const change: express.RequestHandler = async (req, res) => {
+    const user = req.user as object as TestUser
+    await mfaAccount(mfa).factorRemoved(req, user, { method: 'sms', phone: '+447700900101' })
+    await mfaAccount(mfa).factorAdded(req, user, { method: 'sms', phone: '+447700900199' })
+    res.sendStatus(204)
+  }
+  app.post('/phone', change)
+  app.post('/guarded', createMfa(mfa).requireStrongest({ maxAge: '10m' }), change)
 }
 
 /** Causes each warning, most of them twice. */
@@ -197,6 +212,12 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     for (let visit = 0; visit < 2; visit++) await other.post('/mfa/enroll-app').expect(500)
     expect(made.failures.at(-1)).toMatchObject({ code: 'ERR_MFA_APP_CONTACT' })
     await owner.post('/mfa/enroll-app').expect(200)
+    return made
+  },
+  MFA_WARN_FACTOR_CHANGE: async (setup) => {
+    const made = watched({ ...setup, routes: changesPhone })
+    const agent = await signInFully(made, 'alice', 'sms')
+    for (let visit = 0; visit < 2; visit++) await agent.post('/phone').expect(204)
     return made
   },
   MFA_WARN_DIALECT: async (setup) => {
@@ -378,6 +399,85 @@ describe('the diagnostics', () => {
     app.use('/mfa', mfaRouter(mfa))
     await request(app).get('/mfa').set('Accept', 'application/json').expect(200)
     expect(events).toMatchObject([{ type: 'warning', code: 'MFA_WARN_ROUTES_BEFORE_GATE' }])
+  })
+
+  describe('of a change of factors that the host reports (R136)', () => {
+    /** Waits for what is checked beside the request. */
+    const settled = () => new Promise((resolve) => setTimeout(resolve, 20))
+
+    it('are silent behind requireStrongest, however long ago it accepts, and after another fresh strongest factor', async () => {
+      const clock = stopClock()
+      const made = watched({ routes: changesPhone })
+      const alice = await signInFully(made, 'alice')
+      await alice.post('/phone').expect(204)
+      clock.move(7 * MINUTE)
+      await alice.post('/guarded').expect(204)
+      await settled()
+      expect(made.codes()).toEqual([])
+      await alice.post('/phone').expect(204)
+      await expect.poll(made.codes).toEqual(['MFA_WARN_FACTOR_CHANGE'])
+    })
+
+    it('are silent for the first factor, for all methods of one number, at a registration, and for staff', async () => {
+      const phone = '+447700900177'
+      const made = watched({
+        routes(app, mfa) {
+          const account = mfaAccount(mfa)
+          const addTo = async (req: express.Request, user: TestUser | undefined) => {
+            if (!user) throw new Error('There is no such user.')
+            user.factors.push({ method: 'sms', phone }, { method: 'call', phone })
+            for (const factor of user.factors) await account.factorAdded(req, user, factor)
+          }
+          app.post('/first', async (req, res) => {
+            await addTo(req, made.users.nina)
+            res.sendStatus(204)
+          })
+          app.post('/register', (req, res, next) => {
+            const user: TestUser = { id: 'u-new', email: 'new@example.com', factors: [] }
+            made.users.new = user
+            user.factors.push({ method: 'email', email: user.email })
+            req.logIn(user as object as Express.User, (error: unknown) => {
+              if (error) return next(error)
+              addTo(req, user).then(() => res.sendStatus(204), next)
+            })
+          })
+          app.post('/staff', async (req, res) => {
+            await addTo(req, made.users.alice)
+            res.sendStatus(204)
+          })
+        },
+      })
+      await (await signIn(made.app, 'nina')).post('/first').expect(204)
+      await jsonAgent(made.app).post('/register').expect(204)
+      await (await signInFully(made, 'bob')).post('/staff').expect(204)
+      await settled()
+      expect(made.codes()).toEqual([])
+    })
+
+    it('are silent while the service cannot say which factors the user has', async () => {
+      const standIn = standInService()
+      let isDown = false
+      const factorsOf = async () => {
+        if (isDown) throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'no answer')
+        return { app: false, backupCodesLeft: 0 }
+      }
+      const service = { ...standIn.service, factorsOf }
+      const made = watched({
+        standIn,
+        routes: changesPhone,
+        options: { service, onAppEnrolled: undefined },
+      })
+      const clock = stopClock()
+      const bob = await signInFully(made, 'bob', 'sms')
+      clock.move(9 * MINUTE)
+      isDown = true
+      await bob.post('/phone').expect(204)
+      await settled()
+      expect(made.codes()).toEqual([])
+      isDown = false
+      await bob.post('/phone').expect(204)
+      await expect.poll(made.codes).toEqual(['MFA_WARN_FACTOR_CHANGE'])
+    })
   })
 
   it('work with a store without touch()', async () => {

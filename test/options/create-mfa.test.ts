@@ -144,6 +144,7 @@ describe('createMfa', () => {
       'startMfa',
       'requireMfa',
       'upgrade',
+      'requireStrongest',
       'strategy',
       'account',
       'metrics',

@@ -30,7 +30,7 @@ declare global { namespace Express { interface User { id: string; email: string;
 declare const app: ReturnType<typeof express>
 declare const secret: string
 declare const apiKey: string
-declare const transfer: RequestHandler
+declare const transfer: RequestHandler, changePhone: RequestHandler
 declare const mail: { send(message: { to: string; subject: string; text: string }): Promise<{ messageId: string }> }
 declare const redis: { readonly isReady: boolean; eval(): Promise<unknown> }
 `

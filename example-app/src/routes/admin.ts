@@ -1,4 +1,4 @@
-import { mfaAccount, requireMfa } from 'countersign'
+import { createMfa } from 'countersign'
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -26,19 +26,22 @@ export function adminRoutes(context: VaultContext): Router {
   const { config, users, mfa } = context
   const router = Router()
   if (!mfa.recovery) return router
-  const account = mfaAccount(mfa)
+  const { account, requireMfa, requireStrongest } = createMfa(mfa)
   const requests = resetRequests()
   const staffOnly: RequestHandler = function staffOnly(req, _res, next) {
     const isStaff = config.staff.includes(customer(req).username)
     next(isStaff ? undefined : new Problem('not_found', 'There is no page at this address.'))
   }
-  const strong = requireMfa({ maxAge: config.stepUpMaxAge, minStrength: 'strong' })
+  const maxAge = config.stepUpMaxAge
+  // Staff need an authenticator app or a key. Those who have both show the key.
+  const strong = requireMfa({ maxAge, minStrength: 'strong' })
+  const strongest = requireStrongest({ maxAge })
 
-  router.get('/admin', signedIn, staffOnly, strong, (req, res) => {
+  router.get('/admin', signedIn, staffOnly, strong, strongest, (req, res) => {
     res.send(adminPage(customer(req), requests.list(), takePageMessage(req), frameOf(req, context)))
   })
 
-  router.post('/admin/resets', signedIn, staffOnly, strong, async (req, res) => {
+  router.post('/admin/resets', signedIn, staffOnly, strong, strongest, async (req, res) => {
     const { username, reason } = readBody(req, order)
     const user = await users.findByName(username)
     if (!user) throw new Problem('invalid_request', 'There is no user of this name.')
@@ -47,7 +50,7 @@ export function adminRoutes(context: VaultContext): Router {
     else res.redirect(303, '/admin')
   })
 
-  router.post('/admin/resets/approve', signedIn, staffOnly, strong, async (req, res) => {
+  router.post('/admin/resets/approve', signedIn, staffOnly, strong, strongest, async (req, res) => {
     const approvedBy = customer(req).username
     const request = requests.takeToApprove(readBody(req, approval).id, approvedBy)
     const user = request && (await users.findByName(request.username))

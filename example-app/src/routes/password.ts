@@ -1,5 +1,5 @@
-import { mfaAccount, requireMfa } from 'countersign'
-import { type RequestHandler, Router } from 'express'
+import { createMfa } from 'countersign'
+import { Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
 import { backToForm } from '../http/back-to-form.js'
@@ -8,7 +8,6 @@ import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { customer, signedIn } from '../http/signed-in.js'
-import { factorsOf } from '../mfa.js'
 import { takePageMessage } from '../session.js'
 import { passwordPage } from '../views/password-page.js'
 
@@ -25,20 +24,16 @@ const change = z.object({
 /** `GET /password`, `POST /password` */
 export function passwordRoutes(context: VaultContext): Router {
   const { config, users, signInFailures, mfa } = context
-  const account = mfaAccount(mfa)
+  const { account, requireStrongest } = createMfa(mfa)
   const router = Router()
-
-  const fresh = requireMfa({ maxAge: config.stepUpMaxAge })
   // A user without a second factor can change the password, too; `requireMfa` would refuse that.
-  const freshIfAny: RequestHandler = function freshIfAny(req, res, next) {
-    return factorsOf(customer(req)).length > 0 ? fresh(req, res, next) : next()
-  }
+  const strongest = requireStrongest({ maxAge: config.stepUpMaxAge })
 
-  router.get('/password', signedIn, freshIfAny, (req, res) => {
+  router.get('/password', signedIn, strongest, (req, res) => {
     res.send(passwordPage(customer(req), takePageMessage(req), frameOf(req, context)))
   })
 
-  router.post('/password', signedIn, freshIfAny, async (req, res) => {
+  router.post('/password', signedIn, strongest, async (req, res) => {
     const { current, next } = readBody(req, change)
     const user = customer(req)
     const address = req.ip ?? ''

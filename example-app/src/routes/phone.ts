@@ -1,5 +1,5 @@
-import { mfaAccount, requireMfa } from 'countersign'
-import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { createMfa } from 'countersign'
+import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
 import { backToForm } from '../http/back-to-form.js'
@@ -11,7 +11,6 @@ import { customer, signedIn } from '../http/signed-in.js'
 import { languageOf } from '../language.js'
 import { factorsOf } from '../mfa.js'
 import { takePageMessage } from '../session.js'
-import type { VaultUser } from '../store/users.js'
 import { phonePage } from '../views/phone-page.js'
 
 const numberText = 'must be a phone number with country code, like +12025550166'
@@ -29,9 +28,9 @@ const confirm = z.object({ code: z.string({ error: 'must be text' }).min(1).max(
  */
 export function phoneRoutes(context: VaultContext): Router {
   const { config, users, mfa, codes } = context
-  const account = mfaAccount(mfa)
+  const { account, requireStrongest } = createMfa(mfa)
   const router = Router()
-  const strongest = strongestFactor(config.stepUpMaxAge)
+  const strongest = requireStrongest({ maxAge: config.stepUpMaxAge })
 
   router.get('/phone', signedIn, strongest, (req, res) => {
     const pending = req.session.newPhone?.phone
@@ -88,25 +87,6 @@ export function phoneRoutes(context: VaultContext): Router {
   router.use('/phone', backToForm('/phone'))
 
   return router
-}
-
-/** Requires the strongest factor of the user; a user without one needs only to be signed in. */
-function strongestFactor(maxAge: VaultContext['config']['stepUpMaxAge']): RequestHandler {
-  const rules = {
-    strong: requireMfa({ maxAge, minStrength: 'strong' }),
-    medium: requireMfa({ maxAge, minStrength: 'medium' }),
-    weak: requireMfa({ maxAge }),
-  }
-  return function strongestFactor(req, res, next) {
-    const strength = strengthOf(customer(req))
-    return strength === undefined ? next() : rules[strength](req, res, next)
-  }
-}
-
-function strengthOf({ appUser, methods }: VaultUser): 'strong' | 'medium' | 'weak' | undefined {
-  if (appUser !== null) return 'strong'
-  if (methods.some((method) => method !== 'email' && method !== 'dual')) return 'medium'
-  return methods.length > 0 ? 'weak' : undefined
 }
 
 function respond(req: Request, res: Response, status: 'code_sent' | 'confirmed', next: string): void {

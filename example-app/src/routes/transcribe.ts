@@ -43,7 +43,7 @@ type Watch = Pick<TranscribeRequest, 'onProgress' | 'signal'>
 
 /** `GET /transcribe`, `POST /transcribe`, `POST /transcribe/ticket` */
 export function transcribeRoutes(context: VaultContext): Router {
-  const { transcriber, streamOrigin } = context
+  const { transcriber, streamTickets, streamOrigin } = context
   const router = Router()
   const scripts = ownScripts(streamOrigin)
 
@@ -94,8 +94,11 @@ export function transcribeRoutes(context: VaultContext): Router {
   })
 
   // The browser opens the stream itself, so that speech takes no detour, and never has the API key.
-  router.post('/transcribe/ticket', signedIn, async (_req, res) => {
+  router.post('/transcribe/ticket', signedIn, async (req, res) => {
     if (!transcriber.createStreamTicket) throw new Problem('transcription_unavailable', LIVE_UNAVAILABLE)
+    const wait = await streamTickets.take(customer(req).id)
+    if (wait > 0)
+      throw new Problem('too_many_attempts', 'You started too often. Try again in a minute.', wait)
     const { ticket } = await transcriber.createStreamTicket().catch((error: unknown) => {
       if (error instanceof TranscriptionError && error.reason === 'transcription_unavailable') {
         throw new Problem('transcription_unavailable', LIVE_UNAVAILABLE)

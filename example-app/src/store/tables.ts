@@ -40,6 +40,12 @@ CREATE TABLE IF NOT EXISTS vault_sign_in_failures (
   count integer NOT NULL,
   since timestamptz NOT NULL
 );
+
+CREATE TABLE IF NOT EXISTS vault_stream_tickets (
+  user_id integer PRIMARY KEY REFERENCES vault_users (id) ON DELETE CASCADE,
+  count   integer NOT NULL,
+  since   timestamptz NOT NULL
+);
 `
 
 /** Creates the missing tables of this app. */

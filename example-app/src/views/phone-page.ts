@@ -22,7 +22,7 @@ export function phonePage(
   ${
     pending !== undefined &&
     html`<form method="post" action="/phone/confirm" class="stack">
-    <p>We sent a code to ${pending}. The number counts once you enter it.</p>
+    <p>We sent a code to ${pending}. Enter it to confirm the number.</p>
     <label>Code
       <input name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="20">
     </label>
