@@ -149,7 +149,7 @@ describe('an attacker with the password and the phone of a user who has a passke
         ...service,
         factorsOf: async (request) => {
           if (isDown) throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'no answer')
-          return service.factorsOf?.(request)
+          return service.factorsOf ? service.factorsOf(request) : expect.fail('no factorsOf')
         },
       }),
     })

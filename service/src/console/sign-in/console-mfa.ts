@@ -44,12 +44,12 @@ function factorsOf({ email, hasApp, keys }: OperatorAccount): FactorInput[] {
  * that a new invitation has ended.
  */
 function withoutKnownKeys(mfa: MfaService): MfaService {
-  const { factorsOf } = mfa
+  const { factorsOf: known } = mfa
   return {
     ...mfa,
-    ...(factorsOf && {
+    ...(known && {
       async factorsOf(request) {
-        const factors = await factorsOf(request)
+        const factors = await known(request)
         return factors.keys ? { ...factors, keys: [] } : factors
       },
     }),
