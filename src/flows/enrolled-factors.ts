@@ -1,6 +1,6 @@
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import { KEY_METHODS, type KeyMethod } from '../protocol/methods.js'
-import type { MfaService } from '../protocol/service.js'
+import type { AccountFactors, ExistingFactor, MfaService } from '../protocol/service.js'
 
 /** How long an answer is used to which nothing can be added elsewhere, and how long any other. */
 const USED_FOR_MS = { complete: 10 * 60_000, incomplete: 30_000 } as const
@@ -10,13 +10,15 @@ const MAX_USERS = 10_000
 
 /** The factors of a user that the service keeps. */
 export interface Enrolled {
-  /** Whether the user has an authenticator app. */
+  /** Whether the user has an authenticator app that can be used. */
   readonly app: boolean
-  /** The kinds of keys that the user has. Absent if the application offers no keys. */
+  /** The kinds of keys that the user has and can use. Absent if the application offers no keys. */
   readonly keys?: readonly KeyMethod[]
+  /** The methods of factors that the user has and cannot use now (R132). */
+  readonly withheld: readonly ExistingFactor['method'][]
 }
 
-/** What is asked about: hosts with `onAppEnrolled` list the app themselves, and not every app offers keys. */
+/** What can be used: hosts with `onAppEnrolled` list the app themselves, and not every app offers keys. */
 export interface Kept {
   readonly app: boolean
   readonly keys: boolean
@@ -50,10 +52,7 @@ export function enrolledFactorsIn(
   const known = new Map<string, Known>()
 
   const ask = (userId: string, contact: Contact, name: string): Known => {
-    const answer = factorsOf({ account: userId, contact }).then((factors): Enrolled => {
-      const keys = kept.keys ? factors?.keys : undefined
-      return { app: kept.app && factors?.app === true, ...(keys && { keys }) }
-    })
+    const answer = factorsOf({ account: userId, contact }).then((factors) => enrolledIn(factors, kept))
     const entry: Known = { contact: name, answer }
     known.delete(userId)
     known.set(userId, entry)
@@ -83,7 +82,21 @@ export function enrolledFactorsIn(
   }
 }
 
-/** Whether another process cannot add a factor that would be missed: the user has every one that is offered. */
-function isComplete({ app, keys = KEY_METHODS }: Enrolled, kept: Kept): boolean {
-  return (app || !kept.app) && (keys.length === KEY_METHODS.length || !kept.keys)
+/** What an answer says. An app that the host keeps its own record of is the host's matter; keys are the service's in any case. */
+function enrolledIn(factors: AccountFactors | undefined, kept: Kept): Enrolled {
+  const { existing = [], offeredKeys = [] } = factors ?? {}
+  const counted = existing.filter(({ method }) => method !== 'app' || kept.app)
+  const isUsable = ({ method, usable }: ExistingFactor) => usable && (method === 'app' || kept.keys)
+  const usable = counted.filter(isUsable).map(({ method }) => method)
+  const keys = KEY_METHODS.filter((method) => usable.includes(method))
+  return {
+    app: usable.includes('app'),
+    ...(kept.keys && (offeredKeys.length > 0 || keys.length > 0) && { keys }),
+    withheld: counted.filter((factor) => !isUsable(factor)).map(({ method }) => method),
+  }
+}
+
+/** Whether another process cannot add a factor that would be missed: the user has every one that is offered, and can use it. */
+function isComplete({ app, keys = KEY_METHODS, withheld }: Enrolled, kept: Kept): boolean {
+  return withheld.length === 0 && (app || !kept.app) && (keys.length === KEY_METHODS.length || !kept.keys)
 }

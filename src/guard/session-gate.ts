@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { offeredFactors } from '../flows/user.js'
+import { offeredFactors, refusalWithoutFactor } from '../flows/user.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import { type RouteDeps, setGate } from '../http/deps.js'
@@ -7,6 +7,7 @@ import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
+import { withheldProblem } from '../http/withheld.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState, SessionState } from '../session/state.js'
@@ -52,9 +53,13 @@ async function sendToChallenge(
     }
     await readDisabledFactors(context)
     const { user } = context
+    const none = refusalWithoutFactor(user)
+    if (none?.code === 'factors_withheld' && !state.record.mustEnroll) {
+      return sendProblem(res, withheldProblem(settings, user, state))
+    }
     return sendProblem(
       res,
-      user.factors.length === 0 || state.record.mustEnroll
+      none || state.record.mustEnroll
         ? { code: 'enrollment_required', next: `${settings.path}/enroll-app` }
         : { code: 'mfa_required', next: settings.path, factors: listFactors(offeredFactors(user)) },
     )

@@ -63,9 +63,7 @@ export function inProcessKeys(context: FlowContext, findApplication: () => Promi
       ),
     list: (request) =>
       answer(parseListKeys(userFields(request)), async (input) => {
-        const listed = await listAccountKeys(context, await findApplication(), input)
-        if (listed.outcome === 'refused') return listed
-        const { outcome: _listed, ...list } = listed
+        const { outcome: _listed, ...list } = await listAccountKeys(context, await findApplication(), input)
         return list
       }),
     rename: (request) =>

@@ -48,7 +48,7 @@ function withoutKnownKeys(mfa: MfaService): MfaService {
     ...mfa,
     async factorsOf(request) {
       const factors = await mfa.factorsOf?.(request)
-      return factors?.keys ? { ...factors, keys: [] } : factors
+      return factors && { ...factors, existing: factors.existing.filter(({ method }) => method === 'app') }
     },
   }
 }
