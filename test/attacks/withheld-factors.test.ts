@@ -294,11 +294,14 @@ describe('a user whose strongest factor is withheld (R92, R132)', () => {
     expect(refused.body).toMatchObject({ code: 'factors_withheld', recover: '/mfa/recover' })
     await user.post('/mfa/recover').send({}).expect(200)
     await user.post('/mfa/recover/complete').send({}).expect(409)
-    clock.move(25 * HOUR)
+    clock.move(13 * HOUR)
+    // Sends the notice at half time.
+    await user.get('/mfa/recover').expect(200)
+    clock.move(13 * HOUR)
     const back = await signIn(made.app, 'victim')
     await showCode(back)
     const done = await back.post('/mfa/recover/complete').send({})
-    expect([done.status, done.body]).toMatchObject([200, { status: 'completed' }])
+    expect([done.status, done.body]).toEqual([200, { status: 'completed', next: '/mfa/enroll-app' }])
     expect(ended).toEqual(['passkey'])
     const { body } = await back.post('/mfa/enroll-app').send({}).expect(200)
     await back

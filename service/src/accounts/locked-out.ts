@@ -16,14 +16,16 @@ export interface LockedOut {
 /**
  * Counts the accounts of an application whose keys are all of these kinds, and who have neither a confirmed authenticator app nor a
  * backup code. Contacts do not count: they belong to the app that asks. An account with keys of two kinds counts in both.
+ * `among`: the kinds of keys that are counted. Defaults to all of them.
  */
 export async function countLockedOut(
   queries: Queries,
   { id }: Pick<Application, 'id'>,
   withheld: readonly KeyMethod[],
+  among: readonly KeyMethod[] = withheld,
 ): Promise<readonly LockedOut[]> {
   const counted: LockedOut[] = []
-  for (const method of withheld) {
+  for (const method of among) {
     const row = await queryOne<{ seen: number; users: number }>(
       queries,
       `SELECT count(*)::integer AS seen, (count(*) FILTER (WHERE NOT other))::integer AS users FROM (

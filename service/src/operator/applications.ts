@@ -159,12 +159,9 @@ async function lockedOutBetween(
   const willBe = usable(after)
   // Keys belong to one relying party: under another id, none of them works.
   const left = was.relyingPartyId === willBe.relyingPartyId ? willBe.methods : []
-  if (was.methods.every((method) => left.includes(method))) return []
-  return countLockedOut(
-    queries,
-    { id: application },
-    KEY_METHODS.filter((method) => !left.includes(method)),
-  )
+  const lost = was.methods.filter((method) => !left.includes(method))
+  const withheld = KEY_METHODS.filter((method) => !left.includes(method))
+  return countLockedOut(queries, { id: application }, withheld, lost)
 }
 
 /** The kinds of keys that can be used with these settings, and whose they are. */

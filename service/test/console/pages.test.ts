@@ -8,7 +8,6 @@ import { eventReceiver } from '../events/event-receiver.js'
 import { advance, stopClock } from '../kit.js'
 import { KEY_PAGE, registerSoftwareKey } from '../software-key.js'
 import {
-  type Browser,
   decoded,
   openConsole,
   post,
