@@ -31,7 +31,12 @@ const FOUND = '1 user has only passkeys'
 
 describe('users whose only factors are withheld (R132)', () => {
   const { path: dataDir } = temporaryFolder()
-  const env = { DATA_DIR: dataDir, SERVICE_SECRET: SECRET, SERVICE_API_KEY: 'key_for_tests_0123456789', SERVICE_DELIVERY: 'inbox' }
+  const env = {
+    DATA_DIR: dataDir,
+    SERVICE_SECRET: SECRET,
+    SERVICE_API_KEY: 'key_for_tests_0123456789',
+    SERVICE_DELIVERY: 'inbox',
+  }
   const ofRelyingParty = {
     SERVICE_RELYING_PARTY_ID: RELYING_PARTY.id,
     SERVICE_RELYING_PARTY_ORIGINS: RELYING_PARTY.origins.join(','),

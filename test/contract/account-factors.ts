@@ -22,7 +22,12 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       opened().service.factorsOf?.({ account, contact })
 
     it('are none for an unknown account', async () => {
-      expect(await factorsOf(newUser())).toEqual({ existing: [], offeredKeys: expect.anything(), backupCodesLeft: 0, lastUsed: [] })
+      expect(await factorsOf(newUser())).toEqual({
+        existing: [],
+        offeredKeys: expect.anything(),
+        backupCodesLeft: 0,
+        lastUsed: [],
+      })
     })
 
     it('include an app from its first correct code on (R54)', async () => {
@@ -49,7 +54,12 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       const user = newUser()
       const { account, email: contact } = user
       await service.sendBackupCodes({ method: 'email', account, contact })
-      expect(await factorsOf(user)).toEqual({ existing: [], offeredKeys: expect.anything(), backupCodesLeft: 10, lastUsed: [] })
+      expect(await factorsOf(user)).toEqual({
+        existing: [],
+        offeredKeys: expect.anything(),
+        backupCodesLeft: 10,
+        lastUsed: [],
+      })
       const [text = ''] = await inbox(contact.email)
       const code = (/\b[0-9A-Z]{4}(-[0-9A-Z]{4}){3}\b/.exec(text)?.[0] ?? '').replaceAll('-', '')
       await service.verify({ method: 'email', account, contact, kind: 'backup', code })
@@ -98,7 +108,12 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       const remove = () => service.removeFactor?.({ account, contact, factor: 'app' })
       expect(await remove()).toEqual({ outcome: 'removed' })
       expect(await remove()).toEqual({ outcome: 'none' })
-      expect(await factorsOf(user)).toEqual({ existing: [], offeredKeys: expect.anything(), backupCodesLeft: 0, lastUsed: [] })
+      expect(await factorsOf(user)).toEqual({
+        existing: [],
+        offeredKeys: expect.anything(),
+        backupCodesLeft: 0,
+        lastUsed: [],
+      })
       vi.setSystemTime(Date.now() + 30_000)
       expect(await verify('code')).toEqual({ outcome: 'invalid' })
     })

@@ -128,7 +128,9 @@ export function keysSuite(bench: () => Bench): void {
       expect(await keys.remove({ ...user, key })).toEqual({ outcome: 'removed' })
     }
     expect(await keys.remove({ ...user, key: id })).toEqual({ outcome: 'none' })
-    expect(await mfa.factorsOf?.(user)).toMatchObject({ existing: [{ method: 'security-key', usable: true }] })
+    expect(await mfa.factorsOf?.(user)).toMatchObject({
+      existing: [{ method: 'security-key', usable: true }],
+    })
     expect(await keys.relyingParty()).toEqual({
       id: 'example.com',
       name: 'Vault',
