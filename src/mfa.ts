@@ -111,10 +111,15 @@ function build(options: unknown): RouteDeps {
   }
 }
 
-/** A host that keeps its own record of apps, and offers no keys, has sign-ins that do not depend on the service. */
+/**
+ * A host that keeps its own record of apps, and never offered keys, has sign-ins that do not depend on the service. One that switched
+ * keys off may have users with keys, who still have MFA (R132).
+ */
 function enrolledFactorsOf({ keys, onAppEnrolled }: Settings, service: MfaService): Deps['enrolledFactors'] {
   const kept = { app: !onAppEnrolled, keys: keys.isOn && service.keys !== undefined }
-  return service.factorsOf && (kept.app || kept.keys) ? enrolledFactorsIn(service.factorsOf, kept) : undefined
+  return service.factorsOf && (kept.app || keys.mayExist)
+    ? enrolledFactorsIn(service.factorsOf, kept)
+    : undefined
 }
 
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */

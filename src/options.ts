@@ -277,14 +277,22 @@ export interface LanguageOptions {
   texts?: MfaTexts | undefined
 }
 
+/** A factor of a user, as `policy` and `passkeySignIn` see it. */
+export interface LoginFactor {
+  readonly id: string
+  readonly method: Method
+  /** Present for a factor that exists and cannot be used now, because its method is switched off, for example. */
+  readonly withheld?: true
+}
+
 /** What a policy decides by. */
 export interface PolicyContext<User = Express.User> {
   /** The user who is signing in. */
   readonly user: User
   /** The request that signs in. */
   readonly req: Request
-  /** The user's factors. */
-  readonly factors: readonly { readonly id: string; readonly method: Method }[]
+  /** The user's factors, also those that cannot be used now. */
+  readonly factors: readonly LoginFactor[]
   /**
    * The options that the login route gave to `passport.authenticate`, so that it can name itself:
    * `passport.authenticate('google', { via: 'google' })`. Empty when the login was not observed.

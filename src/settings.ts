@@ -46,6 +46,8 @@ function keySettings(keys: CompleteOptions['keys'], hasOwnRecord: boolean) {
   const options = typeof keys === 'object' ? keys : undefined
   return {
     isOn: options !== undefined || (keys === undefined ? !hasOwnRecord : keys === true),
+    /** Whether users may have keys, although they are switched off: a host that never offered any does not name the option. */
+    mayExist: keys !== undefined || !hasOwnRecord,
     offerPasskeyMs: options?.offerPasskey || undefined,
   }
 }

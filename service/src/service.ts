@@ -37,7 +37,7 @@ import { isProduction } from './production.js'
 import { readinessCheck } from './readiness.js'
 import { configuredSources, twilioReportAddress } from './reports/configured-sources.js'
 import { keysFrom } from './secrets/keys.js'
-import { countryWarnings, startWarnings } from './start-warnings.js'
+import { countryWarnings, lockedOutWarnings, startWarnings } from './start-warnings.js'
 import { openStore } from './store/open.js'
 import { storeOutages } from './store/outages.js'
 import type { Store } from './store/store.js'
@@ -114,6 +114,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   for (const warning of startWarnings(settings, store.name)) log(warning)
   await insertDefaultApplication(store)
   for (const warning of await countryWarnings(settings, store)) log(warning)
+  for (const warning of await lockedOutWarnings(settings, store)) log(warning)
   const applications = applicationDirectory({
     store,
     defaults: defaultsFrom(settings),
@@ -184,6 +185,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const operatorParts = {
     onApplicationChanged: applications.forget,
     homeCountry: settings.homeCountry,
+    relyingParty: settings.relyingParty,
     keys: () => keys,
   }
   const actAs = (name: string) => operator(store, name, operatorParts)

@@ -1,3 +1,4 @@
+import { lockedOutAdvice, lockedOutUsers } from './applications/locked-out-users.js'
 import { unrestrictedAdvice, unrestrictedApplications } from './applications/unrestricted.js'
 import type { Route } from './carriers/route.js'
 import { CHANNELS } from './delivery/message.js'
@@ -21,6 +22,20 @@ export async function countryWarnings(settings: ServiceSettings, store: Queries)
   const names = await unrestrictedApplications(store, settings.homeCountry)
   if (names.length === 0) return []
   return [{ level: 'warn', event: 'countries.unrestricted', detail: unrestrictedAdvice(names) }]
+}
+
+/** A warning for each application with users who have nothing but keys that it does not offer now (R132). */
+export async function lockedOutWarnings(
+  { relyingParty }: ServiceSettings,
+  store: Queries,
+): Promise<LogEvent[]> {
+  const found = await lockedOutUsers(store, relyingParty)
+  return found.map((one) => ({
+    level: 'warn',
+    event: 'users.locked_out',
+    application: one.application,
+    detail: lockedOutAdvice(one),
+  }))
 }
 
 function storeWarnings(settings: ServiceSettings, store: Store['name']): LogEvent[] {

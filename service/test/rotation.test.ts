@@ -77,7 +77,11 @@ describe('a rotation of secrets', () => {
     return service
   }
   const rotate = (keys = newKeys, options = {}) =>
-    rotateSecrets({ store, name: 'ops', keys: () => keys, onApplicationChanged: () => {} }, keys, options)
+    rotateSecrets(
+      { store, relyingParty: null, name: 'ops', keys: () => keys, onApplicationChanged: () => {} },
+      keys,
+      options,
+    )
   const codeFor = async (service: CountersignService, to: string) => {
     const [message] = (await service.inbox?.messages({ to })) ?? []
     return /\b\d{6}\b/.exec(message?.text ?? '')?.[0] ?? 'no code was sent'

@@ -227,10 +227,13 @@ function factorsIn(answer: Answer): AccountFactors {
   }
   const read = factorsAnswer.safeParse(validFields(answer))
   if (!read.success) throw invalidResponse('a body without the factors of the account')
-  const { app, keys, backup_codes_left, backup_delivery, last_used } = read.data
+  const { existing, offered_keys, backup_codes_left, backup_delivery, last_used } = read.data
   return {
-    app,
-    ...(keys && { keys: keys.map(keyMethodOf) }),
+    existing: existing.map(({ type, usable }) => ({
+      method: type === 'APP' ? 'app' : keyMethodOf(type),
+      usable,
+    })),
+    offeredKeys: offered_keys.map(keyMethodOf),
     backupCodesLeft: backup_codes_left,
     ...(backup_delivery && { backupDelivery: backup_delivery }),
     ...(last_used && {

@@ -45,7 +45,7 @@ const schemas: Readonly<Record<keyof KeyVerbs, z.ZodType>> = {
     refusedAnswer,
   ]),
   list: z.union([
-    z.object({ keys: z.array(key), relyingPartyId: text(253), userHandle: text(128).optional() }),
+    z.object({ keys: z.array(key), relyingPartyId: text(253).optional(), userHandle: text(128).optional() }),
     refusedAnswer,
   ]),
   rename: changed('renamed'),

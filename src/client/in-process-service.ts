@@ -65,8 +65,12 @@ const sendBackupCodes = z.discriminatedUnion('outcome', [
 ])
 
 const factorsOf = z.object({
-  app: z.boolean(),
-  keys: z.array(z.enum(KEY_METHODS)).optional(),
+  existing: z
+    .array(z.object({ method: z.enum(['app', ...KEY_METHODS]), usable: z.boolean() }))
+    .refine((existing) => new Set(existing.map(({ method }) => method)).size === existing.length, {
+      error: 'lists a method twice',
+    }),
+  offeredKeys: z.array(z.enum(KEY_METHODS)).optional(),
   backupCodesLeft: count,
   backupDelivery: z.literal('page').optional(),
   lastUsed: z

@@ -103,7 +103,7 @@ export function keyClient({ path, post, get, extras }: KeyCalls): KeyVerbs {
       const { keys, relying_party_id, user_handle } = read(listKeysAnswer, answer)
       return {
         keys: keys.map(keyIn),
-        relyingPartyId: relying_party_id,
+        ...(relying_party_id !== undefined && { relyingPartyId: relying_party_id }),
         ...(user_handle !== undefined && { userHandle: user_handle }),
       }
     },

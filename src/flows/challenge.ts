@@ -6,7 +6,7 @@ import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { bindingsOf, factorBinding } from './factor-binding.js'
 import { purposeOf } from './purpose.js'
-import { backupTarget, callerOf, findFactor, type MfaUser } from './user.js'
+import { backupTarget, callerOf, findFactor, type MfaUser, refusalWithoutFactor } from './user.js'
 
 /** A challenge was started, or the code of the live one sent again (`again`). */
 export type Challenged = {
@@ -25,7 +25,8 @@ export async function startChallenge(
   record: MfaRecord,
   name: string,
 ): Promise<Challenged | Refused> {
-  if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
+  const none = refusalWithoutFactor(user)
+  if (none) return refuse(none)
   const factor = findFactor(user, name)
   if (factor && isDelivered(factor.method))
     return sendCode(deps, user, record, { ...factor, method: factor.method })

@@ -1,16 +1,18 @@
 import type { Contact } from '../protocol/contact.js'
-import type { KeyMethod } from '../protocol/methods.js'
-import type { MfaService } from '../protocol/service.js'
+import { KEY_METHODS, type KeyMethod } from '../protocol/methods.js'
+import type { AccountFactors, ExistingFactor, MfaService } from '../protocol/service.js'
 
 /** The factors of a user that the service keeps. */
 export interface Enrolled {
-  /** Whether the user has an authenticator app. */
+  /** Whether the user has an authenticator app that can be used. */
   readonly app: boolean
-  /** The kinds of keys that the user has. Absent if the application offers no keys. */
+  /** The kinds of keys that the user has and can use. Absent if the application offers no keys. */
   readonly keys?: readonly KeyMethod[]
+  /** The methods of factors that the user has and cannot use now (R132). */
+  readonly withheld: readonly ExistingFactor['method'][]
 }
 
-/** What is asked about: hosts with `onAppEnrolled` list the app themselves, and not every app offers keys. */
+/** What can be used: hosts with `onAppEnrolled` list the app themselves, and not every app offers keys. */
 export interface Kept {
   readonly app: boolean
   readonly keys: boolean
@@ -35,9 +37,19 @@ export function enrolledFactorsIn(
 ): EnrolledFactors {
   return {
     kept,
-    async of(userId, contact) {
-      const { app, keys } = await factorsOf({ account: userId, contact })
-      return { app: kept.app && app, ...(kept.keys && keys && { keys }) }
-    },
+    of: async (userId, contact) => enrolledIn(await factorsOf({ account: userId, contact }), kept),
+  }
+}
+
+/** What an answer says. An app that the host keeps its own record of is the host's matter; keys are the service's in any case. */
+function enrolledIn({ existing, offeredKeys = [] }: AccountFactors, kept: Kept): Enrolled {
+  const counted = existing.filter(({ method }) => method !== 'app' || kept.app)
+  const isUsable = ({ method, usable }: ExistingFactor) => usable && (method === 'app' || kept.keys)
+  const usable = counted.filter(isUsable).map(({ method }) => method)
+  const keys = KEY_METHODS.filter((method) => usable.includes(method))
+  return {
+    app: usable.includes('app'),
+    ...(kept.keys && (offeredKeys.length > 0 || keys.length > 0) && { keys }),
+    withheld: counted.filter((factor) => !isUsable(factor)).map(({ method }) => method),
   }
 }

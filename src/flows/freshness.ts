@@ -1,7 +1,7 @@
 import { isAtLeast, type ShownMethod, strongestOf } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import type { Settings } from '../settings.js'
-import type { MfaUser } from './user.js'
+import { existingFactors, type MfaUser } from './user.js'
 
 /** How old a second factor may be to change factors (R55, R61). */
 export const FACTOR_CHANGE_MS = 5 * 60_000
@@ -15,14 +15,15 @@ export interface Freshness {
 /**
  * What a change of factors and the trust in a browser require: a second factor of the last 5 minutes, or of `maxAgeMs`, that is
  * at least as strong as the strongest one of the account. Otherwise an attacker with the mailbox could replace the
- * authenticator app (R92).
+ * authenticator app (R92). A factor that cannot be used now is judged as if it could: while the strongest one is withheld, nothing
+ * is enough, and the way to change factors is a recovery, which waits (R132).
  */
 export function factorChange(
   { allowWeakFactorsToChangeFactors }: Pick<Settings, 'allowWeakFactorsToChangeFactors'>,
-  user: Pick<MfaUser, 'factors'>,
+  user: Pick<MfaUser, 'factors' | 'withheld'>,
   maxAgeMs = FACTOR_CHANGE_MS,
 ): Freshness {
-  const strongest = strongestOf(user.factors.map(({ method }) => method))
+  const strongest = strongestOf(existingFactors(user).map(({ method }) => method))
   return {
     maxAgeMs,
     accepts: (shown) => allowWeakFactorsToChangeFactors || isAtLeast(shown, strongest),

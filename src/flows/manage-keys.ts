@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.js'
-import type { Key, KeyList } from '../protocol/keys.js'
+import type { Key, KeyList, KeyVerbs } from '../protocol/keys.js'
 import type { KeyMethod } from '../protocol/methods.js'
 import { revokeDevices } from './account-security.js'
 import { askService } from './deliver.js'
@@ -12,6 +12,7 @@ import { callerOf } from './user.js'
 /** The keys of a user, as the service lists them. */
 export interface ListedKeys extends KeyList {
   readonly outcome: 'listed'
+  readonly relyingPartyId: string
 }
 
 /** A key was renamed or removed. */
@@ -21,12 +22,24 @@ export interface ChangedKey {
   readonly key: Key
 }
 
-/** Asks the service for the user's keys. */
-export async function listKeys(deps: Deps, { user, contact }: KeyAccount): Promise<ListedKeys | Refused> {
-  const { keys } = deps
-  if (!keys) return refuse({ code: 'method_off' })
+/** Asks the service for the user's keys, if they can be used. */
+export async function listKeys(deps: Deps, account: KeyAccount): Promise<ListedKeys | Refused> {
+  if (!deps.keys) return refuse({ code: 'method_off' })
+  const answer = await askForKeys(deps, deps.keys, account)
+  if ('outcome' in answer) return answer
+  const { relyingPartyId } = answer
+  return relyingPartyId === undefined
+    ? refuse({ code: 'method_off' })
+    : { outcome: 'listed', ...answer, relyingPartyId }
+}
+
+async function askForKeys(
+  deps: Deps,
+  keys: KeyVerbs,
+  { user, contact }: KeyAccount,
+): Promise<KeyList | Refused> {
   const answer = await askService(deps, user.userId, () => keys.list({ contact, ...callerOf(user) }))
-  return 'outcome' in answer ? refuse(fromService(answer.refusal)) : { outcome: 'listed', ...answer }
+  return 'outcome' in answer ? refuse(fromService(answer.refusal)) : answer
 }
 
 /** One key of the user. */
@@ -82,7 +95,7 @@ export async function removeKey(deps: Deps, account: KeyAccount, id: string): Pr
 
 /**
  * Removes the keys that a reset of the account ended, apart from the one that was just added. They do not count while the reset is
- * open, and must not come back when it is closed.
+ * open, and must not come back when it is closed, also if they cannot be used now (R132).
  * @throws {ServiceError} when the service fails or refuses; the reset stays open then.
  */
 export async function removeEndedKeys(
@@ -91,10 +104,11 @@ export async function removeEndedKeys(
   ended: { readonly hasEnded: (method: KeyMethod) => boolean; readonly added?: Key },
 ): Promise<void> {
   const { user, contact } = account
-  const { keys } = deps
+  // Those of the service: the app may have switched keys off.
+  const { keys } = deps.service
   if (!keys) return
-  const listed = await listKeys(deps, account)
-  if (listed.outcome === 'refused') throw notRemoved(listed.refusal)
+  const listed = await askForKeys(deps, keys, account)
+  if ('outcome' in listed) throw notRemoved(listed.refusal)
   for (const { id, method } of listed.keys) {
     if (id === ended.added?.id || !ended.hasEnded(method)) continue
     const answer = await askService(deps, user.userId, () =>

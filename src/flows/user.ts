@@ -6,13 +6,30 @@ import { BACKUP_METHOD, type BackupMethod, isDelivered } from '../protocol/metho
 /** The user behind a request, as the flows see them. */
 export interface MfaUser {
   readonly userId: string
+  /** The factors that the user can be asked for. */
   readonly factors: readonly Factor[]
+  /** Those that exist and cannot be used now (R132). */
+  readonly withheld: readonly Factor[]
   /** The ids of the factors that are disabled after too many failures (R96), `backup` for backup codes, once they were read. */
   readonly disabled?: ReadonlySet<string> | undefined
   /** The language for messages, a BCP 47 tag. */
   readonly locale?: string | undefined
   /** The client's IP address, as `trust proxy` of Express determines it. */
   readonly clientAddress?: string | undefined
+}
+
+/** Every factor of the account, also those that cannot be used now: what its strength is judged by. */
+export function existingFactors({
+  factors,
+  withheld,
+}: Pick<MfaUser, 'factors' | 'withheld'>): readonly Factor[] {
+  return withheld.length === 0 ? factors : [...factors, ...withheld]
+}
+
+/** Why a user without a usable factor cannot show one: there is none yet, or it is withheld (R132). */
+export function refusalWithoutFactor({ factors, withheld }: Pick<MfaUser, 'factors' | 'withheld'>) {
+  if (factors.length > 0) return undefined
+  return { code: withheld.length > 0 ? 'factors_withheld' : 'enrollment_required' } as const
 }
 
 /** The factor with that id, else the first factor of the method with that name. */
@@ -44,7 +61,7 @@ export function backupTarget(user: MfaUser): { method: BackupMethod; contact: Co
 export function backupOwner(user: MfaUser): { method: BackupMethod | 'app'; contact: Contact } | undefined {
   const target = backupTarget(user)
   if (target) return target
-  const [first] = user.factors
+  const [first] = existingFactors(user)
   return first && { method: 'app', contact: first.contact }
 }
 

@@ -8,7 +8,7 @@ import { type Deps, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
 import { purposeOf } from './purpose.js'
 import { fromService } from './refusal.js'
-import { callerOf, findFactor, type MfaUser } from './user.js'
+import { callerOf, findFactor, type MfaUser, refusalWithoutFactor } from './user.js'
 import { type AcceptedCode, challengeIdFor, checkShown } from './verify.js'
 
 /** The response of a key for one of the user's factors. `factor` is its id or method; it defaults to that of the live challenge. */
@@ -50,7 +50,8 @@ export async function verifyKey(
   record: MfaRecord,
   { response, factor: name = record.challenge?.factorId }: KeyAssertion,
 ): Promise<AcceptedCode | Refused> {
-  if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
+  const none = refusalWithoutFactor(user)
+  if (none) return refuse(none)
   if (name === undefined) return refuse({ code: 'no_challenge' })
   const factor = keyFactorOf(user, name)
   if (!factor) return refuse({ code: 'unknown_factor' })

@@ -12,7 +12,15 @@ import { type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
 import { purposeOf } from './purpose.js'
 import { fromService, type Refusal } from './refusal.js'
-import { backupOwner, backupShown, backupTarget, callerOf, findFactor, type MfaUser } from './user.js'
+import {
+  backupOwner,
+  backupShown,
+  backupTarget,
+  callerOf,
+  findFactor,
+  type MfaUser,
+  refusalWithoutFactor,
+} from './user.js'
 
 /** The service accepted a code. */
 export interface AcceptedCode {
@@ -41,8 +49,11 @@ export async function verifyCode(
   record: MfaRecord,
   typed: TypedCode,
 ): Promise<AcceptedCode | Refused> {
-  if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
-  const target = targetOf(deps, user, record, typed.factor ?? record.challenge?.factorId)
+  const named = typed.factor ?? record.challenge?.factorId
+  const none = refusalWithoutFactor(user)
+  // Backup codes are left to a user whose factors are withheld.
+  if (none && !(none.code === 'factors_withheld' && named === 'backup')) return refuse(none)
+  const target = targetOf(deps, user, record, named)
   if ('outcome' in target) return target
   const { request, challenge, method } = target
   const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
@@ -67,8 +78,10 @@ export async function verifyCode(
 /** What a correct code counts as. */
 function shownBy(user: MfaUser, { method, request }: Target, { kind, backupDelivery }: Valid): ShownCode {
   if (method !== 'backup') return method
-  if (kind !== 'backup') return request.method
-  return backupDelivery === 'page' ? 'page_backup' : (backupShown(user) ?? request.method)
+  // Without a factor that can be used, there is no contact that the code could be worth.
+  const contactOf = user.factors.length > 0 ? request.method : 'backup'
+  if (kind !== 'backup') return contactOf
+  return backupDelivery === 'page' ? 'page_backup' : (backupShown(user) ?? contactOf)
 }
 
 /** The answer to a correct code. */

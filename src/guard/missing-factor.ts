@@ -1,20 +1,25 @@
 import type { Request } from 'express'
-import { offeredFactors } from '../flows/user.js'
+import { offeredFactors, refusalWithoutFactor } from '../flows/user.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import type { Problem } from '../http/problem.js'
+import { withheldProblem } from '../http/withheld.js'
 import type { ActiveState } from '../session/state.js'
 
 /** What a program is told about a pending login: what is missing, the usable factors, and where to continue. */
 export async function missingFactor(req: Request, state: ActiveState, deps: RouteDeps): Promise<Problem> {
-  const { path } = deps.settings
+  const { settings } = deps
+  const { path } = settings
   const context = await requestContext(req, deps, state)
   if (needsBypassCode(context)) return { code: 'bypass_code_required', next: path }
   await readDisabledFactors(context)
   const { user } = context
-  return user.factors.length === 0 || state.record.mustEnroll
+  const none = refusalWithoutFactor(user)
+  if (none?.code === 'factors_withheld' && !state.record.mustEnroll)
+    return withheldProblem(settings, user, state)
+  return none || state.record.mustEnroll
     ? { code: 'enrollment_required', next: `${path}/enroll-app` }
     : { code: 'mfa_required', next: path, factors: listFactors(offeredFactors(user)) }
 }

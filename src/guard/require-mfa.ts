@@ -8,6 +8,7 @@ import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, wantsHtml } from '../http/request.js'
+import { withheldProblem } from '../http/withheld.js'
 import type { InterruptedRequest, MfaRecord } from '../session/record.js'
 import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState } from '../session/state.js'
@@ -82,19 +83,23 @@ export async function requireFactor(
   const html = wantsHtml(req)
   if (!html) await readDisabledFactors(context)
   const offered = new Set(offeredFactors(user))
+  // A pending login comes first, whatever this route requires after it.
+  const mayContinue = state.stage === 'pending' && user.factors.length > 0
   const problem: Problem =
-    factors.length === 0
-      ? // An app is no use where only a key is accepted.
-        {
-          code: 'enrollment_required',
-          next: `${path}${rule.accepts('app') || !deps.keys ? '/enroll-app' : '/keys'}`,
-        }
-      : {
-          code: state.stage === 'pending' ? 'mfa_required' : 'step_up_required',
-          next: path,
-          factors: listFactors(factors.filter((factor) => offered.has(factor))),
-          ...(state.stage !== 'pending' && { backup: backup && !user.disabled?.has('backup') }),
-        }
+    factors.length === 0 && user.withheld.length > 0 && !backup && !mayContinue
+      ? withheldProblem(settings, user, state)
+      : factors.length === 0 && user.withheld.length === 0
+        ? // An app is no use where only a key is accepted.
+          {
+            code: 'enrollment_required',
+            next: `${path}${rule.accepts('app') || !deps.keys ? '/enroll-app' : '/keys'}`,
+          }
+        : {
+            code: state.stage === 'pending' ? 'mfa_required' : 'step_up_required',
+            next: path,
+            factors: listFactors(factors.filter((factor) => offered.has(factor))),
+            ...(state.stage !== 'pending' && { backup: backup && !user.disabled?.has('backup') }),
+          }
   if (html && rule.resume.length > 0 && isUnparsedForm(req)) diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
   const current = await storeIfCurrent(req, {
     ...state.record,

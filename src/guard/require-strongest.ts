@@ -1,4 +1,5 @@
 import { factorChange, isFresh } from '../flows/freshness.js'
+import { existingFactors } from '../flows/user.js'
 import { requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
 import { requestState } from '../session/request-state.js'
@@ -21,7 +22,7 @@ export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHa
       if (state.stage === 'none') return requireSignIn(req, res, deps)
       const { user } = await requestContext(req, deps, state)
       const required = { ...rule, ...factorChange(deps.settings, user, rule.maxAgeMs) }
-      const hasNone = user.factors.length === 0 && state.stage !== 'pending'
+      const hasNone = existingFactors(user).length === 0 && state.stage !== 'pending'
       if (!hasNone && !isFresh(state.record, required)) return requireFactor(req, res, state, deps, required)
       requestState(req).strongestShown = true
       return pass(req, next, deps, state)

@@ -1,12 +1,13 @@
 import type { NextFunction, Request, Response } from 'express'
 import { HostError } from '../errors.js'
-import { offeredFactors } from '../flows/user.js'
+import { offeredFactors, refusalWithoutFactor } from '../flows/user.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { wantsHtml } from '../http/request.js'
+import { withheldProblem } from '../http/withheld.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { logIn, userOf } from '../session/passport-request.js'
@@ -40,7 +41,12 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
     if (needsBypassCode(context)) {
       return void res.json({ status: 'bypass_code_required', next: settings.path })
     }
-    if (context.user.factors.length === 0) {
+    const none = refusalWithoutFactor(context.user)
+    if (none?.code === 'factors_withheld') {
+      const { code: status, ...how } = withheldProblem(settings, context.user, state)
+      return void res.json({ status, ...how })
+    }
+    if (none) {
       return void res.json({ status: 'enrollment_required', next: `${settings.path}/enroll-app` })
     }
     await readDisabledFactors(context)

@@ -29,14 +29,14 @@ export async function requestContext(
   deps: RouteDeps,
   state: ActiveState,
 ): Promise<RequestContext> {
-  const factors = await factorsOf(state, deps)
+  const found = await factorsOf(state, deps)
   const reset = state.stage === 'pending' ? state.reset : undefined
   return {
     req,
     deps,
     state,
     ...(reset && { reset }),
-    user: new RequestUser(req, deps.settings, state.userId, factors),
+    user: new RequestUser(req, deps.settings, state.userId, found),
   }
 }
 
@@ -60,15 +60,22 @@ export async function readDisabledFactors({ deps, user }: RequestContext): Promi
 class RequestUser implements MfaUser {
   readonly userId: string
   readonly factors: readonly Factor[]
+  readonly withheld: readonly Factor[]
   disabled: ReadonlySet<string> | undefined
   private readonly req: Request
   private readonly settings: Settings
 
-  constructor(req: Request, settings: Settings, userId: string, factors: readonly Factor[]) {
+  constructor(
+    req: Request,
+    settings: Settings,
+    userId: string,
+    { factors, withheld }: Pick<MfaUser, 'factors' | 'withheld'>,
+  ) {
     this.req = req
     this.settings = settings
     this.userId = userId
     this.factors = factors
+    this.withheld = withheld
   }
 
   get locale(): string {

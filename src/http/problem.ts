@@ -29,6 +29,7 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   mfa_required: 'The second factor is missing.',
   step_up_required: 'This request requires a fresh second factor.',
   enrollment_required: 'This request requires a second factor, and the account has none yet.',
+  factors_withheld: 'The account has a second factor, and none that is accepted here can be used now.',
   session_ended: 'The session ended or changed during this request.',
   invalid_code: 'The code is wrong.',
   invalid_key: 'The response of the security key or passkey was not accepted.',
@@ -79,6 +80,10 @@ export interface Problem {
   readonly factors?: readonly ListedFactor[]
   /** Whether a backup code is accepted instead. */
   readonly backup?: boolean
+  /** With `factors_withheld`: the page on which the user requests a recovery, if that is possible. */
+  readonly recover?: string
+  /** With `factors_withheld`: the host's help text, from the option `pages.help`. */
+  readonly help?: string
   /** What is wrong with each field of the request. */
   readonly errors?: readonly { field: string; detail: string }[]
 }

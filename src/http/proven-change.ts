@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import { factorBinding } from '../flows/factor-binding.js'
 import { FACTOR_CHANGE_MS, factorChange, isFresh } from '../flows/freshness.js'
+import { existingFactors } from '../flows/user.js'
 import type { Factor } from '../protocol/factor.js'
 import { requestState } from '../session/request-state.js'
 import type { ActiveState } from '../session/state.js'
@@ -34,17 +35,20 @@ export async function isProvenChange(
   // Read before the first wait, since the route may renew the session next.
   const { record } = state
   const factors = await factorsBefore(state, deps, change)
-  const required = factorChange(deps.settings, { factors }, FACTOR_CHANGE_MS + HANDLER_MS)
+  const required = factorChange(deps.settings, { factors, withheld: [] }, FACTOR_CHANGE_MS + HANDLER_MS)
   return factors.length === 0 || isFresh(record, required)
 }
 
-/** The user's factors without the change: as this request found them, or else as they are now. */
+/** The user's factors without the change, withheld ones too: as this request found them, or else as they are now. */
 async function factorsBefore(
   state: ActiveState,
   deps: RouteDeps,
   { kind, userId, factor }: ReportedChange,
 ): Promise<readonly Factor[]> {
-  const factors = state.factors ?? (await readAccount(state.user, userId, deps)).factors
+  const account = state.factors
+    ? { factors: state.factors, withheld: state.withheld ?? [] }
+    : await readAccount(state.user, userId, deps)
+  const factors = existingFactors(account)
   if (kind === 'removed') return [...factors, factor]
   const binding = ({ method, contact }: Factor) => factorBinding(userId, method, contact)
   return factors.filter((one) => binding(one) !== binding(factor))

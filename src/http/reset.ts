@@ -1,4 +1,5 @@
 import { HostError } from '../errors.js'
+import { existingFactors } from '../flows/user.js'
 import type { BypassCode } from '../recovery/bypass-code.js'
 import { readAccount } from '../session/user-factors.js'
 import { userIdOf } from '../session/user-id.js'
@@ -50,7 +51,7 @@ export async function resetAccount(
     settings,
     enrolledFactors: deps.enrolledFactors,
   })
-  const { factors } = account
+  const factors = existingFactors(account)
   const chosen = order.factors ?? factors.map(({ id }) => id)
   const unknown = chosen.find((id) => !factors.some((factor) => factor.id === id))
   if (unknown !== undefined) {

@@ -139,17 +139,26 @@ const challengeState = z.object({
   resendAt: time.optional().meta(described('When the code can be sent again.')),
 })
 const factors = z.array(factorAnswer)
+const withheld = z
+  .array(z.enum(METHODS))
+  .optional()
+  .meta(
+    described(
+      'The methods of factors that the account has and that cannot be used now. Absent if there are none. An account with such factors only is not signed in: see `factors_withheld`.',
+    ),
+  )
 const challenge = challengeState.optional().meta(described('The live challenge.'))
 
 /** `GET /`: the MFA status. */
 export const mfaState = z.discriminatedUnion('status', [
   z
-    .object({ status: z.literal('none'), factors, challenge })
+    .object({ status: z.literal('none'), factors, withheld, challenge })
     .meta(described('No user is signed in, or the user signed in without a second factor.')),
   z
     .object({
       status: z.literal('pending'),
       factors,
+      withheld,
       bypass: z
         .literal(true)
         .optional()
@@ -174,6 +183,7 @@ export const mfaState = z.discriminatedUnion('status', [
             ),
         }),
       ),
+      withheld,
       backupCodes: z
         .object({ left: z.int(), lastUsedAt: time.optional() })
         .optional()
@@ -394,6 +404,17 @@ export const problemAnswer = z.object({
         'Whether a backup code is accepted instead. It is as strong as the contact that received it: `weak` for a mailbox, `medium` for a phone. One that was shown on a page is `medium`.',
       ),
     ),
+  recover: path
+    .optional()
+    .meta(
+      described(
+        'With `factors_withheld`: where the user requests a recovery, if the app offers one and it is possible.',
+      ),
+    ),
+  help: z
+    .string()
+    .optional()
+    .meta(described("With `factors_withheld`: the app's words on what the user can do.")),
   errors: z
     .array(z.object({ field: z.string(), detail: z.string() }))
     .optional()

@@ -2,7 +2,7 @@ import { SessionEndedError } from '../errors.js'
 import { revokeDevices } from '../flows/account-security.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
-import type { MfaUser } from '../flows/user.js'
+import { existingFactors, type MfaUser } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, verifyCode } from '../flows/verify.js'
 import { verifyKey } from '../flows/verify-key.js'
 import type { Attempts } from '../limits/attempts.js'
@@ -175,7 +175,7 @@ function readingAhead({ req, deps: { attempts } }: RequestContext): Attempts {
 
 /** Whether the user showed a factor that is as strong as the strongest one of the account. */
 function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
-  return isAtLeast(shown, strongestOf(user.factors.map(({ method }) => method)))
+  return isAtLeast(shown, strongestOf(existingFactors(user).map(({ method }) => method)))
 }
 
 /** Creates the verified session, or leaves that to Passport. False if the session ended or changed in the meantime (R07). */
@@ -239,7 +239,7 @@ async function trustBrowser(
   // The trust outlives the session, so it requires as much as a change of factors (R92).
   const required = factorChange(deps.settings, user)
   if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
-  const account = { user: state.user, userId: state.userId, factors: user.factors }
+  const account = { user: state.user, userId: state.userId, factors: user.factors, withheld: user.withheld }
   return deps.browsers?.remember(req, account, state.record.startedAt)
 }
 
@@ -247,6 +247,8 @@ async function trustBrowser(
 function offersKey({ req, deps, user }: RequestContext, method: Method | 'backup'): boolean {
   const { keys, settings } = deps
   if (!keys || settings.keys.offerPasskeyMs === undefined || !wantsHtml(req)) return false
+  // With a factor that is withheld, the user could not add the passkey.
+  if (user.withheld.length > 0) return false
   const hasPasskey = user.factors.some((factor) => factor.method === 'passkey')
   return !isKeyMethod(method) && method !== 'backup' && !hasPasskey && !wasOfferedKey(req)
 }

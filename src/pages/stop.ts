@@ -2,6 +2,7 @@ import { countdown } from './countdown.js'
 import { type Html, html } from './html.js'
 import { type Page, type PageContext, startPath } from './page.js'
 import { problemText } from './page-message.js'
+import { recoverLink } from './recovery.js'
 import { safeLink } from './safe-url.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
@@ -21,8 +22,16 @@ export function stopPage(view: StopView, context: PageContext): Page {
     error: true,
     leadsHome: view.next === 'home',
     main: html`${adviceCountdown(view, context) ?? html`<p class="mfa-lead">${advice}</p>`}
+${message.code === 'factors_withheld' && wayBackIn(context)}
 ${nextStepLink(view, context)}`,
   }
+}
+
+/** What is left to a user whose factors cannot be used: the host's help text, and a recovery. */
+function wayBackIn(context: PageContext): Html {
+  const { help } = context.frame
+  return html`${help !== undefined && html`<p class="mfa-help">${help}</p>`}
+${recoverLink(context)}`
 }
 
 /** The advice as a countdown, if it contains a time to wait for. */

@@ -88,6 +88,7 @@ export type {
   DeliveryState,
   EnrollAppAnswer,
   EnrollAppRequest,
+  ExistingFactor,
   FactorsRequest,
   FactorUse,
   MfaService,

@@ -200,7 +200,7 @@ export const authenticateKeyAnswer = z.object({
 /** The response to `POST /v1/mfa/keys/list` with status 200. */
 export const listKeysAnswer = z.object({
   keys: z.array(keyAnswer),
-  relying_party_id: z.string().min(1).max(253),
+  relying_party_id: z.string().min(1).max(253).optional(),
   user_handle: base64url(128).optional(),
 })
 

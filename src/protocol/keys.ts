@@ -155,8 +155,8 @@ export type AuthenticateKeyAnswer =
 export interface KeyList {
   /** In the order in which they were registered. */
   readonly keys: readonly Key[]
-  /** The relying party's id, a domain. */
-  readonly relyingPartyId: string
+  /** The relying party's id, a domain. Absent if the application has none now: its keys exist and cannot be used. */
+  readonly relyingPartyId?: string
   /** The random id of the account that its keys store, in base64url. Absent before the first registration. */
   readonly userHandle?: string
 }

@@ -164,12 +164,23 @@ export interface FactorsRequest extends Caller {
   readonly contact: Contact
 }
 
+/** A factor that an account has, whether or not it can be used now. */
+export interface ExistingFactor {
+  /** An authenticator app that is enrolled and confirmed, or a kind of keys. A disabled one counts, too. */
+  readonly method: 'app' | KeyMethod
+  /** Whether it can be used now: its method is switched on, and for keys, the application has a relying party. */
+  readonly usable: boolean
+}
+
 /** The factors of an account, as far as the service keeps them. */
 export interface AccountFactors {
-  /** Whether an authenticator app is enrolled and confirmed. A disabled one counts, too. */
-  readonly app: boolean
-  /** The kinds of keys that the account has. Absent if the application does not offer keys. */
-  readonly keys?: readonly KeyMethod[]
+  /**
+   * Every factor that the account has, each method once. One that cannot be used now must be listed, too: the account has MFA because
+   * of it, and its user is not let in by the password alone (R132).
+   */
+  readonly existing: readonly ExistingFactor[]
+  /** The kinds of keys that users can add now. Defaults to none. */
+  readonly offeredKeys?: readonly KeyMethod[]
   /** How many backup codes are left that are valid for the contact. */
   readonly backupCodesLeft: number
   /** `page` if the backup codes were shown on a page and sent to no contact. */

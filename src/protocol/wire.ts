@@ -181,19 +181,36 @@ export const removeFactorAnswer = z.object({
   removed: z.boolean().meta({ description: 'Whether the account had the factor.' }),
 })
 
+function isEachOnce(existing: readonly { readonly type: string }[]): boolean {
+  return new Set(existing.map(({ type }) => type)).size === existing.length
+}
+
 /** The response to `POST /v1/mfa/factors` with status 200. */
 export const factorsAnswer = z.object({
-  app: z.boolean().meta({
-    description: 'Whether an authenticator app is enrolled and confirmed; a disabled one counts, too.',
-  }),
-  keys: z
+  existing: z
+    .array(
+      z.object({
+        type: z.enum(['APP', ...KEY_TYPES]).meta({
+          description:
+            'An authenticator app that is enrolled and confirmed, or a kind of keys. A disabled one counts, too.',
+        }),
+        usable: z.boolean().meta({
+          description:
+            'Whether it can be used now: its method is switched on, and for keys, the application has a relying party.',
+        }),
+      }),
+    )
+    .max(3)
+    .refine(isEachOnce, { error: 'lists a type twice' })
+    .meta({
+      description:
+        'Every factor that the account has, each type once, also those that cannot be used now. An account with one of these has MFA: do not let its user in with the password alone.',
+      examples: [[{ type: 'PASSKEY', usable: true }]],
+    }),
+  offered_keys: z
     .array(z.enum(KEY_TYPES))
     .max(2)
-    .optional()
-    .meta({
-      description: 'The kinds of keys that the account has. Absent if the application does not offer keys.',
-      examples: [['PASSKEY']],
-    }),
+    .meta({ description: 'The kinds of keys that users can add now.', examples: [['PASSKEY']] }),
   backup_codes_left: z
     .number()
     .int()

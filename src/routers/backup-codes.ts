@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { type BackupCreated, createBackupCodes } from '../flows/backup.js'
 import type { Refused } from '../flows/deps.js'
 import type { Refusal } from '../flows/refusal.js'
+import { refusalWithoutFactor } from '../flows/user.js'
 import { browserSeal } from '../http/browser-seal.js'
 import type { RouteDeps } from '../http/deps.js'
 import { notify } from '../http/notify.js'
@@ -38,9 +39,7 @@ async function create(context: RouteContext): Promise<Outcome> {
   const { req, deps, state, user } = context
   // A user without a factor needs no backup codes.
   const refusal: Refusal | undefined =
-    user.factors.length === 0
-      ? { code: 'enrollment_required' }
-      : await factorChangeRefusal(context, '/backup')
+    refusalWithoutFactor(user) ?? (await factorChangeRefusal(context, '/backup'))
   if (refusal) return { outcome: 'not_allowed', refusal }
   const outcome = await createBackupCodes(deps, user, state.record)
   if (outcome.outcome === 'created') await notify(deps, req, state, { type: 'backup_codes_shown' })

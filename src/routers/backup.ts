@@ -4,7 +4,7 @@ import { type BackupSent, sendBackupCodes } from '../flows/backup.js'
 import type { Refused } from '../flows/deps.js'
 import { canShowBackupCodes } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
-import { backupTarget } from '../flows/user.js'
+import { backupTarget, refusalWithoutFactor } from '../flows/user.js'
 import type { RouteDeps } from '../http/deps.js'
 import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
@@ -93,6 +93,7 @@ async function respondSent(context: RouteContext, outcome: Outcome): Promise<voi
 
 /** Why the user may not request backup codes now. Backup codes replace a factor, so a user without factors gets none. */
 async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
-  if (context.user.factors.length === 0) return { code: 'enrollment_required' }
+  const none = refusalWithoutFactor(context.user)
+  if (none) return none
   return factorChangeRefusal(context, '/backup')
 }

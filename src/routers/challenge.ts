@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../flows/known-factors.js'
-import { offeredFactors } from '../flows/user.js'
+import { existingFactors, offeredFactors } from '../flows/user.js'
 import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../flows/verify-key.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors } from '../http/context.js'
@@ -22,7 +22,16 @@ import { keptRefusal } from './kept-refusal.js'
 import { offersKeys, warnAboutKeys } from './key-page.js'
 import { otherFactorsAfter, respondUndelivered, type Undelivered } from './other-factors.js'
 import { offeredRemovals } from './remove-factor.js'
-import { choosePage, hasBackup, preferredFactor, sendRefusal, showLock, showPage } from './respond.js'
+import {
+  backupOffer,
+  choosePage,
+  hasBackup,
+  preferredFactor,
+  sendRefusal,
+  showLock,
+  showPage,
+  showWithheld,
+} from './respond.js'
 import { action, addRoute } from './route.js'
 
 /**
@@ -46,7 +55,7 @@ async function showStart(context: RouteContext): Promise<void> {
   await readDisabledFactors(context)
   const { path } = deps.settings
   if (needsBypassCode(context)) return res.redirect(303, `${path}/verify?factor=bypass`)
-  const mustEnroll = user.factors.length === 0 || state.record.mustEnroll
+  const mustEnroll = existingFactors(user).length === 0 || state.record.mustEnroll
   if (state.stage === 'pending' && mustEnroll) return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
     const left = await deps.backupCodes.left(user)
@@ -68,12 +77,21 @@ async function showStart(context: RouteContext): Promise<void> {
     return showPage(context, overview, removedMessage(context) ?? keptRefusal(context))
   }
   if (await showLock(context)) return
+  if (await hasOnlyWithheld(context)) return showWithheld(context)
   if (req.query.choose === undefined) {
     if (liveChallenge(context)) return res.redirect(303, `${path}/verify`)
     const first = firstFactor(context)
     if (first) return res.redirect(303, `${path}/verify?factor=${first.id}`)
   }
   showPage(context, await choosePage(context), keptRefusal(context))
+}
+
+/** Whether nothing is left that the user could show: the factors that are accepted here are withheld, and there are no backup codes. */
+async function hasOnlyWithheld(context: RouteContext): Promise<boolean> {
+  const { user } = context
+  if (user.withheld.length === 0 || factorViews(context).length > 0) return false
+  const { backup, mayHaveBackup } = await backupOffer(context)
+  return !backup && mayHaveBackup !== true
 }
 
 /**
@@ -120,6 +138,7 @@ export async function respondState(context: RouteContext): Promise<void> {
   const [live] = await Promise.all([followedChallenge(context), readDisabledFactors(context)])
   const shared = {
     factors: listFactors(offeredFactors(user)),
+    ...(user.withheld.length > 0 && { withheld: user.withheld.map(({ method }) => method) }),
     ...(live && {
       challenge: {
         factor: live.factor.id,

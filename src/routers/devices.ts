@@ -87,7 +87,7 @@ function backToList({ res, deps }: RouteContext, revoked: 'one' | 'all'): void {
 }
 
 function accountOf({ state, user }: RouteContext): Account {
-  return { user: state.user, userId: state.userId, factors: user.factors }
+  return { user: state.user, userId: state.userId, factors: user.factors, withheld: user.withheld }
 }
 
 function iso(ms: number): string {

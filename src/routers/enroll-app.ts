@@ -11,6 +11,7 @@ import {
   prepareApp,
 } from '../flows/enroll-app.js'
 import { canShowBackupCodes } from '../flows/known-factors.js'
+import { existingFactors } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
 import { notify } from '../http/notify.js'
@@ -60,7 +61,7 @@ function startView(
   { user }: RouteContext,
   over?: 'exhausted' | 'expired',
 ): Extract<View, { page: 'enroll-start' }> {
-  const replaces = user.factors.some(({ method }) => method === 'app')
+  const replaces = existingFactors(user).some(({ method }) => method === 'app')
   return { page: 'enroll-start', replaces, ...(over && { over }) }
 }
 
@@ -157,8 +158,8 @@ async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<
 }
 
 /** The contact under which the service stores this user's app. */
-function appContact({ deps, state, user: { factors } }: RouteContext): Contact {
-  return appContactOf(deps.settings, state.user, state.userId, factors)
+function appContact({ deps, state, user }: RouteContext): Contact {
+  return appContactOf(deps.settings, state.user, state.userId, existingFactors(user))
 }
 
 /**

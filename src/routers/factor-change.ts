@@ -1,7 +1,7 @@
 import { factorChange, isFresh } from '../flows/freshness.js'
 import { acceptedFactors } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
-import { offeredFactors } from '../flows/user.js'
+import { existingFactors, offeredFactors, refusalWithoutFactor } from '../flows/user.js'
 import { listFactors } from '../http/factors.js'
 import type { Problem } from '../http/problem.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
@@ -13,7 +13,7 @@ const ENROLLS: ReadonlySet<string> = new Set(['/enroll-app', '/keys'])
 /**
  * Why a user may not change factors now, or `undefined` if they may. A user who has a factor must have shown one in the last
  * five minutes that is as strong as the strongest one of the account, so that neither a password, nor a weaker factor,
- * nor an unattended session can add one (R55, R61, R92). `sinceMs` is how long ago the user began the change: the factor
+ * nor an unattended session can add one (R55, R61, R92). While that one is withheld, none can be added (R132). `sinceMs` is how long ago the user began the change: the factor
  * need have been fresh only then.
  * @throws {SessionEndedError} when the session ended in the meantime.
  */
@@ -26,11 +26,13 @@ export async function factorChangeRefusal(
   // After a recovery, the user showed what it takes to set up a factor. The password alone never is enough (R94).
   if (record.mustEnroll && ENROLLS.has(path)) return undefined
   if (reset) return { code: 'mfa_required' }
-  if (user.factors.length === 0) return undefined
-  if (stage === 'pending') return { code: 'mfa_required' }
+  if (existingFactors(user).length === 0) return undefined
+  if (stage === 'pending') return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   const required = factorChange(deps.settings, user)
   if (isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })) return undefined
   const { factors, backup } = await acceptedFactors(deps, user, required)
+  // The strongest factor cannot be shown now, and a weaker one must not take its place (R132).
+  if (factors.length === 0 && !backup) return { code: 'factors_withheld' }
   const stepUp = { factors: factors.map(({ id }) => id), backup }
   const returnTo = `${deps.settings.path}${path}`
   if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { KeyAccount } from '../flows/key-account.js'
 import { removeEndedKeys } from '../flows/manage-keys.js'
+import { existingFactors } from '../flows/user.js'
 import type { keysAnswer } from '../http/schemas.js'
 import type { KeyView } from '../pages/view.js'
 import type { Key } from '../protocol/keys.js'
@@ -10,7 +11,7 @@ import type { RouteContext } from './context.js'
 
 /** The account of the request, as the service names its keys. */
 export function keyAccount({ deps, state, user }: RouteContext): KeyAccount {
-  return { user, contact: appContactOf(deps.settings, state.user, state.userId, user.factors) }
+  return { user, contact: appContactOf(deps.settings, state.user, state.userId, existingFactors(user)) }
 }
 
 /** Whether the user can add security keys or passkeys, as the service says. */

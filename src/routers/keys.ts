@@ -4,6 +4,7 @@ import { type Refused, refuse } from '../flows/deps.js'
 import type { RegisteredKey } from '../flows/enroll-key.js'
 import { keyAdded, type PreparedKey, prepareKey, registerKey } from '../flows/enroll-key.js'
 import { type ChangedKey, type ListedKeys, listKeys, renameKey } from '../flows/manage-keys.js'
+import { existingFactors, refusalWithoutFactor } from '../flows/user.js'
 import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
 import { rememberUsedFactor } from '../http/factors.js'
@@ -61,8 +62,10 @@ export function addKeysRoutes(router: Router, deps: RouteDeps): void {
 /** Lists the keys. A user without a factor, who may add the first one while the login is pending, sees the page, too. */
 async function showKeys(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user, html } = context
-  const isEnrolling = user.factors.length === 0 || state.record.mustEnroll
-  if (state.stage === 'pending' && !isEnrolling) return sendRefusal(context, { code: 'mfa_required' })
+  const isEnrolling = existingFactors(user).length === 0 || state.record.mustEnroll
+  if (state.stage === 'pending' && !isEnrolling) {
+    return sendRefusal(context, refusalWithoutFactor(user) ?? { code: 'mfa_required' })
+  }
   const account = keyAccount(context)
   const listed = await deps.admission.admit(req, () => listKeys(deps, account))
   await requireCurrent(req, state.userId)

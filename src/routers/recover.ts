@@ -2,7 +2,7 @@ import type { Response, Router } from 'express'
 import * as z from 'zod'
 import { shownLately } from '../flows/freshness.js'
 import type { Refusal } from '../flows/refusal.js'
-import { backupShown, backupTarget } from '../flows/user.js'
+import { backupShown, backupTarget, existingFactors, refusalWithoutFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
 import { listFactors } from '../http/factors.js'
@@ -63,10 +63,15 @@ async function show(context: RouteContext, recovery: AccountRecovery): Promise<v
 
 function viewOf({ deps, state, user }: RouteContext, pending: Recovery | undefined): View {
   const { settings } = deps
-  const contacts = contactsOf(settings, state.user, user.factors).map(masked)
+  const existing = existingFactors(user)
+  const contacts = contactsOf(settings, state.user, existing).map(masked)
   if (!pending) {
-    const usable = [...user.factors.map(({ method }) => method), backupShown(user)]
-    const isPossible = usable.some((one) => one && factorsToEnd(user.factors, [one]).length > 0)
+    const usable = [
+      ...user.factors.map(({ method }) => method),
+      backupShown(user),
+      ...shownLately(state.record),
+    ]
+    const isPossible = usable.some((one) => one && factorsToEnd(existing, [one]).length > 0)
     return { page: 'recover', waitMs: settings.recovery?.waitMs ?? 0, contacts, isPossible }
   }
   const ready = isReady(pending)
@@ -90,7 +95,7 @@ async function request(context: RouteContext, recovery: AccountRecovery): Promis
   if (refusal) return { outcome: 'refused', refusal }
   return recovery.request({
     userId: state.userId,
-    contacts: contactsOf(deps.settings, state.user, user.factors),
+    contacts: contactsOf(deps.settings, state.user, existingFactors(user)),
     locales: localesOf(req, deps.settings),
     from: senderOf(context),
     permit: (id) => deps.messageBudget.consume({ userId: state.userId, slot: `recovery:${id}` }),
@@ -138,7 +143,7 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   if (state.record.startedAt < readyAt(pending)) return signInAgain(context)
   const refusal = await refusalFor(context)
   if (refusal) return refuse(context, refusal)
-  const ended = factorsToEnd(user.factors, shownLately(state.record))
+  const ended = factorsToEnd(existingFactors(user), shownLately(state.record))
   const account = { user: state.user, userId: state.userId, factors: user.factors }
   if (!(await recovery.complete(account, pending, ended))) return refuse(context, { code: 'no_recovery' })
   await continueWithEnrollment(req, state, async () => {})
@@ -175,15 +180,18 @@ async function signInAgain(context: RouteContext): Promise<void> {
 async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
   const { req, deps, state, user, html } = context
   const { record } = state
-  if (user.factors.length === 0) return { code: 'enrollment_required' }
+  if (existingFactors(user).length === 0) return { code: 'enrollment_required' }
   const returnTo = `${deps.settings.path}/recover`
   if (state.stage === 'pending') {
     if (html && !(await storeIfCurrent(req, { ...record, returnTo }))) throw sessionEnded()
-    return { code: record.mustEnroll ? 'enrollment_required' : 'mfa_required' }
+    if (record.mustEnroll) return { code: 'enrollment_required' }
+    return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   }
   const shown = shownLately(record)
   if (shown.length > 0) {
-    return factorsToEnd(user.factors, shown).length === 0 ? { code: 'recovery_not_needed' } : undefined
+    return factorsToEnd(existingFactors(user), shown).length === 0
+      ? { code: 'recovery_not_needed' }
+      : undefined
   }
   const stepUp = { factors: user.factors.map(({ id }) => id), backup: backupTarget(user) !== undefined }
   if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()

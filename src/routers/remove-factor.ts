@@ -8,7 +8,7 @@ import {
   type Removed,
   removeFactor,
 } from '../flows/remove-factor.js'
-import { offeredFactors } from '../flows/user.js'
+import { existingFactors, offeredFactors } from '../flows/user.js'
 import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
 import { factorView } from '../http/factors.js'
@@ -100,7 +100,7 @@ async function remove(context: RouteContext, factor: RemovableFactor): Promise<O
 
 async function refusalFor(context: RouteContext, factor: RemovableFactor) {
   const { user } = context
-  if (user.factors.length === 0) return { code: 'unknown_factor' } as const
+  if (existingFactors(user).length === 0) return { code: 'unknown_factor' } as const
   const refusal = await factorChangeRefusal(context, PATH[factor])
   if (refusal || factor === 'backup') return refusal
   if (!appOf(user)) return { code: 'unknown_factor' } as const

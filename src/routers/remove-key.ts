@@ -2,7 +2,7 @@ import type { Router } from 'express'
 import type * as z from 'zod'
 import { type Refused, refuse } from '../flows/deps.js'
 import { type ChangedKey, findKey, removeKey } from '../flows/manage-keys.js'
-import { offeredFactors } from '../flows/user.js'
+import { existingFactors, offeredFactors } from '../flows/user.js'
 import { keyField } from '../http/body.js'
 import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
@@ -59,7 +59,7 @@ async function remove(
   { key: id }: z.output<typeof removeKeyBody>,
 ): Promise<ChangedKey | Refused> {
   const { req, deps, state, user } = context
-  if (user.factors.length === 0) return refuse({ code: 'unknown_key' })
+  if (existingFactors(user).length === 0) return refuse({ code: 'unknown_key' })
   const refusal = await factorChangeRefusal(context, '/keys')
   if (refusal) return refuse(refusal)
   const outcome = await removeKey(deps, keyAccount(context), id)

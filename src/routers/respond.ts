@@ -10,6 +10,7 @@ import { setRetryAfter } from '../http/headers.js'
 import { localesOf } from '../http/locale.js'
 import { type Problem, sendProblem, statusOf } from '../http/problem.js'
 import { sendPage } from '../http/send-page.js'
+import { recoverPathFor, withheldProblem } from '../http/withheld.js'
 import type { PageFrame, PageMessage, View } from '../pages/view.js'
 import type { Factor } from '../protocol/factor.js'
 import { isKeyMethod } from '../protocol/methods.js'
@@ -36,6 +37,7 @@ export function showPage(context: RouteContext, view: View, message?: PageMessag
 function frameOf({ req, deps, state, user }: RouteContext, message: PageMessage | undefined): PageFrame {
   const { settings } = deps
   const { record, stage } = state
+  const recoverPath = recoverPathFor(settings, user, state)
   return {
     locales: localesOf(req, settings),
     appName: settings.appName,
@@ -46,8 +48,7 @@ function frameOf({ req, deps, state, user }: RouteContext, message: PageMessage 
     ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLoginMs }),
     now: Date.now(),
     ...(message && { message }),
-    ...(settings.recovery?.selfService &&
-      user.factors.length > 0 && { recoverPath: `${settings.path}/recover` }),
+    ...(recoverPath !== undefined && { recoverPath }),
     ...(settings.help && { help: settings.help }),
     ...(settings.logo && { logo: settings.logo }),
     ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
@@ -144,6 +145,9 @@ export async function sendRefusal(
 ): Promise<void> {
   const { req, res, deps, html } = context
   if (!html) {
+    if (refusal.code === 'factors_withheld') {
+      return sendProblem(res, withheldProblem(deps.settings, context.user, context.state))
+    }
     if (refusal.code === 'step_up_required') await readDisabledFactors(context)
     return sendProblem(res, { ...refusal, ...(await continuationOf(refusal, context)) })
   }
@@ -152,10 +156,17 @@ export async function sendRefusal(
   if (code === 'mfa_required' || code === 'step_up_required' || code === 'bypass_code_required')
     return res.redirect(303, path)
   if (code === 'enrollment_required') return res.redirect(303, `${path}/enroll-app`)
+  if (code === 'factors_withheld') return showWithheld(context)
   const page = req.method === 'POST' && !ENDS_SIGN_IN.has(code) && pageAfter(context, refusal, form)
   if (page !== false) return redirectRefused(context, page, refusal, form.trust)
   const next = ENDS_SIGN_IN.has(code) ? 'sign-in' : code === 'locked' ? undefined : 'retry'
   showPage(context, { page: 'stop', message: { tone: 'error', ...refusal }, ...(next && { next }) })
+}
+
+/** Says that none of the user's factors that are accepted here can be used now, and what the user can do (R132). Leads to no other page by itself. */
+export function showWithheld(context: RouteContext): void {
+  const next = context.state.stage === 'pending' ? 'sign-in' : 'home'
+  showPage(context, { page: 'stop', message: { tone: 'error', code: 'factors_withheld' }, next })
 }
 
 /** Shows that the account is locked, and until when. True if it did: then no code can be sent or checked now. */

@@ -40,7 +40,8 @@ async function showCodeEntry(context: RouteContext): Promise<void> {
     if (!(await showLock(context))) showPage(context, { page: 'bypass' }, keptRefusal(context))
     return
   }
-  if (user.factors.length === 0 || (named === undefined && !state.record.challenge)) {
+  const isBackup = named === 'backup' && user.withheld.length > 0
+  if ((user.factors.length === 0 && !isBackup) || (named === undefined && !state.record.challenge)) {
     return res.redirect(303, deps.settings.path)
   }
   if (await showLock(context)) return

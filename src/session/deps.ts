@@ -27,8 +27,11 @@ export interface SessionDeps {
 export interface Account {
   readonly user: Express.User
   readonly userId: string
+  /** The factors that the user can be asked for. */
   readonly factors: readonly Factor[]
-  /** The user's open reset. The factors that it ended are not among `factors`. */
+  /** Those that exist and cannot be used now. They are not offered and not accepted, but their user has MFA (R132). */
+  readonly withheld: readonly Factor[]
+  /** The user's open reset. The factors that it ended are in neither list. */
   readonly reset?: OpenReset | undefined
 }
 

@@ -125,10 +125,14 @@ async function askHost(
   record: MfaRecord | undefined,
 ): Promise<SessionState> {
   const account = await readAccount(user, userId, deps)
-  if (record?.stage === 'pending' && account.factors.length > 0) {
+  if (record?.stage === 'pending' && account.factors.length + account.withheld.length > 0) {
     return pendingState(req, deps, activeState(account, record))
   }
-  if (record?.stage === 'trusted' && (await deps.browsers?.holds(record.device, account))) {
+  if (
+    record?.stage === 'trusted' &&
+    account.factors.length > 0 &&
+    (await deps.browsers?.holds(record.device, account))
+  ) {
     return activeState(account, record)
   }
   return decideAgain(req, deps, account, record)
@@ -210,7 +214,9 @@ export async function recordFor(
   if (decision.verdict === 'pass') {
     return { ...record, stage: 'exempt', exemption: decision.remember ? 'policy' : 'not_required' }
   }
-  const device = decision.verdict === 'verify' ? await browsers?.recognize(req, account) : undefined
+  // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132).
+  const mayTrust = decision.verdict === 'verify' && account.factors.length > 0
+  const device = mayTrust ? await browsers?.recognize(req, account) : undefined
   return device ? { ...record, stage: 'trusted', device } : record
 }
 

@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import { addAmr, keyAmr } from '../protocol/amr.js'
 import type { Account, SessionDeps } from './deps.js'
 import { newRecord } from './find-state.js'
+import { listedForHost } from './policy.js'
 import type { VerifiedRecord } from './record.js'
 
 /**
@@ -11,12 +12,12 @@ import type { VerifiedRecord } from './record.js'
 export function declaredPasskey(
   req: Request,
   { settings: { passkeySignIn } }: Pick<SessionDeps, 'settings'>,
-  { user, userId, factors, reset }: Account,
+  account: Account,
   login: Readonly<Record<string, unknown>>,
 ): VerifiedRecord | undefined {
+  const { user, userId, reset } = account
   if (!passkeySignIn || reset) return undefined
-  const listed = factors.map(({ id, method }) => ({ id, method }))
-  const possession = passkeySignIn({ user, req, login, factors: listed })
+  const possession = passkeySignIn({ user, req, login, factors: listedForHost(account) })
   if (possession === undefined) return undefined
   const record = newRecord(req.sessionID, userId)
   return {

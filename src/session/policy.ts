@@ -1,5 +1,7 @@
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
+import type { LoginFactor } from '../options.js'
+import type { Factor } from '../protocol/factor.js'
 import type { Account, SessionDeps } from './deps.js'
 
 /** What follows the first factor. */
@@ -12,24 +14,25 @@ export type Decision =
   | { readonly verdict: 'pass'; readonly remember: boolean; readonly graceUntil?: number }
 
 /**
- * Asks the host's policy. Without a policy, a user who has a factor must show it, and other users need none. A user whose
- * account was reset must show a factor first, whatever the policy says.
+ * Asks the host's policy. Without a policy, a user who has a factor must show it, and other users need none. A factor
+ * that cannot be used now counts (R132). A user whose account was reset must show a factor first, whatever the policy says.
  * @throws {HostError} when the policy returns anything but its three valid answers; the user is not signed in then.
  */
 export async function decide(
   req: Request,
   { settings: { policy } }: Pick<SessionDeps, 'settings'>,
-  { user, factors, reset }: Account,
+  { user, factors, withheld, reset }: Account,
   login: Readonly<Record<string, unknown>>,
 ): Promise<Decision> {
   if (reset) return { verdict: 'verify' }
-  const needed: Decision = { verdict: factors.length > 0 ? 'verify' : 'enroll' }
-  if (!policy) return factors.length > 0 ? needed : { verdict: 'pass', remember: false }
+  const hasFactor = factors.length + withheld.length > 0
+  const needed: Decision = { verdict: hasFactor ? 'verify' : 'enroll' }
+  if (!policy) return hasFactor ? needed : { verdict: 'pass', remember: false }
   const answer: unknown = await policy({
     user,
     req,
     login,
-    factors: factors.map(({ id, method }) => ({ id, method })),
+    factors: listedForHost({ factors, withheld }),
   })
   if (answer === 'require') return needed
   if (answer === 'skip') return { verdict: 'pass', remember: true }
@@ -41,8 +44,17 @@ export async function decide(
     )
   }
   // A grace period is for setting up a factor; a user who has one must show it.
-  if (factors.length > 0 || Date.now() >= graceUntil) return needed
+  if (hasFactor || Date.now() >= graceUntil) return needed
   return { verdict: 'pass', remember: false, graceUntil }
+}
+
+/** A user's factors as the host's callbacks see them. */
+export function listedForHost({ factors, withheld }: Pick<Account, 'factors' | 'withheld'>): LoginFactor[] {
+  const listed = ({ id, method }: Factor) => ({ id, method })
+  return [
+    ...factors.map(listed),
+    ...withheld.map((factor) => ({ ...listed(factor), withheld: true as const })),
+  ]
 }
 
 function graceIn(answer: unknown): number | undefined {

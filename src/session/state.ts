@@ -31,6 +31,8 @@ export interface ActiveState {
   readonly record: MfaRecord
   /** The user's factors; `undefined` until `factorsOf` asks the host for them, which may need a query. */
   factors: readonly Factor[] | undefined
+  /** The user's factors that cannot be used now, once the factors are known. */
+  withheld: readonly Factor[]
   /** The user's open reset, once the factors are known. */
   reset: OpenReset | undefined
   /** The end of the grace period for setting up a factor, in milliseconds since 1970. */
@@ -71,12 +73,21 @@ export interface PendingRenewal {
 
 /** The state of a session that holds this record. */
 export function activeState(
-  { user, factors, reset }: Pick<Account, 'user'> & Partial<Account>,
+  { user, factors, withheld = [], reset }: Pick<Account, 'user'> & Partial<Account>,
   record: MfaRecord,
   graceUntil?: number,
 ): ActiveState {
   const { stage, userId } = record
-  return { stage, user, userId, record, factors, reset, ...(graceUntil !== undefined && { graceUntil }) }
+  return {
+    stage,
+    user,
+    userId,
+    record,
+    factors,
+    withheld,
+    reset,
+    ...(graceUntil !== undefined && { graceUntil }),
+  }
 }
 
 /** `req.mfa`: the state as the host sees it. A class, because every request of the host needs one. */

@@ -1,6 +1,7 @@
 import { HostError } from '../errors.js'
+import type { Enrolled } from '../flows/enrolled-factors.js'
 import { type Factor, readFactors } from '../protocol/factor.js'
-import type { Method } from '../protocol/methods.js'
+import { isKeyMethod, type Method } from '../protocol/methods.js'
 import { appContactOf } from './app-contact.js'
 import type { Account, SessionDeps } from './deps.js'
 import type { ActiveState } from './state.js'
@@ -9,16 +10,20 @@ import { keysOf } from './user-keys.js'
 type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledFactors' | 'resets'>
 
 /**
- * The user's factors. The host is asked for them once per request.
+ * The user's factors, usable and withheld. The host is asked for them once per request.
  * @throws {HostError} when the host's list cannot be used.
  * @throws {ServiceError} when the service must say which factors the user has, and fails.
  */
-export async function factorsOf(state: ActiveState, deps: FactorDeps): Promise<readonly Factor[]> {
-  if (state.factors) return state.factors
-  const { factors, reset } = await readAccount(state.user, state.userId, deps)
+export async function factorsOf(
+  state: ActiveState,
+  deps: FactorDeps,
+): Promise<Pick<Account, 'factors' | 'withheld'>> {
+  if (state.factors) return { factors: state.factors, withheld: state.withheld }
+  const { factors, withheld, reset } = await readAccount(state.user, state.userId, deps)
   state.factors = factors
+  state.withheld = withheld
   state.reset = reset
-  return factors
+  return { factors, withheld }
 }
 
 /**
@@ -28,35 +33,47 @@ export async function factorsOf(state: ActiveState, deps: FactorDeps): Promise<r
  * @throws {ServiceError} when the service fails: without its answer, a factor could silently be left out.
  */
 export async function readAccount(user: Express.User, userId: string, deps: FactorDeps): Promise<Account> {
-  const listed = { user, userId, factors: await listedFactors(user, deps.settings) }
-  const factors = await withEnrolled(listed, deps)
+  const listed = await listedFactors(user, deps.settings)
+  const { factors, withheld } = await withEnrolled(user, userId, listed, deps)
   const reset = await deps.resets?.find(userId)
-  if (!reset) return { user, userId, factors }
-  return { user, userId, factors: factors.filter((factor) => !reset.hasEnded(factor)), reset }
+  if (!reset) return { user, userId, factors, withheld }
+  const isLeft = (factor: Factor) => !reset.hasEnded(factor)
+  return { user, userId, factors: factors.filter(isLeft), withheld: withheld.filter(isLeft), reset }
 }
 
-/** Adds the factors that the service keeps, the strongest first. */
+/** Adds the factors that the service keeps, the strongest first, and tells those that can be used from those that cannot (R132). */
 async function withEnrolled(
-  { user, userId, factors }: Account,
+  user: Express.User,
+  userId: string,
+  listed: readonly Factor[],
   { settings, enrolledFactors }: FactorDeps,
-): Promise<readonly Factor[]> {
-  if (!enrolledFactors) return factors
-  const lists = (method: Method) => factors.some((factor) => factor.method === method)
-  // A service is asked only about what its answer can add.
-  if (!enrolledFactors.kept.keys && lists('app')) return factors
-  const contact = appContactOf(settings, user, userId, factors)
-  const { app, keys = [] } = await enrolledFactors.of(userId, contact)
-  const methods: Method[] = ['passkey', 'security-key', 'app']
-  const added = methods
-    .filter((method) => (method === 'app' ? app : keys.some((kind) => kind === method)) && !lists(method))
-    .map((method): Factor => {
-      const isTaken = factors.some(({ id }) => id === method)
-      const factor: Factor = { id: isTaken ? `enrolled-${method}` : method, method, contact }
-      unlisted.add(factor)
-      return factor
-    })
-  return [...added, ...factors]
+): Promise<Pick<Account, 'factors' | 'withheld'>> {
+  const contact = appContactOf(settings, user, userId, listed)
+  const { app, keys = [], withheld } = (await enrolledFactors?.of(userId, contact)) ?? NONE
+  const isWithheld = (method: Method) =>
+    withheld.some((one) => one === method) || (isKeyMethod(method) && !settings.keys.isOn)
+  const unlistedOf = (has: (method: Method) => boolean) =>
+    KEPT.filter((method) => has(method) && listed.every((factor) => factor.method !== method)).map(
+      (method): Factor => {
+        const isTaken = listed.some(({ id }) => id === method)
+        const factor: Factor = { id: isTaken ? `enrolled-${method}` : method, method, contact }
+        unlisted.add(factor)
+        return factor
+      },
+    )
+  const isUsable = (method: Method) => (method === 'app' ? app : keys.some((kind) => kind === method))
+  return {
+    factors: [...unlistedOf(isUsable), ...listed.filter(({ method }) => !isWithheld(method))],
+    withheld: [
+      ...unlistedOf((method) => withheld.some((one) => one === method)),
+      ...listed.filter(({ method }) => isWithheld(method)),
+    ],
+  }
 }
+
+/** The methods whose factors the service keeps, the strongest first. */
+const KEPT = ['passkey', 'security-key', 'app'] as const
+const NONE: Enrolled = { app: false, withheld: [] }
 
 /** The factors that the host does not list. */
 const unlisted = new WeakSet<Factor>()

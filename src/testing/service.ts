@@ -1,5 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { formatUser } from '../protocol/contact.js'
+import { KEY_METHODS } from '../protocol/methods.js'
 import type { MfaService, VerifyAnswer } from '../protocol/service.js'
 import type { Refused } from '../protocol/service-refusal.js'
 import type { testCarrier } from './carrier.js'
@@ -120,10 +121,13 @@ export function testService(
       const user = formatUser(contact)
       const set = backupCodes.get(user)
       return {
-        app: !!apps.get(user)?.secret,
+        existing: [
+          ...(apps.get(user)?.secret ? [{ method: 'app', usable: true } as const] : []),
+          ...(keys?.methodsOf(user) ?? []).map((method) => ({ method, usable: true })),
+        ],
+        ...(keys && { offeredKeys: KEY_METHODS }),
         backupCodesLeft: set?.codes.size ?? 0,
         ...(set && deliveryOf(set)),
-        ...(keys && { keys: keys.methodsOf(user) }),
       }
     },
 

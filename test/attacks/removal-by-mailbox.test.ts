@@ -10,7 +10,7 @@ describe('an attacker with the password and the mailbox of a user who has an aut
     const notices: string[] = []
     const service = {
       ...standIn.service,
-      factorsOf: async () => ({ app: true, backupCodesLeft: 10 }),
+      factorsOf: async () => ({ existing: [{ method: 'app', usable: true }] as const, backupCodesLeft: 10 }),
       removeFactor: async (request: unknown) => {
         removed.push(request)
         return { outcome: 'removed' as const }

@@ -4,6 +4,8 @@ import type { Contract } from './mfa-service.js'
 import { newUser } from './new-user.js'
 import { totp } from './totp.js'
 
+const APP = { method: 'app', usable: true }
+
 export function describeAccountFactors({ opened, hasExtras }: Contract): void {
   if (!hasExtras) {
     it('does not report the factors of an account', () => {
@@ -20,7 +22,12 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       opened().service.factorsOf?.({ account, contact })
 
     it('are none for an unknown account', async () => {
-      expect(await factorsOf(newUser())).toEqual({ app: false, backupCodesLeft: 0, keys: [], lastUsed: [] })
+      expect(await factorsOf(newUser())).toEqual({
+        existing: [],
+        offeredKeys: expect.anything(),
+        backupCodesLeft: 0,
+        lastUsed: [],
+      })
     })
 
     it('include an app from its first correct code on (R54)', async () => {
@@ -32,14 +39,14 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       const code = totp(prepared.secret ?? '', Date.now())
       const confirm = (code: string) =>
         service.verify({ method: 'app', contact, account, kind: 'confirm', code })
-      expect((await factorsOf(user))?.app).toBe(false)
+      expect((await factorsOf(user))?.existing).toEqual([])
       await confirm(wrong(code))
-      expect((await factorsOf(user))?.app).toBe(false)
+      expect((await factorsOf(user))?.existing).toEqual([])
       await confirm(code)
-      expect((await factorsOf(user))?.app).toBe(true)
+      expect((await factorsOf(user))?.existing).toEqual([APP])
       // The app belongs to the account, whichever contact names it.
-      expect((await service.factorsOf?.({ account, contact: user.phone }))?.app).toBe(true)
-      expect((await factorsOf({ ...user, account: `${account}-other` }))?.app).toBe(false)
+      expect((await service.factorsOf?.({ account, contact: user.phone }))?.existing).toEqual([APP])
+      expect((await factorsOf({ ...user, account: `${account}-other` }))?.existing).toEqual([])
     })
 
     it('include the unused backup codes that are valid for the contact', async () => {
@@ -47,7 +54,12 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       const user = newUser()
       const { account, email: contact } = user
       await service.sendBackupCodes({ method: 'email', account, contact })
-      expect(await factorsOf(user)).toEqual({ app: false, backupCodesLeft: 10, keys: [], lastUsed: [] })
+      expect(await factorsOf(user)).toEqual({
+        existing: [],
+        offeredKeys: expect.anything(),
+        backupCodesLeft: 10,
+        lastUsed: [],
+      })
       const [text = ''] = await inbox(contact.email)
       const code = (/\b[0-9A-Z]{4}(-[0-9A-Z]{4}){3}\b/.exec(text)?.[0] ?? '').replaceAll('-', '')
       await service.verify({ method: 'email', account, contact, kind: 'backup', code })
@@ -96,7 +108,12 @@ export function describeAccountFactors({ opened, hasExtras }: Contract): void {
       const remove = () => service.removeFactor?.({ account, contact, factor: 'app' })
       expect(await remove()).toEqual({ outcome: 'removed' })
       expect(await remove()).toEqual({ outcome: 'none' })
-      expect(await factorsOf(user)).toEqual({ app: false, backupCodesLeft: 0, keys: [], lastUsed: [] })
+      expect(await factorsOf(user)).toEqual({
+        existing: [],
+        offeredKeys: expect.anything(),
+        backupCodesLeft: 0,
+        lastUsed: [],
+      })
       vi.setSystemTime(Date.now() + 30_000)
       expect(await verify('code')).toEqual({ outcome: 'invalid' })
     })

@@ -114,9 +114,11 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       const keys = [first, second].map((answer) => 'key' in answer && answer.key)
       const list = await keysOf().list(owner)
       expect(list).toMatchObject({ keys, userHandle: synced.credentials()[0]?.userHandle })
-      const { keys: methods } = (await opened().service.factorsOf?.(owner)) ?? {}
-      expect(new Set(methods)).toEqual(new Set(['security-key', 'passkey']))
-      expect((await opened().service.factorsOf?.(account()))?.keys).toEqual([])
+      const factors = await opened().service.factorsOf?.(owner)
+      const both = ['security-key', 'passkey'] as const
+      expect(new Set(factors?.existing)).toEqual(new Set(both.map((method) => ({ method, usable: true }))))
+      expect(new Set(factors?.offeredKeys)).toEqual(new Set(both))
+      expect((await opened().service.factorsOf?.(account()))?.existing).toEqual([])
     })
 
     it('are not registered twice, in their account or in another one (R72)', async () => {

@@ -459,7 +459,7 @@ describe('the diagnostics', () => {
       let isDown = false
       const factorsOf = async () => {
         if (isDown) throw new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'no answer')
-        return { app: false, backupCodesLeft: 0 }
+        return { existing: [], backupCodesLeft: 0 }
       }
       const service = { ...standIn.service, factorsOf }
       const made = watched({

@@ -128,7 +128,7 @@ function problemResponses(
   )
 }
 
-const FACTOR_CHANGE = ['mfa_required', 'step_up_required'] as const
+const FACTOR_CHANGE = ['mfa_required', 'step_up_required', 'factors_withheld'] as const
 const DEVICE: ZodOpenApiOperationObject['parameters'] = [
   { name: 'device', in: 'path', required: true, description: "The device's id.", schema: { type: 'string' } },
 ]
@@ -187,6 +187,7 @@ const PATHS: ZodOpenApiPathsObject = {
       'unknown_factor',
       'factor_disabled',
       'enrollment_required',
+      'factors_withheld',
       'delivery_unavailable',
       'service_misconfigured',
     ],
@@ -216,6 +217,7 @@ const PATHS: ZodOpenApiPathsObject = {
         'unknown_factor',
         'factor_disabled',
         'enrollment_required',
+        'factors_withheld',
         'step_up_required',
         'bypass_code_required',
         'service_misconfigured',

@@ -26,13 +26,13 @@ async function pagesOf(made: Pick<Host, 'app'>, name = 'bob') {
 
 describe('a backup code', () => {
   it('is offered to a user who has some according to the service', async () => {
-    const { choice, help } = await pagesOf(withCount(async () => ({ app: false, backupCodesLeft: 7 })))
+    const { choice, help } = await pagesOf(withCount(async () => ({ existing: [], backupCodesLeft: 7 })))
     for (const page of [choice, help]) expect(page).toContain(OFFERED)
     for (const page of [choice, help]) expect(page).not.toContain(ASKED)
   })
 
   it('is not offered to a user who has none according to the service', async () => {
-    const { choice, help } = await pagesOf(withCount(async () => ({ app: false, backupCodesLeft: 0 })))
+    const { choice, help } = await pagesOf(withCount(async () => ({ existing: [], backupCodesLeft: 0 })))
     for (const page of [choice, help]) expect(page).not.toMatch(/backup code/i)
   })
 
@@ -63,7 +63,7 @@ describe('a backup code', () => {
     let left = 1
     const made = withCount(async ({ account = '' }) => {
       asked.push(account)
-      return { app: false, backupCodesLeft: left }
+      return { existing: [], backupCodesLeft: left }
     })
     await (await signInFully(made, 'bob')).post('/mfa/backup').send({}).expect(200)
     asked.length = 0

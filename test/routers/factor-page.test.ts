@@ -53,7 +53,9 @@ describe('the factor page', () => {
 
   it('shows the number of backup codes, and offers the first ones to a user who has none', async () => {
     const standIn = standInService()
-    Object.assign(standIn.service, { factorsOf: async () => ({ app: true, backupCodesLeft: 0 }) })
+    Object.assign(standIn.service, {
+      factorsOf: async () => ({ existing: [{ method: 'app', usable: true }], backupCodesLeft: 0 }),
+    })
     const page = await factorPage([APP, PHONE], {}, standIn)
     expect(page).toContain('You have no backup codes.')
     expect(actions(page)).toEqual([
@@ -71,7 +73,9 @@ describe('when a factor was last used', () => {
       { type: 'PHONE', user: '+447700900102', at },
       { type: 'PHONE', user: '+447700900109', at: Date.UTC(2026, 0, 1) },
     ]
-    Object.assign(standIn.service, { factorsOf: async () => ({ app: true, backupCodesLeft: 0, lastUsed }) })
+    Object.assign(standIn.service, {
+      factorsOf: async () => ({ existing: [{ method: 'app', usable: true }], backupCodesLeft: 0, lastUsed }),
+    })
     const page = await factorPage([APP, PHONE], {}, standIn)
     expect(page.match(/Last used [^<]+/g)).toEqual(['Last used March 1, 2027'])
     const locale = () => 'de'

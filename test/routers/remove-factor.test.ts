@@ -17,7 +17,7 @@ function removing({ withCallback = true, verb = true } = {}) {
   const service: MfaService = {
     ...standIn.service,
     factorsOf: async () => ({
-      app: has.app,
+      existing: has.app ? [{ method: 'app', usable: true }] : [],
       backupCodesLeft: has.backup ? 7 : 0,
       lastUsed: [
         { type: 'APP', at: AT },

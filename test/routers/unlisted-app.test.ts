@@ -22,7 +22,8 @@ function forgetful(setup: HostSetup = {}) {
   service.factorsOf = async ({ account, contact }) => {
     asked.push(account)
     if (isDown) await standIn.down()
-    return { app: enrolled.has(formatUser(contact)), backupCodesLeft: 0 }
+    const isEnrolled = enrolled.has(formatUser(contact))
+    return { existing: isEnrolled ? [{ method: 'app', usable: true }] : [], backupCodesLeft: 0 }
   }
   const made = host({ standIn, ...setup, options: { onAppEnrolled: undefined, ...setup.options } })
   return {

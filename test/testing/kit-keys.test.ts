@@ -11,7 +11,7 @@ describe('the test kit', () => {
   it('offers keys only with a relying party', async () => {
     const contact = { kind: 'email', email: 'bob@example.com' } as const
     expect(mfaTestKit().service.keys).toBeUndefined()
-    expect((await mfaTestKit().service.factorsOf?.({ contact }))?.keys).toBeUndefined()
+    expect((await mfaTestKit().service.factorsOf?.({ contact }))?.offeredKeys).toBeUndefined()
     const { service } = mfaTestKit({ relyingParty: { id: 'example.org' } })
     expect(await service.keys?.relyingParty()).toMatchObject({ origins: ['https://example.org'] })
   })

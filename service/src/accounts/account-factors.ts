@@ -1,6 +1,7 @@
 import {
   type AccountFactors,
   type FactorUse,
+  KEY_METHODS,
   KEY_TYPE,
   type KeyMethod,
   VERIFY_TYPE,
@@ -25,8 +26,8 @@ interface Row {
 }
 
 /**
- * The confirmed authenticator app of an account, those of the offered kinds of keys that it has, the number of its unused backup codes that are valid for the contact, and when
- * its factors were last used. An unknown account has none, and stays unknown.
+ * The confirmed authenticator app of an account and the kinds of keys that it has, offered or not (R132), the number of its unused
+ * backup codes that are valid for the contact, and when its factors were last used. An unknown account has none, and stays unknown.
  */
 export async function readAccountFactors(
   store: Store,
@@ -54,8 +55,15 @@ export async function readAccountFactors(
   const activated = found?.waits === true && (await activateWaitingSet(store, application, account))
   const row = activated ? await read() : found
   return {
-    app: row?.app ?? false,
-    ...(offered.length > 0 && { keys: offered.filter((method) => row?.keys.includes(method)) }),
+    existing: [
+      // No setting switches authenticator apps off.
+      ...(row?.app ? [{ method: 'app', usable: true } as const] : []),
+      ...KEY_METHODS.filter((method) => row?.keys.includes(method)).map((method) => ({
+        method,
+        usable: offered.includes(method),
+      })),
+    ],
+    offeredKeys: offered,
     backupCodesLeft: row?.codes ?? 0,
     ...(row?.shown && row.codes > 0 && { backupDelivery: 'page' }),
     lastUsed: Object.entries(row?.used ?? {}).flatMap(([factor, at]) => useOf(factor, at) ?? []),

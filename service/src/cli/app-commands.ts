@@ -58,35 +58,43 @@ export function appCommands(program: Command, io: Io): void {
     .argument('<name>', 'the application')
     .argument('[settings...]', 'name=value')
     .option('--unset <names...>', 'reset these to their defaults')
+    .option('--lock-out', 'also if users are left without a factor that they can use')
     .description('show the settings of an application, or change some')
     .addHelpText('after', SETTINGS)
-    .action(async (name: string, written: string[], own: { unset?: string[] }, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions>()
-      const set = parseSettings(withFiles(written))
-      const unset = checkSettingNames(own.unset ?? [])
-      const changes = written.length + unset.length > 0
-      const settings = await withOperator(
-        io,
-        options,
-        async (operator) => {
-          if (changes) await operator.changeSettings(name, { set, unset })
-          return operator.showSettings(name)
-        },
-        changes ? {} : READS,
-      )
-      print(io, options, settings, () =>
-        table(
-          ['setting', 'value', ''],
-          settings.map(({ name: setting, value, from }) => [
-            ...[setting, value || '–'],
-            from === 'set' ? 'set' : '',
-          ]),
-        ),
-      )
-      if (name === 'default' && !options.json) {
-        io.err('The environment variables of the service decide everything that is not set for "default".')
-      }
-    })
+    .action(
+      async (
+        name: string,
+        written: string[],
+        own: { unset?: string[]; lockOut?: true },
+        command: Command,
+      ) => {
+        const options = command.optsWithGlobals<CommonOptions>()
+        const set = parseSettings(withFiles(written))
+        const unset = checkSettingNames(own.unset ?? [])
+        const changes = written.length + unset.length > 0
+        const settings = await withOperator(
+          io,
+          options,
+          async (operator) => {
+            if (changes) await operator.changeSettings(name, { set, unset, lockOut: own.lockOut === true })
+            return operator.showSettings(name)
+          },
+          changes ? {} : READS,
+        )
+        print(io, options, settings, () =>
+          table(
+            ['setting', 'value', ''],
+            settings.map(({ name: setting, value, from }) => [
+              ...[setting, value || '–'],
+              from === 'set' ? 'set' : '',
+            ]),
+          ),
+        )
+        if (name === 'default' && !options.json) {
+          io.err('The environment variables of the service decide everything that is not set for "default".')
+        }
+      },
+    )
 
   webhookCommand(app, io)
 }

@@ -72,5 +72,5 @@ export function serviceCommands(program: Command, io: Io): void {
 
 function actorOn(io: Io, store: Store, options: CommonOptions): Actor {
   const name = options.as ?? systemUser()
-  return { store, name, keys: () => keysOf(io), onApplicationChanged: () => {} }
+  return { store, name, relyingParty: null, keys: () => keysOf(io), onApplicationChanged: () => {} }
 }

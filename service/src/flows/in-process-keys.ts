@@ -64,9 +64,7 @@ export function inProcessKeys(context: FlowContext, findApplication: () => Promi
       ),
     list: (request) =>
       ofAccount(parseListKeys(userFields(request)), async (context, application, input) => {
-        const listed = await listAccountKeys(context, application, input)
-        if (listed.outcome === 'refused') return listed
-        const { outcome: _listed, ...list } = listed
+        const { outcome: _listed, ...list } = await listAccountKeys(context, application, input)
         return list
       }),
     rename: (request) =>

@@ -20,20 +20,18 @@ import { simulatedRefusal } from '../test-mode/simulated-outcomes.js'
 import { writeNotice } from './account-notice.js'
 import type { FlowContext } from './context.js'
 
-/** The keys of an account. */
+/** The keys of an account, also without a relying party, so that they can be removed. */
 export async function listAccountKeys(
   { store }: FlowContext,
   application: Application,
   { account }: RequestUser,
-): Promise<(KeyList & { readonly outcome: 'listed' }) | Refused> {
-  const relyingParty = relyingPartyOrRefusal(application)
-  if ('outcome' in relyingParty) return relyingParty
+): Promise<KeyList & { readonly outcome: 'listed' }> {
   const rows = await listKeys(store, application, account)
   const userHandle = await findUserHandle(store, application, account)
   return {
     outcome: 'listed',
     keys: rows.map(keyFrom),
-    relyingPartyId: relyingParty.id,
+    ...(application.relyingParty && { relyingPartyId: application.relyingParty.id }),
     ...(userHandle !== undefined && { userHandle }),
   }
 }
@@ -52,7 +50,7 @@ export async function renameAccountKey(
   return { outcome: isRenamed ? 'renamed' : 'none' }
 }
 
-/** Removes a key, also one of a kind that is switched off, and notifies every proven contact. */
+/** Removes a key, also one that cannot be used now, and notifies every proven contact. */
 export async function removeAccountKey(
   context: FlowContext,
   application: Application,
@@ -60,8 +58,6 @@ export async function removeAccountKey(
 ): Promise<{ readonly outcome: 'removed' | 'none' } | Refused> {
   const simulated = simulatedRefusal(application, contact)
   if (simulated) return simulated
-  const relyingParty = relyingPartyOrRefusal(application)
-  if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
   const removal = await context.store.transaction(async (tx): Promise<Removal | Refused> => {
     const account = await holdAccount(tx, application, name)

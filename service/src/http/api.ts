@@ -16,6 +16,7 @@ import {
   STREAM_PATH,
   type serviceIdentity,
   TICKETS_PATH,
+  VERIFY_TYPE,
 } from 'countersign/protocol'
 import express, { type Express, type RequestHandler } from 'express'
 import type * as z from 'zod'
@@ -260,10 +261,14 @@ function removeFactorBody({ outcome }: Granted<RemoveFactorAnswer>) {
   return { removed: outcome === 'removed' }
 }
 
-function factorsBody({ app, keys, backupCodesLeft, backupDelivery, lastUsed }: AccountFactors) {
+function factorsBody(factors: AccountFactors) {
+  const { existing, offeredKeys = [], backupCodesLeft, backupDelivery, lastUsed } = factors
   return {
-    app,
-    keys: keys?.map((method) => KEY_TYPE[method]),
+    existing: existing.map(({ method, usable }) => ({
+      type: method === 'app' ? VERIFY_TYPE.app : KEY_TYPE[method],
+      usable,
+    })),
+    offered_keys: offeredKeys.map((method) => KEY_TYPE[method]),
     backup_codes_left: backupCodesLeft,
     backup_delivery: backupDelivery,
     last_used: lastUsed?.map(({ at, ...factor }) => ({ ...factor, at: new Date(at).toISOString() })),

@@ -1,3 +1,4 @@
+import type { RelyingPartyOption } from '../applications/key-settings.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Store } from '../store/store.js'
 
@@ -9,6 +10,8 @@ export interface Actor {
   readonly name: string
   /** The country whose phone numbers a new application serves, unless its settings say otherwise. */
   readonly homeCountry?: string | undefined
+  /** The relying party of the application `default`, unless its settings say otherwise; `null` if this process does not know. */
+  readonly relyingParty: RelyingPartyOption | undefined | null
   /** The keys of the service. Throws an `OperatorError` when they are not configured. */
   keys(): Keys
   /** Is called after a change to an application, so that this process reads the application again. */

@@ -1,5 +1,8 @@
+import { KEY_METHODS, type KeyMethod } from 'countersign/protocol'
+import { countLockedOut, type LockedOut } from '../accounts/locked-out.js'
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
 import { faultsInPolicy, keySettingsFrom } from '../applications/key-settings.js'
+import { describeLockedOut } from '../applications/locked-out-users.js'
 import { sendersIn } from '../applications/sender-settings.js'
 import {
   ALL_COUNTRIES,
@@ -91,6 +94,8 @@ export interface SettingsChange {
   readonly unset: readonly string[]
   /** The values that the operator saw, by name: if one of them has changed since, nothing is changed. Defaults to none. */
   readonly seen: ReadonlyMap<string, string>
+  /** Whether the change may withhold the only factors of users. Defaults to `false`: then it is refused, with their number. */
+  readonly lockOut: boolean
 }
 
 /** Sets some settings and unsets others. Every process applies them within a second. */
@@ -104,10 +109,11 @@ export async function changeSettings(
     async (tx) => {
       const before = await storedSettings(tx, application, 'FOR UPDATE')
       refuseConflicts(describeSettings(application, before), changes.seen)
-      const kept = Object.entries(before).filter(([name]) => !changes.unset.includes(name))
-      const after = checked({ ...Object.fromEntries(kept), ...changes.set })
+      const after = settingsAfter(before, changes)
       refuseCeilingsWithoutPrices(after)
       refuseUnfitPolicy(application, after)
+      if (!changes.lockOut)
+        refuseLockOut(application, await lockedOutBetween(tx, actor, application, before, after))
       await tx.query('UPDATE application SET settings = $2 WHERE application = $1', [
         application,
         JSON.stringify(after),
@@ -120,6 +126,62 @@ export async function changeSettings(
         .filter(Boolean)
         .join(' '),
     }),
+  )
+}
+
+function settingsAfter(
+  before: ApplicationSettings,
+  { set, unset }: Pick<SettingsChange, 'set' | 'unset'>,
+): ApplicationSettings {
+  const kept = Object.entries(before).filter(([name]) => !unset.includes(name))
+  return checked({ ...Object.fromEntries(kept), ...set })
+}
+
+/** Counts the users whose only factors a change would withhold (R132). */
+export async function usersLockedOutBy(
+  actor: Actor,
+  application: string,
+  changes: Pick<SettingsChange, 'set' | 'unset'>,
+): Promise<readonly LockedOut[]> {
+  const before = await storedSettings(actor.store, application)
+  return lockedOutBetween(actor.store, actor, application, before, settingsAfter(before, changes))
+}
+
+async function lockedOutBetween(
+  queries: Queries,
+  { relyingParty }: Pick<Actor, 'relyingParty'>,
+  application: string,
+  before: ApplicationSettings,
+  after: ApplicationSettings,
+): Promise<readonly LockedOut[]> {
+  const usable = (set: ApplicationSettings) => usableKeys(application, set, relyingParty)
+  const was = usable(before)
+  const willBe = usable(after)
+  // Keys belong to one relying party: under another id, none of them works.
+  const left = was.relyingPartyId === willBe.relyingPartyId ? willBe.methods : []
+  const lost = was.methods.filter((method) => !left.includes(method))
+  const withheld = KEY_METHODS.filter((method) => !left.includes(method))
+  return countLockedOut(queries, { id: application }, withheld, lost)
+}
+
+/** The kinds of keys that can be used with these settings, and whose they are. */
+function usableKeys(
+  application: string,
+  set: ApplicationSettings,
+  relyingParty: Actor['relyingParty'],
+): { readonly methods: readonly KeyMethod[]; readonly relyingPartyId: string | undefined } {
+  const found = effectiveApplication(application, set)
+  const ofService = application === DEFAULT_APPLICATION ? relyingParty : undefined
+  // A process that does not know takes it that the service has one, so that no lock-out is missed.
+  const relyingPartyId = found.relyingParty?.id ?? (ofService === null ? '' : ofService?.id)
+  const methods = KEY_METHODS.filter((method) => found.methods.includes(method))
+  return { methods: relyingPartyId === undefined ? [] : methods, relyingPartyId }
+}
+
+function refuseLockOut(application: string, lockedOut: readonly LockedOut[]): void {
+  if (lockedOut.length === 0) return
+  throw new OperatorError(
+    `This would lock users of "${application}" out: ${describeLockedOut(lockedOut)}, as far as the service knows. Their logins would stay pending, and nothing was changed. Confirm it if you mean it: with --lock-out, or with lockOut in code.`,
   )
 }
 

@@ -7,6 +7,7 @@ import { pendingMigrations } from '../store/migrate.js'
 import { queryOne, type Store } from '../store/store.js'
 import { diagnoseDeliveries } from './diagnose-deliveries.js'
 import { diagnoseEvents } from './diagnose-events.js'
+import { diagnoseLockedOut } from './diagnose-locked-out.js'
 import { diagnoseRelyingParties } from './diagnose-relying-parties.js'
 import { diagnoseSenders } from './diagnose-senders.js'
 import { diagnoseTraffic } from './diagnose-traffic.js'
@@ -43,6 +44,7 @@ export async function diagnoseStore(
     await diagnoseCountries(store, service.homeCountry),
     ...(await diagnoseTraffic(store, now)),
     ...(await diagnoseRelyingParties(store, service)),
+    ...(await diagnoseLockedOut(store, service)),
     ...(service.routes ? await diagnoseSenders(store, service.routes) : []),
   ]
 }

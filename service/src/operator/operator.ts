@@ -1,5 +1,6 @@
 import type { Key } from 'countersign/protocol'
 import type { AccountExport } from '../accounts/export-schema.js'
+import type { LockedOut } from '../accounts/locked-out.js'
 import type { Mode } from '../application.js'
 import type { ApplicationSettings } from '../applications/settings.js'
 import type { InboxMessage } from '../carriers/inbox.js'
@@ -21,6 +22,7 @@ import {
   type Setting,
   type SettingsChange,
   showSettings,
+  usersLockedOutBy,
 } from './applications.js'
 import { type ApprovalOperator, approvalOperator } from './approval-operator.js'
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
@@ -87,9 +89,18 @@ export interface Operator {
   /**
    * Sets some settings of an application and returns others to their defaults. The change takes effect immediately in
    * this process, and within a second in all others. With `seen`, throws an `OperatorError` when another operator has
-   * changed one of these values in the meantime.
+   * changed one of these values in the meantime. Throws one, too, when the change would withhold the only factors of users (R132),
+   * unless `lockOut` says that this is meant.
    */
   changeSettings(application: string, changes: Partial<SettingsChange>): Promise<void>
+  /**
+   * Counts the users whose only factors a change would withhold: the service offers these no more, and their logins stay pending. Such
+   * users have nothing but keys, as far as the service knows.
+   */
+  usersLockedOutBy(
+    application: string,
+    changes: Partial<Pick<SettingsChange, 'set' | 'unset'>>,
+  ): Promise<readonly LockedOut[]>
   /** Shows an application's messages with a code, in a language such as `de`, exactly as they are sent. */
   previewTexts(application: string, language: string): Promise<TextPreview[]>
   /** Shows the webhook of an application without its secret; `undefined` when it has none. */
@@ -247,6 +258,8 @@ export interface OperatorParts {
   readonly onApplicationChanged?: Actor['onApplicationChanged']
   /** The country whose phone numbers a new application serves. */
   readonly homeCountry?: string | undefined
+  /** The option `relyingParty` of the service. Defaults to `null`, not known: then the application `default` may have one. */
+  readonly relyingParty?: Actor['relyingParty']
   /** The keys of the service, without which webhooks cannot be set and users cannot be listed, exported and erased. */
   readonly keys?: Actor['keys']
   /** Whether factors are disabled, keys removed and users erased only with the approval of a second operator. Defaults to `false`. */
@@ -256,7 +269,8 @@ export interface OperatorParts {
 /** The operator called `name`, on a store. */
 export function operator(store: Store, name: string, parts: OperatorParts = {}): Operator {
   const { onApplicationChanged = () => {}, homeCountry, keys = withoutKeys, fourEyes = false } = parts
-  const actor: Actor = { store, name, keys, homeCountry, onApplicationChanged }
+  const relyingParty = 'relyingParty' in parts ? parts.relyingParty : null
+  const actor: Actor = { store, name, keys, homeCountry, relyingParty, onApplicationChanged }
   async function alone<T>(work: () => Promise<T>): Promise<T> {
     if (fourEyes) throw new OperatorError('This needs a second operator: ask for approval.')
     return work()
@@ -266,8 +280,10 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     listApplications: () => listApplications(actor),
     searchApplications: (filter) => searchApplications(actor, filter),
     showSettings: (application) => showSettings(actor, application),
-    changeSettings: (application, { set = {}, unset = [], seen = new Map() }) =>
-      changeSettings(actor, application, { set, unset, seen }),
+    changeSettings: (application, { set = {}, unset = [], seen = new Map(), lockOut = false }) =>
+      changeSettings(actor, application, { set, unset, seen, lockOut }),
+    usersLockedOutBy: (application, { set = {}, unset = [] }) =>
+      usersLockedOutBy(actor, application, { set, unset }),
     previewTexts: (application, language) => previewTexts(actor, application, language),
     showWebhook: (application) => showWebhook(actor, application),
     setWebhook: (application, webhook) => setWebhook(actor, application, webhook),

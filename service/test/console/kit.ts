@@ -107,3 +107,19 @@ export async function read(browser: Browser, path: string, status = 200): Promis
   expect(`${response.status} ${path}`).toBe(`${status} ${path}`)
   return textOf(response.text)
 }
+
+/** The fields of the settings form of an application, as a browser would post them. */
+export async function settingsForm(
+  browser: Browser,
+  application: string,
+): Promise<Record<string, string | string[]>> {
+  const { text } = await browser.get(`/console/applications/${application}`).expect(200)
+  const fields: Record<string, string | string[]> = {}
+  for (const [tag, type = 'text', name = '', value = ''] of text.matchAll(
+    /<(?:input(?: type="(\w+)")?|textarea)(?: id="[^"]*")? name="([^"]+)"(?: value="([^"]*)")?[^>]*>/g,
+  )) {
+    if (type === 'checkbox' && !tag.includes(' checked')) continue
+    fields[name] = type === 'checkbox' ? [...(fields[name] ?? []), value || 'on'] : decoded(value)
+  }
+  return fields
+}

@@ -43,11 +43,11 @@ export function keysSuite(bench: () => Bench): void {
     async (method) => {
       const tenant = vault()
       const { keys, user, mfa } = tenant
-      expect(await mfa.factorsOf?.(user)).toMatchObject({ keys: [] })
+      expect(await mfa.factorsOf?.(user)).toMatchObject({ existing: [] })
       const { device, answer } = await register(tenant, method)
       const key = { method, backupEligible: false, backedUp: false, createdAt: Date.now() }
       expect(answer).toMatchObject({ outcome: 'registered', key })
-      expect(await mfa.factorsOf?.(user)).toMatchObject({ keys: [method] })
+      expect(await mfa.factorsOf?.(user)).toMatchObject({ existing: [{ method, usable: true }] })
       advance(60)
       const request = await assertion(tenant, method, device)
       expect(await keys.authenticate(request)).toMatchObject({
@@ -128,7 +128,9 @@ export function keysSuite(bench: () => Bench): void {
       expect(await keys.remove({ ...user, key })).toEqual({ outcome: 'removed' })
     }
     expect(await keys.remove({ ...user, key: id })).toEqual({ outcome: 'none' })
-    expect(await mfa.factorsOf?.(user)).toMatchObject({ keys: ['security-key'] })
+    expect(await mfa.factorsOf?.(user)).toMatchObject({
+      existing: [{ method: 'security-key', usable: true }],
+    })
     expect(await keys.relyingParty()).toEqual({
       id: 'example.com',
       name: 'Vault',
@@ -151,7 +153,7 @@ export function keysSuite(bench: () => Bench): void {
     expect(await ops.disableFactor(reference, 'passkey')).toEqual({ factor: 'PASSKEY', wasKnown: true })
     await ops.removeUserKey(reference, key?.id ?? '')
     await expect(ops.removeUserKey(reference, key?.id ?? '')).rejects.toThrow('ann has no such key')
-    expect(await mfa.factorsOf?.(user)).toMatchObject({ keys: [] })
+    expect(await mfa.factorsOf?.(user)).toMatchObject({ existing: [] })
     const [entry] = await ops.listAudit({ application: application.id, limit: 1 })
     expect(entry).toMatchObject({
       action: 'factor.removed',

@@ -388,6 +388,11 @@ export const en: Catalogue = {
       advice:
         'This part of {app} is only for accounts with two-step verification, for example with an authenticator app.',
     },
+    factors_withheld: {
+      title: 'Your sign-in option can’t be used right now',
+      advice:
+        'It is turned off at the moment, and no other option of yours is accepted here. Please try again later, or ask for help.',
+    },
     session_ended: {
       title: 'Your session has ended',
       advice: 'You signed out or signed in again in the meantime. Please sign in again.',

@@ -1,5 +1,8 @@
+import type { LockedOut } from '../../accounts/locked-out.js'
+import { describeLockedOut } from '../../applications/locked-out-users.js'
 import { type Html, html } from '../../http/html-page.js'
 import type { Setting } from '../../operator/applications.js'
+import { OperatorError } from '../../operator/operator-error.js'
 import { parseSettings } from '../../operator/parse-settings.js'
 import { isAtLeast } from '../../operator/role.js'
 import { attempt, withMessage } from '../attempt.js'
@@ -29,11 +32,35 @@ async function save(request: PageRequest): Promise<Reply> {
     .filter((field) => !isUnset(field))
     .map((field) => `${field.name}=${toWrite(form, field)}`)
   const seen = new Map(changed.map(({ name }) => [name, form.exact(`seen.${name}`)]))
+  const lockOut = form.exact('lockOut') === 'on'
+  const lockedOut = lockOut ? [] : await lockedOutBy(request, application, { written, unset })
+  if (lockedOut.length > 0) return settingsPage(request, confirmLockOut(lockedOut), form, true)
   const message = await attempt(
-    () => operator.changeSettings(application, { set: parseSettings(written), unset, seen }),
+    () => operator.changeSettings(application, { set: parseSettings(written), unset, seen, lockOut }),
     `Saved: ${changed.map(({ label }) => label.toLowerCase()).join(', ')}. It takes effect within a second.`,
   )
   return settingsPage(request, message, message.tone === 'error' ? form : undefined)
+}
+
+/** The users whom a change would lock out; none for one that is refused anyway. */
+async function lockedOutBy(
+  { operator }: PageRequest,
+  application: string,
+  { written, unset }: { readonly written: readonly string[]; readonly unset: readonly string[] },
+): Promise<readonly LockedOut[]> {
+  try {
+    return await operator.usersLockedOutBy(application, { set: parseSettings(written), unset })
+  } catch (error) {
+    if (error instanceof OperatorError) return []
+    throw error
+  }
+}
+
+function confirmLockOut(lockedOut: readonly LockedOut[]): PageMessage {
+  return {
+    tone: 'error',
+    text: `This would lock users out: ${describeLockedOut(lockedOut)}, as far as the service knows. Their logins would stay pending. Nothing was saved yet; confirm it below if you mean it.`,
+  }
 }
 
 /** Stands for a setting that is not set. */
@@ -56,7 +83,12 @@ function toWrite(form: Form, field: SettingField): string {
   return field.isList && text === NOTHING ? '' : text
 }
 
-async function settingsPage(request: PageRequest, message?: PageMessage, form?: Form): Promise<Page> {
+async function settingsPage(
+  request: PageRequest,
+  message?: PageMessage,
+  form?: Form,
+  locksOut = false,
+): Promise<Page> {
   const application = await applicationOf(request)
   const settings = await request.operator.showSettings(application)
   const mayChange = isAtLeast(request.account.role, 'admin')
@@ -77,6 +109,7 @@ ${SETTING_GROUPS.map(
     ),
   )}</div>`,
 )}
+${locksOut && html`<div class="field"><label><input type="checkbox" name="lockOut" required> Lock these users out</label></div>`}
 ${mayChange ? html`<button class="mfa-primary form-save">Save</button>` : html`<p class="note">Only administrators can change settings.</p>`}
 </form>`,
   }

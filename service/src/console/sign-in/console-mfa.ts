@@ -50,7 +50,7 @@ function withoutKnownKeys(mfa: MfaService): MfaService {
     ...(known && {
       async factorsOf(request) {
         const factors = await known(request)
-        return factors.keys ? { ...factors, keys: [] } : factors
+        return { ...factors, existing: factors.existing.filter(({ method }) => method === 'app') }
       },
     }),
   }

@@ -104,7 +104,7 @@ function authenticateBody(answer: Granted<AuthenticateKeyAnswer>) {
 function listBody({ keys, relyingPartyId, userHandle }: KeyList): z.output<typeof listKeysAnswer> {
   return {
     keys: keys.map(keyBody),
-    relying_party_id: relyingPartyId,
+    ...(relyingPartyId !== undefined && { relying_party_id: relyingPartyId }),
     ...(userHandle !== undefined && { user_handle: userHandle }),
   }
 }

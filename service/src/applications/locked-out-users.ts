@@ -1,0 +1,75 @@
+import { KEY_METHODS, type KeyMethod } from 'countersign/protocol'
+import { countLockedOut, type LockedOut } from '../accounts/locked-out.js'
+import { isTestPartition } from '../application.js'
+import type { Queries } from '../store/store.js'
+import { DEFAULT_APPLICATION } from './directory.js'
+import { type RelyingPartyOption, relyingPartyOf } from './key-settings.js'
+import { offeredKeyMethods } from './offered-methods.js'
+import { applicationDefaults, applicationFrom, parseStoredSettings } from './settings.js'
+
+/** How many applications with keys are looked at. */
+const MAX_APPLICATIONS = 100
+
+/** An application with users who cannot sign in, because all that they have is keys that it does not offer now. */
+export interface LockedOutUsers {
+  readonly application: string
+  readonly lockedOut: readonly LockedOut[]
+}
+
+/** The applications with locked-out users (R132), among the first hundred that have keys. Test keys do not count. */
+export async function lockedOutUsers(
+  queries: Queries,
+  relyingParty: RelyingPartyOption | undefined,
+): Promise<LockedOutUsers[]> {
+  const rows = await queries.query<{ application: string; settings: string }>(
+    // Goes from application to application by the index, and reads no more of their keys.
+    `WITH RECURSIVE having_keys AS (
+       (SELECT application FROM account_key ORDER BY application LIMIT 1)
+       UNION ALL
+       SELECT (SELECT key.application FROM account_key AS key WHERE key.application > having_keys.application
+               ORDER BY key.application LIMIT 1)
+       FROM having_keys WHERE having_keys.application IS NOT NULL
+     )
+     SELECT application, settings FROM having_keys JOIN application USING (application)
+     LIMIT ${MAX_APPLICATIONS}`,
+  )
+  const found: LockedOutUsers[] = []
+  for (const { application, settings } of rows) {
+    if (isTestPartition(application)) continue
+    const withheld = withheldMethods(application, settings, relyingParty)
+    const lockedOut = await countLockedOut(queries, { id: application }, withheld)
+    if (lockedOut.length > 0) found.push({ application, lockedOut })
+  }
+  return found
+}
+
+function withheldMethods(
+  application: string,
+  settings: string,
+  relyingParty: RelyingPartyOption | undefined,
+): readonly KeyMethod[] {
+  const defaults = applicationDefaults(application)
+  const own = relyingPartyOf(relyingParty, application)
+  const base = application === DEFAULT_APPLICATION ? { ...defaults, relyingParty: own } : defaults
+  const offered = offeredKeyMethods(applicationFrom(application, 'live', base, parseStoredSettings(settings)))
+  return KEY_METHODS.filter((method) => !offered.includes(method))
+}
+
+/** How many users have nothing but keys of each kind: `2 users have only passkeys`. */
+export function describeLockedOut(lockedOut: readonly LockedOut[]): string {
+  return lockedOut
+    .map(({ method, users, mayBeMore }) => {
+      const number = `${mayBeMore ? 'at least ' : ''}${users.toLocaleString('en')}`
+      const has = users === 1 && !mayBeMore ? 'user has' : 'users have'
+      return `${number} ${has} only ${method === 'passkey' ? 'passkeys' : 'security keys'}`
+    })
+    .join(' and ')
+}
+
+/** What the operator should do about locked-out users of one application. */
+export function lockedOutAdvice({ application, lockedOut }: LockedOutUsers): string {
+  return (
+    `In "${application}", ${describeLockedOut(lockedOut)}, which the application does not offer now, so they cannot sign in. ` +
+    `Switch them on again with app settings ${application}, methods and relyingPartyId, or let your app reset these accounts.`
+  )
+}
