@@ -103,7 +103,9 @@ describe('the wiring check at the first request', () => {
   it('reports the gate before passport.session(), and lets nobody in (R01)', async () => {
     const users = testUsers()
     const auth = new passport.Authenticator()
-    auth.serializeUser<string>((user, done) => done(null, user === users.nina ? 'nina' : 'bob'))
+    auth.serializeUser<string>((user, done) =>
+      done(null, String(Reflect.get(user, 'id')) === 'u-nina' ? 'nina' : 'bob'),
+    )
     auth.deserializeUser<string>((id, done) => done(null, users[id] as Express.User | undefined))
     const app = express()
     app.use(sessions(), auth.initialize(), mfaSession(options()), auth.session())
