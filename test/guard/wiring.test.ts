@@ -104,12 +104,14 @@ describe('the wiring check at the first request', () => {
   it('reports the gate before passport.session(), and lets nobody in (R01)', async () => {
     const users = testUsers()
     const auth = new passport.Authenticator()
-    auth.serializeUser<string>((_user, done) => done(null, 'bob'))
+    auth.serializeUser<string>((user, done) =>
+      done(null, String(Reflect.get(user, 'id')) === 'u-nina' ? 'nina' : 'bob'),
+    )
     auth.deserializeUser<string>((id, done) => done(null, users[id] as Express.User | undefined))
     const app = express()
     app.use(sessions(), auth.initialize(), mfaSession(options()), auth.session())
-    app.post('/login', (req, res, next) => {
-      const user = users.bob as Express.User | undefined
+    app.post('/login/:name', (req, res, next) => {
+      const user = users[req.params.name] as Express.User | undefined
       if (!user) return next()
       req.logIn(user, (error) => (error ? next(error) : res.json({})))
     })
@@ -119,10 +121,11 @@ describe('the wiring check at the first request', () => {
       reported = error
       res.status(500).json({})
     }) satisfies express.ErrorRequestHandler)
-    const browser = jsonAgent(app)
-    await browser.post('/login').expect(200)
-    const answer = await browser.get('/secret')
-    expect(answer.body).not.toMatchObject({ in: true })
+    const [pending, browser] = [jsonAgent(app), jsonAgent(app)]
+    await pending.post('/login/bob').expect(200)
+    await pending.get('/secret').expect(401)
+    await browser.post('/login/nina').expect(200)
+    await browser.get('/secret').expect(500)
     expect(reported).toMatchObject({
       code: 'ERR_MFA_NO_PASSPORT',
       message: expect.stringContaining('Mount passport.session() before mfaSession'),
