@@ -3,6 +3,7 @@ import { offeredFactors } from '../flows/user.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import { type RouteDeps, setGate } from '../http/deps.js'
+import { isEnrolling } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
@@ -54,7 +55,7 @@ async function sendToChallenge(
     const { user } = context
     return sendProblem(
       res,
-      user.factors.length === 0 || state.record.mustEnroll
+      isEnrolling(context)
         ? { code: 'enrollment_required', next: `${settings.path}/enroll-app` }
         : { code: 'mfa_required', next: settings.path, factors: listFactors(offeredFactors(user)) },
     )

@@ -4,6 +4,7 @@ import { offeredFactors } from '../flows/user.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
+import { isEnrolling } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { wantsHtml } from '../http/request.js'
@@ -40,7 +41,7 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
     if (needsBypassCode(context)) {
       return void res.json({ status: 'bypass_code_required', next: settings.path })
     }
-    if (context.user.factors.length === 0) {
+    if (isEnrolling(context)) {
       return void res.json({ status: 'enrollment_required', next: `${settings.path}/enroll-app` })
     }
     await readDisabledFactors(context)

@@ -130,17 +130,21 @@ export class AccountRecovery {
 
   /**
    * Completes a recovery: ends the factors in `ended`, all sessions and all trusted devices, and notifies every contact. Of
-   * several concurrent calls, one returns `true`.
+   * several concurrent calls, one gets the id of the reset, and all others `undefined`.
    */
-  async complete(account: RecoveredAccount, recovery: Recovery, ended: readonly Factor[]): Promise<boolean> {
+  async complete(
+    account: RecoveredAccount,
+    recovery: Recovery,
+    ended: readonly Factor[],
+  ): Promise<string | undefined> {
     const { userId } = account
     const contacts = await this.recoveries.contactsOf(userId, recovery)
-    if (!(isReady(recovery) && (await this.recoveries.end(userId, recovery)))) return false
-    await this.resets.open(userId, 'recovery', ended)
+    if (!(isReady(recovery) && (await this.recoveries.end(userId, recovery)))) return undefined
+    const reset = await this.resets.open(userId, 'recovery', ended)
     await this.endAccess(account, ended, 'recovery')
     this.deps.emit({ type: 'recovery_completed', userId, methods: ended.map(({ method }) => method) })
     await this.tell('recovery_completed', contacts, recovery.locales)
-    return true
+    return reset
   }
 
   /**
@@ -160,9 +164,15 @@ export class AccountRecovery {
     return bypass
   }
 
-  /** The user has set up a new factor, so the account needs no recovery any more. */
-  async enrolled(userId: string): Promise<void> {
-    await this.resets.close(userId)
+  /**
+   * The user has set up a new factor, so the account needs no recovery any more. `closes`: it is the one that the open reset
+   * waited for, so every other session that the reset let in ends (R135).
+   */
+  async enrolled(userId: string, closes: boolean): Promise<void> {
+    if (closes) {
+      await this.deps.sessionsValidAfter.set(userId)
+      await this.resets.close(userId)
+    }
     await this.cancel(userId, 'strong_factor')
   }
 

@@ -5,6 +5,7 @@ import type { Refusal } from '../flows/refusal.js'
 import { backupShown, backupTarget } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
+import { mustEnroll } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { localesOf } from '../http/locale.js'
 import { sendProblem } from '../http/problem.js'
@@ -35,7 +36,7 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
     (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
     (context) =>
       context.state.stage === 'pending'
-        ? refuse(context, { code: context.state.record.mustEnroll ? 'enrollment_required' : 'mfa_required' })
+        ? refuse(context, { code: mustEnroll(context) ? 'enrollment_required' : 'mfa_required' })
         : handler(context, recovery)
 
   addRoute(router, deps, '/recover', {
@@ -53,7 +54,7 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
 async function show(context: RouteContext, recovery: AccountRecovery): Promise<void> {
   const { res, state, html } = context
   const isPending = state.stage === 'pending'
-  if (state.record.mustEnroll) return refuse(context, { code: 'enrollment_required' })
+  if (mustEnroll(context)) return refuse(context, { code: 'enrollment_required' })
   if (isPending && !html) return refuse(context, { code: 'mfa_required' })
   // With the password alone, nobody learns whether a recovery is pending.
   const pending = isPending ? undefined : await recovery.find(state.userId)
@@ -140,8 +141,9 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   if (refusal) return refuse(context, refusal)
   const ended = factorsToEnd(user.factors, shownLately(state.record))
   const account = { user: state.user, userId: state.userId, factors: user.factors }
-  if (!(await recovery.complete(account, pending, ended))) return refuse(context, { code: 'no_recovery' })
-  await continueWithEnrollment(req, state, async () => {})
+  const reset = await recovery.complete(account, pending, ended)
+  if (reset === undefined) return refuse(context, { code: 'no_recovery' })
+  await continueWithEnrollment(req, state, reset, async () => {})
   respondCompleted(res, `${deps.settings.path}/enroll-app`, html)
 }
 
@@ -179,7 +181,7 @@ async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
   const returnTo = `${deps.settings.path}/recover`
   if (state.stage === 'pending') {
     if (html && !(await storeIfCurrent(req, { ...record, returnTo }))) throw sessionEnded()
-    return { code: record.mustEnroll ? 'enrollment_required' : 'mfa_required' }
+    return { code: mustEnroll(context) ? 'enrollment_required' : 'mfa_required' }
   }
   const shown = shownLately(record)
   if (shown.length > 0) {

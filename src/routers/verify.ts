@@ -5,6 +5,7 @@ import { findFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import { needsBypassCode, verifyBypassCode } from '../http/bypass.js'
 import type { RouteDeps } from '../http/deps.js'
+import { isEnrolling } from '../http/enrollment.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type mustEnrollAnswer, type verifiedAnswer, verifyBody } from '../http/schemas.js'
@@ -40,6 +41,7 @@ async function showCodeEntry(context: RouteContext): Promise<void> {
     if (!(await showLock(context))) showPage(context, { page: 'bypass' }, keptRefusal(context))
     return
   }
+  if (isEnrolling(context)) return res.redirect(303, `${deps.settings.path}/enroll-app`)
   if (user.factors.length === 0 || (named === undefined && !state.record.challenge)) {
     return res.redirect(303, deps.settings.path)
   }

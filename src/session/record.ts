@@ -141,8 +141,8 @@ export const activitySchema = z.object({
     .optional(),
   /** An authenticator app or a key was set up in this session; the address after the page that says so. */
   enrolled: z.object({ next: z.string() }).optional(),
-  /** A recovery ended factors of the account, and this pending login showed what it takes to set up a new one. */
-  mustEnroll: z.literal(true).optional(),
+  /** The id of the reset that ended factors of the account: this pending login showed what it takes to set up a new one. */
+  mustEnroll: z.string().optional(),
   /** A route requires a fresh second factor. */
   stepUp: z
     .object({
