@@ -16,6 +16,8 @@ export type Refusal =
   | { readonly code: 'step_up_required' }
   /** The route requires a second factor, and this user has none yet. */
   | { readonly code: 'enrollment_required' }
+  /** The policy let this session pass without a factor, so it may not set up the first one of the account (R120). */
+  | { readonly code: 'enrollment_not_allowed' }
   /** The session ended or changed during the request (R06, R07). */
   | { readonly code: 'session_ended' }
   /** The code is wrong, or was used before. */
@@ -79,6 +81,7 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   mfa_required: 401,
   step_up_required: 401,
   enrollment_required: 403,
+  enrollment_not_allowed: 403,
   session_ended: 401,
   invalid_code: 401,
   invalid_key: 401,

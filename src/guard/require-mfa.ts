@@ -4,6 +4,7 @@ import { acceptsBackup } from '../flows/known-factors.js'
 import { offeredFactors } from '../flows/user.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
+import { mayEnrollFirst } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
@@ -71,6 +72,9 @@ async function requireFactor(
   const html = wantsHtml(req)
   if (!html) await readDisabledFactors(context)
   const offered = new Set(offeredFactors(user))
+  if (!html && user.factors.length === 0 && !mayEnrollFirst(context)) {
+    return sendProblem(res, { code: 'enrollment_not_allowed', next: signInPath })
+  }
   const problem: Problem =
     factors.length === 0
       ? // An app is no use where only a key is accepted.

@@ -93,6 +93,6 @@ async function respondSent(context: RouteContext, outcome: Outcome): Promise<voi
 
 /** Why the user may not request backup codes now. Backup codes replace a factor, so a user without factors gets none. */
 async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
-  if (context.user.factors.length === 0) return { code: 'enrollment_required' }
-  return factorChangeRefusal(context, '/backup')
+  const refusal = await factorChangeRefusal(context, '/backup')
+  return refusal ?? (context.user.factors.length === 0 ? { code: 'enrollment_required' } : undefined)
 }

@@ -8,7 +8,7 @@ import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../flows/
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
-import { isEnrolling } from '../http/enrollment.js'
+import { isEnrolling, mayEnrollFirst } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
@@ -49,6 +49,7 @@ async function showStart(context: RouteContext): Promise<void> {
   if (needsBypassCode(context)) return res.redirect(303, `${path}/verify?factor=bypass`)
   if (isEnrolling(context)) return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
+    const mayEnroll = user.factors.length > 0 || mayEnrollFirst(context)
     const left = await deps.backupCodes.left(user)
     const backup = await hasBackup(context)
     const removals = await offeredRemovals(context)
@@ -61,7 +62,8 @@ async function showStart(context: RouteContext): Promise<void> {
       ...(typeof left === 'number' && backup && { backupCodesLeft: left }),
       ...(backupCodesUsedAt !== undefined && { backupCodesUsedAt }),
       canRemoveBackup: removals.backup,
-      keys: await offersKeys(context),
+      enroll: mayEnroll,
+      keys: mayEnroll && (await offersKeys(context)),
       // Only a second factor can be skipped.
       devices: deps.browsers !== undefined && user.factors.length > 0,
     } as const

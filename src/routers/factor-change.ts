@@ -2,7 +2,7 @@ import { type Freshness, factorChange, isFresh } from '../flows/freshness.js'
 import { acceptsBackup } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
 import { offeredFactors } from '../flows/user.js'
-import { mustEnroll } from '../http/enrollment.js'
+import { mayEnrollFirst, mustEnroll } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import type { Problem } from '../http/problem.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
@@ -23,7 +23,8 @@ export async function factorChangeRefusal(
   const { record, stage } = state
   // A reset permits to set up a factor and nothing else (R135), and the password alone never is enough for that (R94).
   if (reset) return { code: mustEnroll({ state, reset }) ? 'enrollment_required' : 'mfa_required' }
-  if (user.factors.length === 0) return undefined
+  if (user.factors.length === 0)
+    return mayEnrollFirst({ state }) ? undefined : { code: 'enrollment_not_allowed' }
   if (stage === 'pending') return { code: 'mfa_required' }
   const required = factorChange(deps.settings, user)
   if (isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })) return undefined

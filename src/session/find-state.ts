@@ -91,7 +91,7 @@ function stateOf(
   record: MfaRecord | undefined,
 ): SessionState | Promise<SessionState> {
   const isSettled =
-    record?.stage === 'verified' || (record?.stage === 'exempt' && record.exemption === 'policy')
+    record?.stage === 'verified' || (record?.stage === 'exempt' && record.exemption !== 'not_required')
   return isSettled ? activeState({ user }, record) : askHost(req, deps, user, userId, record)
 }
 
@@ -129,7 +129,8 @@ async function decideAgain(
   }
   const record = { ...(await recordFor(decision, req, deps, account)), ...returnToOf(earlier) }
   if (decision.verdict === 'pass') {
-    const isKnown = earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption !== 'policy'
+    const isKnown =
+      earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption === 'not_required'
     if (!isKnown && isStored(record, deps)) await storeFirst(req, record)
     return activeState(account, isKnown ? earlier : record, decision.graceUntil)
   }
@@ -167,7 +168,7 @@ export async function recordFor(
 ): Promise<MfaRecord> {
   const record = newRecord(req.sessionID, account.userId)
   if (decision.verdict === 'pass') {
-    return { ...record, stage: 'exempt', exemption: decision.remember ? 'policy' : 'not_required' }
+    return { ...record, stage: 'exempt', exemption: decision.exemption }
   }
   const device = decision.verdict === 'verify' ? await browsers?.recognize(req, account) : undefined
   return device ? { ...record, stage: 'trusted', device } : record
@@ -178,7 +179,7 @@ export async function recordFor(
  * all sessions of a user can be ended at once, since that depends on when each session began.
  */
 export function isStored(record: MfaRecord, { sessionsValidAfter }: SessionDeps): boolean {
-  return record.stage !== 'exempt' || record.exemption === 'policy' || sessionsValidAfter !== undefined
+  return record.stage !== 'exempt' || record.exemption !== 'not_required' || sessionsValidAfter !== undefined
 }
 
 function returnToOf(record: MfaRecord | undefined): Pick<MfaRecord, 'returnTo'> {

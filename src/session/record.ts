@@ -41,10 +41,10 @@ export interface TrustedRecord extends RecordBase {
 export interface ExemptRecord extends RecordBase {
   readonly stage: 'exempt'
   /**
-   * `policy`: the host's policy exempted this session. `not_required`: no second factor was required at sign-in; that is
-   * decided again at each request.
+   * `policy`: the host's policy exempted this session. `proven`: so did it, and the login itself proved the user (R120).
+   * `not_required`: no second factor was required at sign-in; that is decided again at each request.
    */
-  readonly exemption: 'policy' | 'not_required'
+  readonly exemption: 'policy' | 'proven' | 'not_required'
 }
 
 /** When each method was last shown, in milliseconds since 1970. A backup code counts by the contact that received it (R93). */
