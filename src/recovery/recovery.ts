@@ -12,7 +12,15 @@ import { type BypassCode, newBypassCode } from './bypass-code.js'
 import { type CancelLinks, type CancelSubject, cancelLinksIn } from './cancel-links.js'
 import { ContactNotices } from './contact-notices.js'
 import type { EndedFactor } from './options.js'
-import { expiresAt, isReady, type Recoveries, type Recovery, readyAt, recoveriesIn } from './recoveries.js'
+import {
+  expiresAt,
+  hasUnreached,
+  isReady,
+  type Recoveries,
+  type Recovery,
+  readyAt,
+  recoveriesIn,
+} from './recoveries.js'
 import { type Resets, resetsIn } from './resets.js'
 
 /** What a recovery works with. */
@@ -87,6 +95,13 @@ export class AccountRecovery {
   async find(userId: string): Promise<Recovery | undefined> {
     await this.sendDueTo(userId)
     return this.recoveries.find(userId)
+  }
+
+  /** The contacts that were not handed the first notice of a recovery, as far as is known. */
+  async unreached(userId: string, recovery: Recovery): Promise<readonly string[]> {
+    if (!hasUnreached(recovery)) return []
+    const contacts = await this.recoveries.contactsOf(userId, recovery)
+    return contacts.filter((_, place) => !recovery.reached?.includes(place))
   }
 
   /** Starts a recovery and notifies every contact, or returns the one that is pending. */
@@ -223,18 +238,21 @@ export class AccountRecovery {
       facts: {
         type: isFirst ? 'recovery_requested' : 'recovery_reminder',
         at: claimed.requestedAt,
+        // Of the first notice, the earliest time: who is reached is not known yet.
         readyAt: readyAt(claimed),
         ...from,
       },
       locales: claimed.locales,
       contacts,
-      cancels: { userId, recovery: claimed.id, until: expiresAt(claimed) },
+      // The link works as long as the recovery lives if no contact is reached.
+      cancels: { userId, recovery: claimed.id, until: expiresAt({ ...claimed, reached: [] }) },
     })
-    if (sent === 0) {
+    if (sent.length === 0) {
       await this.recoveries.returnNotice(userId, claimed)
       return false
     }
-    if (!isFirst) this.deps.emit({ type: 'recovery_reminded', userId })
+    if (isFirst) await this.recoveries.setReached(userId, claimed, sent)
+    else this.deps.emit({ type: 'recovery_reminded', userId })
     return true
   }
 

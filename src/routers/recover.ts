@@ -44,7 +44,7 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
     post: action({
       body: z.object({}),
       run: (context) => request(context, recovery),
-      respond: respondRequested,
+      respond: (context, requested) => respondRequested(context, recovery, requested),
     }),
   })
   addRoute(router, deps, '/recover/cancel', { post: forSignedIn(cancel) })
@@ -58,11 +58,21 @@ async function show(context: RouteContext, recovery: AccountRecovery): Promise<v
   if (isPending && !html) return refuse(context, { code: 'mfa_required' })
   // With the password alone, nobody learns whether a recovery is pending.
   const pending = isPending ? undefined : await recovery.find(state.userId)
-  if (html) return showPage(context, viewOf(context, pending), keptRefusal(context))
-  res.json(answerOf(pending))
+  const unreached = pending ? await unreachedOf(context, recovery, pending) : []
+  if (html) return showPage(context, viewOf(context, pending, unreached), keptRefusal(context))
+  res.json(answerOf(pending, unreached))
 }
 
-function viewOf({ deps, state, user }: RouteContext, pending: Recovery | undefined): View {
+/** The masked contacts that were not notified of a recovery. */
+async function unreachedOf({ state }: RouteContext, recovery: AccountRecovery, pending: Recovery) {
+  return (await recovery.unreached(state.userId, pending)).map(masked)
+}
+
+function viewOf(
+  { deps, state, user }: RouteContext,
+  pending: Recovery | undefined,
+  unreached: readonly string[],
+): View {
   const { settings } = deps
   const contacts = contactsOf(settings, state.user, user.factors).map(masked)
   if (!pending) {
@@ -71,15 +81,26 @@ function viewOf({ deps, state, user }: RouteContext, pending: Recovery | undefin
     return { page: 'recover', waitMs: settings.recovery?.waitMs ?? 0, contacts, isPossible }
   }
   const ready = isReady(pending)
-  return { page: 'recovery', contacts, readyAt: readyAt(pending), ready }
+  const told = contacts.filter((contact) => !unreached.includes(contact))
+  return {
+    page: 'recovery',
+    contacts: told,
+    readyAt: readyAt(pending),
+    ready,
+    ...(unreached.length > 0 && { unreached }),
+  }
 }
 
-function answerOf(pending: Recovery | undefined): z.output<typeof recoveryAnswer> {
+function answerOf(
+  pending: Recovery | undefined,
+  unreached: readonly string[],
+): z.output<typeof recoveryAnswer> {
   if (!pending) return { status: 'none' }
   return {
     status: isReady(pending) ? 'ready' : 'waiting',
     readyAt: iso(readyAt(pending)),
     expiresAt: iso(expiresAt(pending)),
+    ...(unreached.length > 0 && { unreached: [...unreached] }),
   }
 }
 
@@ -98,7 +119,11 @@ async function request(context: RouteContext, recovery: AccountRecovery): Promis
   })
 }
 
-async function respondRequested(context: RouteContext, requested: Outcome): Promise<void> {
+async function respondRequested(
+  context: RouteContext,
+  recovery: AccountRecovery,
+  requested: Outcome,
+): Promise<void> {
   const { res, deps, html } = context
   switch (requested.outcome) {
     case 'refused':
@@ -112,7 +137,7 @@ async function respondRequested(context: RouteContext, requested: Outcome): Prom
       })
     case 'pending':
       if (html) return res.redirect(303, `${deps.settings.path}/recover`)
-      res.json(answerOf(requested.recovery))
+      res.json(answerOf(requested.recovery, await unreachedOf(context, recovery, requested.recovery)))
   }
 }
 
