@@ -7,6 +7,8 @@ import { BACKUP_METHOD, type BackupMethod, isDelivered } from '../protocol/metho
 export interface MfaUser {
   readonly userId: string
   readonly factors: readonly Factor[]
+  /** While a reset of the account is open: the contact that names the account to the service, in case no factor is left. */
+  readonly resetContact?: Contact | undefined
   /** The ids of the factors that are disabled after too many failures (R96), `backup` for backup codes, once they were read. */
   readonly disabled?: ReadonlySet<string> | undefined
   /** The language for messages, a BCP 47 tag. */
@@ -39,13 +41,14 @@ export function backupTarget(user: MfaUser): { method: BackupMethod; contact: Co
 
 /**
  * The contact under which backup codes are checked and counted. Codes that were shown on a page are valid for every contact of
- * the account, also for a user who has an authenticator app only. `undefined` for a user without a factor.
+ * the account, also for a user who has an authenticator app only, or none any more because of an open reset. `undefined` for
+ * any other user without a factor.
  */
 export function backupOwner(user: MfaUser): { method: BackupMethod | 'app'; contact: Contact } | undefined {
   const target = backupTarget(user)
   if (target) return target
-  const [first] = user.factors
-  return first && { method: 'app', contact: first.contact }
+  const contact = user.factors[0]?.contact ?? user.resetContact
+  return contact && { method: 'app', contact }
 }
 
 /** What a backup code that was sent to this user counts as, by the contact that receives it; `undefined` if the user can have none (R93). */

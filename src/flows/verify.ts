@@ -41,7 +41,8 @@ export async function verifyCode(
   record: MfaRecord,
   typed: TypedCode,
 ): Promise<AcceptedCode | Refused> {
-  if (user.factors.length === 0) return refuse({ code: 'enrollment_required' })
+  const hasNoFactor = user.factors.length === 0
+  if (hasNoFactor && !user.resetContact) return refuse({ code: 'enrollment_required' })
   const target = targetOf(deps, user, record, typed.factor ?? record.challenge?.factorId)
   if ('outcome' in target) return target
   const { request, challenge, method } = target
@@ -51,7 +52,9 @@ export async function verifyCode(
 
   const { transaction } = record
   const checked = { ...request, ...callerOf(user), transaction, code }
-  const verdict = await checkCode(deps, attempt, transaction, checked)
+  // Without a factor, only a code that the account itself owns counts, and no contact received.
+  const accepts = hasNoFactor ? isPageCode : undefined
+  const verdict = await checkCode(deps, attempt, transaction, checked, accepts)
   if (verdict.outcome === 'refused') return verdict
   const shown = shownBy(user, target, verdict)
   const left = method === 'backup' ? await leftAfterUse(deps, user, verdict) : undefined
@@ -68,7 +71,12 @@ export async function verifyCode(
 function shownBy(user: MfaUser, { method, request }: Target, { kind, backupDelivery }: Valid): ShownCode {
   if (method !== 'backup') return method
   if (kind !== 'backup') return request.method
-  return backupDelivery === 'page' ? 'page_backup' : (backupShown(user) ?? request.method)
+  return backupDelivery === 'page' ? 'page_backup' : (backupShown(user) ?? 'backup')
+}
+
+/** Whether it was a backup code that was shown on a page. */
+function isPageCode({ kind, backupDelivery }: Valid): boolean {
+  return kind === 'backup' && backupDelivery === 'page'
 }
 
 /** The answer to a correct code. */
@@ -130,12 +138,16 @@ interface Invalid {
   readonly fault?: KeyFault
 }
 
-/** Checks a code of a factor: the service evaluates it, in the limits that all codes have (R20). */
+/**
+ * Checks a code of a factor: the service evaluates it, in the limits that all codes have (R20). A correct code that `accepts`
+ * rejects counts as a wrong one.
+ */
 export function checkCode(
   deps: Deps,
   attempt: Attempt,
   approval: string,
   request: VerifyRequest,
+  accepts: (answer: Valid) => boolean = () => true,
 ): Promise<Valid | Refused> {
   const { kind, method, contact, code } = request
   return checkShown<Valid>(deps, {
@@ -144,7 +156,8 @@ export function checkCode(
     factor: { method: kind === 'backup' ? 'backup' : method, contact },
     async evaluate() {
       if (!isCodeShaped(code)) return { outcome: 'invalid' }
-      return askService(deps, attempt.userId, () => deps.service.verify(request))
+      const answer = await askService(deps, attempt.userId, () => deps.service.verify(request))
+      return answer.outcome === 'valid' && !accepts(answer) ? { outcome: 'invalid' } : answer
     },
   })
 }

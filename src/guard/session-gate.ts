@@ -1,4 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { hasBackupCodes } from '../flows/known-factors.js'
 import { offeredFactors } from '../flows/user.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
@@ -57,7 +58,13 @@ async function sendToChallenge(
       res,
       isEnrolling(context)
         ? { code: 'enrollment_required', next: `${settings.path}/enroll-app` }
-        : { code: 'mfa_required', next: settings.path, factors: listFactors(offeredFactors(user)) },
+        : {
+            code: 'mfa_required',
+            next: settings.path,
+            factors: listFactors(offeredFactors(user)),
+            // No factor is left after a reset, but backup codes may be.
+            ...(user.factors.length === 0 && { backup: await hasBackupCodes(deps, user) }),
+          },
     )
   }
   if (req.method === 'GET') {

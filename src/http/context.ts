@@ -3,8 +3,10 @@ import { LimitsStoreError } from '../errors.js'
 import { bindingsOf } from '../flows/factor-binding.js'
 import type { MfaUser } from '../flows/user.js'
 import { languageTag, pickLocale } from '../pages/text.js'
+import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import type { OpenReset } from '../recovery/resets.js'
+import { appContactOf } from '../session/app-contact.js'
 import type { ActiveState } from '../session/state.js'
 import { factorsOf } from '../session/user-factors.js'
 import type { Settings } from '../settings.js'
@@ -36,7 +38,7 @@ export async function requestContext(
     deps,
     state,
     ...(reset && { reset }),
-    user: new RequestUser(req, deps.settings, state.userId, factors),
+    user: new RequestUser(req, deps.settings, state, factors),
   }
 }
 
@@ -60,15 +62,19 @@ export async function readDisabledFactors({ deps, user }: RequestContext): Promi
 class RequestUser implements MfaUser {
   readonly userId: string
   readonly factors: readonly Factor[]
+  readonly resetContact: Contact | undefined
   disabled: ReadonlySet<string> | undefined
   private readonly req: Request
   private readonly settings: Settings
 
-  constructor(req: Request, settings: Settings, userId: string, factors: readonly Factor[]) {
+  constructor(req: Request, settings: Settings, state: ActiveState, factors: readonly Factor[]) {
+    const { user, userId, stage, reset } = state
     this.req = req
     this.settings = settings
     this.userId = userId
     this.factors = factors
+    this.resetContact =
+      stage === 'pending' && reset ? appContactOf(settings, user, userId, factors) : undefined
   }
 
   get locale(): string {

@@ -34,7 +34,7 @@ export function addVerifyRoutes(router: Router, deps: RouteDeps): void {
 }
 
 async function showCodeEntry(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user } = context
+  const { req, res, deps, state, user, reset } = context
   const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
   if (needsBypassCode(context)) {
     if (named !== 'bypass') return res.redirect(303, `${deps.settings.path}/verify?factor=bypass`)
@@ -42,7 +42,9 @@ async function showCodeEntry(context: RouteContext): Promise<void> {
     return
   }
   if (isEnrolling(context)) return res.redirect(303, `${deps.settings.path}/enroll-app`)
-  if (user.factors.length === 0 || (named === undefined && !state.record.challenge)) {
+  // While a reset is open, a backup code may be all that is left.
+  const hasNothing = user.factors.length === 0 && !reset
+  if (hasNothing || (named === undefined && !state.record.challenge)) {
     return res.redirect(303, deps.settings.path)
   }
   if (await showLock(context)) return
