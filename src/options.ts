@@ -81,8 +81,9 @@ export interface SharedOptions<User = Express.User> {
     | undefined
   /**
    * Decides at each login whether a second factor is required. `require`: it is, and a user without a factor enrolls
-   * one first. `skip`: this session continues without one, but does not count for `requireMfa`. `{ graceUntil }`: a
-   * user without a factor may enroll one until then. Any other answer fails the request with `ERR_MFA_POLICY`. By
+   * one first. `skip`: this session continues without one, but does not count for `requireMfa`, and cannot enroll the first
+   * factor of an account. `{ skip: true, mayEnroll: true }`: it can, because the login itself proved the user.
+   * `{ graceUntil }`: a user without a factor may enroll one until then. Any other answer fails the request with `ERR_MFA_POLICY`. By
    * default, a second factor is required from every user who has one.
    */
   policy?: ((context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>) | undefined
@@ -300,8 +301,15 @@ export interface PolicyContext<User = Express.User> {
   readonly login: Readonly<Record<string, unknown>>
 }
 
-/** What a policy can answer. `graceUntil` is a date, or milliseconds since 1970. */
-export type PolicyDecision = 'require' | 'skip' | { readonly graceUntil: Date | number }
+/**
+ * What a policy can answer. `mayEnroll` says that the login itself proved the user, so that this session may enroll the first factor.
+ * `graceUntil` is a date, or milliseconds since 1970.
+ */
+export type PolicyDecision =
+  | 'require'
+  | 'skip'
+  | { readonly skip: true; readonly mayEnroll: true }
+  | { readonly graceUntil: Date | number }
 
 /** A user reported that a notice was about an action that was not theirs. */
 export interface Compromise {

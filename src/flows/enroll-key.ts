@@ -5,6 +5,7 @@ import { formatUser } from '../protocol/contact.js'
 import type { Key, KeyOptions, KeyResponse } from '../protocol/keys.js'
 import type { KeyMethod } from '../protocol/methods.js'
 import type { MfaRecord } from '../session/record.js'
+import { revokeDevices } from './account-security.js'
 import { askService } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
@@ -87,10 +88,11 @@ export async function registerKey(
   return { outcome: 'accepted', method, shown: method, amr, key: answer.key }
 }
 
-/** Forgets what was known about the user's factors, and the failures of keys that the user had before. */
+/** Forgets what was known about the user's factors and the failures of earlier keys, and revokes the trusted devices, as a new app does. */
 export async function keyAdded(deps: Deps, { user, contact }: KeyAccount, { method }: Key): Promise<void> {
   const { userId } = user
   forgetKnownFactors(user)
   await deps.attempts.enable(factorBinding(userId, method, contact))
+  await revokeDevices(deps, userId, 'factor_change')
   deps.emit({ type: 'key_added', userId, method })
 }

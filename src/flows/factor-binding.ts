@@ -14,11 +14,12 @@ export function factorBinding(userId: string, method: Method | 'backup', contact
 }
 
 /** A user's factors by the id that requests name them by, with `backup` for the backup codes, and their bindings. */
-export function bindingsOf({ userId, factors, withheld }: MfaUser): ReadonlyMap<string, string> {
+export function bindingsOf(user: MfaUser): ReadonlyMap<string, string> {
+  const { userId, factors } = user
   const bindings = new Map(
     factors.map(({ id, method, contact }: Factor) => [id, factorBinding(userId, method, contact)]),
   )
-  const backup = backupOwner({ userId, factors, withheld })
+  const backup = backupOwner(user)
   if (backup) bindings.set('backup', factorBinding(userId, 'backup', backup.contact))
   return bindings
 }

@@ -18,6 +18,8 @@ export type Refusal =
   | { readonly code: 'enrollment_required' }
   /** The account has factors, and none of those that this request accepts can be used now (R132). */
   | { readonly code: 'factors_withheld' }
+  /** The policy let this session pass without a factor, so it may not set up the first one of the account (R120). */
+  | { readonly code: 'enrollment_not_allowed' }
   /** The session ended or changed during the request (R06, R07). */
   | { readonly code: 'session_ended' }
   /** The code is wrong, or was used before. */
@@ -82,6 +84,7 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   step_up_required: 401,
   enrollment_required: 403,
   factors_withheld: 403,
+  enrollment_not_allowed: 403,
   session_ended: 401,
   invalid_code: 401,
   invalid_key: 401,

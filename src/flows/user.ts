@@ -10,6 +10,8 @@ export interface MfaUser {
   readonly factors: readonly Factor[]
   /** Those that exist and cannot be used now (R132). */
   readonly withheld: readonly Factor[]
+  /** While a reset of the account is open: the contact that names the account to the service, in case no factor is left. */
+  readonly resetContact?: Contact | undefined
   /** The ids of the factors that are disabled after too many failures (R96), `backup` for backup codes, once they were read. */
   readonly disabled?: ReadonlySet<string> | undefined
   /** The language for messages, a BCP 47 tag. */
@@ -26,10 +28,18 @@ export function existingFactors({
   return withheld.length === 0 ? factors : [...factors, ...withheld]
 }
 
-/** Why a user without a usable factor cannot show one: there is none yet, or it is withheld (R132). */
-export function refusalWithoutFactor({ factors, withheld }: Pick<MfaUser, 'factors' | 'withheld'>) {
+/**
+ * Why a user without a usable factor cannot show one: there is none yet, or it is withheld (R132). While a reset is open, backup
+ * codes may be left.
+ */
+export function refusalWithoutFactor({
+  factors,
+  withheld,
+  resetContact,
+}: Pick<MfaUser, 'factors' | 'withheld' | 'resetContact'>) {
   if (factors.length > 0) return undefined
-  return { code: withheld.length > 0 ? 'factors_withheld' : 'enrollment_required' } as const
+  if (withheld.length > 0) return { code: 'factors_withheld' } as const
+  return resetContact ? undefined : ({ code: 'enrollment_required' } as const)
 }
 
 /** The factor with that id, else the first factor of the method with that name. */
@@ -56,13 +66,14 @@ export function backupTarget(user: MfaUser): { method: BackupMethod; contact: Co
 
 /**
  * The contact under which backup codes are checked and counted. Codes that were shown on a page are valid for every contact of
- * the account, also for a user who has an authenticator app only. `undefined` for a user without a factor.
+ * the account, also for a user who has an authenticator app only, or none any more because of an open reset. `undefined` for
+ * any other user without a factor.
  */
 export function backupOwner(user: MfaUser): { method: BackupMethod | 'app'; contact: Contact } | undefined {
   const target = backupTarget(user)
   if (target) return target
-  const [first] = existingFactors(user)
-  return first && { method: 'app', contact: first.contact }
+  const contact = existingFactors(user)[0]?.contact ?? user.resetContact
+  return contact && { method: 'app', contact }
 }
 
 /** What a backup code that was sent to this user counts as, by the contact that receives it; `undefined` if the user can have none (R93). */

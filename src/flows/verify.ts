@@ -62,7 +62,9 @@ export async function verifyCode(
 
   const { transaction } = record
   const checked = { ...request, ...callerOf(user), transaction, code }
-  const verdict = await checkCode(deps, attempt, transaction, checked)
+  // After a reset that left no factor, only a code that the account itself owns counts, and no contact received.
+  const accepts = user.factors.length === 0 && user.resetContact ? isPageCode : undefined
+  const verdict = await checkCode(deps, attempt, transaction, checked, accepts)
   if (verdict.outcome === 'refused') return verdict
   const shown = shownBy(user, target, verdict)
   const left = method === 'backup' ? await leftAfterUse(deps, user, verdict) : undefined
@@ -79,9 +81,13 @@ export async function verifyCode(
 function shownBy(user: MfaUser, { method, request }: Target, { kind, backupDelivery }: Valid): ShownCode {
   if (method !== 'backup') return method
   // Without a factor that can be used, there is no contact that the code could be worth.
-  const contactOf = user.factors.length > 0 ? request.method : 'backup'
-  if (kind !== 'backup') return contactOf
-  return backupDelivery === 'page' ? 'page_backup' : (backupShown(user) ?? contactOf)
+  if (kind !== 'backup') return user.factors.length > 0 ? request.method : 'backup'
+  return backupDelivery === 'page' ? 'page_backup' : (backupShown(user) ?? 'backup')
+}
+
+/** Whether it was a backup code that was shown on a page. */
+function isPageCode({ kind, backupDelivery }: Valid): boolean {
+  return kind === 'backup' && backupDelivery === 'page'
 }
 
 /** The answer to a correct code. */
@@ -143,12 +149,16 @@ interface Invalid {
   readonly fault?: KeyFault
 }
 
-/** Checks a code of a factor: the service evaluates it, in the limits that all codes have (R20). */
+/**
+ * Checks a code of a factor: the service evaluates it, in the limits that all codes have (R20). A correct code that `accepts`
+ * rejects counts as a wrong one.
+ */
 export function checkCode(
   deps: Deps,
   attempt: Attempt,
   approval: string,
   request: VerifyRequest,
+  accepts: (answer: Valid) => boolean = () => true,
 ): Promise<Valid | Refused> {
   const { kind, method, contact, code } = request
   return checkShown<Valid>(deps, {
@@ -157,7 +167,8 @@ export function checkCode(
     factor: { method: kind === 'backup' ? 'backup' : method, contact },
     async evaluate() {
       if (!isCodeShaped(code)) return { outcome: 'invalid' }
-      return askService(deps, attempt.userId, () => deps.service.verify(request))
+      const answer = await askService(deps, attempt.userId, () => deps.service.verify(request))
+      return answer.outcome === 'valid' && !accepts(answer) ? { outcome: 'invalid' } : answer
     },
   })
 }

@@ -1,8 +1,10 @@
 import type { Request } from 'express'
+import { hasBackupCodes } from '../flows/known-factors.js'
 import { offeredFactors, refusalWithoutFactor } from '../flows/user.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
+import { isEnrolling } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import type { Problem } from '../http/problem.js'
 import { withheldProblem } from '../http/withheld.js'
@@ -16,10 +18,13 @@ export async function missingFactor(req: Request, state: ActiveState, deps: Rout
   if (needsBypassCode(context)) return { code: 'bypass_code_required', next: path }
   await readDisabledFactors(context)
   const { user } = context
-  const none = refusalWithoutFactor(user)
-  if (none?.code === 'factors_withheld' && !state.record.mustEnroll)
-    return withheldProblem(settings, user, state)
-  return none || state.record.mustEnroll
-    ? { code: 'enrollment_required', next: `${path}/enroll-app` }
-    : { code: 'mfa_required', next: path, factors: listFactors(offeredFactors(user)) }
+  if (isEnrolling(context)) return { code: 'enrollment_required', next: `${path}/enroll-app` }
+  if (refusalWithoutFactor(user)?.code === 'factors_withheld') return withheldProblem(settings, user, state)
+  return {
+    code: 'mfa_required',
+    next: path,
+    factors: listFactors(offeredFactors(user)),
+    // No factor is left after a reset, but backup codes may be.
+    ...(user.factors.length === 0 && { backup: await hasBackupCodes(deps, user) }),
+  }
 }

@@ -1,9 +1,10 @@
 import type { NextFunction, Request, Response } from 'express'
 import { isFresh } from '../flows/freshness.js'
 import { acceptedFactors } from '../flows/known-factors.js'
-import { offeredFactors } from '../flows/user.js'
+import { existingFactors, offeredFactors } from '../flows/user.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
+import { mayEnrollFirst } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
@@ -83,6 +84,9 @@ export async function requireFactor(
   const html = wantsHtml(req)
   if (!html) await readDisabledFactors(context)
   const offered = new Set(offeredFactors(user))
+  if (!html && existingFactors(user).length === 0 && !mayEnrollFirst(context)) {
+    return sendProblem(res, { code: 'enrollment_not_allowed', next: signInPath })
+  }
   // A pending login comes first, whatever this route requires after it.
   const mayContinue = state.stage === 'pending' && user.factors.length > 0
   const problem: Problem =

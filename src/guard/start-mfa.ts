@@ -4,6 +4,7 @@ import { offeredFactors, refusalWithoutFactor } from '../flows/user.js'
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors, requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
+import { isEnrolling } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { wantsHtml } from '../http/request.js'
@@ -41,13 +42,12 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
     if (needsBypassCode(context)) {
       return void res.json({ status: 'bypass_code_required', next: settings.path })
     }
-    const none = refusalWithoutFactor(context.user)
-    if (none?.code === 'factors_withheld') {
+    if (isEnrolling(context)) {
+      return void res.json({ status: 'enrollment_required', next: `${settings.path}/enroll-app` })
+    }
+    if (refusalWithoutFactor(context.user)?.code === 'factors_withheld') {
       const { code: status, ...how } = withheldProblem(settings, context.user, state)
       return void res.json({ status, ...how })
-    }
-    if (none) {
-      return void res.json({ status: 'enrollment_required', next: `${settings.path}/enroll-app` })
     }
     await readDisabledFactors(context)
     const factors = listFactors(offeredFactors(context.user))

@@ -1,13 +1,14 @@
-import type { Refused } from '../flows/deps.js'
+import { type Refused, refuse } from '../flows/deps.js'
 import { checkShown } from '../flows/verify.js'
 import { continueWithEnrollment } from '../session/must-enroll.js'
 import { requireCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
+import { mustEnroll } from './enrollment.js'
 import type { Verified } from './verification.js'
 
 /** Whether the account was reset by staff, so that only their bypass code is accepted. */
 export function needsBypassCode({ state, reset }: Pick<RequestContext, 'state' | 'reset'>): boolean {
-  return reset?.kind === 'help_desk' && !state.record.mustEnroll
+  return reset?.kind === 'help_desk' && !mustEnroll({ state, reset })
 }
 
 /**
@@ -16,9 +17,10 @@ export function needsBypassCode({ state, reset }: Pick<RequestContext, 'state' |
  * @throws {SessionEndedError} when the session ended in the meantime.
  */
 export async function verifyBypassCode(
-  { req, deps, state }: RequestContext,
+  { req, deps, state, reset }: RequestContext,
   code: string,
 ): Promise<Verified | Refused> {
+  if (!reset) return refuse({ code: 'session_ended' })
   const { recovery, emit } = deps
   const { userId, record } = state
   const verdict = await checkShown(deps, {
@@ -31,6 +33,6 @@ export async function verifyBypassCode(
     return verdict
   }
   emit({ type: 'bypass_code_used', userId })
-  await continueWithEnrollment(req, state, async () => {})
+  await continueWithEnrollment(req, state, reset.id, async () => {})
   return { outcome: 'verified', method: 'backup', mustEnroll: true }
 }

@@ -1,10 +1,12 @@
 import type { Request } from 'express'
 import { LimitsStoreError } from '../errors.js'
 import { bindingsOf } from '../flows/factor-binding.js'
-import type { MfaUser } from '../flows/user.js'
+import { existingFactors, type MfaUser } from '../flows/user.js'
 import { languageTag, pickLocale } from '../pages/text.js'
+import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import type { OpenReset } from '../recovery/resets.js'
+import { appContactOf } from '../session/app-contact.js'
 import type { ActiveState } from '../session/state.js'
 import { factorsOf } from '../session/user-factors.js'
 import type { Settings } from '../settings.js'
@@ -36,7 +38,7 @@ export async function requestContext(
     deps,
     state,
     ...(reset && { reset }),
-    user: new RequestUser(req, deps.settings, state.userId, found),
+    user: new RequestUser(req, deps.settings, state, found),
   }
 }
 
@@ -61,6 +63,7 @@ class RequestUser implements MfaUser {
   readonly userId: string
   readonly factors: readonly Factor[]
   readonly withheld: readonly Factor[]
+  readonly resetContact: Contact | undefined
   disabled: ReadonlySet<string> | undefined
   private readonly req: Request
   private readonly settings: Settings
@@ -68,14 +71,19 @@ class RequestUser implements MfaUser {
   constructor(
     req: Request,
     settings: Settings,
-    userId: string,
+    state: ActiveState,
     { factors, withheld }: Pick<MfaUser, 'factors' | 'withheld'>,
   ) {
+    const { user, userId, stage, reset } = state
     this.req = req
     this.settings = settings
     this.userId = userId
     this.factors = factors
     this.withheld = withheld
+    this.resetContact =
+      stage === 'pending' && reset
+        ? appContactOf(settings, user, userId, existingFactors({ factors, withheld }))
+        : undefined
   }
 
   get locale(): string {

@@ -30,6 +30,8 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   step_up_required: 'This request requires a fresh second factor.',
   enrollment_required: 'This request requires a second factor, and the account has none yet.',
   factors_withheld: 'The account has a second factor, and none that is accepted here can be used now.',
+  enrollment_not_allowed:
+    'The policy let this session pass without a second factor, so it cannot set up the first one; sign in in another way.',
   session_ended: 'The session ended or changed during this request.',
   invalid_code: 'The code is wrong.',
   invalid_key: 'The response of the security key or passkey was not accepted.',

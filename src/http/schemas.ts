@@ -352,6 +352,12 @@ export const recoveryAnswer = z.object({
     .meta(described('`none`: no recovery is pending. `waiting`: it is. `ready`: it can be completed.')),
   readyAt: time.optional().meta(described('When the recovery can be completed.')),
   expiresAt: time.optional().meta(described('When a recovery ends that is not completed.')),
+  unreached: z
+    .array(to)
+    .optional()
+    .meta(
+      described('The masked contacts that could not be notified. The recovery waits twice as long then.'),
+    ),
 })
 
 /** 200 of `POST /recover/complete` */

@@ -17,7 +17,9 @@ import type { MfaRecord } from '../session/record.js'
 import { requestState } from '../session/request-state.js'
 import type { PendingVerification } from '../session/state.js'
 import { isCurrent, readAhead, storeIfCurrent } from '../session/store.js'
+import { needsBypassCode } from './bypass.js'
 import type { RequestContext } from './context.js'
+import { mustEnroll } from './enrollment.js'
 import { wasOfferedKey } from './key-offer.js'
 import { notify } from './notify.js'
 import { wantsHtml } from './request.js'
@@ -71,7 +73,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   context: RequestContext,
   steps: VerificationSteps<Accepted>,
 ): Promise<Verified | Refused> {
-  const { req, deps, state } = context
+  const { req, deps, state, reset } = context
   const checked = await deps.admission.admit(req, () => steps.check())
   await notifyOfAttempt(context, checked)
   if (checked.outcome === 'refused') {
@@ -89,7 +91,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     userId: state.userId,
     shown,
     amr,
-    record: state.record,
+    record: steps.enrolls && reset ? startedNow(state.record) : state.record,
     keepReturnTo: steps.finish === 'passport',
     ...(backupCodes && { backupCodes }),
     ...(steps.enrolls && { enrolled: { next: nextAfter(context) } }),
@@ -130,17 +132,11 @@ export async function verifyFactor(
   finish: 'log-in' | 'passport' | 'request',
 ): Promise<Verified | Refused> {
   const { deps, state, user, reset } = context
-  if (
-    reset?.kind === 'help_desk' &&
-    finish !== 'request' &&
-    finish !== 'passport' &&
-    !state.record.mustEnroll
-  ) {
+  if (needsBypassCode(context) && finish !== 'request' && finish !== 'passport') {
     return refuse({ code: 'bypass_code_required' })
   }
   // A code cannot replace the new factor, and Passport would sign the user in without it.
-  if (state.record.mustEnroll || (reset && finish !== 'log-in'))
-    return refuse({ code: 'enrollment_required' })
+  if (mustEnroll(context) || (reset && finish !== 'log-in')) return refuse({ code: 'enrollment_required' })
   // Further steps wait before the session is compared with the store, so reading it ahead would be in vain.
   const waitsFurther = trust || deps.recovery !== undefined
   const checking = waitsFurther ? deps : { ...deps, attempts: readingAhead(context) }
@@ -180,7 +176,7 @@ function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
 
 /** Creates the verified session, or leaves that to Passport. False if the session ended or changed in the meantime (R07). */
 async function finish(
-  { req, state }: RequestContext,
+  { req, state, reset }: RequestContext,
   how: VerificationSteps['finish'],
   pending: PendingVerification,
 ): Promise<boolean> {
@@ -190,7 +186,7 @@ async function finish(
   try {
     if (how === 'log-in') await logIn(req, state.user)
     else {
-      await continueWithEnrollment(req, state, () => pending.release())
+      await continueWithEnrollment(req, state, reset?.id ?? '', () => pending.release())
       await pending.onVerified?.()
     }
     return true
@@ -251,6 +247,11 @@ function offersKey({ req, deps, user }: RequestContext, method: Method | 'backup
   if (user.withheld.length > 0) return false
   const hasPasskey = user.factors.some((factor) => factor.method === 'passkey')
   return !isKeyMethod(method) && method !== 'backup' && !hasPasskey && !wasOfferedKey(req)
+}
+
+/** Setting up the factor that a reset waited for ends every session that started before this millisecond, but not this one. */
+function startedNow(record: MfaRecord): MfaRecord {
+  return { ...record, startedAt: Date.now() + 1 }
 }
 
 /** Where the user goes next. */

@@ -19,7 +19,7 @@ export function choosePage(view: Extract<View, { page: 'choose' }>, context: Pag
   return {
     title: html`${words.choose.title}`,
     main: html`${messageBox(context)}<p class="mfa-lead">${fill(lead, { app: frame.appName })}</p>
-${!isEmpty && factorList({ ...view, factors }, context)}
+${!isEmpty && factorList({ ...view, factors }, context)}${isEmpty && frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
 ${recoverLink(context)}`,
   }
 }

@@ -35,7 +35,7 @@ export function recoveryPage(view: Extract<View, { page: 'recovery' }>, context:
   return {
     title: html`${view.ready ? recovery.readyTitle : recovery.waitingTitle}`,
     main: html`${messageBox(context)}${view.ready ? html`<p class="mfa-lead">${recovery.ready}</p>` : waitingLine(view.readyAt, context)}
-${!view.ready && html`<p>${recovery.notified}</p>${contactList(view.contacts)}<p>${recovery.stop}</p>`}
+${!view.ready && html`<p>${recovery.notified}</p>${contactList(view.contacts)}${unreachedLine(view, context)}<p>${recovery.stop}</p>`}
 <div class="mfa-actions">${view.ready && html`<form method="post" action="${frame.base}/recover/complete"><button class="mfa-primary">${recovery.complete}</button></form>`}
 <form method="post" action="${frame.base}/recover/cancel"><button class="mfa-secondary">${recovery.cancel}</button></form></div>`,
   }
@@ -78,6 +78,13 @@ function waitingLine(readyAt: number, context: PageContext): Html {
   const { recovery } = context.words
   const seconds = (readyAt - context.frame.now) / 1000
   return countdown({ seconds, phrase: recovery.waiting, ready: recovery.readyTitle, isLead: true }, context)
+}
+
+function unreachedLine(
+  { unreached = [] }: Extract<View, { page: 'recovery' }>,
+  { words }: PageContext,
+): Html | false {
+  return unreached.length > 0 && html`<p>${words.recovery.unreached}</p>${contactList(unreached)}`
 }
 
 function contactList(contacts: readonly string[]): Html {

@@ -348,6 +348,8 @@ export type View =
       readonly ready: boolean
       /** The masked contacts that are notified. */
       readonly contacts: readonly string[]
+      /** The masked contacts that could not be notified, so that the wait is twice as long. Defaults to none. */
+      readonly unreached?: readonly string[]
     }
   /** The page of the link that cancels a recovery. It posts `token` to `{base}/cancel-recovery`. */
   | { readonly page: 'cancel-recovery'; readonly token: string }

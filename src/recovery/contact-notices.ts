@@ -29,10 +29,10 @@ export class ContactNotices {
     this.links = links
   }
 
-  /** Returns how many contacts the host sent the notice to. A failure is logged. */
-  async send(notice: ContactNotice): Promise<number> {
+  /** Returns the places of the contacts that the host sent the notice to. A failure is logged. */
+  async send(notice: ContactNotice): Promise<readonly number[]> {
     const sent = await Promise.all(notice.contacts.map((contact) => this.sendTo(channelOf(contact), notice)))
-    return sent.filter(Boolean).length
+    return sent.flatMap((isSent, place) => (isSent ? [place] : []))
   }
 
   private async sendTo(contact: NoticeContact, { facts, locales, cancels }: ContactNotice): Promise<boolean> {

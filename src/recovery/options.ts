@@ -28,7 +28,7 @@ export interface RecoveryOptions<User = Express.User> {
   /**
    * Sends a notice to one contact. It is called for every contact of the account, when a recovery is requested, at half time,
    * and when it ends. `notice.shortText` fits a text message. Reject when the notice was not sent; a call that takes longer
-   * than 10 seconds counts as failed. Required.
+   * than 10 seconds counts as failed. A recovery waits twice as long if its first notice failed for a contact. Required.
    */
   onNotice: (contact: NoticeContact, notice: AccountNotice) => unknown
   /**

@@ -13,6 +13,10 @@ const recoverySchema = z.object({
   waitMs: time,
   /** When the first and the second notice were sent. */
   noticesAt: z.array(time),
+  /** How many contacts are notified. */
+  contacts: z.number().int().nonnegative(),
+  /** Which of them were handed the first notice, by their place in the list. Absent while it is being sent. */
+  reached: z.array(z.number().int().nonnegative()).optional(),
   /** The languages of the request, for the notices that are sent without one. */
   locales: z.array(z.string()),
   /** It was canceled or completed, and is about to be removed. */
@@ -31,10 +35,12 @@ export interface Recoveries {
   ): Promise<{ readonly recovery: Recovery; readonly isNew: boolean }>
   /** The user's pending recovery. */
   find(userId: string): Promise<Recovery | undefined>
-  /** The contacts that are notified of it, as they were when it was requested. */
+  /** The contacts that are notified of it, as they were when it was requested, in the same order at each call. */
   contactsOf(userId: string, recovery: Recovery): Promise<readonly string[]>
   /** Takes the next notice that is due. Of several concurrent calls, one gets the recovery, and sends the notice. */
   claimNotice(userId: string): Promise<Recovery | undefined>
+  /** Notes which contacts were handed the first notice, by their place in the list. Without it, none counts as reached. */
+  setReached(userId: string, recovery: Recovery, reached: readonly number[]): Promise<void>
   /** Puts a notice back that could not be sent to any contact. */
   returnNotice(userId: string, claimed: Recovery): Promise<void>
   /** Ends the recovery. Returns `true` only for the call that ended it. */
@@ -64,13 +70,30 @@ const MAX_LOCALES = 5
 const ID = 'recovery'
 const EVERYBODY = 'all'
 
+/** How many times the waiting period a recovery waits of which a contact was not notified. */
+const UNREACHED_FACTOR = 2
+
+/** How long the first notices may take. After that, nobody knows of a contact without an outcome whether it was reached. */
+const SENDING_MS = 60_000
+
+/** Whether the owner of a contact may not know of the recovery: it was not handed the first notice, or nobody knows. */
+export function hasUnreached({ contacts, reached, noticesAt: [first] }: Recovery): boolean {
+  if (reached) return reached.length < contacts
+  return first !== undefined && Date.now() - first >= SENDING_MS
+}
+
+function waitOf(recovery: Recovery): number {
+  return hasUnreached(recovery) ? UNREACHED_FACTOR * recovery.waitMs : recovery.waitMs
+}
+
 /**
- * When the recovery can be completed, if both notices are sent. The waiting period starts with the first notice, and a quarter
- * of it must be left after the second one, so that a late reminder delays the recovery.
+ * When the recovery can be completed, if both notices are sent. The waiting period starts with the first notice, and is twice
+ * as long if a contact was not notified. A quarter of it must be left after the second notice, so that a late reminder delays the
+ * recovery.
  */
 export function readyAt(recovery: Recovery): number {
-  const { waitMs, noticesAt } = recovery
-  const [, second] = noticesAt
+  const [, second] = recovery.noticesAt
+  const waitMs = waitOf(recovery)
   return Math.max(startedAt(recovery) + waitMs, second === undefined ? 0 : second + waitMs / 4)
 }
 
@@ -133,6 +156,7 @@ export function recoveriesIn(store: ItemStore): Recoveries {
         requestedAt: Date.now(),
         waitMs,
         noticesAt: [],
+        contacts: theirs.length,
         locales: locales.filter((tag) => tag.length <= 35).slice(0, MAX_LOCALES),
       }
       const pending = await find(userId)
@@ -158,7 +182,10 @@ export function recoveriesIn(store: ItemStore): Recoveries {
 
     async contactsOf(userId, { id }) {
       const theirs = await contacts.read(userId)
-      return theirs.filter((item) => item.id.startsWith(`${id}.`)).map(({ value }) => value)
+      return theirs
+        .filter((item) => item.id.startsWith(`${id}.`))
+        .sort((one, other) => placeOf(one) - placeOf(other))
+        .map(({ value }) => value)
     },
 
     async claimNotice(userId) {
@@ -174,6 +201,19 @@ export function recoveriesIn(store: ItemStore): Recoveries {
       if (claimed.noticesAt.length < NOTICES) await list(userId, claimed)
       else await dueList.remove(EVERYBODY, digestOf(userId))
       return claimed
+    },
+
+    async setReached(userId, { id }, reached) {
+      for (;;) {
+        const found = await read(userId)
+        if (found?.recovery?.id !== id || !isLive(found.recovery)) return
+        const noted: Recovery = { ...found.recovery, reached: [...reached] }
+        // A notice that is claimed at the same moment changes the value; then it is read again.
+        if (!(await items.swap(userId, ID, found.item.value, JSON.stringify(noted)))) continue
+        // The second notice may be due earlier now.
+        if (noted.noticesAt.length < NOTICES) await list(userId, noted)
+        return
+      }
     },
 
     async returnNotice(userId, claimed) {
@@ -210,11 +250,16 @@ export function recoveriesIn(store: ItemStore): Recoveries {
 
 const dueSchema = z.object({ userId: z.string(), at: z.number() })
 
+/** The place of a contact in the list, which is the end of its id. */
+function placeOf({ id }: StoredItem): number {
+  return Number(id.slice(id.lastIndexOf('.') + 1))
+}
+
 /** When the next notice of a recovery is due; never, if both were sent. */
 function noticeDueAt(recovery: Recovery): number {
   const sent = recovery.noticesAt.length
   if (sent === 0) return recovery.requestedAt
-  return sent < NOTICES ? startedAt(recovery) + recovery.waitMs / 2 : Number.POSITIVE_INFINITY
+  return sent < NOTICES ? startedAt(recovery) + waitOf(recovery) / 2 : Number.POSITIVE_INFINITY
 }
 
 function isLive(recovery: Recovery): boolean {

@@ -12,7 +12,15 @@ import { type BypassCode, newBypassCode } from './bypass-code.js'
 import { type CancelLinks, type CancelSubject, cancelLinksIn } from './cancel-links.js'
 import { ContactNotices } from './contact-notices.js'
 import type { EndedFactor } from './options.js'
-import { expiresAt, isReady, type Recoveries, type Recovery, readyAt, recoveriesIn } from './recoveries.js'
+import {
+  expiresAt,
+  hasUnreached,
+  isReady,
+  type Recoveries,
+  type Recovery,
+  readyAt,
+  recoveriesIn,
+} from './recoveries.js'
 import { type Resets, resetsIn } from './resets.js'
 
 /** What a recovery works with. */
@@ -89,6 +97,13 @@ export class AccountRecovery {
     return this.recoveries.find(userId)
   }
 
+  /** The contacts that were not handed the first notice of a recovery, as far as is known. */
+  async unreached(userId: string, recovery: Recovery): Promise<readonly string[]> {
+    if (!hasUnreached(recovery)) return []
+    const contacts = await this.recoveries.contactsOf(userId, recovery)
+    return contacts.filter((_, place) => !recovery.reached?.includes(place))
+  }
+
   /** Starts a recovery and notifies every contact, or returns the one that is pending. */
   async request({ userId, contacts, locales, from, permit }: RecoveryRequest): Promise<Requested> {
     const waitMs = this.deps.settings.recovery?.waitMs ?? 0
@@ -130,17 +145,21 @@ export class AccountRecovery {
 
   /**
    * Completes a recovery: ends the factors in `ended`, all sessions and all trusted devices, and notifies every contact. Of
-   * several concurrent calls, one returns `true`.
+   * several concurrent calls, one gets the id of the reset, and all others `undefined`.
    */
-  async complete(account: RecoveredAccount, recovery: Recovery, ended: readonly Factor[]): Promise<boolean> {
+  async complete(
+    account: RecoveredAccount,
+    recovery: Recovery,
+    ended: readonly Factor[],
+  ): Promise<string | undefined> {
     const { userId } = account
     const contacts = await this.recoveries.contactsOf(userId, recovery)
-    if (!(isReady(recovery) && (await this.recoveries.end(userId, recovery)))) return false
-    await this.resets.open(userId, 'recovery', ended)
+    if (!(isReady(recovery) && (await this.recoveries.end(userId, recovery)))) return undefined
+    const reset = await this.resets.open(userId, 'recovery', ended)
     await this.endAccess(account, ended, 'recovery')
     this.deps.emit({ type: 'recovery_completed', userId, methods: ended.map(({ method }) => method) })
     await this.tell('recovery_completed', contacts, recovery.locales)
-    return true
+    return reset
   }
 
   /**
@@ -160,9 +179,15 @@ export class AccountRecovery {
     return bypass
   }
 
-  /** The user has set up a new factor, so the account needs no recovery any more. */
-  async enrolled(userId: string): Promise<void> {
-    await this.resets.close(userId)
+  /**
+   * The user has set up a new factor, so the account needs no recovery any more. `closes`: it is the one that the open reset
+   * waited for, so every other session that the reset let in ends (R135).
+   */
+  async enrolled(userId: string, closes: boolean): Promise<void> {
+    if (closes) {
+      await this.deps.sessionsValidAfter.set(userId)
+      await this.resets.close(userId)
+    }
     await this.cancel(userId, 'strong_factor')
   }
 
@@ -213,18 +238,21 @@ export class AccountRecovery {
       facts: {
         type: isFirst ? 'recovery_requested' : 'recovery_reminder',
         at: claimed.requestedAt,
+        // Of the first notice, the earliest time: who is reached is not known yet.
         readyAt: readyAt(claimed),
         ...from,
       },
       locales: claimed.locales,
       contacts,
-      cancels: { userId, recovery: claimed.id, until: expiresAt(claimed) },
+      // The link works as long as the recovery lives if no contact is reached.
+      cancels: { userId, recovery: claimed.id, until: expiresAt({ ...claimed, reached: [] }) },
     })
-    if (sent === 0) {
+    if (sent.length === 0) {
       await this.recoveries.returnNotice(userId, claimed)
       return false
     }
-    if (!isFirst) this.deps.emit({ type: 'recovery_reminded', userId })
+    if (isFirst) await this.recoveries.setReached(userId, claimed, sent)
+    else this.deps.emit({ type: 'recovery_reminded', userId })
     return true
   }
 

@@ -6,10 +6,11 @@ import type { Factor } from '../protocol/factor.js'
 import { isKeyMethod } from '../protocol/methods.js'
 import { namespaced } from '../stores/namespaced.js'
 import type { ItemStore } from '../stores/store.js'
-import { isToken } from '../trust/tokens.js'
+import { isToken, newId } from '../trust/tokens.js'
 import type { BypassCode } from './bypass-code.js'
 
 const resetSchema = z.object({
+  id: z.string(),
   /** `recovery`: the user completed one. `help_desk`: staff reset the account, and the user needs a bypass code. */
   kind: z.enum(['recovery', 'help_desk']),
   at: z.number(),
@@ -22,7 +23,7 @@ const resetSchema = z.object({
 type Reset = Readonly<z.output<typeof resetSchema>>
 
 /** Factors of an account ended, and its user has to set up a new one. */
-export interface OpenReset extends Pick<Reset, 'kind'> {
+export interface OpenReset extends Pick<Reset, 'id' | 'kind'> {
   /** Whether the factor ended with it, whether or not the host still lists it. */
   hasEnded(factor: Pick<Factor, 'method' | 'contact'>): boolean
 }
@@ -31,9 +32,9 @@ export interface OpenReset extends Pick<Reset, 'kind'> {
 export interface Resets {
   /**
    * Ends factors of the user, who has to set up a new one at the next sign-in. `bypass` is the code that opens the account
-   * meanwhile; an earlier one is void.
+   * meanwhile; an earlier one is void. Returns the id of the reset, which takes the place of an earlier one.
    */
-  open(userId: string, kind: Reset['kind'], ended: readonly Factor[], bypass?: BypassCode): Promise<void>
+  open(userId: string, kind: Reset['kind'], ended: readonly Factor[], bypass?: BypassCode): Promise<string>
   /** Uses the bypass code, if it is the right one and has not expired. Of several concurrent calls, one returns `true`. */
   redeem(userId: string, code: string): Promise<boolean>
   /** The user's open reset. */
@@ -62,12 +63,14 @@ export function resetsIn(store: ItemStore): Resets {
       // What an earlier reset ended stays ended.
       const before = (await read(userId))?.reset.ended ?? []
       const reset: Reset = {
+        id: newId(),
         kind,
         at: now,
         ended: [...new Set([...before, ...ended.map(digestOfFactor)])],
         ...(bypass && { bypass: { digest: digestOf(codeOf(userId, bypass.code)), until: bypass.expiresAt } }),
       }
       await items.put(userId, { id: ID, value: JSON.stringify(reset), expiresAt: now + RETENTION_MS })
+      return reset.id
     },
     async redeem(userId, code) {
       const found = await read(userId)
@@ -79,8 +82,8 @@ export function resetsIn(store: ItemStore): Resets {
     async find(userId) {
       const found = await read(userId)
       if (!found) return undefined
-      const { kind, ended } = found.reset
-      return { kind, hasEnded: (factor) => ended.includes(digestOfFactor(factor)) }
+      const { id, kind, ended } = found.reset
+      return { id, kind, hasEnded: (factor) => ended.includes(digestOfFactor(factor)) }
     },
     async close(userId) {
       await items.remove(userId, ID)

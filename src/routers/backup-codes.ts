@@ -39,7 +39,7 @@ async function create(context: RouteContext): Promise<Outcome> {
   const { req, deps, state, user } = context
   // A user without a factor needs no backup codes.
   const refusal: Refusal | undefined =
-    refusalWithoutFactor(user) ?? (await factorChangeRefusal(context, '/backup'))
+    (await factorChangeRefusal(context, '/backup')) ?? refusalWithoutFactor(user)
   if (refusal) return { outcome: 'not_allowed', refusal }
   const outcome = await createBackupCodes(deps, user, state.record)
   if (outcome.outcome === 'created') await notify(deps, req, state, { type: 'backup_codes_shown' })

@@ -93,7 +93,5 @@ async function respondSent(context: RouteContext, outcome: Outcome): Promise<voi
 
 /** Why the user may not request backup codes now. Backup codes replace a factor, so a user without factors gets none. */
 async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
-  const none = refusalWithoutFactor(context.user)
-  if (none) return none
-  return factorChangeRefusal(context, '/backup')
+  return (await factorChangeRefusal(context, '/backup')) ?? refusalWithoutFactor(context.user)
 }

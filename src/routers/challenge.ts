@@ -8,6 +8,7 @@ import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../flows/
 import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
+import { isEnrolling, mayEnrollFirst } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
@@ -55,9 +56,9 @@ async function showStart(context: RouteContext): Promise<void> {
   await readDisabledFactors(context)
   const { path } = deps.settings
   if (needsBypassCode(context)) return res.redirect(303, `${path}/verify?factor=bypass`)
-  const mustEnroll = existingFactors(user).length === 0 || state.record.mustEnroll
-  if (state.stage === 'pending' && mustEnroll) return res.redirect(303, `${path}/enroll-app`)
+  if (isEnrolling(context)) return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
+    const mayEnroll = existingFactors(user).length > 0 || mayEnrollFirst(context)
     const left = await deps.backupCodes.left(user)
     const backup = await hasBackup(context)
     const removals = await offeredRemovals(context)
@@ -70,7 +71,8 @@ async function showStart(context: RouteContext): Promise<void> {
       ...(typeof left === 'number' && backup && { backupCodesLeft: left }),
       ...(backupCodesUsedAt !== undefined && { backupCodesUsedAt }),
       canRemoveBackup: removals.backup,
-      keys: await offersKeys(context),
+      enroll: mayEnroll,
+      keys: mayEnroll && (await offersKeys(context)),
       // Only a second factor can be skipped.
       devices: deps.browsers !== undefined && user.factors.length > 0,
     } as const
@@ -192,7 +194,7 @@ async function challenge(
 ): Promise<Outcome | Refused | Undelivered> {
   const { deps, state, user, html } = context
   if (needsBypassCode(context)) return refuse({ code: 'bypass_code_required' })
-  if (state.record.mustEnroll) return refuse({ code: 'enrollment_required' })
+  if (isEnrolling(context)) return refuse({ code: 'enrollment_required' })
   const started = await startChallenge(deps, user, state.record, factor).catch((error: unknown) =>
     otherFactorsAfter(context, error, factor),
   )

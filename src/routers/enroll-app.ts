@@ -14,6 +14,7 @@ import { canShowBackupCodes } from '../flows/known-factors.js'
 import { existingFactors } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
+import { confirmForReset } from '../http/enrollment.js'
 import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
 import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/schemas.js'
@@ -27,7 +28,7 @@ import type { MfaRecord } from '../session/record.js'
 import { storeRecord } from '../session/store.js'
 import { isExhausted } from './account-limits.js'
 import type { RouteContext } from './context.js'
-import { factorChangeRefusal } from './factor-change.js'
+import { enrollmentRefusal } from './factor-change.js'
 import { keptRefusal } from './kept-refusal.js'
 import { forgetEndedKeys, offersKeys } from './key-page.js'
 import { addRemoval } from './remove-factor.js'
@@ -50,7 +51,7 @@ export function addEnrollAppRoutes(router: Router, deps: RouteDeps): void {
 }
 
 async function showStart(context: RouteContext): Promise<void> {
-  const refusal = await factorChangeRefusal(context, '/enroll-app')
+  const refusal = await enrollmentRefusal(context, '/enroll-app')
   if (refusal) return sendRefusal(context, refusal)
   if (!context.html) return sendProblem(context.res, { code: 'not_found' })
   const keys = await offersKeys(context)
@@ -70,7 +71,7 @@ async function showConfirm(context: RouteContext): Promise<void> {
   const { req, res, deps, state, html } = context
   const { enrollment } = state.record
   if (!html || !enrollment) return res.redirect(303, `${deps.settings.path}/enroll-app`)
-  const refusal = await factorChangeRefusal(context, '/enroll-app', ageOf(enrollment))
+  const refusal = await enrollmentRefusal(context, '/enroll-app', ageOf(enrollment))
   if (refusal) return sendRefusal(context, refusal)
   if (await showLock(context)) return
   if (isExpired(enrollment)) return showPage(context, startView(context, 'expired'))
@@ -80,7 +81,7 @@ async function showConfirm(context: RouteContext): Promise<void> {
 }
 
 async function prepare(context: RouteContext): Promise<Prepared | Refused> {
-  const refusal = await factorChangeRefusal(context, '/enroll-app')
+  const refusal = await enrollmentRefusal(context, '/enroll-app')
   if (refusal) return refuse(refusal)
   await checkAppIsOwn(context)
   return prepareApp(context.deps, context.user, appContact(context))
@@ -109,17 +110,19 @@ async function confirm(context: RouteContext): Promise<void> {
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const { enrollment } = state.record
   // Checked again, since the account may have got a stronger factor after this enrollment began.
-  const refusal = await factorChangeRefusal(context, '/enroll-app', ageOf(enrollment))
+  const refusal = await enrollmentRefusal(context, '/enroll-app', ageOf(enrollment))
   if (refusal) return sendRefusal(context, refusal)
   const contact = appContact(context)
-  const outcome = await completeVerification(context, {
-    check: () => confirmApp(deps, user, enrollment, contact, body.fields.code),
-    approval: enrollment?.id ?? '',
-    // The app is valid from now on, even if no session follows.
-    onApproved: () => appWasEnrolled(context, contact),
-    enrolls: true,
-    finish: 'log-in',
-  })
+  const outcome = await confirmForReset(context, () =>
+    completeVerification(context, {
+      check: () => confirmApp(deps, user, enrollment, contact, body.fields.code),
+      approval: enrollment?.id ?? '',
+      // The app is valid from now on, even if no session follows.
+      onApproved: () => appWasEnrolled(context, contact),
+      enrolls: true,
+      finish: 'log-in',
+    }),
+  )
   if (outcome.outcome === 'refused') {
     return sendRefusal(context, outcome.refusal, { page: '/enroll-app/confirm' })
   }
@@ -148,10 +151,10 @@ function ageOf(enrollment: MfaRecord['enrollment']): number {
 
 /** Reports the new app to the host (`onAppEnrolled`), and notifies the user. */
 async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<void> {
-  const { req, deps, state, user } = context
+  const { req, deps, state, user, reset } = context
   await appEnrolled(deps, user, contact)
   await forgetEndedKeys(context)
-  await deps.recovery?.enrolled(user.userId)
+  await deps.recovery?.enrolled(user.userId, reset !== undefined)
   await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
   const to = maskForOwner(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })

@@ -2,13 +2,11 @@ import { factorChange, isFresh } from '../flows/freshness.js'
 import { acceptedFactors } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
 import { existingFactors, offeredFactors, refusalWithoutFactor } from '../flows/user.js'
+import { mayEnrollFirst, mustEnroll } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import type { Problem } from '../http/problem.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
 import type { RouteContext } from './context.js'
-
-/** The pages on which a user can set up a factor after a recovery. */
-const ENROLLS: ReadonlySet<string> = new Set(['/enroll-app', '/keys'])
 
 /**
  * Why a user may not change factors now, or `undefined` if they may. A user who has a factor must have shown one in the last
@@ -23,10 +21,10 @@ export async function factorChangeRefusal(
   sinceMs = 0,
 ): Promise<Refusal | undefined> {
   const { record, stage } = state
-  // After a recovery, the user showed what it takes to set up a factor. The password alone never is enough (R94).
-  if (record.mustEnroll && ENROLLS.has(path)) return undefined
-  if (reset) return { code: 'mfa_required' }
-  if (existingFactors(user).length === 0) return undefined
+  // A reset permits to set up a factor and nothing else (R135), and the password alone never is enough for that (R94).
+  if (reset) return { code: mustEnroll({ state, reset }) ? 'enrollment_required' : 'mfa_required' }
+  if (existingFactors(user).length === 0)
+    return mayEnrollFirst({ state }) ? undefined : { code: 'enrollment_not_allowed' }
   if (stage === 'pending') return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   const required = factorChange(deps.settings, user)
   if (isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })) return undefined
@@ -37,6 +35,19 @@ export async function factorChangeRefusal(
   const returnTo = `${deps.settings.path}${path}`
   if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()
   return { code: 'step_up_required' }
+}
+
+/**
+ * Why a user may not set up a factor now, or `undefined` if they may: as `factorChangeRefusal`, except that a user who showed what an
+ * open reset requires may set one up.
+ * @throws {SessionEndedError} when the session ended in the meantime.
+ */
+export async function enrollmentRefusal(
+  context: RouteContext,
+  path: string,
+  sinceMs = 0,
+): Promise<Refusal | undefined> {
+  return mustEnroll(context) ? undefined : factorChangeRefusal(context, path, sinceMs)
 }
 
 /** What a JSON client can use for the step-up that a change of factors requires. */

@@ -4,9 +4,10 @@ import { type Refused, refuse } from '../flows/deps.js'
 import type { RegisteredKey } from '../flows/enroll-key.js'
 import { keyAdded, type PreparedKey, prepareKey, registerKey } from '../flows/enroll-key.js'
 import { type ChangedKey, type ListedKeys, listKeys, renameKey } from '../flows/manage-keys.js'
-import { existingFactors, refusalWithoutFactor } from '../flows/user.js'
+import { refusalWithoutFactor } from '../flows/user.js'
 import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
+import { confirmForReset, isEnrolling, mustEnroll } from '../http/enrollment.js'
 import { rememberUsedFactor } from '../http/factors.js'
 import { rememberKeyOffer } from '../http/key-offer.js'
 import { notify } from '../http/notify.js'
@@ -28,7 +29,7 @@ import type { Key } from '../protocol/keys.js'
 import { KEY_METHODS } from '../protocol/methods.js'
 import { requireCurrent, storeRecord } from '../session/store.js'
 import type { RouteContext } from './context.js'
-import { factorChangeRefusal } from './factor-change.js'
+import { enrollmentRefusal, factorChangeRefusal } from './factor-change.js'
 import { keptRefusal } from './kept-refusal.js'
 import { forgetEndedKeys, keyAccount, keyView, listedKey, warnAboutKeys } from './key-page.js'
 import { addKeyRemoval } from './remove-key.js'
@@ -59,18 +60,17 @@ export function addKeysRoutes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/keys/offer/decline', { post: decline })
 }
 
-/** Lists the keys. A user without a factor, who may add the first one while the login is pending, sees the page, too. */
+/** Lists the keys. A pending login that must set up a factor sees the page, without the keys that the account has (R135). */
 async function showKeys(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user, html } = context
-  const isEnrolling = existingFactors(user).length === 0 || state.record.mustEnroll
-  if (state.stage === 'pending' && !isEnrolling) {
+  if (state.stage === 'pending' && !isEnrolling(context)) {
     return sendRefusal(context, refusalWithoutFactor(user) ?? { code: 'mfa_required' })
   }
+  if (mustEnroll(context) && !html) return sendRefusal(context, { code: 'enrollment_required' })
   const account = keyAccount(context)
   const listed = await deps.admission.admit(req, () => listKeys(deps, account))
   await requireCurrent(req, state.userId)
   if (listed.outcome === 'refused') return sendRefusal(context, listed.refusal, { page: '' })
-  // Those that a recovery ended are removed when the user has set up a new factor.
   const keys = context.reset ? [] : listed.keys
   if (!html) return void res.json(answerOf({ ...listed, keys }))
   warnAboutKeys(context, listed.relyingPartyId)
@@ -107,7 +107,7 @@ async function prepare(
   context: RouteContext,
   { method }: z.output<typeof keyOptionsBody>,
 ): Promise<PreparedKey | Refused> {
-  const refusal = await factorChangeRefusal(context, PAGE)
+  const refusal = await enrollmentRefusal(context, PAGE)
   return refusal ? refuse(refusal) : prepareKey(context.deps, keyAccount(context), method)
 }
 
@@ -129,23 +129,25 @@ async function add(context: RouteContext): Promise<void> {
   const { keyRegistration } = state.record
   const sinceMs = keyRegistration ? Date.now() - keyRegistration.startedAt : 0
   // Checked again, since the account may have got a stronger factor in the meantime.
-  const refusal = await factorChangeRefusal(context, PAGE, Math.min(Math.max(0, sinceMs), REGISTRATION_MS))
+  const refusal = await enrollmentRefusal(context, PAGE, Math.min(Math.max(0, sinceMs), REGISTRATION_MS))
   if (refusal) return sendRefusal(context, refusal)
   const account = keyAccount(context)
   let added: Key | undefined
-  const outcome = await completeVerification<RegisteredKey>(context, {
-    check: () => registerKey(deps, account, keyRegistration, body.fields),
-    approval: keyRegistration?.id ?? '',
-    // The key is valid from now on, even if no session follows.
-    async onApproved({ key }) {
-      added = key
-      // The next sign-in in this browser offers it first.
-      rememberUsedFactor(req, res, key.method, deps.settings.path)
-      await keyWasAdded(context, key)
-    },
-    enrolls: true,
-    finish: 'log-in',
-  })
+  const outcome = await confirmForReset(context, () =>
+    completeVerification<RegisteredKey>(context, {
+      check: () => registerKey(deps, account, keyRegistration, body.fields),
+      approval: keyRegistration?.id ?? '',
+      // The key is valid from now on, even if no session follows.
+      async onApproved({ key }) {
+        added = key
+        // The next sign-in in this browser offers it first.
+        rememberUsedFactor(req, res, key.method, deps.settings.path)
+        await keyWasAdded(context, key)
+      },
+      enrolls: true,
+      finish: 'log-in',
+    }),
+  )
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
   if (html) return res.redirect(303, `${deps.settings.path}${PAGE}?added`)
   if (added) res.json({ status: 'added', key: listedKey(added) } satisfies z.output<typeof keyAddedAnswer>)
@@ -153,10 +155,10 @@ async function add(context: RouteContext): Promise<void> {
 
 /** Closes a recovery, and notifies the user. */
 async function keyWasAdded(context: RouteContext, key: Key): Promise<void> {
-  const { req, deps, state, user } = context
+  const { req, deps, state, user, reset } = context
   await keyAdded(deps, keyAccount(context), key)
   await forgetEndedKeys(context, key)
-  await deps.recovery?.enrolled(user.userId)
+  await deps.recovery?.enrolled(user.userId, reset !== undefined)
   await notify(deps, req, state, { type: 'factor_added', method: key.method, keyName: key.name })
 }
 

@@ -5,6 +5,7 @@ import type { Refusal } from '../flows/refusal.js'
 import { backupShown, backupTarget, existingFactors, refusalWithoutFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
+import { mustEnroll } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { localesOf } from '../http/locale.js'
 import { sendProblem } from '../http/problem.js'
@@ -35,7 +36,7 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
     (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
     (context) =>
       context.state.stage === 'pending'
-        ? refuse(context, { code: context.state.record.mustEnroll ? 'enrollment_required' : 'mfa_required' })
+        ? refuse(context, { code: mustEnroll(context) ? 'enrollment_required' : 'mfa_required' })
         : handler(context, recovery)
 
   addRoute(router, deps, '/recover', {
@@ -43,7 +44,7 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
     post: action({
       body: z.object({}),
       run: (context) => request(context, recovery),
-      respond: respondRequested,
+      respond: (context, requested) => respondRequested(context, recovery, requested),
     }),
   })
   addRoute(router, deps, '/recover/cancel', { post: forSignedIn(cancel) })
@@ -53,15 +54,25 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
 async function show(context: RouteContext, recovery: AccountRecovery): Promise<void> {
   const { res, state, html } = context
   const isPending = state.stage === 'pending'
-  if (state.record.mustEnroll) return refuse(context, { code: 'enrollment_required' })
+  if (mustEnroll(context)) return refuse(context, { code: 'enrollment_required' })
   if (isPending && !html) return refuse(context, { code: 'mfa_required' })
   // With the password alone, nobody learns whether a recovery is pending.
   const pending = isPending ? undefined : await recovery.find(state.userId)
-  if (html) return showPage(context, viewOf(context, pending), keptRefusal(context))
-  res.json(answerOf(pending))
+  const unreached = pending ? await unreachedOf(context, recovery, pending) : []
+  if (html) return showPage(context, viewOf(context, pending, unreached), keptRefusal(context))
+  res.json(answerOf(pending, unreached))
 }
 
-function viewOf({ deps, state, user }: RouteContext, pending: Recovery | undefined): View {
+/** The masked contacts that were not notified of a recovery. */
+async function unreachedOf({ state }: RouteContext, recovery: AccountRecovery, pending: Recovery) {
+  return (await recovery.unreached(state.userId, pending)).map(masked)
+}
+
+function viewOf(
+  { deps, state, user }: RouteContext,
+  pending: Recovery | undefined,
+  unreached: readonly string[],
+): View {
   const { settings } = deps
   const existing = existingFactors(user)
   const contacts = contactsOf(settings, state.user, existing).map(masked)
@@ -75,15 +86,26 @@ function viewOf({ deps, state, user }: RouteContext, pending: Recovery | undefin
     return { page: 'recover', waitMs: settings.recovery?.waitMs ?? 0, contacts, isPossible }
   }
   const ready = isReady(pending)
-  return { page: 'recovery', contacts, readyAt: readyAt(pending), ready }
+  const told = contacts.filter((contact) => !unreached.includes(contact))
+  return {
+    page: 'recovery',
+    contacts: told,
+    readyAt: readyAt(pending),
+    ready,
+    ...(unreached.length > 0 && { unreached }),
+  }
 }
 
-function answerOf(pending: Recovery | undefined): z.output<typeof recoveryAnswer> {
+function answerOf(
+  pending: Recovery | undefined,
+  unreached: readonly string[],
+): z.output<typeof recoveryAnswer> {
   if (!pending) return { status: 'none' }
   return {
     status: isReady(pending) ? 'ready' : 'waiting',
     readyAt: iso(readyAt(pending)),
     expiresAt: iso(expiresAt(pending)),
+    ...(unreached.length > 0 && { unreached: [...unreached] }),
   }
 }
 
@@ -102,7 +124,11 @@ async function request(context: RouteContext, recovery: AccountRecovery): Promis
   })
 }
 
-async function respondRequested(context: RouteContext, requested: Outcome): Promise<void> {
+async function respondRequested(
+  context: RouteContext,
+  recovery: AccountRecovery,
+  requested: Outcome,
+): Promise<void> {
   const { res, deps, html } = context
   switch (requested.outcome) {
     case 'refused':
@@ -116,7 +142,7 @@ async function respondRequested(context: RouteContext, requested: Outcome): Prom
       })
     case 'pending':
       if (html) return res.redirect(303, `${deps.settings.path}/recover`)
-      res.json(answerOf(requested.recovery))
+      res.json(answerOf(requested.recovery, await unreachedOf(context, recovery, requested.recovery)))
   }
 }
 
@@ -145,8 +171,9 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   if (refusal) return refuse(context, refusal)
   const ended = factorsToEnd(existingFactors(user), shownLately(state.record))
   const account = { user: state.user, userId: state.userId, factors: user.factors }
-  if (!(await recovery.complete(account, pending, ended))) return refuse(context, { code: 'no_recovery' })
-  await continueWithEnrollment(req, state, async () => {})
+  const reset = await recovery.complete(account, pending, ended)
+  if (reset === undefined) return refuse(context, { code: 'no_recovery' })
+  await continueWithEnrollment(req, state, reset, async () => {})
   respondCompleted(res, `${deps.settings.path}/enroll-app`, html)
 }
 
@@ -184,7 +211,7 @@ async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
   const returnTo = `${deps.settings.path}/recover`
   if (state.stage === 'pending') {
     if (html && !(await storeIfCurrent(req, { ...record, returnTo }))) throw sessionEnded()
-    if (record.mustEnroll) return { code: 'enrollment_required' }
+    if (mustEnroll(context)) return { code: 'enrollment_required' }
     return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   }
   const shown = shownLately(record)

@@ -157,9 +157,9 @@ export async function sendRefusal(
     return res.redirect(303, path)
   if (code === 'enrollment_required') return res.redirect(303, `${path}/enroll-app`)
   if (code === 'factors_withheld') return showWithheld(context)
-  const page = req.method === 'POST' && !ENDS_SIGN_IN.has(code) && pageAfter(context, refusal, form)
+  const page = req.method === 'POST' && !SIGNS_IN_NEXT.has(code) && pageAfter(context, refusal, form)
   if (page !== false) return redirectRefused(context, page, refusal, form.trust)
-  const next = ENDS_SIGN_IN.has(code) ? 'sign-in' : code === 'locked' ? undefined : 'retry'
+  const next = SIGNS_IN_NEXT.has(code) ? 'sign-in' : code === 'locked' ? undefined : 'retry'
   showPage(context, { page: 'stop', message: { tone: 'error', ...refusal }, ...(next && { next }) })
 }
 
@@ -180,10 +180,12 @@ export async function showLock(context: RouteContext): Promise<boolean> {
   return true
 }
 
-const ENDS_SIGN_IN: ReadonlySet<Refusal['code']> = new Set([
+/** The user continues with another sign-in. */
+const SIGNS_IN_NEXT: ReadonlySet<Refusal['code']> = new Set([
   'sign_in_required',
   'pending_login_expired',
   'session_ended',
+  'enrollment_not_allowed',
 ])
 
 const CHOICE = '?choose'
@@ -215,7 +217,7 @@ async function continuationOf(
   context: RouteContext,
 ): Promise<Pick<Problem, 'next' | 'factors' | 'backup'>> {
   const { settings } = context.deps
-  if (ENDS_SIGN_IN.has(code)) return { next: settings.signInPath }
+  if (SIGNS_IN_NEXT.has(code)) return { next: settings.signInPath }
   if (code === 'mfa_required' || code === 'bypass_code_required') return { next: settings.path }
   // In the routes that use this, only a change of factors requires a step-up.
   if (code === 'step_up_required') return { next: settings.path, ...(await factorChangeChoice(context)) }

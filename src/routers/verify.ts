@@ -5,6 +5,7 @@ import { findFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import { needsBypassCode, verifyBypassCode } from '../http/bypass.js'
 import type { RouteDeps } from '../http/deps.js'
+import { isEnrolling } from '../http/enrollment.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type mustEnrollAnswer, type verifiedAnswer, verifyBody } from '../http/schemas.js'
@@ -33,15 +34,18 @@ export function addVerifyRoutes(router: Router, deps: RouteDeps): void {
 }
 
 async function showCodeEntry(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user } = context
+  const { req, res, deps, state, user, reset } = context
   const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
   if (needsBypassCode(context)) {
     if (named !== 'bypass') return res.redirect(303, `${deps.settings.path}/verify?factor=bypass`)
     if (!(await showLock(context))) showPage(context, { page: 'bypass' }, keptRefusal(context))
     return
   }
-  const isBackup = named === 'backup' && user.withheld.length > 0
-  if ((user.factors.length === 0 && !isBackup) || (named === undefined && !state.record.challenge)) {
+  if (isEnrolling(context)) return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  // While a reset is open, or factors are withheld, a backup code may be all that is left.
+  const mayHaveBackup = reset !== undefined || (named === 'backup' && user.withheld.length > 0)
+  const hasNothing = user.factors.length === 0 && !mayHaveBackup
+  if (hasNothing || (named === undefined && !state.record.challenge)) {
     return res.redirect(303, deps.settings.path)
   }
   if (await showLock(context)) return

@@ -20,7 +20,14 @@ export interface SessionDeps {
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */
   readonly sessionsValidAfter?: SessionsValidAfter | undefined
   /** Present if the app offers recovery. */
+  readonly recovery?: RecoveryToCancel | undefined
+  /** Present if the app offers recovery. */
   readonly resets?: Pick<Resets, 'find'> | undefined
+}
+
+/** The pending recoveries, which a sign-in with the strongest factor cancels (R94). */
+export interface RecoveryToCancel {
+  cancel(userId: string, by: 'strong_factor'): Promise<boolean>
 }
 
 /** A user as the host describes them now. */

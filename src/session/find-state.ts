@@ -112,7 +112,7 @@ function stateOf(
   record: MfaRecord | undefined,
 ): SessionState | Promise<SessionState> {
   const isSettled =
-    record?.stage === 'verified' || (record?.stage === 'exempt' && record.exemption === 'policy')
+    record?.stage === 'verified' || (record?.stage === 'exempt' && record.exemption !== 'not_required')
   return isSettled ? activeState({ user }, record) : askHost(req, deps, user, userId, record)
 }
 
@@ -155,7 +155,8 @@ async function decideAgain(
   if (isReadOnly(req)) return readOnlyState(req, decision, account)
   const record = { ...(await recordFor(decision, req, deps, account)), ...returnToOf(earlier) }
   if (decision.verdict === 'pass') {
-    const isKnown = earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption !== 'policy'
+    const isKnown =
+      earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption === 'not_required'
     if (!isKnown && isStored(record, deps)) await storeFirst(req, record)
     else releaseUser(req)
     return activeState(account, isKnown ? earlier : record, decision.graceUntil)
@@ -172,8 +173,8 @@ async function decideAgain(
 function readOnlyState(req: Request, decision: Decision, account: Account): SessionState {
   const record = newRecord(req.sessionID, account.userId)
   if (decision.verdict !== 'pass') return activeState(account, record)
-  const exemption = decision.remember ? 'policy' : 'not_required'
-  return activeState(account, { ...record, stage: 'exempt', exemption }, decision.graceUntil)
+  const { exemption, graceUntil } = decision
+  return activeState(account, { ...record, stage: 'exempt', exemption }, graceUntil)
 }
 
 function isReadOnly(req: Request): boolean {
@@ -212,7 +213,7 @@ export async function recordFor(
 ): Promise<MfaRecord> {
   const record = newRecord(req.sessionID, account.userId)
   if (decision.verdict === 'pass') {
-    return { ...record, stage: 'exempt', exemption: decision.remember ? 'policy' : 'not_required' }
+    return { ...record, stage: 'exempt', exemption: decision.exemption }
   }
   // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132).
   const mayTrust = decision.verdict === 'verify' && account.factors.length > 0
@@ -225,7 +226,7 @@ export async function recordFor(
  * all sessions of a user can be ended at once, since that depends on when each session began.
  */
 export function isStored(record: MfaRecord, { sessionsValidAfter }: SessionDeps): boolean {
-  return record.stage !== 'exempt' || record.exemption === 'policy' || sessionsValidAfter !== undefined
+  return record.stage !== 'exempt' || record.exemption !== 'not_required' || sessionsValidAfter !== undefined
 }
 
 function returnToOf(record: MfaRecord | undefined): Pick<MfaRecord, 'returnTo'> {

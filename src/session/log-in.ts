@@ -120,6 +120,8 @@ async function startLogin(req: Request, deps: SessionDeps, login: Login, userId:
   const declared = declaredPasskey(req, deps, account, { ...options })
   const decision = declared ?? (await decide(req, deps, account, { ...options }))
   const record = 'stage' in decision ? decision : await recordFor(decision, req, deps, account)
+  // As the sign-in with a key does. If the store fails, the user is not signed in.
+  if (declared) await deps.recovery?.cancel(userId, 'strong_factor')
   const returnTo = recordOf(req, userId)?.returnTo ?? rememberedTarget(req)
   const isDecidedPerRequest = record.stage === 'exempt' && record.exemption === 'not_required'
   const stored: MfaRecord = { ...record, ...(!isDecidedPerRequest && returnTo !== undefined && { returnTo }) }

@@ -3,6 +3,7 @@ import { HostError } from '../errors.js'
 import type { LoginFactor } from '../options.js'
 import type { Factor } from '../protocol/factor.js'
 import type { Account, SessionDeps } from './deps.js'
+import type { ExemptRecord } from './record.js'
 
 /** What follows the first factor. */
 export type Decision =
@@ -10,13 +11,17 @@ export type Decision =
   | { readonly verdict: 'verify' }
   /** The user must set up a second factor first. */
   | { readonly verdict: 'enroll' }
-  /** No second factor is required: for the whole session if `remember` is true, else until the next request. */
-  | { readonly verdict: 'pass'; readonly remember: boolean; readonly graceUntil?: number }
+  /** No second factor is required: for the whole session if the policy says so, else until the next request. */
+  | {
+      readonly verdict: 'pass'
+      readonly exemption: ExemptRecord['exemption']
+      readonly graceUntil?: number
+    }
 
 /**
  * Asks the host's policy. Without a policy, a user who has a factor must show it, and other users need none. A factor
  * that cannot be used now counts (R132). A user whose account was reset must show a factor first, whatever the policy says.
- * @throws {HostError} when the policy returns anything but its three valid answers; the user is not signed in then.
+ * @throws {HostError} when the policy returns anything but its valid answers; the user is not signed in then.
  */
 export async function decide(
   req: Request,
@@ -27,7 +32,7 @@ export async function decide(
   if (reset) return { verdict: 'verify' }
   const hasFactor = factors.length + withheld.length > 0
   const needed: Decision = { verdict: hasFactor ? 'verify' : 'enroll' }
-  if (!policy) return hasFactor ? needed : { verdict: 'pass', remember: false }
+  if (!policy) return hasFactor ? needed : { verdict: 'pass', exemption: 'not_required' }
   const answer: unknown = await policy({
     user,
     req,
@@ -35,17 +40,26 @@ export async function decide(
     factors: listedForHost({ factors, withheld }),
   })
   if (answer === 'require') return needed
-  if (answer === 'skip') return { verdict: 'pass', remember: true }
+  const exemption = exemptionIn(answer)
+  if (exemption) return { verdict: 'pass', exemption }
   const graceUntil = graceIn(answer)
   if (graceUntil === undefined) {
     throw new HostError(
       'ERR_MFA_POLICY',
-      'The option policy returned an unknown decision, so the user is not signed in. Return "require", "skip" or { graceUntil: date }.',
+      'The option policy returned an unknown decision, so the user is not signed in. Return "require", "skip", { skip: true, mayEnroll: true } or { graceUntil: date }.',
     )
   }
   // A grace period is for setting up a factor; a user who has one must show it.
   if (hasFactor || Date.now() >= graceUntil) return needed
-  return { verdict: 'pass', remember: false, graceUntil }
+  return { verdict: 'pass', exemption: 'not_required', graceUntil }
+}
+
+/** Whether the answer exempts the session, and whether it says that the login proved the user (R120). */
+function exemptionIn(answer: unknown): 'policy' | 'proven' | undefined {
+  if (answer === 'skip') return 'policy'
+  if (typeof answer !== 'object' || answer === null) return undefined
+  if (Reflect.get(answer, 'skip') !== true) return undefined
+  return Reflect.get(answer, 'mayEnroll') === true ? 'proven' : undefined
 }
 
 /** A user's factors as the host's callbacks see them. */

@@ -1,6 +1,13 @@
 import type { Amr } from '../protocol/amr.js'
 import type { ShownMethod } from '../protocol/strength.js'
-import { type Activity, activitySchema, type Challenge, type MfaRecord, type Shown } from './record.js'
+import {
+  type Activity,
+  activitySchema,
+  type Challenge,
+  type ExemptRecord,
+  type MfaRecord,
+  type Shown,
+} from './record.js'
 
 /*
  * How a record is written into the session. express-session parses, serializes and hashes the whole session at every
@@ -9,7 +16,7 @@ import { type Activity, activitySchema, type Challenge, type MfaRecord, type Sho
  *   2p <transaction> <started> <session id> <user id>
  *   2v <transaction> <started> <verified> <amr> <shown> <session id> <user id>
  *   2t <transaction> <started> <device> <session id> <user id>
- *   2e <transaction> <started> p|n <session id> <user id>
+ *   2e <transaction> <started> p|r|n <session id> <user id>
  *
  *   { "record": "2p …", "returnTo": "/vault", "challenge": ["…", "sms", …] }
  *
@@ -42,6 +49,12 @@ const METHOD_LETTERS: Readonly<Record<ShownMethod, string>> = {
   phone_backup: 'p',
   page_backup: 'g',
 }
+const EXEMPTION_LETTERS: Readonly<Record<ExemptRecord['exemption'], string>> = {
+  policy: 'p',
+  proven: 'r',
+  not_required: 'n',
+}
+const EXEMPTION_OF = inverted(EXEMPTION_LETTERS)
 const AMR_OF = inverted(AMR_LETTERS)
 const METHOD_OF = inverted(METHOD_LETTERS)
 
@@ -100,7 +113,7 @@ function textOf(record: MfaRecord): string {
     case 'trusted':
       return `2t ${begin} ${record.device}${owner}`
     case 'exempt':
-      return `2e ${begin} ${record.exemption === 'policy' ? 'p' : 'n'}${owner}`
+      return `2e ${begin} ${EXEMPTION_LETTERS[record.exemption]}${owner}`
   }
 }
 
@@ -123,8 +136,8 @@ function readText(text: string, { userId, sessionId }: RecordOwner): MfaRecord |
   if (stage === '2t' && length === 4 && first) {
     return { stage: 'trusted', userId, sessionId, transaction, startedAt, device: first }
   }
-  if (stage === '2e' && length === 4 && (first === 'p' || first === 'n')) {
-    const exemption = first === 'p' ? 'policy' : 'not_required'
+  const exemption = EXEMPTION_OF[first]
+  if (stage === '2e' && length === 4 && exemption) {
     return { stage: 'exempt', userId, sessionId, transaction, startedAt, exemption }
   }
   return undefined

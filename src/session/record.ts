@@ -41,10 +41,10 @@ export interface TrustedRecord extends RecordBase {
 export interface ExemptRecord extends RecordBase {
   readonly stage: 'exempt'
   /**
-   * `policy`: the host's policy exempted this session. `not_required`: no second factor was required at sign-in; that is
-   * decided again at each request.
+   * `policy`: the host's policy exempted this session. `proven`: so did it, and the login itself proved the user (R120).
+   * `not_required`: no second factor was required at sign-in; that is decided again at each request.
    */
-  readonly exemption: 'policy' | 'not_required'
+  readonly exemption: 'policy' | 'proven' | 'not_required'
 }
 
 /** When each method was last shown, in milliseconds since 1970. A backup code counts by the contact that received it (R93). */
@@ -141,8 +141,8 @@ export const activitySchema = z.object({
     .optional(),
   /** An authenticator app or a key was set up in this session; the address after the page that says so. */
   enrolled: z.object({ next: z.string() }).optional(),
-  /** A recovery ended factors of the account, and this pending login showed what it takes to set up a new one. */
-  mustEnroll: z.literal(true).optional(),
+  /** The id of the reset that ended factors of the account: this pending login showed what it takes to set up a new one. */
+  mustEnroll: z.string().optional(),
   /** A route requires a fresh second factor. */
   stepUp: z
     .object({

@@ -60,7 +60,7 @@ describe('an attacker in another session (R94)', () => {
     expect((await verify(agent, '123456', { factor: 'email' }).expect(403)).body.code).toBe(
       'enrollment_required',
     )
-    await agent.post('/mfa/backup').send({}).expect(401)
+    await agent.post('/mfa/backup').send({}).expect(403)
     await agent.post('/mfa/recover').send({}).expect(403)
   })
 })

@@ -30,7 +30,7 @@ describe('a user whose key was reset by the help desk', () => {
     const refused = await agent.post('/mfa/challenge').send({ factor: 'passkey' }).expect(401)
     expect(refused.body.code).toBe('bypass_code_required')
     await verify(agent, code, { factor: 'bypass' }).expect(200)
-    expect((await agent.get('/mfa/keys').expect(200)).body.keys).toEqual([])
+    expect((await agent.get('/mfa/keys').expect(403)).body.code).toBe('enrollment_required')
     const { device, key } = await addKey(agent, 'passkey')
     expect((await agent.get('/mfa/keys').expect(200)).body.keys).toMatchObject([{ id: key.id }])
     await agent.get('/secret').expect(200)

@@ -6,6 +6,7 @@ import { LimitsStoreError } from '../../src/errors.js'
 import type { CounterStore, StoreConfig } from '../../src/index.js'
 import { type Counter, openCounters } from '../../src/limits/counter.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { ownStore } from '../kit/counters.js'
 import { host, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
 import { challenge } from '../kit/sign-in.js'
@@ -80,28 +81,6 @@ const storeKinds: readonly {
     },
   },
 ]
-
-/** A minimal store of a host. */
-function ownStore(): CounterStore {
-  const kept = new Map<string, { count: number; endsAt: number }>()
-  const stored = (key: string) => {
-    const { count, endsAt } = kept.get(key) ?? { count: 0, endsAt: 0 }
-    return endsAt > Date.now() ? { count, msLeft: endsAt - Date.now() } : { count: 0, msLeft: 0 }
-  }
-  const put = (key: string, count: number, ms: number) => {
-    kept.set(key, { count, endsAt: Date.now() + ms })
-    return stored(key)
-  }
-  return {
-    async add(key, by, windowMs) {
-      const { count, msLeft } = stored(key)
-      return put(key, count + by, msLeft || windowMs)
-    },
-    read: async (key) => stored(key),
-    set: async (key, count, windowMs) => void put(key, count, windowMs),
-    remove: async (key) => void kept.delete(key),
-  }
-}
 
 const many = <Result>(count: number, step: (nth: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, nth) => step(nth)))

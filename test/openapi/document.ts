@@ -128,7 +128,13 @@ function problemResponses(
   )
 }
 
-const FACTOR_CHANGE = ['mfa_required', 'step_up_required', 'factors_withheld'] as const
+const FACTOR_CHANGE = [
+  'mfa_required',
+  'step_up_required',
+  'enrollment_required',
+  'enrollment_not_allowed',
+  'factors_withheld',
+] as const
 const DEVICE: ZodOpenApiOperationObject['parameters'] = [
   { name: 'device', in: 'path', required: true, description: "The device's id.", schema: { type: 'string' } },
 ]
@@ -151,7 +157,7 @@ function removal(factor: 'app' | 'backup', what: string): ZodOpenApiPathsObject[
       id: `remove${id}Page`,
       summary: `Show what it means to remove ${what}`,
       tag: 'Factors',
-      problems: [...FACTOR_CHANGE],
+      problems: FACTOR_CHANGE,
     }),
     ...post({
       id: `remove${id}`,
@@ -292,7 +298,7 @@ const PATHS: ZodOpenApiPathsObject = {
       description: 'A user without a factor may read it while the login is pending, to add the first one.',
       tag: 'Factors',
       answer: wire.keysAnswer,
-      problems: ['mfa_required', 'method_off', 'service_misconfigured'],
+      problems: ['mfa_required', 'enrollment_required', 'method_off', 'service_misconfigured'],
     }),
     ...post({
       id: 'addKey',
@@ -358,7 +364,7 @@ const PATHS: ZodOpenApiPathsObject = {
       id: 'backupPage',
       summary: 'Show which contact receives backup codes',
       tag: 'Factors',
-      problems: [...FACTOR_CHANGE, 'enrollment_required'],
+      problems: FACTOR_CHANGE,
     }),
     ...post({
       id: 'backup',
@@ -367,13 +373,7 @@ const PATHS: ZodOpenApiPathsObject = {
       description: 'The old codes are void.',
       tag: 'Factors',
       answer: wire.backupSentAnswer,
-      problems: [
-        ...FACTOR_CHANGE,
-        ...SENDING,
-        'enrollment_required',
-        'contact_needed',
-        'service_misconfigured',
-      ],
+      problems: [...FACTOR_CHANGE, ...SENDING, 'contact_needed', 'service_misconfigured'],
     }),
   },
   '/backup/codes': {
@@ -392,7 +392,6 @@ const PATHS: ZodOpenApiPathsObject = {
         'too_many_messages',
         'method_off',
         'contact_refused',
-        'enrollment_required',
         'service_misconfigured',
       ],
     }),
@@ -460,13 +459,7 @@ const PATHS: ZodOpenApiPathsObject = {
         'Requires a factor of the last five minutes. Every contact of the account is notified. Returns the pending recovery if there is one.',
       tag: 'Recovery',
       answer: wire.recoveryAnswer,
-      problems: [
-        ...FACTOR_CHANGE,
-        'enrollment_required',
-        'recovery_not_needed',
-        'recovery_not_notified',
-        'too_many_messages',
-      ],
+      problems: [...FACTOR_CHANGE, 'recovery_not_needed', 'recovery_not_notified', 'too_many_messages'],
     }),
   },
   '/recover/cancel': post({

@@ -1,3 +1,4 @@
+import { MemoryStore } from 'express-session'
 import {
   type AccountNotice,
   type EndedFactor,
@@ -8,9 +9,12 @@ import {
   type NoticeContact,
   type NoticeType,
 } from '../../src/index.js'
+import { memoryStore } from '../../src/stores/memory.js'
 import { HOUR } from '../kit/clock.js'
+import { ownStore } from '../kit/counters.js'
 import { type Host, type HostSetup, host, jsonAgent, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { standInService } from '../kit/stand-in-service.js'
 import type { Agent } from '../trust/kit.js'
 
 export const PUBLIC_URL = 'https://shop.example'
@@ -73,6 +77,20 @@ export function recoveringHost(setup: HostSetup & { forgets?: boolean } = {}) {
 }
 
 export type RecoveringHost = ReturnType<typeof recoveringHost>
+
+/** Two processes of one app: they share sessions, stores, users and the service. */
+export function twoProcesses(setup: HostSetup = {}) {
+  const shared = {
+    ...setup,
+    store: new MemoryStore(),
+    standIn: standInService(),
+    options: { trustedDevices: { store: memoryStore() }, limits: { store: ownStore() }, ...setup.options },
+  }
+  const one = recoveringHost(shared)
+  const other = recoveringHost(shared)
+  Object.assign(other.users, one.users)
+  return [one, other] as const
+}
 
 /** Signs in with the password and a code to the mailbox or the phone. */
 export async function signInBy(

@@ -123,7 +123,7 @@ describe('a recovery (R94)', () => {
     expect(body).toEqual({ status: 'enrollment_required', next: '/mfa/enroll-app' })
     await later.get('/secret').expect(403)
     await challenge(later, 'email').expect(403)
-    expect((await later.post('/mfa/backup').send({})).body.code).toBe('mfa_required')
+    expect((await later.post('/mfa/backup').send({})).body.code).toBe('enrollment_required')
     await later.post('/mfa/enroll-app').send({}).expect(200)
     await later.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     await later.get('/secret').expect(200)

@@ -88,6 +88,7 @@ describe('a help-desk reset (R95)', () => {
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     await agent.get('/secret').expect(200)
 
+    clock.move(SECOND)
     made.standIn.setApp('alice@example.com', '987654')
     const next = await signIn(made.app, 'alice')
     await verify(next, '987654', { factor: 'app' }).expect(200)
@@ -124,6 +125,7 @@ describe('a help-desk reset (R95)', () => {
     await verify(agent, code, { factor: 'bypass' }).expect(200)
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
+    clock.move(SECOND)
     expect((await signInBy(made, 'alice', 'sms')).body.status).toBe('verified')
   })
 

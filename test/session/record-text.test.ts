@@ -56,6 +56,10 @@ const records: readonly [string, MfaRecord][] = [
   ],
   ['trusted', { ...base, stage: 'trusted', device: '0raDciWoy_VMeB9lq0_kyg' }],
   ['exempt by the policy', { ...base, stage: 'exempt', exemption: 'policy' }],
+  [
+    'exempt by the policy, after a login that proved the user',
+    { ...base, stage: 'exempt', exemption: 'proven' },
+  ],
   ['exempt without a factor', { ...base, stage: 'exempt', exemption: 'not_required' }],
   ['of a user whose id holds spaces', { ...base, stage: 'pending', userId: 'anna b  c ' }],
   ['of a user whose id is not ASCII', { ...base, stage: 'pending', userId: 'änna "b"' }],

@@ -254,6 +254,7 @@ export interface Catalogue {
     readonly waiting: Phrase
     /** The list of contacts follows. */
     readonly notified: Phrase
+    readonly unreached: Phrase
     readonly stop: Phrase
     readonly readyTitle: Phrase
     readonly ready: Phrase

@@ -252,6 +252,7 @@ export const en: Catalogue = {
     waitingTitle: 'Your recovery is waiting',
     waiting: 'You can set up a new sign-in option {in}. Sign in again then.',
     notified: 'We have told these contacts:',
+    unreached: 'We could not reach these contacts, so the wait is twice as long:',
     stop: 'If you sign in with your old option in the meantime, the recovery is canceled.',
     readyTitle: 'Your recovery is ready',
     ready:
@@ -392,6 +393,11 @@ export const en: Catalogue = {
       title: 'Your sign-in option can’t be used right now',
       advice:
         'It is turned off at the moment, and no other option of yours is accepted here. Please try again later, or ask for help.',
+    },
+    enrollment_not_allowed: {
+      title: 'You can’t set this up here',
+      advice:
+        'This sign-in did not confirm that it’s you, so you can’t add your first sign-in option. Sign out, and sign in to {app} in another way, or contact {app} for help.',
     },
     session_ended: {
       title: 'Your session has ended',
