@@ -116,7 +116,11 @@ function build(options: unknown): RouteDeps {
  * keys off may have users with keys, who still have MFA (R132).
  */
 function enrolledFactorsOf({ keys, onAppEnrolled }: Settings, service: MfaService): Deps['enrolledFactors'] {
-  const kept = { app: !onAppEnrolled, keys: keys.isOn && service.keys !== undefined }
+  const kept = {
+    app: !onAppEnrolled,
+    keys: keys.isOn && service.keys !== undefined,
+    mayHaveKeys: service.keys !== undefined,
+  }
   return service.factorsOf && (kept.app || keys.mayExist)
     ? enrolledFactorsIn(service.factorsOf, kept)
     : undefined

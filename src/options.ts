@@ -8,8 +8,7 @@ import type { LimitOptions } from './limits/options.js'
 import type { AccountNotice } from './notices/notice.js'
 import type { PageFrame, RenderView, View } from './pages/view.js'
 import type { Amr } from './protocol/amr.js'
-import type { FactorInput } from './protocol/factor.js'
-import type { Method } from './protocol/methods.js'
+import type { FactorInput, LoginFactor } from './protocol/factor.js'
 import type { MfaService } from './protocol/service.js'
 import type { RecoveryOptions } from './recovery/options.js'
 import type { StoreConfig } from './stores/config.js'
@@ -276,14 +275,6 @@ export interface LanguageOptions {
    * or every text of another language. Defaults to our texts.
    */
   texts?: MfaTexts | undefined
-}
-
-/** A factor of a user, as `policy` and `passkeySignIn` see it. */
-export interface LoginFactor {
-  readonly id: string
-  readonly method: Method
-  /** Present for a factor that exists and cannot be used now, because its method is switched off, for example. */
-  readonly withheld?: true
 }
 
 /** What a policy decides by. */

@@ -185,7 +185,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   'start-warnings.ts': {
-    uses: ['applications', 'delivery', 'production.ts'],
+    uses: ['applications', 'delivery', 'operator', 'production.ts'],
     types: ['carriers', 'log', 'options.ts', 'store'],
   },
   'service.ts': {

@@ -16,6 +16,8 @@ export interface Enrolled {
 export interface Kept {
   readonly app: boolean
   readonly keys: boolean
+  /** Whether the service keeps keys, also those that cannot be used here. */
+  readonly mayHaveKeys: boolean
 }
 
 /** Which users have an authenticator app or keys, as the service knows. */

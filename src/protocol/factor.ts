@@ -26,6 +26,14 @@ export interface Factor {
   readonly manageUrl?: string
 }
 
+/** A factor of a user, as `policy` and `passkeySignIn` see it. */
+export interface LoginFactor {
+  readonly id: string
+  readonly method: Method
+  /** Present for a factor that exists and cannot be used now, because its method is switched off, for example. */
+  readonly withheld?: true
+}
+
 /** A property of a factor, and what its value must be. */
 interface Property {
   readonly name: string

@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
-import type { LoginFactor } from '../options.js'
-import type { Factor } from '../protocol/factor.js'
+import type { Factor, LoginFactor } from '../protocol/factor.js'
 import type { Account, SessionDeps } from './deps.js'
 import type { ExemptRecord } from './record.js'
 

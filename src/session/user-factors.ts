@@ -49,7 +49,9 @@ async function withEnrolled(
   { settings, enrolledFactors }: FactorDeps,
 ): Promise<Pick<Account, 'factors' | 'withheld'>> {
   const contact = appContactOf(settings, user, userId, listed)
-  const { app, keys = [], withheld } = (await enrolledFactors?.of(userId, contact)) ?? NONE
+  // A service is asked only about what its answer can add.
+  const canAdd = enrolledFactors?.kept.mayHaveKeys || listed.every(({ method }) => method !== 'app')
+  const { app, keys = [], withheld } = (canAdd && (await enrolledFactors?.of(userId, contact))) || NONE
   const isWithheld = (method: Method) =>
     withheld.some((one) => one === method) || (isKeyMethod(method) && !settings.keys.isOn)
   const unlistedOf = (has: (method: Method) => boolean) =>

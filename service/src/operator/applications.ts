@@ -2,7 +2,6 @@ import { KEY_METHODS, type KeyMethod } from 'countersign/protocol'
 import { countLockedOut, type LockedOut } from '../accounts/locked-out.js'
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
 import { faultsInPolicy, keySettingsFrom } from '../applications/key-settings.js'
-import { describeLockedOut } from '../applications/locked-out-users.js'
 import { sendersIn } from '../applications/sender-settings.js'
 import {
   ALL_COUNTRIES,
@@ -17,6 +16,7 @@ import { LIMIT_NAMES, LIMIT_RANGES, type Limits } from '../limits.js'
 import { type Queries, queryOne } from '../store/store.js'
 import type { Actor } from './actor.js'
 import { auditedChange } from './audited-change.js'
+import { describeLockedOut } from './locked-out-users.js'
 import { OperatorError } from './operator-error.js'
 
 /** A setting of an application. */

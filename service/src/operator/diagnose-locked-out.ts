@@ -1,7 +1,7 @@
 import type { RelyingPartyOption } from '../applications/key-settings.js'
-import { lockedOutAdvice, lockedOutUsers } from '../applications/locked-out-users.js'
 import type { Store } from '../store/store.js'
 import type { Diagnostic } from './diagnostic.js'
+import { lockedOutAdvice, lockedOutUsers } from './locked-out-users.js'
 
 /** Checks whether users have nothing but keys that their application does not offer now (R132). Reports nothing if there are none. */
 export async function diagnoseLockedOut(

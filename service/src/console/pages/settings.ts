@@ -1,7 +1,6 @@
-import type { LockedOut } from '../../accounts/locked-out.js'
-import { describeLockedOut } from '../../applications/locked-out-users.js'
 import { type Html, html } from '../../http/html-page.js'
 import type { Setting } from '../../operator/applications.js'
+import { describeLockedOut } from '../../operator/locked-out-users.js'
 import { OperatorError } from '../../operator/operator-error.js'
 import { parseSettings } from '../../operator/parse-settings.js'
 import { isAtLeast } from '../../operator/role.js'
@@ -17,6 +16,9 @@ export const SETTINGS_ROUTES: readonly PageRoute[] = [
   { method: 'get', path: PATH, least: 'viewer', handle: (request) => settingsPage(request) },
   { method: 'post', path: PATH, least: 'admin', handle: save },
 ]
+
+/** How many users a change would lock out, by the kind of their keys. */
+type LockedOut = Awaited<ReturnType<PageRequest['operator']['usersLockedOutBy']>>
 
 const FIELDS = SETTING_GROUPS.flatMap(({ fields }) => fields)
 
@@ -47,7 +49,7 @@ async function lockedOutBy(
   { operator }: PageRequest,
   application: string,
   { written, unset }: { readonly written: readonly string[]; readonly unset: readonly string[] },
-): Promise<readonly LockedOut[]> {
+): Promise<LockedOut> {
   try {
     return await operator.usersLockedOutBy(application, { set: parseSettings(written), unset })
   } catch (error) {
@@ -56,7 +58,7 @@ async function lockedOutBy(
   }
 }
 
-function confirmLockOut(lockedOut: readonly LockedOut[]): PageMessage {
+function confirmLockOut(lockedOut: LockedOut): PageMessage {
   return {
     tone: 'error',
     text: `This would lock users out: ${describeLockedOut(lockedOut)}, as far as the service knows. Their logins would stay pending. Nothing was saved yet; confirm it below if you mean it.`,

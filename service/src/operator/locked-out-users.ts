@@ -1,11 +1,11 @@
 import { KEY_METHODS, type KeyMethod } from 'countersign/protocol'
 import { countLockedOut, type LockedOut } from '../accounts/locked-out.js'
 import { isTestPartition } from '../application.js'
+import { DEFAULT_APPLICATION } from '../applications/directory.js'
+import { type RelyingPartyOption, relyingPartyOf } from '../applications/key-settings.js'
+import { offeredKeyMethods } from '../applications/offered-methods.js'
+import { applicationDefaults, applicationFrom, parseStoredSettings } from '../applications/settings.js'
 import type { Queries } from '../store/store.js'
-import { DEFAULT_APPLICATION } from './directory.js'
-import { type RelyingPartyOption, relyingPartyOf } from './key-settings.js'
-import { offeredKeyMethods } from './offered-methods.js'
-import { applicationDefaults, applicationFrom, parseStoredSettings } from './settings.js'
 
 /** How many applications with keys are looked at. */
 const MAX_APPLICATIONS = 100
