@@ -20,6 +20,8 @@ describe('two services over one PostgreSQL', () => {
       delivery: 'inbox',
       logger: () => {},
       relyingParty: RELYING_PARTY,
+      // So that all requests of a race reach the database.
+      requestsPerAccount: 1_000,
     }
     services = await Promise.all([createService(options), createService(options)])
     servers = await Promise.all(services.map((service) => listen(service.api)))

@@ -44,6 +44,8 @@ describe('two processes over one PostgreSQL', () => {
       DATABASE_URL: postgres.url,
       SERVICE_SECRET: SECRET,
       SERVICE_API_KEY: API_KEY,
+      // So that all requests of a burst reach the database.
+      SERVICE_REQUESTS_PER_ACCOUNT: '1000',
       SERVICE_DELIVERY: `${receiver.url}/hook?secret=shared-with-the-receiver`,
     }
   })
