@@ -5,6 +5,7 @@ import { auditedChange } from './audited-change.js'
 import { requireOtherAdmin } from './last-admin.js'
 import { canonicalEmail, KEYS_COLUMN, type OperatorSummary } from './operator-account.js'
 import { OperatorError } from './operator-error.js'
+import { relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './role.js'
 
 /** All operators, by email address. */
@@ -19,10 +20,16 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
     invited_until: number | null
     signed_in_at: number | null
     disabled_at: number | null
+    same_person: readonly string[]
   }>(
-    `SELECT email, role, password IS NOT NULL AS active, app_enrolled_at, ${KEYS_COLUMN},
+    `WITH RECURSIVE person (of, holder) AS (
+       SELECT email, holder FROM operator_account
+       UNION SELECT of, related FROM person JOIN operator_relation USING (holder))
+     SELECT email, role, password IS NOT NULL AS active, app_enrolled_at, ${KEYS_COLUMN},
        created_at, signed_in_at, disabled_at,
-       CASE WHEN invitation IS NOT NULL AND invited_until > $1 THEN invited_until END AS invited_until
+       CASE WHEN invitation IS NOT NULL AND invited_until > $1 THEN invited_until END AS invited_until,
+       ARRAY(SELECT other.email FROM person JOIN operator_account AS other USING (holder)
+         WHERE person.of = operator_account.email AND other.email <> person.of ORDER BY other.email) AS same_person
      FROM operator_account ORDER BY email`,
     [Date.now()],
   )
@@ -33,6 +40,7 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
     factors: row.app_enrolled_at === null ? row.keys : ['app', ...row.keys],
     createdAt: row.created_at,
     invitedUntil: row.invited_until,
+    samePersonAs: row.same_person,
     signedInAt: row.signed_in_at,
   }))
 }
@@ -43,6 +51,7 @@ export async function changeRole(actor: Actor, email: string, role: Role): Promi
   await changeOperator(actor, email, {
     change: 'role = $2',
     values: [role],
+    relates: true,
     mayEndAdmin: role !== 'admin',
     action: 'operator.role_changed',
     detail: role,
@@ -54,6 +63,7 @@ export async function disableOperator(actor: Actor, email: string): Promise<void
   await changeOperator(actor, email, {
     change: 'disabled_at = $2, invitation = NULL, version = version + 1',
     values: [Date.now()],
+    endsSessions: true,
     mayEndAdmin: true,
     action: 'operator.disabled',
     detail: '',
@@ -65,6 +75,7 @@ export async function endOperatorSessions(actor: Actor, email: string): Promise<
   await changeOperator(actor, email, {
     change: 'version = version + 1',
     values: [],
+    endsSessions: true,
     mayEndAdmin: false,
     action: 'operator.sessions_ended',
     detail: '',
@@ -77,6 +88,10 @@ async function changeOperator(
   to: {
     readonly change: string
     readonly values: (string | number)[]
+    /** Whether the operator gets something from the one who acts, so that the two count as one person. Defaults to `false`. */
+    readonly relates?: boolean
+    /** Whether it ends sessions, and with them what was asked in them. Defaults to `false`. */
+    readonly endsSessions?: boolean
     /** Whether an administrator may be none afterwards. */
     readonly mayEndAdmin: boolean
     readonly action: string
@@ -94,6 +109,8 @@ async function changeOperator(
         [email, ...to.values],
       )
       if (!row) throw unknownOperator(email)
+      if (to.relates) await relateTo(tx, actor, email)
+      if (to.endsSessions) await withdrawRequestsOf(tx, email)
     },
     () => ({ application: '', action: to.action, detail: `${email} ${to.detail}`.trim() }),
   )

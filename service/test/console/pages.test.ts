@@ -8,12 +8,12 @@ import { eventReceiver } from '../events/event-receiver.js'
 import { advance, stopClock } from '../kit.js'
 import { KEY_PAGE, registerSoftwareKey } from '../software-key.js'
 import {
-  type Browser,
   decoded,
   openConsole,
   post,
   read,
   type SignedIn,
+  settingsForm,
   type TestConsole,
   textOf,
   typeCode,
@@ -161,22 +161,6 @@ describe('the pages of the console', () => {
     await typeCode(operators.admin).expect(303)
     await change().expect(422)
   })
-
-  /** The fields of the settings form of an application, as a browser would post them. */
-  async function settingsForm(
-    browser: Browser,
-    application: string,
-  ): Promise<Record<string, string | string[]>> {
-    const { text } = await browser.get(`/console/applications/${application}`).expect(200)
-    const fields: Record<string, string | string[]> = {}
-    for (const [tag, type = 'text', name = '', value = ''] of text.matchAll(
-      /<(?:input(?: type="(\w+)")?|textarea)(?: id="[^"]*")? name="([^"]+)"(?: value="([^"]*)")?[^>]*>/g,
-    )) {
-      if (type === 'checkbox' && !tag.includes(' checked')) continue
-      fields[name] = type === 'checkbox' ? [...(fields[name] ?? []), value || 'on'] : decoded(value)
-    }
-    return fields
-  }
 
   test('creates applications, and shows every setting with its default and allowed range', async () => {
     const { browser } = operators.admin
