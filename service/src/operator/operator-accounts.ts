@@ -5,7 +5,7 @@ import { auditedChange } from './audited-change.js'
 import { requireOtherAdmin } from './last-admin.js'
 import { canonicalEmail, KEYS_COLUMN, type OperatorSummary } from './operator-account.js'
 import { OperatorError } from './operator-error.js'
-import { relateTo, withdrawRequestsOf } from './operator-relations.js'
+import { groupsOf, relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './role.js'
 
 /** All operators, by email address. */
@@ -20,18 +20,17 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
     invited_until: number | null
     signed_in_at: number | null
     disabled_at: number | null
-    same_person: readonly string[]
+    holder: string
   }>(
-    `WITH RECURSIVE person (of, holder) AS (
-       SELECT email, holder FROM operator_account
-       UNION SELECT of, related FROM person JOIN operator_relation USING (holder))
-     SELECT email, role, password IS NOT NULL AS active, app_enrolled_at, ${KEYS_COLUMN},
+    `SELECT email, holder, role, password IS NOT NULL AS active, app_enrolled_at, ${KEYS_COLUMN},
        created_at, signed_in_at, disabled_at,
-       CASE WHEN invitation IS NOT NULL AND invited_until > $1 THEN invited_until END AS invited_until,
-       ARRAY(SELECT other.email FROM person JOIN operator_account AS other USING (holder)
-         WHERE person.of = operator_account.email AND other.email <> person.of ORDER BY other.email) AS same_person
+       CASE WHEN invitation IS NOT NULL AND invited_until > $1 THEN invited_until END AS invited_until
      FROM operator_account ORDER BY email`,
     [Date.now()],
+  )
+  const groups = await groupsOf(
+    store,
+    rows.map(({ holder }) => holder),
   )
   return rows.map((row) => ({
     email: row.email,
@@ -40,7 +39,9 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
     factors: row.app_enrolled_at === null ? row.keys : ['app', ...row.keys],
     createdAt: row.created_at,
     invitedUntil: row.invited_until,
-    samePersonAs: row.same_person,
+    samePersonAs: rows
+      .filter((other) => other !== row && groups.get(other.holder) === groups.get(row.holder))
+      .map(({ email }) => email),
     signedInAt: row.signed_in_at,
   }))
 }

@@ -25,6 +25,28 @@ export async function relateTo(tx: Queries, actor: Actor, email: string): Promis
   )
 }
 
+/** The number of the group of each of these holders, who count as one person with all others of the group. */
+export async function groupsOf(
+  queries: Queries,
+  holders: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const related = new Map<string, string[]>(holders.map((holder) => [holder, []]))
+  const rows = await queries.query<{ holder: string; related: string }>(
+    'SELECT holder, related FROM operator_relation',
+  )
+  for (const row of rows) related.set(row.holder, [...(related.get(row.holder) ?? []), row.related])
+  const groups = new Map<string, number>()
+  for (const [index, first] of holders.entries()) {
+    const found = [first]
+    for (let holder = found.pop(); holder !== undefined; holder = found.pop()) {
+      if (groups.has(holder)) continue
+      groups.set(holder, index)
+      found.push(...(related.get(holder) ?? []))
+    }
+  }
+  return groups
+}
+
 /**
  * Whether there are two administrators who are not one person, so that changes to operators need both. An administrator who was
  * disabled counts: otherwise one administrator could disable the other and go on alone. Only who never followed the first link does

@@ -25,7 +25,7 @@ describe('the pages of the console', () => {
   let operators: Readonly<Record<Role, SignedIn>>
   beforeAll(async () => {
     stopClock()
-    console = await openConsole()
+    console = await openConsole({ url: 'https://console.example' })
     operators = {
       viewer: await console.signUp('viewer'),
       support: await console.signUp('support'),
@@ -115,7 +115,9 @@ describe('the pages of the console', () => {
     const invited = await post(browser, `${path}/invite`, { email, role: 'support' }).expect(200)
     expect(await latest()).toBe(`${own} operator.invited ${email} support`)
     const first = linkIn(invited.text)
-    expect(await read(browser, path)).toMatch(/new\.person@example\.com support invited until /)
+    expect(await read(browser, path)).toMatch(
+      /new\.person@example\.com one person with \S+ support invited until /,
+    )
     const again = await post(browser, `${path}/invite`, { email }).expect(200)
     await read(console.open(), first, 404)
     await post(browser, `${path}/revoke`, { email }).expect(200)
@@ -585,8 +587,8 @@ describe('the pages of the console', () => {
 
   test('tells developers how to use an application, with contacts for tests that do what the page says', async () => {
     const page = await read(operators.viewer.browser, '/console/applications/default/developer')
-    expect(page).toContain('curl http://localhost:4000/v1/mfa -H "Authorization: Bearer $KEY"')
-    expect(page).toContain("service: { baseUrl: 'http://localhost:4000', apiKey: process.env.MFA_API_KEY }")
+    expect(page).toContain('curl https://console.example/v1/mfa -H "Authorization: Bearer $KEY"')
+    expect(page).toContain("service: { baseUrl: 'https://console.example', apiKey: process.env.MFA_API_KEY }")
     const rows = [...page.matchAll(/(\w+)@test\.invalid (\+\d+)/g)]
     expect(rows).toHaveLength(7)
     for (const [, outcome = '', phone = ''] of rows) expect(simulatedOutcomeFor(phone)).toBe(outcome)
