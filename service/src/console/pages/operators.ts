@@ -131,7 +131,7 @@ async function showLink(
 }
 
 async function operatorsPage(request: PageRequest, message?: PageMessage): Promise<Page> {
-  const { operator, account, form } = request
+  const { operator, account, form, parts } = request
   const operators = await operator.listOperators()
   return {
     title: 'Operators',
@@ -142,7 +142,7 @@ ${cardTable(
   'Operators',
   ['Email address', 'Role', 'State', 'Second factors', 'Last sign-in', 'Change'],
   operators.map((one) => [
-    html`${one.email}${one.samePersonAs.length > 0 && html`<br><span class="mfa-hint">one person with ${one.samePersonAs.join(', ')}</span>`}`,
+    html`${one.email}${parts.fourEyes && samePersonNote(one)}`,
     one.role,
     stateOf(one),
     one.factors.map((method) => FACTOR_NAMES[method]).join(', ') || null,
@@ -161,6 +161,16 @@ Whom you invite, reset or promote counts as one person with you where two operat
 ${ROLES.map((role, at) => html`<label><input type="radio" name="role" value="${role}"${at === 0 && html` checked`}> ${ROLE_NAMES[role]}</label>`)}</div></fieldset>
 <button class="mfa-primary">Invite</button></form>`,
   }
+}
+
+const MAX_NAMED = 3
+
+/** With whom an operator counts as one person, so that they do not approve each other's requests. */
+function samePersonNote({ samePersonAs }: OperatorSummary): Html | false {
+  if (samePersonAs.length === 0) return false
+  const more = samePersonAs.length - MAX_NAMED
+  const named = samePersonAs.slice(0, MAX_NAMED).join(', ')
+  return html`<br><span class="mfa-hint">one person with ${named}${more > 0 && ` and ${more} more`}</span>`
 }
 
 const FACTOR_NAMES = {
