@@ -75,10 +75,10 @@ const OFF = html`<p class="note">Four eyes are off: operators change users and o
 /** What is missing where four eyes are on and all administrators are one person. */
 export async function noSecondPerson({ operator, parts }: PageRequest): Promise<Html | false> {
   if (!parts.fourEyes || (await operator.approvals.hasSecondAdmin())) return false
-  return html`<div class="mfa-message mfa-error" role="note">There are no two administrators who are two persons, so one administrator still
+  return html`<div class="mfa-message mfa-message-error" role="status"><p>There are no two administrators who are two persons, so one administrator still
 invites and changes operators alone, and administrators cannot approve each other’s requests. At the command line of the server,
 <code>countersign-service operator invite</code> makes an administrator of their own, and
-<code>countersign-service operator reset --independent</code> makes one of an account that another administrator invited.</div>`
+<code>countersign-service operator reset --independent</code> makes one of an account that another administrator invited.</p></div>`
 }
 
 const NAMES = {
