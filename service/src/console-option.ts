@@ -6,7 +6,7 @@ const NAMES = ['loopback', 'linklocal', 'uniquelocal']
 /** The rule of the option `console`. */
 export const consoleRule = z.strictObject(
   {
-    /** The public address of the service with the console, such as `https://mfa.example`: links of invitations begin with it. Defaults to relative addresses. */
+    /** The public address of the service with the console, such as `https://mfa.example`: links of invitations begin with it, and keys of operators belong to it. Without it, the console makes no links and accepts no keys. Defaults to none. */
     url: z
       .string({ error: 'console.url must be text: an address such as https://mfa.example' })
       .regex(/^https?:\/\/[^\s/?#@\p{Cc}]+\/?$/u, {
@@ -26,7 +26,10 @@ export const consoleRule = z.strictObject(
         { error: 'console.trustedProxies must be a list of addresses' },
       )
       .default([]),
-    /** Whether disabling a factor, removing a key and erasing a user need the approval of a second operator. Defaults to `false`. */
+    /**
+     * Whether disabling a factor, removing a key and erasing a user need the approval of a second operator, and inviting, resetting
+     * and promoting operators that of a second administrator. Defaults to `false`.
+     */
     fourEyes: z.boolean({ error: 'console.fourEyes must be true or false' }).default(false),
   },
   { error: 'console must be an object, such as { trustedProxies: ["loopback"] }' },

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { deleteExpired } from '../src/maintenance/retention.js'
 import { operator } from '../src/operator/operator.js'
+import type { NewOperatorApproval } from '../src/operator/operator-approvals.js'
 import type { Role } from '../src/operator/role.js'
 import { keysFrom } from '../src/secrets/keys.js'
 import type { Store } from '../src/store/store.js'
@@ -19,10 +20,13 @@ describeOnBothDatabases((bench) => {
   const act = (name: string, store: Store = bench().store) =>
     operator(store, name, { keys: () => keysFrom(SECRET), fourEyes: true })
 
+  /** The same at the command line, or in a console without four eyes. */
+  const alone = (name: string) => operator(bench().store, name, { keys: () => keysFrom(SECRET) })
+
   /** An operator of the console. */
   async function person(role: Role, invitedBy = 'system'): Promise<string> {
     const email = `${role}-${++people}@ops.example`
-    const { token } = await act(invitedBy).inviteOperator({ email, role })
+    const { token } = await alone(invitedBy).inviteOperator({ email, role })
     await act(email).acceptInvitation(token, PASSWORD)
     return email
   }
@@ -106,7 +110,7 @@ describeOnBothDatabases((bench) => {
     const [admin, viewer] = [await person('admin'), await person('viewer')]
     const request = await ask('app', admin)
     const own = await person('support', admin)
-    await act(admin).changeRole(viewer, 'support')
+    await alone(admin).changeRole(viewer, 'support')
     for (const name of [admin, own, viewer, 'nobody@ops.example', 'system'])
       expect([name, await fault(act(name).approvals.approve(request))]).toEqual([
         name,
@@ -116,7 +120,7 @@ describeOnBothDatabases((bench) => {
     // The request of an operator whose account is disabled is void.
     const late = await ask()
     await act(admin).disableOperator(asker)
-    expect(await fault(act(other).approvals.approve(late))).toContain('cannot ask for this any more')
+    expect(await fault(act(other).approvals.approve(late))).toContain('ended with the session')
     await act(other).approvals.approve(request)
     expect(await disabled()).toBe(1)
   })
@@ -137,6 +141,154 @@ describeOnBothDatabases((bench) => {
       application,
     ])
     expect(left).toEqual([])
+  })
+
+  test('two operators are one person through any chain, in both directions, for good (R137)', async () => {
+    const { ask, disabled, application } = await fresh()
+    const first = await person('admin')
+    const chain = [first]
+    for (let count = 0; count < 4; count++) chain.push(await person('support', chain.at(-1)))
+    // A third account relates two that have nothing to do with each other.
+    const [left, right, between] = [await person('support'), await person('support'), await person('admin')]
+    await alone(between).changeRole(left, 'support')
+    await alone(between)
+      .resetOperator(right)
+      .then(({ token }) => act(right).acceptInvitation(token, PASSWORD))
+    advance(366 * 24 * HOUR)
+    const pairs = [
+      [first, chain.at(-1)],
+      [chain[1], chain[3]],
+      [left, right],
+      [left, between],
+    ] as const
+    for (const [one = '', two = ''] of pairs) {
+      for (const [by, approver] of [
+        [one, two],
+        [two, one],
+      ] as const) {
+        const request = await ask('app', by)
+        expect(await fault(act(approver).approvals.approve(request))).toContain('one person')
+        const open = await act(by).approvals.list()
+        expect(open.find(({ id }) => id === request.id)?.approvers).not.toContain(approver)
+        await act(by).approvals.refuse(request)
+      }
+    }
+    const listed = await alone('system').listOperators()
+    expect(listed.find(({ email }) => email === first)?.samePersonAs).toEqual(chain.slice(1).sort())
+    expect(await disabled()).toBe(0)
+    await act(chain[4] ?? '').approvals.approve(await ask('app', left))
+    expect([application.length > 0, await disabled()]).toEqual([true, 1])
+  })
+
+  test('a chain of two hundred operators is found in time (R137)', async () => {
+    const { ask, disabled } = await fresh()
+    const [first, last] = [await person('admin'), await person('admin')]
+    await bench().store.query(
+      `WITH node AS (SELECT n, CASE n WHEN 0 THEN (SELECT holder FROM operator_account WHERE email = $1)
+           WHEN 200 THEN (SELECT holder FROM operator_account WHERE email = $2) ELSE 'chain ' || n END AS holder
+         FROM generate_series(0, 200) AS n)
+       INSERT INTO operator_relation
+       SELECT a.holder, b.holder FROM node AS a JOIN node AS b ON abs(a.n - b.n) = 1`,
+      [first, last],
+    )
+    const request = await ask('app', first)
+    const startedAt = performance.now()
+    expect(await fault(act(last).approvals.approve(request))).toContain('one person')
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(await disabled()).toBe(0)
+  })
+
+  test('an approval at the moment in which the approver becomes the same person is given before, or not at all (R137)', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { ask, disabled } = await fresh()
+      const [admin, viewer] = [await person('admin'), await person('viewer')]
+      const request = await ask('app', admin)
+      const [, approved] = await Promise.allSettled([
+        alone(admin).changeRole(viewer, 'support'),
+        act(viewer).approvals.approve(request),
+      ])
+      // Before the change, the approver is a viewer; afterwards, the same person.
+      expect([approved.status, await disabled()]).toEqual(['rejected', 0])
+    }
+  })
+
+  test('a new operator, role or reset waits for a second administrator, and relates its operator to the one who asked (R137)', async () => {
+    const [ann, bob, helper] = [await person('admin'), await person('admin'), await person('support')]
+    const wait = 'needs a second administrator'
+    const email = `asked-${++people}@ops.example`
+    expect(await fault(act(ann).inviteOperator({ email, role: 'admin' }))).toContain(wait)
+    expect(await fault(act(ann).changeRole(helper, 'admin'))).toContain(wait)
+    expect(await fault(act(ann).resetOperator(helper))).toContain(wait)
+    const askFor = (change: NewOperatorApproval, by = ann) => act(by).approvals.askOperatorChange(change)
+    expect(await fault(askFor({ action: 'reset-operator', email: 'nobody@ops.example' }))).toContain(
+      'no operator',
+    )
+    expect(await fault(askFor({ action: 'invite-operator', email: 'nobody' }))).toContain('email address')
+    expect(await fault(askFor({ action: 'change-role', email: helper }))).toContain('is not a role')
+    expect(await fault(askFor({ action: 'change-role', email: ann, role: 'viewer' }))).toContain('your own')
+    const admin = { action: 'change-role', email: helper, role: 'admin' } as const
+    expect(await fault(askFor({ ...admin, email: bob }, helper))).toContain('cannot ask')
+    const reference = (id: string) => ({ application: '_console', mode: 'live', id }) as const
+
+    const { id, token = '' } = await askFor({ action: 'invite-operator', email, role: 'admin' })
+    const [request] = (await act(bob).approvals.list()).filter((one) => one.id === id)
+    expect(request).toMatchObject({
+      action: 'invite-operator',
+      user: email,
+      target: 'admin',
+      roles: ['admin'],
+    })
+    expect(request?.approvers).toContain(bob)
+    expect(request?.approvers).not.toContain(ann)
+    expect(await fault(act(email).acceptInvitation(token, PASSWORD))).toContain('expired')
+    expect(await fault(act(helper).approvals.approve(reference(id)))).toContain('role admin')
+    expect(await fault(act(helper).approvals.refuse(reference(id)))).toContain('cannot')
+    await act(bob).approvals.approve(reference(id))
+    await act(email).acceptInvitation(token, PASSWORD)
+    const log = await alone('system').listAudit({ limit: 200 })
+    const ours = log.filter(({ detail }) => detail.includes(email))
+    expect(ours.map(({ actor, action, detail }) => [actor, action, detail])).toEqual([
+      [email, 'operator.password_set', email],
+      [bob, 'approval.given', `${id} invite-operator admin of ${email}, asked by ${ann}`],
+      [bob, 'operator.invited', `${email} admin`],
+      [ann, 'approval.asked', `${id} invite-operator admin of ${email}`],
+    ])
+    const relatedTo = async (who: string) =>
+      (await alone('system').listOperators()).find((one) => one.email === who)?.samePersonAs
+    expect([await relatedTo(email), await relatedTo(bob)]).toEqual([[ann], []])
+
+    const change = await askFor(admin, bob)
+    expect(change.token).toBeUndefined()
+    expect(await fault(act(helper).approvals.approve(reference(change.id)))).toContain('role admin')
+    await act(ann).approvals.approve(reference(change.id))
+    expect(await relatedTo(bob)).toEqual([helper])
+    const reset = await askFor({ action: 'reset-operator', email: helper }, bob)
+    // Not even the operator concerned.
+    expect(await fault(act(helper).approvals.approve(reference(reset.id)))).toContain('not concerned')
+    await act(ann).approvals.approve(reference(reset.id))
+    await act(helper).acceptInvitation(reset.token ?? '', PASSWORD)
+    expect(await fault(act(ann).approvals.approve(reference(reset.id)))).toContain('decided already')
+  })
+
+  test('the command line makes operators of their own, unless it acts in the name of an operator (R137)', async () => {
+    const relatedTo = async (who: string) =>
+      (await alone('system').listOperators()).find((one) => one.email === who)?.samePersonAs
+    const [ann, first, second] = [
+      await person('admin'),
+      await person('admin', 'root'),
+      await person('support', 'root'),
+    ]
+    await alone('root').changeRole(second, 'admin')
+    await alone('someone@example.com').resetOperator(second)
+    expect([await relatedTo(first), await relatedTo(second)]).toEqual([[], []])
+    const made = await person('viewer', ann.toUpperCase())
+    expect(await relatedTo(made)).toEqual([ann])
+    // The former holder stays related to whom they invited; the new one to nobody.
+    const below = await person('support', made)
+    await alone('root').resetOperator(made, { independent: true })
+    expect([await relatedTo(made), await relatedTo(below)]).toEqual([[], [ann]])
+    const [entry] = await alone('root').listAudit({ action: 'operator.reset', limit: 1 })
+    expect(entry?.detail).toBe(`${made} independent`)
   })
 
   test('keys are removed and users erased in the same way, erasures by administrators only', async () => {

@@ -262,6 +262,19 @@ describe('the command line on PostgreSQL', () => {
     expect((await inProcess(env, 'operator', 'list')).out).not.toContain('ann@example.com')
   })
 
+  test('shows which operators are one person, and makes one of them a person of their own (R137)', async () => {
+    const ann = 'ann@team.example'
+    const bob = 'bob@team.example'
+    await inProcess(env, 'operator', 'invite', ann, '--role', 'admin')
+    await inProcess(env, '--as', ann, 'operator', 'invite', bob)
+    expect((await inProcess(env, 'operator', 'list')).out).toMatch(/ann@team\.example .* bob@team\.example/)
+    const reset = await inProcess(env, 'operator', 'reset', bob, '--independent')
+    expect(reset.out).toContain('/console/invitation/')
+    expect((await inProcess(env, 'operator', 'list')).out).not.toMatch(
+      /ann@team\.example .* bob@team\.example/,
+    )
+  })
+
   test('shows an account with masked contacts, unlocks it and disables its factors', async () => {
     const shown = await succeed('user', 'show', 'default', 'ann@example.com')
     expect(shown.out).toContain('a•••@e•••')

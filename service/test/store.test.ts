@@ -205,6 +205,7 @@ describe.each([
       'lease',
       'migration',
       'operator_account',
+      'operator_relation',
       'sealing_key',
       'thing',
       // Its parts belong to a job, which has one.
@@ -230,6 +231,7 @@ describe.each([
       'lease_pkey',
       'migration_pkey',
       'operator_account_pkey',
+      'operator_relation_pkey',
       'sealing_key_pkey',
       'stream_ticket_pkey',
       'thing_pkey',

@@ -35,10 +35,16 @@ export function operatorCommands(program: Command, io: Io): void {
   command
     .command('reset')
     .argument('<email>')
+    .option(
+      '--independent',
+      'and count them as a person of their own, no longer as one with those who invited them',
+    )
     .description("end an operator's password, second factors and sessions, and print a link for new ones")
-    .action(async (email: string, _own, me: Command) => {
+    .action(async (email: string, { independent }: { independent?: boolean }, me: Command) => {
       const options = me.optsWithGlobals<CommonOptions>()
-      const invitation = await withOperator(io, options, (operator) => operator.resetOperator(email))
+      const invitation = await withOperator(io, options, (operator) =>
+        operator.resetOperator(email, { independent }),
+      )
       printLink(io, options, email, invitation)
     })
 
@@ -60,10 +66,11 @@ export function operatorCommands(program: Command, io: Io): void {
       const found = await withOperator(io, options, (operator) => operator.listOperators(), READS)
       print(io, options, found, () =>
         table(
-          ['email', 'role', 'state', 'second factors', 'created', 'last sign-in'],
-          found.map(({ email, role, state, factors, createdAt, signedInAt }) => [
+          ['email', 'role', 'state', 'second factors', 'created', 'last sign-in', 'one person with'],
+          found.map(({ email, role, state, factors, createdAt, signedInAt, samePersonAs }) => [
             ...[email, role, state, factors.join(' ') || null, new Date(createdAt)],
             signedInAt && new Date(signedInAt),
+            samePersonAs.join(' ') || null,
           ]),
         ),
       )

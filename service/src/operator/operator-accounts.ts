@@ -5,6 +5,7 @@ import { auditedChange } from './audited-change.js'
 import { requireOtherAdmin } from './last-admin.js'
 import { canonicalEmail, KEYS_COLUMN, type OperatorSummary } from './operator-account.js'
 import { OperatorError } from './operator-error.js'
+import { groupsOf, relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './role.js'
 
 /** All operators, by email address. */
@@ -19,12 +20,17 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
     invited_until: number | null
     signed_in_at: number | null
     disabled_at: number | null
+    holder: string
   }>(
-    `SELECT email, role, password IS NOT NULL AS active, app_enrolled_at, ${KEYS_COLUMN},
+    `SELECT email, holder, role, password IS NOT NULL AS active, app_enrolled_at, ${KEYS_COLUMN},
        created_at, signed_in_at, disabled_at,
        CASE WHEN invitation IS NOT NULL AND invited_until > $1 THEN invited_until END AS invited_until
      FROM operator_account ORDER BY email`,
     [Date.now()],
+  )
+  const groups = await groupsOf(
+    store,
+    rows.map(({ holder }) => holder),
   )
   return rows.map((row) => ({
     email: row.email,
@@ -33,6 +39,9 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
     factors: row.app_enrolled_at === null ? row.keys : ['app', ...row.keys],
     createdAt: row.created_at,
     invitedUntil: row.invited_until,
+    samePersonAs: rows
+      .filter((other) => other !== row && groups.get(other.holder) === groups.get(row.holder))
+      .map(({ email }) => email),
     signedInAt: row.signed_in_at,
   }))
 }
@@ -43,6 +52,7 @@ export async function changeRole(actor: Actor, email: string, role: Role): Promi
   await changeOperator(actor, email, {
     change: 'role = $2',
     values: [role],
+    relates: true,
     mayEndAdmin: role !== 'admin',
     action: 'operator.role_changed',
     detail: role,
@@ -54,6 +64,7 @@ export async function disableOperator(actor: Actor, email: string): Promise<void
   await changeOperator(actor, email, {
     change: 'disabled_at = $2, invitation = NULL, version = version + 1',
     values: [Date.now()],
+    endsSessions: true,
     mayEndAdmin: true,
     action: 'operator.disabled',
     detail: '',
@@ -65,6 +76,7 @@ export async function endOperatorSessions(actor: Actor, email: string): Promise<
   await changeOperator(actor, email, {
     change: 'version = version + 1',
     values: [],
+    endsSessions: true,
     mayEndAdmin: false,
     action: 'operator.sessions_ended',
     detail: '',
@@ -77,6 +89,10 @@ async function changeOperator(
   to: {
     readonly change: string
     readonly values: (string | number)[]
+    /** Whether the operator gets something from the one who acts, so that the two count as one person. Defaults to `false`. */
+    readonly relates?: boolean
+    /** Whether it ends sessions, and with them what was asked in them. Defaults to `false`. */
+    readonly endsSessions?: boolean
     /** Whether an administrator may be none afterwards. */
     readonly mayEndAdmin: boolean
     readonly action: string
@@ -94,6 +110,8 @@ async function changeOperator(
         [email, ...to.values],
       )
       if (!row) throw unknownOperator(email)
+      if (to.relates) await relateTo(tx, actor, email)
+      if (to.endsSessions) await withdrawRequestsOf(tx, email)
     },
     () => ({ application: '', action: to.action, detail: `${email} ${to.detail}`.trim() }),
   )

@@ -14,6 +14,7 @@ import {
 } from './operator-account.js'
 import { unknownOperator } from './operator-accounts.js'
 import { OperatorError } from './operator-error.js'
+import { relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './role.js'
 import { accountOf, type UserReference } from './user-reference.js'
 
@@ -45,17 +46,39 @@ export interface Invitation {
   readonly expiresAt: number
 }
 
+/** A link before it is given to an operator: what is shown, and what is stored. */
+export interface NewLink {
+  readonly token: string
+  readonly hash: string
+}
+
+/** Makes a link that no operator has yet. */
+export function newLink(): NewLink {
+  const token = randomBytes(32).toString('base64url')
+  return { token, hash: hashInvitation(token) }
+}
+
 /** Invites an operator to the console, or, if there is one already, lets them choose a new password and set up a new second factor. */
-export async function inviteOperator(
-  actor: Actor,
-  { email: given, role, unlessActive = false }: Invited,
-): Promise<Invitation> {
+export async function inviteOperator(actor: Actor, invited: Invited): Promise<Invitation> {
+  const { token, hash } = newLink()
+  return { token, expiresAt: await inviteWithLink(actor, invited, hash) }
+}
+
+/** The email address of an invitation, as it is stored. Throws an `OperatorError` when it is none, or the role does not exist. */
+export function checkInvited({ email: given, role }: Invited): string {
   const email = canonicalEmail(given)
   if (parseUser(email)?.kind !== 'email') {
     throw new OperatorError(`"${given}" is not an email address: write it like ann@example.com.`)
   }
   if (role !== undefined) checkRole(role)
-  const { invitation, hash, expiresAt } = newInvitation()
+  return email
+}
+
+/** Invites an operator with the link that has this hash; returns when it ends. */
+export async function inviteWithLink(actor: Actor, invited: Invited, hash: string): Promise<number> {
+  const email = checkInvited(invited)
+  const { role, unlessActive = false } = invited
+  const now = Date.now()
   await auditedChange(
     actor,
     async (tx) => {
@@ -68,17 +91,18 @@ export async function inviteOperator(
            invitation = EXCLUDED.invitation, invited_until = EXCLUDED.invited_until, disabled_at = NULL
          WHERE NOT $6 OR operator_account.password IS NULL OR operator_account.disabled_at IS NOT NULL
          RETURNING role`,
-        [email, role ?? null, hash, expiresAt, Date.now(), unlessActive],
+        [email, role ?? null, hash, now + INVITATION_MS, now, unlessActive],
       )
       if (!row) throw new OperatorError(`${email} has an account already.`)
+      await relateTo(tx, actor, email)
       return row.role
     },
     (given) => ({ application: '', action: 'operator.invited', detail: `${email} ${given}` }),
   )
-  return invitation
+  return now + INVITATION_MS
 }
 
-/** Makes the link of an invitation void. An operator who never had a password is removed. */
+/** Makes the link of an invitation void. An operator without a password is removed; whom they were related to stays related. */
 export async function revokeInvitation(actor: Actor, given: string): Promise<void> {
   const email = canonicalEmail(given)
   await auditedChange(
@@ -92,16 +116,37 @@ export async function revokeInvitation(actor: Actor, given: string): Promise<voi
       if (!row) throw new OperatorError(`There is no open invitation of ${email}.`)
       if (row.password === null) {
         await tx.query('DELETE FROM operator_account WHERE email = $1 AND password IS NULL', [email])
+        await withdrawRequestsOf(tx, email)
       }
     },
     () => ({ application: '', action: 'operator.invitation_revoked', detail: email }),
   )
 }
 
+/** How an operator is reset. */
+export interface Reset {
+  /**
+   * Whether the account no longer counts as one person with those who invited or changed it. Give the link to its new holder in
+   * person. Only the command line can. Defaults to `false`.
+   */
+  readonly independent?: boolean | undefined
+}
+
 /** Ends an operator's password, second factors and sessions at once, and invites them again. */
-export async function resetOperator(actor: Actor, given: string): Promise<Invitation> {
+export async function resetOperator(actor: Actor, email: string, reset: Reset = {}): Promise<Invitation> {
+  const { token, hash } = newLink()
+  return { token, expiresAt: await resetWithLink(actor, email, hash, reset) }
+}
+
+/** Resets an operator with the link that has this hash; returns when it ends. */
+export async function resetWithLink(
+  actor: Actor,
+  given: string,
+  hash: string,
+  { independent = false }: Reset = {},
+): Promise<number> {
   const email = canonicalEmail(given)
-  const { invitation, hash, expiresAt } = newInvitation()
+  const expiresAt = Date.now() + INVITATION_MS
   await auditedChange(
     actor,
     async (tx) => {
@@ -109,16 +154,23 @@ export async function resetOperator(actor: Actor, given: string): Promise<Invita
       const row = await queryOne(
         tx,
         `UPDATE operator_account SET password = NULL, app_enrolled_at = NULL, version = version + 1,
-           invitation = $2, invited_until = $3
+           invitation = $2, invited_until = $3,
+           holder = CASE WHEN $4 THEN gen_random_uuid()::text ELSE holder END
          WHERE email = $1 AND disabled_at IS NULL RETURNING email`,
-        [email, hash, expiresAt],
+        [email, hash, expiresAt, independent],
       )
       if (!row) throw unknownOperator(email)
+      if (!independent) await relateTo(tx, actor, email)
+      await withdrawRequestsOf(tx, email)
       await eraseFactors(tx, email)
     },
-    () => ({ application: '', action: 'operator.reset', detail: email }),
+    () => ({
+      application: '',
+      action: 'operator.reset',
+      detail: independent ? `${email} independent` : email,
+    }),
   )
-  return invitation
+  return expiresAt
 }
 
 /**
@@ -147,17 +199,12 @@ export async function acceptInvitation(
       if (!row) {
         throw new OperatorError('This invitation was used already, or has expired: ask for a new one.')
       }
+      await withdrawRequestsOf(tx, row.email)
       await eraseFactors(tx, row.email)
       return { ...row, hasApp: false, keys: [] }
     },
     ({ email }) => ({ application: '', action: 'operator.password_set', detail: email }),
   )
-}
-
-function newInvitation() {
-  const token = randomBytes(32).toString('base64url')
-  const expiresAt = Date.now() + INVITATION_MS
-  return { invitation: { token, expiresAt }, hash: hashInvitation(token), expiresAt }
 }
 
 async function eraseFactors(tx: Queries, email: string): Promise<void> {

@@ -52,9 +52,11 @@ import {
   type Invitation,
   type Invited,
   inviteOperator,
+  type Reset,
   resetOperator,
   revokeInvitation,
 } from './operator-invitations.js'
+import { hasSecondAdmin } from './operator-relations.js'
 import { type PhoneTrafficSummary, pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
 import { previewTexts, type TextPreview } from './preview-texts.js'
 import { type QueueState, showQueue } from './queue.js'
@@ -223,10 +225,11 @@ export interface Operator {
   /** Makes the link of an invitation void. Throws an `OperatorError` when there is no open one. */
   revokeInvitation(email: string): Promise<void>
   /**
-   * Ends an operator's password, second factors and sessions at once, and returns the token of a new invitation. Throws an
-   * `OperatorError` when they are the only administrator who can sign in.
+   * Ends an operator's password, second factors and sessions at once, and returns the token of a new invitation. With
+   * `independent`, the account no longer counts as one person with those who invited or changed it. Throws an `OperatorError` when
+   * they are the only administrator who can sign in.
    */
-  resetOperator(email: string): Promise<Invitation>
+  resetOperator(email: string, reset?: Reset): Promise<Invitation>
   /**
    * Sets the password of the invited operator, who must set up a second factor within an hour. Throws an `OperatorError`
    * when the invitation is not valid or the password is too weak.
@@ -262,7 +265,10 @@ export interface OperatorParts {
   readonly relyingParty?: Actor['relyingParty']
   /** The keys of the service, without which webhooks cannot be set and users cannot be listed, exported and erased. */
   readonly keys?: Actor['keys']
-  /** Whether factors are disabled, keys removed and users erased only with the approval of a second operator. Defaults to `false`. */
+  /**
+   * Whether factors are disabled, keys removed and users erased only with the approval of a second operator, and operators invited,
+   * reset and given roles only with that of a second administrator, if there is one. Defaults to `false`.
+   */
   readonly fourEyes?: boolean | undefined
 }
 
@@ -273,6 +279,12 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
   const actor: Actor = { store, name, keys, homeCountry, relyingParty, onApplicationChanged }
   async function alone<T>(work: () => Promise<T>): Promise<T> {
     if (fourEyes) throw new OperatorError('This needs a second operator: ask for approval.')
+    return work()
+  }
+  async function withoutSecondAdmin<T>(work: () => Promise<T>): Promise<T> {
+    if (fourEyes && (await hasSecondAdmin(store))) {
+      throw new OperatorError('This needs a second administrator: ask for approval.')
+    }
     return work()
   }
   return {
@@ -316,14 +328,14 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     showMessage: (message) => showMessage(actor, message),
     retryMessage: (message) => retryMessage(actor, message),
     listAudit: (filter) => listAudit(actor, filter),
-    inviteOperator: (invited) => inviteOperator(actor, invited),
+    inviteOperator: (invited) => withoutSecondAdmin(() => inviteOperator(actor, invited)),
     revokeInvitation: (email) => revokeInvitation(actor, email),
-    resetOperator: (email) => resetOperator(actor, email),
+    resetOperator: (email, reset) => withoutSecondAdmin(() => resetOperator(actor, email, reset)),
     acceptInvitation: (token, password) => acceptInvitation(actor, token, password),
     recordOwnFactor: (change) => recordOwnFactor(actor, change),
     recordSignIn: () => recordSignIn(actor),
     listOperators: () => listOperators(actor),
-    changeRole: (email, role) => changeRole(actor, email, role),
+    changeRole: (email, role) => withoutSecondAdmin(() => changeRole(actor, email, role)),
     disableOperator: (email) => disableOperator(actor, email),
     endOperatorSessions: (email) => endOperatorSessions(actor, email),
   }

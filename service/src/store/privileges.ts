@@ -29,6 +29,7 @@ export const TABLES = [
   'lease',
   'mail_complaint',
   'operator_account',
+  'operator_relation',
   'outbox',
   'phone_traffic',
   'sealing_key',

@@ -25,8 +25,10 @@ export interface TestConsole {
   open(): Browser
   /** The path of the link in a new invitation. */
   invite(email: string, role?: Role): Promise<string>
-  /** Invites an operator, and has them choose a password, sign in and set up an authenticator app. */
+  /** Invites an operator at the command line, and has them follow the link. */
   signUp(role: Role, email?: string): Promise<SignedIn>
+  /** Follows the link of an invitation: chooses a password, signs in and sets up an authenticator app. */
+  join(link: string, email: string): Promise<SignedIn>
 }
 
 export const PASSWORD = 'seven quiet otters float'
@@ -47,21 +49,23 @@ export async function openConsole(console: ServiceOptions['console'] = {}): Prom
     browser.set('Accept', 'text/html')
     return browser
   }
+  const join = async (link: string, email: string) => {
+    const browser = open()
+    await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(200)
+    await typePassword(browser, email).expect(303)
+    const secret = await enrollApp(browser)
+    // The step of the code is used up.
+    advance(60)
+    return { browser, email, secret }
+  }
   return {
     service,
     events,
     open,
     invite,
-    async signUp(role, email = `${role}${++operators}@example.com`) {
-      const browser = open()
-      const link = await invite(email, role)
-      await post(browser, link, { password: PASSWORD, again: PASSWORD }).expect(200)
-      await typePassword(browser, email).expect(303)
-      const secret = await enrollApp(browser)
-      // The step of the code is used up.
-      advance(60)
-      return { browser, email, secret }
-    },
+    join,
+    signUp: async (role, email = `${role}${++operators}@example.com`) =>
+      join(await invite(email, role), email),
   }
 }
 

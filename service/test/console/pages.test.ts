@@ -25,7 +25,7 @@ describe('the pages of the console', () => {
   let operators: Readonly<Record<Role, SignedIn>>
   beforeAll(async () => {
     stopClock()
-    console = await openConsole()
+    console = await openConsole({ url: 'https://console.example' })
     operators = {
       viewer: await console.signUp('viewer'),
       support: await console.signUp('support'),
@@ -585,8 +585,8 @@ describe('the pages of the console', () => {
 
   test('tells developers how to use an application, with contacts for tests that do what the page says', async () => {
     const page = await read(operators.viewer.browser, '/console/applications/default/developer')
-    expect(page).toContain('curl http://localhost:4000/v1/mfa -H "Authorization: Bearer $KEY"')
-    expect(page).toContain("service: { baseUrl: 'http://localhost:4000', apiKey: process.env.MFA_API_KEY }")
+    expect(page).toContain('curl https://console.example/v1/mfa -H "Authorization: Bearer $KEY"')
+    expect(page).toContain("service: { baseUrl: 'https://console.example', apiKey: process.env.MFA_API_KEY }")
     const rows = [...page.matchAll(/(\w+)@test\.invalid (\+\d+)/g)]
     expect(rows).toHaveLength(7)
     for (const [, outcome = '', phone = ''] of rows) expect(simulatedOutcomeFor(phone)).toBe(outcome)

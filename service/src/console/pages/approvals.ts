@@ -1,5 +1,7 @@
 import { type Html, html } from '../../http/html-page.js'
-import type { Approval, ApprovalReference, NewApproval } from '../../operator/approvals.js'
+import type { ApprovalReference } from '../../operator/approval-request.js'
+import type { Approval, NewApproval } from '../../operator/approvals.js'
+import { CONSOLE_APPLICATION } from '../../operator/operator-account.js'
 import type { UserReference } from '../../operator/user-reference.js'
 import { attempt, withMessage } from '../attempt.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
@@ -7,14 +9,15 @@ import { type Cell, cardTable } from '../table.js'
 
 const PATH = '/console/approvals'
 
-/** The changes to users' factors that wait for a second operator. */
+/** The changes to users and operators that wait for a second operator. */
 export const APPROVAL_ROUTES: readonly PageRoute[] = [
   { method: 'get', path: PATH, least: 'support', handle: (request) => approvalsPage(request) },
   { method: 'post', path: `${PATH}/approve`, least: 'support', stepUp: true, handle: approve },
   { method: 'post', path: `${PATH}/refuse`, least: 'support', handle: refuse },
 ]
 
-const ASKED =
+/** What a page says about a change that waits for approval. */
+export const ASKED =
   'Nothing is changed yet: another operator has to approve this within an hour, on the page Approvals.'
 
 /** Makes a change to a user's factors, or asks for it where it needs a second operator; returns what the page says. */
@@ -52,34 +55,50 @@ async function approvalsPage(request: PageRequest, message?: PageMessage): Promi
     section: 'approvals',
     ...withMessage(message),
     main: html`${parts.fourEyes ? ON : OFF}
+${await noSecondPerson(request)}
 ${cardTable(
   'Approvals',
-  ['Change', 'User', 'Asked by', 'Until', 'Who can approve', 'Decide'],
-  open.map((approval) => row(approval, account.email)),
+  ['Change', 'For', 'Asked by', 'Until', 'Who can approve', 'Decide'],
+  open.filter(({ roles }) => roles.includes(account.role)).map((approval) => row(approval, account.email)),
   'Nothing waits for approval.',
 )}`,
   }
 }
 
 const ON = html`<p>Disabling a factor, removing a key and erasing a user need two operators. One asks on the page of the user, another
-approves here within an hour.</p>`
-const OFF = html`<p class="note">Four eyes are off: operators change users' factors alone. <code>SERVICE_CONSOLE_FOUR_EYES=true</code> makes
-these changes wait here for a second operator.</p>`
+approves here within an hour. Inviting, resetting and promoting an operator need two administrators in the same way.</p>
+<p class="note">Operators who invited, reset or promoted each other, directly or through others, count as one person, and do not
+approve each other’s requests.</p>`
+const OFF = html`<p class="note">Four eyes are off: operators change users and other operators alone.
+<code>SERVICE_CONSOLE_FOUR_EYES=true</code> makes these changes wait here for a second operator.</p>`
+
+/** What is missing where four eyes are on and all administrators are one person. */
+export async function noSecondPerson({ operator, parts }: PageRequest): Promise<Html | false> {
+  if (!parts.fourEyes || (await operator.approvals.hasSecondAdmin())) return false
+  return html`<div class="mfa-message mfa-message-error" role="status"><p>There are no two administrators who are two persons, so one administrator still
+invites and changes operators alone, and administrators cannot approve each other’s requests. At the command line of the server,
+<code>countersign-service operator invite</code> makes an administrator of their own, and
+<code>countersign-service operator reset --independent</code> makes one of an account that another administrator invited.</p></div>`
+}
 
 const NAMES = {
   'disable-factor': 'Disable a factor',
   'remove-key': 'Remove a key',
   'erase-user': 'Erase the user',
+  'invite-operator': 'Invite an operator',
+  'change-role': 'Change the role',
+  'reset-operator': 'Reset password and second factors',
 } as const
 
 function row(approval: Approval, email: string): Cell[] {
   const { application, mode, action, user, target, askedBy, expiresAt, approvers } = approval
+  const isOperator = application === CONSOLE_APPLICATION
   return [
     html`${NAMES[action]}${target && html`: ${target}`}`,
-    html`${user}<br><span class="mfa-hint">${application}${mode === 'test' ? ', test keys' : ''}</span>`,
+    html`${user}<br><span class="mfa-hint">${isOperator ? 'operator of the console' : application}${mode === 'test' ? ', test keys' : ''}</span>`,
     askedBy,
     new Date(expiresAt),
-    approvers.join(', ') || 'nobody: another operator is needed',
+    approvers.join(', ') || 'nobody: it needs an operator who is another person',
     html`<div class="form-row">${approvers.includes(email) && button(approval, 'approve', 'Approve')}
 ${button(approval, 'refuse', askedBy === email ? 'Withdraw' : 'Refuse')}</div>`,
   ]

@@ -16,7 +16,8 @@ export const DEVELOPER_ROUTES: readonly PageRoute[] = [
 
 async function developerPage(request: PageRequest): Promise<Page> {
   const application = await applicationOf(request)
-  const base = request.parts.publicUrl ?? 'http://localhost:4000'
+  const { publicUrl } = request.parts
+  const base = publicUrl ?? 'http://localhost:4000'
   const settings = await request.operator.showSettings(application)
   const name = settings.find((setting) => setting.name === 'name')?.value ?? application
   return {
@@ -24,7 +25,7 @@ async function developerPage(request: PageRequest): Promise<Page> {
     section: 'applications',
     main: html`${applicationNav(request, application, '/developer')}
 <dl class="facts">
-<dt>Base URL</dt><dd><code>${base}</code></dd>
+<dt>Base URL</dt><dd><code>${base}</code>${publicUrl === undefined && ASSUMED}</dd>
 <dt>API key</dt><dd>create one under <a href="${applicationPath(application, '/keys')}">API keys</a>; a test key delivers nothing</dd>
 <dt>OpenAPI</dt><dd><a href="${base}/openapi.json">openapi.json</a>, <a href="${base}/docs">documentation</a></dd>
 </dl>
@@ -45,6 +46,9 @@ curl ${base}/v1/mfa/verify -H "Authorization: Bearer $KEY" -d User=ann@example.c
 ${table('Contacts for tests', ['Mailbox', 'Phone', 'Result'], TEST_CONTACTS, '')}`,
   }
 }
+
+// The address of the request could be anyone's, and the lines are copied (R140).
+const ASSUMED = html` <span class="mfa-hint">assumed: set <code>SERVICE_PUBLIC_URL</code> (<code>publicUrl</code>) to the address of this service</span>`
 
 function pluginLines(base: string, name: string): string {
   return `import { createMfa } from 'countersign'

@@ -1,10 +1,12 @@
 import { type Html, html } from '../../http/html-page.js'
 import type { OperatorSummary } from '../../operator/operator-account.js'
+import type { AskedOperatorApproval } from '../../operator/operator-approvals.js'
 import type { Invitation } from '../../operator/operator-invitations.js'
 import { ROLES, type Role } from '../../operator/role.js'
 import { attempt, withMessage } from '../attempt.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, timeCell, timeOf } from '../table.js'
+import { ASKED, noSecondPerson } from './approvals.js'
 
 const PATH = '/console/operators'
 
@@ -20,16 +22,21 @@ export const OPERATOR_ROUTES: readonly PageRoute[] = [
 ]
 
 function invite(request: PageRequest): Promise<Reply> {
-  const email = request.form.text('email')
-  const role = roleIn(request)
-  return showLink(request, email, () =>
-    request.operator.inviteOperator({ email, unlessActive: true, ...(role && { role }) }),
-  )
+  const { operator } = request
+  const invited = { email: request.form.text('email'), role: roleIn(request) }
+  return showLink(request, {
+    make: () => operator.inviteOperator({ ...invited, unlessActive: true }),
+    ask: () => operator.approvals.askOperatorChange({ action: 'invite-operator', ...invited }),
+  })
 }
 
 function reset(request: PageRequest): Promise<Reply> {
+  const { operator } = request
   const email = request.form.text('email')
-  return showLink(request, email, () => request.operator.resetOperator(email))
+  return showLink(request, {
+    make: () => operator.resetOperator(email),
+    ask: () => operator.approvals.askOperatorChange({ action: 'reset-operator', email }),
+  })
 }
 
 function revoke(request: PageRequest): Promise<Reply> {
@@ -38,10 +45,16 @@ function revoke(request: PageRequest): Promise<Reply> {
   return change(request, done, () => request.operator.revokeInvitation(email))
 }
 
-function changeRole(request: PageRequest): Promise<Reply> {
+async function changeRole(request: PageRequest): Promise<Reply> {
+  const { operator } = request
   const email = request.form.text('email')
-  const role = request.form.text('role')
-  return change(request, `${email} is ${role} now.`, () => request.operator.changeRole(email, role as Role))
+  const role = request.form.text('role') as Role
+  if (await needsApproval(request)) {
+    return change(request, ASKED, () =>
+      operator.approvals.askOperatorChange({ action: 'change-role', email, role }),
+    )
+  }
+  return change(request, `${email} is ${role} now.`, () => operator.changeRole(email, role))
 }
 
 function endSessions(request: PageRequest): Promise<Reply> {
@@ -58,6 +71,11 @@ function disable(request: PageRequest): Promise<Reply> {
   )
 }
 
+/** Whether another administrator has to approve what hands over a role or a link. */
+async function needsApproval({ parts, operator }: PageRequest): Promise<boolean> {
+  return parts.fourEyes && (await operator.approvals.hasSecondAdmin())
+}
+
 /** The role of a form; the role that the operator has if the form names none. */
 function roleIn({ form }: PageRequest): Role | undefined {
   const role = form.text('role')
@@ -70,57 +88,72 @@ function isOwn({ form, account }: PageRequest): boolean {
   return form.text('email').toLowerCase() === account.email
 }
 
-async function change(request: PageRequest, done: string, work: () => Promise<void>): Promise<Reply> {
+async function change(request: PageRequest, done: string, work: () => Promise<unknown>): Promise<Reply> {
   if (isOwn(request)) return operatorsPage(request, OWN_ACCOUNT)
   return operatorsPage(request, await attempt(work, done))
 }
 
-/** Shows the link of a new invitation once. */
+const WITHOUT_ADDRESS = {
+  tone: 'error',
+  text: 'The console does not know its own address, so it cannot make a link: set SERVICE_CONSOLE_URL (console.url) to it, such as https://mfa.example, and start the service again.',
+} as const
+
+/** Makes a new invitation, or asks for it where it needs a second administrator, and shows its link once. */
 async function showLink(
   request: PageRequest,
-  email: string,
-  work: () => Promise<Invitation>,
+  {
+    make,
+    ask,
+  }: { readonly make: () => Promise<Invitation>; readonly ask: () => Promise<AskedOperatorApproval> },
 ): Promise<Reply> {
+  const { parts, form } = request
   if (isOwn(request)) return operatorsPage(request, OWN_ACCOUNT)
-  let invitation: Invitation | undefined
-  const message = await attempt(async () => {
-    invitation = await work()
-  }, 'Copy the link now. It is stored as a hash only, and is not shown again.')
-  if (!invitation) return operatorsPage(request, message)
-  const { protocol, host } = request.request
-  const base = request.parts.url ?? `${protocol}://${host}`
+  // A request can name any host, and the link makes its holder an operator (R140).
+  if (parts.url === undefined) return operatorsPage(request, WITHOUT_ADDRESS)
+  const isAsked = await needsApproval(request)
+  let token: string | undefined
+  const message = await attempt(
+    async () => {
+      token = (await (isAsked ? ask() : make())).token
+    },
+    isAsked ? ASKED : 'Copy the link now. It is stored as a hash only, and is not shown again.',
+  )
+  if (token === undefined) return operatorsPage(request, message)
   return {
     title: 'Invitation',
     section: 'operators',
     message,
-    main: html`<p>Send this link to ${email} only: its holder becomes this operator. It is valid once, until ${timeOf(invitation.expiresAt)}.</p>
-<code class="once">${base}/console/invitation/${invitation.token}</code>
+    main: html`${isAsked && html`<p>Copy the link now. It is stored as a hash only, and is not shown again. It is not valid before the approval.</p>`}
+<p>Send this link to ${form.text('email')} only: its holder becomes this operator. It is valid once, for 24 hours${isAsked && ' from the approval on'}.</p>
+<code class="once">${parts.url}/console/invitation/${token}</code>
 <p><a href="${PATH}">Back to the operators</a></p>`,
   }
 }
 
 async function operatorsPage(request: PageRequest, message?: PageMessage): Promise<Page> {
-  const { operator, account, form } = request
+  const { operator, account, form, parts } = request
   const operators = await operator.listOperators()
   return {
     title: 'Operators',
     section: 'operators',
     ...withMessage(message),
-    main: html`${cardTable(
-      'Operators',
-      ['Email address', 'Role', 'State', 'Second factors', 'Last sign-in', 'Change'],
-      operators.map((one) => [
-        one.email,
-        one.role,
-        stateOf(one),
-        one.factors.map((method) => FACTOR_NAMES[method]).join(', ') || null,
-        timeCell(one.signedInAt),
-        one.email === account.email ? 'your own account' : actions(one),
-      ]),
-      'There are no operators.',
-    )}
+    main: html`${await noSecondPerson(request)}
+${cardTable(
+  'Operators',
+  ['Email address', 'Role', 'State', 'Second factors', 'Last sign-in', 'Change'],
+  operators.map((one) => [
+    html`${one.email}${parts.fourEyes && samePersonNote(one)}`,
+    one.role,
+    stateOf(one),
+    one.factors.map((method) => FACTOR_NAMES[method]).join(', ') || null,
+    timeCell(one.signedInAt),
+    one.email === account.email ? 'your own account' : actions(one),
+  ]),
+  'There are no operators.',
+)}
 <h2>Invite an operator</h2>
-<p class="note">The next page shows a link that is valid once, for 24 hours. Its holder chooses a password and sets up a second factor.</p>
+<p class="note">The next page shows a link that is valid once, for 24 hours. Its holder chooses a password and sets up a second factor.
+Whom you invite, reset or promote counts as one person with you where two operators are needed.</p>
 <form class="form" method="post" action="${PATH}/invite">
 <div class="field"><label for="email">Email address</label>
 <input id="email" name="email" type="email" required maxlength="320" autocomplete="off" value="${message?.tone === 'error' && form.text('email')}"></div>
@@ -128,6 +161,16 @@ async function operatorsPage(request: PageRequest, message?: PageMessage): Promi
 ${ROLES.map((role, at) => html`<label><input type="radio" name="role" value="${role}"${at === 0 && html` checked`}> ${ROLE_NAMES[role]}</label>`)}</div></fieldset>
 <button class="mfa-primary">Invite</button></form>`,
   }
+}
+
+const MAX_NAMED = 3
+
+/** With whom an operator counts as one person, so that they do not approve each other's requests. */
+function samePersonNote({ samePersonAs }: OperatorSummary): Html | false {
+  if (samePersonAs.length === 0) return false
+  const more = samePersonAs.length - MAX_NAMED
+  const named = samePersonAs.slice(0, MAX_NAMED).join(', ')
+  return html`<br><span class="mfa-hint">one person with ${named}${more > 0 && ` and ${more} more`}</span>`
 }
 
 const FACTOR_NAMES = {

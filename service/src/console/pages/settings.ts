@@ -14,7 +14,7 @@ const PATH = `${APPLICATIONS_PATH}/:application`
 /** The settings of an application. */
 export const SETTINGS_ROUTES: readonly PageRoute[] = [
   { method: 'get', path: PATH, least: 'viewer', handle: (request) => settingsPage(request) },
-  { method: 'post', path: PATH, least: 'admin', handle: save },
+  { method: 'post', path: PATH, least: 'admin', stepUp: true, handle: save },
 ]
 
 /** How many users a change would lock out, by the kind of their keys. */

@@ -29,7 +29,7 @@ export const USER_ROUTES: readonly PageRoute[] = [
     least: 'support',
     handle: async (request) => userPage(request, await referenceOf(request)),
   },
-  { method: 'post', path: `${PATH}/unlock`, least: 'support', handle: unlock },
+  { method: 'post', path: `${PATH}/unlock`, least: 'support', stepUp: true, handle: unlock },
   { method: 'post', path: `${PATH}/disable`, least: 'support', stepUp: true, handle: disable },
   { method: 'post', path: `${PATH}/remove-key`, least: 'support', stepUp: true, handle: removeKey },
   { method: 'post', path: `${PATH}/erase`, least: 'admin', stepUp: true, handle: erase },

@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto'
+import { nameOfPartition, partitionOf } from '../application.js'
+import { type Queries, queryOne } from '../store/store.js'
+import type { Actor } from './actor.js'
+import { CONSOLE_APPLICATION } from './operator-account.js'
+import { OperatorError } from './operator-error.js'
+import { withGroupOf } from './operator-relations.js'
+import type { Role } from './role.js'
+import type { UserReference } from './user-reference.js'
+import { factorOf, maskedFactor } from './users.js'
+
+/** How long a request can be approved. */
+const APPROVAL_MS = 3_600_000
+const MAX_OPEN = 50
+
+/** A change to a user that needs two operators. */
+export type UserAction = 'disable-factor' | 'remove-key' | 'erase-user'
+
+/** A change to an operator that needs two administrators. */
+export type OperatorAction = 'invite-operator' | 'change-role' | 'reset-operator'
+
+/** A change that needs two operators. */
+export type ApprovalAction = UserAction | OperatorAction
+
+const SUPPORT_ACTIONS: readonly ApprovalAction[] = ['disable-factor', 'remove-key']
+
+/** The roles that can ask for a change and approve it. */
+export function rolesFor(action: ApprovalAction): readonly Role[] {
+  return SUPPORT_ACTIONS.includes(action) ? ['support', 'admin'] : ['admin']
+}
+
+/** Names a request in commands and forms. */
+export interface ApprovalReference {
+  readonly application: string
+  readonly mode: UserReference['mode']
+  readonly id: string
+}
+
+/** A stored request. */
+export interface ApprovalRow {
+  readonly application: string
+  readonly id: string
+  /** The account of a user, or the email address of an operator. */
+  readonly account: string
+  readonly action: ApprovalAction
+  /** The factor, the id of the key or the role; empty if there is none. */
+  readonly target: string
+  readonly asked_by: string
+  readonly asked_at: number
+  readonly expires_at: number
+  /** The hash of the link that becomes valid with the approval. */
+  readonly invitation: string | null
+}
+
+const NAMES = [
+  ...(['application', 'id', 'account', 'action', 'target', 'asked_by'] as const),
+  ...(['asked_at', 'expires_at', 'invitation'] as const),
+]
+const COLUMNS = NAMES.map((name) => `request.${name}`).join(', ')
+
+/** Stores a request of the operator who acts; returns its id. */
+export async function insertRequest(
+  tx: Queries,
+  { name }: Actor,
+  request: Pick<ApprovalRow, 'application' | 'account' | 'action' | 'target' | 'invitation'>,
+): Promise<string> {
+  const now = Date.now()
+  await checkRole(tx, name, request.action)
+  const open = await queryOne<{ count: number }>(
+    tx,
+    'SELECT count(*)::integer AS count FROM approval_request WHERE asked_by = $1 AND expires_at > $2',
+    [name, now],
+  )
+  if ((open?.count ?? 0) >= MAX_OPEN) {
+    throw new OperatorError(`${MAX_OPEN} of your requests wait for approval: wait for their decision.`)
+  }
+  const id = randomBytes(8).toString('hex')
+  const row: ApprovalRow = { ...request, id, asked_by: name, asked_at: now, expires_at: now + APPROVAL_MS }
+  await tx.query(
+    `INSERT INTO approval_request (${NAMES.join(', ')}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    NAMES.map((column) => row[column]),
+  )
+  return id
+}
+
+/** The requests that wait, the oldest first. */
+export function openRequests(queries: Queries): Promise<ApprovalRow[]> {
+  return queries.query<ApprovalRow>(
+    `SELECT ${COLUMNS} FROM approval_request AS request WHERE expires_at > $1 ORDER BY asked_at, id LIMIT 500`,
+    [Date.now()],
+  )
+}
+
+/**
+ * Deletes a request that this operator may approve, in one statement: of two operators at once, one gets it, and what connects
+ * the operators is read together with their roles. Throws an `OperatorError` that says why there is none.
+ */
+export async function takeApproved(
+  tx: Queries,
+  { application, mode, id }: ApprovalReference,
+  approver: string,
+): Promise<ApprovalRow> {
+  const key = [partitionOf(application, mode), id, Date.now()]
+  const row = await queryOne<ApprovalRow>(
+    tx,
+    `${withGroupOf(
+      'SELECT holder FROM operator_account JOIN approval_request ON asked_by = email WHERE application = $1 AND id = $2',
+    )}
+     DELETE FROM approval_request AS request USING operator_account AS asker, operator_account AS approver
+     WHERE request.application = $1 AND request.id = $2 AND request.expires_at > $3
+       AND asker.email = request.asked_by AND asker.disabled_at IS NULL
+       AND (asker.role = 'admin' OR asker.role = 'support' AND request.action = ANY ($5::text[]))
+       AND approver.email = $4 AND approver.disabled_at IS NULL AND approver.password IS NOT NULL
+       AND (approver.role = 'admin' OR approver.role = 'support' AND request.action = ANY ($5::text[]))
+       AND approver.email <> request.account
+       AND approver.holder NOT IN (SELECT holder FROM person)
+     RETURNING ${COLUMNS}`,
+    [...key, approver, SUPPORT_ACTIONS],
+  )
+  if (row) return row
+  const open = await queryOne<ApprovalRow>(
+    tx,
+    `SELECT ${COLUMNS} FROM approval_request AS request WHERE application = $1 AND id = $2 AND expires_at > $3`,
+    key,
+  )
+  if (!open) throw decided()
+  if (open.asked_by === approver) {
+    throw new OperatorError('You asked for this yourself: another operator has to approve it.')
+  }
+  await checkRole(tx, open.asked_by, open.action)
+  throw new OperatorError(
+    `You cannot approve this: it needs an operator with the role ${rolesFor(open.action).join(' or ')} who is not concerned, ` +
+      'and who is not one person with the one who asks. Operators who invited, reset or promoted each other, directly or ' +
+      'through others, count as one person.',
+  )
+}
+
+/** Deletes a request that is refused, or withdrawn by the one who asked. */
+export async function takeRefused(
+  tx: Queries,
+  { application, mode, id }: ApprovalReference,
+  operator: string,
+): Promise<ApprovalRow> {
+  const row = await queryOne<ApprovalRow>(
+    tx,
+    `DELETE FROM approval_request AS request WHERE application = $1 AND id = $2 AND expires_at > $3 RETURNING ${COLUMNS}`,
+    [partitionOf(application, mode), id, Date.now()],
+  )
+  if (!row) throw decided()
+  if (row.asked_by !== operator) await checkRole(tx, operator, row.action)
+  return row
+}
+
+function decided(): OperatorError {
+  return new OperatorError(
+    'This request was decided already, has expired, or ended with the session that made it.',
+  )
+}
+
+/** Throws unless the operator has an account that can ask for this, which an administrator may have ended meanwhile. */
+async function checkRole(tx: Queries, email: string, action: ApprovalAction): Promise<void> {
+  const found = await queryOne(
+    tx,
+    'SELECT FROM operator_account WHERE email = $1 AND disabled_at IS NULL AND role = ANY ($2::text[]) FOR SHARE',
+    [email, rolesFor(action)],
+  )
+  if (!found) throw new OperatorError(`${email} cannot ask for this any more, or refuse it.`)
+}
+
+/** The email addresses of the operators who can approve a request. */
+export async function approversOf(
+  queries: Queries,
+  { action, asked_by, account }: ApprovalRow,
+): Promise<string[]> {
+  const rows = await queries.query<{ email: string }>(
+    `${withGroupOf('SELECT holder FROM operator_account WHERE email = $1')}
+     SELECT email FROM operator_account
+     WHERE email NOT IN ($1, $3) AND role = ANY ($2::text[]) AND disabled_at IS NULL AND password IS NOT NULL
+       AND holder NOT IN (SELECT holder FROM person)
+     ORDER BY email`,
+    [asked_by, rolesFor(action), account],
+  )
+  return rows.map(({ email }) => email)
+}
+
+/** Whether a request is about an operator. */
+export function isAboutOperator({ application }: Pick<ApprovalRow, 'application'>): boolean {
+  return application === CONSOLE_APPLICATION
+}
+
+/** The target of a request; a contact is masked. */
+export function shownTarget({ action, target }: Pick<ApprovalRow, 'action' | 'target'>): string {
+  return action === 'disable-factor' ? maskedFactor(factorOf(target)) : target
+}
+
+/** What is asked for, without full contacts of users. */
+export function describedAction(row: Pick<ApprovalRow, 'action' | 'target'>): string {
+  return `${row.action} ${shownTarget(row)}`.trim()
+}
+
+/** The application of a request in the audit log, and what it says about the request. */
+export function auditOf(row: Pick<ApprovalRow, 'application' | 'account' | 'action' | 'target' | 'id'>): {
+  readonly application: string
+  readonly detail: string
+} {
+  const detail = `${row.id} ${describedAction(row)}`
+  if (isAboutOperator(row)) return { application: '', detail: `${detail} of ${row.account}` }
+  return { application: nameOfPartition(row.application), detail }
+}
