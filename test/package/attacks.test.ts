@@ -1,10 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgresMissing } from '../../service/test/postgres.js'
+import { addKey, signInWithKey, softwareAuthenticator } from '../../src/testing/index.js'
 import { hasMovableClock } from '../journeys/kit/clock.js'
-import { HOUR } from '../kit/clock.js'
+import { HOUR, MINUTE } from '../kit/clock.js'
+import type { RunningProcess } from '../kit/process.js'
 import { redisMissing } from '../kit/redis.js'
-import { type Deployment, deploy } from './deployments/deployment.js'
+import { challenge, verify } from '../kit/sign-in.js'
+import type { Browser } from './deployments/browser.js'
+import { type Deployment, deploy, ORIGIN } from './deployments/deployment.js'
+import { join, linkIn, type Operator, post, signUp, verifyAgain } from './deployments/operators.js'
 import { type DeployedProject, deployedProject } from './deployments/project.js'
+import type { OddAnswer } from './deployments/service-proxy.js'
+import { openSocket } from './deployments/sockets.js'
 import {
   byEmail,
   bySms,
@@ -16,6 +23,7 @@ import {
   showAppCode,
   showSentCode,
   typePassword,
+  type User,
 } from './deployments/users.js'
 
 const isMissing = postgresMissing !== undefined || redisMissing !== undefined || !hasMovableClock()
@@ -30,11 +38,58 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
   'an attacker on two processes of app and service, packed, with %s',
   (store) => {
     let deployment: Deployment
+    let bare: Promise<RunningProcess> | undefined
+    let admin: Promise<Operator> | undefined
     beforeAll(async () => {
       project ??= await deployedProject()
       deployment = await deploy(project, store)
     })
     afterAll(() => deployment?.stop())
+
+    it('is not signed in while something else answers for the service at first contact (R131)', async () => {
+      const user = await register(deployment)
+      const owner = deployment.browser()
+      await typePassword(owner.one, user)
+      const secret = await enrollApp(deployment, owner.one)
+      const { url } = await deployment.startApp()
+      const attacker = deployment.browser(url)
+      onTestFinished(() => deployment.proxy.answer('/v1/service'))
+      for (const odd of ODD_ANSWERS) {
+        deployment.proxy.answer('/v1/service', odd)
+        const login = attacker.one.post('/login').send({ name: user.id, password: 'a good password' })
+        expect([odd.status, (await login).status]).toEqual([odd.status, 503])
+        await expectOutside(attacker.one)
+      }
+      deployment.proxy.answer('/v1/service')
+      const late = deployment.browser(url)
+      expect(await typePassword(late.one, user)).toBe('pending')
+      await expectOutside(late.one)
+      await showAppCode(deployment, late.one, secret)
+      await expectInside(late.one, user)
+    })
+
+    it('is not let in while the only factor of the user, a passkey, cannot be used (R132)', async () => {
+      const user = await register(deployment)
+      const owner = deployment.browser()
+      await typePassword(owner.one, user)
+      const authenticator = softwareAuthenticator()
+      await addKey(owner.one, { authenticator, origin: ORIGIN })
+
+      onTestFinished(() => deployment.proxy.passTo(...deployment.services))
+      deployment.proxy.passTo(await bareService())
+      await deployment.clock.pass(MINUTE)
+      const attacker = deployment.browser()
+      expect(await typePassword(attacker.one, user)).toBe('pending')
+      await expectOutside(attacker.one)
+      await expectOutside(attacker.other)
+      deployment.proxy.passTo(...deployment.services)
+      await deployment.clock.pass(MINUTE)
+
+      const late = deployment.browser()
+      expect(await typePassword(late.other, user)).toBe('pending')
+      await signInWithKey(late.other, { authenticator, origin: ORIGIN })
+      await expectInside(late.one, user)
+    })
 
     it('does not stay signed in by the password in a process that has not heard of the new app (R133)', async () => {
       const user = await register(deployment)
@@ -54,12 +109,22 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       await expectInside(owner.other, user)
     })
 
+    it('gets no WebSocket with a pending login (R134)', async () => {
+      const user = await register(deployment, (one) => [bySms(one)])
+      const [attacker, owner] = [deployment.browser(), deployment.browser()]
+      await typePassword(attacker.one, user)
+      await typePassword(owner.one, user)
+      await showSentCode(deployment, owner.one, user, 'sms')
+      for (const path of ['/live', '/as-ws-shows-it']) {
+        expect(await openSocket(attacker.one, path)).toBe(401)
+        expect(await openSocket(attacker.other, path)).toBe(401)
+        expect(await openSocket(owner.other, path)).toBe(`Hello ${user.id}`)
+      }
+    })
+
     it('cannot replace the app of the owner with what a finished recovery permitted before (R135)', async () => {
       const user = await register(deployment, (one) => [byEmail(one), bySms(one)])
-      const lost = deployment.browser()
-      await typePassword(lost.one, user)
-      await showSentCode(deployment, lost.one, user, 'sms')
-      await enrollApp(deployment, lost.one)
+      await enrollWithSms(user)
       await recover(user, 'sms')
 
       const attacker = deployment.browser()
@@ -84,6 +149,30 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       await expectInside(late.other, user)
     })
 
+    it('cannot change the phone number on a route of the app with the phone of a user who has a passkey (R136)', async () => {
+      const user = await register(deployment, (one) => [bySms(one)])
+      const owner = deployment.browser()
+      await typePassword(owner.one, user)
+      await showSentCode(deployment, owner.one, user, 'sms')
+      const authenticator = softwareAuthenticator()
+      await addKey(owner.one, { authenticator, origin: ORIGIN })
+      const changePhone = (browser: Browser) =>
+        browser.other.post('/account/phone').send({ phone: '+447700900999' })
+
+      const attacker = deployment.browser()
+      await typePassword(attacker.one, user)
+      await showSentCode(deployment, attacker.one, user, 'sms')
+      await expectInside(attacker.other, user)
+      expect((await changePhone(attacker).expect(401)).body.code).toBe('step_up_required')
+      const { body } = await owner.one.get('/account').expect(200)
+      expect(body.factors).toEqual([bySms(user)])
+
+      await deployment.clock.pass(10 * MINUTE)
+      await changePhone(owner).expect(401)
+      await signInWithKey(owner.one, { authenticator, origin: ORIGIN })
+      await changePhone(owner).expect(200)
+    })
+
     it('cannot set up the first factor in a session that the policy let pass without one (R120)', async () => {
       const user = await register(deployment)
       const attacker = deployment.browser()
@@ -100,22 +189,302 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       await expectInside(late.one, user)
     })
 
-    /** Has a user who lost the app recover the account, up to the confirmation. */
-    async function recover(user: Parameters<typeof typePassword>[1], factor: 'email' | 'sms') {
+    it('does not complete a recovery of which one contact heard nothing at first (R94)', async () => {
+      const user = await register(deployment, (one) => [byEmail(one), bySms(one)])
+      const secret = await enrollWithSms(user)
+      deployment.mail.refuse(user.email)
+      const attacker = await requestRecovery(user, 'sms')
+      await deployment.clock.pass(12 * HOUR)
+      await attacker.other.get('/account')
+      await deployment.mail.notice(user.phone, 'recovery_reminder')
+      await deployment.clock.pass(12 * HOUR)
+      expect((await completeRecovery(user, 'sms')).status).toBe(409)
+      deployment.mail.refuse(user.email, false)
+      const late = deployment.browser()
+      await typePassword(late.one, user)
+      await showAppCode(deployment, late.one, secret)
+      await expectInside(late.other, user)
+    })
+
+    it('loses the recovery when the owner signs in with a passkey of the app itself (R94)', async () => {
+      const user = await register(deployment, (one) => [byEmail(one), bySms(one)])
+      await enrollWithSms(user)
+      await requestRecovery(user, 'sms')
+      const owner = deployment.browser()
+      expect(await typePassword(owner.other, user, '/passkey-login')).toBe('verified')
+      await deployment.mail.notice(user.email, 'recovery_canceled')
+      await deployment.clock.pass(24 * HOUR)
+      expect((await completeRecovery(user, 'sms')).status).toBe(404)
+    })
+
+    it('is not trusted any more in a browser after the owner added a key (R107)', async () => {
+      const user = await register(deployment, (one) => [bySms(one)])
+      const attacker = deployment.browser()
+      await typePassword(attacker.one, user)
+      await challenge(attacker.one, 'sms').expect(200)
+      const code = await deployment.mail.code(user.phone)
+      expect((await verify(attacker.one, code, { trust: true }).expect(200)).body.trusted).toBe(true)
+      await attacker.other.post('/logout').expect(200)
+      await typePassword(attacker.other, user)
+      await expectInside(attacker.one, user)
+
+      const owner = deployment.browser()
+      await typePassword(owner.one, user)
+      await showSentCode(deployment, owner.one, user, 'sms')
+      const authenticator = softwareAuthenticator()
+      await addKey(owner.one, { authenticator, origin: ORIGIN })
+      await expectOutside(attacker.other)
+      await attacker.one.post('/logout')
+      expect(await typePassword(attacker.one, user)).toBe('pending')
+      await expectOutside(attacker.other)
+      await owner.other.post('/logout').expect(200)
+      await typePassword(owner.other, user)
+      await signInWithKey(owner.other, { authenticator, origin: ORIGIN })
+      await expectInside(owner.one, user)
+    })
+
+    it('is no second operator with an account that he invited, in the other console (R137)', async () => {
+      const ann = await administrator()
+      const user = await register(deployment)
+      const owner = deployment.browser()
+      await typePassword(owner.one, user)
+      const secret = await enrollApp(deployment, owner.one)
+
+      await verifyAgain(deployment, ann)
+      const email = 'second@example.com'
+      const invited = await post(ann.browser.one, '/console/operators/invite', { email, role: 'support' })
+      const second = await join(deployment, linkIn(invited.text) ?? '', email)
+      await verifyAgain(deployment, second)
+      const factor = { user: user.id, kind: 'account', factor: 'app' }
+      const asked = await post(second.browser.one, '/console/applications/default/users/disable', factor)
+      expect(asked.text).toContain('Nothing is changed yet')
+      const approval = fieldsIn((await second.browser.other.get('/console/approvals').expect(200)).text)
+      await verifyAgain(deployment, ann)
+      await post(ann.browser.other, '/console/approvals/approve', approval).expect(422)
+      const late = deployment.browser()
+      await typePassword(late.one, user)
+      await showAppCode(deployment, late.one, secret)
+      await expectInside(late.other, user)
+
+      const bob = await signUp(deployment, 'support', 'bob@example.com')
+      await verifyAgain(deployment, bob)
+      await post(bob.browser.other, '/console/approvals/approve', approval).expect(200)
+    })
+
+    it('sends no operator to another host by the Host header of an invitation (R140)', async () => {
+      const ann = await administrator()
+      const unaddressed = deployment.consoleBrowser(await bareService())
+      unaddressed.one.jar = ann.browser.one.jar
+      await verifyAgain(deployment, ann)
+      const email = 'invited@example.com'
+      const invite = async ({ one }: Browser) => {
+        const invitation = post(one, '/console/operators/invite', { email, role: 'viewer' })
+        const { text } = await invitation.set(FORGED_HOST)
+        expect(text).not.toContain('evil.example')
+        return linkIn(text)
+      }
+      await invite(unaddressed)
+      const link = await invite(ann.browser)
+      const { browser } = await join(deployment, link ?? '', email)
+      await browser.other.get('/console').expect(200)
+    })
+
+    it('adds no origin of keys with an old session of an administrator (R106)', async () => {
+      const { browser } = await administrator()
+      const path = '/console/applications/default'
+      const shown = async () => {
+        const { text } = await browser.one.get(path).expect(200)
+        return /name="seen.relyingPartyOrigins" value="([^"]*)"/.exec(text)?.[1]
+      }
+      const changes = [
+        ['relyingPartyId', 'localhost', 'localhost'],
+        ['relyingPartyOrigins', ORIGIN, `${ORIGIN},http://evil.localhost`],
+      ] as const
+      const fields = changes.flatMap(([name, seen, next]) => [
+        [`seen.${name}`, seen],
+        [`was.${name}`, ''],
+        [name, next],
+      ])
+      const save = () => post(browser.other, path, Object.fromEntries(fields))
+      await deployment.clock.pass(11 * MINUTE)
+      await save().expect(303)
+      expect(await shown()).toBe(ORIGIN)
+      await verifyAgain(deployment, await administrator())
+      await save().expect(200)
+      expect(await shown()).toContain('evil.localhost')
+    })
+
+    it('cannot keep a user who recovers with backup codes of a page in a circle of pages (R138)', async () => {
+      const user = await register(deployment)
+      const owner = deployment.browser()
+      await typePassword(owner.one, user)
+      await enrollApp(deployment, owner.one)
+      const { body } = await owner.one.post('/mfa/backup/codes').send({}).expect(200)
+      const codes: string[] = [...body.codes]
+      const showBackupCode = async ({ other }: Browser) => {
+        await verify(other, codes.shift(), { factor: 'backup' }).expect(200)
+      }
+
+      const asking = deployment.browser()
+      await typePassword(asking.one, user)
+      await expectNoCircle(asking)
+      await showBackupCode(asking)
+      await expectNoCircle(asking)
+      await asking.one.post('/mfa/recover').send({}).expect(200)
+      await expectNoCircle(asking)
+      await deployment.clock.pass(12 * HOUR)
+      await expectNoCircle(asking)
+      await deployment.mail.notice(`${user.id}@example.com`, 'recovery_reminder')
+      await deployment.clock.pass(12 * HOUR)
+
+      const completing = deployment.browser()
+      await typePassword(completing.one, user)
+      await expectNoCircle(completing)
+      await showBackupCode(completing)
+      await expectNoCircle(completing)
+      await completing.one.post('/mfa/recover/complete').send({}).expect(200)
+      await expectNoCircle(completing)
+      const late = deployment.browser()
+      await typePassword(late.one, user)
+      await expectNoCircle(late)
+      const secret = await enrollApp(deployment, completing.other)
+      await expectInside(completing.one, user)
+      await expectNoCircle(completing)
+      await typePassword(late.one, user)
+      await showAppCode(deployment, late.one, secret)
+      await expectInside(late.other, user)
+    })
+
+    it('does not delay others with 1,000 requests for one account (R139)', async () => {
+      const others = await Promise.all(
+        Array.from({ length: 20 }, () => register(deployment, (one) => [bySms(one)])),
+      )
+      const victim = await register(deployment)
+      const flood = Promise.all(
+        Array.from({ length: 1_000 }, (_, index) =>
+          deployment.ask(index % 2, '/v1/mfa/verify', {
+            User: victim.email,
+            Type: 'APP',
+            Code: '000000',
+          }),
+        ),
+      )
+      const start = performance.now()
+      await Promise.all(
+        others.map(async (user) => {
+          const browser = deployment.browser()
+          await typePassword(browser.one, user)
+          await showSentCode(deployment, browser.other, user, 'sms')
+          await expectInside(browser.one, user)
+        }),
+      )
+      console.log(store, 'others', performance.now() - start)
+      const counts = (await flood).reduce<Record<number, number>>(
+        (all, status) => ({ ...all, [status]: (all[status] ?? 0) + 1 }),
+        {},
+      )
+      console.log(store, 'flood', performance.now() - start, counts)
+    })
+
+    /** The only administrator of the services. */
+    const administrator = () => {
+      admin ??= signUp(deployment, 'admin', 'ann@example.com')
+      return admin
+    }
+
+    /** A service process that was started without a relying party and without the address of its console. */
+    async function bareService(): Promise<string> {
+      bare ??= deployment.startService({
+        SERVICE_RELYING_PARTY_ID: '',
+        SERVICE_RELYING_PARTY_ORIGINS: '',
+        SERVICE_CONSOLE_URL: '',
+      })
+      return (await bare).url
+    }
+
+    /** Sets up an app for a user who has a phone, and returns its secret. */
+    async function enrollWithSms(user: User): Promise<string> {
+      const owner = deployment.browser()
+      await typePassword(owner.one, user)
+      await showSentCode(deployment, owner.one, user, 'sms')
+      return enrollApp(deployment, owner.one)
+    }
+
+    async function requestRecovery(user: User, factor: 'email' | 'sms'): Promise<Browser> {
       const asking = deployment.browser()
       await typePassword(asking.one, user)
       await showSentCode(deployment, asking.one, user, factor)
       await asking.one.post('/mfa/recover').send({}).expect(200)
+      return asking
+    }
+
+    /** Signs in again after the waiting period, and confirms the recovery. */
+    async function completeRecovery(user: User, factor: 'email' | 'sms') {
+      const completing = deployment.browser()
+      await typePassword(completing.other, user)
+      await showSentCode(deployment, completing.other, user, factor)
+      return completing.other.post('/mfa/recover/complete').send({})
+    }
+
+    /** Recovers the account of a user who lost the app, up to the confirmation. */
+    async function recover(user: User, factor: 'email' | 'sms'): Promise<void> {
+      const asking = await requestRecovery(user, factor)
       await deployment.clock.pass(12 * HOUR)
       await asking.other.get('/account')
       await deployment.mail.notice(user.email, 'recovery_reminder')
       await deployment.mail.notice(user.phone, 'recovery_reminder')
       await deployment.clock.pass(12 * HOUR)
-      const completing = deployment.browser()
-      await typePassword(completing.other, user)
-      await showSentCode(deployment, completing.other, user, factor)
-      await completing.other.post('/mfa/recover/complete').send({}).expect(200)
-      return completing
+      expect((await completeRecovery(user, factor)).status).toBe(200)
     }
   },
 )
+
+/** Answers that load balancers, proxies and captive portals give in place of the service. */
+const ODD_ANSWERS: readonly OddAnswer[] = [
+  { status: 404, body: 'Not Found' },
+  { status: 401, headers: { 'content-type': 'application/json' }, body: '{"error":"unauthorized"}' },
+  { status: 302, headers: { location: '/portal' } },
+  { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Sign in to the network</h1>' },
+]
+
+const FORGED_HOST = {
+  host: 'evil.example',
+  'x-forwarded-host': 'evil.example',
+  forwarded: 'host=evil.example',
+}
+
+/** The hidden fields of the last form on a page. */
+function fieldsIn(page: string): Record<string, string> {
+  const fields = page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)
+  return Object.fromEntries([...fields].map(([, name, value]) => [name, value]))
+}
+
+const PAGES = [
+  '/',
+  '/account',
+  '/mfa',
+  '/mfa/verify',
+  '/mfa/recover',
+  '/mfa/enroll-app',
+  '/mfa/backup',
+  '/mfa/keys',
+  '/mfa/devices',
+]
+
+/** Expects that no page of the app redirects in a circle. */
+async function expectNoCircle({ one, other }: Browser): Promise<void> {
+  for (const page of PAGES) {
+    const seen = [page]
+    for (;;) {
+      const agent = seen.length % 2 ? one : other
+      const answer = await agent
+        .get(seen.at(-1) ?? '')
+        .set('accept', 'text/html')
+        .redirects(0)
+      const { location } = answer.headers
+      if (!location) break
+      expect(seen).not.toContain(location)
+      seen.push(location)
+    }
+  }
+}

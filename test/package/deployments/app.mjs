@@ -4,6 +4,7 @@ import express from 'express'
 import session from 'express-session'
 import passport from 'passport'
 import { Strategy as LocalStrategy } from 'passport-local'
+import { WebSocketServer } from 'ws'
 import { stores } from './stores.mjs'
 
 /*
@@ -27,7 +28,8 @@ const mfa = createMfa({
   limits: { store: stores.store },
   trustedDevices: { store: stores.store },
   recovery: {
-    onNotice: ({ to }, notice) => sendMail({ to, type: notice.type, text: notice.text, link: notice.cancelUrl }),
+    onNotice: ({ to }, notice) =>
+      sendMail({ to, type: notice.type, text: notice.text, link: notice.cancelUrl }),
     onFactorsEnded: async (user, ended) => {
       const factors = user.factors.filter(({ method }) => !ended.some((one) => one.method === method))
       await stores.saveUser({ ...user, factors })
@@ -77,6 +79,11 @@ app.post('/login', passport.authenticate('local'), signedIn)
 app.post('/sso', passport.authenticate('local', { via: 'sso' }), signedIn)
 app.post('/passkey-login', passport.authenticate('local', { via: 'own passkey' }), signedIn)
 app.post('/logout', (req, res, next) => req.logout((error) => (error ? next(error) : res.json({}))))
+app.post('/account/phone', mfa.requireMfa({ maxAge: '5m' }), async (req, res) => {
+  const { phone } = req.body
+  await stores.saveUser({ ...req.user, phone, factors: [{ method: 'sms', phone }] })
+  res.json({ status: 'changed' })
+})
 app.get('/account', (req, res) => {
   if (!req.user) return res.status(401).json({ code: 'signed_out' })
   res.json({ user: req.user.id, factors: req.user.factors })
@@ -86,6 +93,22 @@ app.use((error, _req, res, _next) => {
 })
 
 const server = createServer(app)
+const sockets = new WebSocketServer({ noServer: true })
+server.on('upgrade', async (req, socket, head) => {
+  socket.on('error', console.error)
+  const { user, response } = await (req.url === '/never' ? mfa.upgrade(req, app) : readUser(req))
+  if (user) sockets.handleUpgrade(req, socket, head, (ws) => ws.send(`Hello ${user.id}`))
+  else socket.end(response)
+})
+
+/** Reads the session and Passport's user, at `/as-ws-shows-it`, as the README of ws does. */
+async function readUser(req) {
+  for (const middleware of [readSession, passport.session()]) {
+    await new Promise((resolve) => middleware(req, {}, resolve))
+  }
+  return { user: req.user, response: 'HTTP/1.1 401 Unauthorized\r\n\r\n' }
+}
+
 server.listen(0, '127.0.0.1', () => {
   console.log(`Listens on http://127.0.0.1:${server.address().port}`)
 })

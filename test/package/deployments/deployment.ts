@@ -17,6 +17,9 @@ export type StoreName = 'Redis' | 'PostgreSQL'
 /** The page on which keys are used. */
 export const ORIGIN = 'http://localhost:3000'
 
+/** The address of the console in links. */
+export const CONSOLE_URL = 'https://console.example'
+
 const API_KEY = 'a-test-key-of-at-least-32-characters'
 const SECRET = 'a test secret of at least 32 characters'
 
@@ -35,15 +38,17 @@ export interface Deployment {
   readonly mail: Mailboxes
   /** In front of the services, for all apps that are given no other address. */
   readonly proxy: ServiceProxy
-  readonly services: readonly [RunningProcess, RunningProcess]
-  /** Opens a browser on the two apps, which asks for JSON. */
-  browser(): Browser
-  /** Opens a browser on the consoles of the two services. */
-  consoleBrowser(): Browser
+  readonly services: readonly [string, string]
+  /** Opens a browser on the two apps, or on another one, which asks for JSON. */
+  browser(url?: string): Browser
+  /** Opens a browser on the consoles of the two services, or on that of another one. */
+  consoleBrowser(url?: string): Browser
   /** Starts another process of the app, with other variables. */
   startApp(env?: Env): Promise<RunningProcess>
   /** Starts another process of the service. A variable that is '' counts as not set. */
   startService(env?: Env): Promise<RunningProcess>
+  /** Posts parameters to the API of a service process, and returns the status of the answer. */
+  ask(process: number, path: string, parameters: Readonly<Record<string, string>>): Promise<number>
   /** Runs the command of the service, and returns its result. */
   operate<T>(...args: readonly string[]): Promise<T>
   stop(): Promise<void>
@@ -92,6 +97,7 @@ async function startAll(
     SERVICE_DELIVERY: `${mail.url}/service?secret=shared-with-the-receiver`,
     SERVICE_CONSOLE: 'true',
     SERVICE_CONSOLE_FOUR_EYES: 'true',
+    SERVICE_CONSOLE_URL: CONSOLE_URL,
     DATA_DIR: folder.path,
     ...RELYING_PARTY,
     ...movable.env,
@@ -99,11 +105,7 @@ async function startAll(
   const start = (args: readonly string[], env: Env, listens: RegExp) =>
     track(startProcess(args, { folder: project.folder, env, listens }))
   const startService = (env: Env = {}) =>
-    start(
-      [project.command, 'serve'],
-      { SERVICE_PORT: '0', ...serviceEnv, ...env },
-      /listens on (http:\S+)/,
-    )
+    start([project.command, 'serve'], { SERVICE_PORT: '0', ...serviceEnv, ...env }, /listens on (http:\S+)/)
   const startApp = (env: Env = {}) => start(['app.mjs'], { ...appEnv, ...env }, /Listens on (http:\S+)/)
 
   // The first process of each creates its tables.
@@ -134,12 +136,26 @@ async function startAll(
     },
     mail,
     proxy,
-    services: [service, otherService],
-    browser: () => openBrowser(app.url, otherApp.url, { accept: 'application/json' }),
-    consoleBrowser: () =>
-      openBrowser(service.url, otherService.url, { accept: 'text/html', 'sec-fetch-site': 'same-origin' }),
+    services: [service.url, otherService.url],
+    browser: (url) => openBrowser(url ?? app.url, url ?? otherApp.url, { accept: 'application/json' }),
+    consoleBrowser: (url) =>
+      openBrowser(url ?? service.url, url ?? otherService.url, {
+        accept: 'text/html',
+        'sec-fetch-site': 'same-origin',
+      }),
     startApp,
     startService,
+    async ask(process, path, parameters) {
+      const { url } = process === 0 ? service : otherService
+      const headers = { authorization: `Bearer ${API_KEY}` }
+      const answer = await fetch(url + path, {
+        method: 'POST',
+        headers,
+        body: new URLSearchParams(parameters),
+      })
+      await answer.arrayBuffer()
+      return answer.status
+    },
     async operate(...args) {
       const all = [project.command, ...args, '--json']
       const { stdout } = await promisify(execFile)(process.execPath, all, { env: environment(serviceEnv) })

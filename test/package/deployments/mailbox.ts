@@ -5,6 +5,8 @@ import { listenOnLoopback } from '../../kit/loopback.js'
 
 /** A message of the service, or a notice of the app. */
 export interface Mail {
+  /** The id of a message, which may come twice. */
+  readonly id?: string
   readonly to: string
   readonly text: string
   /** The code of a message. */
@@ -33,10 +35,13 @@ export interface Mailboxes {
 export async function openMailboxes(): Promise<Mailboxes> {
   const mails: Mail[] = []
   const refused = new Set<string>()
+  const ids = new Set<string>()
   const server = createServer(async (request, response) => {
     const mail = (await json(request)) as Mail
     const isRefused = refused.has(mail.to)
-    if (!isRefused) mails.push(mail)
+    const isKnown = mail.id !== undefined && ids.has(mail.id)
+    if (!isRefused && mail.id !== undefined) ids.add(mail.id)
+    if (!isRefused && !isKnown) mails.push(mail)
     response.writeHead(isRefused ? 503 : 204).end()
   })
   const port = await listenOnLoopback(server)

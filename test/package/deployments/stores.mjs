@@ -1,5 +1,5 @@
-import { RedisStore } from 'connect-redis'
 import connectPgSimple from 'connect-pg-simple'
+import { RedisStore } from 'connect-redis'
 import session from 'express-session'
 import pg from 'pg'
 import { createClient } from 'redis'
