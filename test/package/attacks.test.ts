@@ -242,6 +242,22 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       await expectInside(owner.one, user)
     })
 
+    it('adds no key with which everybody can sign (R107)', async () => {
+      const user = await register(deployment)
+      const browser = deployment.browser()
+      await typePassword(browser.one, user)
+      const options = await browser.one.post('/mfa/keys/options').send({ method: 'passkey' }).expect(200)
+      const weak = withExponentOne(options.body.publicKey)
+      const refused = await browser.other.post('/mfa/keys').send({ method: 'passkey', response: weak })
+      expect([refused.status, refused.body.code]).toEqual([400, 'key_refused'])
+      const authenticator = softwareAuthenticator({ algorithm: 'RS256' })
+      await addKey(browser.other, { authenticator, origin: ORIGIN })
+      const late = deployment.browser()
+      await typePassword(late.one, user)
+      await signInWithKey(late.one, { authenticator, origin: ORIGIN })
+      await expectInside(late.other, user)
+    })
+
     it('is no second operator with an account that he invited, in the other console (R137)', async () => {
       const ann = await administrator()
       const user = await register(deployment)
@@ -296,10 +312,11 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
         relyingPartyId: 'localhost',
         relyingPartyOrigins: `${ORIGIN},http://evil.localhost`,
       }
-      const changed = { ...(await shown()), ...relyingParty }
+      const before = await shown()
+      const changed = { ...before, ...relyingParty }
       await deployment.clock.pass(11 * MINUTE)
       await post(ann.browser.other, path, changed).expect(303)
-      expect((await shown())['seen.relyingPartyOrigins']).toBe(ORIGIN)
+      expect(await shown()).toEqual(before)
       await verifyAgain(deployment, ann)
       await post(ann.browser.other, path, changed).expect(200)
       expect((await shown())['seen.relyingPartyOrigins']).toBe(relyingParty.relyingPartyOrigins)
@@ -406,4 +423,15 @@ const FORGED_HOST = {
   host: 'evil.example',
   'x-forwarded-host': 'evil.example',
   forwarded: 'host=evil.example',
+}
+
+/** The registration of an RSA key with the exponent 1: every message is its own signature. */
+function withExponentOne(options: object) {
+  const registration = softwareAuthenticator({ algorithm: 'RS256' }).create(options, { origin: ORIGIN })
+  const attestation = Buffer.from(registration.response.attestationObject, 'base64url')
+  // RFC 8230 §4: the label -2, and three bytes.
+  const exponent = attestation.indexOf(Buffer.from([0x21, 0x43, 1, 0, 1]))
+  attestation.set([0, 0, 1], exponent + 2)
+  const response = { ...registration.response, attestationObject: attestation.toString('base64url') }
+  return { ...registration, response }
 }

@@ -79,7 +79,7 @@ app.post('/login', passport.authenticate('local'), signedIn)
 app.post('/sso', passport.authenticate('local', { via: 'sso' }), signedIn)
 app.post('/passkey-login', passport.authenticate('local', { via: 'own passkey' }), signedIn)
 app.post('/logout', (req, res, next) => req.logout((error) => (error ? next(error) : res.json({}))))
-app.post('/account/phone', mfa.requireMfa({ maxAge: '5m' }), async (req, res) => {
+app.post('/account/phone', mfa.requireStrongest(), async (req, res) => {
   const { phone } = req.body
   await stores.saveUser({ ...req.user, phone, factors: [{ method: 'sms', phone }] })
   res.json({ status: 'changed' })
@@ -96,7 +96,7 @@ const server = createServer(app)
 const sockets = new WebSocketServer({ noServer: true })
 server.on('upgrade', async (req, socket, head) => {
   socket.on('error', console.error)
-  const { user, response } = await (req.url === '/never' ? mfa.upgrade(req, app) : readUser(req))
+  const { user, response } = await (req.url === '/live' ? mfa.upgrade(req, app) : readUser(req))
   if (user) sockets.handleUpgrade(req, socket, head, (ws) => ws.send(`Hello ${user.id}`))
   else socket.end(response)
 })

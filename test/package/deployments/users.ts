@@ -38,7 +38,8 @@ export const bySms = ({ phone }: User): FactorInput => ({ method: 'sms', phone }
 
 /** Sends the password of a user, and returns the MFA status. */
 export async function typePassword(agent: Agent, { id }: User, path = '/login'): Promise<string> {
-  const { body } = await agent.post(path).send({ name: id, password: 'a good password' }).expect(200)
+  const { status, body } = await agent.post(path).send({ name: id, password: 'a good password' })
+  if (status !== 200) throw new Error(`${path} responded with ${status}: ${JSON.stringify(body)}`)
   return body.status
 }
 
