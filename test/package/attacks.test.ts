@@ -196,7 +196,9 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       const secret = await enrollWithSms(user)
       deployment.mail.refuse(user.email)
       const attacker = await requestRecovery(deployment, user)
-      await waitForRecovery(deployment, attacker, [user.phone])
+      await deployment.clock.pass(12 * HOUR)
+      await attacker.other.get('/mfa/recover')
+      await deployment.clock.pass(12 * HOUR)
       expect((await completeRecovery(deployment, user)).status).toBe(409)
       deployment.mail.refuse(user.email, false)
       const late = deployment.browser()
@@ -249,7 +251,7 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       const options = await browser.one.post('/mfa/keys/options').send({ method: 'passkey' }).expect(200)
       const weak = withExponentOne(options.body.publicKey)
       const refused = await browser.other.post('/mfa/keys').send({ method: 'passkey', response: weak })
-      expect([refused.status, refused.body.code]).toEqual([400, 'key_refused'])
+      expect([refused.status, refused.body.code]).toEqual([401, 'invalid_key'])
       const authenticator = softwareAuthenticator({ algorithm: 'RS256' })
       await addKey(browser.other, { authenticator, origin: ORIGIN })
       const late = deployment.browser()
@@ -365,15 +367,7 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
         Array.from({ length: 20 }, () => register(deployment, (one) => [bySms(one)])),
       )
       const victim = await register(deployment)
-      const flood = Promise.all(
-        Array.from({ length: 1_000 }, (_, index) =>
-          deployment.ask(index % 2, '/v1/mfa/verify', {
-            User: victim.email,
-            Type: 'APP',
-            Code: '000000',
-          }),
-        ),
-      )
+      const flood = deployment.flood(victim.email)
       await Promise.all(
         others.map(async (user) => {
           const browser = deployment.browser()
@@ -382,7 +376,8 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
           await expectInside(browser.one, user)
         }),
       )
-      expect((await flood).filter((status) => status >= 500)).toEqual([])
+      // Requests for an account that is busy already.
+      expect((await flood)[429]).toBeGreaterThan(0)
     })
 
     /** The only administrator of the services. */

@@ -47,8 +47,8 @@ export interface Deployment {
   startApp(env?: Env): Promise<RunningProcess>
   /** Starts another process of the service. A variable that is '' counts as not set. */
   startService(env?: Env): Promise<RunningProcess>
-  /** Posts parameters to the API of a service process, and returns the status of the answer. */
-  ask(process: number, path: string, parameters: Readonly<Record<string, string>>): Promise<number>
+  /** Sends 1,000 requests for one account to the services at once, and returns how often each status came. */
+  flood(account: string): Promise<Readonly<Record<string, number>>>
   /** Runs the command of the service, and returns its result. */
   operate<T>(...args: readonly string[]): Promise<T>
   stop(): Promise<void>
@@ -145,16 +145,11 @@ async function startAll(
       }),
     startApp,
     startService,
-    async ask(process, path, parameters) {
-      const { url } = process === 0 ? service : otherService
-      const headers = { authorization: `Bearer ${API_KEY}` }
-      const answer = await fetch(url + path, {
-        method: 'POST',
-        headers,
-        body: new URLSearchParams(parameters),
-      })
-      await answer.arrayBuffer()
-      return answer.status
+    async flood(account) {
+      const env = environment({ MFA_API_KEY: API_KEY })
+      const args = ['flood.mjs', account, service.url, otherService.url]
+      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: project.folder, env })
+      return JSON.parse(stdout)
     },
     async operate(...args) {
       const all = [project.command, ...args, '--json']

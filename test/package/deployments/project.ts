@@ -15,7 +15,7 @@ const INSTALLED = [
   'ws',
 ]
 
-const SOURCES = ['app.mjs', 'stores.mjs']
+const SOURCES = ['app.mjs', 'flood.mjs', 'stores.mjs']
 
 /** A project with the host app, the packed plugin and the packed service. */
 export interface DeployedProject extends Consumer {

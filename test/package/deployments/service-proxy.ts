@@ -38,6 +38,8 @@ export async function serviceProxy(...urls: readonly string[]): Promise<ServiceP
     if (answer) response.writeHead(answer.status, answer.headers).end(answer.body)
     else pass(incoming, response)
   })
+  // Longer than the app does, whose next request must not meet a closed connection on a busy machine.
+  server.keepAliveTimeout = 65_000
   const port = await listenOnLoopback(server)
   return {
     url: `http://127.0.0.1:${port}`,
