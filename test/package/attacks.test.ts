@@ -34,7 +34,7 @@ let project: DeployedProject | undefined
 afterAll(() => project?.dispose())
 
 /*
- * The attacker knows the password of the user. In most tests he also reads one of the user's contacts.
+ * The attacker knows the password of the user, and in some tests reads one of the user's contacts or is an administrator.
  */
 describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
   'an attacker on two processes of app and service, packed, with %s',

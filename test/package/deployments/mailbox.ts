@@ -24,8 +24,6 @@ export interface Mailboxes {
   code(to: string): Promise<string>
   /** Waits for a notice of this type to this contact. */
   notice(to: string, type: string): Promise<Mail>
-  /** The types of the notices to this contact so far. */
-  noticesTo(to: string): readonly string[]
   /** Refuses all mail to this contact from now on, or accepts it again. */
   refuse(to: string, isRefused?: boolean): void
   stop(): Promise<void>
@@ -62,7 +60,6 @@ export async function openMailboxes(): Promise<Mailboxes> {
       return mail.code ?? ''
     },
     notice: (to, type) => find((one) => one.to === to && one.type === type, `${type} to ${to}`),
-    noticesTo: (to) => mails.flatMap((one) => (one.to === to && one.type ? [one.type] : [])),
     refuse(to, isRefused = true) {
       if (isRefused) refused.add(to)
       else refused.delete(to)
