@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -74,18 +75,24 @@ function typesOf(...names: readonly string[]): Installed {
   return Object.fromEntries(names.map((name) => [`@types/${name}`, `@types/${name}`]))
 }
 
-let tarball: Promise<Buffer> | undefined
+/** The workspaces that are published, by their folder. */
+type Published = '.' | './service'
+
+const tarballs = new Map<Published, Promise<Buffer>>()
 
 /** The packed package, which is packed once for each process. */
-function packed(): Promise<Buffer> {
-  tarball ??= pack()
+function packed(workspace: Published): Promise<Buffer> {
+  const known = tarballs.get(workspace)
+  if (known) return known
+  const tarball = pack(workspace)
+  tarballs.set(workspace, tarball)
   return tarball
 }
 
-async function pack(): Promise<Buffer> {
+async function pack(workspace: Published): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-packed-'))
   try {
-    const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder]
+    const args = ['pack', workspace, '--ignore-scripts', '--silent', '--pack-destination', folder]
     const { stdout } = await run('npm', args, { cwd: ROOT })
     return await readFile(join(folder, stdout.trim()))
   } finally {
@@ -101,9 +108,8 @@ export async function consumer(installed?: Installed): Promise<Consumer> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'countersign-consumer-')))
   const modules = join(folder, 'node_modules')
   const own = join(modules, 'countersign')
-  await mkdir(own, { recursive: true })
-  await writeFile(join(folder, TARBALL), await packed())
-  await run('tar', ['-xzf', join(folder, TARBALL), '-C', own, '--strip-components=1'])
+  await writeFile(join(folder, TARBALL), await packed('.'))
+  await unpack(join(folder, TARBALL), own)
   await install(modules, installed ? { ...(await dependenciesOf(own)), ...installed } : await everything())
   const files = (await readdir(own, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
@@ -130,6 +136,33 @@ export async function consumer(installed?: Installed): Promise<Consumer> {
     tsc54: (...tsconfigs) => printed('test/package/compile.mjs', ...tsconfigs),
     dispose: () => rm(folder, { recursive: true, force: true }),
   }
+}
+
+/** Unpacks the service beside the packed plugin, with its dependencies. Returns the path of its command. */
+export async function installService({ folder }: Pick<Consumer, 'folder'>): Promise<string> {
+  const modules = join(folder, 'node_modules')
+  const own = join(modules, '@countersign/service')
+  const file = join(folder, 'countersign-service.tgz')
+  await writeFile(file, await packed('./service'))
+  await unpack(file, own)
+  const dependencies = Object.keys(await dependenciesOf(own)).filter((name) => name !== 'countersign')
+  const missing = dependencies.filter((name) => !existsSync(join(modules, name)))
+  await install(modules, Object.fromEntries(missing.map((name) => [name, serviceSource(name)])))
+  const { bin } = JSON.parse(await readFile(join(own, 'package.json'), 'utf8')) as {
+    readonly bin: { readonly 'countersign-service': string }
+  }
+  return join(own, bin['countersign-service'])
+}
+
+/** A package of the service whose version differs from that of the repository is in a folder of the service. */
+function serviceSource(name: string): string {
+  const nested = join('..', 'service', 'node_modules', name)
+  return existsSync(join(ROOT, 'node_modules', nested)) ? nested : name
+}
+
+async function unpack(file: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  await run('tar', ['-xzf', file, '-C', folder, '--strip-components=1'])
 }
 
 async function install(modules: string, installed: Installed): Promise<void> {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileOf, missing } from '../../kit/debian-packages.js'
 
@@ -20,7 +20,11 @@ export function hasMovableClock(): boolean {
 /** A clock whose offset is in a file of this folder. */
 export function movableClock(folder: string): MovableClock {
   const file = join(folder, 'clock')
-  const ahead = (seconds: number) => writeFileSync(file, `+${seconds}`)
+  const ahead = (seconds: number) => {
+    // Processes read the file whenever they ask for the time, and must not find it empty.
+    writeFileSync(`${file}.new`, `+${seconds}`)
+    renameSync(`${file}.new`, file)
+  }
   ahead(0)
   return {
     env: {
