@@ -33,7 +33,8 @@ export function createApp(context: VaultContext): Express {
   app.use(express.static(PUBLIC, { index: false, maxAge: '1h', setHeaders: noSniff }))
   app.use(securityHeaders, sameOrigin(config), ...bodyParsers)
   app.use(vaultSession(context))
-  app.use(passport.session())
+  // With `initialize`, the gate keeps the user of a pending login out of Passport's part of the session.
+  app.use(passport.initialize(), passport.session())
 
   app.use(mfaSession(mfa))
   app.use('/mfa', mfaRouter(mfa))
