@@ -145,7 +145,7 @@ describeOnBothDatabases((bench, database) => {
     test('warns about pending migrations, without applying them or checking anything else', async () => {
       const { store } = bench()
       const rows = await store.query<{ name: string }>('SELECT name FROM migration ORDER BY name')
-      const pending = rows.slice(-2).map(({ name }) => name)
+      const pending = rows.map(({ name }) => name)
       await store.query('DELETE FROM migration WHERE name = ANY ($1::text[])', [pending])
       const found = await diagnose()
       const applied = await store.query('SELECT name FROM migration ORDER BY name')
@@ -156,7 +156,7 @@ describeOnBothDatabases((bench, database) => {
       expect(found.slice(1)).toEqual([
         `warning migrations: ${pending.join(', ')} must be applied: start the service, which applies them, or run migrate.`,
       ])
-      expect(applied).toEqual(rows.slice(0, -2))
+      expect(applied).toEqual([])
     })
   })
 

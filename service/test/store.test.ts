@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrate, pendingMigrations } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
@@ -249,20 +253,29 @@ test.skipIf(postgresMissing)(
       [1, 2].map(() => openStore({ databaseUrl: server.url, dataDir: '', migrations: 'skip' })),
     )
     if (!first || !second) throw new Error('no store')
+    await migrate(first)
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
+    const from = pathToFileURL(`${folder}/`)
+    writeFileSync(
+      join(folder, '9100-later.index.sql'),
+      'CREATE INDEX CONCURRENTLY later ON factor (failures);\n',
+    )
+    writeFileSync(join(folder, '9101-later.sql'), 'ALTER TABLE factor RENAME TO renamed')
     let isOvertaken = false
     const overtaken: Store = {
       ...first,
-      // The first index is still to be built when the other process begins.
+      // The index is still to be built when the other process begins, which then replaces its table, too.
       async alone(text) {
         if (!isOvertaken) {
           isOvertaken = true
-          await migrate(second)
+          await migrate(second, from)
         }
         await first.alone(text)
       },
     }
-    await migrate(overtaken)
-    expect([isOvertaken, await pendingMigrations(first)]).toEqual([true, []])
+    await migrate(overtaken, from)
+    expect([isOvertaken, await pendingMigrations(first, { folder: from })]).toEqual([true, []])
+    rmSync(folder, { recursive: true })
     await first.close()
     await second.close()
     await server.stop()
