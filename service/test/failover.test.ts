@@ -173,7 +173,11 @@ describe.skipIf(postgresMissing)('a service whose database fails', () => {
     }
     const typed = async (...args: string[]) => {
       const printed: string[] = []
-      const env = { DATABASE_URL: primary.url, DATABASE_READ_URL: standby.url, SERVICE_SECRET: SECRET }
+      const env = {
+        DATABASE_URL: primary.url,
+        SERVICE_DATABASE_READ_URL: standby.url,
+        SERVICE_SECRET: SECRET,
+      }
       expect(await run(args, { env, out: (text) => printed.push(text), err: () => {} })).toBe(0)
       return printed.join('')
     }

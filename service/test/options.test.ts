@@ -201,11 +201,11 @@ describe('the environment', () => {
       NODE_ENV: 'production',
       SERVICE_PORT: 'http',
       SERVICE_DATABASE_POOL_SIZE: '0',
-      SERVICE_REQUEST_SECONDS: '1',
-      SERVICE_MAX_TRIES: '99',
+      SERVICE_REQUEST_TIMEOUT: '1s',
+      SERVICE_ATTEMPTS_PER_CHALLENGE: '99',
       DATABASE_URL: 'mysql://x',
       SERVICE_SECRET: 'short',
-      SERVICE_SECRET_PREVIOUS: 'short',
+      SERVICE_PREVIOUS_SECRETS: 'short',
       SERVICE_API_KEY: 'short',
       SERVICE_APPLICATION_NAME: 'x'.repeat(41),
       SERVICE_ORIGIN: 'https://vault.example',
@@ -227,9 +227,14 @@ describe('the environment', () => {
   })
 
   test('names variables that it does not know, and those that they resemble', () => {
-    const env = { SERVICE_SECRET: SECRET, SERVICE_LOCALES: 'de', SERVICE_FLUX: '1', SERVICE_MAX_TRYS: '3' }
+    const env = {
+      SERVICE_SECRET: SECRET,
+      SERVICE_LOCALES: 'de',
+      SERVICE_FLUX: '1',
+      SERVICE_ATTEMPT_PER_CHALLENGE: '3',
+    }
     expect(() => readEnvironment(env, { dataDir: folder })).toThrow(
-      /SERVICE_FLUX is not a variable of the service\.\n.*SERVICE_LOCALES is .*: did you mean SERVICE_LOCALE\?\n.*SERVICE_MAX_TRYS is .*: did you mean SERVICE_MAX_TRIES\?/,
+      /SERVICE_ATTEMPT_PER_CHALLENGE is .*: did you mean SERVICE_ATTEMPTS_PER_CHALLENGE\?\n.*SERVICE_FLUX is not a variable of the service\.\n.*SERVICE_LOCALES is .*: did you mean SERVICE_LOCALE\?/,
     )
   })
 
@@ -338,14 +343,37 @@ describe('the environment', () => {
     expect(() => read('locked,none')).toThrow('SERVICE_NOTICES must be "none" or a list of locked, app-bound')
   })
 
+  test('has a variable for each option, whose name follows from that of the option', () => {
+    const read = (env: Record<string, string>) =>
+      readEnvironment({ SERVICE_SECRET: SECRET, ...env }, { dataDir: folder }).options
+    expect(read({ SERVICE_REQUEST_TIMEOUT: '10s' })).toMatchObject({ requestTimeout: '10s' })
+    expect(read({ SERVICE_REQUESTS_PER_ACCOUNT: '4' })).toMatchObject({ requestsPerAccount: 4 })
+    expect(read({ SERVICE_SENDS_PER_TEN_MINUTES: '2' }).limits).toEqual({ sendsPerTenMinutes: 2 })
+    expect(
+      read({
+        SERVICE_RELYING_PARTY_ID: 'example.com',
+        SERVICE_RELYING_PARTY_TOP_ORIGINS: 'https://a.example,https://b.example',
+        SERVICE_KEY_POLICY_DEVICE_BOUND_ONLY: 'true',
+      }),
+    ).toMatchObject({
+      relyingParty: { id: 'example.com', topOrigins: ['https://a.example', 'https://b.example'] },
+      keyPolicy: { deviceBoundOnly: true },
+    })
+    expect(readEnvironment({ SERVICE_DRAIN_DURATION: '7s' }, { dataDir: folder }).drainMs).toBe(7_000)
+    for (const old of ['SERVICE_MAX_TRIES', 'SERVICE_LOCK_SECONDS', 'SERVICE_TOP_ORIGINS']) {
+      expect(() => read({ [old]: '3' })).toThrow(`${old} is not a variable of the service`)
+    }
+  })
+
   test('sets every limit', () => {
     const { options } = readEnvironment(
       {
         SERVICE_SECRET: SECRET,
-        SERVICE_MAX_TRIES: '3',
-        SERVICE_LOCK_AFTER: '5',
-        SERVICE_SENDS_PER_10_MIN: '2',
-        SERVICE_CODE_LIFE_SECONDS: '60',
+        SERVICE_ATTEMPTS_PER_CHALLENGE: '3',
+        SERVICE_FAILURES_BEFORE_LOCK: '5',
+        SERVICE_SENDS_PER_TEN_MINUTES: '2',
+        SERVICE_CODE_LIFETIME: '1m',
+        SERVICE_LOCK_DURATION: '3600000',
       },
       { dataDir: folder },
     )
@@ -353,14 +381,20 @@ describe('the environment', () => {
       attemptsPerChallenge: 3,
       failuresBeforeLock: 5,
       sendsPerTenMinutes: 2,
-      codeLifetime: 60_000,
+      codeLifetime: '1m',
+      lockDuration: 3_600_000,
     })
     expect(() =>
-      readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_MAX_TRIES: 'many' }, { dataDir: folder }),
-    ).toThrow('SERVICE_MAX_TRIES')
+      readEnvironment(
+        { SERVICE_SECRET: SECRET, SERVICE_ATTEMPTS_PER_CHALLENGE: 'many' },
+        { dataDir: folder },
+      ),
+    ).toThrow('SERVICE_ATTEMPTS_PER_CHALLENGE')
     expect(() =>
-      readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_LOCK_SECONDS: '60' }, { dataDir: folder }),
-    ).toThrow('SERVICE_LOCK_SECONDS must be a whole number of seconds from 900 to 86400')
+      readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_LOCK_DURATION: '60s' }, { dataDir: folder }),
+    ).toThrow(
+      'SERVICE_LOCK_DURATION must be a duration from 15m to 24h, such as 30m, or a number of milliseconds (default 30m)',
+    )
   })
 })
 

@@ -107,7 +107,7 @@ async function checkKeys(store: Store, keyId: string, previous: readonly string[
     const keys = unknown.map((row) => row.key_id).join(', ')
     throw new ConfigurationError([
       `SERVICE_SECRET (\`secret\`) cannot decrypt what is in this store, which was sealed with key ${keys}. ` +
-        'Add the former secret to SERVICE_SECRET_PREVIOUS, or use another DATA_DIR or DATABASE_URL.',
+        'Add the former secret to SERVICE_PREVIOUS_SECRETS, or use another DATA_DIR or DATABASE_URL.',
     ])
   }
   await store.query('INSERT INTO sealing_key (key_id) VALUES ($1) ON CONFLICT DO NOTHING', [keyId])

@@ -1,7 +1,7 @@
 import request from 'supertest'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { SETTING_NAMES } from '../../src/applications/settings.js'
 import { PAGE_ROUTES } from '../../src/console/routes.js'
-import { SETTING_NAMES } from '../../src/operator/parse-settings.js'
 import { isAtLeast, ROLES, type Role } from '../../src/operator/role.js'
 import { simulatedOutcomeFor } from '../../src/test-mode/simulated-outcomes.js'
 import { eventReceiver } from '../events/event-receiver.js'
