@@ -65,13 +65,13 @@ describe('the documents', () => {
   const groups: readonly (readonly [string, string, ...string[]])[] = [
     ['Options', 'src/options.ts', 'SharedOptions', 'OptionalUserId'],
     ['service', 'src/client/address.ts', 'ServiceAddress', 'BreakerOptions'],
-    ['urls', 'src/options.ts', 'UrlOptions'],
-    ['login', 'src/options.ts', 'LoginOptions'],
+    ['urls', 'src/options/urls.ts', 'UrlOptions'],
+    ['login', 'src/options/login.ts', 'LoginOptions'],
     ['limits', 'src/limits/options.ts', 'LimitOptions'],
-    ['notices', 'src/options.ts', 'NoticeOptions'],
+    ['notices', 'src/options/notices.ts', 'NoticeOptions'],
     ['recovery', 'src/recovery/options.ts', 'RecoveryOptions'],
-    ['pages', 'src/options.ts', 'PageOptions'],
-    ['languages', 'src/options.ts', 'LanguageOptions'],
+    ['pages', 'src/options/pages.ts', 'PageOptions'],
+    ['languages', 'src/options/languages.ts', 'LanguageOptions'],
   ]
 
   it.each(groups)(

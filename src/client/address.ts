@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Duration } from '../duration.js'
-import { duration, wholeNumber } from '../option-rules.js'
+import { duration, inMilliseconds, wholeNumber } from '../option-rules.js'
 import { type DialectInput, dialectOption } from './dialect.js'
 
 /** An MFA service that is reached over HTTP. */
@@ -57,50 +57,49 @@ const baseUrl = z.url({ protocol: /^https?$/, error: aUrl }).superRefine((text, 
 })
 
 /** The rules of the option `service` for an address. */
-export const serviceAddress = z
-  .strictObject({
-    baseUrl,
-    apiKey: z
-      .string({ error: 'must be the API key of the MFA service (is MFA_API_KEY set?)' })
-      .min(16, { error: 'must have at least 16 characters; give the whole API key' })
-      .regex(/^[\x21-\x7e]+$/, {
-        error: 'must be one line of ASCII without spaces; was a line break copied with it?',
-      }),
-    dialect: dialectOption,
-    timeout: duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS),
-    transcribeTimeout: duration('1s', '10m', '60s').prefault(TRANSCRIBE_TIMEOUT_MS),
-    maxConnections: wholeNumber(1, 1_024, 'connections').default(64),
-    breaker: z
-      .union(
-        [
-          z.literal(false),
-          z
-            .strictObject({
-              failures: wholeNumber(2, 100, 'failures').default(5),
-              pause: duration('1s', '5m', '10s').prefault('10s'),
-            })
-            .transform(({ failures, pause }) => ({ failures, pauseMs: pause })),
-        ],
-        { error: 'must be false, or an object like { failures: 5, pause: "10s" }' },
-      )
-      .prefault({}),
-    allowInsecureServiceUrl: z.boolean({ error: 'must be true or false' }).default(false),
-  })
-  .refine((address) => isSafe(address.baseUrl) || address.allowInsecureServiceUrl === true, {
-    path: ['baseUrl'],
-    // Also when another member has a fault: all faults are reported together.
-    when: () => true,
-    error: ({ input }) =>
-      `must be https (got http://${hostOf(input)}). If you own and trust that network, set allowInsecureServiceUrl: true`,
-  })
-  .transform(({ apiKey, baseUrl, timeout, transcribeTimeout, ...rest }) => ({
-    ...rest,
-    timeoutMs: timeout,
-    transcribeTimeoutMs: transcribeTimeout,
-    baseUrl: baseUrl.replace(/\/+$/, ''),
-    // A function, so that no log, `inspect` or JSON of these settings can show it (R78).
-    apiKey: () => apiKey,
-  }))
+export const serviceAddress = inMilliseconds(
+  z
+    .strictObject({
+      baseUrl,
+      apiKey: z
+        .string({ error: 'must be the API key of the MFA service (is MFA_API_KEY set?)' })
+        .min(16, { error: 'must have at least 16 characters; give the whole API key' })
+        .regex(/^[\x21-\x7e]+$/, {
+          error: 'must be one line of ASCII without spaces; was a line break copied with it?',
+        }),
+      dialect: dialectOption,
+      timeout: duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS),
+      transcribeTimeout: duration('1s', '10m', '60s').prefault(TRANSCRIBE_TIMEOUT_MS),
+      maxConnections: wholeNumber(1, 1_024, 'connections').default(64),
+      breaker: z
+        .union(
+          [
+            z.literal(false),
+            inMilliseconds(
+              z.strictObject({
+                failures: wholeNumber(2, 100, 'failures').default(5),
+                pause: duration('1s', '5m', '10s').prefault('10s'),
+              }),
+            ),
+          ],
+          { error: 'must be false, or an object like { failures: 5, pause: "10s" }' },
+        )
+        .prefault({}),
+      allowInsecureServiceUrl: z.boolean({ error: 'must be true or false' }).default(false),
+    })
+    .refine((address) => isSafe(address.baseUrl) || address.allowInsecureServiceUrl === true, {
+      path: ['baseUrl'],
+      // Also when another member has a fault: all faults are reported together.
+      when: () => true,
+      error: ({ input }) =>
+        `must be https (got http://${hostOf(input)}). If you own and trust that network, set allowInsecureServiceUrl: true`,
+    }),
+).transform(({ apiKey, baseUrl, ...rest }) => ({
+  ...rest,
+  baseUrl: baseUrl.replace(/\/+$/, ''),
+  // A function, so that no log, `inspect` or JSON of these settings can show it (R78).
+  apiKey: () => apiKey,
+}))
 
 /** A validated address of a service. */
 export type ServiceSettings = Readonly<z.output<typeof serviceAddress>>

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Duration } from '../duration.js'
-import { duration, wholeNumber } from '../option-rules.js'
+import { duration, inMilliseconds, wholeNumber } from '../option-rules.js'
 import { counterStoreConfig, type StoreConfig } from '../stores/config.js'
 import type { CounterStore } from '../stores/counter-store.js'
 
@@ -36,8 +36,8 @@ export interface LimitOptions {
 }
 
 /** The rules of the option `limits`. */
-export const limitsSchema = z
-  .strictObject(
+export const limits = inMilliseconds(
+  z.strictObject(
     {
       store: counterStoreConfig.prefault('memory'),
       attemptsPerChallenge: wholeNumber(3, 10, 'attempts').default(5),
@@ -53,10 +53,5 @@ export const limitsSchema = z
       codeLifetime: duration('1m', '10m', '5m').prefault('5m'),
     },
     { error: 'must be an object like { attemptsPerChallenge: 5 }' },
-  )
-  .transform(({ lockDuration, resendWaits, codeLifetime, ...others }) => ({
-    ...others,
-    lockMs: lockDuration,
-    resendWaitsMs: resendWaits,
-    codeLifeMs: codeLifetime,
-  }))
+  ),
+)

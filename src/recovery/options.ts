@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Duration } from '../duration.js'
 import type { AccountNotice } from '../notices/notice.js'
-import { callback, duration } from '../option-rules.js'
+import { callback, duration, inMilliseconds } from '../option-rules.js'
 import type { Method } from '../protocol/methods.js'
 import { itemStoreConfig, type StoreConfig } from '../stores/config.js'
 
@@ -55,8 +55,8 @@ export interface RecoveryOptions<User = Express.User> {
 }
 
 /** The rules of the option `recovery`. */
-export const recoverySchema = z
-  .strictObject(
+export const recovery = inMilliseconds(
+  z.strictObject(
     {
       onNotice: callback<RecoveryOptions['onNotice']>('must be a function that sends a notice to a contact'),
       onFactorsEnded: callback<RecoveryOptions['onFactorsEnded']>(
@@ -74,5 +74,5 @@ export const recoverySchema = z
       error:
         'must be an object like { onNotice: (contact, notice) => …, onFactorsEnded: (user, factors) => … }',
     },
-  )
-  .transform(({ waitingPeriod, ...others }) => ({ ...others, waitMs: waitingPeriod }))
+  ),
+)

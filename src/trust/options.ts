@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import * as z from 'zod'
 import type { Duration } from '../duration.js'
-import { callback, duration, wholeNumber } from '../option-rules.js'
+import { callback, duration, inMilliseconds, wholeNumber } from '../option-rules.js'
 import { itemStoreConfig, type StoreConfig } from '../stores/config.js'
 
 /** Browsers in which sign-in skips the second factor. See docs/trusted-devices.md. */
@@ -30,8 +30,8 @@ export interface TrustedDeviceOptions<User = Express.User> {
 }
 
 /** The rules of the option `trustedDevices`. */
-export const trustedDevicesSchema = z
-  .strictObject(
+export const trustedDevices = inMilliseconds(
+  z.strictObject(
     {
       store: itemStoreConfig,
       maxAge: duration('1h', '30d', '30d').prefault('30d'),
@@ -48,5 +48,5 @@ export const trustedDevicesSchema = z
       ).optional(),
     },
     { error: 'must be an object like { store: "memory" }' },
-  )
-  .transform(({ maxAge, ...others }) => ({ ...others, maxAgeMs: maxAge }))
+  ),
+)
