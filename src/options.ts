@@ -57,7 +57,7 @@ export interface SharedOptions<User = Express.User> {
   /**
    * Lists the second factors of a user, from your own record. It is called once per request of a user who has not
    * passed a second factor. A user without a factor is not asked for one, unless `policy` says so. A list that cannot
-   * be used fails the request with `ERR_MFA_FACTORS`. Required.
+   * be used fails the request with `ERR_MFA_FACTORS`. Required. See docs/options.md#factors.
    */
   factors: (user: User) => readonly FactorInput[] | Promise<readonly FactorInput[]>
   /**
@@ -70,14 +70,15 @@ export interface SharedOptions<User = Express.User> {
   /**
    * Called when the user has confirmed an authenticator app, so that you can add it to their factors. Without it, the
    * service says at each sign-in which users have an app; a service that cannot tell requires it where enrollment is
-   * mounted.
+   * mounted. By default, the service is asked. See docs/options.md#apps-that-you-do-not-list.
    */
   onAppEnrolled?:
     | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => unknown)
     | undefined
   /**
    * Called when the user has removed their authenticator app, so that you can take it out of their factors. It may be called
-   * again for an app that you no longer have. Without it, the pages do not offer to remove an app that `factors` lists.
+   * again for an app that you no longer have. Without it, the pages do not offer to remove an app that `factors` lists. See
+   * docs/options.md#factors-that-users-remove.
    */
   onAppRemoved?:
     | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => unknown)
@@ -87,22 +88,24 @@ export interface SharedOptions<User = Express.User> {
    * one first. `skip`: this session continues without one, but does not count for `requireMfa`, and cannot enroll the first
    * factor of an account. `{ skip: true, mayEnroll: true }`: it can, because the login itself proved the user.
    * `{ graceUntil }`: a user without a factor may enroll one until then. Any other answer fails the request with `ERR_MFA_POLICY`. By
-   * default, a second factor is required from every user who has one.
+   * default, a second factor is required from every user who has one. See docs/options.md#policy.
    */
   policy?: ((context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>) | undefined
   /**
    * How long a request waits for a promise of `factors`, `policy`, `onAppEnrolled`, `onAppRemoved`, `languages.remember` or
    * `notices.onCompromise`, `1s` to `60s`. After that it fails with `ERR_MFA_CALLBACK_TIMEOUT`, nobody is signed in, and a later
    * answer is ignored; for `onCompromise` the failure is logged and the request continues. Defaults to `10s`.
+   * See docs/options.md#functions-that-fail.
    */
   callbackTimeout?: Duration | undefined
   /**
-   * How many MFA requests of one process may wait for the service, a store or your functions at once, 16 to 10,000. Others are
-   * refused with 503 and `Retry-After`. Defaults to 256.
+   * How many MFA requests of one process may wait for the service, a store or your functions at once, 16 to 10,000; at most
+   * 32 while the processor is busy all the time. Others are refused with 503 and `Retry-After`. Defaults to 256. See
+   * docs/outage.md#when-the-app-is-overloaded.
    */
   maxConcurrentRequests?: number | undefined
   /**
-   * Called with every event. It is not awaited, and an error in it is logged and changes nothing. See docs/events.md.
+   * Called with every event, without codes and contacts. It is not awaited, and an error in it is logged and changes nothing. See docs/events.md.
    */
   onEvent?: ((event: MfaEvent) => unknown) | undefined
   /**
@@ -116,14 +119,14 @@ export interface SharedOptions<User = Express.User> {
         error(message: string, error?: unknown): void
       }
     | undefined
-  /** Name of your app on the pages and in notices, at most 60 characters. Defaults to `this site`. */
+  /** Name of your app on the pages and in notices, at most 60 characters. Use the name that the MFA service has for it. Defaults to `this site`. */
   appName?: string | undefined
   /** Returns where a browser is, like `Lyon, France`, for the list of devices and for notices. By default, no location is shown. */
   location?: ((req: Request) => string | undefined) | undefined
   /**
    * What the user is offered when the service cannot deliver a code: nothing (`closed`), their other factors
    * (`other-factor`), or their backup codes only (`backup-only`). A code that cannot be checked never passes. Defaults
-   * to `closed`.
+   * to `closed`. See docs/outage.md.
    */
   outage?: 'closed' | 'other-factor' | 'backup-only' | undefined
   /**
@@ -139,14 +142,15 @@ export interface SharedOptions<User = Express.User> {
   limits?: LimitOptions | undefined
   /**
    * Whether users can add security keys and passkeys, if the service keeps them; an object for more. Each sign-in then depends on
-   * the service, which knows who has a key. Defaults to `true` without `onAppEnrolled`, and to `false` with it.
+   * the service, which knows who has a key. Defaults to `true` without `onAppEnrolled`, else `false`. See
+   * docs/keys.md.
    */
   keys?: boolean | KeyOptions | undefined
-  /** Browsers in which sign-in skips the second factor. Off unless given. */
+  /** Browsers in which sign-in skips the second factor. Off unless given. See docs/trusted-devices.md. */
   trustedDevices?: TrustedDeviceOptions<User> | undefined
-  /** What the user is notified of. By default, no notice is written. */
+  /** What the user is notified of. By default, no notice is written. See docs/notices.md. */
   notices?: NoticeOptions<User> | undefined
-  /** How users get back in who have lost their strongest factor. Off unless given. */
+  /** How users get back in who have lost their strongest factor. Off unless given. See docs/recovery.md. */
   recovery?: RecoveryOptions<User> | undefined
   /** How the pages look. All members have defaults. */
   pages?: PageOptions<User> | undefined

@@ -15,7 +15,7 @@ export interface ServiceAddress {
   /**
    * Which API the service speaks: `published`, `countersign` for the self-hosted service, the parts in which it differs
    * from the published API, or `detect`: the service must say before the first call that it is the Countersign service.
-   * Defaults to `detect`. Another service is never guessed from an answer, so name its API.
+   * Defaults to `detect`. Another service is never guessed from an answer, so name its API. See docs/dialect.md.
    */
   dialect?: 'detect' | 'published' | 'countersign' | DialectInput | undefined
   /** How long one call may take in all, 100 milliseconds to `10s`. Defaults to `5s`. */
@@ -24,7 +24,7 @@ export interface ServiceAddress {
   transcribeTimeout?: Duration | undefined
   /** How many connections to the service may be open at once, 1 to 1,024. Defaults to 64. */
   maxConnections?: number | undefined
-  /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5, pause: '10s' }`. */
+  /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5, pause: '10s' }`. See docs/outage.md. */
   breaker?: false | BreakerOptions | undefined
   /**
    * Allows plain http to another machine. The API key and every code can then be read on the way. Defaults to `false`.

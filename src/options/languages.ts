@@ -19,7 +19,7 @@ export interface LanguageOptions {
   locale?: ((req: Request) => string | undefined) | undefined
   /**
    * Your own texts by language: `{ en: { choose: { title: 'Is it you?' } } }`. Single texts for a language of the pages,
-   * or every text of another language. Defaults to our texts.
+   * or every text of another language. Defaults to our texts. See docs/options.md#texts.
    */
   texts?: MfaTexts | undefined
 }

@@ -22,7 +22,7 @@ export interface LoginOptions<User = Express.User> {
   /**
    * Lets any fresh second factor change the factors of an account, request backup codes and trust a browser, even one that
    * is weaker than the strongest factor of the account. An attacker with the password and the mailbox can then replace the
-   * user's authenticator app. Defaults to `false`.
+   * user's authenticator app. Defaults to `false`. See SECURITY.md#changing-factors.
    */
   allowWeakFactorsToChangeFactors?: boolean | undefined
   /** What your own login proves, as an RFC 8176 value for `amr`. Defaults to `pwd`. */
@@ -31,7 +31,7 @@ export interface LoginOptions<User = Express.User> {
    * Returns that this login was a passkey sign-in of your own in which the authenticator verified the user: `hwk` for a passkey that
    * exists on one device only, `swk` for one that can be synced. The session is then verified, with the `amr` of that passkey, and
    * counts as one that has just shown a passkey. `undefined` for every other login, also for a key without user verification. Off
-   * unless given.
+   * unless given. See docs/keys.md#your-own-passkey-sign-in.
    */
   passkeySignIn?: ((context: PolicyContext<User>) => 'hwk' | 'swk' | undefined) | undefined
 }

@@ -18,7 +18,7 @@ export interface NoticeOptions<User = Express.User> {
   onCompromise?: ((compromise: Compromise) => unknown) | undefined
   /**
    * Where the links in notices are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with
-   * the functions of `ItemStore`. Defaults to `trustedDevices.store`.
+   * the functions of `ItemStore`. Defaults to `trustedDevices.store`. See docs/options.md#stores.
    */
   store?: StoreConfig | undefined
 }

@@ -5,7 +5,7 @@ import type { PageFrame, RenderView, View } from '../pages/view.js'
 
 /** How the pages look. */
 export interface PageOptions<User = Express.User> {
-  /** Your style sheet, a path on this site that is linked after ours and sets its custom properties. Defaults to none. */
+  /** Your style sheet, a path on this site that is linked after ours and sets its custom properties. Defaults to none. See docs/options.md#your-own-pages. */
   stylesheet?: string | undefined
   /**
    * Your logo, a path on this site to an image, 32 pixels high on every page. It takes the place of the initial of `appName`, whose
@@ -23,7 +23,7 @@ export interface PageOptions<User = Express.User> {
   preferred?: ((user: User) => string | undefined) | undefined
   /**
    * Replaces pages: it receives the view as data and the standard renderer, and returns a whole HTML document. Defaults
-   * to the standard renderer.
+   * to the standard renderer. See docs/options.md#your-own-pages.
    */
   render?: ((view: View, frame: PageFrame, standard: RenderView) => string) | undefined
 }

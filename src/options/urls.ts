@@ -7,7 +7,7 @@ export interface UrlOptions {
   path?: string | undefined
   /**
    * The part of the path that a proxy in front of the app removes, like `/bank`. All paths in the options include it.
-   * Defaults to none. An app that is mounted in another Express app does not need it.
+   * Defaults to none. An app that is mounted in another Express app does not need it. See docs/options.md#below-a-path.
    */
   pathPrefix?: string | undefined
   /**

@@ -8,14 +8,15 @@ import { itemStoreConfig, type StoreConfig } from '../stores/config.js'
 export interface TrustedDeviceOptions<User = Express.User> {
   /**
    * Where trusted devices are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with the
-   * functions of `ItemStore`. Required, without a default.
+   * functions of `ItemStore`. Required, without a default. See
+   * docs/trusted-devices.md#stores.
    */
   store: StoreConfig
   /** How long a browser is trusted, counted from the moment the user trusted it, `1h` to `30d`. Defaults to `30d`. */
   maxAge?: Duration | undefined
   /** How many devices a user may trust, 1 to 10; a new one replaces the one unused for longest. Defaults to 10. */
   maxDevices?: number | undefined
-  /** Name of the cookie. Defaults to `mfa-devices`; if the whole site uses https, `__Host-mfa-devices` is stricter. */
+  /** Name of the cookie. If the whole site uses https, `__Host-mfa-devices` is stricter. Defaults to `mfa-devices`. */
   cookieName?: string | undefined
   /**
    * Decides whether a user may trust a browser, when trust is offered and at each sign-in. By default, every user may
