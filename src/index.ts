@@ -54,18 +54,14 @@ export type { LimitOptions } from './limits/options.js'
 export { type ClientLiveOptions, type MfaClient, type MfaClientOptions, mfaClient } from './mfa-client.js'
 export type { NoticeCatalogue } from './notices/catalogue.js'
 export type { AccountNotice, NoticeFacts, NoticeType } from './notices/notice.js'
-export type {
-  Compromise,
-  KeyOptions,
-  LanguageOptions,
-  LoginOptions,
-  MfaOptions,
-  NoticeOptions,
-  PageOptions,
-  PolicyContext,
-  PolicyDecision,
-  UrlOptions,
-} from './options.js'
+export type { KeyOptions } from './options/keys.js'
+export type { LanguageOptions } from './options/languages.js'
+export type { LoginOptions } from './options/login.js'
+export type { Compromise, NoticeOptions } from './options/notices.js'
+export type { PageOptions } from './options/pages.js'
+export type { PolicyContext, PolicyDecision } from './options/policy.js'
+export type { UrlOptions } from './options/urls.js'
+export type { MfaOptions } from './options.js'
 export type { Catalogue as PageCatalogue } from './pages/locales/catalogue.js'
 export type {
   ChallengeView,

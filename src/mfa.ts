@@ -64,13 +64,13 @@ function build(options: unknown): RouteDeps {
       failed(error)
     }
   }
-  const standard: RenderView = (view, frame) => renderView(view, frame, settings.texts)
+  const standard: RenderView = (view, frame) => renderView(view, frame, settings.languages.texts)
   const diagnostics = diagnosticsFor(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
-  const { trustedDevices, publicUrl, noticeStore } = settings
+  const { trustedDevices, publicUrl, notices } = settings
   const trustStore = trustedDevices && openStore(trustedDevices.store)
   const devices = trustStore && devicesIn(trustStore, trustedDevices)
   const ownStore = settings.recovery?.store && openStore(settings.recovery.store)
-  const linkStore = noticeStore ? openStore(noticeStore) : (trustStore ?? ownStore)
+  const linkStore = notices.store ? openStore(notices.store) : (trustStore ?? ownStore)
   const sessionsValidAfter = publicUrl && linkStore ? sessionsValidAfterIn(linkStore) : undefined
   const recoveryStore = ownStore ?? linkStore
   const recovery =

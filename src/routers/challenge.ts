@@ -150,7 +150,7 @@ export async function respondState(context: RouteContext): Promise<void> {
       },
     }),
   }
-  const endsAt = iso(state.record.startedAt + deps.settings.pendingLoginMs)
+  const endsAt = iso(state.record.startedAt + deps.settings.pendingLifetimeMs)
   const answer: MfaState =
     state.stage === 'pending'
       ? {

@@ -185,7 +185,7 @@ function isReadOnly(req: Request): boolean {
 async function pendingState(req: Request, deps: SessionDeps, state: ActiveState): Promise<SessionState> {
   const { record } = state
   const ageMs = Date.now() - record.startedAt
-  if (ageMs < deps.settings.pendingLoginMs && ageMs > -CLOCK_SLACK_MS) return state
+  if (ageMs < deps.settings.pendingLifetimeMs && ageMs > -CLOCK_SLACK_MS) return state
   if (isReadOnly(req)) withholdUser(req)
   else {
     await endPendingLogin(req, record.returnTo)

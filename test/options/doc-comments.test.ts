@@ -22,6 +22,12 @@ async function exportsOf(entry: string): Promise<(Declaration & { readonly file:
 /** The files that declare options, including those whose types no entry exports by name. */
 const OPTION_FILES = [
   'src/options.ts',
+  'src/options/keys.ts',
+  'src/options/languages.ts',
+  'src/options/login.ts',
+  'src/options/notices.ts',
+  'src/options/pages.ts',
+  'src/options/urls.ts',
   'src/browser/confirm-with-key.ts',
   'src/browser/enroll-key.ts',
   'src/client/address.ts',

@@ -97,7 +97,10 @@ describe('an option with the value undefined', () => {
     const none = Object.fromEntries(
       [...names, 'urls', 'login', 'pages', 'onEvent'].map((name) => [name, undefined]),
     )
-    expect(readOptions({ ...WORKING, ...none })).toMatchObject({ path: '/mfa', pendingLoginMs: 10 * MINUTE })
+    expect(readOptions({ ...WORKING, ...none })).toMatchObject({
+      path: '/mfa',
+      pendingLifetimeMs: 10 * MINUTE,
+    })
     for (const [group, members] of Object.entries(GROUPS)) {
       const given = Object.fromEntries(members.map((member) => [member, undefined]))
       expect(faultsOf({ [group]: given }), group).toEqual([])
@@ -129,6 +132,35 @@ describe('an unknown option', () => {
     ],
   ])('is a fault: %j', (replaced, expected) => {
     expect(faultsOf(replaced).join('\n')).toContain(expected)
+  })
+
+  it.each<[object, string]>([
+    [{ Factors: 1 }, 'Factors is not an option; do you mean factors?'],
+    [{ login: { signinPath: '/in' } }, 'login.signinPath is not an option; do you mean signInPath?'],
+    [
+      { limits: { atemptsPerChalenge: 5 } },
+      'limits.atemptsPerChalenge is not an option; do you mean attemptsPerChallenge?',
+    ],
+    [{ keys: { offerPasskeys: '1d' } }, 'keys.offerPasskeys is not an option; do you mean offerPasskey?'],
+    [
+      { service: { ...WORKING.service, timeOut: '1s' } },
+      'service.timeOut is not an option; do you mean timeout?',
+    ],
+    [
+      { service: { ...WORKING.service, breaker: { pauze: '1s' } } },
+      'service.breaker.pauze is not an option; do you mean pause?',
+    ],
+    [{ notices: { stores: 'memory' } }, 'notices.stores is not an option; do you mean store?'],
+  ])('leads to the option that is nearest: %j', (replaced, expected) => {
+    expect(faultsOf(replaced)).toEqual([expected])
+  })
+
+  it.each<[object, string]>([
+    [{ onAppAdded: () => {} }, 'onAppAdded is not an option; check its spelling'],
+    [{ urls: { pa: '/mfa' } }, 'urls.pa is not an option; check its spelling'],
+    [{ keys: { k: 1 } }, 'keys.k is not an option; check its spelling'],
+  ])('leads to no option that is far from it: %j', (replaced, expected) => {
+    expect(faultsOf(replaced)).toEqual([expected])
   })
 
   it('is one fault for each name', () => {
@@ -193,16 +225,16 @@ describe('a number or time (R18)', () => {
       signInPath: '/login',
       signOutPath: '/logout',
       homePath: '/',
-      open: [],
-      pendingLoginMs: 10 * MINUTE,
-      codeLifeMs: 5 * MINUTE,
+      pendingPaths: [],
+      pendingLifetimeMs: 10 * MINUTE,
       callbackTimeoutMs: 10_000,
       maxConcurrentRequests: 256,
       limits: {
         store: 'memory',
         attemptsPerChallenge: 5,
         failuresBeforeLock: 10,
-        lockMs: 30 * MINUTE,
+        lockDurationMs: 30 * MINUTE,
+        codeLifetimeMs: 5 * MINUTE,
         sendsPerTenMinutes: 5,
         sendsPerDay: 10,
         resendWaitsMs: [30_000, 60_000, 120_000],
