@@ -16,7 +16,7 @@ export interface SharedStores {
 export function vaultMfa(
   config: Pick<
     Config,
-    'limits' | 'passkeyOffer' | 'pendingLoginMs' | 'trustMaxAge' | 'recoveryWait' | 'publicUrl'
+    'limits' | 'passkeyOffer' | 'pendingLifetime' | 'trustMaxAge' | 'recoveryWait' | 'publicUrl'
   >,
   service: MfaOptions['service'],
   users: Users,
@@ -74,7 +74,7 @@ export function vaultMfa(
     login: {
       // Pending logins can ask for their status, choose a language, and read their messages in development.
       pendingPaths: ['/me', '/language', '/inbox'],
-      pendingLifetime: config.pendingLoginMs,
+      pendingLifetime: config.pendingLifetime,
     },
     limits: { ...config.limits, ...(redis && { store: { redis } }) },
     trustedDevices: {
