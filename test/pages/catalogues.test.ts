@@ -40,8 +40,13 @@ const cataloguesOf = (keys?: readonly string[]) =>
 type Catalogue = ReturnType<typeof cataloguesOf>[number]
 
 /** A test that runs a check for each of them. */
-const everyCatalogue = (check: (one: Catalogue) => void, keys?: readonly string[]) => () =>
-  everyCase(cataloguesOf(keys), check)
+const everyCatalogue = (check: (one: Catalogue) => void, keys?: readonly string[]) => () => {
+  const named = new Map(cataloguesOf(keys).map((one) => [`${one.name} in ${one.key}`, one]))
+  return everyCase(named.keys(), (name) => {
+    const one = named.get(name)
+    if (one) check(one)
+  })
+}
 
 const TRANSLATED = cataloguesOf()
   .map(({ key }) => key)
