@@ -7,6 +7,7 @@ import {
   readEnvironment,
 } from '@countersign/service'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { everyCase } from '../../test/kit/every-case.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { NOTICES } from '../src/application.js'
 import { clientNetwork } from '../src/contacts/client-network.js'
@@ -50,23 +51,27 @@ describe('options', () => {
     expect(limitsOf({ codeLifetime: 60_000 }).codeLifetimeMs).toBe(60_000)
   })
 
-  test.each([
-    ['lockDuration', 'an hour'],
-    ['lockDuration', '1.5h'],
-    ['lockDuration', '25h'],
-    ['codeLifetime', 59_999],
-    ['codeLifetime', '1 m'],
-    ['codeLifetime', Number.NaN],
-    ['codeLifetime', Number.POSITIVE_INFINITY],
-    ['codeLifetime', null],
-    ['codeDigits', '6'],
-  ])('refuse the limit %s = %j with its range', (name, value) => {
-    expect(faultsOf({ secret: SECRET, delivery: 'inbox', limits: { [name]: value } })).toEqual([
-      expect.stringMatching(
-        new RegExp(`^${name} must be a (duration|whole number of digits) from \\d+m? to \\d+[mh]?[ ,]`),
-      ),
-    ])
-  })
+  test('refuse a limit outside of its range', () =>
+    everyCase(
+      [
+        ['lockDuration', 'an hour'],
+        ['lockDuration', '1.5h'],
+        ['lockDuration', '25h'],
+        ['codeLifetime', 59_999],
+        ['codeLifetime', '1 m'],
+        ['codeLifetime', Number.NaN],
+        ['codeLifetime', Number.POSITIVE_INFINITY],
+        ['codeLifetime', null],
+        ['codeDigits', '6'],
+      ],
+      ([name, value]) => {
+        expect(faultsOf({ secret: SECRET, delivery: 'inbox', limits: { [name]: value } })).toEqual([
+          expect.stringMatching(
+            new RegExp(`^${name} must be a (duration|whole number of digits) from \\d+m? to \\d+[mh]?[ ,]`),
+          ),
+        ])
+      },
+    ))
 
   test('report all faults together, each with what is expected (R18)', async () => {
     const error = await rejection(
@@ -109,9 +114,10 @@ describe('options', () => {
     ])
   })
 
-  test.each([[undefined], [null], [5], [{}], [[]]])('refuse %j', (options) => {
-    expect(faultsOf(options).length).toBeGreaterThan(0)
-  })
+  test('refuse what is no object', () =>
+    everyCase([[undefined], [null], [5], [{}], [[]]], ([options]) => {
+      expect(faultsOf(options).length).toBeGreaterThan(0)
+    }))
 
   test('allow an undefined secret in their type, but not when the service starts', () => {
     const options: ServiceOptions = {
@@ -313,15 +319,13 @@ describe('the environment', () => {
     ).toBeDefined()
   })
 
-  test.each(['Production', 'PRODUCTION', 'prod', 'production '])(
-    'refuses NODE_ENV=%j, which means production but would be taken for development (R100)',
-    async (NODE_ENV) => {
+  test('refuses a NODE_ENV that means production but would be taken for development (R100)', () =>
+    everyCase(['Production', 'PRODUCTION', 'prod', 'production '], async (NODE_ENV) => {
       const fault = /NODE_ENV must be production in lower case/
       expect(() => readEnvironment({ NODE_ENV, SERVICE_SECRET: SECRET }, { dataDir: folder })).toThrow(fault)
       vi.stubEnv('NODE_ENV', NODE_ENV)
       await expect(createService({ secret: SECRET, delivery: 'inbox' })).rejects.toThrow(fault)
-    },
-  )
+    }))
 
   test('serves metrics without a key only where nobody else can reach them (R100)', () => {
     const withoutKey = (env: Record<string, string>) =>
@@ -398,27 +402,31 @@ describe('the environment', () => {
   })
 })
 
-test.each([
-  ['+447911123456', 'sms', undefined],
-  ['+447700900123', 'sms', undefined],
-  ['+12025550123', 'sms', undefined],
-  ['+4915112345678', 'sms', undefined],
-  ['+442071234567', 'call', undefined],
-  ['+442071234567', 'whatsapp', undefined],
-  ['+442071234567', 'sms', 'No messages are sent to landlines.'],
-  ['+448081570000', 'sms', 'No messages are sent to toll-free numbers.'],
-  ['+491801234567', 'call', 'No messages are sent to shared-cost numbers.'],
-  ['+19005550123', 'sms', 'No messages are sent to premium-rate numbers.'],
-  ['+447012345678', 'call', 'No messages are sent to personal numbers, which forward to others.'],
-  ['+447640123456', 'sms', 'No messages are sent to pagers.'],
-  ['+8816123456789', 'sms', 'No messages are sent to satellite and global numbers.'],
-  ['+870301234567', 'call', 'No messages are sent to satellite and global numbers.'],
-  ['+88213100000', 'whatsapp', 'No messages are sent to satellite and global numbers.'],
-  ['+10000000000', 'sms', 'The phone number is not assigned in any country.'],
-  ['+5511876543', 'sms', 'The phone number is not assigned in any country.'],
-] as const)('messages to %s by %s: %s (R103)', (phone, channel, refusal) => {
-  expect(refusePhone(phone, channel)?.detail).toBe(refusal)
-})
+test('messages are sent to numbers that can receive them, and refused for others with a reason (R103)', () =>
+  everyCase(
+    [
+      ['+447911123456', 'sms', undefined],
+      ['+447700900123', 'sms', undefined],
+      ['+12025550123', 'sms', undefined],
+      ['+4915112345678', 'sms', undefined],
+      ['+442071234567', 'call', undefined],
+      ['+442071234567', 'whatsapp', undefined],
+      ['+442071234567', 'sms', 'No messages are sent to landlines.'],
+      ['+448081570000', 'sms', 'No messages are sent to toll-free numbers.'],
+      ['+491801234567', 'call', 'No messages are sent to shared-cost numbers.'],
+      ['+19005550123', 'sms', 'No messages are sent to premium-rate numbers.'],
+      ['+447012345678', 'call', 'No messages are sent to personal numbers, which forward to others.'],
+      ['+447640123456', 'sms', 'No messages are sent to pagers.'],
+      ['+8816123456789', 'sms', 'No messages are sent to satellite and global numbers.'],
+      ['+870301234567', 'call', 'No messages are sent to satellite and global numbers.'],
+      ['+88213100000', 'whatsapp', 'No messages are sent to satellite and global numbers.'],
+      ['+10000000000', 'sms', 'The phone number is not assigned in any country.'],
+      ['+5511876543', 'sms', 'The phone number is not assigned in any country.'],
+    ] as const,
+    ([phone, channel, refusal]) => {
+      expect(refusePhone(phone, channel)?.detail).toBe(refusal)
+    },
+  ))
 
 test('phone numbers outside the given countries are refused, also fictional and satellite ones (R103)', () => {
   const because = (phone: string, countries: string[]) => refusePhone(phone, 'sms', countries)?.because
@@ -430,14 +438,18 @@ test('phone numbers outside the given countries are refused, also fictional and 
   expect(because('+8816123456789', ['GB'])).toBe('type')
 })
 
-test.each([
-  ['192.0.2.7', '192.0.2.7'],
-  ['::ffff:192.0.2.7', '192.0.2.7'],
-  ['::ffff:c000:207', '192.0.2.7'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['2001:DB8:0:0:1:2:3:4', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-])('the network of %s is %s (R31)', (address, network) => {
-  expect(clientNetwork(address)).toBe(network)
-})
+test('an address counts as its network (R31)', () =>
+  everyCase(
+    [
+      ['192.0.2.7', '192.0.2.7'],
+      ['::ffff:192.0.2.7', '192.0.2.7'],
+      ['::ffff:c000:207', '192.0.2.7'],
+      ['2001:db8::1', '2001:db8:0:0::/64'],
+      ['2001:DB8:0:0:1:2:3:4', '2001:db8:0:0::/64'],
+      ['::1', '0:0:0:0::/64'],
+      ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ],
+    ([address, network]) => {
+      expect(clientNetwork(address)).toBe(network)
+    },
+  ))

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { everyCase } from '../../test/kit/every-case.js'
 import { migrate, pendingMigrations } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
@@ -108,30 +109,34 @@ describe.each([
     expect(await store.query('SELECT id FROM thing WHERE id = $1', [id])).toEqual([{ id }])
   })
 
-  test.each([
-    `'`,
-    `''`,
-    `\\'; DROP TABLE thing; --`,
-    `\\`,
-    `\\\\'`,
-    `E'\\x27'`,
-    `$$`,
-    `$1`,
-    '"',
-    '{a,b}',
-    '\r\n\t',
-    `\u2019\uff07`,
-    'NULL',
-    '',
-  ])('stores %j unchanged, alone and in a list, the first time and again', async (note) => {
-    for (let i = 0; i < 2; i++) {
-      const [row] = await store.query<{ note: string; list: string[] }>(
-        'SELECT $1::text AS note, $2::text[] AS list, $3::bigint[] AS none',
-        [note, [note, `x${note}`], []],
-      )
-      expect(row).toEqual({ note, list: [note, `x${note}`], none: [] })
-    }
-  })
+  test('stores every text unchanged, alone and in a list, the first time and again', () =>
+    everyCase(
+      [
+        `'`,
+        `''`,
+        `\\'; DROP TABLE thing; --`,
+        `\\`,
+        `\\\\'`,
+        `E'\\x27'`,
+        `$$`,
+        `$1`,
+        '"',
+        '{a,b}',
+        '\r\n\t',
+        `\u2019\uff07`,
+        'NULL',
+        '',
+      ],
+      async (note) => {
+        for (let i = 0; i < 2; i++) {
+          const [row] = await store.query<{ note: string; list: string[] }>(
+            'SELECT $1::text AS note, $2::text[] AS list, $3::bigint[] AS none',
+            [note, [note, `x${note}`], []],
+          )
+          expect(row).toEqual({ note, list: [note, `x${note}`], none: [] })
+        }
+      },
+    ))
 
   test('runs a prepared statement again after an error, in and out of transactions', async () => {
     // A sum of more than 2147483647 is no integer.

@@ -21,6 +21,7 @@ import { SERVICE_HEADER } from '../../src/protocol/index.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
+import { everyCase } from '../kit/every-case.js'
 import { type HostSetup, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -277,29 +278,39 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
 
 afterEach(() => void vi.unstubAllEnvs())
 
+/** Runs a check for every warning, each in the environment of the tests. */
+const everyCode = (check: (code: WarningCode) => Promise<void>) =>
+  everyCase(WARNING_CODES, (code) => {
+    vi.unstubAllEnvs()
+    return check(code)
+  })
+
 describe('the diagnostics', () => {
-  it.each(WARNING_CODES)('report %s once, with the remedy, in the log and as an event', async (code) => {
-    const made = await cases[code]({})
-    for (let visit = 0; visit < 3; visit++) await visitOnce(made)
-    const warned = made.reported().filter((event) => event.code === code)
-    expect(warned).toEqual([{ type: 'warning', code, remedy: WARNINGS[code], at: expect.any(Number) }])
-    const lines = made.warnings.filter((line) => line.includes(code))
-    expect(lines).toEqual([`countersign: ${WARNINGS[code]} [${code}]`])
-  })
+  it('are reported once each, with the remedy, in the log and as an event', () =>
+    everyCode(async (code) => {
+      const made = await cases[code]({})
+      for (let visit = 0; visit < 3; visit++) await visitOnce(made)
+      const warned = made.reported().filter((event) => event.code === code)
+      expect(warned).toEqual([{ type: 'warning', code, remedy: WARNINGS[code], at: expect.any(Number) }])
+      const lines = made.warnings.filter((line) => line.includes(code))
+      expect(lines).toEqual([`countersign: ${WARNINGS[code]} [${code}]`])
+    }))
 
-  it.each(WARNING_CODES)('do not report %s if it is ignored', async (code) => {
-    const made = await cases[code]({ options: { diagnostics: { ignore: [code] } } })
-    for (let visit = 0; visit < 2; visit++) await visitOnce(made)
-    expect(made.codes()).not.toContain(code)
-    expect(made.warnings.join()).not.toContain(code)
-  })
+  it('are not reported if they are ignored', () =>
+    everyCode(async (code) => {
+      const made = await cases[code]({ options: { diagnostics: { ignore: [code] } } })
+      for (let visit = 0; visit < 2; visit++) await visitOnce(made)
+      expect(made.codes()).not.toContain(code)
+      expect(made.warnings.join()).not.toContain(code)
+    }))
 
-  it.each(WARNING_CODES)('do not report %s if they are off', async (code) => {
-    const made = await cases[code]({ options: { diagnostics: false } })
-    for (let visit = 0; visit < 2; visit++) await visitOnce(made)
-    expect(made.codes()).toEqual([])
-    expect(made.warnings).toEqual([])
-  })
+  it('are not reported if they are off', () =>
+    everyCode(async (code) => {
+      const made = await cases[code]({ options: { diagnostics: false } })
+      for (let visit = 0; visit < 2; visit++) await visitOnce(made)
+      expect(made.codes()).toEqual([])
+      expect(made.warnings).toEqual([])
+    }))
 
   it('report nothing for a well-configured host in production', async () => {
     inProduction()
