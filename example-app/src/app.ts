@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import { mfaRouter, mfaSession } from 'countersign'
 import express, { type Express } from 'express'
 import type { VaultContext } from './context.js'
 import { bodyParsers } from './http/body.js'
@@ -35,8 +34,8 @@ export function createApp(context: VaultContext): Express {
   app.use(vaultSession(context))
   app.use(passport.session())
 
-  app.use(mfaSession(mfa))
-  app.use('/mfa', mfaRouter(mfa))
+  app.use(mfa.session)
+  app.use('/mfa', mfa.router)
   app.post(
     '/mfa-login',
     passport.authenticate('mfa', { successReturnToOrRedirect: '/', failureRedirect: '/mfa' }),

@@ -1,6 +1,6 @@
 import { appendFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mfaClient, OptionsError, type TranscriptFormat } from 'countersign'
+import { mfaClient, OptionsError, type TranscribeRequest } from 'countersign'
 import { afterAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../kit/temporary-folder.js'
 import { API_KEY, failure, pair } from './ask.js'
@@ -156,7 +156,7 @@ describe('what a service answers', () => {
 })
 
 describe('a transcript in another format', () => {
-  const ask = async (behaviour: Behaviour, format: TranscriptFormat) => {
+  const ask = async (behaviour: Behaviour, format: NonNullable<TranscribeRequest['format']>) => {
     const { client, service } = await pair(behaviour)
     const transcript = await client.transcribe({ file: address, format })
     expect(service.calls[0]?.body).toContain(`response_format=${format}`)
@@ -166,7 +166,7 @@ describe('a transcript in another format', () => {
   const SRT = '1\r\n00:00:00,470 --> 00:00:02,120\r\ngo\r\n'
   const times = { start: 0.5, end: 2 }
 
-  it.each<[TranscriptFormat, string, string]>([
+  it.each<[NonNullable<TranscribeRequest['format']>, string, string]>([
     ['srt', SRT, 'application/x-subrip'],
     ['srt', '', 'text/plain'],
     ['vtt', 'WEBVTT\n\n00:00:00.470 --> 00:00:02.120\ngo\n', 'text/vtt'],
@@ -175,7 +175,7 @@ describe('a transcript in another format', () => {
     expect(await ask(typed(body, type), format)).toEqual({ outcome: 'transcribed', text: body })
   })
 
-  it.each<[TranscriptFormat, Behaviour]>([
+  it.each<[NonNullable<TranscribeRequest['format']>, Behaviour]>([
     ['srt', answer(200, { text: 'a service that ignores the format' })],
     ['srt', typed('words', 'text/plain')],
     ['vtt', typed(SRT, 'text/plain')],

@@ -128,16 +128,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
     types: ['protocol'],
   },
-  'entry-points.ts': {
-    uses: ['mfa.ts', 'http', 'routers', 'guard', 'passport'],
-    types: ['options.ts', 'flows'],
-  },
   'create-mfa.ts': {
-    uses: ['entry-points.ts', 'mfa.ts', 'guard'],
-    types: ['options.ts', 'flows', 'http', 'protocol'],
+    uses: ['mfa.ts', 'http', 'routers', 'guard', 'passport'],
+    types: ['options.ts', 'flows', 'protocol'],
   },
   'index.ts': {
-    uses: ['create-mfa.ts', 'entry-points.ts', 'mfa-client.ts', 'verify-webhook.ts', 'guard', 'errors.ts'],
+    uses: ['create-mfa.ts', 'mfa-client.ts', 'verify-webhook.ts', 'guard', 'errors.ts'],
     types: [
       'http',
       'options.ts',
@@ -170,9 +166,8 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
   passport: { uses: ['src/session/passport-request.ts'] },
   'express-session': { uses: [], types: ['src/session/saving.ts', 'src/session/store.ts'] },
   express: {
-    uses: ['src/entry-points.ts', 'src/routers/', 'src/http/'],
+    uses: ['src/create-mfa.ts', 'src/routers/', 'src/http/'],
     types: [
-      'src/create-mfa.ts',
       'src/options.ts',
       'src/trust/options.ts',
       'src/session/',
