@@ -16,7 +16,7 @@ import {
   requireMfa,
   ServiceError,
 } from '../../src/index.js'
-import { SERVICE_HEADER } from '../../src/protocol/index.js'
+import { wire } from '../../src/protocol/index.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
@@ -221,7 +221,7 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
   },
   MFA_WARN_DIALECT: async (setup) => {
     const own = await hostileService(
-      answer(200, { status: 'sent' }, { [SERVICE_HEADER]: '1', 'Content-Type': 'application/json' }),
+      answer(200, { status: 'sent' }, { [wire.SERVICE_HEADER]: '1', 'Content-Type': 'application/json' }),
     )
     const service = { baseUrl: own.url, apiKey: '0123456789abcdef', dialect: 'published' } as const
     const onAppEnrolled = () => {}
