@@ -47,7 +47,9 @@ describe('the packed package', () => {
   })
 
   it('holds no report of a benchmark, and no document of the service', () => {
-    expect(project.files.filter((file) => /^(?:bench|service)\/|^docs\/(?:performance|asked|asyncapi)/.test(file))).toEqual([])
+    expect(
+      project.files.filter((file) => /^(?:bench|service)\/|^docs\/(?:performance|asked|asyncapi)/.test(file)),
+    ).toEqual([])
   })
 
   it('has small CommonJS entries that only export, since Node reads an imported CommonJS file twice', async () => {
