@@ -32,8 +32,8 @@ import { sessionsValidAfterIn } from './trust/sessions-valid-after.js'
 const built = new WeakMap<object, RouteDeps>()
 
 /**
- * What all parts work with that are built of these options. The same object gives the same, so that gate, routers and
- * strategy share one connection pool and one set of counters.
+ * What all parts work with that are built of these options, or that `createMfa` returned. The same object gives the same, so that
+ * gate, routers and strategy share one connection pool and one set of counters.
  * @throws {OptionsError} with all faults together.
  */
 export function depsOf(options: object): RouteDeps {
@@ -42,6 +42,11 @@ export function depsOf(options: object): RouteDeps {
   const deps = build(options)
   built.set(options, deps)
   return deps
+}
+
+/** Makes `depsOf` find these also for the object that `createMfa` returned. */
+export function shareDeps(mfa: object, deps: RouteDeps): void {
+  built.set(mfa, deps)
 }
 
 function build(options: unknown): RouteDeps {

@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import { mfaRouter, mfaSession } from 'countersign'
 import express, { type Express } from 'express'
 import type { VaultContext } from './context.js'
 import { bodyParsers } from './http/body.js'
@@ -36,8 +35,8 @@ export function createApp(context: VaultContext): Express {
   // With `initialize`, the gate keeps the user of a pending login out of Passport's part of the session.
   app.use(passport.initialize(), passport.session())
 
-  app.use(mfaSession(mfa))
-  app.use('/mfa', mfaRouter(mfa))
+  app.use(mfa.session)
+  app.use('/mfa', mfa.router)
   app.post(
     '/mfa-login',
     passport.authenticate('mfa', { successReturnToOrRedirect: '/', failureRedirect: '/mfa' }),

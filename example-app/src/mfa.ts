@@ -12,8 +12,8 @@ export interface SharedStores {
   readonly redis?: Extract<StoreConfig, { redis: unknown }>['redis'] | undefined
 }
 
-/** The options for every part of countersign. */
-export function vaultMfa(
+/** The options of countersign. */
+export function mfaOptions(
   config: Pick<
     Config,
     'limits' | 'passkeyOffer' | 'pendingLifetime' | 'trustMaxAge' | 'recoveryWait' | 'publicUrl'

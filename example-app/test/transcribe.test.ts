@@ -1,12 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import {
+  type MfaService,
   ServiceError,
-  type StreamTicket,
   type TranscribeAnswer,
   type TranscribeRequest,
   TranscriptionError,
-  type TranscriptionProgress,
 } from 'countersign'
 import supertest from 'supertest'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -18,9 +17,9 @@ import { type Browser, openTestVault, signIn, type TestVault } from './kit.js'
 /** The requests that the service received, and its response. */
 let received: { file: string; content: string | undefined }[] = []
 let answer: TranscribeAnswer
-let reported: TranscriptionProgress[] = []
+let reported: Parameters<NonNullable<TranscribeRequest['onProgress']>>[0][] = []
 let failure: Error | undefined
-let issueTicket: () => Promise<StreamTicket>
+let issueTicket: NonNullable<MfaService['createStreamTicket']>
 
 let vault: TestVault
 let app: ReturnType<typeof createApp>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mfaAccount } from '../../src/index.js'
+import { createMfa } from '../../src/index.js'
 import { testKeys } from '../../src/testing/key-service.js'
 import { addKey, keyHost, showCode } from '../keys/kit.js'
 import { SECOND, stopClock } from '../kit/clock.js'
@@ -173,7 +173,7 @@ async function withKey() {
   await showCode(made, first, 'sms')
   const { key } = await addKey(first, 'passkey')
   const order = { by: 'staff-7', reason: 'lost phone', factors: ['sms'] }
-  const { code } = await mfaAccount(made.mfa).reset(bob, order)
+  const { code } = await createMfa(made.mfa).account.reset(bob, order)
   const agent = jsonAgent(made.app)
   await login(agent, 'bob').expect(200)
   await verify(agent, code, { factor: 'bypass' }).expect(200)

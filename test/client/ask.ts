@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import type { ServiceAddress } from '../../src/client/address.js'
 import { httpService } from '../../src/client/service.js'
 import { MfaError } from '../../src/errors.js'
-import type { MfaService, VerifyRequest } from '../../src/protocol/index.js'
+import type { MfaService, VerifyRequest } from '../../src/protocol/service.js'
 import { readServiceAddress } from '../../src/settings.js'
 import { type Behaviour, type HostileService, hostileService } from './hostile-service.js'
 

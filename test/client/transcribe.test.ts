@@ -1,6 +1,6 @@
 import { appendFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mfaClient, OptionsError, type TranscriptFormat } from 'countersign'
+import { mfaClient, OptionsError, type TranscribeRequest } from 'countersign'
 import { afterAll, describe, expect, it } from 'vitest'
 import { everyCase } from '../kit/every-case.js'
 import { temporaryFolder } from '../kit/temporary-folder.js'
@@ -177,7 +177,7 @@ describe('what a service answers', () => {
 })
 
 describe('a transcript in another format', () => {
-  const ask = async (behaviour: Behaviour, format: TranscriptFormat) => {
+  const ask = async (behaviour: Behaviour, format: NonNullable<TranscribeRequest['format']>) => {
     const { client, service } = await pair(behaviour)
     const transcript = await client.transcribe({ file: address, format })
     expect(service.calls[0]?.body).toContain(`response_format=${format}`)
@@ -188,7 +188,7 @@ describe('a transcript in another format', () => {
   const times = { start: 0.5, end: 2 }
 
   it('each format is text as the service wrote it', () =>
-    everyCase<[TranscriptFormat, string, string]>(
+    everyCase<[NonNullable<TranscribeRequest['format']>, string, string]>(
       [
         ['srt', SRT, 'application/x-subrip'],
         ['srt', '', 'text/plain'],
@@ -201,7 +201,7 @@ describe('a transcript in another format', () => {
     ))
 
   it('a response in another format is an error', () =>
-    everyCase<[TranscriptFormat, Behaviour]>(
+    everyCase<[NonNullable<TranscribeRequest['format']>, Behaviour]>(
       [
         ['srt', answer(200, { text: 'a service that ignores the format' })],
         ['srt', typed('words', 'text/plain')],

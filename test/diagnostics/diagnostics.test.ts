@@ -5,19 +5,18 @@ import passport from 'passport'
 import { createClient } from 'redis'
 import request from 'supertest'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { WarningCode } from '../../src/diagnostics/warnings.js'
 import { WARNING_CODES, WARNINGS } from '../../src/diagnostics/warnings.js'
 import {
   createMfa,
   type MfaEvent,
   type MfaOptions,
-  mfaAccount,
   mfaRouter,
   mfaSession,
   requireMfa,
   ServiceError,
-  type WarningCode,
 } from '../../src/index.js'
-import { SERVICE_HEADER } from '../../src/protocol/index.js'
+import { wire } from '../../src/protocol/index.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
@@ -75,8 +74,8 @@ async function optionsAt(made: Watched, host: string) {
 const changesPhone: HostSetup['routes'] = (app, mfa) => {
   const change: express.RequestHandler = async (req, res) => {
     const user = req.user as object as TestUser
-    await mfaAccount(mfa).factorRemoved(req, user, { method: 'sms', phone: '+447700900101' })
-    await mfaAccount(mfa).factorAdded(req, user, { method: 'sms', phone: '+447700900199' })
+    await createMfa(mfa).account.factorRemoved(req, user, { method: 'sms', phone: '+447700900101' })
+    await createMfa(mfa).account.factorAdded(req, user, { method: 'sms', phone: '+447700900199' })
     res.sendStatus(204)
   }
   app.post('/phone', change)
@@ -223,7 +222,7 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
   },
   MFA_WARN_DIALECT: async (setup) => {
     const own = await hostileService(
-      answer(200, { status: 'sent' }, { [SERVICE_HEADER]: '1', 'Content-Type': 'application/json' }),
+      answer(200, { status: 'sent' }, { [wire.SERVICE_HEADER]: '1', 'Content-Type': 'application/json' }),
     )
     const service = { baseUrl: own.url, apiKey: '0123456789abcdef', dialect: 'published' } as const
     const onAppEnrolled = () => {}
@@ -433,7 +432,7 @@ describe('the diagnostics', () => {
       const phone = '+447700900177'
       const made = watched({
         routes(app, mfa) {
-          const account = mfaAccount(mfa)
+          const account = createMfa(mfa).account
           const addTo = async (req: express.Request, user: TestUser | undefined) => {
             if (!user) throw new Error('There is no such user.')
             user.factors.push({ method: 'sms', phone }, { method: 'call', phone })

@@ -1,5 +1,5 @@
 import type { EnrollAppRequest } from 'countersign/protocol'
-import { isAddress, type MfaService, VERIFY_TYPE } from 'countersign/protocol'
+import { type MfaService, transcriptionWire, VERIFY_TYPE } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { deliveryState } from '../delivery/delivery-state.js'
 import {
@@ -87,14 +87,16 @@ export function inProcessService(
       ),
     keys: inProcessKeys(context, findApplication),
     async transcribe(request) {
-      if (!isAddress(request.file)) await fileStats(request.file)
+      if (!transcriptionWire.isAddress(request.file)) await fileStats(request.file)
       const { signal: callerGone, onProgress } = request
       try {
         return await answer(
           parseTranscribe({ ...request, response_format: request.format }),
           async (input) => {
             const { file, ...speech } = input
-            const source = isAddress(file) ? context.transcription.fromAddress(file) : fromPath(file)
+            const source = transcriptionWire.isAddress(file)
+              ? context.transcription.fromAddress(file)
+              : fromPath(file)
             const origin = { application: (await findApplication()).id }
             return context.transcription.transcribe(source, origin, { ...speech, callerGone, onProgress })
           },

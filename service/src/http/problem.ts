@@ -1,10 +1,4 @@
-import type {
-  KeyFault,
-  ServiceProblem,
-  ServiceProblemCode,
-  ServiceRefusal,
-  TranscriptionRefusal,
-} from 'countersign/protocol'
+import type { keyTypes, Refused, ServiceProblemCode, TranscriptionRefusal, wire } from 'countersign/protocol'
 import type { Response } from 'express'
 import type { FieldError } from '../requests/parse.js'
 import { eventStreamOf } from './event-stream.js'
@@ -19,7 +13,7 @@ export interface ProblemDetails {
   /** How many steps ago the code was valid, as a negative number. */
   readonly clockSteps?: number
   /** Why the response of an authenticator was refused. */
-  readonly fault?: KeyFault
+  readonly fault?: keyTypes.KeyFault
 }
 
 /** The name of the Express setting with the service's public address, if the operator configured it. */
@@ -41,7 +35,7 @@ export function problem(response: Response, code: ServiceProblemCode, more: Prob
 }
 
 /** Responds with a flow's refusal. */
-export function refuse(response: Response, refusal: ServiceRefusal | TranscriptionRefusal): void {
+export function refuse(response: Response, refusal: Refused['refusal'] | TranscriptionRefusal): void {
   if ('retryAfterSeconds' in refusal) {
     problem(response, refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })
   } else if (refusal.reason === 'transcription_unavailable' || refusal.reason === 'timestamps_unavailable') {
@@ -63,7 +57,7 @@ export function problemBody(
   code: ServiceProblemCode,
   baseUrl: string,
   more: ProblemDetails = {},
-): ServiceProblem {
+): wire.ServiceProblem {
   const { status, title } = PROBLEMS[code]
   return {
     type: `${baseUrl}/problems/${code}`,

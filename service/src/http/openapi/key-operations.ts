@@ -1,19 +1,4 @@
-import {
-  authenticateKeyAnswer,
-  authenticateKeyBody,
-  keyAuthenticationOptionsBody,
-  keyOptionsAnswer,
-  keyRegistrationOptionsBody,
-  listKeysAnswer,
-  listKeysBody,
-  registerKeyAnswer,
-  registerKeyBody,
-  relyingPartyAnswer,
-  removeKeyAnswer,
-  removeKeyBody,
-  renameKeyAnswer,
-  renameKeyBody,
-} from 'countersign/protocol'
+import { keyWire } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { get, post } from './operation.js'
@@ -28,8 +13,8 @@ export const KEY_OPERATIONS: ZodOpenApiPathsObject = {
     description:
       'Creates a challenge for registering a security key or a passkey, which is valid for five minutes and once. Pass `options` to `navigator.credentials.create` in the browser.',
     tag,
-    body: keyRegistrationOptionsBody,
-    answer: keyOptionsAnswer,
+    body: keyWire.keyRegistrationOptionsBody,
+    answer: keyWire.keyOptionsAnswer,
     problems: ['method_off', 'contact_refused', 'factor_disabled', 'limited', 'locked'],
   }),
   '/v1/mfa/keys/registration/verify': post({
@@ -38,8 +23,8 @@ export const KEY_OPERATIONS: ZodOpenApiPathsObject = {
     description:
       'Checks the response of the authenticator, uses up its challenge and stores the key. The account holder is notified. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
     tag,
-    body: registerKeyBody,
-    answer: registerKeyAnswer,
+    body: keyWire.registerKeyBody,
+    answer: keyWire.registerKeyAnswer,
     problems: ['invalid_key', 'method_off', 'contact_refused', 'factor_disabled', 'limited', 'locked'],
   }),
   '/v1/mfa/keys/authentication/options': post({
@@ -48,8 +33,8 @@ export const KEY_OPERATIONS: ZodOpenApiPathsObject = {
     description:
       'Creates a challenge for the keys of an account, which is valid for five minutes and once. Pass `options` to `navigator.credentials.get` in the browser.',
     tag,
-    body: keyAuthenticationOptionsBody,
-    answer: keyOptionsAnswer,
+    body: keyWire.keyAuthenticationOptionsBody,
+    answer: keyWire.keyOptionsAnswer,
     problems: ['method_off', 'contact_refused', 'factor_disabled', 'limited', 'locked'],
   }),
   '/v1/mfa/keys/authentication/verify': post({
@@ -58,8 +43,8 @@ export const KEY_OPERATIONS: ZodOpenApiPathsObject = {
     description:
       'Checks the response of the authenticator and uses up its challenge. Wrong responses count like wrong codes, except those without a valid challenge. `user_verified` says whether the key proved one factor or two.',
     tag,
-    body: authenticateKeyBody,
-    answer: authenticateKeyAnswer,
+    body: keyWire.authenticateKeyBody,
+    answer: keyWire.authenticateKeyAnswer,
     problems: ['invalid_key', 'factor_disabled', 'method_off', 'locked'],
   }),
   '/v1/mfa/keys/list': post({
@@ -68,8 +53,8 @@ export const KEY_OPERATIONS: ZodOpenApiPathsObject = {
     description:
       'Lists the security keys and passkeys of an account in the order in which they were registered, with what `PublicKeyCredential.signalAllAcceptedCredentials` needs. It changes nothing.',
     tag,
-    body: listKeysBody,
-    answer: listKeysAnswer,
+    body: keyWire.listKeysBody,
+    answer: keyWire.listKeysAnswer,
     problems: ['method_off'],
   }),
   '/v1/mfa/keys/rename': post({
@@ -77,8 +62,8 @@ export const KEY_OPERATIONS: ZodOpenApiPathsObject = {
     summary: 'Rename a key',
     description: "Changes the user's name for a key.",
     tag,
-    body: renameKeyBody,
-    answer: renameKeyAnswer,
+    body: keyWire.renameKeyBody,
+    answer: keyWire.renameKeyAnswer,
     problems: ['method_off', 'contact_refused', 'factor_disabled', 'limited', 'locked'],
   }),
   '/v1/mfa/keys/remove': post({
@@ -87,8 +72,8 @@ export const KEY_OPERATIONS: ZodOpenApiPathsObject = {
     description:
       'Removes a key of an account, and notifies every proven contact. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
     tag,
-    body: removeKeyBody,
-    answer: removeKeyAnswer,
+    body: keyWire.removeKeyBody,
+    answer: keyWire.removeKeyAnswer,
     problems: ['method_off', 'contact_refused', 'factor_disabled', 'limited', 'locked'],
   }),
   '/v1/mfa/keys/relying-party': get({
@@ -101,7 +86,7 @@ export const KEY_OPERATIONS: ZodOpenApiPathsObject = {
         description:
           'The relying party of your application, from its settings. Serve `related_origins` as `origins` in `/.well-known/webauthn` on the domain `id`.',
         headers: { 'X-Request-Id': header('RequestId') },
-        content: { 'application/json': { schema: relyingPartyAnswer } },
+        content: { 'application/json': { schema: keyWire.relyingPartyAnswer } },
       },
     },
     problems: ['not_found', 'unavailable'],

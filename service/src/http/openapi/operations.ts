@@ -1,22 +1,4 @@
-import {
-  backupAnswer,
-  backupBody,
-  createBackupCodesAnswer,
-  createBackupCodesBody,
-  deliveryAnswer,
-  enrollAppAnswer,
-  enrollAppBody,
-  factorsAnswer,
-  factorsBody,
-  removeFactorAnswer,
-  removeFactorBody,
-  SERVICE_IDENTITY,
-  sendAnswer,
-  sendBody,
-  serviceIdentity,
-  verifyAnswer,
-  verifyBody,
-} from 'countersign/protocol'
+import { wire } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { KEY_OPERATIONS } from './key-operations.js'
@@ -36,8 +18,8 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     summary: 'Send a code',
     description:
       'Creates a code and sends it, or sends the code of an active challenge again. The response waits at most three seconds for the delivery.',
-    body: sendBody,
-    answer: sendAnswer,
+    body: wire.sendBody,
+    answer: wire.sendAnswer,
     sends: true,
     problems: [
       'factor_disabled',
@@ -55,8 +37,8 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     summary: 'Verify a code',
     description:
       'Checks a code and uses it up. Wrong, expired, used and unknown codes get the same response, 401 `invalid_code`.',
-    body: verifyBody,
-    answer: verifyAnswer,
+    body: wire.verifyBody,
+    answer: wire.verifyAnswer,
     problems: ['invalid_code', 'factor_disabled', 'method_off', 'locked'],
   }),
   '/v1/mfa/app': post({
@@ -64,16 +46,16 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     summary: 'Set up an authenticator app',
     description:
       'Creates a secret for an authenticator app. It proves nothing until its first valid code was verified; until then, a former app stays valid.',
-    body: enrollAppBody,
-    answer: enrollAppAnswer,
+    body: wire.enrollAppBody,
+    answer: wire.enrollAppAnswer,
     problems: ['contact_refused', 'limited', 'locked', 'delivery_failed'],
   }),
   '/v1/mfa/backup': post({
     id: 'sendBackupCodes',
     summary: 'Send backup codes',
     description: 'Creates a set of backup codes and sends them to the user. Each code can be used once.',
-    body: backupBody,
-    answer: backupAnswer,
+    body: wire.backupBody,
+    answer: wire.backupAnswer,
     sends: true,
     problems: [
       'method_off',
@@ -90,8 +72,8 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     summary: 'Get the factors of an account',
     description:
       'Says whether the account has an authenticator app, how many backup codes are left, and when factors were last used. It changes nothing and sends nothing.',
-    body: factorsBody,
-    answer: factorsAnswer,
+    body: wire.factorsBody,
+    answer: wire.factorsAnswer,
     problems: [],
   }),
   '/v1/mfa/factors/remove': post({
@@ -99,8 +81,8 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     summary: 'Remove a factor',
     description:
       'Removes the authenticator app of an account, or all its backup codes, and notifies every proven contact. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
-    body: removeFactorBody,
-    answer: removeFactorAnswer,
+    body: wire.removeFactorBody,
+    answer: wire.removeFactorAnswer,
     problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
   }),
   '/v1/mfa/backup/codes': post({
@@ -108,8 +90,8 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
     summary: 'Create backup codes to show once',
     description:
       'Creates a set of backup codes and returns it, for a page that shows it once. It replaces all earlier codes at once, and is valid for the account with every contact. Each code can be used once. Ask for it only after a second factor was shown that is as strong as the strongest one of the account. The response is not kept, so a request that is sent again creates another set.',
-    body: createBackupCodesBody,
-    answer: createBackupCodesAnswer,
+    body: wire.createBackupCodesBody,
+    answer: wire.createBackupCodesAnswer,
     problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
   }),
   ...KEY_OPERATIONS,
@@ -132,7 +114,7 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       200: {
         description: 'The delivery state of the latest message of the challenge.',
         headers: { 'X-Request-Id': header('RequestId') },
-        content: { 'application/json': { schema: deliveryAnswer } },
+        content: { 'application/json': { schema: wire.deliveryAnswer } },
       },
     },
     problems: ['not_found'],
@@ -167,7 +149,7 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       },
     },
   },
-  [SERVICE_IDENTITY]: get({
+  [wire.SERVICE_IDENTITY]: get({
     id: 'identify',
     summary: 'Identify the service',
     tag: 'Second factor',
@@ -175,7 +157,7 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       200: {
         description:
           'This is the Countersign service, so a client can use its additions. Every response also has the header `Countersign-API`.',
-        content: { 'application/json': { schema: serviceIdentity } },
+        content: { 'application/json': { schema: wire.serviceIdentity } },
       },
     },
   }),
