@@ -41,10 +41,12 @@ const OPERATION = [
   'test/journeys/separate-service.test.ts',
   'test/journeys/transcribe.test.ts',
   'test/pages/accessible.test.ts',
+  'test/routers/redirects.test.ts',
 ]
 
 /** Send requests at once to databases of every isolation level, and to two processes. */
 const AT_ONCE = [
+  'service/test/attacks/flood-of-one-account.test.ts',
   'service/test/isolation.test.ts',
   'service/test/two-processes.test.ts',
   'service/test/verbs-at-once.test.ts',
