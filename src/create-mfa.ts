@@ -29,6 +29,7 @@ import type { MfaAccount } from './http/account.js'
 import { depsOf } from './mfa.js'
 import type { MfaOptions } from './options.js'
 import type { MfaService } from './protocol/service.js'
+import type { TranscriptionService } from './protocol/transcription.js'
 
 /** All parts of one options object. Each is created when it is first read, and stays the same. */
 export interface Mfa<User = Express.User> {
@@ -95,8 +96,11 @@ export interface Mfa<User = Express.User> {
   readonly account: MfaAccount<User>
   /** Returns what happened since the process started, as `mfaMetrics(options)`. */
   readonly metrics: () => MfaMetrics
-  /** The MFA service that the options name, as the parts call it: its answers are validated, and failures pause calls. */
-  readonly client: MfaService
+  /**
+   * The MFA service that the options name, as the parts call it: its answers are validated, and failures pause calls. It
+   * transcribes if the service does.
+   */
+  readonly client: MfaService & Partial<TranscriptionService>
 }
 
 /**

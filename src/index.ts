@@ -84,7 +84,6 @@ export type {
 export type { MfaFailure } from './passport/strategy.js'
 export type { Amr } from './protocol/amr.js'
 export type { FactorInput } from './protocol/factor.js'
-export type { LiveOptions, StreamTicket, TranscriptPiece } from './protocol/live-transcription.js'
 export type { DeliveredMethod, Method } from './protocol/methods.js'
 export type {
   MfaService,
@@ -92,20 +91,22 @@ export type {
   VerifyAnswer,
 } from './protocol/service.js'
 export type {
+  CreatedTranscriptionJob,
+  LiveOptions,
+  StreamTicket,
   TranscribeAnswer,
   Transcribed,
   TranscribeRequest,
   TranscriptFormat,
+  TranscriptionJob,
+  TranscriptionJobRequest,
   TranscriptionProgress,
   TranscriptionRefusal,
+  TranscriptionService,
+  TranscriptPiece,
   TranscriptSegment,
   TranscriptWord,
 } from './protocol/transcription.js'
-export type {
-  CreatedTranscriptionJob,
-  TranscriptionJob,
-  TranscriptionJobRequest,
-} from './protocol/transcription-jobs.js'
 export type { BypassCode } from './recovery/bypass-code.js'
 export type { EndedFactor, NoticeContact, RecoveryOptions } from './recovery/options.js'
 export type { PostgresConfig, PostgresTable, RedisConfig, StoreConfig } from './stores/config.js'

@@ -6,19 +6,20 @@ import { phoneFormat } from './client/phone-format.js'
 import { httpService } from './client/service.js'
 import { TranscriptionError } from './errors.js'
 import type { Contact } from './protocol/contact.js'
-import type { LiveOptions, StreamTicket, TranscriptPiece } from './protocol/live-transcription.js'
-import type { MfaService } from './protocol/service.js'
+import type { CompleteMfaService } from './protocol/service.js'
 import type {
+  CreatedTranscriptionJob,
+  LiveOptions,
+  StreamTicket,
   Transcribed,
   TranscribeRequest,
   TranscriptFormat,
-  TranscriptionRefusal,
-} from './protocol/transcription.js'
-import type {
-  CreatedTranscriptionJob,
   TranscriptionJob,
   TranscriptionJobRequest,
-} from './protocol/transcription-jobs.js'
+  TranscriptionRefusal,
+  TranscriptionService,
+  TranscriptPiece,
+} from './protocol/transcription.js'
 import { readServiceAddress } from './settings.js'
 
 /** Options of `mfaClient` beside the service. */
@@ -49,7 +50,7 @@ export type TranscriptIn<Format extends TranscriptFormat> = Pick<
 >
 
 /** A client of an MFA service over HTTP. */
-export interface MfaClient extends MfaService {
+export interface MfaClient extends CompleteMfaService, TranscriptionService {
   /** Transcribes a recording. Throws Node's own error if a path cannot be read. */
   transcribe<Format extends TranscriptFormat = 'json'>(
     request: TranscribeRequest & { readonly format?: Format | undefined },

@@ -10,6 +10,7 @@ import type { PageFrame, RenderView, View } from './pages/view.js'
 import type { Amr } from './protocol/amr.js'
 import type { FactorInput, LoginFactor } from './protocol/factor.js'
 import type { MfaService } from './protocol/service.js'
+import type { TranscriptionService } from './protocol/transcription.js'
 import type { RecoveryOptions } from './recovery/options.js'
 import type { StoreConfig } from './stores/config.js'
 import type { MfaTexts } from './texts.js'
@@ -49,7 +50,7 @@ export interface RequiredUserId<User> {
 /** The options that do not depend on the type of the user's id. */
 export interface SharedOptions<User = Express.User> {
   /** The MFA service: its address, or an object that implements `MfaService`, such as the service in the same process. Required. */
-  service: ServiceAddress | MfaService
+  service: ServiceAddress | (MfaService & Partial<TranscriptionService>)
   /**
    * Lists the second factors of a user, from your own record. It is called once per request of a user who has not
    * passed a second factor. A user without a factor is not asked for one, unless `policy` says so. A list that cannot

@@ -5,12 +5,16 @@ import { onlyGiven } from './option-rules.js'
 import { type CompleteOptions, optionsSchema } from './option-schema.js'
 import { languageKey } from './protocol/language.js'
 import type { MfaService } from './protocol/service.js'
+import type { TranscriptionService } from './protocol/transcription.js'
+
+/** An object in the option `service`. */
+type HostService = MfaService & Partial<TranscriptionService>
 
 /** The complete options, as our own code reads them. */
 export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
 /** The groups serve those who write options; our own code reads each setting by one name. */
-function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSettings) {
+function settingsFrom(options: CompleteOptions, service: HostService | ServiceSettings) {
   const { urls, login, limits, notices, pages, languages, keys, location, callbackTimeout, ...others } =
     options
   const { pendingPaths, pendingLifetime, ...paths } = login
@@ -137,7 +141,8 @@ function languageFaults({ languages }: CompleteOptions): string[] {
   ]
 }
 
-const VERBS = ['send', 'verify', 'enrollApp', 'sendBackupCodes', 'transcribe'] as const
+/** What a service of the host's own must have. The routers require other functions when they are mounted. */
+const VERBS = ['send', 'verify'] as const
 
 /**
  * Checks the address of a service and fills in every default.
@@ -155,7 +160,7 @@ function readService(
 ): { readonly service: Settings['service'] } | { readonly faults: readonly string[] } {
   const object = typeof given === 'object' && given !== null ? given : {}
   const missing = VERBS.filter((verb) => typeof Reflect.get(object, verb) !== 'function')
-  if (missing.length === 0) return { service: given as MfaService }
+  if (missing.length === 0) return { service: given as HostService }
   if (missing.length < VERBS.length) {
     return {
       faults: [`service must have the functions ${VERBS.join(', ')}; it lacks ${missing.join(' and ')}`],

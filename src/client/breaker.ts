@@ -16,18 +16,17 @@ export type OnPauseChange = (part: ServicePart, forSeconds: number | undefined) 
  * Wraps the service in a circuit breaker: after a number of failures in a row, calls fail immediately for a while; then
  * one call checks whether the service works again. A response is never a failure, even if it refuses the code.
  */
-export function withBreaker(
-  service: MfaService,
+export function withBreaker<Service extends MfaService>(
+  service: Service,
   settings: BreakerSettings | false,
   onChange: OnPauseChange,
-): MfaService {
+): Service {
   if (!settings) return service
   const delivery = breaker(settings, (seconds) => onChange('delivery', seconds))
   const checking = breaker(settings, (seconds) => onChange('checking', seconds))
   const deliveryState = breaker(settings, (seconds) => onChange('delivery_state', seconds))
-  const { deliveryOf, factorsOf, createBackupCodes, removeFactor, keys } = service
-  return {
-    ...service,
+  const { enrollApp, sendBackupCodes, deliveryOf, factorsOf, createBackupCodes, removeFactor, keys } = service
+  const wrapped: MfaService = {
     // Delivery states can be unavailable while messages are delivered, so they have a breaker of their own.
     ...(deliveryOf && { deliveryOf: (request) => deliveryState(() => deliveryOf(request)) }),
     ...(factorsOf && { factorsOf: (request) => checking(() => factorsOf(request)) }),
@@ -36,11 +35,12 @@ export function withBreaker(
     }),
     ...(removeFactor && { removeFactor: (request) => checking(() => removeFactor(request)) }),
     send: (request) => delivery(() => service.send(request)),
-    sendBackupCodes: (request) => delivery(() => service.sendBackupCodes(request)),
+    ...(sendBackupCodes && { sendBackupCodes: (request) => delivery(() => sendBackupCodes(request)) }),
     verify: (request) => checking(() => service.verify(request)),
-    enrollApp: (request) => checking(() => service.enrollApp(request)),
+    ...(enrollApp && { enrollApp: (request) => checking(() => enrollApp(request)) }),
     ...(keys && { keys: keysWithBreaker(keys, checking) }),
   }
+  return { ...service, ...wrapped }
 }
 
 function keysWithBreaker(keys: KeyVerbs, checking: Breaker): KeyVerbs {

@@ -5,13 +5,14 @@ import { formatUser } from '../protocol/contact.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
 import type {
   AccountFactors,
+  CompleteMfaService,
   CreateBackupCodesRequest,
   DeliveryState,
   FactorsRequest,
-  MfaService,
   Purpose,
   RemoveFactorRequest,
 } from '../protocol/service.js'
+import type { TranscriptionService } from '../protocol/transcription.js'
 import {
   createBackupCodesAnswer,
   deliveryAnswer,
@@ -50,12 +51,15 @@ const BACKUP_CODES = '/v1/mfa/backup/codes'
 const DELIVERY_STATE_TIMEOUT_MS = 1_000
 const validAnswer = verifyAnswer.pick({ valid: true })
 
+/** An MFA service over HTTP. */
+export type HttpService = CompleteMfaService & TranscriptionService & { close(): Promise<void> }
+
 /** The client of an MFA service that implements the HTTP API in this dialect. */
 export function dialectClient(
   settings: Omit<ServiceSettings, 'dialect'>,
   dialect: Dialect,
   transport: Transport,
-): MfaService & { close(): Promise<void> } {
+): HttpService {
   const { timeoutMs, transcribeTimeoutMs } = settings
   const post = (path: string, parameters: Record<string, string | undefined>) =>
     transport.post(path, onlyGiven(parameters))

@@ -4,10 +4,12 @@ import { KEY_METHODS, KEY_TYPES, VERIFY_TYPES } from '../protocol/methods.js'
 import type {
   AccountFactors,
   BackupAnswer,
+  BackupRequest,
   CreateBackupCodesRequest,
   CreatedBackupCodes,
   DeliveryState,
   EnrollAppAnswer,
+  EnrollAppRequest,
   FactorsRequest,
   MfaService,
   RemoveFactorAnswer,
@@ -15,6 +17,7 @@ import type {
   SendAnswer,
   VerifyAnswer,
 } from '../protocol/service.js'
+import type { TranscriptionService } from '../protocol/transcription.js'
 import { withTimeout } from '../timeout.js'
 import { SERVICE_TIMEOUT_MS, TRANSCRIBE_TIMEOUT_MS } from './address.js'
 import { validatedKeys } from './in-process-keys.js'
@@ -103,14 +106,20 @@ const deliveryOf = z
  * Wraps the host's own service so that an invalid response is an error, and so is one that does not come in the time that a
  * service over HTTP has by default.
  */
-export function validatedService(service: MfaService): MfaService {
+export function validatedService(
+  service: MfaService & Partial<TranscriptionService>,
+): MfaService & Partial<TranscriptionService> {
   return {
     send: (request) => validated<SendAnswer>('send', send, () => service.send(request)),
     verify: (request) => validated<VerifyAnswer>('verify', verify, () => service.verify(request)),
-    enrollApp: (request) =>
-      validated<EnrollAppAnswer>('enrollApp', enrollApp, () => service.enrollApp(request)),
-    sendBackupCodes: (request) =>
-      validated<BackupAnswer>('sendBackupCodes', sendBackupCodes, () => service.sendBackupCodes(request)),
+    ...(service.enrollApp && {
+      enrollApp: (request: EnrollAppRequest) =>
+        validated<EnrollAppAnswer>('enrollApp', enrollApp, () => service.enrollApp?.(request)),
+    }),
+    ...(service.sendBackupCodes && {
+      sendBackupCodes: (request: BackupRequest) =>
+        validated<BackupAnswer>('sendBackupCodes', sendBackupCodes, () => service.sendBackupCodes?.(request)),
+    }),
     ...(service.deliveryOf && {
       deliveryOf: (request: { readonly challenge: string }) =>
         validated<DeliveryState | undefined>('deliveryOf', deliveryOf, () => service.deliveryOf?.(request)),
@@ -132,7 +141,31 @@ export function validatedService(service: MfaService): MfaService {
         ),
     }),
     ...(service.keys && { keys: validatedKeys(service.keys, validated) }),
-    transcribe: (request) => inTime('transcribe', () => service.transcribe(request), TRANSCRIBE_TIMEOUT_MS),
+    ...transcriptionOf(service),
+  }
+}
+
+/** These wait for a stream or a recording of any length. */
+const OTHER_SPEECH_VERBS = [
+  'transcribeLive',
+  'createStreamTicket',
+  'createTranscriptionJob',
+  'transcriptionJob',
+  'deleteTranscriptionJob',
+] as const satisfies readonly (keyof TranscriptionService)[]
+
+/** The verbs for speech that the host's own service has. */
+function transcriptionOf(service: Partial<TranscriptionService>): Partial<TranscriptionService> {
+  const transcribe = service.transcribe?.bind(service)
+  const others = OTHER_SPEECH_VERBS.flatMap((verb) => {
+    const call = service[verb]
+    return call ? [[verb, call.bind(service)]] : []
+  })
+  return {
+    ...Object.fromEntries(others),
+    ...(transcribe && {
+      transcribe: (request) => inTime('transcribe', () => transcribe(request), TRANSCRIBE_TIMEOUT_MS),
+    }),
   }
 }
 

@@ -58,12 +58,6 @@ export {
   renameKeyBody,
 } from './keys-wire.js'
 export { languageKey, matchLanguage } from './language.js'
-export type {
-  LiveOptions,
-  LiveTranscriptionVerbs,
-  StreamTicket,
-  TranscriptPiece,
-} from './live-transcription.js'
 export {
   type BackupMethod,
   type CodeKind,
@@ -83,6 +77,7 @@ export type {
   AccountFactors,
   BackupAnswer,
   BackupRequest,
+  CompleteMfaService,
   CreateBackupCodesRequest,
   CreatedBackupCodes,
   DeliveryState,
@@ -103,23 +98,26 @@ export type {
 export type { Refused, ServiceRefusal } from './service-refusal.js'
 export { type AudioSink, type PieceListener, streamPieces } from './stream-pieces.js'
 export {
+  type CreatedTranscriptionJob,
+  JOB_STATES,
+  type LiveOptions,
+  type LiveTranscriptionVerbs,
+  type StreamTicket,
   TRANSCRIPT_FORMATS,
   type TranscribeAnswer,
   type Transcribed,
   type TranscribeRequest,
   type TranscriptFormat,
-  type TranscriptionProgress,
-  type TranscriptionRefusal,
-  type TranscriptSegment,
-  type TranscriptWord,
-} from './transcription.js'
-export {
-  type CreatedTranscriptionJob,
-  JOB_STATES,
   type TranscriptionJob,
   type TranscriptionJobRequest,
   type TranscriptionJobVerbs,
-} from './transcription-jobs.js'
+  type TranscriptionProgress,
+  type TranscriptionRefusal,
+  type TranscriptionService,
+  type TranscriptPiece,
+  type TranscriptSegment,
+  type TranscriptWord,
+} from './transcription.js'
 export { JOB_ID, JOBS_PATH, transcriptionJobAnswer } from './transcription-jobs-wire.js'
 export {
   MAX_FRAME_BYTES,

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.js'
-import type { MfaService } from '../protocol/service.js'
+import type { TestService } from './service.js'
 
 /**
  * How the service fails. `down`: it cannot be reached. `late`: it handles the request, but its response comes too late.
@@ -32,7 +32,7 @@ const ERRORS = {
 } as const
 
 /** Wraps the service so that a test can make its calls fail. */
-export function withFailures(service: MfaService & Required<Pick<MfaService, 'deliveryOf' | 'factorsOf'>>) {
+export function withFailures(service: TestService) {
   const plans: { readonly how: TestFailure; readonly verb: TestVerb | undefined; left: number }[] = []
 
   const next = (verb: TestVerb): TestFailure | undefined => {
@@ -51,7 +51,7 @@ export function withFailures(service: MfaService & Required<Pick<MfaService, 'de
   }
 
   const { keys } = service
-  const wrapped: MfaService = {
+  const wrapped: TestService = {
     send: (request) => call('send', () => service.send(request)),
     verify: (request) => call('verify', () => service.verify(request)),
     enrollApp: (request) => call('enrollApp', () => service.enrollApp(request)),
