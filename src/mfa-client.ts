@@ -2,10 +2,9 @@ import type { ServiceAddress } from './client/address.js'
 import { decodeAudio } from './client/decode-audio.js'
 import { unsupportedJobs } from './client/job-client.js'
 import { unsupportedLive } from './client/live-client.js'
-import { phoneFormat } from './client/phone-format.js'
+import { withPhoneFormat } from './client/phone-format.js'
 import { httpService } from './client/service.js'
 import { TranscriptionError } from './errors.js'
-import type { Contact } from './protocol/contact.js'
 import type { CompleteMfaService } from './protocol/service.js'
 import type {
   CreatedTranscriptionJob,
@@ -90,13 +89,7 @@ export interface MfaClient extends CompleteMfaService, TranscriptionService {
  * @throws {OptionsError}
  */
 export function mfaClient(service: ServiceAddress, { country }: MfaClientOptions = {}): MfaClient {
-  const client = httpService(readServiceAddress(service))
-  const phones = phoneFormat(country)
-  const formatted = async <Request extends { readonly contact: Contact }>(request: Request) => ({
-    ...request,
-    contact: await phones.format(request.contact),
-  })
-  const { factorsOf, createBackupCodes, removeFactor } = client
+  const client = withPhoneFormat(httpService(readServiceAddress(service)), country)
   const {
     createTranscriptionJob = unsupportedJobs.createTranscriptionJob,
     transcriptionJob = unsupportedJobs.transcriptionJob,
@@ -107,15 +100,6 @@ export function mfaClient(service: ServiceAddress, { country }: MfaClientOptions
 
   return {
     ...client,
-    send: async (request) => client.send(await formatted(request)),
-    verify: async (request) => client.verify(await formatted(request)),
-    enrollApp: async (request) => client.enrollApp(await formatted(request)),
-    sendBackupCodes: async (request) => client.sendBackupCodes(await formatted(request)),
-    ...(factorsOf && { factorsOf: async (request) => factorsOf(await formatted(request)) }),
-    ...(createBackupCodes && {
-      createBackupCodes: async (request) => createBackupCodes(await formatted(request)),
-    }),
-    ...(removeFactor && { removeFactor: async (request) => removeFactor(await formatted(request)) }),
     async *transcribeLive(audio, { format = 'pcm', ...options } = {}) {
       yield* transcribeLive(format === 'any' ? decodeAudio(audio) : audio, options)
     },

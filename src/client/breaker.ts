@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.js'
-import type { KeyVerbs } from '../protocol/keys.js'
 import type { MfaService, ServicePart } from '../protocol/service.js'
+import { mapVerbs } from '../protocol/verbs.js'
 
 /** After how many failures the service is paused, and for how long. */
 export interface BreakerSettings {
@@ -22,38 +22,19 @@ export function withBreaker<Service extends MfaService>(
   onChange: OnPauseChange,
 ): Service {
   if (!settings) return service
-  const delivery = breaker(settings, (seconds) => onChange('delivery', seconds))
-  const checking = breaker(settings, (seconds) => onChange('checking', seconds))
-  const deliveryState = breaker(settings, (seconds) => onChange('delivery_state', seconds))
-  const { enrollApp, sendBackupCodes, deliveryOf, factorsOf, createBackupCodes, removeFactor, keys } = service
-  const wrapped: MfaService = {
-    // Delivery states can be unavailable while messages are delivered, so they have a breaker of their own.
-    ...(deliveryOf && { deliveryOf: (request) => deliveryState(() => deliveryOf(request)) }),
-    ...(factorsOf && { factorsOf: (request) => checking(() => factorsOf(request)) }),
-    ...(createBackupCodes && {
-      createBackupCodes: (request) => checking(() => createBackupCodes(request)),
-    }),
-    ...(removeFactor && { removeFactor: (request) => checking(() => removeFactor(request)) }),
-    send: (request) => delivery(() => service.send(request)),
-    ...(sendBackupCodes && { sendBackupCodes: (request) => delivery(() => sendBackupCodes(request)) }),
-    verify: (request) => checking(() => service.verify(request)),
-    ...(enrollApp && { enrollApp: (request) => checking(() => enrollApp(request)) }),
-    ...(keys && { keys: keysWithBreaker(keys, checking) }),
+  const breakers = new Map<ServicePart, Breaker>()
+  const breakerOf = (part: ServicePart) => {
+    const known = breakers.get(part) ?? breaker(settings, (seconds) => onChange(part, seconds))
+    breakers.set(part, known)
+    return known
   }
-  return { ...service, ...wrapped }
-}
-
-function keysWithBreaker(keys: KeyVerbs, checking: Breaker): KeyVerbs {
-  return {
-    registrationOptions: (request) => checking(() => keys.registrationOptions(request)),
-    register: (request) => checking(() => keys.register(request)),
-    authenticationOptions: (request) => checking(() => keys.authenticationOptions(request)),
-    authenticate: (request) => checking(() => keys.authenticate(request)),
-    list: (request) => checking(() => keys.list(request)),
-    rename: (request) => checking(() => keys.rename(request)),
-    remove: (request) => checking(() => keys.remove(request)),
-    relyingParty: () => checking(() => keys.relyingParty()),
-  }
+  const guarded = mapVerbs(
+    service,
+    (_name, { part }, call) =>
+      (request) =>
+        breakerOf(part)(() => call(request)),
+  )
+  return { ...service, ...guarded }
 }
 
 type Breaker = <Answer>(call: () => Promise<Answer>) => Promise<Answer>
