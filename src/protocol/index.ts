@@ -19,6 +19,7 @@ export {
 } from './contact.js'
 export { maskContact } from './destination.js'
 export { type GuessingLimits, guessingArithmetic, guessingBound, guessingSentence } from './guessing-bound.js'
+export { KEY_VERBS } from './key-verbs.js'
 export type {
   AuthenticateKeyAnswer,
   AuthenticateKeyRequest,
@@ -141,6 +142,8 @@ export {
   transcribeBody,
   transcriptionProgress,
 } from './transcription-wire.js'
+export type { Verb } from './verb.js'
+export { VERBS } from './verbs.js'
 export {
   WEBHOOK_EVENT_TYPES,
   type WebhookEvent,
