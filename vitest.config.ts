@@ -44,7 +44,11 @@ const OPERATION = [
 ]
 
 /** Send requests at once to databases of every isolation level, and to two processes. */
-const AT_ONCE = ['service/test/isolation.test.ts', 'service/test/two-processes.test.ts']
+const AT_ONCE = [
+  'service/test/isolation.test.ts',
+  'service/test/two-processes.test.ts',
+  'service/test/verbs-at-once.test.ts',
+]
 
 /** The script that runs, which gives its results their name. */
 const SCRIPT = process.env.npm_lifecycle_event ?? 'test'
@@ -89,17 +93,8 @@ export default defineConfig({
       // Has a script of its own too. A busy machine can starve a browser or an engine, so a failed test gets a second try, which
       // the output names.
       { extends: true, test: { name: 'operation', isolate: false, include: OPERATION, retry: 1 } },
-      // Runs in the same script, with the verbs of the service on every database, and without a second try: a race must not pass
-      // by luck.
-      {
-        extends: true,
-        test: {
-          name: 'databases',
-          isolate: false,
-          include: [...AT_ONCE, 'service/test/verbs.test.ts'],
-          env: { TEST_DATABASES: 'all' },
-        },
-      },
+      // Runs in the same script, without a second try: a race must not pass by luck.
+      { extends: true, test: { name: 'databases', isolate: false, include: AT_ONCE } },
       // Has a script of its own, so that `npm test` stays quick. Hooks pack the package, compile apps and start processes.
       { extends: true, test: { name: 'package', isolate: false, include: PACKAGE, hookTimeout: 120_000 } },
     ],

@@ -1,43 +1,49 @@
-import type { RequestHandler, Router } from 'express'
-import {
-  backupRouter,
-  challengeRouter,
-  devicesRouter,
-  enrollAppRouter,
-  enrollKeyRouter,
-  languageRouter,
-  MfaStrategy,
-  mfaAccount,
-  mfaAdmission,
-  mfaMetrics,
-  mfaRouter,
-  mfaSession,
-  mfaUpgrade,
-  notMeRouter,
-  recoveryRouter,
-  startMfa,
-  verifyRouter,
-  wellKnownRouter,
-} from './entry-points.js'
+import { type RequestHandler, Router } from 'express'
 import type { MfaMetrics } from './flows/metrics.js'
 import type { AnyRouteHandler } from './guard/any-route-handler.js'
 import { ruleGuard } from './guard/require-mfa.js'
 import { strongestGuard } from './guard/require-strongest.js'
 import type { MfaRule } from './guard/rule.js'
-import type { MfaUpgrade } from './guard/upgrade.js'
-import type { MfaAccount } from './http/account.js'
-import { depsOf } from './mfa.js'
+import { sessionGate } from './guard/session-gate.js'
+import { loginStart } from './guard/start-mfa.js'
+import { findUpgrade, type MfaUpgrade } from './guard/upgrade.js'
+import { accountWith, type MfaAccount } from './http/account.js'
+import type { RouteDeps } from './http/deps.js'
+import { depsOf, shareDeps } from './mfa.js'
 import type { MfaOptions } from './options.js'
+import { PassportMfaStrategy } from './passport/strategy.js'
 import type { MfaService } from './protocol/service.js'
 import type { TranscriptionService } from './protocol/transcription.js'
+import { buildAdmission } from './routers/admission.js'
+import { addAssets } from './routers/assets.js'
+import { addBackupRoutes } from './routers/backup.js'
+import { addCancelRecoveryRoutes } from './routers/cancel-recovery.js'
+import { addChallengeRoutes } from './routers/challenge.js'
+import { addDevicesRoutes } from './routers/devices.js'
+import { addEnrollAppRoutes } from './routers/enroll-app.js'
+import { addKeysRoutes } from './routers/keys.js'
+import { addLanguageRoutes } from './routers/language.js'
+import { addNotMeRoutes } from './routers/not-me.js'
+import { addRecoverRoutes } from './routers/recover.js'
+import { addVerifyRoutes } from './routers/verify.js'
+import { buildWellKnownRouter } from './routers/well-known.js'
 
 /** All parts of one options object. Each is created when it is first read, and stays the same. */
 export interface Mfa<User = Express.User> {
-  /** The handler that refuses MFA requests early while the app is overloaded, as `mfaAdmission(options)`. Mount it before express-session. */
+  /**
+   * The handler that refuses MFA requests early while the app is overloaded. Mount it before express-session: then a refused
+   * request costs no session, and the requests that were accepted are answered sooner. Optional.
+   */
   readonly admission: RequestHandler
-  /** The gate. Mount it after `passport.session()` and before the routes of your app, as `mfaSession(options)`. */
+  /**
+   * The gate. Mount it after `passport.session()` and before the routes of your app. It does not set `req.user` while the second
+   * factor is missing, and sets `req.mfa`.
+   */
   readonly session: RequestHandler
-  /** All routes, as `mfaRouter(options)`. Mount it at the option `urls.path`. */
+  /**
+   * All routes: challenge, verify, authenticator apps, security keys and passkeys, backup codes, trusted devices, notices,
+   * recovery and languages. Mount it at the option `urls.path`.
+   */
   readonly router: Router
   /** The start page, requesting a code, and canceling the login. Mount it at the option `urls.path`. */
   readonly challengeRouter: Router
@@ -45,21 +51,36 @@ export interface Mfa<User = Express.User> {
   readonly verifyRouter: Router
   /** Enrolling an authenticator app. Mount it at the option `urls.path`. */
   readonly enrollAppRouter: Router
-  /** Adding, renaming and removing security keys and passkeys. Mount it at the option `urls.path`. */
+  /** Adding, renaming and removing security keys and passkeys. Mount it at the option `urls.path`. Without keys it has no routes. */
   readonly enrollKeyRouter: Router
   /** Requesting backup codes. Mount it at the option `urls.path`. */
   readonly backupRouter: Router
-  /** The list of trusted devices, and revoking them. Mount it at the option `urls.path`. */
+  /**
+   * The list of trusted devices, and revoking them. Mount it at the option `urls.path`. Without the option `trustedDevices` it
+   * has no routes.
+   */
   readonly devicesRouter: Router
-  /** The page behind the "this wasn't me" link of a notice. Mount it at the option `urls.path`. */
+  /**
+   * The page behind the "this wasn't me" link of a notice. Mount it at the option `urls.path`. Without the option
+   * `urls.publicUrl` it has no routes.
+   */
   readonly notMeRouter: Router
-  /** Account recovery, for the option `recovery`. Mount it at the option `urls.path`. */
+  /**
+   * Account recovery: requesting, completing and canceling it. Mount it at the option `urls.path`. Without the option
+   * `recovery` it has no routes.
+   */
   readonly recoveryRouter: Router
-  /** Choosing a language. Mount it at the option `urls.path`. */
+  /** Choosing a language. Mount it at the option `urls.path`. Without the option `languages.offer` it has no routes. */
   readonly languageRouter: Router
-  /** The public documents about passkeys. Mount it at `/.well-known`. */
+  /**
+   * The public documents about passkeys: `webauthn`, the origins of other sites that share them, and `passkey-endpoints`, for
+   * password managers, which needs `urls.publicUrl`. Mount it at `/.well-known`. Without keys it has no routes.
+   */
   readonly wellKnownRouter: Router
-  /** The handler behind a login without a Passport session, as `startMfa(options)`. */
+  /**
+   * The handler for a login without a Passport session: behind `passport.authenticate('local', { session: false })`, it starts
+   * the pending login and responds. It must be behind `session`.
+   */
   readonly startMfa: AnyRouteHandler
   /**
    * Creates a guard for a route, as the function `requireMfa`. The route must be behind `session`: behind the gate of other
@@ -68,7 +89,7 @@ export interface Mfa<User = Express.User> {
    */
   readonly requireMfa: (rule?: MfaRule) => AnyRouteHandler
   /**
-   * Finds out who opens a WebSocket, a socket of socket.io or a stream of server-sent events, as `mfaUpgrade(options)`: the user, or a
+   * Finds out who opens a WebSocket, a socket of socket.io or a stream of server-sent events: the user, or a
    * refusal while nobody is signed in or the second factor is missing.
    * @throws {HostError} when the request does not reach `session` in the given app.
    */
@@ -92,9 +113,9 @@ export interface Mfa<User = Express.User> {
   readonly requireStrongest: (rule?: Pick<MfaRule, 'maxAge' | 'resume' | 'resumeTitle'>) => AnyRouteHandler
   /** The Passport strategy `mfa`: `passport.use(mfa.strategy)`. */
   readonly strategy: MfaStrategy<User>
-  /** The functions for changes that your app makes itself, as `mfaAccount(options)`. */
+  /** The functions for changes that your app makes itself: factors that were added or removed, new passwords, accounts to be secured. */
   readonly account: MfaAccount<User>
-  /** Returns what happened since the process started, as `mfaMetrics(options)`. */
+  /** Returns what happened since the process started: in all parts of these options. */
   readonly metrics: () => MfaMetrics
   /**
    * The MFA service that the options name, as the parts call it: its answers are validated, and failures pause calls. It
@@ -108,44 +129,78 @@ export interface Mfa<User = Express.User> {
  * @throws {OptionsError} with all faults together.
  */
 export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<User> {
-  const deps = depsOf(options)
-  return builtWhenRead<Mfa<User>>({
-    admission: () => mfaAdmission(options),
-    session: () => mfaSession(options),
-    router: () => mfaRouter(options),
-    challengeRouter: () => challengeRouter(options),
-    verifyRouter: () => verifyRouter(options),
-    enrollAppRouter: () => enrollAppRouter(options),
-    enrollKeyRouter: () => enrollKeyRouter(options),
-    backupRouter: () => backupRouter(options),
-    devicesRouter: () => devicesRouter(options),
-    notMeRouter: () => notMeRouter(options),
-    recoveryRouter: () => recoveryRouter(options),
-    languageRouter: () => languageRouter(options),
-    wellKnownRouter: () => wellKnownRouter(options),
-    startMfa: () => startMfa(options),
+  const mfa = builtWhenRead<Mfa<User>>(partsOf(options))
+  shareDeps(mfa, depsOf(options))
+  return mfa
+}
+
+/** What `createMfa` returned, or the options that it would take. */
+type MfaOrOptions<User> = Mfa<User> | MfaOptions<User>
+
+/** How each part is built. */
+type Builders<Parts> = { readonly [Name in keyof Parts]: () => Parts[Name] }
+
+function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
+  const deps = depsOf(mfa)
+  const upgrade: MfaUpgrade = (req, app, rules) => findUpgrade(deps, req, app, rules)
+  return {
+    admission: () => buildAdmission(deps),
+    session: () => sessionGate(deps),
+    router: () => routerWith(deps, ...ALL_ROUTES),
+    challengeRouter: () => routerWith(deps, addChallengeRoutes),
+    verifyRouter: () => routerWith(deps, addVerifyRoutes),
+    enrollAppRouter: () => routerWith(deps, addEnrollAppRoutes),
+    enrollKeyRouter: () => routerWith(deps, addKeysRoutes),
+    backupRouter: () => routerWith(deps, addBackupRoutes),
+    devicesRouter: () => routerWith(deps, addDevicesRoutes),
+    notMeRouter: () => routerWith(deps, addNotMeRoutes),
+    recoveryRouter: () => routerWith(deps, addRecoverRoutes, addCancelRecoveryRoutes),
+    languageRouter: () => routerWith(deps, addLanguageRoutes),
+    wellKnownRouter: () => buildWellKnownRouter(deps),
+    startMfa: () => loginStart(deps),
     requireMfa:
       () =>
       (rule = {}) =>
         ruleGuard(rule, deps),
-    upgrade: () => mfaUpgrade(options),
+    // The options were typed by this User; inside, users are what Passport calls them.
+    upgrade: () => upgrade as MfaUpgrade<User>,
     requireStrongest:
       () =>
       (rule = {}) =>
         strongestGuard(rule, deps),
-    strategy: () => new MfaStrategy(options),
-    account: () => mfaAccount(options),
-    metrics: () => () => mfaMetrics(options),
+    strategy: () => new MfaStrategy(mfa),
+    account: () => accountWith(deps) as MfaAccount<User>,
+    metrics: () => () => deps.metrics.read(),
     client: () => deps.service,
-  })
+  }
+}
+
+type Routes = (router: Router, deps: RouteDeps) => void
+
+const ALL_ROUTES: readonly Routes[] = [
+  // Express tries one route after the other, so what every sign-in requests comes first.
+  addVerifyRoutes,
+  addChallengeRoutes,
+  addEnrollAppRoutes,
+  addKeysRoutes,
+  addBackupRoutes,
+  addDevicesRoutes,
+  addNotMeRoutes,
+  addRecoverRoutes,
+  addCancelRecoveryRoutes,
+  addLanguageRoutes,
+]
+
+/** A router with these routes, and with the style sheet and scripts of their pages. */
+function routerWith(deps: RouteDeps, ...parts: readonly Routes[]): Router {
+  const router = Router()
+  for (const addRoutes of parts) addRoutes(router, deps)
+  if (router.stack.length > 0) addAssets(router)
+  return router
 }
 
 /** An object whose members are built when they are first read. */
-function builtWhenRead<Parts extends object>(
-  builders: {
-    readonly [Name in keyof Parts]: () => Parts[Name]
-  },
-): Parts {
+function builtWhenRead<Parts extends object>(builders: Builders<Parts>): Parts {
   const parts = {}
   for (const [name, build] of Object.entries<() => unknown>(builders)) {
     Object.defineProperty(parts, name, {
@@ -159,4 +214,71 @@ function builtWhenRead<Parts extends object>(
     })
   }
   return parts as Parts
+}
+
+/**
+ * Creates the gate, as `session` of `createMfa`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function mfaSession<User>(mfa: MfaOrOptions<User>): RequestHandler {
+  return partsOf(mfa).session()
+}
+
+/**
+ * Creates a router with all routes, as `router` of `createMfa`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function mfaRouter<User>(mfa: MfaOrOptions<User>): Router {
+  return partsOf(mfa).router()
+}
+
+/**
+ * Creates a router for the start page, requesting a code, and canceling the login, as `challengeRouter` of `createMfa`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function challengeRouter<User>(mfa: MfaOrOptions<User>): Router {
+  return partsOf(mfa).challengeRouter()
+}
+
+/**
+ * Creates a router for entering and verifying a code, as `verifyRouter` of `createMfa`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function verifyRouter<User>(mfa: MfaOrOptions<User>): Router {
+  return partsOf(mfa).verifyRouter()
+}
+
+/**
+ * Creates a router for enrolling an authenticator app, as `enrollAppRouter` of `createMfa`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function enrollAppRouter<User>(mfa: MfaOrOptions<User>): Router {
+  return partsOf(mfa).enrollAppRouter()
+}
+
+/**
+ * Creates a router for requesting backup codes, as `backupRouter` of `createMfa`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function backupRouter<User>(mfa: MfaOrOptions<User>): Router {
+  return partsOf(mfa).backupRouter()
+}
+
+/**
+ * Creates the handler for a login without a Passport session, as `startMfa` of `createMfa`.
+ * @throws {OptionsError} with all faults together.
+ */
+export function startMfa<User>(mfa: MfaOrOptions<User>): AnyRouteHandler {
+  return partsOf(mfa).startMfa()
+}
+
+/** The Passport strategy `mfa`, for a login route of your own: `passport.use(mfa.strategy)`. */
+export class MfaStrategy<User = Express.User> extends PassportMfaStrategy {
+  /**
+   * Creates the strategy, as `strategy` of `createMfa`.
+   * @throws {OptionsError} with all faults together.
+   */
+  constructor(mfa: MfaOrOptions<User>) {
+    super(depsOf(mfa))
+  }
 }

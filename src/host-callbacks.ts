@@ -9,17 +9,10 @@ import { withTimeout } from './timeout.js'
  * count as "yes", and a request could wait forever.
  */
 export function withCheckedCallbacks(settings: Settings): Settings {
-  const { logger, locale, preferred, userId, appContact, place, render, trustedDevices, languages } = settings
-  const {
-    factors,
-    policy,
-    passkeySignIn,
-    recovery,
-    onAppEnrolled,
-    onAppRemoved,
-    onCompromise,
-    callbackTimeoutMs,
-  } = settings
+  const { logger, preferred, userId, appContact, location, render, trustedDevices, languages, notices } =
+    settings
+  const { factors, policy, passkeySignIn, recovery, onAppEnrolled, onAppRemoved, callbackTimeoutMs } =
+    settings
   return {
     ...settings,
     logger: safeLogger(logger),
@@ -27,17 +20,21 @@ export function withCheckedCallbacks(settings: Settings): Settings {
     policy: policy && limited('policy', policy, callbackTimeoutMs),
     onAppEnrolled: onAppEnrolled && limited('onAppEnrolled', onAppEnrolled, callbackTimeoutMs),
     onAppRemoved: onAppRemoved && limited('onAppRemoved', onAppRemoved, callbackTimeoutMs),
-    onCompromise: onCompromise && limited('notices.onCompromise', onCompromise, callbackTimeoutMs),
-    languages: languages && {
+    notices: {
+      ...notices,
+      onCompromise:
+        notices.onCompromise && limited('notices.onCompromise', notices.onCompromise, callbackTimeoutMs),
+    },
+    languages: {
       ...languages,
       remember: languages.remember && limited('languages.remember', languages.remember, callbackTimeoutMs),
+      locale: checked('languages.locale', languages.locale, isOptionalText, 'a language tag or undefined'),
     },
-    locale: checked('languages.locale', locale, isOptionalText, 'a language tag or undefined'),
     preferred: checked('pages.preferred', preferred, isOptionalText, 'the id of a factor or undefined'),
     userId: checked('userId', userId, () => true, 'a string or a number'),
     appContact: checked('appContact', appContact, () => true, 'a contact or undefined'),
     passkeySignIn: checked('login.passkeySignIn', passkeySignIn, isPossession, '"hwk", "swk" or undefined'),
-    place: checked('location', place, isOptionalText, 'text or undefined'),
+    location: checked('location', location, isOptionalText, 'text or undefined'),
     render: checked('pages.render', render, isText, 'an HTML document as text'),
     recovery: recovery && {
       ...recovery,

@@ -29,7 +29,7 @@ declare global {
     // Empty here: the host declares its user type, as it does for Passport.
     interface User {}
     interface Request {
-      /** The MFA status of this request. Set by `mfaSession`, and absent where it did not run. */
+      /** The MFA status of this request. Set by the gate, `mfa.session`, and absent where it did not run. */
       mfa?: MfaStatus
     }
   }

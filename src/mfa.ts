@@ -32,8 +32,8 @@ import { sessionsValidAfterIn } from './trust/sessions-valid-after.js'
 const built = new WeakMap<object, RouteDeps>()
 
 /**
- * What all parts work with that are built of these options. The same object gives the same, so that gate, routers and
- * strategy share one connection pool and one set of counters.
+ * What all parts work with that are built of these options, or that `createMfa` returned. The same object gives the same, so that
+ * gate, routers and strategy share one connection pool and one set of counters.
  * @throws {OptionsError} with all faults together.
  */
 export function depsOf(options: object): RouteDeps {
@@ -42,6 +42,11 @@ export function depsOf(options: object): RouteDeps {
   const deps = build(options)
   built.set(options, deps)
   return deps
+}
+
+/** Makes `depsOf` find these also for the object that `createMfa` returned. */
+export function shareDeps(mfa: object, deps: RouteDeps): void {
+  built.set(mfa, deps)
 }
 
 function build(options: unknown): RouteDeps {
@@ -64,13 +69,13 @@ function build(options: unknown): RouteDeps {
       failed(error)
     }
   }
-  const standard: RenderView = (view, frame) => renderView(view, frame, settings.texts)
+  const standard: RenderView = (view, frame) => renderView(view, frame, settings.languages.texts)
   const diagnostics = diagnosticsFor(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
-  const { trustedDevices, publicUrl, noticeStore } = settings
+  const { trustedDevices, publicUrl, notices } = settings
   const trustStore = trustedDevices && openStore(trustedDevices.store)
   const devices = trustStore && devicesIn(trustStore, trustedDevices)
   const ownStore = settings.recovery?.store && openStore(settings.recovery.store)
-  const linkStore = noticeStore ? openStore(noticeStore) : (trustStore ?? ownStore)
+  const linkStore = notices.store ? openStore(notices.store) : (trustStore ?? ownStore)
   const sessionsValidAfter = publicUrl && linkStore ? sessionsValidAfterIn(linkStore) : undefined
   const recoveryStore = ownStore ?? linkStore
   const recovery =

@@ -28,13 +28,57 @@ export function duration(min: Duration, max: Duration, example: Duration) {
     return ms !== undefined && ms >= minMs && ms <= maxMs
   }
   const inWords = (limit: Duration) => (typeof limit === 'number' ? `${limit} ms` : limit)
-  return z
+  const schema = z
     .custom<Duration>(inRange, {
       // Otherwise zod skips the rules of the object around it, and their faults would only show at the next start.
       abort: false,
       error: `must be a time like "${example}", from ${inWords(min)} to ${inWords(max)}`,
     })
-    .transform((given) => durationMs(given) ?? 0)
+    .transform((given) => (durationMs(given) ?? 0) as Milliseconds)
+  durations.add(schema)
+  return schema
+}
+
+/** The schemas that a schema consists of: below its default, its alternatives, the items of a list. */
+export function innerSchemas({ _zod: { def } }: z.core.$ZodType): readonly z.core.$ZodType[] {
+  const { innerType, in: before, element, options = [] } = def as Composed
+  return [innerType, before, element, ...options].filter((inner) => inner !== undefined)
+}
+
+type Composed = Partial<Record<'innerType' | 'in' | 'element', z.core.$ZodType>> & {
+  readonly options?: readonly z.core.$ZodType[]
+}
+
+/** A duration that a schema has read. */
+type Milliseconds = number & { readonly unit: 'ms' }
+type IsTime<Value> = Extract<Value, Milliseconds | readonly Milliseconds[]> extends never ? false : true
+type Plain<Value> = Value extends Milliseconds
+  ? number
+  : Value extends readonly Milliseconds[]
+    ? readonly number[]
+    : Value
+
+/** Options with the unit in the name of every duration: `maxAge` is `maxAgeMs`. */
+type InMilliseconds<Options> = {
+  [Name in keyof Options as IsTime<Options[Name]> extends true ? `${Name & string}Ms` : Name]: Plain<
+    Options[Name]
+  >
+}
+
+/** Reads options, and adds the unit to the name of every duration: an app writes `maxAge`, our own code reads `maxAgeMs`. */
+export function inMilliseconds<Schema extends z.ZodObject>(schema: Schema) {
+  const isTime = (name: string) => schema.shape[name] !== undefined && holdsDuration(schema.shape[name])
+  const renamed = (given: object) =>
+    Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [isTime(name) ? `${name}Ms` : name, value]),
+    )
+  return schema.transform((given) => renamed(given) as InMilliseconds<z.output<Schema>>)
+}
+
+const durations = new WeakSet<z.core.$ZodType>()
+
+function holdsDuration(schema: z.core.$ZodType): boolean {
+  return durations.has(schema) || innerSchemas(schema).some(holdsDuration)
 }
 
 /** A path on the app's own site, without a query. */

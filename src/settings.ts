@@ -1,8 +1,8 @@
-import type * as z from 'zod'
 import { type ServiceSettings, serviceAddress } from './client/address.js'
 import { OptionsError } from './errors.js'
+import { optionFaults } from './option-faults.js'
 import { onlyGiven } from './option-rules.js'
-import { type CompleteOptions, optionsSchema } from './option-schema.js'
+import { type CompleteOptions, optionsSchema } from './options.js'
 import { languageKey } from './protocol/language.js'
 import type { MfaService } from './protocol/service.js'
 import type { TranscriptionService } from './protocol/transcription.js'
@@ -10,35 +10,19 @@ import type { TranscriptionService } from './protocol/transcription.js'
 /** An object in the option `service`. */
 type HostService = MfaService & Partial<TranscriptionService>
 
-/** The complete options, as our own code reads them. */
+/** The complete options, as our own code reads them: each under its public name. */
 export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
-/** The groups serve those who write options; our own code reads each setting by one name. */
+/** Our own code reads the options of these groups without the group, since their names say enough. */
 function settingsFrom(options: CompleteOptions, service: HostService | ServiceSettings) {
-  const { urls, login, limits, notices, pages, languages, keys, location, callbackTimeout, ...others } =
-    options
-  const { pendingPaths, pendingLifetime, ...paths } = login
-  const { codeLifeMs, ...counted } = limits
-  const { offer, remember, locale, texts } = languages
+  const { urls, login, pages, keys, ...others } = options
   return {
     ...others,
     ...urls,
-    ...paths,
+    ...login,
     ...pages,
     service,
-    open: pendingPaths,
-    pendingLoginMs: pendingLifetime,
-    codeLifeMs,
     keys: keySettings(keys, options.onAppEnrolled !== undefined),
-    callbackTimeoutMs: callbackTimeout,
-    limits: counted,
-    onNotice: notices.onNotice,
-    onCompromise: notices.onCompromise,
-    noticeStore: notices.store,
-    locale,
-    languages: offer && { offer, remember },
-    texts,
-    place: location,
   }
 }
 
@@ -52,7 +36,7 @@ function keySettings(keys: CompleteOptions['keys'], hasOwnRecord: boolean) {
     isOn: options !== undefined || (keys === undefined ? !hasOwnRecord : keys === true),
     /** Whether users may have keys, although they are switched off: a host that never offered any does not name the option. */
     mayExist: keys !== undefined || !hasOwnRecord,
-    offerPasskeyMs: options?.offerPasskey || undefined,
+    offerPasskeyMs: options?.offerPasskeyMs || undefined,
   }
 }
 
@@ -66,7 +50,7 @@ export function readOptions(given: unknown): Settings {
   const ours = optionsSchema.safeParse(onlyGiven(rest))
   const faults = [
     ...('faults' in theirs ? theirs.faults : []),
-    ...(ours.success ? combinationFaults(ours.data) : faultsIn(ours.error, [])),
+    ...(ours.success ? combinationFaults(ours.data) : optionFaults(ours.error, optionsSchema)),
     ...(ours.success && 'service' in theirs ? serviceFaults(ours.data, theirs.service) : []),
   ]
   if (!ours.success || 'faults' in theirs || faults.length > 0) throw new OptionsError(faults)
@@ -151,7 +135,7 @@ const VERBS = ['send', 'verify'] as const
 export function readServiceAddress(given: unknown): ServiceSettings {
   const address = serviceAddress.safeParse(onlyGiven(asObject(given)))
   if (address.success) return address.data
-  throw new OptionsError(faultsIn(address.error, []))
+  throw new OptionsError(optionFaults(address.error, serviceAddress))
 }
 
 /** The option `service`: an object that implements a service, or the address of one. */
@@ -170,17 +154,11 @@ function readService(
     return { faults: ['service must be { baseUrl, apiKey } or an object that implements MfaService'] }
   }
   const address = serviceAddress.safeParse(onlyGiven(asObject(object)))
-  return address.success ? { service: address.data } : { faults: faultsIn(address.error, ['service']) }
+  return address.success
+    ? { service: address.data }
+    : { faults: optionFaults(address.error, serviceAddress, ['service']) }
 }
 
 function asObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
-function faultsIn(error: z.ZodError, above: readonly string[]): string[] {
-  return error.issues.flatMap((issue) => {
-    const name = [...above, ...issue.path.map(String)]
-    if (issue.code !== 'unrecognized_keys') return `${name.join('.')} ${issue.message}`
-    return issue.keys.map((key) => `${[...name, key].join('.')} is not an option; check its spelling`)
-  })
 }

@@ -5,7 +5,6 @@ import { WARNINGS } from '../src/diagnostics/warnings.js'
 import { PROBLEM_CODES, statusOf } from '../src/http/problem.js'
 import { NOTICE_TYPES } from '../src/notices/notice.js'
 import type { ProblemCode } from '../src/pages/view.js'
-import { declarationsIn, type Member } from './options/declarations.js'
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 
@@ -26,78 +25,7 @@ const headingsOf = (text: string) =>
       .replaceAll(' ', '-'),
   )
 
-/** The options that an interface in a source file describes. */
-async function optionsIn(path: string, ...interfaces: string[]): Promise<readonly Member[]> {
-  const found = declarationsIn(await read(path)).filter(({ name }) => interfaces.includes(name))
-  expect(found).toHaveLength(interfaces.length)
-  return found.flatMap(({ members }) => members)
-}
-
-/** The rows of the first Markdown table in a text, by the first name in each. */
-function optionRows(text: string): Map<string, string> {
-  const [table = ''] = /(?:^\|.*\n)+/m.exec(text) ?? []
-  const rows = table.split('\n').slice(2)
-  return new Map(
-    rows.flatMap((row) =>
-      [...row.matchAll(/^\| `([^`]+)`[^|]*\|(.*)$/g)].map(
-        ([, name = '', rest = '']) => [name, rest] as const,
-      ),
-    ),
-  )
-}
-
-/** The text below a heading of Markdown, up to the next of its level. */
-const sectionOf = (text: string, heading: string) =>
-  text.split(/^## /m).find((section) => section.startsWith(`${heading}\n`)) ?? ''
-
-/** Checks that a table explains exactly these options, each with the default that its doc comment names. */
-function expectExplained(table: string, options: readonly Member[]): void {
-  const rows = optionRows(table)
-  expect(options.length).toBeGreaterThan(1)
-  expect([...rows.keys()].sort()).toEqual(options.map(({ name }) => name).sort())
-  for (const { name, doc } of options) {
-    const [, value] = /Defaults to (`[^`]+`|\d+)/.exec(doc) ?? []
-    if (value) expect(rows.get(name), name).toContain(value)
-  }
-}
-
 describe('the documents', () => {
-  const groups: readonly (readonly [string, string, ...string[]])[] = [
-    ['Options', 'src/options.ts', 'SharedOptions', 'OptionalUserId'],
-    ['service', 'src/client/address.ts', 'ServiceAddress', 'BreakerOptions'],
-    ['urls', 'src/options.ts', 'UrlOptions'],
-    ['login', 'src/options.ts', 'LoginOptions'],
-    ['limits', 'src/limits/options.ts', 'LimitOptions'],
-    ['notices', 'src/options.ts', 'NoticeOptions'],
-    ['recovery', 'src/recovery/options.ts', 'RecoveryOptions'],
-    ['pages', 'src/options.ts', 'PageOptions'],
-    ['languages', 'src/options.ts', 'LanguageOptions'],
-  ]
-
-  it.each(groups)(
-    'explain every option of the table "%s" with its default, and no other',
-    async (group, path, ...names) => {
-      const text = await read('docs/options.md')
-      const table = group === 'Options' ? (text.split(/^## /m)[0] ?? '') : sectionOf(text, group)
-      expectExplained(table, await optionsIn(path, ...names))
-    },
-  )
-
-  it('explain every option of trusted devices with its default, and no other', async () => {
-    const [table = ''] = (await read('docs/trusted-devices.md')).split(/^## /m)
-    expectExplained(table, await optionsIn('src/trust/options.ts', 'TrustedDeviceOptions'))
-  })
-
-  it('have a table for every group of options', async () => {
-    const options = await optionsIn('src/options.ts', 'SharedOptions')
-    const known = groups.map(([group]) => group)
-    const source = await read('src/options.ts')
-    const grouped = options.filter(({ name }) => new RegExp(`^  ${name}\\?: \\w+Options`, 'm').test(source))
-    expect(grouped.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([
-      'trustedDevices',
-    ])
-  })
-
   it('explain every notice', async () => {
     const document = await read('docs/notices.md')
     for (const type of NOTICE_TYPES) expect(document).toContain(`| \`${type}\` |`)

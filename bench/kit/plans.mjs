@@ -65,7 +65,7 @@ export function describePlan(plan, indent = '') {
 
 function withoutRepetition(blocks) {
   const general = blocks.map((block) =>
-    block.replaceAll(/outbox_(?:without_slot|\d+)/g, 'outbox_*').replaceAll(/(_\*_\w+?idx)\d*/g, '$1'),
+    block.replaceAll(/outbox_\d+/g, 'outbox_*').replaceAll(/(_\*_\w+?idx)\d*/g, '$1'),
   )
   return general.filter((block, i) => i === 0 || block !== general[i - 1])
 }

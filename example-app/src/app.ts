@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import { mfaRouter, mfaSession } from 'countersign'
 import express, { type Express } from 'express'
 import type { VaultContext } from './context.js'
 import { bodyParsers } from './http/body.js'
@@ -33,10 +32,11 @@ export function createApp(context: VaultContext): Express {
   app.use(express.static(PUBLIC, { index: false, maxAge: '1h', setHeaders: noSniff }))
   app.use(securityHeaders, sameOrigin(config), ...bodyParsers)
   app.use(vaultSession(context))
-  app.use(passport.session())
+  // With `initialize`, the gate keeps the user of a pending login out of Passport's part of the session.
+  app.use(passport.initialize(), passport.session())
 
-  app.use(mfaSession(mfa))
-  app.use('/mfa', mfaRouter(mfa))
+  app.use(mfa.session)
+  app.use('/mfa', mfa.router)
   app.post(
     '/mfa-login',
     passport.authenticate('mfa', { successReturnToOrRedirect: '/', failureRedirect: '/mfa' }),

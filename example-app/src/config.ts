@@ -4,6 +4,8 @@ import type { Duration, MfaOptions } from 'countersign'
 import * as z from 'zod'
 
 type Limits = NonNullable<MfaOptions['limits']>
+/** A duration with a unit. */
+type Unit = Exclude<Duration, number>
 
 /** Whether the MFA service runs in another process or in this one. */
 export type ServiceChoice =
@@ -34,7 +36,7 @@ export interface Config {
   readonly dataDir: string
   readonly service: ServiceChoice
   readonly limits: Limits
-  readonly pendingLoginMs: number | undefined
+  readonly pendingLifetime: Duration | undefined
   /** The public address of the app, for links in account notices; without it they have no link. */
   readonly publicUrl: string | undefined
   /** How long a user who lost the authenticator app waits for the recovery of the account. */
@@ -57,6 +59,19 @@ const whole = (min: number, max: number) =>
     .regex(/^\d{1,9}$/, { error: 'must be a whole number' })
     .transform(Number)
     .refine((value) => value >= min && value <= max, { error: `must be from ${min} to ${max}` })
+
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A duration with its unit, like `30s`, in this range. */
+const duration = (min: Unit, max: Unit) => {
+  const error = `must be a duration from ${min} to ${max}, like ${min}`
+  const toMs = (text: string) => Number.parseInt(text, 10) * UNIT_MS[text.slice(-1) as keyof typeof UNIT_MS]
+  return z
+    .templateLiteral([z.number(), z.enum(['s', 'm', 'h', 'd'])], { error })
+    .refine((text) => /^\d{1,6}[smhd]$/.test(text) && toMs(text) >= toMs(min) && toMs(text) <= toMs(max), {
+      error,
+    })
+}
 
 const secret = z
   .string()
@@ -95,30 +110,27 @@ const environment = z
     SERVICE_SECRET: secret.optional(),
     SERVICE_DELIVERY: z.string().default('inbox'),
 
-    MFA_TRIES_PER_CHALLENGE: whole(3, 10).optional(),
+    MFA_ATTEMPTS_PER_CHALLENGE: whole(3, 10).optional(),
     MFA_FAILURES_BEFORE_LOCK: whole(5, 10).optional(),
     MFA_FAILURES_BEFORE_DISABLE: whole(20, 100).optional(),
-    MFA_LOCK_SECONDS: whole(900, 86_400).optional(),
-    MFA_SENDS_PER_10_MIN: whole(1, 5).optional(),
+    MFA_LOCK_DURATION: duration('15m', '24h').optional(),
+    MFA_SENDS_PER_TEN_MINUTES: whole(1, 5).optional(),
     MFA_SENDS_PER_DAY: whole(1, 10).optional(),
-    MFA_RESEND_WAITS_SECONDS: z
+    MFA_RESEND_WAITS: z
       .string()
-      .regex(/^\d{1,4}(,\d{1,4})*$/, { error: 'must be seconds with commas, like 30,60,120' })
-      .transform((list) => list.split(',').map(Number))
-      .refine((waits) => waits.every((wait) => wait >= 20 && wait <= 3_600), {
-        error: 'must hold waits from 20 to 3600',
-      })
+      .transform((list) => list.split(','))
+      .pipe(z.array(duration('20s', '1h')))
       .optional(),
-    MFA_HALF_LOGIN_SECONDS: whole(120, 900).optional(),
-    MFA_CODE_LIFE_SECONDS: whole(60, 600).optional(),
-    MFA_TRUST_HOURS: whole(1, 720).default(720),
-    MFA_RECOVERY_HOURS: whole(1, 168).default(24),
-    MFA_PASSKEY_OFFER_DAYS: whole(1, 365).optional(),
+    MFA_CODE_LIFETIME: duration('1m', '10m').optional(),
+    MFA_PENDING_LIFETIME: duration('2m', '15m').optional(),
+    MFA_TRUST_MAX_AGE: duration('1h', '30d').default('30d'),
+    MFA_RECOVERY_WAIT: duration('1h', '7d').default('24h'),
+    MFA_PASSKEY_OFFER: duration('1d', '365d').optional(),
     VAULT_STAFF: z
       .string()
       .regex(/^[\w-]+(,[\w-]+)*$/, { error: 'must be user names with commas, like alice,bob' })
       .optional(),
-    STEP_UP_SECONDS: whole(30, 86_400).default(300),
+    STEP_UP_MAX_AGE: duration('30s', '1d').default('5m'),
   })
   .superRefine((env, context) => {
     const fault = (name: keyof typeof env, message: string) =>
@@ -179,30 +191,26 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
           }
         : { kind: 'embedded', env },
     limits: {
-      attemptsPerChallenge: vars.MFA_TRIES_PER_CHALLENGE,
+      attemptsPerChallenge: vars.MFA_ATTEMPTS_PER_CHALLENGE,
       failuresBeforeLock: vars.MFA_FAILURES_BEFORE_LOCK,
       failuresBeforeDisable: vars.MFA_FAILURES_BEFORE_DISABLE,
-      lockDuration: inMs(vars.MFA_LOCK_SECONDS),
-      sendsPerTenMinutes: vars.MFA_SENDS_PER_10_MIN,
+      lockDuration: vars.MFA_LOCK_DURATION,
+      sendsPerTenMinutes: vars.MFA_SENDS_PER_TEN_MINUTES,
       sendsPerDay: vars.MFA_SENDS_PER_DAY,
-      resendWaits: vars.MFA_RESEND_WAITS_SECONDS?.map((seconds) => seconds * 1_000),
-      codeLifetime: inMs(vars.MFA_CODE_LIFE_SECONDS),
+      resendWaits: vars.MFA_RESEND_WAITS,
+      codeLifetime: vars.MFA_CODE_LIFETIME,
     },
     publicUrl: vars.PUBLIC_URL ?? localUrl(vars),
-    pendingLoginMs: inMs(vars.MFA_HALF_LOGIN_SECONDS),
-    trustMaxAge: `${vars.MFA_TRUST_HOURS}h`,
-    recoveryWait: `${vars.MFA_RECOVERY_HOURS}h`,
-    passkeyOffer: vars.MFA_PASSKEY_OFFER_DAYS && `${vars.MFA_PASSKEY_OFFER_DAYS}d`,
+    pendingLifetime: vars.MFA_PENDING_LIFETIME,
+    trustMaxAge: vars.MFA_TRUST_MAX_AGE,
+    recoveryWait: vars.MFA_RECOVERY_WAIT,
+    passkeyOffer: vars.MFA_PASSKEY_OFFER,
     staff: vars.VAULT_STAFF?.split(',') ?? (vars.NODE_ENV === 'production' ? [] : ['alice', 'otto']),
-    stepUpMaxAge: `${vars.STEP_UP_SECONDS}s`,
+    stepUpMaxAge: vars.STEP_UP_MAX_AGE,
   }
 }
 
 /** The address of the app in development; in production it must be configured. */
 function localUrl({ NODE_ENV, PORT }: { NODE_ENV?: string | undefined; PORT: number }): string | undefined {
   return NODE_ENV === 'production' || PORT === 0 ? undefined : `http://localhost:${PORT}`
-}
-
-function inMs(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : seconds * 1_000
 }

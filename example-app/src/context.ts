@@ -1,4 +1,4 @@
-import type { MfaOptions, MfaService, TranscriptionService } from 'countersign'
+import type { Mfa, MfaService, TranscriptionService } from 'countersign'
 import type { Store } from 'express-session'
 import type { Config } from './config.js'
 import type { SeedUser } from './seed-users.js'
@@ -22,7 +22,7 @@ export interface VaultContext {
   readonly users: Users
   readonly ledger: Ledger
   readonly signInFailures: SignInFailures
-  readonly mfa: MfaOptions<VaultUser>
+  readonly mfa: Mfa<VaultUser>
   /** Sends and checks the code of a new phone number. */
   readonly codes: Pick<MfaService, 'send' | 'verify'>
   /** The passkeys and security keys of the customers, which the service keeps. */

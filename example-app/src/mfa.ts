@@ -12,11 +12,11 @@ export interface SharedStores {
   readonly redis?: Extract<StoreConfig, { redis: unknown }>['redis'] | undefined
 }
 
-/** The options for every part of countersign. */
-export function vaultMfa(
+/** The options of countersign. */
+export function mfaOptions(
   config: Pick<
     Config,
-    'limits' | 'passkeyOffer' | 'pendingLoginMs' | 'trustMaxAge' | 'recoveryWait' | 'publicUrl'
+    'limits' | 'passkeyOffer' | 'pendingLifetime' | 'trustMaxAge' | 'recoveryWait' | 'publicUrl'
   >,
   service: MfaOptions['service'],
   users: Users,
@@ -74,7 +74,7 @@ export function vaultMfa(
     login: {
       // Pending logins can ask for their status, choose a language, and read their messages in development.
       pendingPaths: ['/me', '/language', '/inbox'],
-      pendingLifetime: config.pendingLoginMs,
+      pendingLifetime: config.pendingLifetime,
     },
     limits: { ...config.limits, ...(redis && { store: { redis } }) },
     trustedDevices: {

@@ -2,12 +2,12 @@ import type { Server } from 'node:http'
 import { join } from 'node:path'
 import type { CountersignService } from '@countersign/service'
 import { RedisStore } from 'connect-redis'
-import { mfaClient, type ServiceAddress } from 'countersign'
+import { createMfa, mfaClient, type ServiceAddress } from 'countersign'
 import { createClient } from 'redis'
 import type { Config } from './config.js'
 import type { Inbox, VaultContext } from './context.js'
 import { embeddedService } from './embedded-service.js'
-import { vaultMfa } from './mfa.js'
+import { mfaOptions } from './mfa.js'
 import type { SeedContext } from './seed.js'
 import { seedAppCodes } from './seed-apps.js'
 import { SEED_USERS } from './seed-users.js'
@@ -49,7 +49,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
 
     const service = await openService(config)
     if (service) opened.push(() => service.close())
-    const mfa = service?.mfa ?? openClient(config, opened)
+    const client = service?.mfa ?? openClient(config, opened)
     const redis = config.redisUrl === undefined ? undefined : await openRedis(config.redisUrl)
     if (redis) opened.push(() => redis.close())
 
@@ -58,11 +58,11 @@ export async function openVault(config: Config): Promise<OpenVault> {
       users,
       ledger,
       signInFailures: signInFailuresIn(db),
-      mfa: vaultMfa(config, service?.mfa ?? addressOf(config), users, { db, redis, messages }),
-      codes: mfa,
-      transcriber: mfa,
+      mfa: createMfa(mfaOptions(config, service?.mfa ?? addressOf(config), users, { db, redis, messages })),
+      codes: client,
+      transcriber: client,
       streamTickets: streamTicketsIn(db),
-      keys: mfa.keys,
+      keys: client.keys,
       streamOrigin: service
         ? undefined
         : addressOf(config).baseUrl?.replace(/^http/, 'ws').replace(/\/$/, ''),
@@ -71,7 +71,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
       inbox: service && inboxOf(service, messages),
       seedUsers: config.production ? [] : SEED_USERS,
     }
-    const external = service ? undefined : { mfa, secrets: appSecretsIn(config.dataDir) }
+    const external = service ? undefined : { mfa: client, secrets: appSecretsIn(config.dataDir) }
     return {
       context,
       seeding: { seedUsers: SEED_USERS, users, ledger, service, external },

@@ -1,4 +1,3 @@
-import { MfaStrategy } from 'countersign'
 import passport from 'passport'
 import { Strategy as LocalStrategy } from 'passport-local'
 import type { VaultContext } from './context.js'
@@ -19,7 +18,7 @@ export function vaultPassport({ users, mfa }: VaultContext) {
       users.signIn(username, password).then((user) => done(null, user ?? false), done)
     }),
   )
-  vault.use(new MfaStrategy(mfa))
+  vault.use(mfa.strategy)
 
   // With the version in the session, a new password ends all sessions and pending logins that the old one started.
   vault.serializeUser((user, done) => done(null, `${user.id}.${user.passwordVersion}`))

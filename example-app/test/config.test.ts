@@ -9,7 +9,7 @@ describe('the environment variables', () => {
       host: '127.0.0.1',
       production: false,
       service: { kind: 'embedded' },
-      stepUpMaxAge: '300s',
+      stepUpMaxAge: '5m',
     })
   })
 
@@ -27,26 +27,35 @@ describe('the environment variables', () => {
     })
   })
 
-  it('set limits in their units', () => {
+  it('set limits, under the names of the options, and durations with a unit', () => {
     const config = readConfig({
-      MFA_TRIES_PER_CHALLENGE: '3',
-      MFA_LOCK_SECONDS: '900',
-      MFA_RESEND_WAITS_SECONDS: '20,40',
-      MFA_HALF_LOGIN_SECONDS: '120',
+      MFA_ATTEMPTS_PER_CHALLENGE: '3',
+      MFA_LOCK_DURATION: '15m',
+      MFA_RESEND_WAITS: '20s,40s',
+      MFA_PENDING_LIFETIME: '120s',
     })
     expect(config.limits).toMatchObject({
       attemptsPerChallenge: 3,
-      lockDuration: 900_000,
-      resendWaits: [20_000, 40_000],
+      lockDuration: '15m',
+      resendWaits: ['20s', '40s'],
     })
-    expect(config.pendingLoginMs).toBe(120_000)
+    expect(config.pendingLifetime).toBe('120s')
   })
 
+  it.each(['1', '14m', '25h', '15', '-15m', '15.5m', '1e3s', 'soon'])(
+    'refuse MFA_LOCK_DURATION=%j',
+    (text) => {
+      expect(() => readConfig({ MFA_LOCK_DURATION: text })).toThrow(
+        'MFA_LOCK_DURATION must be a duration from 15m to 24h, like 15m',
+      )
+    },
+  )
+
   it('report all faults at once', () => {
-    const faulty = { PORT: 'abc', SESSION_SECRET: 'short', MFA_BASE_URL: 'ftp://x', MFA_LOCK_SECONDS: '1' }
+    const faulty = { PORT: 'abc', SESSION_SECRET: 'short', MFA_BASE_URL: 'ftp://x', MFA_LOCK_DURATION: '1s' }
     expect(() => readConfig(faulty)).toThrow(ConfigError)
     expect(() => readConfig(faulty)).toThrow(
-      /PORT .*\n.*SESSION_SECRET .*\n.*MFA_BASE_URL .*\n.*MFA_LOCK_SECONDS /,
+      /PORT .*\n.*SESSION_SECRET .*\n.*MFA_BASE_URL .*\n.*MFA_LOCK_DURATION /,
     )
   })
 

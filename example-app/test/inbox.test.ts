@@ -46,7 +46,7 @@ describe('the development inbox', () => {
   })
 
   it('links addresses in messages, and escapes their markup', async () => {
-    await vault.context.mfa.notices?.onNotice?.(
+    await vault.options.notices?.onNotice?.(
       { email: 'bob@vault.example' } as never,
       {
         type: 'device_trusted',

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { createService } from '@countersign/service'
+import { createMfa, type MfaOptions } from 'countersign'
 import type { Express } from 'express'
 import supertest from 'supertest'
 import { challenge, verify } from '../../test/kit/sign-in.js'
@@ -7,7 +8,7 @@ import { createApp } from '../src/app.js'
 import { type Config, readConfig } from '../src/config.js'
 import type { VaultContext } from '../src/context.js'
 import { relyingPartyAt, VAULT_APPLICATION } from '../src/embedded-service.js'
-import { vaultMfa } from '../src/mfa.js'
+import { mfaOptions } from '../src/mfa.js'
 import { inboxOf } from '../src/open-vault.js'
 import { type SeedContext, seed } from '../src/seed.js'
 import { SEED_USERS } from '../src/seed-users.js'
@@ -18,12 +19,14 @@ import { scryptPasswords } from '../src/store/passwords.js'
 import { signInFailuresIn } from '../src/store/sign-in-failures.js'
 import { streamTicketsIn } from '../src/store/stream-tickets.js'
 import { createTables } from '../src/store/tables.js'
-import { usersIn } from '../src/store/users.js'
+import { usersIn, type VaultUser } from '../src/store/users.js'
 
 /** A seeded Vault with its service, all of it real and in memory. */
 export interface TestVault {
   readonly app: Express
   readonly context: VaultContext
+  /** The options of its `mfa`. */
+  readonly options: MfaOptions<VaultUser>
   readonly seeding: SeedContext
   /** Accepts the streams of the service on a server of the app. */
   attach(server: Server): void
@@ -58,12 +61,13 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
   const ledger = ledgerIn(db)
   const messages = messagesIn(db)
   const inbox = inboxOf(service, messages)
+  const options = { ...mfaOptions(config, service.mfa, users, { db, messages }), onEvent: undefined }
   const context: VaultContext = {
     config,
     users,
     ledger,
     signInFailures: signInFailuresIn(db),
-    mfa: { ...vaultMfa(config, service.mfa, users, { db, messages }), onEvent: undefined },
+    mfa: createMfa(options),
     codes: service.mfa,
     transcriber: service.mfa,
     streamTickets: streamTicketsIn(db),
@@ -78,6 +82,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
   return {
     app,
     context,
+    options,
     seeding,
     attach: (server) => service.attach(server),
     browser: () => supertest.agent(app).accept('application/json'),

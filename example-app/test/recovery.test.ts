@@ -1,4 +1,3 @@
-import { mfaAccount } from 'countersign'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY, HOUR, SECOND, stopClock } from '../../test/kit/clock.js'
 import { challenge, verify } from '../../test/kit/sign-in.js'
@@ -64,8 +63,8 @@ describe('Vault (R94, R95)', () => {
     const clock = stopClock()
     clock.move(3 * DAY)
     const bob = await vault.context.users.findByName('bob')
-    if (!bob || !vault.context.mfa.recovery) throw new Error('expected bob')
-    const { code } = await mfaAccount(vault.context.mfa).reset(bob, {
+    if (!bob) throw new Error('expected bob')
+    const { code } = await vault.context.mfa.account.reset(bob, {
       by: 'alice',
       approvedBy: 'otto',
       reason: 'Lost phone',

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import express from 'express'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { withUpload } from '../src/http/upload.js'
 
@@ -47,9 +47,9 @@ it.skipIf(!existsSync('/proc/self/fd'))('closes the file of an aborted upload', 
   const server = createServer(app)
   const socket = connect(await listenOnLoopback(server), '127.0.0.1')
   socket.write(BEGINNING)
-  await vi.waitFor(() => expect(heldOpen()).toHaveLength(1))
+  await expect.poll(heldOpen).toHaveLength(1)
   socket.destroy()
-  await vi.waitFor(() => expect(ends).toMatchObject([{ code: 'invalid_request' }]))
-  await vi.waitFor(() => expect(heldOpen()).toEqual([]))
+  await expect.poll(() => ends).toMatchObject([{ code: 'invalid_request' }])
+  await expect.poll(heldOpen).toEqual([])
   server.close()
 })

@@ -1,4 +1,4 @@
-import type { DeliveredMethod, KeyMethod, RelyingParty } from 'countersign/protocol'
+import type { DeliveredMethod, KeyMethod, keyTypes } from 'countersign/protocol'
 import type { Limits } from './limits.js'
 
 /** What an application may use: `enterprise` includes DUAL. */
@@ -71,7 +71,7 @@ export interface Application {
 }
 
 /** A relying party with everything that its operator set. */
-export interface RelyingPartySettings extends RelyingParty {
+export interface RelyingPartySettings extends keyTypes.RelyingParty {
   /** Origins of other sites that may use the keys in frames of ours. */
   readonly topOrigins: readonly string[]
 }

@@ -13,11 +13,10 @@ import type { Routes } from './carriers/route.js'
 import { ConfigurationError } from './configuration-error.js'
 import { consoleFaults, consoleRule } from './console-option.js'
 import { isCountry } from './contacts/phone.js'
-import { type Limits, limitRules, limitsFrom } from './limits.js'
+import { type Limits, limitRules, limitsFrom, processRules } from './limits.js'
 import type { Logger } from './log/logger.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from './message-texts/catalogue.js'
 import { parseHost } from './outbound/allowed-hosts.js'
-import { countRule, durationRule, PROCESS_LIMITS } from './process-limits.js'
 import { isProduction, productionFaults } from './production.js'
 import { sendgridKey } from './reports/sendgrid-reports.js'
 import { snsHost } from './reports/sns-message.js'
@@ -49,7 +48,8 @@ const delivery = z.union(
   },
 )
 
-const schema = z.strictObject({
+/** The rule of each option. */
+export const optionsSchema = z.strictObject({
   /** Folder of the embedded database; `memory://` keeps all data in memory. Defaults to `memory://`. */
   dataDir: text('dataDir', 'a folder, or memory://')
     .min(1, { error: 'dataDir must not be empty' })
@@ -65,19 +65,6 @@ const schema = z.strictObject({
   databaseReadUrl: text('databaseReadUrl', 'postgresql://user:password@host/name')
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseReadUrl must begin with postgresql://' })
     .optional(),
-  /** The maximum number of connections of this process to PostgreSQL, 1 to 500. Defaults to 10. */
-  databasePoolSize: countRule('databasePoolSize').default(PROCESS_LIMITS.databasePoolSize.default),
-  /** How long connecting to PostgreSQL may take: `1s` to `30s`. Defaults to `2s`. */
-  databaseConnectTimeout: durationRule('databaseConnectTimeout'),
-  /** How long a statement on PostgreSQL may take: `1s` to `60s`. Defaults to `3s`. */
-  databaseStatementTimeout: durationRule('databaseStatementTimeout'),
-  /** After this time, which begins when its headers have arrived, a request is answered with `unavailable`: `4s` to `120s`. Transcription has limits of its own. Defaults to `8s`. */
-  requestTimeout: durationRule('requestTimeout'),
-  /**
-   * How many requests of one account may be under way in this process at once, 1 to 1,000; further ones are answered with
-   * `account_busy`. Keep it below `databasePoolSize`. Defaults to 8.
-   */
-  requestsPerAccount: countRule('requestsPerAccount').default(PROCESS_LIMITS.requestsPerAccount.default),
   /** The secret from which all keys are derived, at least 32 characters. Required. */
   secret: text(
     'secret',
@@ -122,8 +109,7 @@ const schema = z.strictObject({
   /** How messages are delivered: one address for all channels, or an object with one for each. Required. */
   delivery,
   /**
-   * The account notices that the service sends, of `locked`, `app-bound`, `backup-made` and `backup-used`. Omit those
-   * that your app sends itself. Defaults to all.
+   * The account notices that the service sends. Omit those that your app sends itself. Defaults to all.
    */
   notices: noticesRule.default([...NOTICES]),
   /** Secret that signs webhook requests to addresses without `?secret=`, at least 16 characters. Defaults to one derived from `secret`. */
@@ -163,7 +149,7 @@ const schema = z.strictObject({
       return z.NEVER
     })
     .optional(),
-  /** Bearer token that `/metrics` requires: 16 to 512 visible ASCII characters. Without it, see `metricsWithoutKey`. */
+  /** Bearer token that `/metrics` requires: 16 to 512 visible ASCII characters. Without it, `/metrics` answers requests from this machine at most. */
   metricsKey: text('metricsKey', '32 random bytes')
     .regex(/^[\x21-\x7e]{16,512}$/, {
       error: 'metricsKey must have 16 to 512 visible ASCII characters: use 32 random bytes',
@@ -191,11 +177,6 @@ const schema = z.strictObject({
     .regex(/^[\x21-\x7e]+$/, { error: 'transcriberKey must be one line of visible ASCII characters' })
     .optional(),
   /**
-   * How many recordings the engine transcribes at once, 1 to 1,000. Defaults to 16 for a transcription server, and to the
-   * number of processor cores for an engine on this machine.
-   */
-  transcriberConcurrency: countRule('transcriberConcurrency').optional(),
-  /**
    * The engine of realtime transcription: `auto` (pocketsphinx if `python3-pocketsphinx` is installed), `off`, `pocketsphinx`,
    * `vosk+ws://…` for a Vosk server, or `openai+wss://…` for a server with OpenAI's realtime API. Defaults to `auto`.
    */
@@ -211,11 +192,6 @@ const schema = z.strictObject({
   liveTranscriberKey: text('liveTranscriberKey', 'the key of the server')
     .regex(/^[\x21-\x7e]+$/, { error: 'liveTranscriberKey must be one line of visible ASCII characters' })
     .optional(),
-  /**
-   * How many streams are transcribed at once, 1 to 10,000. Defaults to 64 for a server, and to two per processor core for an
-   * engine on this machine.
-   */
-  transcriptionStreams: countRule('transcriptionStreams').optional(),
   /** Hosts, such as `media.internal` or `10.0.0.7:8080`, from which recordings may be fetched by http and at private addresses. Defaults to none. */
   transcribeHosts: z
     .array(
@@ -238,6 +214,7 @@ const schema = z.strictObject({
   relyingParty: relyingPartyOption.optional(),
   /** Which keys are accepted; each member has its own default. */
   keyPolicy: keyPolicyOption.prefault({}),
+  ...processRules,
   /** Attempts, lifetimes and message budgets; each limit has its own default. */
   limits: z.strictObject(limitRules).prefault({}),
   /** Accepts test keys even if NODE_ENV is `production`; every holder of a test key can read its codes. Defaults to `false`. */
@@ -252,7 +229,7 @@ const schema = z.strictObject({
     .optional(),
 })
 
-type SchemaInput = z.input<typeof schema>
+type SchemaInput = z.input<typeof optionsSchema>
 
 /** The options of `createService`. */
 export interface ServiceOptions extends Omit<SchemaInput, 'secret'> {
@@ -266,7 +243,7 @@ export interface ServiceOptions extends Omit<SchemaInput, 'secret'> {
 
 /** Validated, complete options. */
 export interface ServiceSettings
-  extends Omit<z.output<typeof schema>, 'delivery' | 'limits' | 'metricsWithoutKey'> {
+  extends Omit<z.output<typeof optionsSchema>, 'delivery' | 'limits' | 'metricsWithoutKey'> {
   /** Whether `/metrics` answers requests from this machine without a key. */
   readonly metricsWithoutKey: boolean
   /** Complete limits. */
@@ -277,7 +254,7 @@ export interface ServiceSettings
 
 /** Validates options. Throws a `ConfigurationError` that lists everything that is wrong with them. */
 export function readOptions(options: ServiceOptions): ServiceSettings {
-  const parsed = schema.safeParse(options)
+  const parsed = optionsSchema.safeParse(options)
   const faults = [...productionFaults(), ...(parsed.success ? [] : parsed.error.issues.map(describeIssue))]
   const given = delivery.safeParse((options as Partial<ServiceOptions> | null)?.delivery)
   const { routes, faults: deliveryFaults } = given.success

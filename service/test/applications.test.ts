@@ -2,7 +2,17 @@ import { type CountersignService, createService, OperatorError } from '@counters
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
 import type { ApplicationSettings } from '../src/applications/settings.js'
-import { API_KEY, appCode, freshEmail, freshPhone, listen, rejection, SECRET, wrong } from './kit.js'
+import {
+  API_KEY,
+  appCode,
+  eventually,
+  freshEmail,
+  freshPhone,
+  listen,
+  rejection,
+  SECRET,
+  wrong,
+} from './kit.js'
 
 let service: CountersignService
 let server: Awaited<ReturnType<typeof listen>>
@@ -196,7 +206,7 @@ describe('an API key', () => {
   test('records its last use to the hour', async () => {
     const { name, ops, live } = await fresh()
     await live.send(freshEmail().email, 'EMAIL')
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const used = (await ops.listKeys(name)).map(({ lastUsedAt }) => lastUsedAt)
       expect(used).toContainEqual(Date.now() - (Date.now() % 3_600_000))
       expect(used).toContain(null)
@@ -396,7 +406,7 @@ describe('settings', () => {
     }
     await bindApp('+12025550188')
     await bindApp('+447400123999')
-    await vi.waitFor(async () => expect(await live.inbox('+447400123999')).toHaveLength(1))
+    await eventually(async () => expect(await live.inbox('+447400123999')).toHaveLength(1))
     expect(await live.inbox('+12025550188')).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 import specs from '@asyncapi/specs'
 import { Ajv } from 'ajv'
-import { STREAM_PATH, streamMessage, streamRequest } from 'countersign/protocol'
+import { streamWire } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
 import { streamDocument, streamDocumentText } from '../src/http/streams/stream-document.js'
@@ -29,16 +29,16 @@ test('the document is valid AsyncAPI 3.0, also with the address of the service',
     pathname: '/service',
     protocol: 'wss',
   })
-  expect(document.channels.stream.address).toBe(STREAM_PATH)
+  expect(document.channels.stream.address).toBe(streamWire.STREAM_PATH)
 })
 
 const SAMPLES: readonly (readonly [z.ZodType, object])[] = [
-  [streamRequest, { type: 'end' }],
-  [streamRequest, { type: 'keepalive' }],
-  [streamMessage, { type: 'ready', sample_rate: 16_000 }],
-  [streamMessage, { type: 'partial', text: 'go for' }],
-  [streamMessage, { type: 'final', text: 'go forward', start_ms: 200, end_ms: 2_200 }],
-  [streamMessage, { type: 'error', code: 'idle', detail: '…' }],
+  [streamWire.streamRequest, { type: 'end' }],
+  [streamWire.streamRequest, { type: 'keepalive' }],
+  [streamWire.streamMessage, { type: 'ready', sample_rate: 16_000 }],
+  [streamWire.streamMessage, { type: 'partial', text: 'go for' }],
+  [streamWire.streamMessage, { type: 'final', text: 'go forward', start_ms: 200, end_ms: 2_200 }],
+  [streamWire.streamMessage, { type: 'error', code: 'idle', detail: '…' }],
 ]
 
 test('the document accepts and refuses the same messages as the code', () => {

@@ -3,6 +3,7 @@ import { connect, type LookupFunction } from 'node:net'
 import { availableParallelism } from 'node:os'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { everyCase } from '../../test/kit/every-case.js'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { storedInbox } from '../src/carriers/inbox.js'
 import { apiDocument } from '../src/http/openapi/document.js'
@@ -61,10 +62,6 @@ const calls: readonly Call[] = entriesOf(document.paths).flatMap(([path, item]) 
     )
     return [{ path, fields, good, types: content.map(([type]) => type) }]
   }),
-)
-
-const FIELDS = calls.flatMap((call) =>
-  call.fields.map((field) => ({ path: call.path, name: field.name, call, field })),
 )
 
 let bench: Bench
@@ -248,104 +245,114 @@ describe('an invalid field is named, and nothing is stored (R81, R82, R83)', () 
       : []),
   ]
 
-  test.each(FIELDS)('$name of $path, as JSON', async ({ call, field }) => {
-    await storingNothing(async () => {
-      for (const wrong of wrongFor(field)) {
-        const others = Object.entries(call.good).filter(([name]) => name !== field.name)
-        const members = [
-          ...others.map(([name, value]) => `"${name}":${JSON.stringify(value)}`),
-          `"${field.name}":${wrong}`,
-        ]
-        expectRefused(wrong, await post(call.path, JSON_TYPE, `{${members.join(',')}}`), field.name)
-      }
-      const twice = `{"${field.name}":"a",${JSON.stringify(call.good).slice(1)}`
-      expectRefused('twice', await post(call.path, JSON_TYPE, twice), field.name)
-      const escaped = twice.replace(
-        `"${field.name}"`,
-        `"\\u00${field.name.charCodeAt(0).toString(16)}${field.name.slice(1)}"`,
-      )
-      expectRefused('twice, once with escapes', await post(call.path, JSON_TYPE, escaped), field.name)
-    })
-  })
-
-  test.each(FIELDS)('$name of $path, as a form', async ({ call, field }) => {
-    await storingNothing(async () => {
-      const others = Object.fromEntries(Object.entries(call.good).filter(([name]) => name !== field.name))
-      const rest = new URLSearchParams(others).toString()
-      const value = encodeURIComponent(call.good[field.name] ?? '')
-      for (const wrong of [
-        `${field.name}=`,
-        `${field.name}`,
-        `${field.name}=%00`,
-        `${field.name}=a%0d%0ab`,
-        `${field.name}=%E0%A4%A`,
-        `${field.name}=%FF%FE`,
-        `${field.name}=${'x'.repeat((field.maxLength ?? 64) + 1)}`,
-        `${field.name}=${value}&${field.name}=${value}`,
-        `${field.name}=${value}&${field.name}=other`,
-      ]) {
-        expectRefused(wrong, await post(call.path, FORM_TYPE, `${wrong}&${rest}`), field.name)
-      }
-    })
-  })
-
-  test.each(FIELDS.filter(({ field }) => field.required))(
-    '$name of $path, when it is missing',
-    async ({ call, field }) => {
-      await storingNothing(async () => {
-        const others = Object.fromEntries(Object.entries(call.good).filter(([name]) => name !== field.name))
-        const nested = { ...others, [`${field.name}[a]`]: 'x', [otherCase(field.name)]: 'x' }
-        for (const [type, body] of [
-          [JSON_TYPE, JSON.stringify(others)],
-          [JSON_TYPE, JSON.stringify(nested)],
-          [JSON_TYPE, JSON.stringify({ ...others, x: call.good }).replace('"x"', '"__proto__"')],
-          [JSON_TYPE, JSON.stringify({ ...others, constructor: { prototype: call.good } })],
-          [FORM_TYPE, new URLSearchParams(others).toString()],
-          [FORM_TYPE, new URLSearchParams(nested).toString()],
-          [FORM_TYPE, ''],
-        ] as const) {
-          expectRefused(body, await post(call.path, type, body), field.name)
+  const withFields = calls.filter(({ fields }) => fields.length > 0)
+  test.each(withFields)('as JSON at $path', (call) =>
+    storingNothing(() =>
+      everyCase(call.fields, async (field) => {
+        for (const wrong of wrongFor(field)) {
+          const others = Object.entries(call.good).filter(([name]) => name !== field.name)
+          const members = [
+            ...others.map(([name, value]) => `"${name}":${JSON.stringify(value)}`),
+            `"${field.name}":${wrong}`,
+          ]
+          expectRefused(wrong, await post(call.path, JSON_TYPE, `{${members.join(',')}}`), field.name)
         }
-      })
-    },
+        const twice = `{"${field.name}":"a",${JSON.stringify(call.good).slice(1)}`
+        expectRefused('twice', await post(call.path, JSON_TYPE, twice), field.name)
+        const escaped = twice.replace(
+          `"${field.name}"`,
+          `"\\u00${field.name.charCodeAt(0).toString(16)}${field.name.slice(1)}"`,
+        )
+        expectRefused('twice, once with escapes', await post(call.path, JSON_TYPE, escaped), field.name)
+      }),
+    ),
   )
 
-  test.each(parametersIn('query'))('$name in the query of $path', async ({ path, name, maxLength }) => {
-    await storingNothing(async () => {
-      const long = 'x'.repeat((maxLength ?? 64) + 1)
-      const values = [
-        '%00',
-        '%FF',
-        '%E0%A4%A',
-        'a%0ab',
-        'a%0d%0aX-A:b',
-        '%1b[31m',
-        '%c2%85',
-        '%ef%bf%bd',
-        long,
-      ]
-      for (const query of [...values.map((value) => `${name}=${value}`), `${name}=a&${name}=b`]) {
-        const response = await fetch(`${url}${path}?${query}`, { headers: bearer })
-        expectRefused(query, await answerOf(response), name)
-      }
-    })
-  })
+  test.each(withFields)('as a form at $path', (call) =>
+    storingNothing(() =>
+      everyCase(call.fields, async (field) => {
+        const others = Object.fromEntries(Object.entries(call.good).filter(([name]) => name !== field.name))
+        const rest = new URLSearchParams(others).toString()
+        const value = encodeURIComponent(call.good[field.name] ?? '')
+        for (const wrong of [
+          `${field.name}=`,
+          `${field.name}`,
+          `${field.name}=%00`,
+          `${field.name}=a%0d%0ab`,
+          `${field.name}=%E0%A4%A`,
+          `${field.name}=%FF%FE`,
+          `${field.name}=${'x'.repeat((field.maxLength ?? 64) + 1)}`,
+          `${field.name}=${value}&${field.name}=${value}`,
+          `${field.name}=${value}&${field.name}=other`,
+        ]) {
+          expectRefused(wrong, await post(call.path, FORM_TYPE, `${wrong}&${rest}`), field.name)
+        }
+      }),
+    ),
+  )
+
+  const requiring = calls.filter(({ fields }) => fields.some(({ required }) => required))
+  test.each(requiring)('when it is missing at $path', (call) =>
+    storingNothing(() =>
+      everyCase(
+        call.fields.filter(({ required }) => required),
+        async (field) => {
+          const others = Object.fromEntries(Object.entries(call.good).filter(([name]) => name !== field.name))
+          const nested = { ...others, [`${field.name}[a]`]: 'x', [otherCase(field.name)]: 'x' }
+          for (const [type, body] of [
+            [JSON_TYPE, JSON.stringify(others)],
+            [JSON_TYPE, JSON.stringify(nested)],
+            [JSON_TYPE, JSON.stringify({ ...others, x: call.good }).replace('"x"', '"__proto__"')],
+            [JSON_TYPE, JSON.stringify({ ...others, constructor: { prototype: call.good } })],
+            [FORM_TYPE, new URLSearchParams(others).toString()],
+            [FORM_TYPE, new URLSearchParams(nested).toString()],
+            [FORM_TYPE, ''],
+          ] as const) {
+            expectRefused(body, await post(call.path, type, body), field.name)
+          }
+        },
+      ),
+    ),
+  )
+
+  test('in a query', () =>
+    storingNothing(() =>
+      everyCase(parametersIn('query'), async ({ path, name, maxLength }) => {
+        const long = 'x'.repeat((maxLength ?? 64) + 1)
+        const values = [
+          '%00',
+          '%FF',
+          '%E0%A4%A',
+          'a%0ab',
+          'a%0d%0aX-A:b',
+          '%1b[31m',
+          '%c2%85',
+          '%ef%bf%bd',
+          long,
+        ]
+        for (const query of [...values.map((value) => `${name}=${value}`), `${name}=a&${name}=b`]) {
+          const response = await fetch(`${url}${path}?${query}`, { headers: bearer })
+          expectRefused(query, await answerOf(response), name)
+        }
+      }),
+    ))
 
   const refusedHeaders = parametersIn('header').filter(({ name }) => name !== 'X-Request-Id')
-  test.each(refusedHeaders)('$name in the head for $path', async ({ path, name }) => {
-    const call = calls.find((one) => one.path === path)
-    await storingNothing(async () => {
-      for (const value of ['', ' ', 'a b', 'x'.repeat(129), 'ä', '\u00ff', 'a\tb']) {
-        const headers = { ...bearer, 'content-type': JSON_TYPE, [name]: value }
-        const response = await fetch(url + path, {
-          method: 'POST',
-          headers,
-          body: JSON.stringify(call?.good),
-        })
-        expectRefused([name, value], await answerOf(response), name)
-      }
-    })
-  })
+  test('in a header', () =>
+    storingNothing(() =>
+      everyCase(refusedHeaders, async ({ path, name }) => {
+        const call = calls.find((one) => one.path === path)
+        for (const value of ['', ' ', 'a b', 'x'.repeat(129), 'ä', '\u00ff', 'a\tb']) {
+          const headers = { ...bearer, 'content-type': JSON_TYPE, [name]: value }
+          const response = await fetch(url + path, {
+            method: 'POST',
+            headers,
+            body: JSON.stringify(call?.good),
+          })
+          expectRefused([name, value], await answerOf(response), name)
+        }
+      }),
+    ))
 
   test.each(calls.filter(({ types }) => types.includes(MULTIPART)))(
     'the parts of a form to $path',
@@ -481,28 +488,29 @@ describe('an unknown address or method is refused', () => {
     })
   })
 
-  test.each(parametersIn('path'))('$name in the address $path', async ({ method, path, name }) => {
-    await storingNothing(async () => {
-      const hostile = [
-        '%00',
-        '%FF',
-        '%E0%A4%A',
-        '%',
-        '..%2F..',
-        "'--",
-        '%F0%9F%94%91',
-        '__proto__',
-        'constructor',
-      ]
-      for (const value of [...hostile, 'a%0d%0ab', '%1b[31m', 'x'.repeat(2_000)]) {
-        const answer = await answerOf(
-          await fetch(url + path.replace(`{${name}}`, value), { method, headers: bearer }),
-        )
-        expect([value, [400, 404].includes(answer.status)]).toEqual([value, true])
-        expect(answer.type).toContain('application/problem+json')
-      }
-    })
-  })
+  test('in a path', () =>
+    storingNothing(() =>
+      everyCase(parametersIn('path'), async ({ method, path, name }) => {
+        const hostile = [
+          '%00',
+          '%FF',
+          '%E0%A4%A',
+          '%',
+          '..%2F..',
+          "'--",
+          '%F0%9F%94%91',
+          '__proto__',
+          'constructor',
+        ]
+        for (const value of [...hostile, 'a%0d%0ab', '%1b[31m', 'x'.repeat(2_000)]) {
+          const answer = await answerOf(
+            await fetch(url + path.replace(`{${name}}`, value), { method, headers: bearer }),
+          )
+          expect([value, [400, 404].includes(answer.status)]).toEqual([value, true])
+          expect(answer.type).toContain('application/problem+json')
+        }
+      }),
+    ))
 
   test('for an invalid key, at every address that requires one', async () => {
     await storingNothing(async () => {
@@ -547,25 +555,42 @@ describe('an unknown address or method is refused', () => {
     }
   })
 
-  test.each([
-    ...[
-      '/',
-      '/v1',
-      '/v1/',
-      '/v1/mfa/../../etc/passwd',
-      '/v1//mfa',
-      '//v1/mfa',
-      '/v1/mfa%2fverify',
-      '/v1/mfa/%00',
-    ],
-    ...['/%E0%A4%A', '/%', '/%zz', '/__proto__', '/constructor', '/problems/__proto__', '/problems/toString'],
-    ...['/problems/%E0%A4%A', '/problems/%00', `/${'a'.repeat(8_000)}`, `/v1/other?${'a=b&'.repeat(1_000)}`],
-  ])('%s', async (path) => {
-    const response = await fetch(url + path, { headers: bearer })
-    const answer = await answerOf(response)
-    expect(answer.type).toContain('application/problem+json')
-    expect([400, 404, 405]).toContain(answer.status)
-  })
+  test('whatever the address is', () =>
+    everyCase(
+      [
+        ...[
+          '/',
+          '/v1',
+          '/v1/',
+          '/v1/mfa/../../etc/passwd',
+          '/v1//mfa',
+          '//v1/mfa',
+          '/v1/mfa%2fverify',
+          '/v1/mfa/%00',
+        ],
+        ...[
+          '/%E0%A4%A',
+          '/%',
+          '/%zz',
+          '/__proto__',
+          '/constructor',
+          '/problems/__proto__',
+          '/problems/toString',
+        ],
+        ...[
+          '/problems/%E0%A4%A',
+          '/problems/%00',
+          `/${'a'.repeat(8_000)}`,
+          `/v1/other?${'a=b&'.repeat(1_000)}`,
+        ],
+      ],
+      async (path) => {
+        const response = await fetch(url + path, { headers: bearer })
+        const answer = await answerOf(response)
+        expect(answer.type).toContain('application/problem+json')
+        expect([400, 404, 405]).toContain(answer.status)
+      },
+    ))
 })
 
 describe('a request that is not valid HTTP gets a problem', () => {
@@ -599,50 +624,54 @@ describe('a request that is not valid HTTP gets a problem', () => {
   const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
   const length = `Content-Length: ${body.length}`
 
-  test.each([
-    ['two lengths', head('Host: x', length, 'Content-Length: 4') + body],
-    ['the same length twice', head('Host: x', length, length) + body],
-    ['a length and chunks', head('Host: x', length, 'Transfer-Encoding: chunked') + chunked],
-    ['chunks and a length', head('Host: x', 'Transfer-Encoding: chunked', length) + chunked],
-    ['chunks under another name', head('Host: x', 'Transfer-Encoding: xchunked') + chunked],
-    [
-      'chunks that are not the last coding',
-      head('Host: x', 'Transfer-Encoding: chunked, identity') + chunked,
-    ],
-    ['a negative length', head('Host: x', 'Content-Length: -5') + body],
-    ['a length with a sign', head('Host: x', `Content-Length: +${body.length}`) + body],
-    ['a length without end', head('Host: x', 'Content-Length: 99999999999999999999999') + body],
-    ['a chunk without a size', `${head('Host: x', 'Transfer-Encoding: chunked')}zz\r\n${body}`],
-    ['a blank before the colon', head('Host : x', length) + body],
-    ['a header on two lines', head('Host: x', 'X-A: 1\r\n 2', `Content-Length : ${body.length}`) + body],
-    ['a NUL in a header', head('Host: x', 'X-A: a\u0000b', length) + body],
-    ['a line that is no header', head('Host: x', 'nonsense', length) + body],
-    ['no Host', head(length) + body],
-    ['two Hosts', head('Host: x', 'Host: y', length) + body],
-    ['two keys', head('Host: x', 'Authorization: Bearer other', length) + body],
-    ['two content types', head('Host: x', 'Content-Type: application/json', length) + body],
-    ['two Idempotency-Keys', head('Host: x', 'Idempotency-Key: a', 'Idempotency-Key: b', length) + body],
-    ['no method', '/v1/mfa HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['an unknown method', 'STEAL /v1/mfa HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['another protocol', 'POST /v1/mfa SIP/2.0\r\nHost: x\r\n\r\n'],
-    ['HTTP/2 at once', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000'],
-    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['TRACE', `TRACE /v1/mfa HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_KEY}\r\n\r\n`],
-    ['an address that is not ours', `GET http://example.com/v1/mfa HTTP/1.1\r\nHost: x\r\n\r\n`],
-    ['the address *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['an address of 20 KB', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
-    ['headers of 20 KB', `GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`],
-    ['a thousand headers', `GET /v1 HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(2_500)}\r\n`],
-  ])('%s', async (_what, bytes) => {
-    await storingNothing(async () => {
-      const answer = await raw(bytes)
-      expect(answer.status).toBeGreaterThanOrEqual(400)
-      expect(answer.status).toBeLessThan(500)
-      expect(answer.code).toEqual(expect.any(String))
-    })
-    expect(bench.messages.filter(({ to }) => to.includes('smuggled'))).toEqual([])
-  })
+  test('and stores nothing', () =>
+    everyCase(
+      [
+        ['two lengths', head('Host: x', length, 'Content-Length: 4') + body],
+        ['the same length twice', head('Host: x', length, length) + body],
+        ['a length and chunks', head('Host: x', length, 'Transfer-Encoding: chunked') + chunked],
+        ['chunks and a length', head('Host: x', 'Transfer-Encoding: chunked', length) + chunked],
+        ['chunks under another name', head('Host: x', 'Transfer-Encoding: xchunked') + chunked],
+        [
+          'chunks that are not the last coding',
+          head('Host: x', 'Transfer-Encoding: chunked, identity') + chunked,
+        ],
+        ['a negative length', head('Host: x', 'Content-Length: -5') + body],
+        ['a length with a sign', head('Host: x', `Content-Length: +${body.length}`) + body],
+        ['a length without end', head('Host: x', 'Content-Length: 99999999999999999999999') + body],
+        ['a chunk without a size', `${head('Host: x', 'Transfer-Encoding: chunked')}zz\r\n${body}`],
+        ['a blank before the colon', head('Host : x', length) + body],
+        ['a header on two lines', head('Host: x', 'X-A: 1\r\n 2', `Content-Length : ${body.length}`) + body],
+        ['a NUL in a header', head('Host: x', 'X-A: a\u0000b', length) + body],
+        ['a line that is no header', head('Host: x', 'nonsense', length) + body],
+        ['no Host', head(length) + body],
+        ['two Hosts', head('Host: x', 'Host: y', length) + body],
+        ['two keys', head('Host: x', 'Authorization: Bearer other', length) + body],
+        ['two content types', head('Host: x', 'Content-Type: application/json', length) + body],
+        ['two Idempotency-Keys', head('Host: x', 'Idempotency-Key: a', 'Idempotency-Key: b', length) + body],
+        ['no method', '/v1/mfa HTTP/1.1\r\nHost: x\r\n\r\n'],
+        ['an unknown method', 'STEAL /v1/mfa HTTP/1.1\r\nHost: x\r\n\r\n'],
+        ['another protocol', 'POST /v1/mfa SIP/2.0\r\nHost: x\r\n\r\n'],
+        ['HTTP/2 at once', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+        ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000'],
+        ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
+        ['TRACE', `TRACE /v1/mfa HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_KEY}\r\n\r\n`],
+        ['an address that is not ours', `GET http://example.com/v1/mfa HTTP/1.1\r\nHost: x\r\n\r\n`],
+        ['the address *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'],
+        ['an address of 20 KB', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+        ['headers of 20 KB', `GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`],
+        ['a thousand headers', `GET /v1 HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(2_500)}\r\n`],
+      ],
+      async ([_what, bytes]) => {
+        await storingNothing(async () => {
+          const answer = await raw(bytes)
+          expect(answer.status).toBeGreaterThanOrEqual(400)
+          expect(answer.status).toBeLessThan(500)
+          expect(answer.code).toEqual(expect.any(String))
+        })
+        expect(bench.messages.filter(({ to }) => to.includes('smuggled'))).toEqual([])
+      },
+    ))
 
   test('what follows a refused body is not treated as a request', async () => {
     const smuggled = `POST /v1/mfa HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
@@ -654,7 +683,13 @@ describe('a request that is not valid HTTP gets a problem', () => {
 })
 
 describe('random input', () => {
-  const names = [...new Set(FIELDS.map(({ name }) => name)), '__proto__', 'constructor', 'toString', 'x']
+  const names = [
+    ...new Set(calls.flatMap(({ fields }) => fields.map(({ name }) => name))),
+    '__proto__',
+    'constructor',
+    'toString',
+    'x',
+  ]
   // Made once, since that takes longer than a request.
   const anyText = fc.string({ unit: 'binary', maxLength: 80 })
   const anyValue = fc.jsonValue({ maxDepth: 2 })

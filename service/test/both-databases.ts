@@ -73,10 +73,9 @@ export function describeOnBothDatabases(tests: Tests): void {
   describeOn([PGLITE, POSTGRES], tests)
 }
 
-/** The same; with `TEST_DATABASES=all`, as in `npm run test:operation`, also behind PgBouncer and in every isolation level. */
-export function describeOnEveryDatabase(tests: Tests): void {
-  const others = process.env.TEST_DATABASES === 'all' ? OTHERS : []
-  describeOn([PGLITE, POSTGRES, ...others], tests)
+/** Runs tests on PostgreSQL in the other isolation levels and behind PgBouncer. */
+export function describeOnOtherDatabases(tests: Tests): void {
+  describeOn(OTHERS, tests)
 }
 
 function describeOn(databases: readonly Database[], tests: Tests): void {

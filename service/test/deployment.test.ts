@@ -40,7 +40,7 @@ describe('the unit for systemd', () => {
 
   test('starts the command directly, as a user of its own, again after every exit, and lets it drain', () => {
     expect(unit).toContain('\nExecStart=/opt/countersign/node_modules/.bin/countersign-service serve\n')
-    const [, drain = ''] = /SERVICE_DRAIN_SECONDS=(\d+)/.exec(unit) ?? []
+    const [, drain = ''] = /SERVICE_DRAIN_DURATION=(\d+)/.exec(unit) ?? []
     const [, stop = ''] = /\nTimeoutStopSec=(\d+)\n/.exec(unit) ?? []
     expect(Number(stop)).toBeGreaterThanOrEqual(Number(drain) + 20)
     for (const line of ['Restart=always', 'DynamicUser=yes', 'ProtectSystem=strict'])

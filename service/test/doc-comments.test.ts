@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { type Declaration, declarationsIn } from '../../test/options/declarations.js'
+import { SETTING_GROUPS, SETTING_NAMES } from '../src/applications/settings.js'
 
 const SOURCES = new URL('../src/', import.meta.url)
 const read = (path: string) => readFile(new URL(path, SOURCES), 'utf8')
@@ -28,20 +29,25 @@ test('a doc comment describes everything that the methods of an operator accept 
   expect(used.flatMap(undocumented)).toEqual([])
 })
 
-test.each([
-  ['options.ts', /^const schema = z\.strictObject\(\{\n([\s\S]*?)^\}\)/m],
-  ['limits.ts', /^export const LIMIT_RANGES = \{\n([\s\S]*?)^\}/m],
-  ['applications/sender-settings.ts', /^export const senderRules = \{\n([\s\S]*?)^\}/m],
-  ['applications/settings.ts', /^export const settingsSchema = z\.strictObject\(\{\n([\s\S]*?)^\}\)/m],
-])('a doc comment describes every option in %s, and its default', async (file, pattern) => {
-  const [, body = ''] = pattern.exec(await read(file)) ?? []
-  // As members of an interface, so that the same scanner reads them.
-  const [options] = declarationsIn(
-    `export interface Options {\n${body.replace(/^ {2}(delivery),/m, '  $1:')}\n}`,
-  )
-  const members = options?.members ?? []
-  expect(members.length).toBeGreaterThan(6)
-  expect(members.filter(({ doc }) => !isSentence(doc)).map(({ name }) => name)).toEqual([])
-  const saysDefault = /\bDefaults to\b|\bRequired\b|\bWithout it\b|its own default/
-  expect(members.filter(({ doc }) => !saysDefault.test(doc)).map(({ name }) => name)).toEqual([])
+test('a sentence and a default describe every setting, limits included', () => {
+  const described = SETTING_GROUPS.flatMap(({ settings }) => settings)
+  expect(described.map(({ name }) => name).sort()).toEqual([...SETTING_NAMES].sort())
+  const silent = described.filter(({ hint, usual }) => !isSentence(hint.replace(/^[a-z]/, 'A')) || !usual)
+  expect(silent.map(({ name }) => name)).toEqual([])
 })
+
+test.each([['options.ts', /^export const optionsSchema = z\.strictObject\(\{\n([\s\S]*?)^\}\)/m]])(
+  'a doc comment describes every option in %s, and its default',
+  async (file, pattern) => {
+    const [, body = ''] = pattern.exec(await read(file)) ?? []
+    // As members of an interface, so that the same scanner reads them.
+    const [options] = declarationsIn(
+      `export interface Options {\n${body.replace(/^ {2}(delivery),/m, '  $1:')}\n}`,
+    )
+    const members = options?.members ?? []
+    expect(members.length).toBeGreaterThan(6)
+    expect(members.filter(({ doc }) => !isSentence(doc)).map(({ name }) => name)).toEqual([])
+    const saysDefault = /\bDefaults to\b|\bRequired\b|\bWithout it\b|its own default/
+    expect(members.filter(({ doc }) => !saysDefault.test(doc)).map(({ name }) => name)).toEqual([])
+  },
+)

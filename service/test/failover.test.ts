@@ -1,7 +1,7 @@
 import { type CountersignService, createService } from '@countersign/service'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { run } from '../src/cli/program.js'
-import { API_KEY, freshEmail, listen, SECRET } from './kit.js'
+import { API_KEY, eventually, freshEmail, listen, SECRET } from './kit.js'
 import { postgresMissing } from './postgres.js'
 import { type OwnPostgres, ownPostgres } from './postgres-cluster.js'
 import { stallingProxy } from './stalling-proxy.js'
@@ -93,9 +93,9 @@ describe.skipIf(postgresMissing)('a service whose database fails', () => {
     }
     const clients = Promise.all(Array.from({ length: 8 }, load))
     try {
-      await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(20), { timeout: 10_000 })
+      await eventually(() => expect(statuses.length).toBeGreaterThan(20))
       await primary.crash()
-      await vi.waitFor(() => expect(statuses).toContain(503), { timeout: 5_000 })
+      await eventually(() => expect(statuses).toContain(503))
       await primary.start()
       await works()
     } finally {
@@ -114,8 +114,8 @@ describe.skipIf(postgresMissing)('a service whose database fails', () => {
         .then(() => primary.sql('SELECT pg_reload_conf()'))
     await readOnly('on')
     try {
-      await vi.waitFor(async () => expect(await verify()).toMatchObject(UNAVAILABLE))
-      await vi.waitFor(async () =>
+      await eventually(async () => expect(await verify()).toMatchObject(UNAVAILABLE))
+      await eventually(async () =>
         expect(await ready()).toMatchObject({ status: 503, body: { checks: { store: 'is read-only' } } }),
       )
     } finally {
@@ -173,12 +173,16 @@ describe.skipIf(postgresMissing)('a service whose database fails', () => {
     }
     const typed = async (...args: string[]) => {
       const printed: string[] = []
-      const env = { DATABASE_URL: primary.url, DATABASE_READ_URL: standby.url, SERVICE_SECRET: SECRET }
+      const env = {
+        DATABASE_URL: primary.url,
+        SERVICE_DATABASE_READ_URL: standby.url,
+        SERVICE_SECRET: SECRET,
+      }
       expect(await run(args, { env, out: (text) => printed.push(text), err: () => {} })).toBe(0)
       return printed.join('')
     }
     await send('first')
-    await vi.waitFor(async () => expect(await listed()).toEqual(['first']))
+    await eventually(async () => expect(await listed()).toEqual(['first']))
     await standby.sql('SELECT pg_wal_replay_pause()')
     await send('second')
     expect(await listed()).toEqual(['first'])

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { type CountersignService, createService } from '@countersign/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { everyCase } from '../../test/kit/every-case.js'
 import { API_KEY, appCode, freshEmail, freshPhone, listen, SECRET, wrong } from './kit.js'
 
 let service: CountersignService
@@ -188,22 +189,26 @@ describe('the published API', () => {
 })
 
 describe('the API key', () => {
-  test.each([
-    ['is missing', undefined],
-    ['is wrong', 'Bearer another_key_for_tests_01'],
-    ['is sent by another scheme', `Basic ${API_KEY}`],
-    ['is followed by something', `Bearer ${API_KEY} x`],
-    ['is empty', 'Bearer '],
-  ])('is refused when it %s (R85)', async (_how, authorization) => {
-    const response = await fetch(`${server.url}/v1/mfa`, {
-      method: 'POST',
-      headers: authorization ? { authorization } : {},
-      body: new URLSearchParams({ User: 'a@example.com', Type: 'EMAIL' }),
-    })
-    expect(response.status).toBe(401)
-    expect(response.headers.get('www-authenticate')).toBe('Bearer')
-    expect(await response.json()).toMatchObject({ code: 'invalid_api_key' })
-  })
+  test('is refused when it is missing, wrong or sent in another way (R85)', () =>
+    everyCase(
+      [
+        ['is missing', undefined],
+        ['is wrong', 'Bearer another_key_for_tests_01'],
+        ['is sent by another scheme', `Basic ${API_KEY}`],
+        ['is followed by something', `Bearer ${API_KEY} x`],
+        ['is empty', 'Bearer '],
+      ],
+      async ([_how, authorization]) => {
+        const response = await fetch(`${server.url}/v1/mfa`, {
+          method: 'POST',
+          headers: authorization ? { authorization } : {},
+          body: new URLSearchParams({ User: 'a@example.com', Type: 'EMAIL' }),
+        })
+        expect(response.status).toBe(401)
+        expect(response.headers.get('www-authenticate')).toBe('Bearer')
+        expect(await response.json()).toMatchObject({ code: 'invalid_api_key' })
+      },
+    ))
 
   test('is not read from the address or the body', async () => {
     const response = await fetch(`${server.url}/v1/mfa?api_key=${API_KEY}&access_token=${API_KEY}`, {
@@ -262,39 +267,45 @@ describe('an invalid parameter is named, and nothing is stored (R81, R82, R83)',
     ['a lone surrogate', 'a\ud800'],
     ['too long a text', 'x'.repeat(1_000)],
   ]
-  test.each(FIELDS)('$field of $path', async ({ path, good, field }) => {
-    for (const [what, value] of bad) {
-      const answer = await postRaw(path, 'application/json', JSON.stringify({ ...good, [field]: value }))
-      expect([what, answer.status, answer.body.code]).toEqual([what, 400, 'invalid_request'])
-      expect(answer.body.errors).toContainEqual({ field, detail: expect.any(String) })
-      expect(JSON.stringify(answer.body)).not.toContain('Bcc')
-    }
-    expect(await service.inbox?.messages({ to: 'a@example.com' })).toEqual([])
-  })
+  test('names each field that is wrong', () =>
+    everyCase(FIELDS, async ({ path, good, field }) => {
+      for (const [what, value] of bad) {
+        const answer = await postRaw(path, 'application/json', JSON.stringify({ ...good, [field]: value }))
+        expect([what, answer.status, answer.body.code]).toEqual([what, 400, 'invalid_request'])
+        expect(answer.body.errors).toContainEqual({ field, detail: expect.any(String) })
+        expect(JSON.stringify(answer.body)).not.toContain('Bcc')
+      }
+      expect(await service.inbox?.messages({ to: 'a@example.com' })).toEqual([])
+    }))
 
-  test.each(ROUTES)('a required parameter that is missing from %s', async (path, good) => {
-    for (const field of ['User', 'Type', 'Code'].filter((name) => name in good)) {
-      const { [field]: _left, ...rest } = good
-      const answer = await post(path, rest)
-      expect(answer.body).toMatchObject({ code: 'invalid_request', errors: [{ field }] })
-    }
-    expect((await postRaw(path, undefined, undefined)).status).toBe(400)
-  })
+  test('names a required parameter that is missing', () =>
+    everyCase(ROUTES, async ([path, good]) => {
+      for (const field of ['User', 'Type', 'Code'].filter((name) => name in good)) {
+        const { [field]: _left, ...rest } = good
+        const answer = await post(path, rest)
+        expect(answer.body).toMatchObject({ code: 'invalid_request', errors: [{ field }] })
+      }
+      expect((await postRaw(path, undefined, undefined)).status).toBe(400)
+    }))
 
-  test.each([
-    ['SMS', 'a@example.com'],
-    ['EMAIL', '+447700900123'],
-    ['DUAL', 'a@example.com'],
-    ['DUAL', 'a@example.com:b@example.com:+447700900123'],
-    ['SMS', '+44 7700 900123'],
-    ['SMS', '07700900123'],
-    ['EMAIL', 'a@example.com,b@example.com'],
-    ['EMAIL', '"a b"@example.com'],
-    ['EMAIL', 'a@example.com '],
-  ])('Type %s with User %s', async (Type, User) => {
-    const answer = await post('/v1/mfa', { User, Type })
-    expect([answer.status, answer.body.errors?.[0]?.field]).toEqual([400, 'User'])
-  })
+  test('refuses a Type that does not fit its User', () =>
+    everyCase(
+      [
+        ['SMS', 'a@example.com'],
+        ['EMAIL', '+447700900123'],
+        ['DUAL', 'a@example.com'],
+        ['DUAL', 'a@example.com:b@example.com:+447700900123'],
+        ['SMS', '+44 7700 900123'],
+        ['SMS', '07700900123'],
+        ['EMAIL', 'a@example.com,b@example.com'],
+        ['EMAIL', '"a b"@example.com'],
+        ['EMAIL', 'a@example.com '],
+      ],
+      async ([Type, User]) => {
+        const answer = await post('/v1/mfa', { User, Type })
+        expect([answer.status, answer.body.errors?.[0]?.field]).toEqual([400, 'User'])
+      },
+    ))
 
   test('a parameter given twice', async () => {
     const answer = await postRaw(
@@ -313,34 +324,36 @@ describe('an invalid parameter is named, and nothing is stored (R81, R82, R83)',
 })
 
 describe('an invalid request', () => {
-  test.each(ROUTES)('is refused for its size, type or syntax at %s', async (path, good) => {
-    const json = 'application/json'
-    const large = await postRaw(path, json, JSON.stringify({ ...good, Pad: 'x'.repeat(4_096) }))
-    expect([large.status, large.body.code]).toEqual([413, 'body_too_large'])
-    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/xml']) {
-      const other = await postRaw(path, type, 'x')
-      expect([other.status, other.body.code]).toEqual([415, 'unsupported_media_type'])
-    }
-    const packed = await postRaw(path, json, new Uint8Array([0x1f, 0x8b]), { 'content-encoding': 'gzip' })
-    expect(packed.status).toBe(415)
-    const charset = await postRaw(path, 'application/json; charset=iso-8859-1', '{}')
-    expect(charset.status).toBe(415)
-    for (const text of ['{', '"text"', '[]', 'null', '{"User":']) {
-      const answer = await postRaw(path, json, text)
-      expect([text, answer.status, answer.body.code]).toEqual([text, 400, 'invalid_request'])
-    }
-    const many = await postRaw(path, 'application/x-www-form-urlencoded', 'a=1&'.repeat(200))
-    expect(many.status).toBeGreaterThanOrEqual(400)
-    expect(many.status).toBeLessThan(500)
-  })
+  test('is refused for its size, type or syntax', () =>
+    everyCase(ROUTES, async ([path, good]) => {
+      const json = 'application/json'
+      const large = await postRaw(path, json, JSON.stringify({ ...good, Pad: 'x'.repeat(4_096) }))
+      expect([large.status, large.body.code]).toEqual([413, 'body_too_large'])
+      for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/xml']) {
+        const other = await postRaw(path, type, 'x')
+        expect([other.status, other.body.code]).toEqual([415, 'unsupported_media_type'])
+      }
+      const packed = await postRaw(path, json, new Uint8Array([0x1f, 0x8b]), { 'content-encoding': 'gzip' })
+      expect(packed.status).toBe(415)
+      const charset = await postRaw(path, 'application/json; charset=iso-8859-1', '{}')
+      expect(charset.status).toBe(415)
+      for (const text of ['{', '"text"', '[]', 'null', '{"User":']) {
+        const answer = await postRaw(path, json, text)
+        expect([text, answer.status, answer.body.code]).toEqual([text, 400, 'invalid_request'])
+      }
+      const many = await postRaw(path, 'application/x-www-form-urlencoded', 'a=1&'.repeat(200))
+      expect(many.status).toBeGreaterThanOrEqual(400)
+      expect(many.status).toBeLessThan(500)
+    }))
 
-  test.each(ROUTES)('is refused with the list of allowed methods at %s', async (path) => {
-    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-      const response = await fetch(server.url + path, { method, headers: bearer })
-      expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'POST'])
-      expect(await response.json()).toMatchObject({ code: 'method_not_allowed' })
-    }
-  })
+  test('is refused with the list of allowed methods', () =>
+    everyCase(ROUTES, async ([path]) => {
+      for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        const response = await fetch(server.url + path, { method, headers: bearer })
+        expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'POST'])
+        expect(await response.json()).toMatchObject({ code: 'method_not_allowed' })
+      }
+    }))
 
   test('gets a problem at every path', async () => {
     for (const path of [

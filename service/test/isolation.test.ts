@@ -3,8 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { migrate } from '../src/store/migrate.js'
 import { postgresStore } from '../src/store/postgres-store.js'
 import type { Queries, Store } from '../src/store/store.js'
-import { type Bench, freshEmail, freshTenant, openBench, wrong } from './kit.js'
-import { pgbouncerMissing, startPgbouncer } from './pgbouncer.js'
 import { postgresMissing, startPostgres } from './postgres.js'
 
 type Server = Awaited<ReturnType<typeof startPostgres>>
@@ -32,52 +30,6 @@ async function databaseWith(isolation: string): Promise<string> {
   await sql(`ALTER DATABASE ${name} SET default_transaction_isolation = '${isolation}'`)
   return server.url.replace(/\/[^/]*$/, `/${name}`)
 }
-
-async function throughPgbouncer(databaseUrl: string): Promise<string> {
-  const pooler = await startPgbouncer(databaseUrl)
-  ends.push(pooler.stop)
-  return pooler.url
-}
-
-const DATABASES = [
-  { name: 'repeatable read', missing: postgresMissing, open: () => databaseWith('repeatable read') },
-  { name: 'serializable', missing: postgresMissing, open: () => databaseWith('serializable') },
-  {
-    name: 'serializable behind PgBouncer',
-    missing: pgbouncerMissing,
-    open: async () => throughPgbouncer(await databaseWith('serializable')),
-  },
-  {
-    name: 'read committed behind PgBouncer',
-    missing: pgbouncerMissing,
-    open: async () => throughPgbouncer(await databaseWith('read committed')),
-  },
-] as const
-
-describe.each(DATABASES)('a service whose database is $name by default', ({ missing, open }) => {
-  if (missing) return test.skip(missing, () => {})
-
-  test('answers parallel sends and verifications, and evaluates five wrong codes of many (R22)', async () => {
-    const bench: Bench = await openBench({ databaseUrl: await open() })
-    ends.push(() => bench.close())
-    const { mfa, lastCode } = freshTenant(bench)
-    const all = <T>(count: number, work: () => Promise<T>) => Promise.all(Array.from({ length: count }, work))
-    const sent = await all(60, () => mfa.send({ method: 'email', contact: freshEmail() }))
-    expect(new Set(sent.map(({ outcome }) => outcome))).toEqual(new Set(['sent']))
-
-    const contact = freshEmail()
-    const limited = await all(30, () => mfa.send({ method: 'email', contact }))
-    expect(limited.filter(({ outcome }) => outcome === 'sent')).toHaveLength(5)
-    const code = wrong(lastCode())
-    const refused = await all(40, () => mfa.verify({ method: 'email', contact, kind: 'code', code }))
-    expect(new Set(refused.map(({ outcome }) => outcome))).toEqual(new Set(['invalid']))
-    const [row] = await bench.store.query<{ attempts: number }>(
-      'SELECT sum(attempts)::integer AS attempts FROM challenge WHERE contact = $1',
-      [contact.email],
-    )
-    expect(row?.attempts).toBe(5)
-  })
-})
 
 describe.skipIf(postgresMissing)('a transaction that conflicts with another one', () => {
   async function storeWithPairs(): Promise<Store> {

@@ -1,5 +1,5 @@
 import { createPrivateKey, sign } from 'node:crypto'
-import type { KeyFault, KeyMethod } from 'countersign/protocol'
+import type { KeyMethod, keyTypes } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { softwareAuthenticator } from '../../src/testing/software-authenticator.js'
 import type { KeyPolicy } from '../src/application.js'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-const invalid = (fault: KeyFault) => ({ outcome: 'invalid', fault })
+const invalid = (fault: keyTypes.KeyFault) => ({ outcome: 'invalid', fault })
 
 /** A tenant with this policy, and one account of it. */
 function vault(policy: Partial<KeyPolicy> = {}, settings: Parameters<typeof freshTenant>[1] = {}) {

@@ -1,4 +1,4 @@
-import type { KeyVerbs } from 'countersign/protocol'
+import type { keyTypes } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type KeyPage, softwareAuthenticator } from '../../src/testing/index.js'
 import { everyCase } from '../../test/kit/every-case.js'
@@ -35,8 +35,8 @@ type Verb = 'register' | 'authenticate'
 
 /** Submits a response in this process. */
 async function inProcess(verb: Verb, response: object): Promise<Refusal | 'accepted'> {
-  const keys: KeyVerbs = keysOf(tenant.mfa)
-  const given = response as Parameters<KeyVerbs['register']>[0]['response']
+  const keys: keyTypes.KeyVerbs = keysOf(tenant.mfa)
+  const given = response as Parameters<keyTypes.KeyVerbs['register']>[0]['response']
   try {
     const answer =
       verb === 'register'
@@ -108,9 +108,8 @@ async function expectRefused(
 }
 
 describe('a registration', () => {
-  test.each(REGISTRATIONS)('with $wrong is refused: $refusal (R70, R72)', (one) =>
-    expectRefused(overHttp, 'register', one),
-  )
+  test('with one thing wrong is refused for it (R70, R72)', () =>
+    everyCase(REGISTRATIONS, (one) => expectRefused(overHttp, 'register', one)))
 
   test('is refused in process, too', () =>
     everyCase(oneOfEach(REGISTRATIONS), (one) => expectRefused(inProcess, 'register', one)))
@@ -129,9 +128,8 @@ describe('an assertion', () => {
     expect(await stored()).not.toBe(before)
   }
 
-  test.each(ASSERTIONS)('with $wrong is refused: $refusal, and accepted without it (R70, R71)', (one) =>
-    submits(overHttp, one),
-  )
+  test('with one thing wrong is refused for it, and accepted without it (R70, R71)', () =>
+    everyCase(ASSERTIONS, (one) => submits(overHttp, one)))
 
   test('is refused in process, too', () => everyCase(oneOfEach(ASSERTIONS), (one) => submits(inProcess, one)))
 })

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { TranscriptPiece } from 'countersign/protocol'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { everyCase } from '../../test/kit/every-case.js'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { readOptions } from '../src/options.js'
 import type { EngineError } from '../src/transcription/engines/engine-error.js'
@@ -100,34 +101,42 @@ describe('a Vosk server', () => {
     expect(failures).toEqual([])
   })
 
-  test.each<[string, (socket: WebSocket) => void, string]>([
-    ['closes the connection', (socket) => socket.terminate(), 'engine_unavailable'],
-    ['sends nonsense', (socket) => socket.send('words'), 'engine_failed'],
-    ['sends something else', (socket) => socket.send('{"error":"no"}'), 'engine_failed'],
-    ['sends more than 1 MB', (socket) => socket.send('x'.repeat(1024 * 1024 + 1)), 'engine_unavailable'],
-  ])('that %s fails once, and ends what waits for it', async (_what, act, code) => {
-    const server = await stub((socket) => {
-      socket.on('message', (_data, isBinary) => {
-        if (isBinary) act(socket)
-      })
-    })
-    const { stream, failures } = await open(engineAt(`vosk+${server.url}`))
-    await stream.write(second())
-    await expect.poll(() => failures.map((failure) => failure.code)).toEqual([code])
-    await stream.write(second())
-    await stream.end()
-    expect(failures).toHaveLength(1)
-  })
+  test('that breaks off fails once, and ends what waits for it', () =>
+    everyCase<[string, (socket: WebSocket) => void, string]>(
+      [
+        ['closes the connection', (socket) => socket.terminate(), 'engine_unavailable'],
+        ['sends nonsense', (socket) => socket.send('words'), 'engine_failed'],
+        ['sends something else', (socket) => socket.send('{"error":"no"}'), 'engine_failed'],
+        ['sends more than 1 MB', (socket) => socket.send('x'.repeat(1024 * 1024 + 1)), 'engine_unavailable'],
+      ],
+      async ([_what, act, code]) => {
+        const server = await stub((socket) => {
+          socket.on('message', (_data, isBinary) => {
+            if (isBinary) act(socket)
+          })
+        })
+        const { stream, failures } = await open(engineAt(`vosk+${server.url}`))
+        await stream.write(second())
+        await expect.poll(() => failures.map((failure) => failure.code)).toEqual([code])
+        await stream.write(second())
+        await stream.end()
+        expect(failures).toHaveLength(1)
+      },
+    ))
 
-  test.each([
-    [401, 'engine_failed'],
-    [404, 'engine_failed'],
-    [429, 'engine_unavailable'],
-    [503, 'engine_unavailable'],
-  ])('that refuses the connection with %d is %s', async (status, code) => {
-    const server = await stub(() => {}, status)
-    expect(await rejection(open(engineAt(`vosk+${server.url}`)))).toMatchObject({ code })
-  })
+  test('that refuses the connection is unavailable or has failed, as its status says', () =>
+    everyCase(
+      [
+        [401, 'engine_failed'],
+        [404, 'engine_failed'],
+        [429, 'engine_unavailable'],
+        [503, 'engine_unavailable'],
+      ],
+      async ([status, code]) => {
+        const server = await stub(() => {}, status)
+        expect(await rejection(open(engineAt(`vosk+${server.url}`)))).toMatchObject({ code })
+      },
+    ))
 
   test('that cannot be reached is unavailable, and is left when the stream is no longer needed', async () => {
     const gone = await stub(() => {})
@@ -210,20 +219,24 @@ describe("a server with OpenAI's realtime API", () => {
     expect(failures).toEqual([])
   })
 
-  test.each<[string, string, string[]]>([
-    ['nothing is left at the end', 'input_audio_buffer_commit_empty', []],
-    ['it reports another error', 'invalid_api_key', ['engine_failed']],
-  ])('ends when %s', async (_when, code, failed) => {
-    const server = await stub((socket) => {
-      socket.on('message', (data) => {
-        if (JSON.parse(String(data)).type === 'input_audio_buffer.commit')
-          say(socket, { type: 'error', error: { code } })
-      })
-    })
-    const { stream, failures } = await open(engineAt(`openai+${server.url}`))
-    await stream.end()
-    expect(failures.map((failure) => failure.code)).toEqual(failed)
-  })
+  test('ends when nothing is left at the end, and when the server reports another error', () =>
+    everyCase<[string, string, string[]]>(
+      [
+        ['nothing is left at the end', 'input_audio_buffer_commit_empty', []],
+        ['it reports another error', 'invalid_api_key', ['engine_failed']],
+      ],
+      async ([_when, code, failed]) => {
+        const server = await stub((socket) => {
+          socket.on('message', (data) => {
+            if (JSON.parse(String(data)).type === 'input_audio_buffer.commit')
+              say(socket, { type: 'error', error: { code } })
+          })
+        })
+        const { stream, failures } = await open(engineAt(`openai+${server.url}`))
+        await stream.end()
+        expect(failures.map((failure) => failure.code)).toEqual(failed)
+      },
+    ))
 
   test('that cannot transcribe a part, or closes the connection, has failed', async () => {
     const server = await stub((socket) => {
@@ -261,14 +274,18 @@ describe('resampling', () => {
 })
 
 describe('a decoder on this machine', () => {
-  test.each([
-    ['does not exist', ['/nowhere/python3'], 'could not be started'],
-    ['ends at once', [process.execPath, '-e', 'process.exit(3)'], 'ended with status 3'],
-    ['is killed', [process.execPath, '-e', 'process.kill(process.pid, "SIGKILL")'], 'ended with SIGKILL'],
-  ] as const)('that %s is not ready', async (_what, command, message) => {
-    const error = await rejection(open(livePocketsphinx([...command] as [string, ...string[]])))
-    expect(error).toMatchObject({ code: 'engine_failed', message: expect.stringContaining(message) })
-  })
+  test('that cannot decode is not ready', () =>
+    everyCase(
+      [
+        ['does not exist', ['/nowhere/python3'], 'could not be started'],
+        ['ends at once', [process.execPath, '-e', 'process.exit(3)'], 'ended with status 3'],
+        ['is killed', [process.execPath, '-e', 'process.kill(process.pid, "SIGKILL")'], 'ended with SIGKILL'],
+      ] as const,
+      async ([_what, command, message]) => {
+        const error = await rejection(open(livePocketsphinx([...command] as [string, ...string[]])))
+        expect(error).toMatchObject({ code: 'engine_failed', message: expect.stringContaining(message) })
+      },
+    ))
 
   test('that prints other lines and ends midway has failed once', async () => {
     const script = `console.log('leaked'); console.log('{"type":"ready"}'); process.stdin.once('data', () => {
@@ -283,29 +300,40 @@ describe('a decoder on this machine', () => {
 })
 
 describe('the option liveTranscriber', () => {
-  test.each<[string, LiveEngineChoice]>([
-    ['auto', { by: 'auto' }],
-    ['off', { by: 'off' }],
-    ['pocketsphinx', { by: 'pocketsphinx' }],
-    ['vosk+ws://127.0.0.1:2700', { by: 'vosk', url: 'ws://127.0.0.1:2700/' }],
-    [
-      'openai+wss://api.example/v1/realtime?intent=transcription&model=whisper-1',
-      { by: 'openai', url: 'wss://api.example/v1/realtime?intent=transcription', model: 'whisper-1' },
-    ],
-    ['openai+wss://api.example/', { by: 'openai', url: 'wss://api.example/', model: 'gpt-4o-transcribe' }],
-  ])('accepts %s', (text, choice) => {
-    expect(parseLiveEngine(text)).toEqual(choice)
-  })
+  test('accepts every form', () =>
+    everyCase<[string, LiveEngineChoice]>(
+      [
+        ['auto', { by: 'auto' }],
+        ['off', { by: 'off' }],
+        ['pocketsphinx', { by: 'pocketsphinx' }],
+        ['vosk+ws://127.0.0.1:2700', { by: 'vosk', url: 'ws://127.0.0.1:2700/' }],
+        [
+          'openai+wss://api.example/v1/realtime?intent=transcription&model=whisper-1',
+          { by: 'openai', url: 'wss://api.example/v1/realtime?intent=transcription', model: 'whisper-1' },
+        ],
+        [
+          'openai+wss://api.example/',
+          { by: 'openai', url: 'wss://api.example/', model: 'gpt-4o-transcribe' },
+        ],
+      ],
+      ([text, choice]) => {
+        expect(parseLiveEngine(text)).toEqual(choice)
+      },
+    ))
 
-  test.each([
-    ['', 'must be auto, off'],
-    ['vosk', 'must be auto, off'],
-    ['ws://127.0.0.1:2700', 'must be auto, off'],
-    ['vosk+http://127.0.0.1', 'must be auto, off'],
-    ['vosk+ws://user:key@127.0.0.1', 'set the key in liveTranscriberKey'],
-  ])('refuses %j', (liveTranscriber, fault) => {
-    expect(() => readOptions({ secret: SECRET, delivery: 'inbox', liveTranscriber })).toThrow(fault)
-  })
+  test('refuses anything else', () =>
+    everyCase(
+      [
+        ['', 'must be auto, off'],
+        ['vosk', 'must be auto, off'],
+        ['ws://127.0.0.1:2700', 'must be auto, off'],
+        ['vosk+http://127.0.0.1', 'must be auto, off'],
+        ['vosk+ws://user:key@127.0.0.1', 'set the key in liveTranscriberKey'],
+      ],
+      ([liveTranscriber, fault]) => {
+        expect(() => readOptions({ secret: SECRET, delivery: 'inbox', liveTranscriber })).toThrow(fault)
+      },
+    ))
 
   test('sets the number of streams', () => {
     expect(streamsOf({ by: 'vosk', url: 'ws://x' })).toBe(64)

@@ -1,12 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import {
-  backupBody,
-  enrollAppBody,
-  SERVICE_PROBLEMS,
-  sendBody,
-  transcribeBody,
-  verifyBody,
-} from 'countersign/protocol'
+import { transcriptionWire, wire } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { html } from '../src/http/html-page.js'
 import { type ApiDocument, apiDocument, documentText } from '../src/http/openapi/document.js'
@@ -72,11 +65,17 @@ describe('the OpenAPI document', () => {
           .flatMap(([, media]) => entriesOf(resolve(document, media).examples).map(([code]) => code))
       }),
     )
-    expect([...new Set(codes)].sort()).toEqual([...SERVICE_PROBLEMS].sort())
+    expect([...new Set(codes)].sort()).toEqual([...wire.SERVICE_PROBLEMS].sort())
   })
 
   test('has examples that its own schemas accept', () => {
-    for (const body of [sendBody, verifyBody, enrollAppBody, backupBody, transcribeBody]) {
+    for (const body of [
+      wire.sendBody,
+      wire.verifyBody,
+      wire.enrollAppBody,
+      wire.backupBody,
+      transcriptionWire.transcribeBody,
+    ]) {
       for (const [name, schema] of Object.entries(body.shape)) {
         const examples: unknown = schema.meta()?.examples
         for (const example of Array.isArray(examples) ? examples : []) {

@@ -2,17 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { run } from '../src/cli/program.js'
 import { SUBJECTS } from '../src/operator/diagnostic.js'
-import { SETTING_NAMES } from '../src/operator/parse-settings.js'
 import { simulatedOutcomeFor } from '../src/test-mode/simulated-outcomes.js'
 
 const text = await readFile(new URL('../docs/operating.md', import.meta.url), 'utf8')
 /** The first cells of table rows. */
 const cellsOf = (part: string) => [...part.matchAll(/^\| `([^`]+)`/gm)].map(([, cell = '']) => cell)
-
-test('operating.md describes every setting, and no others', () => {
-  const table = text.slice(text.indexOf('| setting'), text.indexOf('A method that is off'))
-  expect(cellsOf(table).sort()).toEqual([...SETTING_NAMES].sort())
-})
 
 test('operating.md describes every command, and no others', async () => {
   const commands = cellsOf(text.slice(0, text.indexOf('## The doctor')))

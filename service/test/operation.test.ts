@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type CountersignService, createService, jsonLogger, type ServiceOptions } from '@countersign/service'
 import { parser } from '@prometheus-io/lezer-promql'
-import { SERVICE_PROBLEMS } from 'countersign/protocol'
+import { wire } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { sourcesIn } from '../../test/layering/scan.js'
@@ -322,7 +322,7 @@ describe('the type of a problem', () => {
     const { problems } = (await (await fetch(`${one.url}/problems`)).json()) as {
       problems: { code: string; type: string; status: number; helps: string[] }[]
     }
-    expect(problems.map(({ code }) => code).sort()).toEqual([...SERVICE_PROBLEMS].sort())
+    expect(problems.map(({ code }) => code).sort()).toEqual([...wire.SERVICE_PROBLEMS].sort())
     for (const { code, type, helps } of problems) {
       expect(helps.length).toBeGreaterThan(0)
       expect(await (await fetch(one.url + type)).json()).toMatchObject({ code })

@@ -7,6 +7,7 @@ import {
   readEnvironment,
 } from '@countersign/service'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { everyCase } from '../../test/kit/every-case.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { NOTICES } from '../src/application.js'
 import { clientNetwork } from '../src/contacts/client-network.js'
@@ -50,23 +51,27 @@ describe('options', () => {
     expect(limitsOf({ codeLifetime: 60_000 }).codeLifetimeMs).toBe(60_000)
   })
 
-  test.each([
-    ['lockDuration', 'an hour'],
-    ['lockDuration', '1.5h'],
-    ['lockDuration', '25h'],
-    ['codeLifetime', 59_999],
-    ['codeLifetime', '1 m'],
-    ['codeLifetime', Number.NaN],
-    ['codeLifetime', Number.POSITIVE_INFINITY],
-    ['codeLifetime', null],
-    ['codeDigits', '6'],
-  ])('refuse the limit %s = %j with its range', (name, value) => {
-    expect(faultsOf({ secret: SECRET, delivery: 'inbox', limits: { [name]: value } })).toEqual([
-      expect.stringMatching(
-        new RegExp(`^${name} must be a (duration|whole number of digits) from \\d+m? to \\d+[mh]?[ ,]`),
-      ),
-    ])
-  })
+  test('refuse a limit outside of its range', () =>
+    everyCase(
+      [
+        ['lockDuration', 'an hour'],
+        ['lockDuration', '1.5h'],
+        ['lockDuration', '25h'],
+        ['codeLifetime', 59_999],
+        ['codeLifetime', '1 m'],
+        ['codeLifetime', Number.NaN],
+        ['codeLifetime', Number.POSITIVE_INFINITY],
+        ['codeLifetime', null],
+        ['codeDigits', '6'],
+      ],
+      ([name, value]) => {
+        expect(faultsOf({ secret: SECRET, delivery: 'inbox', limits: { [name]: value } })).toEqual([
+          expect.stringMatching(
+            new RegExp(`^${name} must be a (duration|whole number of digits) from \\d+m? to \\d+[mh]?[ ,]`),
+          ),
+        ])
+      },
+    ))
 
   test('report all faults together, each with what is expected (R18)', async () => {
     const error = await rejection(
@@ -109,9 +114,10 @@ describe('options', () => {
     ])
   })
 
-  test.each([[undefined], [null], [5], [{}], [[]]])('refuse %j', (options) => {
-    expect(faultsOf(options).length).toBeGreaterThan(0)
-  })
+  test('refuse what is no object', () =>
+    everyCase([[undefined], [null], [5], [{}], [[]]], ([options]) => {
+      expect(faultsOf(options).length).toBeGreaterThan(0)
+    }))
 
   test('allow an undefined secret in their type, but not when the service starts', () => {
     const options: ServiceOptions = {
@@ -201,11 +207,11 @@ describe('the environment', () => {
       NODE_ENV: 'production',
       SERVICE_PORT: 'http',
       SERVICE_DATABASE_POOL_SIZE: '0',
-      SERVICE_REQUEST_SECONDS: '1',
-      SERVICE_MAX_TRIES: '99',
+      SERVICE_REQUEST_TIMEOUT: '1s',
+      SERVICE_ATTEMPTS_PER_CHALLENGE: '99',
       DATABASE_URL: 'mysql://x',
       SERVICE_SECRET: 'short',
-      SERVICE_SECRET_PREVIOUS: 'short',
+      SERVICE_PREVIOUS_SECRETS: 'short',
       SERVICE_API_KEY: 'short',
       SERVICE_APPLICATION_NAME: 'x'.repeat(41),
       SERVICE_ORIGIN: 'https://vault.example',
@@ -227,9 +233,14 @@ describe('the environment', () => {
   })
 
   test('names variables that it does not know, and those that they resemble', () => {
-    const env = { SERVICE_SECRET: SECRET, SERVICE_LOCALES: 'de', SERVICE_FLUX: '1', SERVICE_MAX_TRYS: '3' }
+    const env = {
+      SERVICE_SECRET: SECRET,
+      SERVICE_LOCALES: 'de',
+      SERVICE_FLUX: '1',
+      SERVICE_ATTEMPT_PER_CHALLENGE: '3',
+    }
     expect(() => readEnvironment(env, { dataDir: folder })).toThrow(
-      /SERVICE_FLUX is not a variable of the service\.\n.*SERVICE_LOCALES is .*: did you mean SERVICE_LOCALE\?\n.*SERVICE_MAX_TRYS is .*: did you mean SERVICE_MAX_TRIES\?/,
+      /SERVICE_ATTEMPT_PER_CHALLENGE is .*: did you mean SERVICE_ATTEMPTS_PER_CHALLENGE\?\n.*SERVICE_FLUX is not a variable of the service\.\n.*SERVICE_LOCALES is .*: did you mean SERVICE_LOCALE\?/,
     )
   })
 
@@ -308,15 +319,13 @@ describe('the environment', () => {
     ).toBeDefined()
   })
 
-  test.each(['Production', 'PRODUCTION', 'prod', 'production '])(
-    'refuses NODE_ENV=%j, which means production but would be taken for development (R100)',
-    async (NODE_ENV) => {
+  test('refuses a NODE_ENV that means production but would be taken for development (R100)', () =>
+    everyCase(['Production', 'PRODUCTION', 'prod', 'production '], async (NODE_ENV) => {
       const fault = /NODE_ENV must be production in lower case/
       expect(() => readEnvironment({ NODE_ENV, SERVICE_SECRET: SECRET }, { dataDir: folder })).toThrow(fault)
       vi.stubEnv('NODE_ENV', NODE_ENV)
       await expect(createService({ secret: SECRET, delivery: 'inbox' })).rejects.toThrow(fault)
-    },
-  )
+    }))
 
   test('serves metrics without a key only where nobody else can reach them (R100)', () => {
     const withoutKey = (env: Record<string, string>) =>
@@ -338,14 +347,37 @@ describe('the environment', () => {
     expect(() => read('locked,none')).toThrow('SERVICE_NOTICES must be "none" or a list of locked, app-bound')
   })
 
+  test('has a variable for each option, whose name follows from that of the option', () => {
+    const read = (env: Record<string, string>) =>
+      readEnvironment({ SERVICE_SECRET: SECRET, ...env }, { dataDir: folder }).options
+    expect(read({ SERVICE_REQUEST_TIMEOUT: '10s' })).toMatchObject({ requestTimeout: '10s' })
+    expect(read({ SERVICE_REQUESTS_PER_ACCOUNT: '4' })).toMatchObject({ requestsPerAccount: 4 })
+    expect(read({ SERVICE_SENDS_PER_TEN_MINUTES: '2' }).limits).toEqual({ sendsPerTenMinutes: 2 })
+    expect(
+      read({
+        SERVICE_RELYING_PARTY_ID: 'example.com',
+        SERVICE_RELYING_PARTY_TOP_ORIGINS: 'https://a.example,https://b.example',
+        SERVICE_KEY_POLICY_DEVICE_BOUND_ONLY: 'true',
+      }),
+    ).toMatchObject({
+      relyingParty: { id: 'example.com', topOrigins: ['https://a.example', 'https://b.example'] },
+      keyPolicy: { deviceBoundOnly: true },
+    })
+    expect(readEnvironment({ SERVICE_DRAIN_DURATION: '7s' }, { dataDir: folder }).drainMs).toBe(7_000)
+    for (const old of ['SERVICE_MAX_TRIES', 'SERVICE_LOCK_SECONDS', 'SERVICE_TOP_ORIGINS']) {
+      expect(() => read({ [old]: '3' })).toThrow(`${old} is not a variable of the service`)
+    }
+  })
+
   test('sets every limit', () => {
     const { options } = readEnvironment(
       {
         SERVICE_SECRET: SECRET,
-        SERVICE_MAX_TRIES: '3',
-        SERVICE_LOCK_AFTER: '5',
-        SERVICE_SENDS_PER_10_MIN: '2',
-        SERVICE_CODE_LIFE_SECONDS: '60',
+        SERVICE_ATTEMPTS_PER_CHALLENGE: '3',
+        SERVICE_FAILURES_BEFORE_LOCK: '5',
+        SERVICE_SENDS_PER_TEN_MINUTES: '2',
+        SERVICE_CODE_LIFETIME: '1m',
+        SERVICE_LOCK_DURATION: '3600000',
       },
       { dataDir: folder },
     )
@@ -353,38 +385,48 @@ describe('the environment', () => {
       attemptsPerChallenge: 3,
       failuresBeforeLock: 5,
       sendsPerTenMinutes: 2,
-      codeLifetime: 60_000,
+      codeLifetime: '1m',
+      lockDuration: 3_600_000,
     })
     expect(() =>
-      readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_MAX_TRIES: 'many' }, { dataDir: folder }),
-    ).toThrow('SERVICE_MAX_TRIES')
+      readEnvironment(
+        { SERVICE_SECRET: SECRET, SERVICE_ATTEMPTS_PER_CHALLENGE: 'many' },
+        { dataDir: folder },
+      ),
+    ).toThrow('SERVICE_ATTEMPTS_PER_CHALLENGE')
     expect(() =>
-      readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_LOCK_SECONDS: '60' }, { dataDir: folder }),
-    ).toThrow('SERVICE_LOCK_SECONDS must be a whole number of seconds from 900 to 86400')
+      readEnvironment({ SERVICE_SECRET: SECRET, SERVICE_LOCK_DURATION: '60s' }, { dataDir: folder }),
+    ).toThrow(
+      'SERVICE_LOCK_DURATION must be a duration from 15m to 24h, such as 30m, or a number of milliseconds (default 30m)',
+    )
   })
 })
 
-test.each([
-  ['+447911123456', 'sms', undefined],
-  ['+447700900123', 'sms', undefined],
-  ['+12025550123', 'sms', undefined],
-  ['+4915112345678', 'sms', undefined],
-  ['+442071234567', 'call', undefined],
-  ['+442071234567', 'whatsapp', undefined],
-  ['+442071234567', 'sms', 'No messages are sent to landlines.'],
-  ['+448081570000', 'sms', 'No messages are sent to toll-free numbers.'],
-  ['+491801234567', 'call', 'No messages are sent to shared-cost numbers.'],
-  ['+19005550123', 'sms', 'No messages are sent to premium-rate numbers.'],
-  ['+447012345678', 'call', 'No messages are sent to personal numbers, which forward to others.'],
-  ['+447640123456', 'sms', 'No messages are sent to pagers.'],
-  ['+8816123456789', 'sms', 'No messages are sent to satellite and global numbers.'],
-  ['+870301234567', 'call', 'No messages are sent to satellite and global numbers.'],
-  ['+88213100000', 'whatsapp', 'No messages are sent to satellite and global numbers.'],
-  ['+10000000000', 'sms', 'The phone number is not assigned in any country.'],
-  ['+5511876543', 'sms', 'The phone number is not assigned in any country.'],
-] as const)('messages to %s by %s: %s (R103)', (phone, channel, refusal) => {
-  expect(refusePhone(phone, channel)?.detail).toBe(refusal)
-})
+test('messages are sent to numbers that can receive them, and refused for others with a reason (R103)', () =>
+  everyCase(
+    [
+      ['+447911123456', 'sms', undefined],
+      ['+447700900123', 'sms', undefined],
+      ['+12025550123', 'sms', undefined],
+      ['+4915112345678', 'sms', undefined],
+      ['+442071234567', 'call', undefined],
+      ['+442071234567', 'whatsapp', undefined],
+      ['+442071234567', 'sms', 'No messages are sent to landlines.'],
+      ['+448081570000', 'sms', 'No messages are sent to toll-free numbers.'],
+      ['+491801234567', 'call', 'No messages are sent to shared-cost numbers.'],
+      ['+19005550123', 'sms', 'No messages are sent to premium-rate numbers.'],
+      ['+447012345678', 'call', 'No messages are sent to personal numbers, which forward to others.'],
+      ['+447640123456', 'sms', 'No messages are sent to pagers.'],
+      ['+8816123456789', 'sms', 'No messages are sent to satellite and global numbers.'],
+      ['+870301234567', 'call', 'No messages are sent to satellite and global numbers.'],
+      ['+88213100000', 'whatsapp', 'No messages are sent to satellite and global numbers.'],
+      ['+10000000000', 'sms', 'The phone number is not assigned in any country.'],
+      ['+5511876543', 'sms', 'The phone number is not assigned in any country.'],
+    ] as const,
+    ([phone, channel, refusal]) => {
+      expect(refusePhone(phone, channel)?.detail).toBe(refusal)
+    },
+  ))
 
 test('phone numbers outside the given countries are refused, also fictional and satellite ones (R103)', () => {
   const because = (phone: string, countries: string[]) => refusePhone(phone, 'sms', countries)?.because
@@ -396,14 +438,18 @@ test('phone numbers outside the given countries are refused, also fictional and 
   expect(because('+8816123456789', ['GB'])).toBe('type')
 })
 
-test.each([
-  ['192.0.2.7', '192.0.2.7'],
-  ['::ffff:192.0.2.7', '192.0.2.7'],
-  ['::ffff:c000:207', '192.0.2.7'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['2001:DB8:0:0:1:2:3:4', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-])('the network of %s is %s (R31)', (address, network) => {
-  expect(clientNetwork(address)).toBe(network)
-})
+test('an address counts as its network (R31)', () =>
+  everyCase(
+    [
+      ['192.0.2.7', '192.0.2.7'],
+      ['::ffff:192.0.2.7', '192.0.2.7'],
+      ['::ffff:c000:207', '192.0.2.7'],
+      ['2001:db8::1', '2001:db8:0:0::/64'],
+      ['2001:DB8:0:0:1:2:3:4', '2001:db8:0:0::/64'],
+      ['::1', '0:0:0:0::/64'],
+      ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ],
+    ([address, network]) => {
+      expect(clientNetwork(address)).toBe(network)
+    },
+  ))

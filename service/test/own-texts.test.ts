@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { everyCase } from '../../test/kit/every-case.js'
 import { codeMessage, noticeMessage } from '../src/message-texts/compose.js'
 import { mailHtml } from '../src/message-texts/mail-html.js'
 import { faultsInOwnTexts } from '../src/message-texts/own-texts.js'
@@ -48,29 +49,39 @@ describe('an application’s own texts', () => {
   })
 })
 
-test.each([
-  [7, 'texts must be an object like'],
-  [{ tlh: {} }, 'texts.tlh is not a language of the messages: use ar, de'],
-  [{ 'zh-TW': {} }, 'texts.zh-TW is not a language of the messages'],
-  [{ pt: {}, 'pt-BR': {} }, 'texts.pt-BR is a language that texts has already under another tag'],
-  [{ de: 'x' }, 'texts.de must be an object with texts'],
-  [
-    { de: { dir: 'rtl' } },
-    'texts.de.dir is not the name of a text: use one of purposes, code, backup, notices',
-  ],
-  [{ de: { code: { txt: 'x' } } }, 'texts.de.code.txt is not the name of a text: use one of subject, text'],
-  [{ de: { constructor: 'x' } }, 'texts.de.constructor is not the name of a text'],
-  [{ de: { code: { subject: '{code}' } } }, 'texts.de.code.subject must contain {app}'],
-  [
-    { de: { code: { subject: '{code} {app} {name}' } } },
-    'must not contain {name}: use only {code} and {app}',
-  ],
-  [{ de: { purposes: { 'sign-in': '{app}' } } }, 'must not contain {app}: it has no placeholders'],
-  [{ de: { code: { subject: '' } } }, 'texts.de.code.subject must be text of 1 to 1000 characters'],
-  [{ de: { code: { subject: '{code}\n{app}' } } }, 'must not contain control characters'],
-  [{ de: { backup: { text: '{app} {codes}\n@evil.example' } } }, 'must not have a line that begins with @'],
-])('of %j are a fault: %s', (texts, fault) => {
-  const [first, ...others] = faultsInOwnTexts(texts)
-  expect(first).toContain(fault)
-  expect(others).toEqual([])
-})
+test('own texts of another form are a fault', () =>
+  everyCase(
+    [
+      [7, 'texts must be an object like'],
+      [{ tlh: {} }, 'texts.tlh is not a language of the messages: use ar, de'],
+      [{ 'zh-TW': {} }, 'texts.zh-TW is not a language of the messages'],
+      [{ pt: {}, 'pt-BR': {} }, 'texts.pt-BR is a language that texts has already under another tag'],
+      [{ de: 'x' }, 'texts.de must be an object with texts'],
+      [
+        { de: { dir: 'rtl' } },
+        'texts.de.dir is not the name of a text: use one of purposes, code, backup, notices',
+      ],
+      [
+        { de: { code: { txt: 'x' } } },
+        'texts.de.code.txt is not the name of a text: use one of subject, text',
+      ],
+      [{ de: { constructor: 'x' } }, 'texts.de.constructor is not the name of a text'],
+      [{ de: { code: { subject: '{code}' } } }, 'texts.de.code.subject must contain {app}'],
+      [
+        { de: { code: { subject: '{code} {app} {name}' } } },
+        'must not contain {name}: use only {code} and {app}',
+      ],
+      [{ de: { purposes: { 'sign-in': '{app}' } } }, 'must not contain {app}: it has no placeholders'],
+      [{ de: { code: { subject: '' } } }, 'texts.de.code.subject must be text of 1 to 1000 characters'],
+      [{ de: { code: { subject: '{code}\n{app}' } } }, 'must not contain control characters'],
+      [
+        { de: { backup: { text: '{app} {codes}\n@evil.example' } } },
+        'must not have a line that begins with @',
+      ],
+    ],
+    ([texts, fault]) => {
+      const [first, ...others] = faultsInOwnTexts(texts)
+      expect(first).toContain(fault)
+      expect(others).toEqual([])
+    },
+  ))

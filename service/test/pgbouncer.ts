@@ -47,7 +47,7 @@ export async function startPgbouncer(
 }
 
 async function untilItListens(port: number): Promise<void> {
-  const deadline = performance.now() + 10_000
+  const deadline = performance.now() + 20_000
   for (;;) {
     const listens = await new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))

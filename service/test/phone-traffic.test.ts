@@ -38,7 +38,7 @@ describeOnBothDatabases((bench) => {
     ).toEqual({
       outcome: 'valid',
     })
-    await vi.waitFor(async () => expect((await counts(tenant, phone.slice(0, -4)))?.typed).toBe(before + 1))
+    await eventually(async () => expect((await counts(tenant, phone.slice(0, -4)))?.typed).toBe(before + 1))
   }
   /** An application that exists in the store, so that an operator can name it. */
   const storedTenant = async (limits: Parameters<typeof freshTenant>[1] = {}) => {
@@ -97,7 +97,7 @@ describeOnBothDatabases((bench) => {
     expect(await outcomeOf(send(tenant, phoneOf('+44740013')))).toBe('limited')
     const contact = { kind: 'phone', phone: tenant.sent().at(-1)?.to ?? '' } as const
     await tenant.mfa.verify({ method: 'sms', contact, kind: 'code', code: tenant.lastCode() })
-    await vi.waitFor(async () => expect((await counts(tenant, '+44740013'))?.typed).toBe(3))
+    await eventually(async () => expect((await counts(tenant, '+44740013'))?.typed).toBe(3))
     advance(180)
     expect(await outcomeOf(send(tenant, phoneOf('+44740013')))).toBe('sent')
     expect(eventsOf(tenant)).toEqual(['traffic.untyped'])

@@ -107,8 +107,13 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
   })
 
   test('commands that only read apply no migrations', async () => {
-    const last = '0060-enrollment.sql'
-    await owner.query('DELETE FROM migration WHERE name = $1', [last])
+    await owner.query('CREATE DATABASE unmigrated')
+    const url = new URL(server.url)
+    url.pathname = '/unmigrated'
+    const unmigrated = new pg.Client({ connectionString: url.href })
+    await unmigrated.connect()
+    // As a process leaves it that is ended during its first start.
+    await unmigrated.query('CREATE TABLE migration (name text PRIMARY KEY, applied_at bigint NOT NULL)')
     for (const args of [
       ['app', 'list'],
       ['key', 'list', 'default'],
@@ -116,12 +121,14 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
       ['deliveries', 'default'],
       ['app', 'settings', 'default'],
     ]) {
-      const { code, err } = await command(server.url, ...args)
-      expect([code, err]).toEqual([1, expect.stringContaining(`lacks migrations (${last}): run`)])
+      const { code, err } = await command(url.href, ...args)
+      expect([code, err]).toEqual([1, expect.stringContaining('lacks migrations (0001-tables.sql): run')])
     }
-    const { rows } = await owner.query('SELECT FROM migration WHERE name = $1', [last])
-    expect(rows).toHaveLength(0)
-    expect((await command(server.url, 'migrate')).code).toBe(0)
+    const { rows } = await unmigrated.query("SELECT FROM pg_tables WHERE schemaname = 'public'")
+    await unmigrated.end()
+    expect(rows).toHaveLength(1)
+    expect((await command(url.href, 'migrate')).code).toBe(0)
+    expect((await command(url.href, 'app', 'list')).code).toBe(0)
   })
 
   test('this release serves while the tables are those of a later one', async () => {
@@ -215,6 +222,28 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
       writer.release()
       await bench.close()
       await Promise.all(stores.map((store) => store.close()))
+      rmSync(folder, { recursive: true })
+    }
+  })
+  test('an index of a partitioned table is built for one partition after the other, and taken over by the table', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
+    const each =
+      'CREATE INDEX CONCURRENTLY *_of_carrier ON EACH PARTITION OF outbox (application, carrier);\n'
+    writeFileSync(join(folder, '9300-carriers.index.sql'), each)
+    writeFileSync(
+      join(folder, '9301-carriers.sql'),
+      'CREATE INDEX outbox_of_carrier ON outbox (application, carrier)',
+    )
+    const store = postgresStore(server.url)
+    try {
+      await migrate(store, pathToFileURL(`${folder}/`))
+      const { rows } = await owner.query(
+        "SELECT relname AS name FROM pg_class WHERE relname LIKE 'outbox%carrier%' ORDER BY 1",
+      )
+      const ofPartitions = Array.from({ length: 12 }, (_, slot) => `outbox_${slot}_of_carrier`)
+      expect(rows.map(({ name }) => name)).toEqual([...ofPartitions, 'outbox_of_carrier'].sort())
+    } finally {
+      await store.close()
       rmSync(folder, { recursive: true })
     }
   })

@@ -120,7 +120,7 @@ describe('the process', () => {
     const one = await run({
       DATA_DIR: join(folder, 'draining'),
       SERVICE_DELIVERY: carrier.url,
-      SERVICE_DRAIN_SECONDS: '60',
+      SERVICE_DRAIN_DURATION: '60s',
     })
     const answer = post(one.url, '/v1/mfa', { User: '+447700900778', Type: 'SMS' })
     await eventually(() => expect(taken).toHaveLength(1))

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { readinessCheck } from '../src/readiness.js'
 import type { Store } from '../src/store/store.js'
 import { apiOver } from './api-kit.js'
-import { advance, type Bench, freshTenant, listen, openBench, stopClock } from './kit.js'
+import { advance, type Bench, eventually, freshTenant, listen, openBench, stopClock } from './kit.js'
 
 let bench: Bench
 let server: Awaited<ReturnType<typeof listen>>
@@ -52,7 +52,7 @@ describe('the readiness check', () => {
       release = resolve
     })
     const answers = Promise.all(Array.from({ length: 100 }, ready))
-    await vi.waitFor(() => expect(queries).toBeGreaterThan(0))
+    await eventually(() => expect(queries).toBeGreaterThan(0))
     release()
     expect(new Set(await answers)).toEqual(new Set([200]))
     expect(queries).toBe(1)

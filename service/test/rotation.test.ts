@@ -229,7 +229,7 @@ describe('a rotation of secrets', () => {
       { keyId: oldKeys.id, what: 'backup codes', count: 10, movable: false },
       { keyId: oldKeys.id, what: 'delivered codes', count: 1, movable: false },
     ])
-    expect((await rejection(start(NEW))).message).toContain('SERVICE_SECRET_PREVIOUS')
+    expect((await rejection(start(NEW))).message).toContain('SERVICE_PREVIOUS_SECRETS')
     const between = await start(NEW, OLD)
     const using = { method: 'email', contact: mailbox, kind: 'backup', code } as const
     expect(await between.mfa.verify(using)).toMatchObject({ outcome: 'valid' })
@@ -305,7 +305,7 @@ describe('a rotation of secrets', () => {
 
     const env = {
       SERVICE_SECRET: NEW,
-      SERVICE_SECRET_PREVIOUS: OLD.replaceAll(',', '%2C'),
+      SERVICE_PREVIOUS_SECRETS: OLD.replaceAll(',', '%2C'),
       SERVICE_API_KEY: 'x'.repeat(20),
     }
     const depends = await typed(env, 'doctor')
@@ -314,7 +314,7 @@ describe('a rotation of secrets', () => {
     const rotated = await typed(env, 'rotate-secrets')
     expect(rotated).toMatchObject({ code: 0, err: '' })
     expect(rotated.out).toContain(`10 backup codes depend on key ${oldKeys.id}`)
-    expect(rotated.out).toContain('Keep SERVICE_SECRET_PREVIOUS')
+    expect(rotated.out).toContain('Keep SERVICE_PREVIOUS_SECRETS')
     expect(rotated.out).not.toContain(OLD)
     const dropped = await typed(env, 'rotate-secrets', '--drop-backup-codes', '--as', 'ann')
     expect(dropped.out).toContain(`Nothing depends on key ${oldKeys.id} any more`)

@@ -1,5 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { everyCase } from '../../test/kit/every-case.js'
 import { migrate, pendingMigrations } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
@@ -104,30 +109,34 @@ describe.each([
     expect(await store.query('SELECT id FROM thing WHERE id = $1', [id])).toEqual([{ id }])
   })
 
-  test.each([
-    `'`,
-    `''`,
-    `\\'; DROP TABLE thing; --`,
-    `\\`,
-    `\\\\'`,
-    `E'\\x27'`,
-    `$$`,
-    `$1`,
-    '"',
-    '{a,b}',
-    '\r\n\t',
-    `\u2019\uff07`,
-    'NULL',
-    '',
-  ])('stores %j unchanged, alone and in a list, the first time and again', async (note) => {
-    for (let i = 0; i < 2; i++) {
-      const [row] = await store.query<{ note: string; list: string[] }>(
-        'SELECT $1::text AS note, $2::text[] AS list, $3::bigint[] AS none',
-        [note, [note, `x${note}`], []],
-      )
-      expect(row).toEqual({ note, list: [note, `x${note}`], none: [] })
-    }
-  })
+  test('stores every text unchanged, alone and in a list, the first time and again', () =>
+    everyCase(
+      [
+        `'`,
+        `''`,
+        `\\'; DROP TABLE thing; --`,
+        `\\`,
+        `\\\\'`,
+        `E'\\x27'`,
+        `$$`,
+        `$1`,
+        '"',
+        '{a,b}',
+        '\r\n\t',
+        `\u2019\uff07`,
+        'NULL',
+        '',
+      ],
+      async (note) => {
+        for (let i = 0; i < 2; i++) {
+          const [row] = await store.query<{ note: string; list: string[] }>(
+            'SELECT $1::text AS note, $2::text[] AS list, $3::bigint[] AS none',
+            [note, [note, `x${note}`], []],
+          )
+          expect(row).toEqual({ note, list: [note, `x${note}`], none: [] })
+        }
+      },
+    ))
 
   test('runs a prepared statement again after an error, in and out of transactions', async () => {
     // A sum of more than 2147483647 is no integer.
@@ -249,20 +258,29 @@ test.skipIf(postgresMissing)(
       [1, 2].map(() => openStore({ databaseUrl: server.url, dataDir: '', migrations: 'skip' })),
     )
     if (!first || !second) throw new Error('no store')
+    await migrate(first)
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
+    const from = pathToFileURL(`${folder}/`)
+    writeFileSync(
+      join(folder, '9100-later.index.sql'),
+      'CREATE INDEX CONCURRENTLY later ON factor (failures);\n',
+    )
+    writeFileSync(join(folder, '9101-later.sql'), 'ALTER TABLE factor RENAME TO renamed')
     let isOvertaken = false
     const overtaken: Store = {
       ...first,
-      // The first index is still to be built when the other process begins.
+      // The index is still to be built when the other process begins, which then replaces its table, too.
       async alone(text) {
         if (!isOvertaken) {
           isOvertaken = true
-          await migrate(second)
+          await migrate(second, from)
         }
         await first.alone(text)
       },
     }
-    await migrate(overtaken)
-    expect([isOvertaken, await pendingMigrations(first)]).toEqual([true, []])
+    await migrate(overtaken, from)
+    expect([isOvertaken, await pendingMigrations(first, { folder: from })]).toEqual([true, []])
+    rmSync(folder, { recursive: true })
     await first.close()
     await second.close()
     await server.stop()

@@ -1,4 +1,4 @@
-import type { StreamMessage } from 'countersign/protocol'
+import type { streamWire } from 'countersign/protocol'
 import { WebSocket } from 'ws'
 import { API_KEY, eventually } from './kit.js'
 
@@ -14,7 +14,7 @@ export interface StreamTarget {
 /** A stream that a test has opened, or tried to. */
 export interface TestStream {
   readonly socket: WebSocket
-  readonly messages: StreamMessage[]
+  readonly messages: streamWire.StreamMessage[]
   /** The texts of the messages of one type. */
   texts(type: 'partial' | 'final'): string[]
   /** The status and body of a refusal. */
@@ -24,7 +24,7 @@ export interface TestStream {
     readonly body: unknown
   }>
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>
-  until(type: StreamMessage['type']): Promise<void>
+  until(type: streamWire.StreamMessage['type']): Promise<void>
   end(): void
 }
 
@@ -39,7 +39,7 @@ export function openTestStream(target: StreamTarget): TestStream {
   const address = new URL(target.path ?? '/v1/transcribe/stream', url.replace('http', 'ws'))
   address.search = new URLSearchParams(query).toString()
   const socket = new WebSocket(address, protocols, { headers })
-  const messages: StreamMessage[] = []
+  const messages: streamWire.StreamMessage[] = []
   socket.on('error', () => {})
   socket.on('message', (data) => void messages.push(JSON.parse(String(data))))
   const refused = new Promise<Awaited<TestStream['refused']>>((resolve) => {

@@ -1,5 +1,6 @@
 import type { Purpose } from 'countersign/protocol'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { everyCase } from '../../test/kit/every-case.js'
 import type { Notice } from '../src/application.js'
 import { CHANNELS } from '../src/delivery/message.js'
 import { chooseLanguage, SUPPORTED_LANGUAGES, textsIn } from '../src/message-texts/catalogue.js'
@@ -68,13 +69,21 @@ const PLACEHOLDERS: readonly [RegExp, readonly string[]][] = [
   [/^\.notices\.locked\.text$/, ['{app}', '{minutes}']],
 ]
 
-describe.each(SUPPORTED_LANGUAGES)('in %s', (language) => {
-  const texts = textsIn(language)
+/** The texts in a language, and how it writes a message. */
+function inLanguage(language: (typeof SUPPORTED_LANGUAGES)[number]) {
   const recipient = (channel: (typeof CHANNELS)[number]) => ({ channel, to: 'x', locale: language }) as const
   const spoken = (channel: (typeof CHANNELS)[number], purpose: Purpose, secondsLeft = 300) =>
     codeMessage(application, recipient(channel), { code: '012345', purpose, secondsLeft })
+  return { language, texts: textsIn(language), recipient, spoken }
+}
 
-  test('has every text, with exactly the expected placeholders', () => {
+/** A test that runs a check for each language. */
+const everyLanguage = (check: (one: ReturnType<typeof inLanguage>) => void) => () =>
+  everyCase(SUPPORTED_LANGUAGES, (language) => check(inLanguage(language)))
+
+test(
+  'has every text, with exactly the expected placeholders',
+  everyLanguage(({ texts }) => {
     expect(
       strings(texts)
         .map(([path]) => path)
@@ -91,9 +100,12 @@ describe.each(SUPPORTED_LANGUAGES)('in %s', (language) => {
       if (wanted) expect([path, [...placeholders].sort()]).toEqual([path, wanted])
       else expect([path, [...new Set(placeholders)]]).toEqual([path, ['{app}']])
     }
-  })
+  }),
+)
 
-  test('a code message names the app, the purpose and the minutes, says not to share the code, and has no address (R45)', () => {
+test(
+  'a code message names the app, the purpose and the minutes, says not to share the code, and has no address (R45)',
+  everyLanguage(({ language, texts, recipient, spoken }) => {
     for (const purpose of PURPOSES) {
       expect(texts.purposes[purpose]).not.toBe('')
       for (const channel of CHANNELS) {
@@ -116,12 +128,16 @@ describe.each(SUPPORTED_LANGUAGES)('in %s', (language) => {
       expect(spoken(channel, 'sign-in').text).toContain(WARNINGS[language])
     }
     expect(spoken('sms', 'sign-in').text).toContain(inGsm7(WARNINGS[language] ?? '?'))
-  })
+  }),
+)
 
-  test.each(PURPOSES)('an SMS for %s is one segment, and ends with the line for browsers', (purpose) => {
-    for (const [name, digits] of NAMES.flatMap((name) =>
-      [6, 8, 10].map((digits) => [name, digits] as const),
-    )) {
+test(
+  'an SMS is one segment, and ends with the line for browsers',
+  everyLanguage(({ recipient }) => {
+    const cases = PURPOSES.flatMap((purpose) =>
+      NAMES.flatMap((name) => [6, 8, 10].map((digits) => [purpose, name, digits] as const)),
+    )
+    for (const [purpose, name, digits] of cases) {
       const challenge = { code: '0123456789'.slice(0, digits), purpose, secondsLeft: 600 }
       const { text } = codeMessage({ name, origin: undefined }, recipient('sms'), challenge)
       expect([text, segments(text)]).toEqual([text, 1])
@@ -133,18 +149,24 @@ describe.each(SUPPORTED_LANGUAGES)('in %s', (language) => {
         expect(text).toContain(inGsm7([...name].slice(0, 4).join('').trim()))
       }
     }
-  })
+  }),
+)
 
-  test('a call reads the digits one by one, twice, and contains no line for browsers', () => {
+test(
+  'a call reads the digits one by one, twice, and contains no line for browsers',
+  everyLanguage(({ spoken }) => {
     for (const purpose of PURPOSES) {
       const { text } = spoken('call', purpose)
       expect(text.match(/0, 1, 2, 3, 4, 5/g)).toHaveLength(2)
       expect(text).not.toContain('012345')
       expect(text).not.toMatch(/@|#|\n/)
     }
-  })
+  }),
+)
 
-  test('emails have the same content as text and as HTML, without links, images or scripts', () => {
+test(
+  'emails have the same content as text and as HTML, without links, images or scripts',
+  everyLanguage(({ language, recipient, spoken }) => {
     const mails = [
       ...PURPOSES.map((purpose) => spoken('email', purpose)),
       backupMessage(application, recipient('email'), ['AAAA-BBBB', 'CCCC-DDDD']),
@@ -160,9 +182,12 @@ describe.each(SUPPORTED_LANGUAGES)('in %s', (language) => {
       const words = (of: string) => of.replaceAll('&#39;', "'").split(/\s+/).filter(Boolean)
       expect(words(seen)).toEqual(expect.arrayContaining(words(text)))
     }
-  })
+  }),
+)
 
-  test('an email in HTML fits phones and dark mode, and codes run from left to right', () => {
+test(
+  'an email in HTML fits phones and dark mode, and codes run from left to right',
+  everyLanguage(({ language, recipient, spoken }) => {
     const html = mailHtml(spoken('email', 'sign-in'))
     expect(html).toContain(`<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">`)
     expect(html).toContain('<meta name="viewport" content="width=device-width,initial-scale=1">')
@@ -173,16 +198,23 @@ describe.each(SUPPORTED_LANGUAGES)('in %s', (language) => {
     expect(html).toMatch(/<body[^>]*><div aria-hidden="true" style="display:none[^>]*>[^<]*Vault/)
     const backup = backupMessage(application, recipient('email'), ['AAAA-BBBB', 'CCCC-DDDD'])
     expect(mailHtml(backup)).toMatch(/<p [^>]*dir="ltr"[^>]*>AAAA-BBBB<br>CCCC-DDDD<\/p>/)
-  })
+  }),
+)
 
-  test('is translated', () => {
+test(
+  'is translated',
+  everyLanguage(({ language, texts }) => {
+    if (language === 'en') return
     const same = strings(texts).filter(
       ([path, text]) => text.length > 16 && text === Object.fromEntries(strings(en))[path],
     )
-    expect(same).toEqual(language === 'en' ? expect.anything() : [])
-  })
+    expect(same).toEqual([])
+  }),
+)
 
-  test('no application name adds a line, markup or a control character', () => {
+test(
+  'no application name adds a line, markup or a control character',
+  everyLanguage(({ recipient }) => {
     const hostile = '\r\n\n@evil.example #999999\n<b>"A\'&B</b>\u2028\u0007\u202e\u0000 🔐{code}$&'
     const named = { ...application, name: hostile }
     const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
@@ -206,8 +238,8 @@ describe.each(SUPPORTED_LANGUAGES)('in %s', (language) => {
         expect(html).toMatch(/&lt;b&gt;&quot;A'&amp;B.*\$&amp;/)
       }
     }
-  })
-})
+  }),
+)
 
 test('a code that expires in one second is announced with one minute', () => {
   const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 1 } as const
@@ -216,22 +248,30 @@ test('a code that expires in one second is announced with one minute', () => {
   )
 })
 
-test.each([
-  ['Não é “isso” — açúcar…', 'Nao é "isso" - acucar...'],
-  ['código à l’œuvre', 'código à l’œuvre'],
-  ['Grüße, ñ, 5 €', 'Grüße, ñ, 5 €'],
-  ['コード', 'コード'],
-  ['a🔐', 'a🔐'],
-])('converts %j to %j in the GSM alphabet', (text, written) => {
-  expect(inGsm7(text)).toBe(written)
-})
+test('converts a text to the GSM alphabet', () =>
+  everyCase(
+    [
+      ['Não é “isso” — açúcar…', 'Nao é "isso" - acucar...'],
+      ['código à l’œuvre', 'código à l’œuvre'],
+      ['Grüße, ñ, 5 €', 'Grüße, ñ, 5 €'],
+      ['コード', 'コード'],
+      ['a🔐', 'a🔐'],
+    ],
+    ([text, written]) => {
+      expect(inGsm7(text)).toBe(written)
+    },
+  ))
 
-test.each([
-  [['pt-BR', 'en'], 'pt-BR'],
-  [['DE', 'en'], 'de'],
-  [[undefined, null, 'fr'], 'fr'],
-  [['tlh', 'ja-JP'], 'ja'],
-  [['constructor', 'tlh'], 'en'],
-])('chooses from the languages %j: %s', (wanted, chosen) => {
-  expect(chooseLanguage(...wanted)).toBe(chosen)
-})
+test('chooses the first language that exists', () =>
+  everyCase(
+    [
+      [['pt-BR', 'en'], 'pt-BR'],
+      [['DE', 'en'], 'de'],
+      [[undefined, null, 'fr'], 'fr'],
+      [['tlh', 'ja-JP'], 'ja'],
+      [['constructor', 'tlh'], 'en'],
+    ],
+    ([wanted, chosen]) => {
+      expect(chooseLanguage(...wanted)).toBe(chosen)
+    },
+  ))

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Busboy } from '@fastify/busboy'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { everyCase } from '../../test/kit/every-case.js'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { ConfigurationError } from '../src/configuration-error.js'
 import { readEnvironment } from '../src/environment.js'
@@ -160,45 +161,57 @@ describe('a server with the API of OpenAI', () => {
     rejection(chosen(url, 'sk-of-the-tests').transcribe(recording(signal)))
   const failed = { code: 'engine_failed', retryAfterSeconds: 60 }
 
-  test.each([
-    [401, { error: 'the key sk-of-the-tests is wrong' }, 'The transcription server responded with 401.'],
-    [404, {}, 'The transcription server responded with 404.'],
-    [302, {}, 'The transcription server responded with 302.'],
-    [200, { transcript: 'words' }, 'The response of the transcription server has no text.'],
-    [200, { text: ['words'] }, 'The response of the transcription server has no text.'],
-  ])('that responds with %d and %j has failed', async (status, answer, message) => {
-    const elsewhere = await openAiServer(200, { text: 'words' })
-    const server = await openAiServer(status, answer, { location: elsewhere.url })
-    expect(await ask(server.url)).toMatchObject({ ...failed, message })
-    expect(elsewhere.asked).toEqual([])
-  })
+  test('that responds with an error has failed', () =>
+    everyCase(
+      [
+        [401, { error: 'the key sk-of-the-tests is wrong' }, 'The transcription server responded with 401.'],
+        [404, {}, 'The transcription server responded with 404.'],
+        [302, {}, 'The transcription server responded with 302.'],
+        [200, { transcript: 'words' }, 'The response of the transcription server has no text.'],
+        [200, { text: ['words'] }, 'The response of the transcription server has no text.'],
+      ],
+      async ([status, answer, message]) => {
+        const elsewhere = await openAiServer(200, { text: 'words' })
+        const server = await openAiServer(status, answer, { location: elsewhere.url })
+        expect(await ask(server.url)).toMatchObject({ ...failed, message })
+        expect(elsewhere.asked).toEqual([])
+      },
+    ))
 
-  test.each([
-    [429, { 'retry-after': '7' }, 7],
-    [429, { 'retry-after': '999999' }, 3_600],
-    [429, {}, 10],
-    [503, { 'retry-after': 'soon' }, 10],
-    [500, {}, 10],
-  ])('that responds with %d and %j is unavailable for %d seconds', async (status, headers, seconds) => {
-    const server = await openAiServer(status, {}, headers)
-    expect(await ask(server.url)).toMatchObject({
-      code: 'engine_unavailable',
-      retryAfterSeconds: seconds,
-      message: `The transcription server responded with ${status}.`,
-    })
-  })
+  test('that responds with 429 or 503 is unavailable for the time that it says', () =>
+    everyCase(
+      [
+        [429, { 'retry-after': '7' }, 7],
+        [429, { 'retry-after': '999999' }, 3_600],
+        [429, {}, 10],
+        [503, { 'retry-after': 'soon' }, 10],
+        [500, {}, 10],
+      ],
+      async ([status, headers, seconds]) => {
+        const server = await openAiServer(status, {}, headers)
+        expect(await ask(server.url)).toMatchObject({
+          code: 'engine_unavailable',
+          retryAfterSeconds: seconds,
+          message: `The transcription server responded with ${status}.`,
+        })
+      },
+    ))
 
-  test.each([
-    ['a web page', 'text/html; charset=utf-8', '<p>words', 'a web page'],
-    ['nonsense', 'application/json', 'words', 'is not JSON'],
-    ['nothing', 'application/json', '', 'is not JSON'],
-  ])('that responds with %s has failed', async (_what, type, body, message) => {
-    const server = await listen((request, response) => {
-      request.resume().on('end', () => response.writeHead(200, { 'content-type': type }).end(body))
-    })
-    onTestFinished(() => server.close())
-    expect(await ask(server.url)).toMatchObject({ ...failed, message: expect.stringContaining(message) })
-  })
+  test('that responds with something else than a text has failed', () =>
+    everyCase(
+      [
+        ['a web page', 'text/html; charset=utf-8', '<p>words', 'a web page'],
+        ['nonsense', 'application/json', 'words', 'is not JSON'],
+        ['nothing', 'application/json', '', 'is not JSON'],
+      ],
+      async ([_what, type, body, message]) => {
+        const server = await listen((request, response) => {
+          request.resume().on('end', () => response.writeHead(200, { 'content-type': type }).end(body))
+        })
+        onTestFinished(() => server.close())
+        expect(await ask(server.url)).toMatchObject({ ...failed, message: expect.stringContaining(message) })
+      },
+    ))
 
   test('that sends more than 1 MB has failed, and is read no further', async () => {
     const megabyte = Buffer.alloc(1024 * 1024, ' ')
@@ -312,43 +325,51 @@ describe('the option transcriberConcurrency', () => {
 })
 
 describe('the option transcriber', () => {
-  test.each<[string, Engine]>([
-    ['auto', { by: 'auto' }],
-    ['off', { by: 'off' }],
-    ['pocketsphinx', { by: 'pocketsphinx' }],
-    [
-      'command:whisper-cli -m "/models/base en.bin" -nt -f {file}',
-      { by: 'command', words: ['whisper-cli', '-m', '/models/base en.bin', '-nt', '-f', '{file}'] },
-    ],
-    [
-      'https://speech.example',
-      {
-        by: 'server',
-        url: 'https://speech.example/v1/audio/transcriptions',
-        fields: { model: 'whisper-1' },
+  test('accepts every form', () =>
+    everyCase<[string, Engine]>(
+      [
+        ['auto', { by: 'auto' }],
+        ['off', { by: 'off' }],
+        ['pocketsphinx', { by: 'pocketsphinx' }],
+        [
+          'command:whisper-cli -m "/models/base en.bin" -nt -f {file}',
+          { by: 'command', words: ['whisper-cli', '-m', '/models/base en.bin', '-nt', '-f', '{file}'] },
+        ],
+        [
+          'https://speech.example',
+          {
+            by: 'server',
+            url: 'https://speech.example/v1/audio/transcriptions',
+            fields: { model: 'whisper-1' },
+          },
+        ],
+        [
+          'http://127.0.0.1:8080/inference?model=x&language=en',
+          { by: 'server', url: 'http://127.0.0.1:8080/inference', fields: { model: 'x', language: 'en' } },
+        ],
+      ],
+      ([text, engine]) => {
+        expect(parseEngine(text)).toEqual(engine)
       },
-    ],
-    [
-      'http://127.0.0.1:8080/inference?model=x&language=en',
-      { by: 'server', url: 'http://127.0.0.1:8080/inference', fields: { model: 'x', language: 'en' } },
-    ],
-  ])('accepts %s', (text, engine) => {
-    expect(parseEngine(text)).toEqual(engine)
-  })
+    ))
 
-  test.each([
-    ['whisper', 'must be auto, off, pocketsphinx, command:… or the address'],
-    ['', 'must be auto'],
-    ['https://', 'must be auto'],
-    ['ftp://speech.example', 'must be auto'],
-    ['https://user:key@speech.example', 'set the key in transcriberKey'],
-    ['command:', 'must name a program'],
-    ['command:whisper-cli', 'must contain {file}'],
-  ])('refuses %j', (transcriber, fault) => {
-    const read = () => readOptions({ secret: SECRET, delivery: 'inbox', transcriber })
-    expect(read).toThrow(ConfigurationError)
-    expect(read).toThrow(fault)
-  })
+  test('refuses anything else', () =>
+    everyCase(
+      [
+        ['whisper', 'must be auto, off, pocketsphinx, command:… or the address'],
+        ['', 'must be auto'],
+        ['https://', 'must be auto'],
+        ['ftp://speech.example', 'must be auto'],
+        ['https://user:key@speech.example', 'set the key in transcriberKey'],
+        ['command:', 'must name a program'],
+        ['command:whisper-cli', 'must contain {file}'],
+      ],
+      ([transcriber, fault]) => {
+        const read = () => readOptions({ secret: SECRET, delivery: 'inbox', transcriber })
+        expect(read).toThrow(ConfigurationError)
+        expect(read).toThrow(fault)
+      },
+    ))
 
   test('reports its faults with all others', () => {
     const faulty = {

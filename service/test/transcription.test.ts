@@ -2,12 +2,14 @@ import { watch } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CountersignService, createService } from '@countersign/service'
-import { mfaClient, type TranscriptionProgress } from 'countersign'
+import { mfaClient, type TranscribeRequest } from 'countersign'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import type { LogEvent } from '../src/log/logger.js'
 import { API_KEY, listen, SECRET } from './kit.js'
 import { ffmpeg, goForwardAs, hasRealEngine } from './recordings.js'
+
+type Progress = Parameters<NonNullable<TranscribeRequest['onProgress']>>[0]
 
 const FORMATS = ['wav', 'mp3', 'm4a', 'ogg']
 const SAID = { text: 'go forward ten meters', language: 'en', duration: expect.closeTo(2.8, 1) }
@@ -203,7 +205,7 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
       onTestFinished(() => client.close())
       for (const mfa of [client, service.mfa]) {
         const texts: (string | undefined)[] = []
-        const onProgress = ({ text }: TranscriptionProgress) => void texts.push(text)
+        const onProgress = ({ text }: Progress) => void texts.push(text)
         await mfa.transcribe({ file: files.get('long') ?? '', onProgress })
         expect(texts.filter(Boolean)).toEqual([SAID.text, SAID.text, SAID.text])
       }
@@ -229,7 +231,7 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
       await expect.poll(() => events.map(({ event }) => event)).toContain('transcription.abandoned')
 
       const over = new AbortController()
-      const onProgress = ({ text }: TranscriptionProgress) => text && over.abort(new Error('enough'))
+      const onProgress = ({ text }: Progress) => text && over.abort(new Error('enough'))
       const call = { file: lasting, signal: over.signal, onProgress }
       await expect(service.mfa.transcribe(call)).rejects.toThrow('enough')
       await expect.poll(enginesOfThisProcess).toBe(0)

@@ -158,7 +158,7 @@ describe('two processes over one PostgreSQL', () => {
 
   test('a process in production creates no API key, accepts those of the command line, and prints only its log', async () => {
     const { SERVICE_API_KEY: _key, ...others } = env
-    const one = await startListening({ ...others, NODE_ENV: 'production', SERVICE_DRAIN_SECONDS: '0' })
+    const one = await startListening({ ...others, NODE_ENV: 'production', SERVICE_DRAIN_DURATION: '0s' })
     running.push(one)
     expect(one.output()).toContain(
       'SERVICE_API_KEY is not set: only keys created by `key create` are accepted.',

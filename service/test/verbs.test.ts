@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, vi } from 'vitest'
-import { describeOnEveryDatabase } from './both-databases.js'
+import { describeOnBothDatabases } from './both-databases.js'
 import { stopClock } from './kit.js'
 import { appFactorSuite } from './suites/app-factor.js'
 import { backupCodesSuite } from './suites/backup-codes.js'
@@ -16,7 +16,7 @@ import { verifyingSuite } from './suites/verifying.js'
 beforeEach(() => stopClock())
 afterEach(() => vi.useRealTimers())
 
-describeOnEveryDatabase((bench) => {
+describeOnBothDatabases((bench) => {
   describe('sending', () => sendingSuite(bench))
   describe('several accounts at once', () => severalAccountsSuite(bench))
   describe('verifying', () => verifyingSuite(bench))

@@ -2,9 +2,9 @@ import { failureOfFault } from '../protocol/key-failure.js'
 import type { KeyFault } from '../protocol/keys.js'
 import { failed, type KeyFailed, type KeyProblem } from './result.js'
 
-/** Where the routes of `mfaRouter` are, and how they are requested. */
+/** Where the routes of `mfa.router` are, and how they are requested. */
 export interface KeyRoutes {
-  /** The path under which `mfaRouter` is mounted, such as `/mfa`, or its URL on another origin of the app. */
+  /** The path under which `mfa.router` is mounted, such as `/mfa`, or its URL on another origin of the app. */
   readonly base: string
   /** Headers for each request, such as a CSRF token. Defaults to none. */
   readonly headers?: Readonly<Record<string, string>>

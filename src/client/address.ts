@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Duration } from '../duration.js'
-import { duration, wholeNumber } from '../option-rules.js'
+import { duration, inMilliseconds, wholeNumber } from '../option-rules.js'
 import { type DialectInput, dialectOption } from './dialect.js'
 
 /** An MFA service that is reached over HTTP. */
@@ -15,7 +15,7 @@ export interface ServiceAddress {
   /**
    * Which API the service speaks: `published`, `countersign` for the self-hosted service, the parts in which it differs
    * from the published API, or `detect`: the service must say before the first call that it is the Countersign service.
-   * Defaults to `detect`. Another service is never guessed from an answer, so name its API.
+   * Defaults to `detect`. Another service is never guessed from an answer, so name its API. See docs/dialect.md.
    */
   dialect?: 'detect' | 'published' | 'countersign' | DialectInput | undefined
   /** How long one call may take in all, 100 milliseconds to `10s`. Defaults to `5s`. */
@@ -24,7 +24,7 @@ export interface ServiceAddress {
   transcribeTimeout?: Duration | undefined
   /** How many connections to the service may be open at once, 1 to 1,024. Defaults to 64. */
   maxConnections?: number | undefined
-  /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5, pause: '10s' }`. */
+  /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5, pause: '10s' }`. See docs/outage.md. */
   breaker?: false | BreakerOptions | undefined
   /**
    * Allows plain http to another machine. The API key and every code can then be read on the way. Defaults to `false`.
@@ -57,50 +57,49 @@ const baseUrl = z.url({ protocol: /^https?$/, error: aUrl }).superRefine((text, 
 })
 
 /** The rules of the option `service` for an address. */
-export const serviceAddress = z
-  .strictObject({
-    baseUrl,
-    apiKey: z
-      .string({ error: 'must be the API key of the MFA service (is MFA_API_KEY set?)' })
-      .min(16, { error: 'must have at least 16 characters; give the whole API key' })
-      .regex(/^[\x21-\x7e]+$/, {
-        error: 'must be one line of ASCII without spaces; was a line break copied with it?',
-      }),
-    dialect: dialectOption,
-    timeout: duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS),
-    transcribeTimeout: duration('1s', '10m', '60s').prefault(TRANSCRIBE_TIMEOUT_MS),
-    maxConnections: wholeNumber(1, 1_024, 'connections').default(64),
-    breaker: z
-      .union(
-        [
-          z.literal(false),
-          z
-            .strictObject({
-              failures: wholeNumber(2, 100, 'failures').default(5),
-              pause: duration('1s', '5m', '10s').prefault('10s'),
-            })
-            .transform(({ failures, pause }) => ({ failures, pauseMs: pause })),
-        ],
-        { error: 'must be false, or an object like { failures: 5, pause: "10s" }' },
-      )
-      .prefault({}),
-    allowInsecureServiceUrl: z.boolean({ error: 'must be true or false' }).default(false),
-  })
-  .refine((address) => isSafe(address.baseUrl) || address.allowInsecureServiceUrl === true, {
-    path: ['baseUrl'],
-    // Also when another member has a fault: all faults are reported together.
-    when: () => true,
-    error: ({ input }) =>
-      `must be https (got http://${hostOf(input)}). If you own and trust that network, set allowInsecureServiceUrl: true`,
-  })
-  .transform(({ apiKey, baseUrl, timeout, transcribeTimeout, ...rest }) => ({
-    ...rest,
-    timeoutMs: timeout,
-    transcribeTimeoutMs: transcribeTimeout,
-    baseUrl: baseUrl.replace(/\/+$/, ''),
-    // A function, so that no log, `inspect` or JSON of these settings can show it (R78).
-    apiKey: () => apiKey,
-  }))
+export const serviceAddress = inMilliseconds(
+  z
+    .strictObject({
+      baseUrl,
+      apiKey: z
+        .string({ error: 'must be the API key of the MFA service (is MFA_API_KEY set?)' })
+        .min(16, { error: 'must have at least 16 characters; give the whole API key' })
+        .regex(/^[\x21-\x7e]+$/, {
+          error: 'must be one line of ASCII without spaces; was a line break copied with it?',
+        }),
+      dialect: dialectOption,
+      timeout: duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS),
+      transcribeTimeout: duration('1s', '10m', '60s').prefault(TRANSCRIBE_TIMEOUT_MS),
+      maxConnections: wholeNumber(1, 1_024, 'connections').default(64),
+      breaker: z
+        .union(
+          [
+            z.literal(false),
+            inMilliseconds(
+              z.strictObject({
+                failures: wholeNumber(2, 100, 'failures').default(5),
+                pause: duration('1s', '5m', '10s').prefault('10s'),
+              }),
+            ),
+          ],
+          { error: 'must be false, or an object like { failures: 5, pause: "10s" }' },
+        )
+        .prefault({}),
+      allowInsecureServiceUrl: z.boolean({ error: 'must be true or false' }).default(false),
+    })
+    .refine((address) => isSafe(address.baseUrl) || address.allowInsecureServiceUrl === true, {
+      path: ['baseUrl'],
+      // Also when another member has a fault: all faults are reported together.
+      when: () => true,
+      error: ({ input }) =>
+        `must be https (got http://${hostOf(input)}). If you own and trust that network, set allowInsecureServiceUrl: true`,
+    }),
+).transform(({ apiKey, baseUrl, ...rest }) => ({
+  ...rest,
+  baseUrl: baseUrl.replace(/\/+$/, ''),
+  // A function, so that no log, `inspect` or JSON of these settings can show it (R78).
+  apiKey: () => apiKey,
+}))
 
 /** A validated address of a service. */
 export type ServiceSettings = Readonly<z.output<typeof serviceAddress>>

@@ -1,11 +1,11 @@
 import { TranscriptionError } from '../errors.js'
-import { isAddress } from '../protocol/recording.js'
 import type {
   CreatedTranscriptionJob,
   TranscriptionJob,
   TranscriptionJobVerbs,
 } from '../protocol/transcription.js'
 import { JOBS_PATH, transcriptionJobAnswer } from '../protocol/transcription-jobs-wire.js'
+import { isAddress } from '../protocol/transcription-wire.js'
 import type { ServiceSettings } from './address.js'
 import {
   DEFAULT_WAIT_SECONDS,

@@ -1,6 +1,6 @@
 import { onlyGiven } from '../option-rules.js'
-import { isAddress, MAX_RECORDING_BYTES } from '../protocol/recording.js'
 import type { TranscribeRequest } from '../protocol/transcription.js'
+import { isAddress, MAX_RECORDING_BYTES } from '../protocol/transcription-wire.js'
 import type { Answer, CallLimits, Transport } from './transport.js'
 import { uploadOf } from './upload.js'
 

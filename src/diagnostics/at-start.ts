@@ -5,10 +5,10 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** The warnings that follow from the options and the environment. */
 export function warningsAtStart(
-  settings: Pick<Settings, 'limits' | 'service' | 'trustedDevices' | 'noticeStore' | 'recovery'>,
+  settings: Pick<Settings, 'limits' | 'service' | 'trustedDevices' | 'notices' | 'recovery'>,
   env: Environment = process.env,
 ): WarningCode[] {
-  const { limits, service, trustedDevices, noticeStore, recovery } = settings
+  const { limits, service, trustedDevices, notices, recovery } = settings
   const warnings: WarningCode[] = []
   if (limits.store === 'memory') {
     if (isOneOfSeveral(env)) warnings.push('MFA_WARN_SEPARATE_COUNTERS')
@@ -17,10 +17,10 @@ export function warningsAtStart(
   if (trustedDevices?.store === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
     warnings.push('MFA_WARN_MEMORY_DEVICES')
   }
-  if (noticeStore === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
+  if (notices.store === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
     warnings.push('MFA_WARN_MEMORY_LINKS')
   }
-  const recoveryStore = recovery && (recovery.store ?? noticeStore ?? trustedDevices?.store)
+  const recoveryStore = recovery && (recovery.store ?? notices.store ?? trustedDevices?.store)
   if (recoveryStore === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
     warnings.push('MFA_WARN_MEMORY_RECOVERIES')
   }

@@ -49,7 +49,7 @@ export function diagnosticsFor(
     | 'limits'
     | 'service'
     | 'trustedDevices'
-    | 'noticeStore'
+    | 'notices'
     | 'recovery'
     | 'path'
     | 'pathPrefix'

@@ -21,11 +21,11 @@ export const WARNINGS = {
   MFA_WARN_SAVE_UNINITIALIZED:
     'A session is stored for every visitor. Set saveUninitialized: false in express-session.',
   MFA_WARN_BODY_PARSER:
-    "A body of more than 100 KB was parsed before the routers could refuse it. Mount mfaRouter before the app's body parser, or lower the limit of that parser.",
+    "A body of more than 100 KB was parsed before the routers could refuse it. Mount mfa.router before the app's body parser, or lower the limit of that parser.",
   MFA_WARN_RESUME_UNPARSED:
     'A form that requireMfa blocked could not be kept, because its body was not parsed. Mount express.urlencoded() before requireMfa({ resume }).',
   MFA_WARN_ROUTES_BEFORE_GATE:
-    'Routes are mounted between passport.session() and mfaSession, where a user without the second factor counts as signed in. Mount mfaSession directly after passport.session().',
+    'Routes are mounted between passport.session() and mfa.session, where a user without the second factor counts as signed in. Mount mfa.session directly after passport.session().',
   MFA_WARN_MEMORY_DEVICES:
     'Trusted devices are stored in the memory of this process. They are lost at a restart and not shared with other processes. Set trustedDevices.store to { redis } or { postgres }.',
   MFA_WARN_MEMORY_RECOVERIES:
@@ -33,7 +33,7 @@ export const WARNINGS = {
   MFA_WARN_MEMORY_LINKS:
     'The links in notices, and the time before which all sessions of a user ended, are stored in the memory of this process. After a restart and in other processes, sessions that were ended are valid again. Set notices.store to { redis } or { postgres }.',
   MFA_WARN_TRUST_OUTLIVES_PASSWORD:
-    'Browsers stay trusted after the user changes the password. Set trustedDevices.fingerprint, or call mfaAccount(options).revokeDevices(user) after each change and add this code to diagnostics.ignore.',
+    'Browsers stay trusted after the user changes the password. Set trustedDevices.fingerprint, or call mfa.account.revokeDevices(user) after each change and add this code to diagnostics.ignore.',
   MFA_WARN_PLAIN_HTTP:
     'The MFA service is called over plain http, so others can read the API key and every code. Set service.baseUrl to an https address.',
   MFA_WARN_APP_CONTACT:

@@ -50,7 +50,7 @@ function challenged(
 ): Challenged {
   emit({ type: 'challenged', userId, method: what.method, delivery: 'none', again: false })
   const startedAt = Date.now()
-  const expiresAt = startedAt + settings.pendingLoginMs
+  const expiresAt = startedAt + settings.pendingLifetimeMs
   return {
     outcome: 'challenged',
     challenge: { id: randomUUID(), ...what, delivery: 'none', startedAt, expiresAt },
@@ -91,7 +91,8 @@ async function sendCode(
 
   emit({ type: 'challenged', userId, method, delivery: answer.outcome, again: live !== undefined })
   const now = Date.now()
-  const lifeMs = answer.expiresInSeconds === undefined ? settings.codeLifeMs : answer.expiresInSeconds * 1000
+  const lifeMs =
+    answer.expiresInSeconds === undefined ? settings.limits.codeLifetimeMs : answer.expiresInSeconds * 1000
   const waitSeconds = Math.max(delivered.resendInSeconds, answer.resendInSeconds ?? 0)
   return {
     outcome: 'challenged',

@@ -23,7 +23,7 @@ import { withState } from './with-state.js'
 /**
  * A guard for routes that require a second factor shown recently in this session. A browser is redirected to show one; a JSON
  * client gets a problem with one of the codes `sign_in_required`, `mfa_required`, `step_up_required` and
- * `enrollment_required`. Mount `mfaSession` before it.
+ * `enrollment_required`. The route must be behind the gate, `session` of `createMfa`.
  * @throws {OptionsError} when the app starts, if the rule is invalid (R18).
  */
 export function requireMfa(rule: MfaRule = {}): AnyRouteHandler {

@@ -2,7 +2,8 @@ import * as z from 'zod'
 import type { Duration } from '../duration.js'
 import { OptionsError } from '../errors.js'
 import { FACTOR_CHANGE_MS } from '../flows/freshness.js'
-import { duration, onlyGiven } from '../option-rules.js'
+import { optionFaults } from '../option-faults.js'
+import { duration, inMilliseconds, onlyGiven } from '../option-rules.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 import { isAtLeast, methodShown, type ShownMethod, STRENGTHS, type Strength } from '../protocol/strength.js'
 
@@ -86,20 +87,23 @@ const schema = z.strictObject({
     .optional(),
 })
 
-const strongestSchema = schema
-  .pick({ resume: true, resumeTitle: true })
-  .extend({ maxAge: duration('30s', '24h', '5m').prefault(FACTOR_CHANGE_MS) })
+const mfaSchema = inMilliseconds(schema)
+const strongestSchema = inMilliseconds(
+  schema
+    .pick({ resume: true, resumeTitle: true })
+    .extend({ maxAge: duration('30s', '24h', '5m').prefault(FACTOR_CHANGE_MS) }),
+)
 
 /**
  * Checks a rule and adds the defaults.
  * @throws {OptionsError} with all faults.
  */
 export function readRule(rule: MfaRule): Rule {
-  const { maxAge, methods, minStrength, resume, resumeTitle } = parse('requireMfa', schema, rule)
+  const { maxAgeMs, methods, minStrength, resume, resumeTitle } = parse('requireMfa', mfaSchema, rule)
   const accepts = (shown: ShownMethod) =>
     (methods?.includes(methodShown(shown)) ?? true) && isAtLeast(shown, minStrength)
   if ([...ALL_METHODS, 'phone_backup' as const, 'page_backup' as const].some(accepts))
-    return { maxAgeMs: maxAge, accepts, resume, resumeTitle }
+    return { maxAgeMs, accepts, resume, resumeTitle }
   throw new OptionsError([
     'requireMfa: methods has no method as strong as minStrength; add a stronger method or lower minStrength',
   ])
@@ -110,8 +114,7 @@ export function readRule(rule: MfaRule): Rule {
  * @throws {OptionsError} with all faults.
  */
 export function readStrongestRule(rule: StrongestRule): Omit<Rule, 'accepts'> {
-  const { maxAge, ...resume } = parse('requireStrongest', strongestSchema, rule)
-  return { maxAgeMs: maxAge, ...resume }
+  return parse('requireStrongest', strongestSchema, rule)
 }
 
 function parse<Parsed>(guard: string, rules: z.ZodType<Parsed>, rule: object): Parsed {
@@ -119,12 +122,5 @@ function parse<Parsed>(guard: string, rules: z.ZodType<Parsed>, rule: object): P
   if (!isObject) throw new OptionsError([`${guard}: the rule must be an object like { maxAge: "5m" }`])
   const parsed = rules.safeParse(onlyGiven({ ...rule }))
   if (parsed.success) return parsed.data
-  throw new OptionsError(parsed.error.issues.flatMap(faultsIn).map((fault) => `${guard}: ${fault}`))
-}
-
-function faultsIn(issue: z.core.$ZodIssue): string[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((name) => `${name} is not an option; check its spelling`)
-  }
-  return [`${issue.path.join('.')} ${issue.message}`]
+  throw new OptionsError(optionFaults(parsed.error, rules).map((fault) => `${guard}: ${fault}`))
 }

@@ -17,7 +17,7 @@ import { withState } from './with-state.js'
  * sends the browser to the challenge. A request whose state follows from the session alone passes synchronously.
  */
 export function sessionGate(deps: RouteDeps): RequestHandler {
-  const isPendingPath = pendingPaths(deps.settings)
+  const isPendingPath = pendingPathsOf(deps.settings)
 
   const pass = (req: Request, res: Response, next: NextFunction, state: SessionState, sessionId: string) => {
     wrapLogIn(req, deps)
@@ -78,9 +78,9 @@ async function sendToChallenge(
  * Whether a pending login can reach a path, as a signed-out user: the MFA routes, the usual path of the Passport strategy
  * (`/mfa-login`), sign-in, sign-out, and the paths that the host lists.
  */
-function pendingPaths(settings: Settings): (req: Request) => boolean {
-  const { path, signInPath, signOutPath, open } = settings
-  const paths = new Set([path, `${path}-login`, signInPath, signOutPath, ...open])
+function pendingPathsOf(settings: Settings): (req: Request) => boolean {
+  const { path, signInPath, signOutPath, pendingPaths } = settings
+  const paths = new Set([path, `${path}-login`, signInPath, signOutPath, ...pendingPaths])
   const folders = [...paths].map((one) => `${one}/`)
   return (req) => {
     const [requested = ''] = requestedUrl(req, settings).split('?', 1)

@@ -83,5 +83,5 @@ function busy(waiting: number): ServiceError {
 }
 
 function busyText(waiting: number): string {
-  return `${waiting} MFA requests are waiting in this process, so others are refused for a moment. Check whether the MFA service or a store is slow, or start more processes. The bound is the option maxConcurrentRequests, and less while the processor is busy all the time. Mount mfaAdmission(options) before express-session, so that a refusal costs little.`
+  return `${waiting} MFA requests are waiting in this process, so others are refused for a moment. Check whether the MFA service or a store is slow, or start more processes. The bound is the option maxConcurrentRequests, and less while the processor is busy all the time. Mount mfa.admission before express-session, so that a refusal costs little.`
 }

@@ -3,13 +3,7 @@ import { checkShown } from '../flows/verify.js'
 import { continueWithEnrollment } from '../session/must-enroll.js'
 import { requireCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
-import { mustEnroll } from './enrollment.js'
 import type { Verified } from './verification.js'
-
-/** Whether the account was reset by staff, so that only their bypass code is accepted. */
-export function needsBypassCode({ state, reset }: Pick<RequestContext, 'state' | 'reset'>): boolean {
-  return reset?.kind === 'help_desk' && !mustEnroll({ state, reset })
-}
 
 /**
  * Checks the bypass code of a reset. An attempt is counted before, in the limits of all codes (R20). The session stays pending,

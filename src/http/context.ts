@@ -87,7 +87,7 @@ class RequestUser implements MfaUser {
   }
 
   get locale(): string {
-    return languageTag(pickLocale(localesOf(this.req, this.settings), this.settings.texts))
+    return languageTag(pickLocale(localesOf(this.req, this.settings), this.settings.languages.texts))
   }
 
   get clientAddress(): string | undefined {

@@ -53,7 +53,7 @@ export function gateOf(req: Request, own?: RouteDeps): RouteDeps {
   }
   throw new HostError(
     'ERR_MFA_NO_GATE',
-    'mfaSession did not run before this route, so a pending login would not be withheld. Mount app.use(mfaSession(options)) after passport.session() and before this route.',
+    'mfa.session did not run before this route, so a pending login would not be withheld. Mount app.use(mfa.session) after passport.session() and before this route.',
   )
 }
 
@@ -66,6 +66,6 @@ export function checkOptions(req: Request, own: RouteDeps | undefined): void {
   if (!own || !gates || gates.includes(own)) return
   throw new HostError(
     'ERR_MFA_TWO_OPTIONS',
-    'This route was built from another options object than mfaSession before it, so each would count wrong codes for itself. Create the options once and give the same object, not a copy like { ...mfa }, to every part, or take every part from one createMfa(options).',
+    'This route was built from another options object than the gate before it, so each would count wrong codes for itself. Call createMfa(options) once, and take every part from what it returned.',
   )
 }

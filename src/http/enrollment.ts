@@ -10,6 +10,11 @@ export function mustEnroll({ state, reset }: Pick<RequestContext, 'state' | 'res
   return reset !== undefined && state.record.mustEnroll === reset.id
 }
 
+/** Whether the account was reset by staff, so that only their bypass code is accepted. */
+export function needsBypassCode({ state, reset }: Pick<RequestContext, 'state' | 'reset'>): boolean {
+  return reset?.kind === 'help_desk' && !mustEnroll({ state, reset })
+}
+
 /** Whether a pending login continues with the setup of a factor, and not with a code. */
 export function isEnrolling({
   state,

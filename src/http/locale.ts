@@ -9,8 +9,8 @@ import { cookieReader } from './request.js'
 /** The languages that a request prefers, best first; if the app offers languages, only offered ones. */
 export function localesOf(req: Request, settings: Settings): readonly string[] {
   const { languages } = settings
-  if (!languages) return preferredBy(req, settings)
   const { offer, remember } = languages
+  if (!offer) return preferredBy(req, settings)
   const chosen = remember ? undefined : chosenLanguage(req)
   const preferred =
     chosen === undefined ? preferredBy(req, settings) : [chosen, ...preferredBy(req, settings)]
@@ -24,8 +24,8 @@ const acceptedLanguages = byHeader('accept-language', (req) =>
   req.acceptsLanguages().filter((tag) => tag !== '*'),
 )
 
-function preferredBy(req: Request, { locale }: Settings): readonly string[] {
-  const given = locale?.(req)
+function preferredBy(req: Request, { languages }: Settings): readonly string[] {
+  const given = languages.locale?.(req)
   return given ? [given] : acceptedLanguages(req)
 }
 
@@ -42,5 +42,5 @@ export function rememberLanguage(req: Request, res: Response, tag: string): void
 
 /** A sentence about a running grace period, for the host's pages, in the language of the request. */
 export function graceBannerFor(req: Request, graceUntil: number, settings: Settings): string {
-  return graceBanner(localesOf(req, settings), graceUntil, settings.texts)
+  return graceBanner(localesOf(req, settings), graceUntil, settings.languages.texts)
 }

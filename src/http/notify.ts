@@ -26,15 +26,15 @@ export async function notify(
   body: NoticeBody,
 ): Promise<void> {
   const { settings, notMeLinks } = deps
-  const { onNotice, logger } = settings
+  const { appName, languages, notices, logger } = settings
+  const { onNotice } = notices
   if (!onNotice) return
   const logFailure = (error: unknown) =>
     logger.error(`countersign: the account notice ${body.type} was not sent`, error)
   try {
     const facts = factsOf(req, settings, body)
     const notMeUrl = await notMeUrlFor({ settings, notMeLinks }, userId, facts)
-    const { appName, texts: languages } = settings
-    const message = { facts, appName, languages, ...(notMeUrl && { notMeUrl }) }
+    const message = { facts, appName, languages: languages.texts, ...(notMeUrl && { notMeUrl }) }
     Promise.resolve(onNotice(user, composeNotice(message, localesOf(req, settings)))).catch(logFailure)
   } catch (error) {
     logFailure(error)
@@ -44,7 +44,7 @@ export async function notify(
 /** What a request says about its sender: browser, address and location. */
 export function factsOf(
   req: Request,
-  settings: Pick<Settings, 'place' | 'logger'>,
+  settings: Pick<Settings, 'location' | 'logger'>,
   body: NoticeBody,
 ): NoticeFacts {
   const { browser, system } = browserName(req.get('user-agent'))

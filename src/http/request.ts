@@ -82,10 +82,10 @@ const MAX_LENGTH = 60
 /** The browser's location, as the host describes it. `undefined` if the host does not know it or its function throws. */
 export function locationOf(
   req: Request,
-  { place, logger }: Pick<Settings, 'place' | 'logger'>,
+  { location, logger }: Pick<Settings, 'location' | 'logger'>,
 ): string | undefined {
   try {
-    return place?.(req)?.trim().slice(0, MAX_LENGTH) || undefined
+    return location?.(req)?.trim().slice(0, MAX_LENGTH) || undefined
   } catch (error) {
     logger.error('countersign: the option for the location threw, so the location is left out', error)
     return undefined

@@ -77,7 +77,7 @@ export interface Attempts {
 
 /** Counts attempts in `store`. */
 export function attemptsIn(store: Counters, approvals: Approvals, { limits }: Settings): Attempts {
-  const { attemptsPerChallenge, failuresBeforeLock, failuresBeforeDisable, lockMs } = limits
+  const { attemptsPerChallenge, failuresBeforeLock, failuresBeforeDisable, lockDurationMs } = limits
   const perChallenge = store('attempts', CHALLENGE_WINDOW_MS)
   const perAccount = failureWindowIn(store, failuresBeforeLock)
   const perBinding = store('binding', BINDING_WINDOW_MS)
@@ -139,7 +139,7 @@ export function attemptsIn(store: Counters, approvals: Approvals, { limits }: Se
       // Concurrent wrong codes lock the account once.
       if ((await locks.add(userId, 1)).count > 1) return open
       const { count } = await lockCount.add(userId, 1)
-      const ms = Math.min(lockMs * 2 ** (count - 1), DAY_MS)
+      const ms = Math.min(lockDurationMs * 2 ** (count - 1), DAY_MS)
       await locks.set(userId, 1, ms)
       await perAccount.clear(userId)
       // Restarts the window with each lock. Otherwise the locks would become short again during a long attack.

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Duration } from '../duration.js'
-import { duration, wholeNumber } from '../option-rules.js'
+import { duration, inMilliseconds, wholeNumber } from '../option-rules.js'
 import { counterStoreConfig, type StoreConfig } from '../stores/config.js'
 import type { CounterStore } from '../stores/counter-store.js'
 
@@ -8,8 +8,8 @@ import type { CounterStore } from '../stores/counter-store.js'
 export interface LimitOptions {
   /**
    * Where the counters are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with the
-   * functions of `CounterStore`. Defaults to `memory`, where counts are lost at a restart, and each process counts for
-   * itself.
+   * functions of `CounterStore`. In `memory`, counts are lost at a restart, and each process counts for itself. Defaults to
+   * `memory`. See docs/options.md#stores.
    */
   store?: StoreConfig<CounterStore> | undefined
   /** How many codes are evaluated per challenge, 3 to 10. Defaults to 5. */
@@ -17,17 +17,18 @@ export interface LimitOptions {
   /** How many wrong codes on one account within any 24 hours lock it, 5 to 10. Defaults to 10. */
   failuresBeforeLock?: number | undefined
   /**
-   * How many unforgiven failures disable a factor until it is bound again, 20 to 100. Defaults to 100.
+   * How many unforgiven failures disable a factor until it is bound again, 20 to 100. Defaults to 100. See
+   * SECURITY.md#guessing-for-a-long-time.
    */
   failuresBeforeDisable?: number | undefined
-  /** How long the first lock of an account lasts, `15m` to `24h`; each further one lasts twice as long. Defaults to `30m`. */
+  /** How long the first lock of an account lasts, `15m` to `24h`; each further one lasts twice as long, up to 24 hours. Defaults to `30m`. */
   lockDuration?: Duration | undefined
   /** How many messages one account may be sent in ten minutes, 1 to 5. Defaults to 5. */
   sendsPerTenMinutes?: number | undefined
   /** How many messages one account may be sent in a day, 1 to 10. Defaults to 10. */
   sendsPerDay?: number | undefined
   /**
-   * How long the user waits before a code is sent again, `20s` to `1h` each; the last wait repeats. Defaults to
+   * How long the user waits each time before a code is sent again, `20s` to `1h`; the last wait repeats. Defaults to
    * `['30s', '60s', '120s']`.
    */
   resendWaits?: readonly Duration[] | undefined
@@ -36,8 +37,8 @@ export interface LimitOptions {
 }
 
 /** The rules of the option `limits`. */
-export const limitsSchema = z
-  .strictObject(
+export const limits = inMilliseconds(
+  z.strictObject(
     {
       store: counterStoreConfig.prefault('memory'),
       attemptsPerChallenge: wholeNumber(3, 10, 'attempts').default(5),
@@ -53,10 +54,5 @@ export const limitsSchema = z
       codeLifetime: duration('1m', '10m', '5m').prefault('5m'),
     },
     { error: 'must be an object like { attemptsPerChallenge: 5 }' },
-  )
-  .transform(({ lockDuration, resendWaits, codeLifetime, ...others }) => ({
-    ...others,
-    lockMs: lockDuration,
-    resendWaitsMs: resendWaits,
-    codeLifeMs: codeLifetime,
-  }))
+  ),
+)

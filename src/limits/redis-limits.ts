@@ -27,7 +27,7 @@ export function scriptedLimits(
   { redis, prefix = 'mfa' }: RedisConfig,
   settings: Settings,
 ): { readonly attempts: Attempts; readonly messageBudget: MessageBudget } {
-  const { attemptsPerChallenge, failuresBeforeLock, failuresBeforeDisable, lockMs } = settings.limits
+  const { attemptsPerChallenge, failuresBeforeLock, failuresBeforeDisable, lockDurationMs } = settings.limits
   const { sendsPerTenMinutes, sendsPerDay, resendWaitsMs } = settings.limits
   const key = (name: string, of: string) => `${prefix}:${name}:${counterKey(of)}`
   const bindingKeys = (binding: string | undefined) =>
@@ -88,7 +88,7 @@ export function scriptedLimits(
           keys,
           ...windows,
           failuresBeforeLock,
-          lockMs,
+          lockDurationMs,
           DAY_MS,
           Date.now(),
         )

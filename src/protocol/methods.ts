@@ -54,9 +54,6 @@ export type BackupMethod = 'email' | 'sms' | 'dual'
 /** `Type` values for sending a code. WHATSAPP and CALL are additions to the published API. */
 export const SEND_TYPES = ['EMAIL', 'SMS', 'WHATSAPP', 'CALL', 'DUAL'] as const
 
-/** A `Type` value for sending a code. */
-export type SendType = (typeof SEND_TYPES)[number]
-
 /** `Type` values for verifying a code. */
 export const VERIFY_TYPES = ['EMAIL', 'PHONE', 'APP', 'DUAL'] as const
 

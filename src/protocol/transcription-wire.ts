@@ -5,6 +5,14 @@ import { oneOf, text } from './wire-parts.js'
 /** The path of `POST` requests for a transcript. */
 export const TRANSCRIBE_PATH = '/v1/transcribe'
 
+/** The maximum size of a recording, in bytes. */
+export const MAX_RECORDING_BYTES = 25 * 1024 * 1024
+
+/** Whether the `file` of a `TranscribeRequest` is a URL; otherwise it is a path. */
+export function isAddress(file: string): boolean {
+  return /^https?:\/\//i.test(file)
+}
+
 /** The body of `POST /v1/transcribe` for a file at an address. An upload is multipart, and its part is named `file` too. */
 export const transcribeBody = z.object({
   file: text(2_048).meta({

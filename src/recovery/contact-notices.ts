@@ -36,10 +36,13 @@ export class ContactNotices {
   }
 
   private async sendTo(contact: NoticeContact, { facts, locales, cancels }: ContactNotice): Promise<boolean> {
-    const { recovery, appName, texts: languages, logger } = this.settings
+    const { recovery, appName, languages, logger } = this.settings
     try {
       const cancelUrl = cancels && (await this.linkFor(cancels))
-      const notice = composeNotice({ facts, appName, languages, ...(cancelUrl && { cancelUrl }) }, locales)
+      const notice = composeNotice(
+        { facts, appName, languages: languages.texts, ...(cancelUrl && { cancelUrl }) },
+        locales,
+      )
       await withTimeout(Promise.resolve(recovery?.onNotice(contact, notice)), SEND_TIMEOUT_MS)
       return true
     } catch (error) {

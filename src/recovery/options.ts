@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Duration } from '../duration.js'
 import type { AccountNotice } from '../notices/notice.js'
-import { callback, duration } from '../option-rules.js'
+import { callback, duration, inMilliseconds } from '../option-rules.js'
 import type { Method } from '../protocol/methods.js'
 import { itemStoreConfig, type StoreConfig } from '../stores/config.js'
 
@@ -28,7 +28,8 @@ export interface RecoveryOptions<User = Express.User> {
   /**
    * Sends a notice to one contact. It is called for every contact of the account, when a recovery is requested, at half time,
    * and when it ends. `notice.shortText` fits a text message. Reject when the notice was not sent; a call that takes longer
-   * than 10 seconds counts as failed. A recovery waits twice as long if its first notice failed for a contact. Required.
+   * than 10 seconds counts as failed. A recovery waits twice as long if its first notice failed for a contact. Required. See
+   * docs/recovery.md#notices.
    */
   onNotice: (contact: NoticeContact, notice: AccountNotice) => unknown
   /**
@@ -43,20 +44,21 @@ export interface RecoveryOptions<User = Express.User> {
   contacts?: ((user: User) => readonly string[]) | undefined
   /** How long a user waits for the recovery, `1h` to `7d`. Defaults to `24h`. */
   waitingPeriod?: Duration | undefined
-  /** Whether users can request a recovery themselves. `false` leaves only `account.reset`. Defaults to `true`. */
+  /** Whether users can request a recovery themselves. `false` leaves only `account.reset`. Defaults to `true`. See docs/recovery.md#help-desk. */
   selfService?: boolean | undefined
   /** Whether `account.reset` needs two different people, `by` and `approvedBy`. Defaults to `false`. */
   requireTwoApprovers?: boolean | undefined
   /**
    * Where recoveries are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with the functions of
-   * `ItemStore`. Defaults to `notices.store`, or else `trustedDevices.store`.
+   * `ItemStore`. Defaults to `notices.store`, or else `trustedDevices.store`. See
+   * docs/options.md#stores.
    */
   store?: StoreConfig | undefined
 }
 
 /** The rules of the option `recovery`. */
-export const recoverySchema = z
-  .strictObject(
+export const recovery = inMilliseconds(
+  z.strictObject(
     {
       onNotice: callback<RecoveryOptions['onNotice']>('must be a function that sends a notice to a contact'),
       onFactorsEnded: callback<RecoveryOptions['onFactorsEnded']>(
@@ -74,5 +76,5 @@ export const recoverySchema = z
       error:
         'must be an object like { onNotice: (contact, notice) => …, onFactorsEnded: (user, factors) => … }',
     },
-  )
-  .transform(({ waitingPeriod, ...others }) => ({ ...others, waitMs: waitingPeriod }))
+  ),
+)

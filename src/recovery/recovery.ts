@@ -106,7 +106,7 @@ export class AccountRecovery {
 
   /** Starts a recovery and notifies every contact, or returns the one that is pending. */
   async request({ userId, contacts, locales, from, permit }: RecoveryRequest): Promise<Requested> {
-    const waitMs = this.deps.settings.recovery?.waitMs ?? 0
+    const waitMs = this.deps.settings.recovery?.waitingPeriodMs ?? 0
     const { recovery, isNew } = await this.recoveries.begin(userId, { waitMs, contacts, locales })
     if (!isNew) return { outcome: 'pending', recovery }
     const permitted = await permit(recovery.id)

@@ -5,10 +5,9 @@ import { type Refused, refuse } from '../flows/deps.js'
 import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../flows/known-factors.js'
 import { existingFactors, offeredFactors } from '../flows/user.js'
 import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../flows/verify-key.js'
-import { needsBypassCode } from '../http/bypass.js'
 import { readDisabledFactors } from '../http/context.js'
 import type { RouteDeps } from '../http/deps.js'
-import { isEnrolling, mayEnrollFirst } from '../http/enrollment.js'
+import { isEnrolling, mayEnrollFirst, needsBypassCode } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
@@ -151,7 +150,7 @@ export async function respondState(context: RouteContext): Promise<void> {
       },
     }),
   }
-  const endsAt = iso(state.record.startedAt + deps.settings.pendingLoginMs)
+  const endsAt = iso(state.record.startedAt + deps.settings.pendingLifetimeMs)
   const answer: MfaState =
     state.stage === 'pending'
       ? {

@@ -10,11 +10,11 @@ export function languageChoice(
   view: View,
   failed: boolean,
 ): Pick<PageFrame, 'languages'> {
-  const { languages } = settings
+  const { offer } = settings.languages
   // Another page in another language would not show the codes again.
   if (view.page === 'backup-codes') return {}
-  const back = languages && returnPageOf(req, settings, view, failed)
-  return back === undefined ? {} : { languages: { offer: languages?.offer ?? [], back } }
+  const back = offer && returnPageOf(req, settings, view, failed)
+  return offer === undefined || back === undefined ? {} : { languages: { offer, back } }
 }
 
 /** The address of a page. The response to a successful POST, such as a QR code, is shown once and has none. */

@@ -11,10 +11,10 @@ import { stop } from './stop-page.js'
 
 /**
  * `POST /language` remembers a language for this browser, signed in or not, and redirects back to the page. Without the
- * option `languages` there is no route.
+ * option `languages.offer` there is no route.
  */
 export function addLanguageRoutes(router: Router, deps: RouteDeps): void {
-  if (!deps.settings.languages) return
+  if (!deps.settings.languages.offer) return
   addPublicRoute(router, deps, '/language', { post: choose })
 }
 
@@ -22,14 +22,15 @@ async function choose(req: Request, res: Response, deps: RouteDeps): Promise<voi
   const { settings } = deps
   const body = await readBody(req, res, languageBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  const { languages, path } = settings
+  const { path } = settings
+  const { offer = [], remember } = settings.languages
   const wanted = body.fields.language.toLowerCase()
-  const tag = languages?.offer.find((offered) => offered.toLowerCase() === wanted)
-  if (!languages || tag === undefined) {
-    const detail = `must be one of ${languages?.offer.join(', ')}`
+  const tag = offer.find((offered) => offered.toLowerCase() === wanted)
+  if (tag === undefined) {
+    const detail = `must be one of ${offer.join(', ')}`
     return stop(req, res, deps, { code: 'invalid_request', errors: [{ field: 'language', detail }] }, 'retry')
   }
-  if (languages.remember) await languages.remember(req, res, tag)
+  if (remember) await remember(req, res, tag)
   else rememberLanguage(req, res, tag)
   const next = mfaPageOf(body.fields.back, path)
   if (wantsHtml(req)) return res.redirect(303, next)

@@ -37,10 +37,10 @@ async function notifyHost(
   { userId, at }: NotMeSubject,
 ): Promise<void> {
   const facts = factsOf(req, settings, { type: 'account_secured' })
-  const message = { facts, appName: settings.appName, languages: settings.texts }
+  const message = { facts, appName: settings.appName, languages: settings.languages.texts }
   const notice = composeNotice(message, localesOrNone(req, settings))
   try {
-    await settings.onCompromise?.({ userId, at: facts.at, noticedAt: at, notice })
+    await settings.notices.onCompromise?.({ userId, at: facts.at, noticedAt: at, notice })
   } catch (error) {
     settings.logger.error(
       'countersign: onCompromise failed; sessions and trusted devices were ended nevertheless',

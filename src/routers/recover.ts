@@ -83,7 +83,7 @@ function viewOf(
       ...shownLately(state.record),
     ]
     const isPossible = usable.some((one) => one && factorsToEnd(existing, [one]).length > 0)
-    return { page: 'recover', waitMs: settings.recovery?.waitMs ?? 0, contacts, isPossible }
+    return { page: 'recover', waitMs: settings.recovery?.waitingPeriodMs ?? 0, contacts, isPossible }
   }
   const ready = isReady(pending)
   const told = contacts.filter((contact) => !unreached.includes(contact))

@@ -45,7 +45,7 @@ function frameOf({ req, deps, state, user }: RouteContext, message: PageMessage 
     signInPath: settings.signInPath,
     homePath: record.returnTo ?? settings.homePath,
     purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
-    ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLoginMs }),
+    ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLifetimeMs }),
     now: Date.now(),
     ...(message && { message }),
     ...(recoverPath !== undefined && { recoverPath }),

@@ -19,7 +19,7 @@ export function showResume(context: RouteContext): void {
   if (stage !== 'verified' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFETIME_MS) {
     return res.redirect(303, deps.settings.homePath)
   }
-  const locale = pickLocale(localesOf(req, deps.settings), deps.settings.texts)
+  const locale = pickLocale(localesOf(req, deps.settings), deps.settings.languages.texts)
   const { path, fields, title } = interrupted
   const text = title !== undefined && textOf(title, locale)
   const entries = resumeEntries(interrupted, locale)

@@ -76,7 +76,7 @@ function findState(req: Request, deps: SessionDeps): SessionState | Promise<Sess
   if (hasPassportUser(req, session)) {
     throw new HostError(
       'ERR_MFA_NO_PASSPORT',
-      'The session has a Passport user, but `req.user` is not set, so mfaSession cannot withhold the user. Mount passport.session() before mfaSession, and do not remove `req.user` between the two.',
+      'The session has a Passport user, but `req.user` is not set, so mfa.session cannot withhold the user. Mount passport.session() before mfa.session, and do not remove `req.user` between the two.',
     )
   }
   const withheld = withheldUserOf(req, session)
@@ -185,7 +185,7 @@ function isReadOnly(req: Request): boolean {
 async function pendingState(req: Request, deps: SessionDeps, state: ActiveState): Promise<SessionState> {
   const { record } = state
   const ageMs = Date.now() - record.startedAt
-  if (ageMs < deps.settings.pendingLoginMs && ageMs > -CLOCK_SLACK_MS) return state
+  if (ageMs < deps.settings.pendingLifetimeMs && ageMs > -CLOCK_SLACK_MS) return state
   if (isReadOnly(req)) withholdUser(req)
   else {
     await endPendingLogin(req, record.returnTo)

@@ -30,7 +30,7 @@ export function passportOf(req: Request): Request & PassportRequest {
   }
   throw new HostError(
     'ERR_MFA_NO_PASSPORT',
-    'passport.session() did not run for this request. Mount it after express-session and before mfaSession: app.use(passport.session()).',
+    'passport.session() did not run for this request. Mount it after express-session and before mfa.session: app.use(passport.session()).',
   )
 }
 

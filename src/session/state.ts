@@ -108,7 +108,7 @@ export class RequestMfaStatus implements MfaStatus {
     this.trusted = state.stage === 'trusted'
     this.amr = verified ? verified.amr : NO_AMR
     this.verifiedAt = verified ? verified.verifiedAt : null
-    this.expiresAt = pending ? pending.startedAt + deps.settings.pendingLoginMs : null
+    this.expiresAt = pending ? pending.startedAt + deps.settings.pendingLifetimeMs : null
     const graceUntil = state.stage === 'exempt' ? (state.graceUntil ?? null) : null
     this.graceUntil = graceUntil
     this.composeBanner = graceUntil === null ? noBanner : () => deps.banner(req, graceUntil)

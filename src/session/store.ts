@@ -34,7 +34,7 @@ export function sessionOf(req: Request): Session & SessionProperties {
   if (!session) {
     throw new HostError(
       'ERR_MFA_NO_SESSION',
-      'The request has no session. Mount express-session before passport.session() and mfaSession: app.use(session({ … })).',
+      'The request has no session. Mount express-session before passport.session() and mfa.session: app.use(session({ … })).',
     )
   }
   if (typeof session.regenerate !== 'function' || !req.sessionStore) {

@@ -6,7 +6,7 @@ import type { UpgradeProbes } from './upgrade-probe.js'
 
 /** The app to probe, and every login it has. */
 export interface BypassOptions {
-  /** The Express app with `mfaSession` mounted, as in production. */
+  /** The Express app with `mfa.session` mounted, as in production. */
   readonly app: HostApp
   /** Every login of the app, by a name of your choice. Each signs in a user who has a second factor. */
   readonly logins: Readonly<Record<string, ProbeLogin>>
@@ -93,7 +93,7 @@ export async function expectNoMfaBypass(options: BypassOptions): Promise<readonl
     [
       'These routes treat a user without the second factor as signed in:',
       ...lines,
-      'Mount mfaSession directly after passport.session(), before every login and route, and read the user only from ' +
+      'Mount mfa.session directly after passport.session(), before every login and route, and read the user only from ' +
         '`req.user`. Let `mfa.upgrade` decide about every upgrade request. If a route may show a pending login more than an anonymous visitor, add its path to `pendingPaths`.',
     ].join('\n'),
   )

@@ -1,21 +1,22 @@
 import type { Request } from 'express'
 import * as z from 'zod'
 import type { Duration } from '../duration.js'
-import { callback, duration, wholeNumber } from '../option-rules.js'
+import { callback, duration, inMilliseconds, wholeNumber } from '../option-rules.js'
 import { itemStoreConfig, type StoreConfig } from '../stores/config.js'
 
 /** Browsers in which sign-in skips the second factor. See docs/trusted-devices.md. */
 export interface TrustedDeviceOptions<User = Express.User> {
   /**
    * Where trusted devices are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with the
-   * functions of `ItemStore`. Required, without a default.
+   * functions of `ItemStore`. Required, without a default. See
+   * docs/trusted-devices.md#stores.
    */
   store: StoreConfig
   /** How long a browser is trusted, counted from the moment the user trusted it, `1h` to `30d`. Defaults to `30d`. */
   maxAge?: Duration | undefined
   /** How many devices a user may trust, 1 to 10; a new one replaces the one unused for longest. Defaults to 10. */
   maxDevices?: number | undefined
-  /** Name of the cookie. Defaults to `mfa-devices`; if the whole site uses https, `__Host-mfa-devices` is stricter. */
+  /** Name of the cookie. If the whole site uses https, `__Host-mfa-devices` is stricter. Defaults to `mfa-devices`. */
   cookieName?: string | undefined
   /**
    * Decides whether a user may trust a browser, when trust is offered and at each sign-in. By default, every user may
@@ -30,8 +31,8 @@ export interface TrustedDeviceOptions<User = Express.User> {
 }
 
 /** The rules of the option `trustedDevices`. */
-export const trustedDevicesSchema = z
-  .strictObject(
+export const trustedDevices = inMilliseconds(
+  z.strictObject(
     {
       store: itemStoreConfig,
       maxAge: duration('1h', '30d', '30d').prefault('30d'),
@@ -48,5 +49,5 @@ export const trustedDevicesSchema = z
       ).optional(),
     },
     { error: 'must be an object like { store: "memory" }' },
-  )
-  .transform(({ maxAge, ...others }) => ({ ...others, maxAgeMs: maxAge }))
+  ),
+)

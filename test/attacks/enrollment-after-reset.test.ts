@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { mfaAccount } from '../../src/index.js'
+import { createMfa } from '../../src/index.js'
+import { testKeys } from '../../src/testing/key-service.js'
 import { addKey, keyHost, showCode } from '../keys/kit.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, jsonAgent } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { standInService } from '../kit/stand-in-service.js'
 import {
   type RecoveringHost,
   recoveringHost,
@@ -126,7 +128,13 @@ describe('an attacker with the password and the mailbox, let in while the accoun
 
   it('can do nothing but set up a factor as long as the account waits', async () => {
     const clock = stopClock()
-    const made = recoveringHost({ options: { keys: true } })
+    const standIn = standInService()
+    const service = {
+      ...standIn.service,
+      keys: testKeys({ id: 'shop.example' }).verbs,
+      factorsOf: async () => ({ existing: [], offeredKeys: ['passkey' as const], backupCodesLeft: 0 }),
+    }
+    const made = recoveringHost({ standIn, options: { service, keys: true } })
     await completed(made, clock)
     const attacker = await letIn(made)
     expect(await allowed(otherRequests(attacker))).toEqual([])
@@ -165,7 +173,7 @@ async function withKey() {
   await showCode(made, first, 'sms')
   const { key } = await addKey(first, 'passkey')
   const order = { by: 'staff-7', reason: 'lost phone', factors: ['sms'] }
-  const { code } = await mfaAccount(made.mfa).reset(bob, order)
+  const { code } = await createMfa(made.mfa).account.reset(bob, order)
   const agent = jsonAgent(made.app)
   await login(agent, 'bob').expect(200)
   await verify(agent, code, { factor: 'bypass' }).expect(200)

@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
-import { survivesFailingCallbacks } from './failing-callbacks.js'
+import { inTurn, survivesFailingCallbacks } from './failing-callbacks.js'
 
 vi.mock('express', async () => import('express4'))
 
-survivesFailingCallbacks('Express 4')
+survivesFailingCallbacks('Express 4', inTurn)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { SERVICE_IDENTITY } from '../../src/protocol/index.js'
+import { wire } from '../../src/protocol/index.js'
 import { answer, type Behaviour } from '../client/hostile-service.js'
+import { everyCase } from '../kit/every-case.js'
 import { signIn } from '../kit/host.js'
 import { enrollApp, hostApp, intrude, useGateway } from './gateway.js'
 
@@ -32,9 +33,8 @@ const ODD_ANSWERS: readonly [string, Behaviour][] = [
 ]
 
 describe('an odd answer at the first contact with the service (R131)', () => {
-  it.each(ODD_ANSWERS)(
-    'with %s signs nobody in, and a user with an app is asked for it once the service answers again',
-    async (_title, odd) => {
+  it('signs nobody in, and a user with an app is asked for it once the service answers again', () =>
+    everyCase(ODD_ANSWERS, async ([_title, odd]) => {
       const gateway = gatewayOf()
       const start = hostApp(gateway)
       await enrollApp(start(), 'nina')
@@ -44,18 +44,17 @@ describe('an odd answer at the first contact with the service (R131)', () => {
       expect(fresh.failures.at(0)).toMatchObject({ effect: 'none' })
       gateway.interfere(undefined)
       expect(await intrude(fresh, 'nina')).toMatchObject({ signIn: 200, mfa: 'pending', page: 401 })
-    },
-  )
+    }))
 
   it('to the question alone keeps every code from being sent or checked', async () => {
     const gateway = gatewayOf()
-    gateway.interfere((path) => (path === SERVICE_IDENTITY ? answer(404) : undefined))
+    gateway.interfere((path) => (path === wire.SERVICE_IDENTITY ? answer(404) : undefined))
     const { app } = hostApp(gateway)()
     const before = gateway.paths.length
     for (let attempt = 0; attempt < 8; attempt++) {
       expect(await intrude({ app }, 'bob')).toMatchObject({ signIn: 503, page: 401 })
     }
-    expect(new Set(gateway.paths.slice(before))).toEqual(new Set([SERVICE_IDENTITY]))
+    expect(new Set(gateway.paths.slice(before))).toEqual(new Set([wire.SERVICE_IDENTITY]))
   })
 
   it('is one warning, which says how to name the published API', async () => {
@@ -72,9 +71,8 @@ describe('an odd answer at the first contact with the service (R131)', () => {
 })
 
 describe('an odd answer to the question which factors a user has (R131)', () => {
-  it.each(ODD_ANSWERS)(
-    'with %s signs nobody in, and ends no session that passed the second factor',
-    async (_title, odd) => {
+  it('signs nobody in, and ends no session that passed the second factor', () =>
+    everyCase(ODD_ANSWERS, async ([_title, odd]) => {
       const gateway = gatewayOf()
       const made = hostApp(gateway)()
       const owner = await enrollApp(made, 'nina')
@@ -88,8 +86,7 @@ describe('an odd answer to the question which factors a user has (R131)', () => 
       gateway.interfere(undefined)
       expect(await intrude(made, 'nina')).toMatchObject({ signIn: 200, mfa: 'pending', page: 401 })
       expect((await other.get('/mfa')).body.status).toBe('pending')
-    },
-  )
+    }))
 
   it('which the service does not know is answered with 503', async () => {
     const gateway = gatewayOf()

@@ -3,7 +3,7 @@ import type { ServiceAddress } from '../../src/client/address.js'
 import type { HttpService } from '../../src/client/dialect-client.js'
 import { httpService } from '../../src/client/service.js'
 import { MfaError } from '../../src/errors.js'
-import type { VerifyRequest } from '../../src/protocol/index.js'
+import type { VerifyRequest } from '../../src/protocol/service.js'
 import { readServiceAddress } from '../../src/settings.js'
 import { type Behaviour, type HostileService, hostileService } from './hostile-service.js'
 

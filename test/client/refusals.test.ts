@@ -18,9 +18,8 @@ const verbs: Record<string, (client: HttpService) => Promise<unknown>> = {
 }
 
 describe('a 429 because of other requests of the account', () => {
-  it.each(Object.entries(verbs))(
-    'makes %s fail as one that did nothing, not as a lock (R139)',
-    async (_verb, ask) => {
+  it('makes every call fail as one that did nothing, not as a lock (R139)', () =>
+    everyCase(Object.entries(verbs), async ([_verb, ask]) => {
       const { client } = await pair(answer(429, { code: 'account_busy' }, { 'Retry-After': '3' }))
       await expect(ask(client)).rejects.toMatchObject({
         code: 'ERR_MFA_SERVICE_BUSY',
@@ -28,8 +27,7 @@ describe('a 429 because of other requests of the account', () => {
         retryAfterSeconds: 3,
         effect: 'none',
       })
-    },
-  )
+    }))
 })
 
 describe('a 401 of verify for an app code', () => {

@@ -1,5 +1,5 @@
-import type { TranscriptFormat, TranscriptionProgress } from 'countersign'
 import { describe, expect, it } from 'vitest'
+import type { TranscriptFormat, TranscriptionProgress } from '../../src/protocol/transcription.js'
 import { everyCase } from '../kit/every-case.js'
 import { failure, pair } from './ask.js'
 import { answer, type Behaviour } from './hostile-service.js'

@@ -1,7 +1,8 @@
 import { appendFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mfaClient, OptionsError, type TranscriptFormat } from 'countersign'
+import { mfaClient, OptionsError, type TranscribeRequest } from 'countersign'
 import { afterAll, describe, expect, it } from 'vitest'
+import { everyCase } from '../kit/every-case.js'
 import { temporaryFolder } from '../kit/temporary-folder.js'
 import { API_KEY, failure, pair } from './ask.js'
 import { answer, type Behaviour } from './hostile-service.js'
@@ -101,46 +102,66 @@ describe('what a service answers', () => {
   const ask = async (behaviour: Behaviour) => (await pair(behaviour)).client.transcribe({ file: address })
   const plain = { 'Content-Type': 'text/plain; charset=utf-8' }
 
-  it.each<[string, Behaviour, string]>([
-    ['JSON with more in it', answer(200, { text: ' words\n', segments: [] }), 'words'],
-    ['JSON without words', answer(200, { text: '' }), ''],
-    ['plain text', answer(200, 'words\n', plain), 'words'],
-  ])('is a transcript when it is %s', async (_what, behaviour, text) => {
-    expect(await ask(behaviour)).toEqual({ outcome: 'transcribed', text })
-  })
+  it('is a transcript in each form that services answer', () =>
+    everyCase<[string, Behaviour, string]>(
+      [
+        ['JSON with more in it', answer(200, { text: ' words\n', segments: [] }), 'words'],
+        ['JSON without words', answer(200, { text: '' }), ''],
+        ['plain text', answer(200, 'words\n', plain), 'words'],
+      ],
+      async ([_what, behaviour, text]) => {
+        expect(await ask(behaviour)).toEqual({ outcome: 'transcribed', text })
+      },
+    ))
 
-  it.each<[string, Behaviour, unknown]>([
-    ['501', answer(501), { reason: 'transcription_unavailable' }],
-    ['413', answer(413), { reason: 'file_too_large' }],
-    ['415', answer(415), { reason: 'unsupported_media' }],
-    ['422 address_refused', answer(422, { code: 'address_refused' }), { reason: 'address_refused' }],
-    ['422 fetch_failed', answer(422, { code: 'fetch_failed' }), { reason: 'fetch_failed' }],
-    ['422 recording_too_long', answer(422, { code: 'recording_too_long' }), { reason: 'recording_too_long' }],
-    ['429', answer(429, '', { 'Retry-After': '7' }), { reason: 'busy', retryAfterSeconds: 7 }],
-    ['429 without a wait', answer(429, { code: 'busy' }), { reason: 'busy', retryAfterSeconds: 60 }],
-  ])('is a refusal when it is %s', async (_what, behaviour, refusal) => {
-    expect(await ask(behaviour)).toEqual({ outcome: 'refused', refusal })
-  })
+  it('is a refusal in each form that services answer', () =>
+    everyCase<[string, Behaviour, unknown]>(
+      [
+        ['501', answer(501), { reason: 'transcription_unavailable' }],
+        ['413', answer(413), { reason: 'file_too_large' }],
+        ['415', answer(415), { reason: 'unsupported_media' }],
+        ['422 address_refused', answer(422, { code: 'address_refused' }), { reason: 'address_refused' }],
+        ['422 fetch_failed', answer(422, { code: 'fetch_failed' }), { reason: 'fetch_failed' }],
+        [
+          '422 recording_too_long',
+          answer(422, { code: 'recording_too_long' }),
+          { reason: 'recording_too_long' },
+        ],
+        ['429', answer(429, '', { 'Retry-After': '7' }), { reason: 'busy', retryAfterSeconds: 7 }],
+        ['429 without a wait', answer(429, { code: 'busy' }), { reason: 'busy', retryAfterSeconds: 60 }],
+      ],
+      async ([_what, behaviour, refusal]) => {
+        expect(await ask(behaviour)).toEqual({ outcome: 'refused', refusal })
+      },
+    ))
 
-  it.each<[string, Behaviour, string]>([
-    ['a page', answer(200, '<p>words', { 'Content-Type': 'text/html' }), 'ERR_MFA_SERVICE_ANSWER'],
-    ['no text', answer(200, { transcript: 'words' }), 'ERR_MFA_SERVICE_ANSWER'],
-    ['text that is none', answer(200, { text: ['words'] }), 'ERR_MFA_SERVICE_ANSWER'],
-    ['an error in disguise', answer(200, { text: 'words', error: 'no' }), 'ERR_MFA_SERVICE_ANSWER'],
-    ['nothing', answer(200), 'ERR_MFA_SERVICE_ANSWER'],
-    ['another 2xx', answer(202, { text: 'words' }), 'ERR_MFA_SERVICE_ANSWER'],
-    ['a redirect', answer(302, '', { Location: '/elsewhere' }), 'ERR_MFA_SERVICE_ANSWER'],
-    ['a refusal of another kind', answer(502, { code: 'delivery_failed' }), 'ERR_MFA_SERVICE_ANSWER'],
-    ['more than 64 KB', answer(200, { text: 'w'.repeat(70_000) }), 'ERR_MFA_SERVICE_ANSWER'],
-    ['401', answer(401), 'ERR_MFA_SERVICE_KEY'],
-    ['403', answer(403), 'ERR_MFA_SERVICE_KEY'],
-    ['404', answer(404), 'ERR_MFA_SERVICE_REQUEST'],
-    ['500', answer(500), 'ERR_MFA_SERVICE_UNAVAILABLE'],
-    ['502 engine_failed', answer(502, { code: 'engine_failed' }), 'ERR_MFA_SERVICE_UNAVAILABLE'],
-    ['503 engine_unavailable', answer(503, { code: 'engine_unavailable' }), 'ERR_MFA_SERVICE_UNAVAILABLE'],
-  ])('is an error when it is %s', async (_what, behaviour, code) => {
-    expect((await failure(ask(behaviour))).code).toBe(code)
-  })
+  it('is an error when it is neither a transcript nor a refusal', () =>
+    everyCase<[string, Behaviour, string]>(
+      [
+        ['a page', answer(200, '<p>words', { 'Content-Type': 'text/html' }), 'ERR_MFA_SERVICE_ANSWER'],
+        ['no text', answer(200, { transcript: 'words' }), 'ERR_MFA_SERVICE_ANSWER'],
+        ['text that is none', answer(200, { text: ['words'] }), 'ERR_MFA_SERVICE_ANSWER'],
+        ['an error in disguise', answer(200, { text: 'words', error: 'no' }), 'ERR_MFA_SERVICE_ANSWER'],
+        ['nothing', answer(200), 'ERR_MFA_SERVICE_ANSWER'],
+        ['another 2xx', answer(202, { text: 'words' }), 'ERR_MFA_SERVICE_ANSWER'],
+        ['a redirect', answer(302, '', { Location: '/elsewhere' }), 'ERR_MFA_SERVICE_ANSWER'],
+        ['a refusal of another kind', answer(502, { code: 'delivery_failed' }), 'ERR_MFA_SERVICE_ANSWER'],
+        ['more than 64 KB', answer(200, { text: 'w'.repeat(70_000) }), 'ERR_MFA_SERVICE_ANSWER'],
+        ['401', answer(401), 'ERR_MFA_SERVICE_KEY'],
+        ['403', answer(403), 'ERR_MFA_SERVICE_KEY'],
+        ['404', answer(404), 'ERR_MFA_SERVICE_REQUEST'],
+        ['500', answer(500), 'ERR_MFA_SERVICE_UNAVAILABLE'],
+        ['502 engine_failed', answer(502, { code: 'engine_failed' }), 'ERR_MFA_SERVICE_UNAVAILABLE'],
+        [
+          '503 engine_unavailable',
+          answer(503, { code: 'engine_unavailable' }),
+          'ERR_MFA_SERVICE_UNAVAILABLE',
+        ],
+      ],
+      async ([_what, behaviour, code]) => {
+        expect((await failure(ask(behaviour))).code).toBe(code)
+      },
+    ))
 
   it('can take longer than a code, but not forever', async () => {
     const slowly: Behaviour = (response, call) => void setTimeout(() => said(response, call), 400)
@@ -156,7 +177,7 @@ describe('what a service answers', () => {
 })
 
 describe('a transcript in another format', () => {
-  const ask = async (behaviour: Behaviour, format: TranscriptFormat) => {
+  const ask = async (behaviour: Behaviour, format: NonNullable<TranscribeRequest['format']>) => {
     const { client, service } = await pair(behaviour)
     const transcript = await client.transcribe({ file: address, format })
     expect(service.calls[0]?.body).toContain(`response_format=${format}`)
@@ -166,23 +187,31 @@ describe('a transcript in another format', () => {
   const SRT = '1\r\n00:00:00,470 --> 00:00:02,120\r\ngo\r\n'
   const times = { start: 0.5, end: 2 }
 
-  it.each<[TranscriptFormat, string, string]>([
-    ['srt', SRT, 'application/x-subrip'],
-    ['srt', '', 'text/plain'],
-    ['vtt', 'WEBVTT\n\n00:00:00.470 --> 00:00:02.120\ngo\n', 'text/vtt'],
-    ['text', 'go', 'text/plain; charset=utf-8'],
-  ])('%s is text: %j', async (format, body, type) => {
-    expect(await ask(typed(body, type), format)).toEqual({ outcome: 'transcribed', text: body })
-  })
+  it('each format is text as the service wrote it', () =>
+    everyCase<[NonNullable<TranscribeRequest['format']>, string, string]>(
+      [
+        ['srt', SRT, 'application/x-subrip'],
+        ['srt', '', 'text/plain'],
+        ['vtt', 'WEBVTT\n\n00:00:00.470 --> 00:00:02.120\ngo\n', 'text/vtt'],
+        ['text', 'go', 'text/plain; charset=utf-8'],
+      ],
+      async ([format, body, type]) => {
+        expect(await ask(typed(body, type), format)).toEqual({ outcome: 'transcribed', text: body })
+      },
+    ))
 
-  it.each<[TranscriptFormat, Behaviour]>([
-    ['srt', answer(200, { text: 'a service that ignores the format' })],
-    ['srt', typed('words', 'text/plain')],
-    ['vtt', typed(SRT, 'text/plain')],
-    ['vtt', typed('<p>WEBVTT', 'text/html')],
-  ])('%s is an error if the response is another format', async (format, behaviour) => {
-    expect((await failure(ask(behaviour, format))).code).toBe('ERR_MFA_SERVICE_ANSWER')
-  })
+  it('a response in another format is an error', () =>
+    everyCase<[NonNullable<TranscribeRequest['format']>, Behaviour]>(
+      [
+        ['srt', answer(200, { text: 'a service that ignores the format' })],
+        ['srt', typed('words', 'text/plain')],
+        ['vtt', typed(SRT, 'text/plain')],
+        ['vtt', typed('<p>WEBVTT', 'text/html')],
+      ],
+      async ([format, behaviour]) => {
+        expect((await failure(ask(behaviour, format))).code).toBe('ERR_MFA_SERVICE_ANSWER')
+      },
+    ))
 
   it('verbose_json has the times that the service gives, and may have a megabyte', async () => {
     const words = Array.from({ length: 3_000 }, () => ({ word: 'go', ...times }))

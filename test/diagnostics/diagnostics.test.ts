@@ -5,22 +5,22 @@ import passport from 'passport'
 import { createClient } from 'redis'
 import request from 'supertest'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { WarningCode } from '../../src/diagnostics/warnings.js'
 import { WARNING_CODES, WARNINGS } from '../../src/diagnostics/warnings.js'
 import {
   createMfa,
   type MfaEvent,
   type MfaOptions,
-  mfaAccount,
   mfaRouter,
   mfaSession,
   requireMfa,
   ServiceError,
-  type WarningCode,
 } from '../../src/index.js'
-import { SERVICE_HEADER } from '../../src/protocol/index.js'
+import { wire } from '../../src/protocol/index.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
+import { everyCase } from '../kit/every-case.js'
 import { type HostSetup, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -74,8 +74,8 @@ async function optionsAt(made: Watched, host: string) {
 const changesPhone: HostSetup['routes'] = (app, mfa) => {
   const change: express.RequestHandler = async (req, res) => {
     const user = req.user as object as TestUser
-    await mfaAccount(mfa).factorRemoved(req, user, { method: 'sms', phone: '+447700900101' })
-    await mfaAccount(mfa).factorAdded(req, user, { method: 'sms', phone: '+447700900199' })
+    await createMfa(mfa).account.factorRemoved(req, user, { method: 'sms', phone: '+447700900101' })
+    await createMfa(mfa).account.factorAdded(req, user, { method: 'sms', phone: '+447700900199' })
     res.sendStatus(204)
   }
   app.post('/phone', change)
@@ -222,7 +222,7 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
   },
   MFA_WARN_DIALECT: async (setup) => {
     const own = await hostileService(
-      answer(200, { status: 'sent' }, { [SERVICE_HEADER]: '1', 'Content-Type': 'application/json' }),
+      answer(200, { status: 'sent' }, { [wire.SERVICE_HEADER]: '1', 'Content-Type': 'application/json' }),
     )
     const service = { baseUrl: own.url, apiKey: '0123456789abcdef', dialect: 'published' } as const
     const onAppEnrolled = () => {}
@@ -277,29 +277,39 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
 
 afterEach(() => void vi.unstubAllEnvs())
 
+/** Runs a check for every warning, each in the environment of the tests. */
+const everyCode = (check: (code: WarningCode) => Promise<void>) =>
+  everyCase(WARNING_CODES, (code) => {
+    vi.unstubAllEnvs()
+    return check(code)
+  })
+
 describe('the diagnostics', () => {
-  it.each(WARNING_CODES)('report %s once, with the remedy, in the log and as an event', async (code) => {
-    const made = await cases[code]({})
-    for (let visit = 0; visit < 3; visit++) await visitOnce(made)
-    const warned = made.reported().filter((event) => event.code === code)
-    expect(warned).toEqual([{ type: 'warning', code, remedy: WARNINGS[code], at: expect.any(Number) }])
-    const lines = made.warnings.filter((line) => line.includes(code))
-    expect(lines).toEqual([`countersign: ${WARNINGS[code]} [${code}]`])
-  })
+  it('are reported once each, with the remedy, in the log and as an event', () =>
+    everyCode(async (code) => {
+      const made = await cases[code]({})
+      for (let visit = 0; visit < 3; visit++) await visitOnce(made)
+      const warned = made.reported().filter((event) => event.code === code)
+      expect(warned).toEqual([{ type: 'warning', code, remedy: WARNINGS[code], at: expect.any(Number) }])
+      const lines = made.warnings.filter((line) => line.includes(code))
+      expect(lines).toEqual([`countersign: ${WARNINGS[code]} [${code}]`])
+    }))
 
-  it.each(WARNING_CODES)('do not report %s if it is ignored', async (code) => {
-    const made = await cases[code]({ options: { diagnostics: { ignore: [code] } } })
-    for (let visit = 0; visit < 2; visit++) await visitOnce(made)
-    expect(made.codes()).not.toContain(code)
-    expect(made.warnings.join()).not.toContain(code)
-  })
+  it('are not reported if they are ignored', () =>
+    everyCode(async (code) => {
+      const made = await cases[code]({ options: { diagnostics: { ignore: [code] } } })
+      for (let visit = 0; visit < 2; visit++) await visitOnce(made)
+      expect(made.codes()).not.toContain(code)
+      expect(made.warnings.join()).not.toContain(code)
+    }))
 
-  it.each(WARNING_CODES)('do not report %s if they are off', async (code) => {
-    const made = await cases[code]({ options: { diagnostics: false } })
-    for (let visit = 0; visit < 2; visit++) await visitOnce(made)
-    expect(made.codes()).toEqual([])
-    expect(made.warnings).toEqual([])
-  })
+  it('are not reported if they are off', () =>
+    everyCode(async (code) => {
+      const made = await cases[code]({ options: { diagnostics: false } })
+      for (let visit = 0; visit < 2; visit++) await visitOnce(made)
+      expect(made.codes()).toEqual([])
+      expect(made.warnings).toEqual([])
+    }))
 
   it('report nothing for a well-configured host in production', async () => {
     inProduction()
@@ -422,7 +432,7 @@ describe('the diagnostics', () => {
       const phone = '+447700900177'
       const made = watched({
         routes(app, mfa) {
-          const account = mfaAccount(mfa)
+          const account = createMfa(mfa).account
           const addTo = async (req: express.Request, user: TestUser | undefined) => {
             if (!user) throw new Error('There is no such user.')
             user.factors.push({ method: 'sms', phone }, { method: 'call', phone })

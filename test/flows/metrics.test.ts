@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventMetrics } from '../../src/flows/metrics.js'
-import { type MfaEvent, mfaMetrics } from '../../src/index.js'
+import { createMfa, type MfaEvent } from '../../src/index.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { host, signIn } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
@@ -87,7 +87,7 @@ describe('events', () => {
   })
 })
 
-describe('mfaMetrics', () => {
+describe('metrics of createMfa', () => {
   it('counts what happened in this process, even without onEvent', async () => {
     const clock = stopClock()
     const { app, mfa, standIn } = host()
@@ -108,7 +108,7 @@ describe('mfaMetrics', () => {
     const unlucky = await signIn(app, 'dora')
     await challenge(unlucky, 'dual').expect(503)
 
-    const metrics = mfaMetrics(mfa)
+    const metrics = createMfa(mfa).metrics()
     expect(metrics).toMatchObject({
       pendingLogins: 4,
       challenged: { sms: 2, app: 1, email: 0, dual: 0, backup: 0 },
@@ -120,14 +120,14 @@ describe('mfaMetrics', () => {
       serviceFailures: 1,
       timeToVerify: { count: 2, meanMs: 15 * SECOND, medianMs: 10 * SECOND, p95Ms: 20 * SECOND },
     })
-    expect(mfaMetrics(mfa)).toEqual(metrics)
+    expect(createMfa(mfa).metrics()).toEqual(metrics)
   })
 
   it('counts for one options object', async () => {
     const [one, other] = [host(), host()]
     await signIn(one.app, 'bob')
-    expect(mfaMetrics(one.mfa).pendingLogins).toBe(1)
-    expect(mfaMetrics(other.mfa).pendingLogins).toBe(0)
+    expect(createMfa(one.mfa).metrics().pendingLogins).toBe(1)
+    expect(createMfa(other.mfa).metrics().pendingLogins).toBe(0)
   })
 
   it('remembers the last thousand times, and no more', () => {

@@ -73,14 +73,14 @@ describe('the wiring check at the first request', () => {
   it('reports requireMfa without the gate before it, with the fix', async () => {
     const { code, message } = await firstRequest([sessions(), passport.session(), requireMfa()])
     expect(code).toBe('ERR_MFA_NO_GATE')
-    expect(message).toContain('app.use(mfaSession(options))')
+    expect(message).toContain('app.use(mfa.session)')
   })
 
   it('reports routers without the gate before them, with the fix', async () => {
     const app = express.Router().use('/mfa', mfaRouter(options()))
     const { code, message } = await firstRequest([sessions(), passport.session(), app], '/mfa')
     expect(code).toBe('ERR_MFA_NO_GATE')
-    expect(message).toContain('app.use(mfaSession(options))')
+    expect(message).toContain('app.use(mfa.session)')
   })
 
   it('reports startMfa without the gate before it', async () => {
@@ -128,7 +128,7 @@ describe('the wiring check at the first request', () => {
     await browser.get('/secret').expect(500)
     expect(reported).toMatchObject({
       code: 'ERR_MFA_NO_PASSPORT',
-      message: expect.stringContaining('Mount passport.session() before mfaSession'),
+      message: expect.stringContaining('Mount passport.session() before mfa.session'),
     })
   })
 

@@ -1,6 +1,6 @@
 import type { Store } from 'express-session'
 import { describe, expect, it } from 'vitest'
-import { mfaAccount } from '../../src/index.js'
+import { createMfa } from '../../src/index.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { browserAgent, host, jsonAgent, signInFully, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -48,8 +48,8 @@ export function describeHost(versions: string, makeStore: () => Store | undefine
       const made = make({
         routes: (app, mfa) => {
           app.post('/renew', (req, res, next) => {
-            mfaAccount(mfa)
-              .renewSession(req, req.user as object as TestUser)
+            createMfa(mfa)
+              .account.renewSession(req, req.user as object as TestUser)
               .then(() => res.json({ mfa: req.mfa }), next)
           })
         },

@@ -1,5 +1,5 @@
 import { RedisStore } from 'connect-redis'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionCookie } from '../kit/cookies.js'
 import { host, jsonAgent, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
@@ -123,7 +123,7 @@ describe.skipIf(redisMissing)('with Redis', () => {
       const result = await work()
       const trips = proxy.take()
       await shared.echo('the end')
-      await vi.waitFor(() => expect(lines.at(-1)).toContain('the end'))
+      await expect.poll(() => lines.at(-1)).toContain('the end')
       const sent = lines.slice(0, -1).filter((line) => !line.includes(' lua]'))
       return { result, trips, commands: sent.map((line) => /\] "(\w+)"/.exec(line)?.[1]?.toLowerCase()) }
     }

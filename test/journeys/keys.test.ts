@@ -177,5 +177,5 @@ describeJourney(
       await context.close()
     })
   },
-  () => openJourney({ MFA_PASSKEY_OFFER_DAYS: '30' }),
+  () => openJourney({ MFA_PASSKEY_OFFER: '30d' }),
 )

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type MfaService, mfaAccount } from '../../src/index.js'
+import { createMfa, type MfaService } from '../../src/index.js'
 import { jsonAgent } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
 import { addKey, assertion, keyHost, signedIn } from './kit.js'
@@ -17,7 +17,7 @@ async function withLostKey(change: (service: MfaService) => MfaService = (servic
   const lost = await addKey(await signedIn(made, 'bob', 'sms'), 'passkey')
   const bob = made.users.bob
   if (!bob) throw new Error('There is no bob.')
-  const { code } = await mfaAccount(made.mfa).reset(bob, { by: 'staff-1', reason: 'lost the key' })
+  const { code } = await createMfa(made.mfa).account.reset(bob, { by: 'staff-1', reason: 'lost the key' })
   const agent = jsonAgent(made.app)
   await login(agent, 'bob').expect(200)
   return { ...made, agent, code, lost }

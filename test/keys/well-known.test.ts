@@ -1,6 +1,6 @@
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
-import { wellKnownRouter } from '../../src/index.js'
+import { createMfa } from '../../src/index.js'
 import { ServiceError } from '../../src/protocol/index.js'
 import { keyHost } from './kit.js'
 
@@ -23,7 +23,7 @@ function wellKnown(relatedOrigins: readonly string[], options: Setup['options'] 
         },
       }),
     }),
-    mount: (app, mfa) => void app.use('/.well-known', wellKnownRouter(mfa)),
+    mount: (app, mfa) => void app.use('/.well-known', createMfa(mfa).wellKnownRouter),
   })
   return { ...made, asked }
 }

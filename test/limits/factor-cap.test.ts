@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AccountNotice, type MfaEvent, mfaAccount } from '../../src/index.js'
+import { type AccountNotice, createMfa, type MfaEvent } from '../../src/index.js'
 import { DAY, stopClock } from '../kit/clock.js'
 import { browserAgent, type Host, type HostSetup, host, signIn, signInFully, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -143,7 +143,7 @@ describe('a factor with too many unforgiven failures (R96)', () => {
     clock.move(DAY)
     const otto = testUsers().otto
     if (!otto) throw new Error('The test host has no otto.')
-    await mfaAccount(made.mfa).enableFactor(otto, { method: 'app', user: 'OTTO@example.com' })
+    await createMfa(made.mfa).account.enableFactor(otto, { method: 'app', user: 'OTTO@example.com' })
     expect(made.events.at(-1)).toMatchObject({ type: 'factor_enabled', userId: 'u-otto', method: 'app' })
     await guess(made, clock, 'otto', 'app', 9)
     clock.move(DAY)
@@ -159,6 +159,6 @@ describe('a factor with too many unforgiven failures (R96)', () => {
     const otto = testUsers().otto
     if (!otto) throw new Error('The test host has no otto.')
     const nonsense = { method: 'sms', phone: 'nonsense' } as const
-    await expect(mfaAccount(made.mfa).enableFactor(otto, nonsense)).rejects.toThrow(TypeError)
+    await expect(createMfa(made.mfa).account.enableFactor(otto, nonsense)).rejects.toThrow(TypeError)
   })
 })

@@ -1,6 +1,6 @@
 import express from 'express'
 import { describe, expect, it } from 'vitest'
-import { mfaAccount, TrustStoreError } from '../../src/index.js'
+import { createMfa, TrustStoreError } from '../../src/index.js'
 import { openStore } from '../../src/stores/open.js'
 import { DAY, HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
@@ -208,7 +208,7 @@ describe('the "this wasn’t me" link', () => {
     const agent = await signIn(app, 'nina')
     const { nina } = users
     if (!nina) throw new Error('nina')
-    await expect(mfaAccount(mfa).secure(nina)).rejects.toThrow('account.secure needs a store')
+    await expect(createMfa(mfa).account.secure(nina)).rejects.toThrow('account.secure needs a store')
     await agent.get('/secret').expect(200)
   })
 
@@ -217,7 +217,7 @@ describe('the "this wasn’t me" link', () => {
     const agent = await passBothFactors(host, 'bob', { trust: true })
     const { bob } = host.users
     if (!bob) throw new Error('bob')
-    await mfaAccount(host.mfa).secure(bob)
+    await createMfa(host.mfa).account.secure(bob)
     await agent.get('/secret').expect(401)
   })
 })
@@ -230,8 +230,8 @@ describe('the "this wasn’t me" link of a user without a second factor', () => 
       routes: (app, mfa) => {
         app.post('/forget-phone', (req, res, next) => {
           const factor = { method: 'sms', phone: '+447700900109' } as const
-          mfaAccount(mfa)
-            .factorRemoved(req, req.user as object as TestUser, factor)
+          createMfa(mfa)
+            .account.factorRemoved(req, req.user as object as TestUser, factor)
             .then(() => res.json({}), next)
         })
       },
@@ -276,8 +276,8 @@ describe('the "this wasn’t me" link of a user without a second factor', () => 
     const made = noticingHost({
       routes: (app, mfa) => {
         app.post('/renew', (req, res, next) => {
-          mfaAccount(mfa)
-            .renewSession(req, req.user as object as TestUser)
+          createMfa(mfa)
+            .account.renewSession(req, req.user as object as TestUser)
             .then(() => res.json({}), next)
         })
       },
@@ -287,7 +287,7 @@ describe('the "this wasn’t me" link of a user without a second factor', () => 
     await agent.post('/renew').expect(200)
     const { nina } = made.users
     if (!nina) throw new Error('nina')
-    await mfaAccount(made.mfa).secure(nina)
+    await createMfa(made.mfa).account.secure(nina)
     await agent.get('/secret').expect(401)
   })
 

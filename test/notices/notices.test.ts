@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type FactorInput, mfaAccount } from '../../src/index.js'
+import { createMfa, type FactorInput } from '../../src/index.js'
 import { host, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { type Agent, stateAfterLogin } from '../trust/kit.js'
@@ -103,8 +103,8 @@ describe('an account notice', () => {
         app.post('/phone', async (req, res) => {
           const user = made.users.bob
           if (!user) throw new Error('bob')
-          await mfaAccount(mfa).factorRemoved(req, user, old)
-          await mfaAccount(mfa).factorAdded(req, user, { method: 'sms', phone: '+447700900199' })
+          await createMfa(mfa).account.factorRemoved(req, user, old)
+          await createMfa(mfa).account.factorAdded(req, user, { method: 'sms', phone: '+447700900199' })
           res.json({})
         })
       },

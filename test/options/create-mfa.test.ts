@@ -3,17 +3,19 @@ import session, { MemoryStore } from 'express-session'
 import passport from 'passport'
 import { describe, expect, it } from 'vitest'
 import {
+  backupRouter,
+  challengeRouter,
   createMfa,
+  enrollAppRouter,
   type Mfa,
   type MfaOptions,
   MfaStrategy,
-  mfaAccount,
-  mfaMetrics,
   mfaRouter,
   mfaSession,
   OptionsError,
   requireMfa,
   startMfa,
+  verifyRouter,
 } from '../../src/index.js'
 import { jsonAgent, type TestUser, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -166,8 +168,31 @@ describe('createMfa', () => {
       app.use('/mfa', mfa.router)
     })
     await challenge(await pendingAgent(app), 'sms').expect(200)
-    expect(mfaMetrics(options).challenged.sms).toBe(1)
     expect(createMfa(options).metrics().challenged.sms).toBe(1)
+    expect(createMfa(options).metrics().challenged.sms).toBe(1)
+  })
+
+  it('returns what the separate functions accept, too, and what they share everything with', async () => {
+    const standIn = standInService()
+    const mfa = createMfa(optionsFor(standIn))
+    const { app } = appWith((app, auth) => {
+      auth.use(new MfaStrategy(mfa))
+      app.use(mfaSession(mfa))
+      for (const router of [challengeRouter, verifyRouter, enrollAppRouter, backupRouter]) {
+        app.use('/mfa', router(mfa))
+      }
+      app.post('/mfa-login', auth.authenticate('mfa'), (req, res) => void res.json(req.mfa?.status))
+      app.post('/again', startMfa(mfa))
+      app.use('/all', mfaRouter(mfa))
+      app.post('/transfer', mfa.requireMfa(), (_req, res) => void res.json({ done: true }))
+    })
+    const agent = await pendingAgent(app)
+    await challenge(agent, 'sms').expect(200)
+    await agent.post('/mfa-login').send({ code: standIn.newestCode() }).expect(200, '"verified"')
+    await agent.post('/transfer').expect(200, { done: true })
+    await agent.get('/all/devices').expect(404)
+    await agent.post('/again').expect(200, /"status":"mfa_required"/)
+    expect(mfa.metrics().verified.sms).toBe(1)
   })
 
   it('throws for faulty options when it is called (R18)', () => {
@@ -197,12 +222,12 @@ const copies: readonly [
     (app, _auth, copy) => void app.post('/mfa-login', createMfa(copy).requireMfa()),
   ],
   [
-    'mfaAccount',
+    'account of createMfa',
     '/mfa-login',
     (app, _auth, copy) => {
       const renew: RequestHandler = (req, _res, next) => {
-        mfaAccount(copy)
-          .renewSession(req, testUsers().bob as TestUser)
+        createMfa(copy)
+          .account.renewSession(req, testUsers().bob as TestUser)
           .catch(next)
       }
       app.post('/mfa-login', renew)

@@ -69,7 +69,14 @@ export interface Reexport {
   readonly file: string
 }
 
-/** What an entry exports, all of which comes from other files. */
+/** The files that an entry exports as one name, such as a group of schemas. */
+export function groupsIn(source: string): string[] {
+  return [...source.matchAll(/^export (?:type )?\* as \w+ from '([^']+)'/gm)].map(([, file = '']) =>
+    file.replace(/\.js$/, '.ts'),
+  )
+}
+
+/** What an entry exports by name, all of which comes from other files. */
 export function reexportsIn(source: string): Reexport[] {
   return [...source.matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'/gm)].flatMap(
     ([, names = '', file = '']) =>

@@ -1,27 +1,39 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { everyCase } from '../kit/every-case.js'
-import { type Declaration, declarationsIn, reexportsIn } from './declarations.js'
+import { type Declaration, declarationsIn, groupsIn, reexportsIn } from './declarations.js'
 
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
 
 /** The declarations behind the exports of an entry, each with the name of its file. */
 async function exportsOf(entry: string): Promise<(Declaration & { readonly file: string })[]> {
   const folder = new URL(entry, 'file:///').pathname.replace(/[^/]+$/, '').slice(1)
-  const names = reexportsIn(await read(entry))
-  return Promise.all(
-    names.map(async ({ name, file }) => {
-      const path = new URL(file, `file:///${folder}`).pathname.slice(1)
+  const source = await read(entry)
+  const pathOf = (file: string) => new URL(file, `file:///${folder}`).pathname.slice(1)
+  const grouped = groupsIn(source).map(async (file) => {
+    const path = pathOf(file)
+    return declarationsIn(await read(path)).map((declaration) => ({ ...declaration, file: path }))
+  })
+  const named = await Promise.all(
+    reexportsIn(source).map(async ({ name, file }) => {
+      const path = pathOf(file)
       const found = declarationsIn(await read(path)).find((declaration) => declaration.name === name)
       if (!found) throw new Error(`${path} does not declare ${name}, which ${entry} exports`)
       return { ...found, file: path }
     }),
   )
+  return [...named, ...(await Promise.all(grouped)).flat()]
 }
 
 /** The files that declare options, including those whose types no entry exports by name. */
 const OPTION_FILES = [
   'src/options.ts',
+  'src/options/keys.ts',
+  'src/options/languages.ts',
+  'src/options/login.ts',
+  'src/options/notices.ts',
+  'src/options/pages.ts',
+  'src/options/urls.ts',
   'src/browser/confirm-with-key.ts',
   'src/browser/enroll-key.ts',
   'src/client/address.ts',

@@ -3,6 +3,7 @@ import { type Duration, durationMs } from '../../src/duration.js'
 import { mfaRouter, mfaSession, OptionsError } from '../../src/index.js'
 import type { MfaOptions } from '../../src/options.js'
 import { readOptions } from '../../src/settings.js'
+import { everyCase } from '../kit/every-case.js'
 import { addressFaults, faultsOf, faultsOfAll, ioredisClient, redisClient, WORKING } from './read.js'
 
 const MINUTE = 60_000
@@ -83,12 +84,13 @@ it('the error lists the faults line by line, and has a code for programs', () =>
 })
 
 describe('a value that is not an options object', () => {
-  it.each([undefined, null, 'options', 7, [], () => {}])('is reported as a fault: %j', (options) => {
-    const faults = faultsOfAll(options)
-    expect(faults).toContain('factors must be a function that lists a user’s second factors')
-    expect(faults.join('\n')).toContain('service.baseUrl must be the address')
-    expect(() => mfaRouter(options as unknown as MfaOptions)).toThrow(OptionsError)
-  })
+  it('is reported as a fault', () =>
+    everyCase([undefined, null, 'options', 7, [], () => {}], (options) => {
+      const faults = faultsOfAll(options)
+      expect(faults).toContain('factors must be a function that lists a user’s second factors')
+      expect(faults.join('\n')).toContain('service.baseUrl must be the address')
+      expect(() => mfaRouter(options as unknown as MfaOptions)).toThrow(OptionsError)
+    }))
 })
 
 describe('an option with the value undefined', () => {
@@ -97,7 +99,10 @@ describe('an option with the value undefined', () => {
     const none = Object.fromEntries(
       [...names, 'urls', 'login', 'pages', 'onEvent'].map((name) => [name, undefined]),
     )
-    expect(readOptions({ ...WORKING, ...none })).toMatchObject({ path: '/mfa', pendingLoginMs: 10 * MINUTE })
+    expect(readOptions({ ...WORKING, ...none })).toMatchObject({
+      path: '/mfa',
+      pendingLifetimeMs: 10 * MINUTE,
+    })
     for (const [group, members] of Object.entries(GROUPS)) {
       const given = Object.fromEntries(members.map((member) => [member, undefined]))
       expect(faultsOf({ [group]: given }), group).toEqual([])
@@ -118,17 +123,50 @@ describe('an option with the value undefined', () => {
 })
 
 describe('an unknown option', () => {
+  it('is a fault', () =>
+    everyCase<[object, string]>(
+      [
+        [{ Factors: 1 }, 'Factors is not an option'],
+        [{ limits: { attempts: 5 } }, 'limits.attempts is not an option'],
+        [{ service: { ...WORKING.service, url: 'x' } }, 'service.url is not an option'],
+        [{ service: { ...WORKING.service, dialect: { path: {} } } }, 'service.dialect.path is not an option'],
+        [
+          { service: { ...WORKING.service, dialect: { paths: { sned: '/' } } } },
+          'service.dialect.paths.sned is not',
+        ],
+      ],
+      ([replaced, expected]) => {
+        expect(faultsOf(replaced).join('\n')).toContain(expected)
+      },
+    ))
+
   it.each<[object, string]>([
-    [{ Factors: 1 }, 'Factors is not an option'],
-    [{ limits: { attempts: 5 } }, 'limits.attempts is not an option'],
-    [{ service: { ...WORKING.service, url: 'x' } }, 'service.url is not an option'],
-    [{ service: { ...WORKING.service, dialect: { path: {} } } }, 'service.dialect.path is not an option'],
+    [{ Factors: 1 }, 'Factors is not an option; do you mean factors?'],
+    [{ login: { signinPath: '/in' } }, 'login.signinPath is not an option; do you mean signInPath?'],
     [
-      { service: { ...WORKING.service, dialect: { paths: { sned: '/' } } } },
-      'service.dialect.paths.sned is not',
+      { limits: { atemptsPerChalenge: 5 } },
+      'limits.atemptsPerChalenge is not an option; do you mean attemptsPerChallenge?',
     ],
-  ])('is a fault: %j', (replaced, expected) => {
-    expect(faultsOf(replaced).join('\n')).toContain(expected)
+    [{ keys: { offerPasskeys: '1d' } }, 'keys.offerPasskeys is not an option; do you mean offerPasskey?'],
+    [
+      { service: { ...WORKING.service, timeOut: '1s' } },
+      'service.timeOut is not an option; do you mean timeout?',
+    ],
+    [
+      { service: { ...WORKING.service, breaker: { pauze: '1s' } } },
+      'service.breaker.pauze is not an option; do you mean pause?',
+    ],
+    [{ notices: { stores: 'memory' } }, 'notices.stores is not an option; do you mean store?'],
+  ])('leads to the option that is nearest: %j', (replaced, expected) => {
+    expect(faultsOf(replaced)).toEqual([expected])
+  })
+
+  it.each<[object, string]>([
+    [{ onAppAdded: () => {} }, 'onAppAdded is not an option; check its spelling'],
+    [{ urls: { pa: '/mfa' } }, 'urls.pa is not an option; check its spelling'],
+    [{ keys: { k: 1 } }, 'keys.k is not an option; check its spelling'],
+  ])('leads to no option that is far from it: %j', (replaced, expected) => {
+    expect(faultsOf(replaced)).toEqual([expected])
   })
 
   it('is one fault for each name', () => {
@@ -150,14 +188,15 @@ describe('a number or time (R18)', () => {
     ['limits.sendsPerTenMinutes', 1, 5, (value) => faultsOf({ limits: { sendsPerTenMinutes: value } })],
     ['limits.sendsPerDay', 1, 10, (value) => faultsOf({ limits: { sendsPerDay: value } })],
   ]
-  it.each(ranges)('has a range: %s from %i to %i', (name, least, most, read) => {
-    expect([...read(least), ...read(most)]).toEqual([])
-    const wrong = [least - 1, most + 1, least + 0.5, -least, 0, NaN, Infinity, String(least), null, [least]]
-    for (const value of wrong) {
-      expect(read(value).join('\n'), `${name} = ${value}`).toContain(`${name} must be a whole number of `)
-      expect(read(value).join('\n')).toContain(`from ${least} to ${most}`)
-    }
-  })
+  it('has a range for each number', () =>
+    everyCase(ranges, ([name, least, most, read]) => {
+      expect([...read(least), ...read(most)]).toEqual([])
+      const wrong = [least - 1, most + 1, least + 0.5, -least, 0, NaN, Infinity, String(least), null, [least]]
+      for (const value of wrong) {
+        expect(read(value).join('\n'), `${name} = ${value}`).toContain(`${name} must be a whole number of `)
+        expect(read(value).join('\n')).toContain(`from ${least} to ${most}`)
+      }
+    }))
 
   const times: readonly (readonly [string, Duration, Duration, (value: unknown) => readonly string[]])[] = [
     ['service.timeout', 100, '10s', (timeout) => addressFaults({ timeout })],
@@ -174,16 +213,17 @@ describe('a number or time (R18)', () => {
       (maxAge) => faultsOf({ trustedDevices: { store: 'memory', maxAge } }),
     ],
   ]
-  it.each(times)('has a range: %s from %s to %s', (name, least, most, read) => {
-    const [leastMs = 0, mostMs = 0] = [durationMs(least), durationMs(most)]
-    expect([least, most, leastMs, mostMs].flatMap(read)).toEqual([])
-    const outside = [leastMs - 1, mostMs + 1, leastMs + 0.5, -leastMs, 0, NaN, Infinity, '0s', '31d']
-    for (const value of [...outside, String(leastMs), `${leastMs}`, 'soon', null, [least]]) {
-      const faults = read(value).join('\n')
-      expect(faults, `${name} = ${value}`).toContain(`${name} must be a time like "`)
-      expect(faults).toContain(`from ${typeof least === 'number' ? `${least} ms` : least} to ${most}`)
-    }
-  })
+  it('has a range for each duration', () =>
+    everyCase(times, ([name, least, most, read]) => {
+      const [leastMs = 0, mostMs = 0] = [durationMs(least), durationMs(most)]
+      expect([least, most, leastMs, mostMs].flatMap(read)).toEqual([])
+      const outside = [leastMs - 1, mostMs + 1, leastMs + 0.5, -leastMs, 0, NaN, Infinity, '0s', '31d']
+      for (const value of [...outside, String(leastMs), `${leastMs}`, 'soon', null, [least]]) {
+        const faults = read(value).join('\n')
+        expect(faults, `${name} = ${value}`).toContain(`${name} must be a time like "`)
+        expect(faults).toContain(`from ${typeof least === 'number' ? `${least} ms` : least} to ${most}`)
+      }
+    }))
 
   it('has the documented default', () => {
     expect(readOptions(WORKING)).toMatchObject({
@@ -193,16 +233,16 @@ describe('a number or time (R18)', () => {
       signInPath: '/login',
       signOutPath: '/logout',
       homePath: '/',
-      open: [],
-      pendingLoginMs: 10 * MINUTE,
-      codeLifeMs: 5 * MINUTE,
+      pendingPaths: [],
+      pendingLifetimeMs: 10 * MINUTE,
       callbackTimeoutMs: 10_000,
       maxConcurrentRequests: 256,
       limits: {
         store: 'memory',
         attemptsPerChallenge: 5,
         failuresBeforeLock: 10,
-        lockMs: 30 * MINUTE,
+        lockDurationMs: 30 * MINUTE,
+        codeLifetimeMs: 5 * MINUTE,
         sendsPerTenMinutes: 5,
         sendsPerDay: 10,
         resendWaitsMs: [30_000, 60_000, 120_000],
@@ -219,77 +259,90 @@ describe('a number or time (R18)', () => {
 })
 
 describe('an option of the wrong type or form', () => {
-  it.each<[object, string]>([
-    [{ limits: 7 }, 'limits must be an object'],
-    [{ urls: '/mfa' }, 'urls must be an object'],
-    [{ login: null }, 'login must be an object'],
-    [{ notices: () => {} }, 'notices must be an object'],
-    [{ pages: 7 }, 'pages must be an object'],
-    [{ languages: 'de' }, 'languages must be an object'],
-    [{ limits: { store: 'redis' } }, 'limits.store must be "memory"'],
-    [
-      { limits: { store: { read: async () => {} } } },
-      'an object with the functions add, read, set and remove',
-    ],
-    [{ limits: { store: { redis: 'redis://localhost' } } }, 'limits.store.redis must be a connected client'],
-    [{ limits: { store: { redis: ioredisClient } } }, 'package "redis"; a client of ioredis does not fit'],
-    [
-      { limits: { store: { postgres: { pool: 'postgres://' } } } },
-      'limits.store.postgres.pool must be a Pool',
-    ],
-    [
-      { limits: { store: { postgres: { pool: { query() {} }, tableName: 'a"b' } } } },
-      'limits.store.postgres.tableName must be the name',
-    ],
-    [
-      { limits: { store: { redis: redisClient, postgres: { pool: { query() {} } } } } },
-      'limits.store must have redis or postgres, not both',
-    ],
-    [{ urls: { docsUrl: 'docs/errors.md' } }, 'urls.docsUrl must be the address of a page'],
-    [{ urls: { docsUrl: 'https://docs.example.com/#errors' } }, 'urls.docsUrl must be the address of a page'],
-    [
-      { limits: { store: { redis: redisClient, prefix: 'two words' } } },
-      'limits.store.prefix must be 1 to 32 letters',
-    ],
-    [{ limits: { resendWaits: [] } }, 'limits.resendWaits must contain at least one time'],
-    [{ limits: { resendWaits: '30s' } }, 'limits.resendWaits must be a list of times'],
-    [{ appName: 7 }, 'appName must be text'],
-    [{ appName: 'x'.repeat(61) }, 'appName must have at most 60 characters'],
-    [
-      { login: { allowWeakFactorsToChangeFactors: 'yes' } },
-      'login.allowWeakFactorsToChangeFactors must be true or false',
-    ],
-    [{ login: { firstFactor: 'password' } }, 'login.firstFactor must be a value of RFC 8176'],
-    [{ urls: { path: '/' } }, 'urls.path must not end with a slash'],
-    [{ urls: { pathPrefix: '/bank/', path: '/bank/mfa' } }, 'urls.pathPrefix must not end with a slash'],
-    [
-      { urls: { pathPrefix: '/bank' } },
-      'urls.path must be the path that a browser sees, which begins with pathPrefix: /bank/mfa',
-    ],
-    [{ urls: { path: '//evil.example' } }, 'urls.path must be a path on this site'],
-    [{ urls: { path: '/\\evil.example' } }, 'urls.path must be a path on this site'],
-    [{ login: { signInPath: 'https://evil.example' } }, 'login.signInPath must be a path on this site'],
-    [{ login: { signOutPath: 'logout' } }, 'login.signOutPath must be a path on this site'],
-    [{ login: { homePath: '/home?x=1' } }, 'login.homePath must be a path on this site'],
-    [{ login: { pendingPaths: '/public' } }, 'login.pendingPaths must be a list of paths'],
-    [{ login: { pendingPaths: ['public'] } }, 'login.pendingPaths.0 must be a path on this site'],
-    [
-      { pages: { stylesheet: 'https://cdn.example/mfa.css' } },
-      'pages.stylesheet must be a path on this site, like /mfa.css',
-    ],
-    [{ pages: { render: '<html>' } }, 'pages.render must be a function'],
-    [{ languages: { locale: 'de' } }, 'languages.locale must be a function'],
-    [{ userId: 'id' }, 'userId must be a function'],
-    [{ appContact: 'a@example.com' }, 'appContact must be a function'],
-    [{ onAppEnrolled: true }, 'onAppEnrolled must be a function'],
-    [{ onEvent: [] }, 'onEvent must be a function'],
-    [{ logger: { warn: () => {} } }, 'logger must have the functions warn and error'],
-    [{ logger: console.warn }, 'logger must have the functions warn and error'],
-    [{ factors: null }, 'factors must be a function'],
-  ])('is a fault that says what is expected: %j', (replaced, expected) => {
-    const faults = faultsOf(replaced)
-    expect(faults).toHaveLength(1)
-    expect(faults[0]).toContain(expected)
-    expect(faults[0]).not.toMatch(/Invalid input|Too (big|small)/)
-  })
+  it('is a fault that says what is expected', () =>
+    everyCase<[object, string]>(
+      [
+        [{ limits: 7 }, 'limits must be an object'],
+        [{ urls: '/mfa' }, 'urls must be an object'],
+        [{ login: null }, 'login must be an object'],
+        [{ notices: () => {} }, 'notices must be an object'],
+        [{ pages: 7 }, 'pages must be an object'],
+        [{ languages: 'de' }, 'languages must be an object'],
+        [{ limits: { store: 'redis' } }, 'limits.store must be "memory"'],
+        [
+          { limits: { store: { read: async () => {} } } },
+          'an object with the functions add, read, set and remove',
+        ],
+        [
+          { limits: { store: { redis: 'redis://localhost' } } },
+          'limits.store.redis must be a connected client',
+        ],
+        [
+          { limits: { store: { redis: ioredisClient } } },
+          'package "redis"; a client of ioredis does not fit',
+        ],
+        [
+          { limits: { store: { postgres: { pool: 'postgres://' } } } },
+          'limits.store.postgres.pool must be a Pool',
+        ],
+        [
+          { limits: { store: { postgres: { pool: { query() {} }, tableName: 'a"b' } } } },
+          'limits.store.postgres.tableName must be the name',
+        ],
+        [
+          { limits: { store: { redis: redisClient, postgres: { pool: { query() {} } } } } },
+          'limits.store must have redis or postgres, not both',
+        ],
+        [{ urls: { docsUrl: 'docs/errors.md' } }, 'urls.docsUrl must be the address of a page'],
+        [
+          { urls: { docsUrl: 'https://docs.example.com/#errors' } },
+          'urls.docsUrl must be the address of a page',
+        ],
+        [
+          { limits: { store: { redis: redisClient, prefix: 'two words' } } },
+          'limits.store.prefix must be 1 to 32 letters',
+        ],
+        [{ limits: { resendWaits: [] } }, 'limits.resendWaits must contain at least one time'],
+        [{ limits: { resendWaits: '30s' } }, 'limits.resendWaits must be a list of times'],
+        [{ appName: 7 }, 'appName must be text'],
+        [{ appName: 'x'.repeat(61) }, 'appName must have at most 60 characters'],
+        [
+          { login: { allowWeakFactorsToChangeFactors: 'yes' } },
+          'login.allowWeakFactorsToChangeFactors must be true or false',
+        ],
+        [{ login: { firstFactor: 'password' } }, 'login.firstFactor must be a value of RFC 8176'],
+        [{ urls: { path: '/' } }, 'urls.path must not end with a slash'],
+        [{ urls: { pathPrefix: '/bank/', path: '/bank/mfa' } }, 'urls.pathPrefix must not end with a slash'],
+        [
+          { urls: { pathPrefix: '/bank' } },
+          'urls.path must be the path that a browser sees, which begins with pathPrefix: /bank/mfa',
+        ],
+        [{ urls: { path: '//evil.example' } }, 'urls.path must be a path on this site'],
+        [{ urls: { path: '/\\evil.example' } }, 'urls.path must be a path on this site'],
+        [{ login: { signInPath: 'https://evil.example' } }, 'login.signInPath must be a path on this site'],
+        [{ login: { signOutPath: 'logout' } }, 'login.signOutPath must be a path on this site'],
+        [{ login: { homePath: '/home?x=1' } }, 'login.homePath must be a path on this site'],
+        [{ login: { pendingPaths: '/public' } }, 'login.pendingPaths must be a list of paths'],
+        [{ login: { pendingPaths: ['public'] } }, 'login.pendingPaths.0 must be a path on this site'],
+        [
+          { pages: { stylesheet: 'https://cdn.example/mfa.css' } },
+          'pages.stylesheet must be a path on this site, like /mfa.css',
+        ],
+        [{ pages: { render: '<html>' } }, 'pages.render must be a function'],
+        [{ languages: { locale: 'de' } }, 'languages.locale must be a function'],
+        [{ userId: 'id' }, 'userId must be a function'],
+        [{ appContact: 'a@example.com' }, 'appContact must be a function'],
+        [{ onAppEnrolled: true }, 'onAppEnrolled must be a function'],
+        [{ onEvent: [] }, 'onEvent must be a function'],
+        [{ logger: { warn: () => {} } }, 'logger must have the functions warn and error'],
+        [{ logger: console.warn }, 'logger must have the functions warn and error'],
+        [{ factors: null }, 'factors must be a function'],
+      ],
+      ([replaced, expected]) => {
+        const faults = faultsOf(replaced)
+        expect(faults).toHaveLength(1)
+        expect(faults[0]).toContain(expected)
+        expect(faults[0]).not.toMatch(/Invalid input|Too (big|small)/)
+      },
+    ))
 })

@@ -15,7 +15,7 @@ describe('the option recovery', () => {
     const recovery = { onNotice, onFactorsEnded, store }
     expect(readOptions({ ...WORKING, urls, recovery }).recovery).toEqual({
       ...recovery,
-      waitMs: 24 * HOUR,
+      waitingPeriodMs: 24 * HOUR,
       selfService: true,
       requireTwoApprovers: false,
     })
@@ -28,9 +28,9 @@ describe('the option recovery', () => {
         ['7d', 7 * 24 * HOUR],
         [36 * HOUR, 36 * HOUR],
       ],
-      ([waitingPeriod, waitMs]) => {
+      ([waitingPeriod, waitingPeriodMs]) => {
         const recovery = { onNotice, onFactorsEnded, store, waitingPeriod }
-        expect(readOptions({ ...WORKING, urls, recovery }).recovery?.waitMs).toBe(waitMs)
+        expect(readOptions({ ...WORKING, urls, recovery }).recovery?.waitingPeriodMs).toBe(waitingPeriodMs)
       },
     ))
 

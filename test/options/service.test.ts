@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ServiceAddress } from '../../src/client/address.js'
 import { createMfa } from '../../src/create-mfa.js'
 import { readOptions, readServiceAddress } from '../../src/settings.js'
+import { everyCase } from '../kit/every-case.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { addressFaults, addressIn, faultsOf, WORKING } from './read.js'
 
@@ -9,51 +10,60 @@ const withAddress = (part: object) =>
   addressIn(readOptions({ ...WORKING, service: { ...WORKING.service, ...part } }))
 
 describe('the address of the service (R73)', () => {
-  it.each([
-    'https://mfa.example.com',
-    'https://mfa.example.com:8443/base',
-    'https://10.0.0.7',
-    'http://localhost:4000',
-    'http://127.0.0.1:4000',
-    'http://127.8.9.10',
-    'http://127.1',
-    'http://[::1]:4000',
-    'HTTP://LOCALHOST:4000',
-  ])('can be %s', (baseUrl) => {
-    expect(addressFaults({ baseUrl })).toEqual([])
-  })
+  it('can have every form that the documents name', () =>
+    everyCase(
+      [
+        'https://mfa.example.com',
+        'https://mfa.example.com:8443/base',
+        'https://10.0.0.7',
+        'http://localhost:4000',
+        'http://127.0.0.1:4000',
+        'http://127.8.9.10',
+        'http://127.1',
+        'http://[::1]:4000',
+        'HTTP://LOCALHOST:4000',
+      ],
+      (baseUrl) => {
+        expect(addressFaults({ baseUrl })).toEqual([])
+      },
+    ))
 
-  it.each([
-    ['http://mfa.example.com', 'must be https (got http://mfa.example.com)'],
-    ['http://10.0.0.7:4000', 'must be https (got http://10.0.0.7:4000)'],
-    ['http://localhost.example.com', 'must be https'],
-    ['http://127.0.0.1.example.com', 'must be https'],
-    ['http://0.0.0.0', 'must be https'],
-    ['http://[::ffff:10.0.0.7]', 'must be https'],
-    ['http://mfa', 'must be https'],
-    ['ftp://mfa.example.com', 'must be the address of the MFA service'],
-    ['file:///etc/passwd', 'must be the address of the MFA service'],
-    ['javascript:alert(1)', 'must be the address of the MFA service'],
-    ['mfa.example.com', 'must be the address of the MFA service'],
-    ['/v1', 'must be the address of the MFA service'],
-    ['', 'must be the address of the MFA service'],
-    ['https://', 'must be the address of the MFA service'],
-    ['https://user:password@mfa.example.com', 'must not contain a user name or password'],
-    ['https://token@mfa.example.com', 'must not contain a user name or password'],
-    ['https://mfa.example.com/?tenant=7', 'must end with its path'],
-    ['https://mfa.example.com/?', 'must end with its path'],
-    ['https://mfa.example.com#v1', 'must end with its path'],
-    ['https://mfa.example.com/#', 'must end with its path'],
-  ])('cannot be %s', (baseUrl, expected) => {
-    expect(addressFaults({ baseUrl }).join('\n')).toContain(`service.baseUrl ${expected}`)
-  })
+  it('cannot be anything else', () =>
+    everyCase(
+      [
+        ['http://mfa.example.com', 'must be https (got http://mfa.example.com)'],
+        ['http://10.0.0.7:4000', 'must be https (got http://10.0.0.7:4000)'],
+        ['http://localhost.example.com', 'must be https'],
+        ['http://127.0.0.1.example.com', 'must be https'],
+        ['http://0.0.0.0', 'must be https'],
+        ['http://[::ffff:10.0.0.7]', 'must be https'],
+        ['http://mfa', 'must be https'],
+        ['ftp://mfa.example.com', 'must be the address of the MFA service'],
+        ['file:///etc/passwd', 'must be the address of the MFA service'],
+        ['javascript:alert(1)', 'must be the address of the MFA service'],
+        ['mfa.example.com', 'must be the address of the MFA service'],
+        ['/v1', 'must be the address of the MFA service'],
+        ['', 'must be the address of the MFA service'],
+        ['https://', 'must be the address of the MFA service'],
+        ['https://user:password@mfa.example.com', 'must not contain a user name or password'],
+        ['https://token@mfa.example.com', 'must not contain a user name or password'],
+        ['https://mfa.example.com/?tenant=7', 'must end with its path'],
+        ['https://mfa.example.com/?', 'must end with its path'],
+        ['https://mfa.example.com#v1', 'must end with its path'],
+        ['https://mfa.example.com/#', 'must end with its path'],
+      ],
+      ([baseUrl, expected]) => {
+        expect(addressFaults({ baseUrl }).join('\n')).toContain(`service.baseUrl ${expected}`)
+      },
+    ))
 
-  it.each([[7], [null], [['https://mfa.example.com']], [new URL('https://mfa.example.com')]])(
-    'cannot be %j, which is not a string',
-    (baseUrl) => {
-      expect(addressFaults({ baseUrl })).toHaveLength(1)
-    },
-  )
+  it('cannot be anything but a string', () =>
+    everyCase(
+      [[7], [null], [['https://mfa.example.com']], [new URL('https://mfa.example.com')]],
+      ([baseUrl]) => {
+        expect(addressFaults({ baseUrl })).toHaveLength(1)
+      },
+    ))
 
   it('can be plain http in a private network only with allowInsecureServiceUrl', () => {
     const baseUrl = 'http://10.0.0.7'
@@ -76,16 +86,20 @@ describe('the address of the service (R73)', () => {
 })
 
 describe('the API key', () => {
-  it.each([
-    ['', 'at least 16 characters'],
-    ['short', 'at least 16 characters'],
-    ['0123456789abcdef\n', 'was a line break copied with it?'],
-    ['0123456789 abcdef', 'without spaces'],
-    ['0123456789abcdeü', 'one line of ASCII'],
-    ['0123456789abcdef\r\nX-Admin: 1', 'was a line break copied with it?'],
-  ])('cannot be %j', (apiKey, expected) => {
-    expect(addressFaults({ apiKey }).join('\n')).toContain(expected)
-  })
+  it('cannot be anything else', () =>
+    everyCase(
+      [
+        ['', 'at least 16 characters'],
+        ['short', 'at least 16 characters'],
+        ['0123456789abcdef\n', 'was a line break copied with it?'],
+        ['0123456789 abcdef', 'without spaces'],
+        ['0123456789abcdeü', 'one line of ASCII'],
+        ['0123456789abcdef\r\nX-Admin: 1', 'was a line break copied with it?'],
+      ],
+      ([apiKey, expected]) => {
+        expect(addressFaults({ apiKey }).join('\n')).toContain(expected)
+      },
+    ))
 
   it('is not visible in the settings (R78)', () => {
     const settings = withAddress({})
@@ -131,25 +145,29 @@ describe('the dialect', () => {
     expect(dialect).toMatchObject({ contentType: 'json', validWhen: 'status', extras: false })
   })
 
-  it.each<[unknown, string]>([
-    ['publshed', 'service.dialect must be "published", "countersign" or an object'],
-    [null, 'service.dialect must be "published"'],
-    [[], 'service.dialect must be "published"'],
-    [{ paths: '/v1' }, 'service.dialect.paths must be an object with the parts that differ'],
-    [{ paths: { send: 'https://evil.example' } }, 'service.dialect.paths.send must be a path'],
-    [{ paths: { send: '/v1 mfa' } }, 'service.dialect.paths.send must be a path'],
-    [{ paths: { send: '/v1?x=1' } }, 'service.dialect.paths.send must be a path'],
-    [{ paths: { send: 7 } }, 'service.dialect.paths.send must be a path'],
-    [{ sendTypes: { sms: 'sms' } }, 'service.dialect.sendTypes.sms must be a Type value'],
-    [{ backupTypes: { sms: '' } }, 'service.dialect.backupTypes.sms must be a Type value'],
-    [{ contentType: 'xml' }, 'service.dialect.contentType must be "form" or "json"'],
-    [{ validWhen: 'never' }, 'service.dialect.validWhen must be "status" or "body"'],
-    [{ extras: 'yes' }, 'service.dialect.extras must be true or false'],
-  ])('cannot be %j', (dialect, expected) => {
-    const faults = addressFaults({ dialect })
-    expect(faults).toHaveLength(1)
-    expect(faults[0]).toContain(expected)
-  })
+  it('cannot be anything else', () =>
+    everyCase<[unknown, string]>(
+      [
+        ['publshed', 'service.dialect must be "published", "countersign" or an object'],
+        [null, 'service.dialect must be "published"'],
+        [[], 'service.dialect must be "published"'],
+        [{ paths: '/v1' }, 'service.dialect.paths must be an object with the parts that differ'],
+        [{ paths: { send: 'https://evil.example' } }, 'service.dialect.paths.send must be a path'],
+        [{ paths: { send: '/v1 mfa' } }, 'service.dialect.paths.send must be a path'],
+        [{ paths: { send: '/v1?x=1' } }, 'service.dialect.paths.send must be a path'],
+        [{ paths: { send: 7 } }, 'service.dialect.paths.send must be a path'],
+        [{ sendTypes: { sms: 'sms' } }, 'service.dialect.sendTypes.sms must be a Type value'],
+        [{ backupTypes: { sms: '' } }, 'service.dialect.backupTypes.sms must be a Type value'],
+        [{ contentType: 'xml' }, 'service.dialect.contentType must be "form" or "json"'],
+        [{ validWhen: 'never' }, 'service.dialect.validWhen must be "status" or "body"'],
+        [{ extras: 'yes' }, 'service.dialect.extras must be true or false'],
+      ],
+      ([dialect, expected]) => {
+        const faults = addressFaults({ dialect })
+        expect(faults).toHaveLength(1)
+        expect(faults[0]).toContain(expected)
+      },
+    ))
 })
 
 describe('a service that is an object', () => {
@@ -193,9 +211,10 @@ describe('a service that is an object', () => {
     expect(faultsOf({ service })).toEqual(['service must have the functions send, verify; it lacks verify'])
   })
 
-  it.each(['https://mfa.example.com', 7, null])('cannot be %j', (service) => {
-    expect(faultsOf({ service })).toEqual([
-      'service must be { baseUrl, apiKey } or an object that implements MfaService',
-    ])
-  })
+  it('cannot be anything else', () =>
+    everyCase(['https://mfa.example.com', 7, null], (service) => {
+      expect(faultsOf({ service })).toEqual([
+        'service must be { baseUrl, apiKey } or an object that implements MfaService',
+      ])
+    }))
 })

@@ -77,15 +77,27 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       const authenticator = softwareAuthenticator()
       await addKey(owner.one, { authenticator, origin: ORIGIN })
 
-      onTestFinished(() => deployment.proxy.passTo(...deployment.services))
-      deployment.proxy.passTo(await bareService())
-      await deployment.clock.pass(MINUTE)
-      const attacker = deployment.browser()
-      expect(await typePassword(attacker.one, user)).toBe('pending')
-      await expectOutside(attacker.one)
-      await expectOutside(attacker.other)
-      deployment.proxy.passTo(...deployment.services)
-      await deployment.clock.pass(MINUTE)
+      const setting = (...change: readonly string[]) =>
+        deployment.operate('app', 'settings', 'default', ...change)
+      const switchedOff = {
+        off: () => setting('methods=email,sms,security-key', '--lock-out'),
+        on: () => setting('--unset', 'methods'),
+      }
+      const withoutRelyingParty = {
+        off: async () => deployment.proxy.passTo(await bareService()),
+        on: async () => deployment.proxy.passTo(...deployment.services),
+      }
+      for (const { off, on } of [switchedOff, withoutRelyingParty]) {
+        onTestFinished(async () => void (await on()))
+        await off()
+        await deployment.clock.pass(MINUTE)
+        const attacker = deployment.browser()
+        expect(await typePassword(attacker.one, user)).toBe('pending')
+        await expectOutside(attacker.one)
+        await expectOutside(attacker.other)
+        await on()
+        await deployment.clock.pass(MINUTE)
+      }
 
       const late = deployment.browser()
       expect(await typePassword(late.other, user)).toBe('pending')

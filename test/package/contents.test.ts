@@ -29,7 +29,7 @@ describe('the packed package', () => {
   it('contains the files that it needs to run, and no others', async () => {
     const unexpected = project.files.filter(
       (file) =>
-        !/^(dist\/(cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json)|pages\/mfa-keys\.js|licenses\/(zod|simplewebauthn-browser)\.txt)|assets\/mfa\.(css|js)|locales\/(pages|notices)\/[a-zA-Z-]+\.json|docs\/[a-z-]+\.(md|json)|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
+        !/^(dist\/(cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json)|pages\/mfa-keys\.js|licenses\/(zod|simplewebauthn-browser)\.txt)|assets\/mfa\.(css|js)|locales\/(pages|notices)\/[a-zA-Z-]+\.json|docs\/([a-z-]+\.md|openapi\.json)|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
           file,
         ),
     )
@@ -44,6 +44,12 @@ describe('the packed package', () => {
     const { size } = await stat(join(project.folder, TARBALL))
     // The declarations are 122 KB of it, the texts in 13 languages 97 KB, the documents 80 KB, and the parts of zod 38 KB.
     expect(size).toBeLessThan(550_000)
+  })
+
+  it('holds no report of a benchmark, and no document of the service', () => {
+    expect(
+      project.files.filter((file) => /^(?:bench|service)\/|^docs\/(?:performance|asked|asyncapi)/.test(file)),
+    ).toEqual([])
   })
 
   it('has small CommonJS entries that only export, since Node reads an imported CommonJS file twice', async () => {

@@ -5,8 +5,7 @@ import { type Consumer, consumer, EXPRESS_4_TYPES, EXPRESS_5_TYPES, EXPRESS_APP 
 const APP = `
 import type { Request, Response } from 'express'
 import {
-  createMfa, mfaRouter, mfaSession, MfaStrategy, requireMfa, ServiceError, startMfa, type Mfa, type MfaOptions, type SendAnswer,
-  type VerifyAnswer,
+  createMfa, mfaRouter, mfaSession, MfaStrategy, requireMfa, ServiceError, startMfa, type Mfa, type MfaOptions, type MfaService,
 } from 'countersign'
 import { parseUser, ServiceError as ProtocolError } from 'countersign/protocol'
 import { mfaTestKit, type MfaTestKit } from 'countersign/testing'
@@ -31,7 +30,7 @@ const mfa: Mfa<Customer> = createMfa(options)
 app.use(mfa.session).use('/mfa', mfa.router, mfa.devicesRouter)
 app.post('/items/:id', mfa.requireMfa({ maxAge: 300_000 }), mfa.startMfa, (req, res) => void res.send(req.params.id.trim()))
 passport.use(mfa.strategy)
-const answers: [Promise<SendAnswer>, Promise<VerifyAnswer>] | undefined = undefined
+const answers: [ReturnType<MfaService["send"]>, ReturnType<MfaService["verify"]>] | undefined = undefined
 // @ts-expect-error req.mfa is absent where the gate did not run
 app.get('/status', (req, res) => void res.send(req.mfa.status))
 // @ts-expect-error the user has no id, so userId is required

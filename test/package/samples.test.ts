@@ -86,32 +86,17 @@ describe('the samples of the documents', () => {
           "import type { TestAgent } from 'countersign/testing'\ndeclare const agent: TestAgent, anotherAgent: TestAgent",
         uses('confirmWithKey') && IN_BROWSER,
         uses('creationOptions') && 'declare const creationOptions: object, requestOptions: object',
-        uses('MfaOptions') &&
-          !/import[^\n]*MfaOptions/.test(sample) &&
-          'type MfaOptions<U = Express.User> = Options<U>',
         uses('FactorInput') && 'type FactorInput = Input',
         uses('User') && 'type User = Express.User',
-        uses('MfaStrategy') &&
-          !/import[^\n]*MfaStrategy/.test(sample) &&
-          "import { MfaStrategy } from 'countersign'",
-        uses('requireMfa') &&
-          !/import[^\n]*requireMfa/.test(sample) &&
-          "import { requireMfa } from 'countersign'",
         (uses('users') || uses('passwordVersion')) && HOST_USERS,
         uses('service') && !/\bservice *[:=]/.test(sample) && 'declare const service: MfaService',
-        uses('mfaAccount') &&
-          !/import[^\n]*mfaAccount/.test(sample) &&
-          "import { mfaAccount } from 'countersign'",
         uses('server') &&
           !/const server|\(server\) =>/.test(sample) &&
           "declare const server: import('node:http').Server",
-        uses('mfaMetrics') && "import { mfaMetrics } from 'countersign'",
         uses('createMfa') &&
           !/import[^\n]*createMfa/.test(sample) &&
           "import { createMfa } from 'countersign'",
-        uses('mfa') &&
-          !/const mfa\b/.test(sample) &&
-          `declare const mfa: ${/\bmfa\.\w/.test(sample) ? 'Mfa' : 'Options'}`,
+        uses('mfa') && !/const mfa\b/.test(sample) && 'declare const mfa: Mfa',
         /\bfactors(,| })/.test(sample) &&
           !/const factors/.test(sample) &&
           "declare const factors: Options['factors']",

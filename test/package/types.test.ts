@@ -48,9 +48,9 @@ describe('the types of the package', () => {
       'every-option.ts',
       `import type { Request } from 'express'
        import {
-         mfaAccount, mfaClient, mfaMetrics, mfaRouter, requireMfa, type AccountNotice, type Compromise, type MfaEvent,
+         createMfa, mfaClient, mfaRouter, requireMfa, type AccountNotice, type Compromise, type MfaEvent,
          type MfaOptions, type MfaService, type MfaState, type MfaTexts, type NoticeCatalogue, type PageCatalogue,
-         type PolicyDecision, type CounterStore, type ItemStore, type RedisConfig,
+         type PolicyDecision, type CounterStore, type ItemStore, type StoreConfig,
        } from 'countersign'
        import { findMfaBypasses, mfaTestKit, signInWithMfa, type MfaTestKit } from 'countersign/testing'
 
@@ -60,7 +60,7 @@ describe('the types of the package', () => {
        declare const customer: Customer
        declare const store: ItemStore
        declare const counters: CounterStore
-       declare const client: RedisConfig['redis']
+       declare const client: Extract<StoreConfig, { redis: unknown }>['redis']
        declare const dutch: PageCatalogue & { notices: NoticeCatalogue }
        declare const service: MfaService
        declare const kit: MfaTestKit
@@ -104,16 +104,17 @@ describe('the types of the package', () => {
          urls: { path: '/shop/mfa', pathPrefix: '/shop', publicUrl: 'https://app.example', docsUrl: 'https://docs.example' },
          login: { signInPath: '/shop/login', pendingPaths: ['/shop/help'], pendingLifetime: '5m', firstFactor: 'pwd' },
        }
-       mfaRouter(all)
+       const mfa = createMfa(all)
+       mfaRouter(mfa)
        requireMfa({ maxAge: '5m', methods: ['app', 'backup'], minStrength: 'strong', resume: ['amount'] })
-       const account = mfaAccount(all)
+       const { account } = mfa
        const changes: Promise<void>[] = [
          account.factorAdded(req, customer, { method: 'email', email: customer.email }),
          account.renewSession(req, customer),
          account.secure(customer),
        ]
        const count: Promise<number> = account.revokeDevices(customer)
-       const median: number | undefined = mfaMetrics(all).timeToVerify.medianMs ?? undefined
+       const median: number | undefined = mfa.metrics().timeToVerify.medianMs ?? undefined
        const endOf = (state: MfaState) => (state.status === 'pending' ? state.expiresAt : state.challenge?.to)
        const transcript = async () => {
          const answer = await mfaClient({ baseUrl: 'https://mfa.example', apiKey: 'key' }).transcribe({ file: 'a.wav' })

@@ -161,84 +161,88 @@ const TERMS: Readonly<Record<string, Terms>> = {
   },
 }
 
-describe.each(['en', ...TRANSLATIONS])('pages, notices and messages in %s', (tag) => {
+/** The texts in which a term occurs. */
+function textsByTerm(tag: string): readonly [keyof Terms, readonly (string | undefined)[]][] {
   const pages = catalogues.get(languageKey(tag))?.()
   const notices = noticeCatalogues.get(languageKey(tag))?.()
   const messages = textsIn(tag)
 
-  it('use one term', () =>
-    everyCase<[keyof Terms, readonly (string | undefined)[]]>(
+  return [
+    [
+      'authenticatorApp',
       [
-        [
-          'authenticatorApp',
-          [
-            pages?.choose.act.app,
-            pages?.choose.phoneHint,
-            pages?.enroll.title,
-            pages?.enroll.stepOpen,
-            pages?.enroll.qrAlt,
-            pages?.overview.method.app,
-            pages?.overview.enroll,
-            pages?.overview.replace,
-            pages?.problems.enrollment_required.advice,
-            messages.notices['app-bound'].subject,
-            messages.notices['app-bound'].text,
-          ],
-        ],
-        [
-          'backupCode',
-          [
-            pages?.choose.backup,
-            pages?.code.title.backup,
-            pages?.code.labelBackup,
-            pages?.backup.title,
-            pages?.backup.sentTitle,
-            pages?.codesLeft.left.other,
-            pages?.codesLeft.zero,
-            pages?.overview.backup,
-            notices?.subject.backup_codes_sent,
-            notices?.what.backup_code_used,
-            messages.backup.subject,
-            messages.backup.text,
-            messages.notices['backup-made'].subject,
-            messages.notices['backup-used'].text,
-          ],
-        ],
-        [
-          'verificationCode',
-          [pages?.code.label, pages?.code.sent.sms, pages?.code.sent.email, pages?.code.queued],
-        ],
-        ['twoStep', [pages?.grace, pages?.overview.none, pages?.problems.enrollment_required.title]],
-        ['trusted', [pages?.devices.title, pages?.success.devices_revoked, notices?.subject.device_trusted]],
-        [
-          'passkey',
-          [
-            pages?.choose.act.passkey,
-            pages?.overview.method.passkey,
-            pages?.keys.title,
-            pages?.keys.none,
-            pages?.keys.add.passkey,
-            pages?.keys.phishing,
-            pages?.keys.offerLead,
-            pages?.keys.failures.wrong_site.advice,
-          ],
-        ],
-        [
-          'securityKey',
-          [
-            pages?.choose.act['security-key'],
-            pages?.overview.method['security-key'],
-            pages?.keys.lead['security-key'],
-            pages?.keys.title,
-            pages?.keys.add['security-key'],
-          ],
-        ],
-        ['password', [pages?.notMe.next, notices?.thenPassword, messages.notices.locked.text]],
+        pages?.choose.act.app,
+        pages?.choose.phoneHint,
+        pages?.enroll.title,
+        pages?.enroll.stepOpen,
+        pages?.enroll.qrAlt,
+        pages?.overview.method.app,
+        pages?.overview.enroll,
+        pages?.overview.replace,
+        pages?.problems.enrollment_required.advice,
+        messages.notices['app-bound'].subject,
+        messages.notices['app-bound'].text,
       ],
-      ([term, texts]) => {
+    ],
+    [
+      'backupCode',
+      [
+        pages?.choose.backup,
+        pages?.code.title.backup,
+        pages?.code.labelBackup,
+        pages?.backup.title,
+        pages?.backup.sentTitle,
+        pages?.codesLeft.left.other,
+        pages?.codesLeft.zero,
+        pages?.overview.backup,
+        notices?.subject.backup_codes_sent,
+        notices?.what.backup_code_used,
+        messages.backup.subject,
+        messages.backup.text,
+        messages.notices['backup-made'].subject,
+        messages.notices['backup-used'].text,
+      ],
+    ],
+    [
+      'verificationCode',
+      [pages?.code.label, pages?.code.sent.sms, pages?.code.sent.email, pages?.code.queued],
+    ],
+    ['twoStep', [pages?.grace, pages?.overview.none, pages?.problems.enrollment_required.title]],
+    ['trusted', [pages?.devices.title, pages?.success.devices_revoked, notices?.subject.device_trusted]],
+    [
+      'passkey',
+      [
+        pages?.choose.act.passkey,
+        pages?.overview.method.passkey,
+        pages?.keys.title,
+        pages?.keys.none,
+        pages?.keys.add.passkey,
+        pages?.keys.phishing,
+        pages?.keys.offerLead,
+        pages?.keys.failures.wrong_site.advice,
+      ],
+    ],
+    [
+      'securityKey',
+      [
+        pages?.choose.act['security-key'],
+        pages?.overview.method['security-key'],
+        pages?.keys.lead['security-key'],
+        pages?.keys.title,
+        pages?.keys.add['security-key'],
+      ],
+    ],
+    ['password', [pages?.notMe.next, notices?.thenPassword, messages.notices.locked.text]],
+  ]
+}
+
+describe('pages, notices and messages', () => {
+  it('use one term in each language', () =>
+    everyCase(['en', ...TRANSLATIONS], (tag) =>
+      everyCase(textsByTerm(tag), ([term, texts]) => {
         const terms = TERMS[tag]?.[term]
         if (terms === undefined) throw new Error(`There are no terms for ${tag}.`)
         for (const text of texts) expect(text).toMatch(new RegExp(terms, 'iu'))
-      },
+      }),
     ))
 })

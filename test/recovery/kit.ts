@@ -1,14 +1,7 @@
 import { MemoryStore } from 'express-session'
-import {
-  type AccountNotice,
-  type EndedFactor,
-  type MfaEvent,
-  type MfaOptions,
-  mfaAccount,
-  mfaMetrics,
-  type NoticeContact,
-  type NoticeType,
-} from '../../src/index.js'
+import { type AccountNotice, createMfa, type MfaEvent, type MfaOptions } from '../../src/index.js'
+import type { NoticeType } from '../../src/notices/notice.js'
+import type { EndedFactor, NoticeContact } from '../../src/recovery/options.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { HOUR } from '../kit/clock.js'
 import { ownStore } from '../kit/counters.js'
@@ -58,9 +51,9 @@ export function recoveringHost(setup: HostSetup & { forgets?: boolean } = {}) {
     ...made,
     sent,
     /** Sends the notices that are due, as a job of the host does. */
-    sendDueNotices: () => mfaAccount(made.mfa).sendRecoveryNotices(),
-    account: mfaAccount(made.mfa),
-    metrics: () => mfaMetrics(made.mfa),
+    sendDueNotices: () => createMfa(made.mfa).account.sendRecoveryNotices(),
+    account: createMfa(made.mfa).account,
+    metrics: () => createMfa(made.mfa).metrics(),
     ended,
     events,
     told: (type: MfaEvent['type']) => events.filter((event) => event.type === type),

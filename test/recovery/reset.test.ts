@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ItemStore, mfaAccount } from '../../src/index.js'
+import { createMfa, type ItemStore } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, signIn } from '../kit/host.js'
@@ -157,7 +157,9 @@ describe('a help-desk reset (R95)', () => {
     const plain = host()
     const { alice } = plain.users
     if (!alice) throw new Error('expected alice')
-    await expect(mfaAccount(plain.mfa).reset(alice, ORDER)).rejects.toThrow(/needs the option recovery/)
+    await expect(createMfa(plain.mfa).account.reset(alice, ORDER)).rejects.toThrow(
+      /needs the option recovery/,
+    )
   })
 
   it('replaces a pending recovery', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type MfaEvent, ServiceError } from '../../src/index.js'
 import { SECOND, stopClock } from '../kit/clock.js'
+import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, host, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
@@ -56,9 +57,8 @@ const troubles = [
 ] as const
 
 describe.each(verbs)('a service that fails in $verb (R77, R84)', ({ verb, prepare, ask }) => {
-  it.each(troubles)(
-    'with %s and without effect leads to a %i, consumes nothing, and works again afterwards',
-    async (code, status, problem) => {
+  it('leads to the status of its fault, consumes nothing, and works again afterwards', () =>
+    everyCase(troubles, async ([code, status, problem]) => {
       const made = host()
       const agent = await prepare(made)
       made.standIn.setTrouble(async () => {
@@ -78,8 +78,7 @@ describe.each(verbs)('a service that fails in $verb (R77, R84)', ({ verb, prepar
       made.standIn.setTrouble(undefined)
       await ask(made, agent).expect(200)
       expect(made.standIn.count(verb)).toBeGreaterThan(24)
-    },
-  )
+    }))
 
   it('with an unknown error leads to a 500 of the host, approves nobody, and consumes no attempt', async () => {
     const clock = stopClock()
@@ -102,17 +101,18 @@ describe('a service of the host that throws instead of rejecting (R77)', () => {
     throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'not ready')
   }
 
-  it.each(verbs)('in $verb consumes nothing either, and emits an event', async ({ verb, prepare, ask }) => {
-    const events: MfaEvent[] = []
-    const made = host({ options: { onEvent: (event) => void events.push(event) } })
-    const agent = await prepare(made)
-    const whole = { ...made.standIn.service }
-    Object.assign(made.standIn.service, { [verb]: throws })
-    for (let attempt = 0; attempt < 12; attempt++) await ask(made, agent).expect(503)
-    expect(events.filter(({ type }) => type === 'service_failed')).toHaveLength(12)
-    Object.assign(made.standIn.service, whole)
-    await ask(made, agent).expect(200)
-  })
+  it('in any verb consumes nothing either, and emits an event', () =>
+    everyCase(verbs, async ({ verb, prepare, ask }) => {
+      const events: MfaEvent[] = []
+      const made = host({ options: { onEvent: (event) => void events.push(event) } })
+      const agent = await prepare(made)
+      const whole = { ...made.standIn.service }
+      Object.assign(made.standIn.service, { [verb]: throws })
+      for (let attempt = 0; attempt < 12; attempt++) await ask(made, agent).expect(503)
+      expect(events.filter(({ type }) => type === 'service_failed')).toHaveLength(12)
+      Object.assign(made.standIn.service, whole)
+      await ask(made, agent).expect(200)
+    }))
 })
 
 describe('a service that is slow or down (R77)', () => {
@@ -140,9 +140,8 @@ describe('a service that is slow or down (R77)', () => {
     await browser.get('/mfa').expect(200)
   })
 
-  it.each(['ERR_MFA_SERVICE_TIMEOUT', 'ERR_MFA_SERVICE_UNAVAILABLE'] as const)(
-    'leads to Retry-After, and to one line in the log for each request, after %s',
-    async (code) => {
+  it('leads to Retry-After, and to one line in the log for each request', () =>
+    everyCase(['ERR_MFA_SERVICE_TIMEOUT', 'ERR_MFA_SERVICE_UNAVAILABLE'] as const, async (code) => {
       const logged: unknown[][] = []
       const error = (...parts: unknown[]) => void logged.push(parts)
       const made = host({ options: { logger: { warn: () => {}, error } } })
@@ -159,8 +158,7 @@ describe('a service that is slow or down (R77)', () => {
       expect(page.headers['retry-after']).toBe('5')
       const line = ['countersign: The service is slow. Cause: socket hung up']
       expect(logged).toEqual([line, line])
-    },
-  )
+    }))
 
   it('leads to Retry-After even when the user is offered other factors', async () => {
     const made = host({ options: { outage: 'other-factor' } })

@@ -3,7 +3,7 @@ import { MemoryStore } from 'express-session'
 import { expect, it } from 'vitest'
 import { admissionWith } from '../../src/http/admission.js'
 import { eventLoopSaturation } from '../../src/http/saturation.js'
-import { mfaAdmission } from '../../src/index.js'
+import { createMfa } from '../../src/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { type HostSetup, host, signIn } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
@@ -109,11 +109,11 @@ it('consumes no attempt of a refused request, and admits it once others are done
   await verify(erin, '123456', { factor: 'app' }).expect(200)
 })
 
-it('refuses them before their session is loaded, where mfaAdmission is mounted first (R77)', async () => {
+it('refuses them before their session is loaded, where the admission handler is mounted first (R77)', async () => {
   const store = new CountingStore()
   const { app, signedIn, answers, log } = await hostWithHangingService({
     store,
-    first: (mounted, mfa) => mounted.use(mfaAdmission(mfa)),
+    first: (mounted, mfa) => mounted.use(createMfa(mfa).admission),
   })
   const agents = await signedIn(ADMITTED)
   const bob = await signIn(app, 'bob')

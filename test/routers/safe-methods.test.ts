@@ -68,7 +68,7 @@ function watchedHost(setup: HostSetup = {}) {
   let asked = 0
   Object.assign(standIn.service, {
     keys: testKeys({ id: 'vault.example' }).verbs,
-    factorsOf: async () => ({ app: false, keys: [], backupCodesLeft: 2 }),
+    factorsOf: async () => ({ existing: [], offeredKeys: ['passkey', 'security-key'], backupCodesLeft: 2 }),
   })
   standIn.service.deliveryOf = async () => {
     asked++

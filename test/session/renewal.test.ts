@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type MfaOptions, mfaAccount, requireMfa } from '../../src/index.js'
+import { createMfa, type MfaOptions, requireMfa } from '../../src/index.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
@@ -28,8 +28,8 @@ const routes: NonNullable<HostSetup['routes']> = (app, mfa) => {
   app.post('/renew', async (req, res, next) => {
     const user = req.user as TestUser | undefined
     await work()
-    mfaAccount(mfa)
-      .renewSession(req, user ?? ({ id: 'u-bob' } as TestUser))
+    createMfa(mfa)
+      .account.renewSession(req, user ?? ({ id: 'u-bob' } as TestUser))
       .then(() => res.json({ mfa: req.mfa, user: req.user ?? null }), next)
   })
   app.post('/cart', (req, res) => {
@@ -135,7 +135,7 @@ describe('renewing a verified session', () => {
       store,
       routes: (made, mfa) => {
         made.post('/renew', async (req, res) => {
-          await mfaAccount(mfa).renewSession(req, req.user as object as TestUser)
+          await createMfa(mfa).account.renewSession(req, req.user as object as TestUser)
           seen.push(store.records.find(({ sessionId }) => sessionId === req.sessionID))
           res.json({})
         })
@@ -208,8 +208,8 @@ describe('renewSession()', () => {
       routes: (made, mfa) => {
         made.post('/renew', (req, res, next) => {
           const alice = { id: 'u-alice', email: '', factors: [] }
-          mfaAccount(mfa)
-            .renewSession(req, alice)
+          createMfa(mfa)
+            .account.renewSession(req, alice)
             .then(() => res.json({}), next)
         })
       },
@@ -224,11 +224,11 @@ describe('renewSession()', () => {
       routes: () => {},
       beforeGate: (made) => {
         made.post('/renew', (req, res, next) => {
-          mfaAccount({
+          createMfa({
             service: { baseUrl: 'https://mfa.example.com', apiKey: 'k'.repeat(32) },
             factors: () => [],
           })
-            .renewSession(req, { id: 'u-nina' } as object as Express.User)
+            .account.renewSession(req, { id: 'u-nina' } as object as Express.User)
             .then(() => res.json({}), next)
         })
       },

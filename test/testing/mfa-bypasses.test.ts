@@ -15,7 +15,7 @@ describe('expectNoMfaBypass', () => {
       beforeGate: (made) => void made.get('/early', (_req, res) => void res.json({})),
     })
     await expect(expectNoMfaBypass({ app, logins })).rejects.toThrow(
-      /as signed in:\n- name: GET \/early: the request has a user when the route responds\nMount mfaSession directly after/,
+      /as signed in:\n- name: GET \/early: the request has a user when the route responds\nMount mfa\.session directly after/,
     )
   })
 

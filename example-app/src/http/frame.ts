@@ -6,12 +6,12 @@ import type { Frame } from '../views/layout.js'
 /** The frame of a page that responds to this request. */
 export function frameOf(
   req: Request,
-  { inbox, mfa, config }: Partial<Pick<VaultContext, 'inbox' | 'mfa' | 'config'>>,
+  { inbox, config }: Partial<Pick<VaultContext, 'inbox' | 'config'>>,
 ): Frame {
   const isStaff = req.user !== undefined && config?.staff.includes(req.user.username) === true
   return {
     inbox: inbox !== undefined,
-    helpDesk: isStaff && mfa?.recovery !== undefined,
+    helpDesk: isStaff && config?.publicUrl !== undefined,
     language: languageOf(req),
   }
 }

@@ -1,4 +1,7 @@
-import type { TranscriptionRefusal } from 'countersign'
+import type { TranscribeAnswer } from 'countersign'
+
+/** Why a recording was not transcribed. */
+export type TranscriptionRefusal = Extract<TranscribeAnswer, { outcome: 'refused' }>['refusal']
 
 /** Every `code` of this app's own problems. The codes of `/mfa` belong to the plugin. */
 export type VaultProblemCode =

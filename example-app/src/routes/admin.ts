@@ -1,4 +1,3 @@
-import { createMfa } from 'countersign'
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -25,8 +24,8 @@ const approval = z.object({ id: text(100) })
 export function adminRoutes(context: VaultContext): Router {
   const { config, users, mfa } = context
   const router = Router()
-  if (!mfa.recovery) return router
-  const { account, requireMfa, requireStrongest } = createMfa(mfa)
+  // Without a public address, Vault has no recovery, and no resets.
+  if (config.publicUrl === undefined) return router
   const requests = resetRequests()
   const staffOnly: RequestHandler = function staffOnly(req, _res, next) {
     const isStaff = config.staff.includes(customer(req).username)
@@ -34,8 +33,8 @@ export function adminRoutes(context: VaultContext): Router {
   }
   const maxAge = config.stepUpMaxAge
   // Staff need an authenticator app or a key. Those who have both show the key.
-  const strong = requireMfa({ maxAge, minStrength: 'strong' })
-  const strongest = requireStrongest({ maxAge })
+  const strong = mfa.requireMfa({ maxAge, minStrength: 'strong' })
+  const strongest = mfa.requireStrongest({ maxAge })
 
   router.get('/admin', signedIn, staffOnly, strong, strongest, (req, res) => {
     res.send(adminPage(customer(req), requests.list(), takePageMessage(req), frameOf(req, context)))
@@ -58,7 +57,7 @@ export function adminRoutes(context: VaultContext): Router {
       throw new Problem('invalid_request', 'There is no such request that you could approve.')
     }
     const { by, reason } = request
-    const bypass = await account.reset(user, { by, approvedBy, reason })
+    const bypass = await mfa.account.reset(user, { by, approvedBy, reason })
     if (wantsJson(req)) res.json(bypass)
     else res.send(resetPage(customer(req), request, bypass, frameOf(req, context)))
   })

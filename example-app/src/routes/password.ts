@@ -1,4 +1,3 @@
-import { createMfa } from 'countersign'
 import { Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -24,10 +23,9 @@ const change = z.object({
 /** `GET /password`, `POST /password` */
 export function passwordRoutes(context: VaultContext): Router {
   const { config, users, signInFailures, mfa } = context
-  const { account, requireStrongest } = createMfa(mfa)
   const router = Router()
   // A user without a second factor can change the password, too; `requireMfa` would refuse that.
-  const strongest = requireStrongest({ maxAge: config.stepUpMaxAge })
+  const strongest = mfa.requireStrongest({ maxAge: config.stepUpMaxAge })
 
   router.get('/password', signedIn, strongest, (req, res) => {
     res.send(passwordPage(customer(req), takePageMessage(req), frameOf(req, context)))
@@ -52,7 +50,7 @@ export function passwordRoutes(context: VaultContext): Router {
       text: 'Your password is changed. You are signed out in every other browser.',
     }
     // This session gets another id and the version of the new password; all other sessions have an older version.
-    await account.renewSession(req, changed)
+    await mfa.account.renewSession(req, changed)
     if (wantsJson(req)) res.json({ status: 'changed', next: '/account' })
     else res.redirect(303, '/account')
   })

@@ -1,4 +1,3 @@
-import { createMfa } from 'countersign'
 import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -28,9 +27,8 @@ const confirm = z.object({ code: z.string({ error: 'must be text' }).min(1).max(
  */
 export function phoneRoutes(context: VaultContext): Router {
   const { config, users, mfa, codes } = context
-  const { account, requireStrongest } = createMfa(mfa)
   const router = Router()
-  const strongest = requireStrongest({ maxAge: config.stepUpMaxAge })
+  const strongest = mfa.requireStrongest({ maxAge: config.stepUpMaxAge })
 
   router.get('/phone', signedIn, strongest, (req, res) => {
     const pending = req.session.newPhone?.phone
@@ -73,11 +71,11 @@ export function phoneRoutes(context: VaultContext): Router {
     delete req.session.newPhone
     if (user.phone !== null) {
       for (const factor of factorsOf(user).filter((one) => 'phone' in one)) {
-        await account.factorRemoved(req, user, factor)
+        await mfa.account.factorRemoved(req, user, factor)
       }
     }
     await users.changePhone(user.id, phone)
-    await account.factorAdded(req, user, { method: 'sms', phone })
+    await mfa.account.factorAdded(req, user, { method: 'sms', phone })
     req.session.pageMessage = {
       tone: 'success',
       text: 'Your phone number is confirmed. You can receive codes on it.',

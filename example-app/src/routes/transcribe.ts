@@ -1,10 +1,4 @@
-import {
-  type TranscribeAnswer,
-  type TranscribeRequest,
-  TranscriptionError,
-  type TranscriptionProgress,
-  type TranscriptionRefusal,
-} from 'countersign'
+import { type TranscribeAnswer, type TranscribeRequest, TranscriptionError } from 'countersign'
 import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -13,7 +7,7 @@ import { asProblem, problemBody } from '../http/errors.js'
 import { browserGone, eventStream, wantsEvents } from '../http/event-stream.js'
 import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
-import { Problem } from '../http/problem.js'
+import { Problem, type TranscriptionRefusal } from '../http/problem.js'
 import { ownScripts } from '../http/security-headers.js'
 import { customer, signedIn } from '../http/signed-in.js'
 import { withUpload } from '../http/upload.js'
@@ -64,7 +58,7 @@ export function transcribeRoutes(context: VaultContext): Router {
     const events = eventStream(res)
     const signal = browserGone(res)
     try {
-      const onProgress = (progress: TranscriptionProgress) => events.send('progress', progress)
+      const onProgress: Watch['onProgress'] = (progress) => events.send('progress', progress)
       const { text, durationSeconds } = transcriptOf(await transcribe(req, { signal, onProgress }))
       events.send('transcript', { text, durationSeconds })
     } catch (error) {

@@ -1,4 +1,3 @@
-import { requireMfa } from 'countersign'
 import { Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -72,7 +71,7 @@ const withdrawal = z.object({
 
 /** `GET /vault`, `POST /vault/withdraw` */
 export function vaultRoutes(context: VaultContext): Router {
-  const { config, ledger } = context
+  const { config, ledger, mfa } = context
   const router = Router()
 
   router.get('/vault', signedIn, async (req, res) => {
@@ -91,7 +90,7 @@ export function vaultRoutes(context: VaultContext): Router {
     '/vault/withdraw',
     signedIn,
     // After the second factor, the user can send the same amount again with one click.
-    requireMfa({
+    mfa.requireMfa({
       maxAge: config.stepUpMaxAge,
       resume: [{ name: 'amount', label: AMOUNT }],
       resumeTitle: CONFIRM_WITHDRAWAL,

@@ -1,4 +1,4 @@
-import type { BypassCode } from 'countersign'
+import type { MfaAccount } from 'countersign'
 import type { ResetRequest } from '../store/reset-requests.js'
 import type { VaultUser } from '../store/users.js'
 import { type Html, html } from './html.js'
@@ -39,7 +39,7 @@ function waitingRequest({ id, username, reason, by }: ResetRequest, user: VaultU
 export function resetPage(
   user: VaultUser,
   { username, by }: ResetRequest,
-  { code }: BypassCode,
+  { code }: Awaited<ReturnType<MfaAccount<VaultUser>['reset']>>,
   frame: Frame,
 ): string {
   return staffPage(

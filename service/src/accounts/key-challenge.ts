@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { KeyMethod, KeyPurpose } from 'countersign/protocol'
+import type { KeyMethod, keyTypes } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { statement } from '../store/statement.js'
 import { type Queries, queryOne } from '../store/store.js'
@@ -15,7 +15,7 @@ const MAX_PER_ACCOUNT = 50
 export interface KeyCeremony {
   readonly account: string
   readonly method: KeyMethod
-  readonly purpose: KeyPurpose | 'registration'
+  readonly purpose: keyTypes.KeyPurpose | 'registration'
   /** The caller's id for what the challenge is used for. */
   readonly transaction: string
 }

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { KEY_ALGORITHMS, type KeyPolicy, type RelyingPartySettings } from '../application.js'
 import { aaguidList, metadataRule } from './authenticator-metadata.js'
 import { displayName } from './display-name.js'
+import { setting } from './setting-text.js'
 
 const HOST = String.raw`[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*`
 const DOMAIN = new RegExp(`^(?=.{1,253}$)${HOST}$`)
@@ -82,30 +83,54 @@ export const keyPolicyOption = z.strictObject(
 
 /** The settings of one application for security keys and passkeys, all of them optional. */
 export const keyRules = {
-  /** The domain that keys belong to, such as `example.com`. Without it, the application offers no keys. It cannot change later. */
-  relyingPartyId: domain('relyingPartyId').optional(),
-  /** The name that authenticators show. Defaults to the application's name. */
-  relyingPartyName: displayName('relyingPartyName').optional(),
-  /** The origins of the application's pages. Defaults to `https://` and the id. */
-  relyingPartyOrigins: originList('relyingPartyOrigins').optional(),
-  /** Origins of other sites that share the keys. Defaults to none. */
-  relatedOrigins: originList('relatedOrigins').optional(),
-  /** Origins of other sites whose pages may show the application's in a frame that uses keys. Defaults to none. */
-  topOrigins: originList('topOrigins').optional(),
-  /** Whether security keys must verify the user. Defaults to `discouraged`. */
-  keyUserVerification: oneOf('keyUserVerification', ['discouraged', 'required']).optional(),
-  /** Refuses keys that can be synced to other devices. Defaults to `false`. */
-  keyDeviceBoundOnly: z.boolean({ error: 'keyDeviceBoundOnly must be true or false' }).optional(),
-  /** `direct` accepts only authenticators whose attestation leads to `keyMetadata`. Defaults to `none`. */
-  keyAttestation: oneOf('keyAttestation', ['none', 'direct']).optional(),
-  /** The accepted models by AAGUID; needs `keyAttestation: 'direct'`. Defaults to all in `keyMetadata`. */
-  keyAuthenticators: aaguidList('keyAuthenticators').optional(),
-  /** Metadata statements of the FIDO Alliance, or the payload of its BLOB. Defaults to none. */
-  keyMetadata: metadataRule('keyMetadata').optional(),
-  /** The accepted algorithms. Defaults to `EdDSA`, `ES256` and `RS256`. */
-  keyAlgorithms: algorithmList('keyAlgorithms').optional(),
-  /** When a signature counter goes back, `refuse` refuses the key, `flag` notifies the user only. Defaults to `refuse`. */
-  keyCounter: oneOf('keyCounter', ['refuse', 'flag']).optional(),
+  relyingPartyId: setting(domain('relyingPartyId'), {
+    hint: 'The domain that security keys and passkeys belong to, such as example.com. Without it, none are offered. It cannot change later.',
+    usual: 'none',
+  }),
+  relyingPartyName: setting(displayName('relyingPartyName'), {
+    hint: 'The name that authenticators show.',
+    usual: 'the name of the application',
+  }),
+  relyingPartyOrigins: setting(originList('relyingPartyOrigins'), {
+    hint: 'Origins of its pages: https://app.example.com.',
+    usual: 'https:// and the id',
+  }),
+  relatedOrigins: setting(originList('relatedOrigins'), {
+    hint: 'Origins of other sites that share the keys.',
+    usual: 'none',
+  }),
+  topOrigins: setting(originList('topOrigins'), {
+    hint: 'Origins of other sites whose pages may show its pages in a frame that uses keys.',
+    usual: 'none',
+  }),
+  keyUserVerification: setting(oneOf('keyUserVerification', ['discouraged', 'required']), {
+    hint: 'Whether security keys must verify the user, too. Passkeys always must.',
+    usual: 'discouraged',
+  }),
+  keyDeviceBoundOnly: setting(z.boolean({ error: 'keyDeviceBoundOnly must be true or false' }), {
+    hint: 'Refuses keys that can be synced to other devices.',
+    usual: 'false',
+  }),
+  keyAttestation: setting(oneOf('keyAttestation', ['none', 'direct']), {
+    hint: 'direct accepts only authenticators whose manufacturer attests their model. It needs metadata.',
+    usual: 'none',
+  }),
+  keyAuthenticators: setting(aaguidList('keyAuthenticators'), {
+    hint: 'AAGUIDs of the accepted models; needs direct.',
+    usual: 'all in the metadata',
+  }),
+  keyMetadata: setting(metadataRule('keyMetadata'), {
+    hint: 'Metadata statements of the FIDO Alliance, or the payload of its BLOB, as JSON.',
+    usual: 'none',
+  }),
+  keyAlgorithms: setting(algorithmList('keyAlgorithms'), {
+    hint: 'The accepted algorithms.',
+    usual: 'EdDSA, ES256 and RS256',
+  }),
+  keyCounter: setting(oneOf('keyCounter', ['refuse', 'flag']), {
+    hint: 'When a signature counter goes back: refuse the key, or flag it with a notice to the user.',
+    usual: 'refuse',
+  }),
 }
 
 type KeySettings = { [Name in keyof typeof keyRules]?: z.output<(typeof keyRules)[Name]> }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Senders } from '../application.js'
 import { isSender } from '../carriers/address-parts.js'
+import { setting } from './setting-text.js'
 
 const MAX_VARIABLES = 20
 const MAX_VARIABLE_LENGTH = 200
@@ -20,38 +21,59 @@ const TEMPLATE_ERROR =
 const VARIABLES_ERROR =
   'whatsappVariables must be a list with {code}, such as 1:{code},2:{minutes}; its only placeholders are {code} and {minutes}'
 
+const OF_CARRIER = 'that of the carrier'
+
 /** The rules for who an application's messages come from. */
 export const senderRules = {
-  /** Sender of emails, `Vault <no-reply@vault.example>`; your mail provider must allow it. Defaults to that of the carrier. */
-  emailFrom: mailbox('emailFrom').optional(),
-  /** Mailbox for replies to emails. Defaults to that of the carrier. */
-  emailReplyTo: mailbox('emailReplyTo').optional(),
-  /** Sender of SMS: a number, a short code or a name of at most 11 letters. Defaults to that of the carrier. */
-  smsFrom: z
-    .string({ error: 'smsFrom must be text' })
-    .refine(isSender, {
+  emailFrom: setting(mailbox('emailFrom'), {
+    hint: 'Sender of emails, such as Vault <no-reply@vault.example>; your mail provider must allow it.',
+    usual: OF_CARRIER,
+  }),
+  emailReplyTo: setting(mailbox('emailReplyTo'), {
+    hint: 'Mailbox for replies to emails.',
+    usual: OF_CARRIER,
+  }),
+  smsFrom: setting(
+    z.string({ error: 'smsFrom must be text' }).refine(isSender, {
       error: 'smsFrom must be a number such as +447700900123, a short code or a name of at most 11 letters',
-    })
-    .optional(),
-  /** The messaging service of Twilio (`MG…`) that chooses the sender of SMS, and of WhatsApp without `whatsappFrom`. Defaults to that of the carrier. */
-  messagingService: z
-    .string({ error: 'messagingService must be text' })
-    .regex(/^\w{2,64}$/, { error: 'messagingService must be the id of a messaging service (MG…)' })
-    .optional(),
-  /** Number that WhatsApp messages come from. Defaults to that of the carrier. */
-  whatsappFrom: phone('whatsappFrom').optional(),
-  /** The approved templates of WhatsApp messages by language, `{ '*': 'HX…', de: 'HX…' }`. Defaults to those of the carrier. */
-  whatsappTemplate: z
-    .record(z.string(), z.string({ error: TEMPLATE_ERROR }), { error: TEMPLATE_ERROR })
-    .refine(areTemplates, { error: TEMPLATE_ERROR })
-    .optional(),
-  /** The variables of those templates, `{ 1: '{code}', 2: '{minutes}' }`. Defaults to the code as variable 1. */
-  whatsappVariables: z
-    .record(z.string(), z.string({ error: VARIABLES_ERROR }), { error: VARIABLES_ERROR })
-    .refine(areVariables, { error: VARIABLES_ERROR })
-    .optional(),
-  /** Number that calls come from. Defaults to that of the carrier. */
-  callFrom: phone('callFrom').optional(),
+    }),
+    {
+      hint: 'Sender of SMS: a number, a short code or a name of at most 11 letters.',
+      usual: OF_CARRIER,
+    },
+  ),
+  messagingService: setting(
+    z
+      .string({ error: 'messagingService must be text' })
+      .regex(/^\w{2,64}$/, { error: 'messagingService must be the id of a messaging service (MG…)' }),
+    {
+      hint: 'The messaging service of Twilio (MG…) that chooses the sender of SMS, and of WhatsApp without whatsappFrom.',
+      usual: OF_CARRIER,
+    },
+  ),
+  whatsappFrom: setting(phone('whatsappFrom'), {
+    hint: 'Number that WhatsApp messages come from.',
+    usual: OF_CARRIER,
+  }),
+  whatsappTemplate: setting(
+    z
+      .record(z.string(), z.string({ error: TEMPLATE_ERROR }), { error: TEMPLATE_ERROR })
+      .refine(areTemplates, { error: TEMPLATE_ERROR }),
+    {
+      hint: 'Approved template of WhatsApp messages, HX…, or one for each language: *:HX…,de:HX….',
+      usual: OF_CARRIER,
+    },
+  ),
+  whatsappVariables: setting(
+    z
+      .record(z.string(), z.string({ error: VARIABLES_ERROR }), { error: VARIABLES_ERROR })
+      .refine(areVariables, { error: VARIABLES_ERROR }),
+    {
+      hint: 'Variables of the template, texts with {code} and {minutes}: 1:{code},2:Vault,3:{minutes}.',
+      usual: '1:{code}',
+    },
+  ),
+  callFrom: setting(phone('callFrom'), { hint: 'Number that calls come from.', usual: OF_CARRIER }),
 } satisfies { readonly [Name in keyof Senders]-?: z.ZodType }
 
 /** The names of the settings for senders. */

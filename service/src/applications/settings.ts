@@ -9,12 +9,14 @@ import {
   TIERS,
 } from '../application.js'
 import { isCountry } from '../contacts/phone.js'
-import { LIMIT_NAMES, type LimitOptions, limitRules, limitsFrom } from '../limits.js'
+import { LIMIT_NAMES, type LimitOptions, limitRules, limitsFrom, limitText } from '../limits.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../message-texts/catalogue.js'
 import { faultsInOwnTexts } from '../message-texts/own-texts.js'
+import { baseOf, choicesIn } from '../written-value.js'
 import { displayName } from './display-name.js'
 import { DEFAULT_KEY_POLICY, keyPolicyFrom, keyRules, relyingPartyFrom } from './key-settings.js'
 import { senderRules } from './sender-settings.js'
+import { setting, textOf } from './setting-text.js'
 
 /** How an operator writes the empty list of countries, which serves all. */
 export const ALL_COUNTRIES = 'all'
@@ -45,70 +47,148 @@ function ceiling(name: string) {
     .number({ error: `${name} must be an amount of money above 0, such as 50` })
     .positive({ error: `${name} must be an amount of money above 0, such as 50` })
     .max(1_000_000_000, { error: `${name} must be at most 1000000000` })
-    .optional()
 }
 
-/** The settings of one application, all of them optional. */
-export const settingsSchema = z.strictObject({
-  /** The name in messages and authenticator apps, 1 to 40 characters. Defaults to the application's own name. */
-  name: displayName('name').optional(),
-  /** Host of its pages: an SMS then ends with the line from which browsers fill in the code. Defaults to none. */
-  origin: originRule.optional(),
-  /** Language of messages when the user's language is unknown. Defaults to `en`. */
-  locale: z
-    .string({ error: 'locale must be a language tag such as en' })
-    .refine(isSupportedLanguage, { error: `locale must be one of ${SUPPORTED_LANGUAGES.join(', ')}` })
-    .optional(),
-  /** `enterprise` includes DUAL. Defaults to `standard`. */
-  tier: z.enum(TIERS, { error: `tier must be ${TIERS.join(' or ')}` }).optional(),
-  /** The methods that are switched on in addition to authenticator apps. Defaults to all. */
-  methods: z
-    .array(
-      z.enum(OPTIONAL_METHODS, {
-        error: `methods must be a list of ${OPTIONAL_METHODS.join(', ')}; authenticator apps are always on`,
-      }),
-    )
-    .transform((methods) => OPTIONAL_METHODS.filter((method) => methods.includes(method)))
-    .optional(),
-  /** ISO 3166 codes of the countries whose phone numbers are served; an empty list serves all. Defaults to all. */
-  countries: z
-    .array(
-      z
-        .string()
-        .refine(isCountry, { error: 'countries must be ISO codes of two capital letters, such as GB' }),
-    )
-    .transform((countries) => [...new Set(countries)].sort())
-    .optional(),
-  /** The price of a message to a phone by ISO code of the country, `*` for all others, in any currency. Defaults to none. */
-  prices: z
-    .record(
+const generalRules = {
+  name: setting(displayName('name'), {
+    hint: 'The name in messages and authenticator apps, 1 to 40 characters.',
+    usual: 'the own name of the application',
+  }),
+  origin: setting(originRule, {
+    hint: 'Host of its pages, such as vault.example, for the line of an SMS from which browsers fill in the code.',
+    usual: 'none',
+  }),
+  locale: setting(
+    z
+      .string({ error: 'locale must be a language tag such as en' })
+      .refine(isSupportedLanguage, { error: `locale must be one of ${SUPPORTED_LANGUAGES.join(', ')}` }),
+    {
+      hint: 'Language of messages when the language of the user is unknown.',
+      usual: 'en',
+      choices: SUPPORTED_LANGUAGES,
+    },
+  ),
+  tier: setting(z.enum(TIERS, { error: `tier must be ${TIERS.join(' or ')}` }), {
+    hint: 'enterprise includes DUAL.',
+    usual: 'standard',
+  }),
+  methods: setting(
+    z
+      .array(
+        z.enum(OPTIONAL_METHODS, {
+          error: `methods must be a list of ${OPTIONAL_METHODS.join(', ')}; authenticator apps are always on`,
+        }),
+      )
+      .transform((methods) => OPTIONAL_METHODS.filter((method) => methods.includes(method))),
+    { hint: 'Weaker than authenticator apps, which are always on.', usual: 'all' },
+  ),
+  notices: setting(noticesRule, { hint: 'The account notices that the service sends.', usual: 'all' }),
+  texts: setting(
+    z.unknown().transform((given, context): OwnTexts => {
+      const faults = faultsInOwnTexts(given)
+      for (const message of faults) context.addIssue({ code: 'custom', message })
+      // Without faults, it has this type.
+      return faults.length > 0 ? z.NEVER : (given as OwnTexts)
+    }),
+    {
+      hint: 'Texts of your own by language, as JSON: {"de": {"code": {"text": "…"}}}.',
+      usual: 'ours',
+    },
+  ),
+}
+
+const phoneRules = {
+  countries: setting(
+    z
+      .array(
+        z
+          .string()
+          .refine(isCountry, { error: 'countries must be ISO codes of two capital letters, such as GB' }),
+      )
+      .transform((countries) => [...new Set(countries)].sort()),
+    {
+      hint: 'ISO codes such as GB,DE: phone numbers of other countries are refused. "all" serves every country, which SMS pumping abuses.',
+      usual: 'all',
+    },
+  ),
+  prices: setting(
+    z.record(
       z.string().refine((code) => code === '*' || isCountry(code)),
       z.number({ error: 'prices must be numbers above 0, such as GB:0.04' }).positive().max(1_000),
       {
         error: 'prices must be a list of countries as ISO codes, or * for all others, such as GB:0.04,*:0.20',
       },
-    )
-    .optional(),
-  /** Ceiling of the prices of a UTC day's messages to phones. It needs `prices`. Defaults to none. */
-  spendPerDay: ceiling('spendPerDay'),
-  /** Ceiling of the prices of a UTC month's messages to phones. It needs `prices`. Defaults to none. */
-  spendPerMonth: ceiling('spendPerMonth'),
-  /** The account notices that are sent. Defaults to all. */
-  notices: noticesRule.optional(),
-  /** Own texts of messages by language, `{ de: { code: { text: '…' } } }`. Defaults to ours. */
-  texts: z
-    .unknown()
-    .transform((given, context): OwnTexts => {
-      const faults = faultsInOwnTexts(given)
-      for (const message of faults) context.addIssue({ code: 'custom', message })
-      // Without faults, it has this type.
-      return faults.length > 0 ? z.NEVER : (given as OwnTexts)
-    })
-    .optional(),
+    ),
+    {
+      hint: 'The price of a message to a phone by country, * for all others: GB:0.04,*:0.20.',
+      usual: 'none',
+    },
+  ),
+  spendPerDay: setting(ceiling('spendPerDay'), {
+    hint: 'Ceiling of the prices of a UTC day. It needs prices.',
+    usual: 'none',
+  }),
+  spendPerMonth: setting(ceiling('spendPerMonth'), {
+    hint: 'Ceiling of the prices of a UTC month. It needs prices.',
+    usual: 'none',
+  }),
+}
+
+/** The settings of one application, all of them optional. Limits are described in `limits.ts`. */
+export const settingsSchema = z.strictObject({
+  ...generalRules,
+  ...phoneRules,
   ...senderRules,
   ...keyRules,
   ...limitRules,
 })
+
+/** The names of all settings. */
+export const SETTING_NAMES: readonly string[] = Object.keys(settingsSchema.shape)
+
+/** The rule of a setting; `undefined` for any other name. */
+export function settingRule(name: string): z.core.$ZodType | undefined {
+  return Object.entries(settingsSchema.shape).find(([other]) => other === name)?.[1]
+}
+
+/** A setting as people see it. */
+export interface SettingDescription {
+  readonly name: string
+  /** What it does. */
+  readonly hint: string
+  /** The default. */
+  readonly usual: string
+  /** The range of a limit. */
+  readonly allowed?: string
+  /** The values to choose from: one of them, or several with `isList`. */
+  readonly choices?: readonly string[]
+  readonly isList: boolean
+  /** Whether the value is JSON, which may have several lines. */
+  readonly isLong: boolean
+}
+
+function describe([name, rule]: [string, z.core.$ZodType]): SettingDescription {
+  const text = limitText(name) ?? textOf(rule)
+  if (!text) throw new TypeError(`the setting ${name} has no text`)
+  return { name, ...choicesIn(rule), isLong: baseOf(rule) instanceof z.ZodUnknown, ...text }
+}
+
+/** Every setting, in groups. */
+export const SETTING_GROUPS: readonly {
+  readonly title: string
+  readonly settings: readonly SettingDescription[]
+}[] = [
+  { title: 'General', rules: generalRules },
+  { title: 'Phone numbers and money', rules: phoneRules },
+  { title: 'Security keys and passkeys', rules: keyRules },
+  { title: 'Codes and limits', rules: limitRules },
+  { title: 'Senders and more', rules: senderRules },
+].map(({ title, rules }) => ({ title, settings: Object.entries(rules).map(describe) }))
+
+/** What a setting does, with its allowed range and default. */
+export function wholeHint({ hint, allowed, usual }: SettingDescription): string {
+  return `${hint}${allowed ? ` Allowed: ${allowed}.` : ''} Default: ${usual}.`
+}
 
 /** What is set for an application. */
 export type ApplicationSettings = z.output<typeof settingsSchema>

@@ -4,7 +4,7 @@ import { parseStoredSettings } from './settings.js'
 
 /**
  * The names of the applications that serve the phone numbers of every country because nothing says otherwise (R103): those
- * that were created before countries had to be named, and `default` without a `homeCountry`.
+ * without the setting `countries`, and `default` without a `homeCountry`.
  */
 export async function unrestrictedApplications(
   queries: Queries,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { checkSettingNames, parseSettings, SETTING_NAMES } from '../operator/parse-settings.js'
+import { SETTING_GROUPS, wholeHint } from '../applications/settings.js'
+import { checkSettingNames, parseSettings } from '../operator/parse-settings.js'
 import { withCountries } from './ask-countries.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { withFiles } from './setting-files.js'
@@ -7,8 +8,14 @@ import { READS, withOperator } from './store-access.js'
 import { table } from './table.js'
 import { webhookCommand } from './webhook-command.js'
 
+const LIST = SETTING_GROUPS.flatMap(({ settings }) =>
+  settings.map((one) => `  ${one.name.padEnd(25)}${wholeHint(one)}`),
+)
+
 const SETTINGS = `
-Settings: ${SETTING_NAMES.join(', ')}.
+Settings:
+${LIST.join('\n')}
+
 Separate the items of a list by commas: methods=email,sms countries=GB,DE. Authenticator apps are always on.
 countries=all serves the phone numbers of every country, which SMS pumping abuses.
 emailFrom='Vault <no-reply@vault.example>' smsFrom=Vault set who messages come from; see docs/operating.md.

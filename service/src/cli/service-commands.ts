@@ -6,15 +6,20 @@ import { rotateSecrets } from '../operator/rotate-secrets.js'
 import { openStore } from '../store/open.js'
 import { grantPrivileges } from '../store/privileges.js'
 import type { Store } from '../store/store.js'
+import { VARIABLE_NAMES } from '../variables.js'
 import { type CommonOptions, type Io, print } from './io.js'
 import { COMMAND_LIMITS, keysOf, storeLocation, systemUser, withStore } from './store-access.js'
 import { table } from './table.js'
 
+const VARIABLES = `
+Variables: ${VARIABLE_NAMES.join(', ')}.
+The README describes them. Durations are a number with s, m, h or d, such as SERVICE_LOCK_DURATION=1h, or milliseconds.`
+
 const ROTATING = `
 To rotate without downtime, complete each step in every process before the next one:
-  1. SERVICE_SECRET=old, SERVICE_SECRET_PREVIOUS=new    every process can read what the new secret encrypts
-  2. SERVICE_SECRET=new, SERVICE_SECRET_PREVIOUS=old    every process encrypts with the new secret
-  3. countersign-service rotate-secrets                 with the variables of step 2
+  1. SERVICE_SECRET=old, SERVICE_PREVIOUS_SECRETS=new    every process can read what the new secret encrypts
+  2. SERVICE_SECRET=new, SERVICE_PREVIOUS_SECRETS=old    every process encrypts with the new secret
+  3. countersign-service rotate-secrets                  with the variables of step 2
   4. remove the old secret when the command says that nothing depends on it`
 
 /** `migrate`, `rotate-secrets` and `serve`. */
@@ -46,7 +51,7 @@ export function serviceCommands(program: Command, io: Io): void {
   program
     .command('rotate-secrets')
     .option('--drop-backup-codes', 'delete the backup codes of former secrets, for example after a leak')
-    .description('encrypt with SERVICE_SECRET what was encrypted with a secret in SERVICE_SECRET_PREVIOUS')
+    .description('encrypt with SERVICE_SECRET what was encrypted with a secret in SERVICE_PREVIOUS_SECRETS')
     .addHelpText('after', ROTATING)
     .action(async (own: { dropBackupCodes?: boolean }, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
@@ -57,13 +62,14 @@ export function serviceCommands(program: Command, io: Io): void {
         for (const id of rotation.retired) lines.push(`Nothing depends on key ${id} any more.`)
         for (const use of rotation.remaining) lines.push(`${describeKeyUse(use)}.`)
         const advice = rotation.remaining.length > 0 ? 'Keep' : 'You can now empty'
-        return [...lines, `${advice} SERVICE_SECRET_PREVIOUS.`].join('\n')
+        return [...lines, `${advice} SERVICE_PREVIOUS_SECRETS.`].join('\n')
       })
     })
 
   program
     .command('serve')
     .description('start the service, which is configured by SERVICE_ variables')
+    .addHelpText('after', VARIABLES)
     .action(async () => {
       const { serve } = await import('../serve.js')
       await serve()

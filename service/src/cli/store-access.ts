@@ -36,7 +36,7 @@ export async function withStore<T>(
   { migrations = 'apply' }: StoreUse = {},
 ): Promise<T> {
   const location = mustExist(storeLocation(io.env))
-  const databaseReadUrl = (location.databaseUrl && io.env.DATABASE_READ_URL) || undefined
+  const databaseReadUrl = (location.databaseUrl && io.env.SERVICE_DATABASE_READ_URL) || undefined
   const store = await openStore({ ...location, databaseReadUrl, migrations, postgres: COMMAND_LIMITS })
   try {
     return await work(store)

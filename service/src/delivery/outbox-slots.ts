@@ -6,12 +6,6 @@ export const KEPT_MS = 7 * DAY_MS
 /** The number of partitions of the outbox, one for each day in turn: more than the days for which messages are kept. */
 export const SLOTS = 12
 
-/** The partition of messages that an earlier version wrote. */
-export const WITHOUT_SLOT = -1
-
-/** Every partition. */
-export const ALL_SLOTS: readonly number[] = [WITHOUT_SLOT, ...Array(SLOTS).keys()]
-
 /** The partition of a message that is written at this time. */
 export function slotAt(time: number): number {
   return Math.floor(time / DAY_MS) % SLOTS

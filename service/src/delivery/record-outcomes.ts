@@ -3,7 +3,7 @@ import { statement } from '../store/statement.js'
 import type { Queries } from '../store/store.js'
 import type { DeliveryFault } from './carrier.js'
 import type { QueuedMessage } from './message.js'
-import { ALL_SLOTS } from './outbox-slots.js'
+import { SLOTS } from './outbox-slots.js'
 import { writeTogether } from './write-together.js'
 
 const MAX_CARRIER_ID_LENGTH = 128
@@ -70,7 +70,7 @@ const finishIn = (slot: number) =>
     AND (done.state = 'sent' OR outbox.due_at = done.leased_until)
   RETURNING ${MESSAGE_COLUMNS}), ${writeMessageEventsSql('finished')} SELECT`)
 
-const FINISH = new Map(ALL_SLOTS.map((slot) => [slot, finishIn(slot)]))
+const FINISH = new Map(Array.from({ length: SLOTS }, (_, slot) => [slot, finishIn(slot)]))
 
 /** Records final states of messages in `queries`, those that come at the same time in one statement for each partition. */
 export function recordOutcomes(queries: Queries): RecordOutcome {

@@ -1,4 +1,4 @@
-import { maskContact, parseUser, type WebhookUser } from 'countersign/protocol'
+import { maskContact, parseUser, type webhooks } from 'countersign/protocol'
 import { accountReference } from '../secrets/account-reference.js'
 import type { Keys } from '../secrets/keys.js'
 import type { DueEvent } from './event-table.js'
@@ -15,7 +15,7 @@ export function eventBody(keys: Keys, { application, type, account, data, create
   })
 }
 
-function userOf(keys: Keys, application: string, account: string): WebhookUser {
+function userOf(keys: Keys, application: string, account: string): webhooks.WebhookUser {
   const reference = accountReference(keys, { id: application }, account)
   const name = account.slice(account.indexOf(':') + 1)
   const contact = parseUser(name)

@@ -1,4 +1,4 @@
-import type { WebhookEventType } from 'countersign/protocol'
+import type { webhooks } from 'countersign/protocol'
 import { statement } from '../store/statement.js'
 import type { Queries } from '../store/store.js'
 
@@ -39,7 +39,7 @@ export interface NewEvent {
   readonly application: string
   /** The account that it is about, as in rows. */
   readonly account?: string
-  readonly type: WebhookEventType
+  readonly type: webhooks.WebhookEventType
   /** What the event says beside application and user, without secrets and full contacts. */
   readonly data: Readonly<Record<string, unknown>>
 }

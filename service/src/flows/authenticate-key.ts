@@ -1,4 +1,4 @@
-import type { AuthenticateKeyAnswer, KeyFault } from 'countersign/protocol'
+import type { keyTypes } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
 import { findKey, type KeyRow, keyFactor, keyFrom } from '../accounts/account-key.js'
 import type { Attempt, AttemptResult } from '../accounts/attempt.js'
@@ -24,13 +24,13 @@ import { countAttempt } from './count-verification.js'
 
 /** What an assertion proves, apart from its signature counter. */
 type Assertion =
-  | { readonly fault: KeyFault }
+  | { readonly fault: keyTypes.KeyFault }
   | { readonly fault: undefined; readonly data: AuthenticatorData; readonly key: KeyRow }
 
 type Event = Pick<LogEvent, 'level' | 'event' | 'reason'>
 
 interface Verdict {
-  readonly answer: AuthenticateKeyAnswer
+  readonly answer: keyTypes.AuthenticateKeyAnswer
   readonly events: readonly Event[]
 }
 
@@ -43,7 +43,7 @@ export async function authenticateKey(
   context: FlowContext,
   application: Application,
   input: AuthenticateKeyInput,
-): Promise<AuthenticateKeyAnswer> {
+): Promise<keyTypes.AuthenticateKeyAnswer> {
   const simulated = simulatedVerdict(application, input.contact)
   if (simulated) return simulated.outcome === 'refused' ? simulated : invalid('challenge')
   const relyingParty = relyingPartyFor(application, input.method)
@@ -178,7 +178,7 @@ async function faultOfRightOne(
   application: Application,
   account: string,
   id: string,
-): Promise<KeyFault> {
+): Promise<keyTypes.KeyFault> {
   const { key } = await findKey(store, application, account, id)
   return key ? 'counter' : 'unknown_key'
 }
@@ -204,7 +204,7 @@ function accepted(key: KeyRow, userVerified: boolean, wentBack: boolean): Verdic
   }
 }
 
-function refused(result: AttemptResult | undefined, fault: KeyFault, now: number): Verdict {
+function refused(result: AttemptResult | undefined, fault: keyTypes.KeyFault, now: number): Verdict {
   if (result?.locked) {
     const event: Event = { level: 'info', event: 'verify.refused', reason: 'locked' }
     return { answer: locked(lockedForSeconds(result, now)), events: [event] }
@@ -220,10 +220,10 @@ function refused(result: AttemptResult | undefined, fault: KeyFault, now: number
   return { ...verdict, events }
 }
 
-function rejected(fault: KeyFault): Verdict {
+function rejected(fault: keyTypes.KeyFault): Verdict {
   return { answer: invalid(fault), events: [{ level: 'info', event: 'verify.failed', reason: fault }] }
 }
 
-function invalid(fault: KeyFault) {
+function invalid(fault: keyTypes.KeyFault) {
   return { outcome: 'invalid', fault } as const
 }

@@ -1,4 +1,4 @@
-import { KEY_TYPE, type KeyVerbs } from 'countersign/protocol'
+import { KEY_TYPE, type keyTypes } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import {
   parseAuthenticateKey,
@@ -17,7 +17,10 @@ import { prepareKeyAuthentication, prepareKeyRegistration } from './prepare-key.
 import { registerKey } from './register-key.js'
 
 /** The verbs for keys without HTTP, for one application, which is looked up for each call. */
-export function inProcessKeys(context: FlowContext, findApplication: () => Promise<Application>): KeyVerbs {
+export function inProcessKeys(
+  context: FlowContext,
+  findApplication: () => Promise<Application>,
+): keyTypes.KeyVerbs {
   const ofAccount = accountAnswers(context, findApplication)
   return {
     registrationOptions: (request) =>

@@ -1,8 +1,8 @@
 import type { EnrollAppRequest } from 'countersign/protocol'
 import {
   type CompleteMfaService,
-  isAddress,
   type TranscriptionService,
+  transcriptionWire,
   VERIFY_TYPE,
 } from 'countersign/protocol'
 import type { Application } from '../application.js'
@@ -92,14 +92,16 @@ export function inProcessService(
       ),
     keys: inProcessKeys(context, findApplication),
     async transcribe(request) {
-      if (!isAddress(request.file)) await fileStats(request.file)
+      if (!transcriptionWire.isAddress(request.file)) await fileStats(request.file)
       const { signal: callerGone, onProgress } = request
       try {
         return await answer(
           parseTranscribe({ ...request, response_format: request.format }),
           async (input) => {
             const { file, ...speech } = input
-            const source = isAddress(file) ? context.transcription.fromAddress(file) : fromPath(file)
+            const source = transcriptionWire.isAddress(file)
+              ? context.transcription.fromAddress(file)
+              : fromPath(file)
             const origin = { application: (await findApplication()).id }
             return context.transcription.transcribe(source, origin, { ...speech, callerGone, onProgress })
           },

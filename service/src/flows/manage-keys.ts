@@ -1,4 +1,4 @@
-import type { KeyList, Refused } from 'countersign/protocol'
+import type { keyTypes, Refused } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import {
   deleteKey,
@@ -25,7 +25,7 @@ export async function listAccountKeys(
   { store }: FlowContext,
   application: Application,
   { account }: RequestUser,
-): Promise<KeyList & { readonly outcome: 'listed' }> {
+): Promise<keyTypes.KeyList & { readonly outcome: 'listed' }> {
   const rows = await listKeys(store, application, account)
   const userHandle = await findUserHandle(store, application, account)
   return {

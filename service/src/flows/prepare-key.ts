@@ -1,4 +1,4 @@
-import type { KeyOptionsAnswer } from 'countersign/protocol'
+import type { keyTypes } from 'countersign/protocol'
 import { findAccount, holdAccount, lockedForSeconds } from '../accounts/account.js'
 import { listKeys, obtainUserHandle } from '../accounts/account-key.js'
 import { createKeyChallenge, KEY_CHALLENGE_MS } from '../accounts/key-challenge.js'
@@ -18,12 +18,12 @@ export async function prepareKeyRegistration(
   { store }: FlowContext,
   application: Application,
   input: KeyRegistrationOptionsInput,
-): Promise<KeyOptionsAnswer> {
+): Promise<keyTypes.KeyOptionsAnswer> {
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
   const { account: name, method, transaction, userName } = input
-  return store.transaction(async (tx): Promise<KeyOptionsAnswer> => {
+  return store.transaction(async (tx): Promise<keyTypes.KeyOptionsAnswer> => {
     const seconds = lockedForSeconds(await holdAccount(tx, application, name), now)
     if (seconds > 0) return locked(seconds)
     const keys = await listKeys(tx, application, name)
@@ -46,7 +46,7 @@ export async function prepareKeyAuthentication(
   { store }: FlowContext,
   application: Application,
   input: KeyAuthenticationOptionsInput,
-): Promise<KeyOptionsAnswer> {
+): Promise<keyTypes.KeyOptionsAnswer> {
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()

@@ -1,4 +1,4 @@
-import { isAccountAddress, type RegisterKeyAnswer } from 'countersign/protocol'
+import { isAccountAddress, type keyTypes } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import { insertKey, type KeyRow, keyFactor, keyFrom, listKeys } from '../accounts/account-key.js'
 import { consumeKeyChallenge } from '../accounts/key-challenge.js'
@@ -21,7 +21,7 @@ import type { FlowContext } from './context.js'
 import { keyRelyingParty } from './key-relying-party.js'
 
 interface Stored {
-  readonly answer: RegisterKeyAnswer
+  readonly answer: keyTypes.RegisterKeyAnswer
   readonly notices: readonly QueuedMessage[]
 }
 
@@ -30,7 +30,7 @@ export async function registerKey(
   context: FlowContext,
   application: Application,
   input: RegisterKeyInput,
-): Promise<RegisterKeyAnswer> {
+): Promise<keyTypes.RegisterKeyAnswer> {
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
@@ -77,7 +77,7 @@ async function store(
 ): Promise<Stored> {
   const { account: name, contact } = input
   const row = rowFrom(input, credential, now)
-  const refused = (answer: RegisterKeyAnswer): Stored => ({ answer, notices: [] })
+  const refused = (answer: keyTypes.RegisterKeyAnswer): Stored => ({ answer, notices: [] })
   return context.store.transaction(async (tx): Promise<Stored> => {
     const account = await holdAccount(tx, application, name)
     const seconds = lockedForSeconds(account, now)
@@ -115,7 +115,7 @@ function logRegistration(
   { keys, log }: FlowContext,
   application: Application,
   { account, method }: RegisterKeyInput,
-  answer: RegisterKeyAnswer,
+  answer: keyTypes.RegisterKeyAnswer,
 ): void {
   const fields = {
     application: application.id,

@@ -1,8 +1,8 @@
 import {
-  type LiveOptions,
-  streamLanguage,
   streamPieces,
+  streamWire,
   TranscriptionError,
+  type TranscriptionService,
   type TranscriptPiece,
 } from 'countersign/protocol'
 import type { LiveTranscription } from '../transcription/live/live-transcription.js'
@@ -14,10 +14,10 @@ export async function* transcribeLive(
   live: LiveTranscription,
   application: string,
   audio: AsyncIterable<Uint8Array>,
-  { language, signal }: LiveOptions = {},
+  { language, signal }: Parameters<NonNullable<TranscriptionService['transcribeLive']>>[1] = {},
 ): AsyncGenerator<TranscriptPiece, void, undefined> {
   signal?.throwIfAborted()
-  if (language !== undefined && !streamLanguage.safeParse(language).success) {
+  if (language !== undefined && !streamWire.streamLanguage.safeParse(language).success) {
     throw new TranscriptionError('invalid_message', 'language must be a language tag such as en or pt-BR.')
   }
   if (!live.isAvailable) throw liveUnavailable()

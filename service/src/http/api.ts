@@ -5,19 +5,9 @@ import type {
   EnrollAppAnswer,
   RemoveFactorAnswer,
   SendAnswer,
-  SendType,
   VerifyAnswer,
 } from 'countersign/protocol'
-import {
-  JOBS_PATH,
-  KEY_TYPE,
-  SERVICE_HEADER,
-  SERVICE_IDENTITY,
-  STREAM_PATH,
-  type serviceIdentity,
-  TICKETS_PATH,
-  VERIFY_TYPE,
-} from 'countersign/protocol'
+import { jobWire, KEY_TYPE, streamWire, VERIFY_TYPE, wire } from 'countersign/protocol'
 import express, { type Express, type RequestHandler } from 'express'
 import type * as z from 'zod'
 import { accountFactors } from '../flows/account-factors.js'
@@ -152,7 +142,7 @@ export function httpApi(parts: ApiParts): Express {
       .route(path)
       .get(...handlers)
       .all(onlyMethod('GET'))
-  get(SERVICE_IDENTITY, (_request, response) => void response.json(IDENTITY))
+  get(wire.SERVICE_IDENTITY, (_request, response) => void response.json(IDENTITY))
   get('/healthz', health)
   get('/readyz', readiness(parts.checkReadiness))
   get('/metrics', metricsRoute(metrics, { key: parts.metricsKey, withoutKey: parts.metricsWithoutKey }))
@@ -176,19 +166,19 @@ export function httpApi(parts: ApiParts): Express {
     .post(authenticate(findApplication), ...transcribeRoute(context.transcription))
     .all(onlyMethod('POST'))
   api
-    .route(JOBS_PATH)
+    .route(jobWire.JOBS_PATH)
     .post(authenticate(findApplication), ...createJobRoute(context.jobs))
     .all(onlyMethod('POST'))
   api
-    .route(`${JOBS_PATH}/:id`)
+    .route(`${jobWire.JOBS_PATH}/:id`)
     .get(authenticate(findApplication), showJobRoute(context.jobs))
     .delete(authenticate(findApplication), deleteJobRoute(context.jobs))
     .all(onlyMethod('GET', 'DELETE'))
   api
-    .route(TICKETS_PATH)
+    .route(streamWire.TICKETS_PATH)
     .post(...authenticated, ...readBody, ticketRoute(context.live, context.store))
     .all(onlyMethod('POST'))
-  get(STREAM_PATH, authenticate(findApplication), upgradeRequired)
+  get(streamWire.STREAM_PATH, authenticate(findApplication), upgradeRequired)
   get('/v1/mfa/keys/relying-party', ...authenticated, relyingPartyRoute)
   get('/v1/users', ...authenticated, usersRoute(context))
   get('/v1/test/inbox', ...authenticated, inboxRoute(parts.inboxes))
@@ -199,13 +189,13 @@ export function httpApi(parts: ApiParts): Express {
 }
 
 /** How the service identifies itself, so that a client knows its additions to the published API. */
-const IDENTITY: z.output<typeof serviceIdentity> = { service: 'countersign', api: 1 }
+const IDENTITY: z.output<typeof wire.serviceIdentity> = { service: 'countersign', api: 1 }
 
 function commonHeaders(isStopping: () => boolean): RequestHandler {
   return function setCommonHeaders(_request, response, next) {
     response.setHeader('Cache-Control', 'no-store')
     response.setHeader('X-Content-Type-Options', 'nosniff')
-    response.setHeader(SERVICE_HEADER, IDENTITY.api)
+    response.setHeader(wire.SERVICE_HEADER, IDENTITY.api)
     // Makes a client with a keep-alive connection send its next request elsewhere.
     if (isStopping()) response.setHeader('Connection', 'close')
     next()
@@ -223,7 +213,7 @@ function sendBody(answer: Granted<SendAnswer>, input: SendInput) {
   return {
     status: answer.outcome,
     challenge: answer.challenge,
-    type: input.method.toUpperCase() as SendType,
+    type: input.method.toUpperCase() as z.output<typeof wire.sendAnswer>['type'],
     expires_in: answer.expiresInSeconds,
     resend_in: answer.resendInSeconds,
     delivery_reports: answer.deliveryReports,

@@ -1,12 +1,7 @@
-import type {
-  KeyFault,
-  ServiceProblem,
-  ServiceProblemCode,
-  ServiceRefusal,
-  TranscriptionRefusal,
-} from 'countersign/protocol'
+import type { keyTypes, Refused, ServiceProblemCode, wire } from 'countersign/protocol'
 import type { Response } from 'express'
 import type { FieldError } from '../requests/parse.js'
+import type { RecordingRefused } from '../transcription/sources/recording-source.js'
 import { eventStreamOf } from './event-stream.js'
 import { PROBLEMS } from './problem-catalogue.js'
 
@@ -19,7 +14,7 @@ export interface ProblemDetails {
   /** How many steps ago the code was valid, as a negative number. */
   readonly clockSteps?: number
   /** Why the response of an authenticator was refused. */
-  readonly fault?: KeyFault
+  readonly fault?: keyTypes.KeyFault
 }
 
 /** The name of the Express setting with the service's public address, if the operator configured it. */
@@ -41,7 +36,7 @@ export function problem(response: Response, code: ServiceProblemCode, more: Prob
 }
 
 /** Responds with a flow's refusal. */
-export function refuse(response: Response, refusal: ServiceRefusal | TranscriptionRefusal): void {
+export function refuse(response: Response, refusal: Refused['refusal'] | RecordingRefused['refusal']): void {
   if ('retryAfterSeconds' in refusal) {
     problem(response, refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })
   } else if (refusal.reason === 'transcription_unavailable' || refusal.reason === 'timestamps_unavailable') {
@@ -63,7 +58,7 @@ export function problemBody(
   code: ServiceProblemCode,
   baseUrl: string,
   more: ProblemDetails = {},
-): ServiceProblem {
+): wire.ServiceProblem {
   const { status, title } = PROBLEMS[code]
   return {
     type: `${baseUrl}/problems/${code}`,

@@ -1,9 +1,4 @@
-import type {
-  TranscriptFormat,
-  TranscriptionProgress,
-  transcribeAnswer,
-  transcriptionProgress,
-} from 'countersign/protocol'
+import type { TranscriptFormat, TranscriptionProgress, transcriptionWire } from 'countersign/protocol'
 import type { Response } from 'express'
 import type * as z from 'zod'
 import { type Recognized, textOf } from '../transcription/recognized.js'
@@ -30,7 +25,7 @@ export function transcriptText(recognized: Recognized): string {
 export function progressBody({
   durationSeconds,
   ...progress
-}: TranscriptionProgress): z.output<typeof transcriptionProgress> {
+}: TranscriptionProgress): z.output<typeof transcriptionWire.transcriptionProgress> {
   return { ...progress, ...(durationSeconds !== undefined && { duration: durationSeconds }) }
 }
 
@@ -39,7 +34,7 @@ export function transcriptBody({
   format,
   durationSeconds,
   transcript,
-}: Recognized): z.output<typeof transcribeAnswer> {
+}: Recognized): z.output<typeof transcriptionWire.transcribeAnswer> {
   const { text, language, segments, words } = transcript
   const body = { text, duration: durationSeconds, ...(language && { language }) }
   if (format !== 'verbose_json') return body

@@ -1,7 +1,6 @@
 import { settleWaitingSets } from '../accounts/backup-set.js'
 import { forgetFailures } from '../accounts/expired-failures.js'
 import { rollUpActivity } from '../activity/activity-table.js'
-import { KEPT_MS, WITHOUT_SLOT } from '../delivery/outbox-slots.js'
 import { deletePastMessages } from '../delivery/past-messages.js'
 import type { Store } from '../store/store.js'
 
@@ -40,14 +39,6 @@ const RULES: readonly Rule[] = [
     when: 'expires_at < $1',
     index: 'expires_at',
     afterMs: 0,
-  },
-  // Messages of an earlier version; the others are deleted with their partition.
-  {
-    table: 'outbox',
-    key: 'application, id, slot',
-    when: `slot = ${WITHOUT_SLOT} AND settled_at < $1`,
-    index: 'settled_at',
-    afterMs: KEPT_MS,
   },
   { table: 'inbox', key: 'position', when: 'arrived_at < $1', index: 'arrived_at', afterMs: 7 * DAY_MS },
   // No budget covers more than a day; the latest time is the last element.

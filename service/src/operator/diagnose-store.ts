@@ -98,7 +98,7 @@ async function diagnoseKeys(store: Store, keys: Keys, now: number): Promise<Diag
   if (former.length === 0) {
     const isUnneeded = keys.previous.length > 0
     const message = isUnneeded
-      ? 'SERVICE_SECRET_PREVIOUS is no longer needed: remove it once every process has the new secret.'
+      ? 'SERVICE_PREVIOUS_SECRETS is no longer needed: remove it once every process has the new secret.'
       : `Everything uses key ${keys.id}.`
     return [{ severity: isUnneeded ? 'warning' : 'ok', subject, message }]
   }
@@ -106,12 +106,12 @@ async function diagnoseKeys(store: Store, keys: Keys, now: number): Promise<Diag
     const { keyId, movable } = use
     const found = describeKeyUse(use)
     if (!known.includes(keyId)) {
-      const message = `${found}, which is unknown: add its secret to SERVICE_SECRET_PREVIOUS.`
+      const message = `${found}, which is unknown: add its secret to SERVICE_PREVIOUS_SECRETS.`
       return { severity: 'error', subject, message }
     }
     const remedy = movable
       ? 'run rotate-secrets.'
-      : 'keep its secret in SERVICE_SECRET_PREVIOUS until they are used or renewed.'
+      : 'keep its secret in SERVICE_PREVIOUS_SECRETS until they are used or renewed.'
     return { severity: 'warning', subject, message: `${found}: ${remedy}` }
   })
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from 'countersign/protocol'
+import { webhooks } from 'countersign/protocol'
 import { ownWebhookAgent } from '../carriers/own-webhook-address.js'
 import { newEventSecret } from '../event-delivery/event-secret.js'
 import { seal } from '../secrets/seal.js'
@@ -30,7 +30,7 @@ export interface EventEndpoint {
   readonly id: string
   readonly url: string
   /** The types of the events that it gets. */
-  readonly types: readonly WebhookEventType[]
+  readonly types: readonly webhooks.WebhookEventType[]
   /** `paused`: its events wait. `disabled`: it failed for three days or responded with 410, and gets no events. */
   readonly state: 'active' | 'paused' | 'disabled'
   /** Since when every attempt failed, in milliseconds since 1970; `null` after one that was accepted. */
@@ -54,7 +54,7 @@ export interface NewEventEndpoint {
 interface Row {
   readonly id: string
   readonly url: string
-  readonly types: readonly WebhookEventType[]
+  readonly types: readonly webhooks.WebhookEventType[]
   readonly paused_at: number | null
   readonly disabled_at: number | null
   readonly failing_since: number | null
@@ -200,12 +200,12 @@ export function unknownEndpoint({ application, endpoint }: EndpointReference): O
 
 function checked({ url: address, types }: NewEventEndpoint): {
   readonly url: URL
-  readonly types: readonly WebhookEventType[]
+  readonly types: readonly webhooks.WebhookEventType[]
 } {
   const faults = types
-    .filter((type) => !WEBHOOK_EVENT_TYPES.some((known) => known === type))
-    .map((type) => `"${type}" is not an event: use ${WEBHOOK_EVENT_TYPES.join(', ')}.`)
-  if (types.length === 0) faults.push(`An endpoint needs events: ${WEBHOOK_EVENT_TYPES.join(', ')}.`)
+    .filter((type) => !webhooks.WEBHOOK_EVENT_TYPES.some((known) => known === type))
+    .map((type) => `"${type}" is not an event: use ${webhooks.WEBHOOK_EVENT_TYPES.join(', ')}.`)
+  if (types.length === 0) faults.push(`An endpoint needs events: ${webhooks.WEBHOOK_EVENT_TYPES.join(', ')}.`)
   if (address.length > MAX_URL_LENGTH || !ownWebhookAgent(address)) {
     faults.push(
       'The address of an endpoint must be https://, on port 443 of a public host, without user and password. ' +
@@ -213,5 +213,5 @@ function checked({ url: address, types }: NewEventEndpoint): {
     )
   }
   if (faults.length > 0) throw new OperatorError(...faults)
-  return { url: new URL(address), types: WEBHOOK_EVENT_TYPES.filter((type) => types.includes(type)) }
+  return { url: new URL(address), types: webhooks.WEBHOOK_EVENT_TYPES.filter((type) => types.includes(type)) }
 }

@@ -18,7 +18,7 @@ export interface Rotation {
   readonly keyId: string
   /** How many sealed texts were moved to it. */
   readonly moved: number
-  /** Former keys on which nothing depends any more: their secrets can be removed from SERVICE_SECRET_PREVIOUS. */
+  /** Former keys on which nothing depends any more: their secrets can be removed from SERVICE_PREVIOUS_SECRETS. */
   readonly retired: readonly string[]
   /** What still depends on former keys. */
   readonly remaining: readonly KeyUse[]
@@ -74,8 +74,8 @@ async function refuseUnknownKeys(store: Store, keys: Keys): Promise<void> {
   if (unknown.length === 0) return
   const ids = [...new Set(unknown.map(({ keyId }) => keyId))].join(', ')
   throw new OperatorError(
-    `The store contains text sealed with key ${ids}, which comes from neither SERVICE_SECRET nor SERVICE_SECRET_PREVIOUS: ` +
-      'add the secret of that key to SERVICE_SECRET_PREVIOUS.',
+    `The store contains text sealed with key ${ids}, which comes from neither SERVICE_SECRET nor SERVICE_PREVIOUS_SECRETS: ` +
+      'add the secret of that key to SERVICE_PREVIOUS_SECRETS.',
   )
 }
 

@@ -1,12 +1,12 @@
-import { canonicalUser, factorsBody, parseUser } from 'countersign/protocol'
+import { canonicalUser, parseUser, wire } from 'countersign/protocol'
 import * as z from 'zod'
 import { invalid, type Parsed, parse } from './parse.js'
 import { accountName } from './request-user.js'
 
 /** The body of the calls about the data of an account. */
 export const accountBody = z.object({
-  Account: factorsBody.shape.Account,
-  User: factorsBody.shape.User.optional().meta({
+  Account: wire.factorsBody.shape.Account,
+  User: wire.factorsBody.shape.User.optional().meta({
     description: 'The contact of the account, if your requests about it have no `Account`.',
     examples: ['ann@example.com'],
   }),

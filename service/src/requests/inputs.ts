@@ -1,19 +1,13 @@
 import {
   type BackupMethod,
-  backupBody,
   type CodeKind,
-  createBackupCodesBody,
   type DeliveredMethod,
-  enrollAppBody,
-  factorsBody,
   type Method,
   type Purpose,
-  removeFactorBody,
-  sendBody,
   type TranscriptFormat,
-  transcribeBody,
+  transcriptionWire,
   type VerifyType,
-  verifyBody,
+  wire,
 } from 'countersign/protocol'
 import { type Parsed, parse } from './parse.js'
 import { anyMethodFor, type RequestUser, withUser } from './request-user.js'
@@ -47,7 +41,7 @@ export interface RemoveFactorInput extends RequestUser {
 
 /** Validates the parameters of `POST /v1/mfa`. */
 export function parseSend(body: unknown): Parsed<SendInput> {
-  return parse(sendBody, body, (fields) => {
+  return parse(wire.sendBody, body, (fields) => {
     const method = fields.Type.toLowerCase() as DeliveredMethod
     return withUser(fields, method, (user) => ({
       ...user,
@@ -69,7 +63,7 @@ const METHOD_OF: Readonly<Record<VerifyType, Method>> = {
 
 /** Validates the parameters of `POST /v1/mfa/verify`. */
 export function parseVerify(body: unknown): Parsed<VerifyInput> {
-  return parse(verifyBody, body, (fields) =>
+  return parse(wire.verifyBody, body, (fields) =>
     withUser(fields, METHOD_OF[fields.Type], (user) => ({
       ...user,
       type: fields.Type,
@@ -83,31 +77,31 @@ export function parseVerify(body: unknown): Parsed<VerifyInput> {
 
 /** Validates the parameters of `POST /v1/mfa/app`. */
 export function parseEnrollApp(body: unknown): Parsed<RequestUser> {
-  return parse(enrollAppBody, body, (fields) => withUser(fields, 'app', (user) => user))
+  return parse(wire.enrollAppBody, body, (fields) => withUser(fields, 'app', (user) => user))
 }
 
 /** Validates the parameters of `POST /v1/mfa/factors`. */
 export function parseFactors(body: unknown): Parsed<RequestUser> {
-  return parse(factorsBody, body, (fields) => withUser(fields, anyMethodFor(fields), (user) => user))
+  return parse(wire.factorsBody, body, (fields) => withUser(fields, anyMethodFor(fields), (user) => user))
 }
 
 /** Validates the parameters of `POST /v1/mfa/factors/remove`. */
 export function parseRemoveFactor(body: unknown): Parsed<RemoveFactorInput> {
-  return parse(removeFactorBody, body, (fields) =>
+  return parse(wire.removeFactorBody, body, (fields) =>
     withUser(fields, anyMethodFor(fields), (user) => ({ ...user, factor: fields.Factor })),
   )
 }
 
 /** Validates the parameters of `POST /v1/mfa/backup/codes`. */
 export function parseCreateBackupCodes(body: unknown): Parsed<RequestUser> {
-  return parse(createBackupCodesBody, body, (fields) =>
+  return parse(wire.createBackupCodesBody, body, (fields) =>
     withUser(fields, anyMethodFor(fields), (user) => user),
   )
 }
 
 /** Validates the parameters of `POST /v1/mfa/backup`. */
 export function parseBackup(body: unknown): Parsed<BackupInput> {
-  return parse(backupBody, body, (fields) => {
+  return parse(wire.backupBody, body, (fields) => {
     const method = fields.Type.toLowerCase() as BackupMethod
     return withUser(fields, method, (user) => ({ ...user, method }))
   })
@@ -123,7 +117,7 @@ export interface TranscribeInput {
 
 /** Validates the parameters of `POST /v1/transcribe`, except for an uploaded file. */
 export function parseTranscribe(body: unknown): Parsed<TranscribeInput> {
-  return parse(transcribeBody, body, ({ response_format: format, ...value }) => ({
+  return parse(transcriptionWire.transcribeBody, body, ({ response_format: format, ...value }) => ({
     ok: true,
     value: { ...value, ...(format && { format }) },
   }))

@@ -1,15 +1,4 @@
-import {
-  authenticateKeyBody,
-  KEY_TYPE,
-  type KeyMethod,
-  type KeyPurpose,
-  keyAuthenticationOptionsBody,
-  keyRegistrationOptionsBody,
-  listKeysBody,
-  registerKeyBody,
-  removeKeyBody,
-  renameKeyBody,
-} from 'countersign/protocol'
+import { KEY_TYPE, type KeyMethod, type keyTypes, keyWire } from 'countersign/protocol'
 import type * as z from 'zod'
 import { type Parsed, parse } from './parse.js'
 import { anyMethodFor, type RequestUser, withUser } from './request-user.js'
@@ -27,17 +16,17 @@ export interface KeyRegistrationOptionsInput extends KeyInput {
 /** The input of `registerKey`. */
 export interface RegisterKeyInput extends KeyInput {
   readonly name: string | undefined
-  readonly response: z.output<typeof registerKeyBody>['Response']
+  readonly response: z.output<typeof keyWire.registerKeyBody>['Response']
 }
 
 /** The input of `keyAuthenticationOptions`. */
 export interface KeyAuthenticationOptionsInput extends KeyInput {
-  readonly purpose: KeyPurpose
+  readonly purpose: keyTypes.KeyPurpose
 }
 
 /** The input of `authenticateKey`. */
 export interface AuthenticateKeyInput extends KeyAuthenticationOptionsInput {
-  readonly response: z.output<typeof authenticateKeyBody>['Response']
+  readonly response: z.output<typeof keyWire.authenticateKeyBody>['Response']
 }
 
 /** The input of `removeKey`. */
@@ -52,7 +41,7 @@ export interface RenameKeyInput extends RemoveKeyInput {
 
 /** Validates the parameters of `POST /v1/mfa/keys/registration/options`. */
 export function parseKeyRegistrationOptions(body: unknown): Parsed<KeyRegistrationOptionsInput> {
-  return parse(keyRegistrationOptionsBody, body, (fields) =>
+  return parse(keyWire.keyRegistrationOptionsBody, body, (fields) =>
     withUser(fields, anyMethodFor(fields), (user) => ({
       ...ceremonyOf(user, fields),
       userName: fields.UserName ?? fields.User,
@@ -62,7 +51,7 @@ export function parseKeyRegistrationOptions(body: unknown): Parsed<KeyRegistrati
 
 /** Validates the parameters of `POST /v1/mfa/keys/registration/verify`. */
 export function parseRegisterKey(body: unknown): Parsed<RegisterKeyInput> {
-  return parse(registerKeyBody, body, (fields) =>
+  return parse(keyWire.registerKeyBody, body, (fields) =>
     withUser(fields, anyMethodFor(fields), (user) => ({
       ...ceremonyOf(user, fields),
       name: fields.Name,
@@ -73,7 +62,7 @@ export function parseRegisterKey(body: unknown): Parsed<RegisterKeyInput> {
 
 /** Validates the parameters of `POST /v1/mfa/keys/authentication/options`. */
 export function parseKeyAuthenticationOptions(body: unknown): Parsed<KeyAuthenticationOptionsInput> {
-  return parse(keyAuthenticationOptionsBody, body, (fields) =>
+  return parse(keyWire.keyAuthenticationOptionsBody, body, (fields) =>
     withUser(fields, anyMethodFor(fields), (user) => ({
       ...ceremonyOf(user, fields),
       purpose: fields.Purpose,
@@ -83,7 +72,7 @@ export function parseKeyAuthenticationOptions(body: unknown): Parsed<KeyAuthenti
 
 /** Validates the parameters of `POST /v1/mfa/keys/authentication/verify`. */
 export function parseAuthenticateKey(body: unknown): Parsed<AuthenticateKeyInput> {
-  return parse(authenticateKeyBody, body, (fields) =>
+  return parse(keyWire.authenticateKeyBody, body, (fields) =>
     withUser(fields, anyMethodFor(fields), (user) => ({
       ...ceremonyOf(user, fields),
       purpose: fields.Purpose,
@@ -94,19 +83,19 @@ export function parseAuthenticateKey(body: unknown): Parsed<AuthenticateKeyInput
 
 /** Validates the parameters of `POST /v1/mfa/keys/list`. */
 export function parseListKeys(body: unknown): Parsed<RequestUser> {
-  return parse(listKeysBody, body, (fields) => withUser(fields, anyMethodFor(fields), (user) => user))
+  return parse(keyWire.listKeysBody, body, (fields) => withUser(fields, anyMethodFor(fields), (user) => user))
 }
 
 /** Validates the parameters of `POST /v1/mfa/keys/rename`. */
 export function parseRenameKey(body: unknown): Parsed<RenameKeyInput> {
-  return parse(renameKeyBody, body, (fields) =>
+  return parse(keyWire.renameKeyBody, body, (fields) =>
     withUser(fields, anyMethodFor(fields), (user) => ({ ...user, key: fields.Key, name: fields.Name })),
   )
 }
 
 /** Validates the parameters of `POST /v1/mfa/keys/remove`. */
 export function parseRemoveKey(body: unknown): Parsed<RemoveKeyInput> {
-  return parse(removeKeyBody, body, (fields) =>
+  return parse(keyWire.removeKeyBody, body, (fields) =>
     withUser(fields, anyMethodFor(fields), (user) => ({ ...user, key: fields.Key })),
   )
 }

@@ -12,6 +12,9 @@ const LOCK_TIMEOUT_MS = 1_000
 const PAUSE_MS = 500
 const MAX_ATTEMPTS = 60
 
+/** The migration that every release begins with. */
+const FIRST = '0001-tables.sql'
+
 /** A migration that is one `CREATE INDEX CONCURRENTLY`, or one for each partition of a table, which cannot run in a transaction. */
 const IS_INDEX = /\.index\.sql$/
 
@@ -90,6 +93,13 @@ export async function hasNoTables(store: Store): Promise<boolean> {
 }
 
 const APPLIED = 'SELECT name FROM migration'
+
+/** Whether the tables are those of a version before the first release. Later releases keep the first migration. */
+export async function isBeforeFirstRelease(store: Store): Promise<boolean> {
+  if (await hasNoTables(store)) return false
+  const applied = await store.query<{ name: string }>(APPLIED)
+  return applied.length > 0 && !applied.some(({ name }) => name === FIRST)
+}
 
 // Locking a row is a write that changes nothing: it fails on a standby, and where no transaction can be recorded.
 const APPLIED_AND_WRITABLE = `WITH written AS MATERIALIZED (SELECT key_id FROM sealing_key LIMIT 1 FOR KEY SHARE)

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../configuration-error.js'
-import { hasNoTables, migrate, pendingMigrations } from './migrate.js'
+import { hasNoTables, isBeforeFirstRelease, migrate, pendingMigrations } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'
 import type { PostgresLimits } from './postgres-connections.js'
 import { postgresStore } from './postgres-store.js'
@@ -33,9 +33,7 @@ export async function openStore(options: {
   try {
     store = databaseUrl ? postgresStore(databaseUrl, options.postgres) : await pgliteStore(dataDir)
     const { migrations = 'apply', keyId } = options
-    if (migrations === 'skip') await store.query('SELECT 1')
-    else if (migrations === 'require') await requireMigrations(store)
-    else await applyMigrations(store)
+    await prepareTables(store, migrations)
     if (keyId !== undefined) {
       await checkPrivileges(store)
       await checkKeys(store, keyId, options.previousKeyIds ?? [])
@@ -61,12 +59,17 @@ function withReplicaOf(
   return withReplica(store, replica, onReplicaFailure)
 }
 
+const BEFORE_FIRST_RELEASE =
+  'a version before 0.1.0 made it, so start anew with an empty database or a new folder, after an export with that version if you need its data'
+
 // The SQLSTATE of a missing privilege.
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-async function applyMigrations(store: Store): Promise<void> {
+async function prepareTables(store: Store, migrations: 'apply' | 'require' | 'skip'): Promise<void> {
   try {
-    await migrate(store)
+    if (await isBeforeFirstRelease(store)) throw new Error(BEFORE_FIRST_RELEASE)
+    if (migrations === 'apply') await migrate(store)
+    if (migrations === 'require') await requireMigrations(store)
   } catch (error) {
     if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
     // Without the privilege to read which ones were applied, it is not known whether any are pending.
@@ -104,7 +107,7 @@ async function checkKeys(store: Store, keyId: string, previous: readonly string[
     const keys = unknown.map((row) => row.key_id).join(', ')
     throw new ConfigurationError([
       `SERVICE_SECRET (\`secret\`) cannot decrypt what is in this store, which was sealed with key ${keys}. ` +
-        'Add the former secret to SERVICE_SECRET_PREVIOUS, or use another DATA_DIR or DATABASE_URL.',
+        'Add the former secret to SERVICE_PREVIOUS_SECRETS, or use another DATA_DIR or DATABASE_URL.',
     ])
   }
   await store.query('INSERT INTO sealing_key (key_id) VALUES ($1) ON CONFLICT DO NOTHING', [keyId])

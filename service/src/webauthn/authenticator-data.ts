@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { parseAuthenticatorData } from '@simplewebauthn/server/helpers'
-import type { KeyFault, KeyMethod } from 'countersign/protocol'
+import type { KeyMethod, keyTypes } from 'countersign/protocol'
 import type { KeyPolicy } from '../application.js'
 
 /** What the authenticator says about a ceremony (WebAuthn §6.1). */
@@ -27,7 +27,7 @@ export interface Expected {
 export function faultInAuthenticatorData(
   { rpIdHash, flags }: AuthenticatorData,
   { relyingPartyId, method, policy }: Expected,
-): KeyFault | undefined {
+): keyTypes.KeyFault | undefined {
   if (!createHash('sha256').update(relyingPartyId).digest().equals(rpIdHash)) return 'relying_party'
   if (!flags.up) return 'user_presence'
   if (requiresUserVerification(method, policy) && !flags.uv) return 'user_verification'

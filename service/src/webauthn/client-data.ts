@@ -1,4 +1,4 @@
-import type { KeyFault } from 'countersign/protocol'
+import type { keyTypes } from 'countersign/protocol'
 import type { RelyingPartySettings } from '../application.js'
 import { bytesFrom } from './base64url.js'
 
@@ -40,7 +40,7 @@ export function faultInClientData(
   data: ClientData,
   type: 'webauthn.create' | 'webauthn.get',
   relyingParty: RelyingPartySettings,
-): KeyFault | undefined {
+): keyTypes.KeyFault | undefined {
   if (data.type !== type) return 'malformed'
   const { origins, relatedOrigins, topOrigins } = relyingParty
   if (!origins.includes(data.origin) && !relatedOrigins.includes(data.origin)) return 'origin'

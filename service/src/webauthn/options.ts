@@ -1,4 +1,4 @@
-import type { KeyMethod, KeyOptions } from 'countersign/protocol'
+import type { KeyMethod, keyTypes } from 'countersign/protocol'
 import type { KeyPolicy, RelyingPartySettings } from '../application.js'
 import { requiresUserVerification } from './authenticator-data.js'
 import { COSE_ALGORITHM } from './public-key.js'
@@ -20,7 +20,7 @@ export function creationOptions(
     readonly exclude: readonly NamedCredential[]
     readonly timeoutMs: number
   },
-): KeyOptions {
+): keyTypes.KeyOptions {
   const { method, challenge, user, exclude, timeoutMs } = ceremony
   const residentKey = method === 'passkey' ? 'required' : 'discouraged'
   return {
@@ -54,7 +54,7 @@ export function requestOptions(
     readonly allow: readonly NamedCredential[]
     readonly timeoutMs: number
   },
-): KeyOptions {
+): keyTypes.KeyOptions {
   const { method, challenge, allow, timeoutMs } = ceremony
   return {
     rpId: id,

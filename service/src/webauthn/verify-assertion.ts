@@ -1,5 +1,5 @@
 import { verifyAuthenticationResponse } from '@simplewebauthn/server'
-import type { authenticationResponse, KeyFault } from 'countersign/protocol'
+import type { keyTypes, keyWire } from 'countersign/protocol'
 import type * as z from 'zod'
 import {
   type AuthenticatorData,
@@ -12,13 +12,13 @@ import type { ClientData } from './client-data.js'
 import { algorithmOf } from './public-key.js'
 
 /** An assertion as its `toJSON` writes it, with valid fields. */
-export type AssertionResponse = z.output<typeof authenticationResponse>
+export type AssertionResponse = z.output<typeof keyWire.authenticationResponse>
 
 /** Reads the authenticator data of an assertion, and checks everything in it that does not depend on the stored key. */
 export function readAssertion(
   { id, rawId, response }: AssertionResponse,
   expected: Expected,
-): { readonly fault: KeyFault } | { readonly fault: undefined; readonly data: AuthenticatorData } {
+): { readonly fault: keyTypes.KeyFault } | { readonly fault: undefined; readonly data: AuthenticatorData } {
   const bytes = bytesFrom(response.authenticatorData)
   const data = bytes && readAuthenticatorData(bytes)
   const isReadable = id === rawId && bytesFrom(id) && bytesFrom(response.signature)

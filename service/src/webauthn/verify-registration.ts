@@ -1,6 +1,6 @@
 import { verifyRegistrationResponse } from '@simplewebauthn/server'
 import { convertAAGUIDToString, decodeAttestationObject, isoCBOR } from '@simplewebauthn/server/helpers'
-import type { KeyFault, registrationResponse } from 'countersign/protocol'
+import type { keyTypes, keyWire } from 'countersign/protocol'
 import type * as z from 'zod'
 import { type Attestation, isAccepted, isWithoutCertificates } from './attestation.js'
 import {
@@ -14,7 +14,7 @@ import type { ClientData } from './client-data.js'
 import { algorithmOf, COSE_ALGORITHM } from './public-key.js'
 
 /** A new credential as its `toJSON` writes it, with valid fields. */
-export type RegistrationResponse = z.output<typeof registrationResponse>
+export type RegistrationResponse = z.output<typeof keyWire.registrationResponse>
 
 /** A verified credential. */
 export interface Credential {
@@ -30,7 +30,7 @@ export interface Credential {
 
 /** The result of checking a new credential. */
 export type RegistrationVerdict =
-  | { readonly fault: KeyFault }
+  | { readonly fault: keyTypes.KeyFault }
   | { readonly fault: undefined; readonly credential: Credential }
 
 /** Checks a new credential. Its client data must have been checked. */
@@ -89,7 +89,10 @@ function readAttestation(encoded: string): Attestation | undefined {
   }
 }
 
-function faultInPublicKey(publicKey: Uint8Array<ArrayBuffer>, { policy }: Expected): KeyFault | undefined {
+function faultInPublicKey(
+  publicKey: Uint8Array<ArrayBuffer>,
+  { policy }: Expected,
+): keyTypes.KeyFault | undefined {
   const algorithm = algorithmOf(publicKey)
   if (algorithm === undefined) return 'malformed'
   return policy.algorithms.some((name) => name === algorithm) ? undefined : 'algorithm'

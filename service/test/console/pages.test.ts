@@ -1,7 +1,8 @@
 import request from 'supertest'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
+import { SETTING_NAMES } from '../../src/applications/settings.js'
 import { PAGE_ROUTES } from '../../src/console/routes.js'
-import { SETTING_NAMES } from '../../src/operator/parse-settings.js'
 import { isAtLeast, ROLES, type Role } from '../../src/operator/role.js'
 import { simulatedOutcomeFor } from '../../src/test-mode/simulated-outcomes.js'
 import { eventReceiver } from '../events/event-receiver.js'
@@ -39,9 +40,8 @@ describe('the pages of the console', () => {
   })
 
   describe('by role (R106)', () => {
-    test.each(PAGE_ROUTES.map((route) => ({ ...route, title: `${route.method} ${route.path}` })))(
-      '$title requires the role $least',
-      async ({ method, path, least }) => {
+    test('require the role of their route', () =>
+      everyCase(PAGE_ROUTES, async ({ method, path, least }) => {
         const url = path.replace(/:\w+/g, 'unknown')
         const statusOf = async (browser: SignedIn['browser']) =>
           (method === 'get' ? await browser.get(url) : await post(browser, url)).status
@@ -51,8 +51,7 @@ describe('the pages of the console', () => {
           expect([role, status === 403]).toEqual([role, !isAtLeast(role, least)])
           expect(status).toBeLessThan(500)
         }
-      },
-    )
+      }))
 
     test('refuse what other sites send, and cannot be framed by them or run scripts of theirs (R11, R12, R13)', async () => {
       const { browser } = operators.admin

@@ -498,7 +498,7 @@ describe('several processes on one PostgreSQL', () => {
       // On a slow machine their own polls may have begun meanwhile, and lease some messages for 15 s.
       const held = () =>
         first.query("SELECT 1 FROM outbox WHERE state = 'queued' AND due_at > $1", [Date.now() + 10_000])
-      await vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: 10_000 })
+      await eventually(async () => expect(await held()).toEqual([]))
     }
     await work()
     expect([mails.arrived.length, refused.size]).toEqual([570, 30])

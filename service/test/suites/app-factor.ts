@@ -27,7 +27,18 @@ async function enroll(mfa: CompleteMfaService, contact: Contact & { kind: 'email
   return secret
 }
 
-export function appFactorSuite(bench: () => Bench): void {
+export function appFactorSuite(bench: () => Bench, isAtOnceOnly = false): void {
+  test('accepts one of 200 concurrent submissions of an app code (R51)', async () => {
+    const { mfa } = freshTenant(bench())
+    const contact = freshEmail()
+    const secret = await enroll(mfa, contact)
+    const right = { method: 'app', contact, kind: 'code', code: appCode(secret) } as const
+    const answers = await Promise.all(Array.from({ length: 200 }, () => mfa.verify(right)))
+    expect(answers.filter((answer) => answer.outcome === 'valid')).toHaveLength(1)
+  })
+
+  if (isAtOnceOnly) return
+
   test('creates a readable QR code with encoded label and issuer and a secret of 160 bits (R53, R56)', async () => {
     const { mfa } = freshTenant(bench(), { name: 'Va:ult & Söhne' })
     const contact = { kind: 'email', email: 'a+b@example.com' } as const
@@ -150,15 +161,6 @@ export function appFactorSuite(bench: () => Bench): void {
     expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: before })).toEqual(invalid)
     advance(-30)
     expect(await mfa.verify({ method: 'app', contact, kind: 'code', code: before })).toEqual(invalid)
-  })
-
-  test('accepts one of 200 concurrent submissions of an app code (R51)', async () => {
-    const { mfa } = freshTenant(bench())
-    const contact = freshEmail()
-    const secret = await enroll(mfa, contact)
-    const right = { method: 'app', contact, kind: 'code', code: appCode(secret) } as const
-    const answers = await Promise.all(Array.from({ length: 200 }, () => mfa.verify(right)))
-    expect(answers.filter((answer) => answer.outcome === 'valid')).toHaveLength(1)
   })
 
   test('accepts the former app until the new one is confirmed (R55)', async () => {

@@ -1,10 +1,10 @@
-import type { CompleteMfaService, Contact, VerifyRequest } from 'countersign/protocol'
+import type { CompleteMfaService, Contact } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { inProcessService } from '../../src/flows/in-process-service.js'
 import type { Queries } from '../../src/store/store.js'
 import { appCode, type Bench, freshEmail, freshTenant, type Tenant } from '../kit.js'
 
-type Attempt = Pick<VerifyRequest, 'method' | 'kind' | 'code'>
+type Attempt = Pick<Parameters<CompleteMfaService['verify']>[0], 'method' | 'kind' | 'code'>
 
 const ATTEMPTS: readonly (readonly [what: string, attempt: Attempt])[] = [
   ['a delivered code', { method: 'email', kind: 'code', code: '000000' }],

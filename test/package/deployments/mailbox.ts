@@ -50,7 +50,7 @@ export async function openMailboxes(): Promise<Mailboxes> {
         if (!found) throw new Error(`No ${what} came; there is ${JSON.stringify(mails.slice(-5))}`)
         return found
       },
-      { timeout: 10_000, interval: 10 },
+      { timeout: 20_000, interval: 10 },
     )
   return {
     url: `http://127.0.0.1:${port}`,

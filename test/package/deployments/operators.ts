@@ -16,8 +16,16 @@ export interface Operator {
 }
 
 /** Posts a form of the console. */
-export const post = (agent: Agent, path: string, fields: object = {}) =>
-  agent.post(path).type('form').send(fields)
+export function post(
+  agent: Agent,
+  path: string,
+  fields: Readonly<Record<string, string | readonly string[]>> = {},
+) {
+  const entries = Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  )
+  return agent.post(path).type('form').send(new URLSearchParams(entries).toString())
+}
 
 /** Invites an operator with the command of the service, and has them follow the link. */
 export async function signUp(deployment: Deployment, role: string, email: string): Promise<Operator> {

@@ -28,14 +28,19 @@ export async function expectNoCircle({ one, other }: Browser): Promise<void> {
 }
 
 /** What a browser would post with the form of a page, apart from lists to choose from. */
-export function fieldsOn(page: string): Record<string, string> {
+export function fieldsOn(page: string): Readonly<Record<string, string | readonly string[]>> {
   const inputs = [...page.matchAll(/<input\b[^>]*>/g)].map(([tag]) => ({
     name: attribute(tag, 'name'),
     value: attribute(tag, 'value') || (/\bchecked\b/.test(tag) ? 'on' : ''),
     isPosted: !tag.includes('type="checkbox"') || /\bchecked\b/.test(tag),
   }))
+  const posted = inputs.filter(({ name, isPosted }) => name && isPosted)
   return Object.fromEntries(
-    inputs.flatMap(({ name, value, isPosted }) => (name && isPosted ? [[name, value]] : [])),
+    posted.map(({ name, value }) => {
+      // Boxes of one list share their name.
+      const all = posted.filter((one) => one.name === name).map((one) => one.value)
+      return [name, all.length > 1 ? all : value]
+    }),
   )
 }
 

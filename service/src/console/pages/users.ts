@@ -145,7 +145,7 @@ function lockAction(user: UserReference, { lockedUntil }: UserState): Html | fal
 
 const TRUST_NOTE = html`<h2>Trusted browsers and sessions</h2>
 <p class="note">They are kept by the application, not by this service. Its staff end them there:
-<code>mfaAccount(mfa).revokeDevices(user)</code> ends the trust of all browsers, <code>mfaAccount(mfa).secure(user)</code> all sessions, too.</p>`
+<code>mfa.account.revokeDevices(user)</code> ends the trust of all browsers, <code>mfa.account.secure(user)</code> all sessions, too.</p>`
 
 function eraseForm(user: UserReference): Html {
   return html`<h2>Erase</h2>${userForm(

@@ -1,4 +1,4 @@
-import { KEY_VERBS, relyingPartyAnswer } from 'countersign/protocol'
+import { KEY_VERBS, keyWire } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { get, verbPost } from './operation.js'
@@ -65,7 +65,7 @@ export const KEY_OPERATIONS: ZodOpenApiPathsObject = {
         description:
           'The relying party of your application, from its settings. Serve `related_origins` as `origins` in `/.well-known/webauthn` on the domain `id`.',
         headers: { 'X-Request-Id': header('RequestId') },
-        content: { 'application/json': { schema: relyingPartyAnswer } },
+        content: { 'application/json': { schema: keyWire.relyingPartyAnswer } },
       },
     },
     problems: ['not_found', 'unavailable'],

@@ -1,4 +1,4 @@
-import { deliveryAnswer, SERVICE_IDENTITY, serviceIdentity, VERBS } from 'countersign/protocol'
+import { VERBS, wire } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { KEY_OPERATIONS } from './key-operations.js'
@@ -74,7 +74,7 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       200: {
         description: 'The delivery state of the latest message of the challenge.',
         headers: { 'X-Request-Id': header('RequestId') },
-        content: { 'application/json': { schema: deliveryAnswer } },
+        content: { 'application/json': { schema: wire.deliveryAnswer } },
       },
     },
     problems: ['not_found'],
@@ -109,7 +109,7 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       },
     },
   },
-  [SERVICE_IDENTITY]: get({
+  [wire.SERVICE_IDENTITY]: get({
     id: 'identify',
     summary: 'Identify the service',
     tag: 'Second factor',
@@ -117,7 +117,7 @@ export const OPERATIONS: ZodOpenApiPathsObject = {
       200: {
         description:
           'This is the Countersign service, so a client can use its additions. Every response also has the header `Countersign-API`.',
-        content: { 'application/json': { schema: serviceIdentity } },
+        content: { 'application/json': { schema: wire.serviceIdentity } },
       },
     },
   }),

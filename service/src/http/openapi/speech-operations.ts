@@ -1,14 +1,4 @@
-import {
-  JOB_ID,
-  JOBS_PATH,
-  STREAM_PATH,
-  streamTicketAnswer,
-  TICKETS_PATH,
-  TRANSCRIPTION_REFUSALS,
-  transcribeAnswer,
-  transcribeBody,
-  transcriptionJobAnswer,
-} from 'countersign/protocol'
+import { jobWire, streamWire, transcriptionWire } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { get, post, REQUEST_ID } from './operation.js'
@@ -19,7 +9,7 @@ const JOB_PARAMETER = {
   in: 'path' as const,
   required: true,
   description: 'The id of a job of your application.',
-  schema: { type: 'string' as const, pattern: JOB_ID.source },
+  schema: { type: 'string' as const, pattern: jobWire.JOB_ID.source },
   example: 'tj_3p_W79o5l64pvICP53C_rw',
 }
 
@@ -38,8 +28,8 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
       'Transcribes the speech in an audio or video file of at most 25 MB and 10 minutes. The service fetches the file from its address, or you upload it as `multipart/form-data`. `response_format` selects the form of the transcript. With `Accept: text/event-stream`, the response reports the progress: events named `progress`, then `result` with what the response would be otherwise, or `problem`.',
     tag: 'Speech',
     acceptsFile: true,
-    body: transcribeBody,
-    answer: transcribeAnswer,
+    body: transcriptionWire.transcribeBody,
+    answer: transcriptionWire.transcribeAnswer,
     otherAnswers: {
       'text/plain': { schema: { type: 'string', examples: ['go forward ten meters'] } },
       'application/x-subrip': { schema: { type: 'string' } },
@@ -49,9 +39,9 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
         example: EVENTS,
       },
     },
-    problems: [...TRANSCRIPTION_REFUSALS, 'engine_failed', 'engine_unavailable'],
+    problems: [...transcriptionWire.TRANSCRIPTION_REFUSALS, 'engine_failed', 'engine_unavailable'],
   }),
-  [JOBS_PATH]: post({
+  [jobWire.JOBS_PATH]: post({
     id: 'createTranscriptionJob',
     summary: 'Transcribe a recording without waiting',
     description:
@@ -59,8 +49,8 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
     tag: 'Speech',
     status: 202,
     acceptsFile: true,
-    body: transcribeBody,
-    answer: transcriptionJobAnswer,
+    body: transcriptionWire.transcribeBody,
+    answer: jobWire.transcriptionJobAnswer,
     problems: [
       'transcription_unavailable',
       'address_refused',
@@ -69,7 +59,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
       'too_many_jobs',
     ],
   }),
-  [`${JOBS_PATH}/{id}`]: {
+  [`${jobWire.JOBS_PATH}/{id}`]: {
     ...get({
       id: 'showTranscriptionJob',
       summary: 'Show a job',
@@ -81,7 +71,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
         200: {
           description: 'Success.',
           headers: { 'X-Request-Id': header('RequestId') },
-          content: { 'application/json': { schema: transcriptionJobAnswer } },
+          content: { 'application/json': { schema: jobWire.transcriptionJobAnswer } },
         },
       },
       problems: ['not_found', 'unavailable'],
@@ -101,7 +91,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
       }).get,
     },
   },
-  [TICKETS_PATH]: {
+  [streamWire.TICKETS_PATH]: {
     post: {
       operationId: 'createStreamTicket',
       summary: 'Create a ticket for a stream',
@@ -114,7 +104,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
         200: {
           description: 'Success.',
           headers: { 'X-Request-Id': header('RequestId') },
-          content: { 'application/json': { schema: streamTicketAnswer } },
+          content: { 'application/json': { schema: streamWire.streamTicketAnswer } },
         },
         ...problemResponses([
           'invalid_request',
@@ -125,7 +115,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
       },
     },
   },
-  [STREAM_PATH]: get({
+  [streamWire.STREAM_PATH]: get({
     id: 'openStream',
     summary: 'Transcribe a stream of audio',
     description:

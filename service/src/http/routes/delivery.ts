@@ -1,4 +1,4 @@
-import type { deliveryAnswer } from 'countersign/protocol'
+import type { wire } from 'countersign/protocol'
 import type { RequestHandler } from 'express'
 import type * as z from 'zod'
 import { deliveryState } from '../../delivery/delivery-state.js'
@@ -15,7 +15,10 @@ export function deliveryRoute(store: Store): RequestHandler<{ challenge: string 
       : undefined
     if (!state) return problem(response, 'not_found', { detail: 'This challenge has no message.' })
     const { updatedAt, ...rest } = state
-    const answer: z.output<typeof deliveryAnswer> = { ...rest, updated_at: new Date(updatedAt).toISOString() }
+    const answer: z.output<typeof wire.deliveryAnswer> = {
+      ...rest,
+      updated_at: new Date(updatedAt).toISOString(),
+    }
     if (!response.headersSent) response.json(answer)
   }
 }

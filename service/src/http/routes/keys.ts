@@ -1,17 +1,4 @@
-import {
-  type AuthenticateKeyAnswer,
-  type authenticateKeyAnswer,
-  KEY_TYPE,
-  type Key,
-  type KeyFault,
-  type KeyList,
-  type KeyOptionsAnswer,
-  type keyOptionsAnswer,
-  type listKeysAnswer,
-  type RegisterKeyAnswer,
-  type registerKeyAnswer,
-  type relyingPartyAnswer,
-} from 'countersign/protocol'
+import { KEY_TYPE, type Key, type keyTypes, type keyWire } from 'countersign/protocol'
 import type { RequestHandler } from 'express'
 import type * as z from 'zod'
 import { authenticateKey } from '../../flows/authenticate-key.js'
@@ -72,7 +59,7 @@ export const relyingPartyRoute: RequestHandler = function describeRelyingParty(r
     return problem(response, 'not_found', { detail: 'This application has no relying party.' })
   }
   const { id, name, origins, relatedOrigins } = relyingParty
-  const answer: z.output<typeof relyingPartyAnswer> = {
+  const answer: z.output<typeof keyWire.relyingPartyAnswer> = {
     id,
     name,
     origins: [...origins],
@@ -84,24 +71,28 @@ export const relyingPartyRoute: RequestHandler = function describeRelyingParty(r
 function optionsBody({
   options,
   expiresInSeconds,
-}: Granted<KeyOptionsAnswer>): z.output<typeof keyOptionsAnswer> {
+}: Granted<keyTypes.KeyOptionsAnswer>): z.output<typeof keyWire.keyOptionsAnswer> {
   return { options, expires_in: expiresInSeconds }
 }
 
-function registerBody(answer: Granted<RegisterKeyAnswer>) {
+function registerBody(answer: Granted<keyTypes.RegisterKeyAnswer>) {
   if (answer.outcome === 'invalid') return invalidKey(answer.fault)
-  return { key: keyBody(answer.key) } satisfies z.output<typeof registerKeyAnswer>
+  return { key: keyBody(answer.key) } satisfies z.output<typeof keyWire.registerKeyAnswer>
 }
 
-function authenticateBody(answer: Granted<AuthenticateKeyAnswer>) {
+function authenticateBody(answer: Granted<keyTypes.AuthenticateKeyAnswer>) {
   if (answer.outcome === 'invalid') return invalidKey(answer.fault)
   const { key, userVerified } = answer
   return { valid: true, key: keyBody(key), user_verified: userVerified } satisfies z.output<
-    typeof authenticateKeyAnswer
+    typeof keyWire.authenticateKeyAnswer
   >
 }
 
-function listBody({ keys, relyingPartyId, userHandle }: KeyList): z.output<typeof listKeysAnswer> {
+function listBody({
+  keys,
+  relyingPartyId,
+  userHandle,
+}: keyTypes.KeyList): z.output<typeof keyWire.listKeysAnswer> {
   return {
     keys: keys.map(keyBody),
     ...(relyingPartyId !== undefined && { relying_party_id: relyingPartyId }),
@@ -121,6 +112,6 @@ function keyBody({ id, method, name, backupEligible, backedUp, createdAt, lastUs
   }
 }
 
-function invalidKey(fault: KeyFault) {
+function invalidKey(fault: keyTypes.KeyFault) {
   return { problem: 'invalid_key', fault } as const
 }

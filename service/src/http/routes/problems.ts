@@ -1,4 +1,4 @@
-import { SERVICE_PROBLEMS, type ServiceProblemCode } from 'countersign/protocol'
+import { type ServiceProblemCode, wire } from 'countersign/protocol'
 import type { RequestHandler } from 'express'
 import { html, prefersHtml, sendPage } from '../html-page.js'
 import { baseUrlOf, problem } from '../problem.js'
@@ -8,10 +8,10 @@ import { PROBLEMS } from '../problem-catalogue.js'
 export const problemList: RequestHandler = function listProblems(_request, response) {
   const baseUrl = baseUrlOf(response)
   if (!prefersHtml(response)) {
-    response.json({ problems: SERVICE_PROBLEMS.map((code) => problemJson(code, baseUrl)) })
+    response.json({ problems: wire.SERVICE_PROBLEMS.map((code) => problemJson(code, baseUrl)) })
     return
   }
-  const entries = SERVICE_PROBLEMS.map(
+  const entries = wire.SERVICE_PROBLEMS.map(
     (code) => html`<div><dt><a href="${baseUrl}/problems/${code}"><code>${code}</code></a></dt>
 <dd><span class="status bad">${PROBLEMS[code].status}</span> ${PROBLEMS[code].title}</dd></div>`,
   )
@@ -54,5 +54,5 @@ function problemJson(code: ServiceProblemCode, baseUrl: string) {
 }
 
 function isCode(text: unknown): text is ServiceProblemCode {
-  return SERVICE_PROBLEMS.some((code) => code === text)
+  return wire.SERVICE_PROBLEMS.some((code) => code === text)
 }

@@ -1,4 +1,4 @@
-import type { streamTicketAnswer } from 'countersign/protocol'
+import type { streamWire } from 'countersign/protocol'
 import type { RequestHandler } from 'express'
 import * as z from 'zod'
 import { liveUnavailable } from '../../flows/transcribe-live.js'
@@ -19,7 +19,7 @@ export function ticketRoute(live: LiveTranscription, store: Store): RequestHandl
       return problem(response, 'transcription_unavailable', { detail: liveUnavailable().message })
     }
     const { ticket, expiresInSeconds } = await issueTicket(store, callingApplication(request).id)
-    const answer: z.output<typeof streamTicketAnswer> = { ticket, expires_in: expiresInSeconds }
+    const answer: z.output<typeof streamWire.streamTicketAnswer> = { ticket, expires_in: expiresInSeconds }
     response.json(answer)
   }
 }

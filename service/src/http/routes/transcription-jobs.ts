@@ -1,4 +1,4 @@
-import { isAddress, JOB_ID, JOBS_PATH, type transcriptionJobAnswer } from 'countersign/protocol'
+import { jobWire, transcriptionWire } from 'countersign/protocol'
 import type { Request, RequestHandler, Response } from 'express'
 import type * as z from 'zod'
 import { parseTranscribe } from '../../requests/inputs.js'
@@ -24,10 +24,14 @@ import { receiveForm } from '../upload.js'
 export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler[] {
   async function create(request: Request, response: Response, file: JobFile, speech: SpeechOptions) {
     // Everything else that is wrong with an address shows when it is fetched.
-    if ('address' in file && !isAddress(file.address)) return refuse(response, { reason: 'address_refused' })
+    if ('address' in file && !transcriptionWire.isAddress(file.address))
+      return refuse(response, { reason: 'address_refused' })
     const job = await jobs.create(callingApplication(request).id, file, speech)
     if (!job) return tooMany(response)
-    response.status(202).location(`${request.baseUrl}${JOBS_PATH}/${job.id}`).json(jobBody(job, response))
+    response
+      .status(202)
+      .location(`${request.baseUrl}${jobWire.JOBS_PATH}/${job.id}`)
+      .json(jobBody(job, response))
   }
 
   /** Whether a refusal was sent, before anything is received. */
@@ -87,14 +91,14 @@ export function deleteJobRoute(jobs: TranscriptionJobs): RequestHandler {
 
 /** The id in the path, if it can be that of a job. */
 function idIn({ params: { id } }: Request): string | undefined {
-  return typeof id === 'string' && JOB_ID.test(id) ? id : undefined
+  return typeof id === 'string' && jobWire.JOB_ID.test(id) ? id : undefined
 }
 
 function tooMany(response: Response): void {
   problem(response, 'too_many_jobs', { retryAfterSeconds: TOO_MANY_JOBS_RETRY_SECONDS })
 }
 
-function jobBody(job: Job, response: Response): z.output<typeof transcriptionJobAnswer> {
+function jobBody(job: Job, response: Response): z.output<typeof jobWire.transcriptionJobAnswer> {
   const { id, state, createdAt, expiresAt, recognized, problem } = job
   return {
     id,

@@ -1,12 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import {
-  MAX_FRAME_BYTES,
-  type ServiceProblemCode,
-  STREAM_PATH,
-  STREAM_PROTOCOL,
-  streamLanguage,
-} from 'countersign/protocol'
+import { type ServiceProblemCode, streamWire } from 'countersign/protocol'
 import { WebSocketServer } from 'ws'
 import { liveUnavailable } from '../../flows/transcribe-live.js'
 import { describeError, type Logger } from '../../log/logger.js'
@@ -59,9 +53,9 @@ export function streamAcceptor(parts: StreamParts) {
   const sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    maxPayload: MAX_FRAME_BYTES,
+    maxPayload: streamWire.MAX_FRAME_BYTES,
     perMessageDeflate: false,
-    handleProtocols: () => STREAM_PROTOCOL,
+    handleProtocols: () => streamWire.STREAM_PROTOCOL,
   })
 
   async function applicationOf(request: IncomingMessage, query: URLSearchParams): Promise<string> {
@@ -80,8 +74,8 @@ export function streamAcceptor(parts: StreamParts) {
   function checkHandshake(request: IncomingMessage): void {
     const errors = ambiguousHeaders(request)
     const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
-    if (!offered.includes(STREAM_PROTOCOL)) {
-      errors.push({ field: 'sec-websocket-protocol', detail: `must contain ${STREAM_PROTOCOL}` })
+    if (!offered.includes(streamWire.STREAM_PROTOCOL)) {
+      errors.push({ field: 'sec-websocket-protocol', detail: `must contain ${streamWire.STREAM_PROTOCOL}` })
     }
     if (request.method !== 'GET') throw new Refused('method_not_allowed')
     if (errors.length > 0) throw new Refused('invalid_request', { errors })
@@ -90,7 +84,7 @@ export function streamAcceptor(parts: StreamParts) {
   function languageIn(query: URLSearchParams): string | undefined {
     const given = query.get('language')
     if (given === null) return undefined
-    const { data, error } = streamLanguage.safeParse(given)
+    const { data, error } = streamWire.streamLanguage.safeParse(given)
     if (data !== undefined) return data
     const errors = [{ field: 'language', detail: error?.issues[0]?.message ?? 'is invalid' }]
     throw new Refused('invalid_request', { errors })
@@ -104,13 +98,13 @@ export function streamAcceptor(parts: StreamParts) {
     socket.on('error', destroy)
     const record = (status: number, application?: string, problem?: ServiceProblemCode) => {
       const ms = Math.round((performance.now() - start) * 10) / 10
-      observeRequest({ method: 'GET', route: STREAM_PATH, status, seconds: ms / 1_000 })
+      observeRequest({ method: 'GET', route: streamWire.STREAM_PATH, status, seconds: ms / 1_000 })
       log({
         level: 'info',
         event: 'http.request',
         request: id,
         method: 'GET',
-        route: STREAM_PATH,
+        route: streamWire.STREAM_PATH,
         status,
         ms,
         ...(application && { application }),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { STREAM_PATH } from 'countersign/protocol'
+import { streamWire } from 'countersign/protocol'
 import { respondOnSocket } from '../socket-problem.js'
 
 type AcceptStream = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
@@ -19,7 +19,7 @@ export function attachStreams(server: Server, accept: AcceptStream, mountPath = 
   ignoreUpgrades(server, isIgnored)
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const path = (request.url ?? '').split('?', 1)[0]
-    if (isWebSocket(request) && path === `${mountPath}${STREAM_PATH}`)
+    if (isWebSocket(request) && path === `${mountPath}${streamWire.STREAM_PATH}`)
       return void accept(request, socket, head)
     if (server.listenerCount('upgrade') > 1) return
     socket.on('error', () => socket.destroy())

@@ -1,10 +1,4 @@
-import {
-  STREAM_SAMPLE_RATE,
-  type StreamErrorCode,
-  type StreamMessage,
-  streamRequest,
-  type TranscriptPiece,
-} from 'countersign/protocol'
+import { streamWire, type TranscriptPiece } from 'countersign/protocol'
 import type { WebSocket } from 'ws'
 import type { LiveStream, StreamFailure, StreamPlace } from '../../transcription/live/live-transcription.js'
 import type { Origin } from '../../transcription/transcription.js'
@@ -17,7 +11,7 @@ const MAX_UNREAD_BYTES = 1024 * 1024
 const CLOSE_TIMEOUT_MS = 2_000
 
 const NORMAL = 1000
-const CLOSE_CODES: Readonly<Record<StreamErrorCode, number>> = {
+const CLOSE_CODES: Readonly<Record<streamWire.StreamErrorCode, number>> = {
   invalid_message: 1008,
   idle: 1008,
   stream_too_long: 1008,
@@ -53,7 +47,7 @@ export async function serveStream(
     idle = setTimeout(() => fail({ code: 'idle', detail: IDLE }), idleMs)
   }
   const stopWaiting = () => clearTimeout(idle)
-  function send(message: StreamMessage): void {
+  function send(message: streamWire.StreamMessage): void {
     if (isClosing) return
     if (message.type === 'partial' && socket.bufferedAmount > SKIP_PARTIALS_BYTES) return
     socket.send(JSON.stringify(message))
@@ -125,7 +119,7 @@ export async function serveStream(
   socket.pause()
   stream = await place.open(origin, language, { onPiece: (piece) => send(messageOf(piece)), onFailure: fail })
   if (isClosing) return stream.close()
-  send({ type: 'ready', sample_rate: STREAM_SAMPLE_RATE })
+  send({ type: 'ready', sample_rate: streamWire.STREAM_SAMPLE_RATE })
   socket.resume()
   awaitClient()
 }
@@ -135,14 +129,14 @@ const ODD = 'Audio must be PCM with 16 bits, so each frame has an even number of
 const UNKNOWN = 'Text frames must be {"type":"end"} or {"type":"keepalive"}. Send audio as binary frames.'
 const AFTER_END = 'Nothing may follow {"type":"end"}.'
 
-function messageOf(piece: TranscriptPiece): StreamMessage {
+function messageOf(piece: TranscriptPiece): streamWire.StreamMessage {
   if (piece.type === 'partial') return piece
   return { type: 'final', text: piece.text, start_ms: piece.startMs, end_ms: piece.endMs }
 }
 
 function parseRequest(text: string) {
   try {
-    return streamRequest.safeParse(JSON.parse(text)).data
+    return streamWire.streamRequest.safeParse(JSON.parse(text)).data
   } catch {
     return undefined
   }

@@ -1,12 +1,4 @@
-import {
-  MAX_FRAME_BYTES,
-  STREAM_PATH,
-  STREAM_PROTOCOL,
-  STREAM_SAMPLE_RATE,
-  streamLanguage,
-  streamMessage,
-  streamRequest,
-} from 'countersign/protocol'
+import { streamWire } from 'countersign/protocol'
 import * as z from 'zod'
 
 /** How a message that the service sends or reads is described. */
@@ -21,13 +13,13 @@ const SUMMARIES: Readonly<Record<string, string>> = {
 
 const AUDIO = {
   name: 'audio',
-  summary: `PCM with ${STREAM_SAMPLE_RATE} samples per second, 16 bits, little-endian, one channel, in binary frames of whole samples.`,
+  summary: `PCM with ${streamWire.STREAM_SAMPLE_RATE} samples per second, 16 bits, little-endian, one channel, in binary frames of whole samples.`,
   contentType: 'application/octet-stream',
-  payload: { type: 'string', format: 'binary', minLength: 2, maxLength: MAX_FRAME_BYTES },
+  payload: { type: 'string', format: 'binary', minLength: 2, maxLength: streamWire.MAX_FRAME_BYTES },
 }
 
-const REQUESTS = messagesOf(streamRequest.options)
-const RESPONSES = messagesOf(streamMessage.options)
+const REQUESTS = messagesOf(streamWire.streamRequest.options)
+const RESPONSES = messagesOf(streamWire.streamMessage.options)
 
 /** The protocol of transcription streams as an AsyncAPI 3.0 document. `publicUrl` is the address of the service. */
 export function streamDocument(publicUrl: string | undefined) {
@@ -45,8 +37,8 @@ export function streamDocument(publicUrl: string | undefined) {
     ...(publicUrl !== undefined && { servers: { service: serverAt(publicUrl) } }),
     channels: {
       stream: {
-        address: STREAM_PATH,
-        description: `The subprotocol is \`${STREAM_PROTOCOL}\`. The connection closes with 1000 after the last text, and with 1008, 1009, 1011 or 1013 if the stream ends early.`,
+        address: streamWire.STREAM_PATH,
+        description: `The subprotocol is \`${streamWire.STREAM_PROTOCOL}\`. The connection closes with 1000 after the last text, and with 1008, 1009, 1011 or 1013 if the stream ends early.`,
         messages: { audio: AUDIO, ...REQUESTS, ...RESPONSES },
         bindings: {
           ws: {
@@ -54,13 +46,13 @@ export function streamDocument(publicUrl: string | undefined) {
             query: {
               type: 'object',
               properties: {
-                language: jsonSchema(streamLanguage),
+                language: jsonSchema(streamWire.streamLanguage),
                 ticket: { type: 'string', description: 'A ticket instead of the API key, for browsers.' },
               },
             },
             headers: {
               type: 'object',
-              properties: { 'Sec-WebSocket-Protocol': { type: 'string', const: STREAM_PROTOCOL } },
+              properties: { 'Sec-WebSocket-Protocol': { type: 'string', const: streamWire.STREAM_PROTOCOL } },
               required: ['Sec-WebSocket-Protocol'],
             },
             bindingVersion: '0.1.0',

@@ -1,4 +1,4 @@
-import { STREAM_BYTES_PER_SECOND, type StreamErrorCode, type TranscriptPiece } from 'countersign/protocol'
+import { streamWire, type TranscriptPiece } from 'countersign/protocol'
 import { describeError, type Logger } from '../../log/logger.js'
 import { type EngineError, engineErrorOf } from '../engines/engine-error.js'
 import { fairSlots } from '../fair-slots.js'
@@ -12,7 +12,7 @@ const ENGINE_TIMEOUT_MS = 60_000
 
 /** Why a stream ended before its audio did. */
 export interface StreamFailure {
-  readonly code: StreamErrorCode
+  readonly code: streamWire.StreamErrorCode
   /** One sentence for the caller. */
   readonly detail: string
 }
@@ -112,7 +112,7 @@ async function openStream(parts: {
     controller.abort(new Error('The stream is closed.'))
     stopWaiting()
     release()
-    streamLog.closed(bytes / STREAM_BYTES_PER_SECOND)
+    streamLog.closed(bytes / streamWire.STREAM_BYTES_PER_SECOND)
   }
   function fail(failure: StreamFailure): void {
     if (controller.signal.aborted) return
@@ -157,7 +157,7 @@ async function openStream(parts: {
   return {
     async write(pcm) {
       bytes += pcm.length
-      if (bytes > MAX_SECONDS * STREAM_BYTES_PER_SECOND) fail(TOO_LONG)
+      if (bytes > MAX_SECONDS * streamWire.STREAM_BYTES_PER_SECOND) fail(TOO_LONG)
       else if (stream && !controller.signal.aborted) await withinTime(stream.write(pcm))
     },
     async end() {

@@ -1,4 +1,4 @@
-import { STREAM_BYTES_PER_SECOND } from 'countersign/protocol'
+import { streamWire } from 'countersign/protocol'
 import * as z from 'zod'
 import { EngineError } from '../engines/engine-error.js'
 import { type EngineSocket, openEngineSocket } from './engine-socket.js'
@@ -47,7 +47,7 @@ async function openSession(
   { language, onPiece, onFailure, signal }: StreamRequest,
 ): Promise<EngineStream> {
   let sentBytes = 0
-  const heardMs = () => Math.round((sentBytes / STREAM_BYTES_PER_SECOND) * 1_000)
+  const heardMs = () => Math.round((sentBytes / streamWire.STREAM_BYTES_PER_SECOND) * 1_000)
   let isDone = false
   let finish = () => {}
   const finished = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-import { STREAM_BYTES_PER_SECOND, STREAM_SAMPLE_RATE } from 'countersign/protocol'
+import { streamWire } from 'countersign/protocol'
 import * as z from 'zod'
 import { EngineError } from '../engines/engine-error.js'
 import { type EngineSocket, openEngineSocket } from './engine-socket.js'
@@ -49,7 +49,7 @@ async function openVosk(url: string, request: StreamRequest): Promise<EngineStre
         return fail(new EngineError('engine_failed', 'The transcription server sent an invalid message.'))
       }
       const { text, result = [] } = final.data
-      const heardMs = Math.round((sentBytes / STREAM_BYTES_PER_SECOND) * 1_000)
+      const heardMs = Math.round((sentBytes / streamWire.STREAM_BYTES_PER_SECOND) * 1_000)
       const startMs = Math.round((result[0]?.start ?? lastEndMs / 1_000) * 1_000)
       const endMs = Math.max(startMs, Math.round((result.at(-1)?.end ?? heardMs / 1_000) * 1_000))
       lastEndMs = endMs
@@ -63,7 +63,7 @@ async function openVosk(url: string, request: StreamRequest): Promise<EngineStre
       } else fail(new EngineError('engine_unavailable', 'The transcription server closed the connection.'))
     },
   })
-  await socket.send(JSON.stringify({ config: { sample_rate: STREAM_SAMPLE_RATE, words: true } }))
+  await socket.send(JSON.stringify({ config: { sample_rate: streamWire.STREAM_SAMPLE_RATE, words: true } }))
   return {
     write(pcm) {
       sentBytes += pcm.length

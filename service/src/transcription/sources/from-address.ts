@@ -1,6 +1,6 @@
 import { type Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { MAX_RECORDING_BYTES } from 'countersign/protocol'
+import { transcriptionWire } from 'countersign/protocol'
 import { type AddressRules, isForbiddenAddress, publicAgent } from '../../outbound/public-agent.js'
 import { withTimeLimit } from '../../time-limit.js'
 import {
@@ -55,7 +55,7 @@ async function fetchFile(url: URL, agent: HttpAgent, path: string, signal: Abort
     // The request asked for no encoding; a compressed file could be larger than it seems.
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') return fetchFailed
     if (!isMedia(headers['content-type'])) return unsupportedMedia
-    if (Number(headers['content-length'] ?? 0) > MAX_RECORDING_BYTES) return fileTooLarge
+    if (Number(headers['content-length'] ?? 0) > transcriptionWire.MAX_RECORDING_BYTES) return fileTooLarge
     return await saveRecording(response, path, signal)
   } finally {
     response.destroy()

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { MAX_RECORDING_BYTES } from 'countersign/protocol'
+import { transcriptionWire } from 'countersign/protocol'
 import { fileTooLarge, type Received } from './recording-source.js'
 
 class TooLargeError extends Error {}
@@ -16,7 +16,7 @@ export async function saveRecording(
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      if (bytes > MAX_RECORDING_BYTES) done(new TooLargeError())
+      if (bytes > transcriptionWire.MAX_RECORDING_BYTES) done(new TooLargeError())
       else done(null, chunk)
     },
   })

@@ -1,1 +1,0 @@
-CREATE INDEX CONCURRENTLY outbox_of_account ON outbox (application, account) WHERE account IS NOT NULL;

@@ -1,0 +1,25 @@
+import * as z from 'zod'
+
+/** What a person reads about a setting, in the console, on the command line and in documents. */
+export interface SettingText {
+  /** What it does, in one or two sentences. */
+  readonly hint: string
+  /** The default. */
+  readonly usual: string
+  /** The values to choose from, where the rule does not list them. */
+  readonly choices?: readonly string[]
+}
+
+const texts = new WeakMap<z.core.$ZodType, SettingText>()
+
+/** The rule of a setting, which can be left out, with what a person reads about it. */
+export function setting<Rule extends z.ZodType>(rule: Rule, text: SettingText): z.ZodOptional<Rule> {
+  const optional = z.optional(rule)
+  texts.set(optional, text)
+  return optional
+}
+
+/** What a person reads about a setting that `setting` made. */
+export function textOf(rule: z.core.$ZodType): SettingText | undefined {
+  return texts.get(rule)
+}

@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { SETTING_GROUPS, type SettingDescription } from '../src/applications/settings.js'
+import { LIMIT_NAMES, limitText } from '../src/limits.js'
+import { OPTION_VARIABLES, PROCESS_VARIABLES, type Variable } from '../src/variables.js'
+import { choicesIn } from '../src/written-value.js'
+
+const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
+
+/** The schemas whose doc comments describe options, with what comes before the names of their members. */
+const SCHEMAS = [
+  ['src/process-options.ts', 'processSchema', ''],
+  ['src/options.ts', 'optionsSchema', ''],
+  ['src/console-option.ts', 'consoleRule', 'console.'],
+  ['src/applications/key-settings.ts', 'relyingPartyOption', 'relyingParty.'],
+  ['src/applications/key-settings.ts', 'keyPolicyOption', 'keyPolicy.'],
+] as const
+
+/** The doc comment of each option. */
+async function docComments(): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (const [file, schema, owner] of SCHEMAS) {
+    const [, body = ''] =
+      new RegExp(`^export const ${schema} = ([\\s\\S]*?)^\\}?\\)`, 'm').exec(await read(file)) ?? []
+    for (const [, comment = '', name = ''] of body.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s+(\w+)[:,]/g)) {
+      if (!found.has(owner + name)) found.set(owner + name, comment.replace(/\n *\* ?/g, ' ').trim())
+    }
+  }
+  return found
+}
+
+const comments = await docComments()
+
+/** Text in a cell of a table, with what Markdown would take for marks. */
+const escaped = (text: string) =>
+  text
+    .split('`')
+    .map((part, nth) => (nth % 2 === 0 ? part.replace(/[<*_]/g, '\\$&') : part).replaceAll('|', '\\|'))
+    .join('`')
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+const VARIABLES = [...PROCESS_VARIABLES, ...OPTION_VARIABLES]
+
+/** Names of options in the description of an option, as their variables. */
+function withVariables(text: string, option: string): string {
+  const owner = option.slice(0, option.lastIndexOf('.') + 1)
+  return text.replace(/`(\w+)`/g, (whole, name: string) => {
+    const other = VARIABLES.find((one) => one.option === owner + name)
+    return other && other.option !== option ? `\`${other.name}\`` : whole
+  })
+}
+
+function listed({ choices, isList }: { readonly choices?: readonly string[]; readonly isList: boolean }) {
+  return choices ? ` ${isList ? 'Of' : 'One of'} ${choices.join(', ')}.` : ''
+}
+
+function variableRow({ name, option, rule, usual, form }: Variable): string[] {
+  const limit = limitText(option)
+  const more = form ? ` ${form}` : ''
+  if (limit) {
+    const hint = withVariables(escaped(limit.hint), option)
+    return [`\`${name}\``, limit.usual, `${hint} Allowed: ${limit.allowed}.`]
+  }
+  const comment = (comments.get(option) ?? '').replace(/ Required\.| \(R\d+\)/g, '')
+  const [whole = '', initial = ''] = / Defaults to ((?:[^.]|\.(?!\s|$))+)\./.exec(comment) ?? []
+  const values = choicesIn(rule).isList ? listed(choicesIn(rule)) : ''
+  const text = `${withVariables(escaped(comment.replace(whole, '')), option)}${values}${more}`
+  return [`\`${name}\``, withVariables(usual ?? initial, option), text]
+}
+
+function limitRow(name: string): string[] {
+  const variable = OPTION_VARIABLES.find(({ option }) => option === `limits.${name}`)
+  const { hint = '', allowed = '', usual = '' } = limitText(name) ?? {}
+  return [`\`${name}\``, `\`${variable?.name}\``, usual, allowed, escaped(hint)]
+}
+
+function settingRow({ name, hint, usual, allowed, isLong, ...values }: SettingDescription): string[] {
+  const range = allowed && ` Allowed: ${allowed}.`
+  const file = isLong && ` \`${name}=@file.json\` reads a file.`
+  return [`\`${name}\``, usual, `${escaped(hint)}${range ?? ''}${listed(values)}${file || ''}`]
+}
+
+const TABLES = {
+  variables: table(
+    ['variable', 'default', ''],
+    VARIABLES.filter(({ option }) => !option.startsWith('limits.')).map(variableRow),
+  ),
+  limits: table(['option', 'variable', 'default', 'allowed', ''], LIMIT_NAMES.map(limitRow)),
+  settings: table(
+    ['setting', 'default', ''],
+    SETTING_GROUPS.flatMap(({ settings }) => settings.map(settingRow)),
+  ),
+}
+
+/** A document with its tables as the sources have them now. */
+function withTables(text: string): string {
+  return text.replace(
+    /^<!-- (variables|limits|settings): .*-->\n[\s\S]*?^<!-- end -->/gm,
+    (part, name: keyof typeof TABLES) => `${part.split('\n')[0]}\n\n${TABLES[name]}\n\n<!-- end -->`,
+  )
+}
+
+test.each([
+  ['README.md', 2],
+  ['docs/operating.md', 1],
+])('the tables of options in %s are those that `npm run docs` writes', async (path, tables) => {
+  const text = await read(path)
+  expect(text.match(/^<!-- end -->/gm)).toHaveLength(tables)
+  await expect(withTables(text)).toMatchFileSnapshot(`../${path}`)
+})
+
+test('every option with a variable has a doc comment with its default, or is a limit', () => {
+  const silent = VARIABLES.filter(({ option }) => {
+    if (limitText(option.replace('limits.', ''))) return false
+    return !/\bDefaults to\b|\bRequired\b|\bWithout it\b|cannot change later/.test(comments.get(option) ?? '')
+  })
+  expect(silent.map(({ option }) => option)).toEqual([])
+})

@@ -1,0 +1,54 @@
+import * as z from 'zod'
+import type { Duration } from '../duration.js'
+import { callback, duration, inMilliseconds, sitePath } from '../option-rules.js'
+import { AMR_VALUES, type Amr } from '../protocol/amr.js'
+import type { PolicyContext } from './policy.js'
+
+/** The login around the second factor. All paths are as a browser sees them. */
+export interface LoginOptions<User = Express.User> {
+  /** Your sign-in page. Defaults to `/login`. */
+  signInPath?: string | undefined
+  /** Your sign-out route. Defaults to `/logout`. */
+  signOutPath?: string | undefined
+  /** Where the user goes after sign-in when no other page was requested. Defaults to `/`. */
+  homePath?: string | undefined
+  /**
+   * More paths that a pending login may reach, each with everything under it; `req.user` is not set there. The routers,
+   * the sign-in and sign-out paths, and `/mfa-login` can always be reached. Defaults to `[]`.
+   */
+  pendingPaths?: readonly string[] | undefined
+  /** How long the user has for the second factor after the first, `2m` to `15m`. Defaults to `10m`. */
+  pendingLifetime?: Duration | undefined
+  /**
+   * Lets any fresh second factor change the factors of an account, request backup codes and trust a browser, even one that
+   * is weaker than the strongest factor of the account. An attacker with the password and the mailbox can then replace the
+   * user's authenticator app. Defaults to `false`. See SECURITY.md#changing-factors.
+   */
+  allowWeakFactorsToChangeFactors?: boolean | undefined
+  /** What your own login proves, as an RFC 8176 value for `amr`. Defaults to `pwd`. */
+  firstFactor?: Amr | undefined
+  /**
+   * Returns that this login was a passkey sign-in of your own in which the authenticator verified the user: `hwk` for a passkey that
+   * exists on one device only, `swk` for one that can be synced. The session is then verified, with the `amr` of that passkey, and
+   * counts as one that has just shown a passkey. `undefined` for every other login, also for a key without user verification. Off
+   * unless given. See docs/keys.md#your-own-passkey-sign-in.
+   */
+  passkeySignIn?: ((context: PolicyContext<User>) => 'hwk' | 'swk' | undefined) | undefined
+}
+
+/** The rules of the option `login`. */
+export const login = inMilliseconds(
+  z.strictObject(
+    {
+      signInPath: sitePath('/login').default('/login'),
+      signOutPath: sitePath('/logout').default('/logout'),
+      homePath: sitePath('/home').default('/'),
+      pendingPaths: z.array(sitePath('/about'), { error: 'must be a list of paths' }).default([]),
+      pendingLifetime: duration('2m', '15m', '10m').prefault('10m'),
+      allowWeakFactorsToChangeFactors: z.boolean({ error: 'must be true or false' }).default(false),
+      firstFactor: z.enum(AMR_VALUES, { error: 'must be a value of RFC 8176, like "pwd"' }).default('pwd'),
+      passkeySignIn: callback<NonNullable<LoginOptions['passkeySignIn']>>('must be a function').optional(),
+    } satisfies Record<keyof LoginOptions, z.ZodType>,
+    { error: 'must be an object like { signInPath: "/login" }' },
+  ),
+)

@@ -1,0 +1,55 @@
+import * as z from 'zod'
+import { sitePath } from '../option-rules.js'
+
+/** Where the routers and documents are, as a browser sees it. */
+export interface UrlOptions {
+  /** Where the routers are mounted. Defaults to `/mfa`. Another mount path fails the request with `ERR_MFA_MOUNT_PATH`. */
+  path?: string | undefined
+  /**
+   * The part of the path that a proxy in front of the app removes, like `/bank`. All paths in the options include it.
+   * Defaults to none. An app that is mounted in another Express app does not need it. See docs/options.md#below-a-path.
+   */
+  pathPrefix?: string | undefined
+  /**
+   * The https address of your app without a path, like `https://app.example`. It adds a "this wasn't me" link to
+   * notices, which needs `notices.store` or `trustedDevices`. By default, notices have no link.
+   */
+  publicUrl?: string | undefined
+  /**
+   * The address of a copy of docs/errors.md. The `type` of each problem response then links to its code. By default,
+   * `type` is a URN with the code.
+   */
+  docsUrl?: string | undefined
+}
+
+const docsText = 'must be the address of a page without #, like https://docs.example.com/mfa-errors'
+const publicUrlText =
+  'must be the https address of the app without a path, like https://app.example (http on this machine only)'
+
+function isOrigin(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { protocol, hostname, pathname, search, hash, username } = new URL(url)
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  const isBare = pathname === '/' && search === '' && hash === '' && username === ''
+  return isBare && (protocol === 'https:' || (protocol === 'http:' && isHere))
+}
+
+/** The rules of the option `urls`. */
+export const urls = z.strictObject(
+  {
+    path: sitePath('/mfa')
+      .regex(/[^/]$/, { error: 'must not end with a slash, and must not be the root of the site' })
+      .default('/mfa'),
+    pathPrefix: sitePath('/bank').regex(/[^/]$/, { error: 'must not end with a slash' }).default(''),
+    publicUrl: z
+      .string({ error: publicUrlText })
+      .refine(isOrigin, { error: publicUrlText })
+      .transform((url) => new URL(url).origin)
+      .optional(),
+    docsUrl: z
+      .url({ protocol: /^https?$/, error: docsText })
+      .regex(/^[^#]+$/, { error: docsText })
+      .optional(),
+  },
+  { error: 'must be an object like { path: "/mfa" }' },
+)

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { readOptions } from '../../src/settings.js'
+import { WORKING } from './read.js'
+
+it('an option has one name from the app to the code that reads it, and a time has its unit in addition', () => {
+  const given = {
+    callbackTimeout: '2s',
+    location: () => 'Lyon',
+    login: { pendingPaths: ['/help'], pendingLifetime: '3m' },
+    limits: { codeLifetime: '2m', lockDuration: '20m', resendWaits: ['40s', '50s'] },
+    notices: { store: 'memory', onNotice: () => {} },
+    languages: { offer: ['en', 'de'] },
+    trustedDevices: { store: 'memory', maxAge: '2d' },
+    service: { ...WORKING.service, timeout: '4s', breaker: { pause: '20s' } },
+  }
+  const settings = readOptions({ ...WORKING, ...given })
+  expect(settings).toMatchObject({
+    callbackTimeoutMs: 2_000,
+    location: given.location,
+    pendingPaths: ['/help'],
+    pendingLifetimeMs: 180_000,
+    limits: { codeLifetimeMs: 120_000, lockDurationMs: 1_200_000, resendWaitsMs: [40_000, 50_000] },
+    notices: given.notices,
+    languages: given.languages,
+    trustedDevices: { maxAgeMs: 172_800_000 },
+    service: { timeoutMs: 4_000, breaker: { pauseMs: 20_000 } },
+  })
+  const times = ['callbackTimeout', 'pendingLifetime', 'codeLifetime', 'maxAge']
+  for (const time of times) expect(settings).not.toHaveProperty(time)
+})
