@@ -13,6 +13,7 @@ import { depsOf, shareDeps } from './mfa.js'
 import type { MfaOptions } from './options.js'
 import { PassportMfaStrategy } from './passport/strategy.js'
 import type { MfaService } from './protocol/service.js'
+import type { TranscriptionService } from './protocol/transcription.js'
 import { buildAdmission } from './routers/admission.js'
 import { addAssets } from './routers/assets.js'
 import { addBackupRoutes } from './routers/backup.js'
@@ -116,8 +117,11 @@ export interface Mfa<User = Express.User> {
   readonly account: MfaAccount<User>
   /** Returns what happened since the process started: in all parts of these options. */
   readonly metrics: () => MfaMetrics
-  /** The MFA service that the options name, as the parts call it: its answers are validated, and failures pause calls. */
-  readonly client: MfaService
+  /**
+   * The MFA service that the options name, as the parts call it: its answers are validated, and failures pause calls. It
+   * transcribes if the service does.
+   */
+  readonly client: MfaService & Partial<TranscriptionService>
 }
 
 /**

@@ -2,23 +2,23 @@ import type { ServiceAddress } from './client/address.js'
 import { decodeAudio } from './client/decode-audio.js'
 import { unsupportedJobs } from './client/job-client.js'
 import { unsupportedLive } from './client/live-client.js'
-import { phoneFormat } from './client/phone-format.js'
+import { withPhoneFormat } from './client/phone-format.js'
 import { httpService } from './client/service.js'
 import { TranscriptionError } from './errors.js'
-import type { Contact } from './protocol/contact.js'
-import type { LiveOptions, StreamTicket, TranscriptPiece } from './protocol/live-transcription.js'
-import type { MfaService } from './protocol/service.js'
+import type { CompleteMfaService } from './protocol/service.js'
 import type {
+  CreatedTranscriptionJob,
+  LiveOptions,
+  StreamTicket,
   Transcribed,
   TranscribeRequest,
   TranscriptFormat,
-  TranscriptionRefusal,
-} from './protocol/transcription.js'
-import type {
-  CreatedTranscriptionJob,
   TranscriptionJob,
   TranscriptionJobRequest,
-} from './protocol/transcription-jobs.js'
+  TranscriptionRefusal,
+  TranscriptionService,
+  TranscriptPiece,
+} from './protocol/transcription.js'
 import { readServiceAddress } from './settings.js'
 
 /** Options of `mfaClient` beside the service. */
@@ -49,7 +49,7 @@ export type TranscriptIn<Format extends TranscriptFormat> = Pick<
 >
 
 /** A client of an MFA service over HTTP. */
-export interface MfaClient extends MfaService {
+export interface MfaClient extends CompleteMfaService, TranscriptionService {
   /** Transcribes a recording. Throws Node's own error if a path cannot be read. */
   transcribe<Format extends TranscriptFormat = 'json'>(
     request: TranscribeRequest & { readonly format?: Format | undefined },
@@ -89,13 +89,7 @@ export interface MfaClient extends MfaService {
  * @throws {OptionsError}
  */
 export function mfaClient(service: ServiceAddress, { country }: MfaClientOptions = {}): MfaClient {
-  const client = httpService(readServiceAddress(service))
-  const phones = phoneFormat(country)
-  const formatted = async <Request extends { readonly contact: Contact }>(request: Request) => ({
-    ...request,
-    contact: await phones.format(request.contact),
-  })
-  const { factorsOf, createBackupCodes, removeFactor } = client
+  const client = withPhoneFormat(httpService(readServiceAddress(service)), country)
   const {
     createTranscriptionJob = unsupportedJobs.createTranscriptionJob,
     transcriptionJob = unsupportedJobs.transcriptionJob,
@@ -106,15 +100,6 @@ export function mfaClient(service: ServiceAddress, { country }: MfaClientOptions
 
   return {
     ...client,
-    send: async (request) => client.send(await formatted(request)),
-    verify: async (request) => client.verify(await formatted(request)),
-    enrollApp: async (request) => client.enrollApp(await formatted(request)),
-    sendBackupCodes: async (request) => client.sendBackupCodes(await formatted(request)),
-    ...(factorsOf && { factorsOf: async (request) => factorsOf(await formatted(request)) }),
-    ...(createBackupCodes && {
-      createBackupCodes: async (request) => createBackupCodes(await formatted(request)),
-    }),
-    ...(removeFactor && { removeFactor: async (request) => removeFactor(await formatted(request)) }),
     async *transcribeLive(audio, { format = 'pcm', ...options } = {}) {
       yield* transcribeLive(format === 'any' ? decodeAudio(audio) : audio, options)
     },

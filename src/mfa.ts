@@ -132,7 +132,7 @@ function enrolledFactorsOf({ keys, onAppEnrolled }: Settings, service: MfaServic
 }
 
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */
-function serviceOf({ service }: Settings, emit: Deps['emit'], observer: ServiceObserver): MfaService {
+function serviceOf({ service }: Settings, emit: Deps['emit'], observer: ServiceObserver): Deps['service'] {
   if (!('baseUrl' in service)) return validatedService(service)
   return withBreaker(httpService(service, observer), service.breaker, (part, forSeconds) =>
     emit(

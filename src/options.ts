@@ -16,6 +16,7 @@ import type { PolicyContext, PolicyDecision } from './options/policy.js'
 import { type UrlOptions, urls } from './options/urls.js'
 import type { FactorInput } from './protocol/factor.js'
 import type { MfaService } from './protocol/service.js'
+import type { TranscriptionService } from './protocol/transcription.js'
 import { type RecoveryOptions, recovery } from './recovery/options.js'
 import { type TrustedDeviceOptions, trustedDevices } from './trust/options.js'
 
@@ -53,7 +54,7 @@ export interface RequiredUserId<User> {
 /** The options that do not depend on the type of the user's id. */
 export interface SharedOptions<User = Express.User> {
   /** The MFA service: its address, or an object that implements `MfaService`, such as the service in the same process. Required. */
-  service: ServiceAddress | MfaService
+  service: ServiceAddress | (MfaService & Partial<TranscriptionService>)
   /**
    * Lists the second factors of a user, from your own record. It is called once per request of a user who has not
    * passed a second factor. A user without a factor is not asked for one, unless `policy` says so. A list that cannot

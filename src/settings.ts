@@ -5,12 +5,16 @@ import { onlyGiven } from './option-rules.js'
 import { type CompleteOptions, optionsSchema } from './options.js'
 import { languageKey } from './protocol/language.js'
 import type { MfaService } from './protocol/service.js'
+import type { TranscriptionService } from './protocol/transcription.js'
+
+/** An object in the option `service`. */
+type HostService = MfaService & Partial<TranscriptionService>
 
 /** The complete options, as our own code reads them: each under its public name. */
 export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
 /** Our own code reads the options of these groups without the group, since their names say enough. */
-function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSettings) {
+function settingsFrom(options: CompleteOptions, service: HostService | ServiceSettings) {
   const { urls, login, pages, keys, ...others } = options
   return {
     ...others,
@@ -121,7 +125,8 @@ function languageFaults({ languages }: CompleteOptions): string[] {
   ]
 }
 
-const VERBS = ['send', 'verify', 'enrollApp', 'sendBackupCodes', 'transcribe'] as const
+/** What a service of the host's own must have. The routers require other functions when they are mounted. */
+const VERBS = ['send', 'verify'] as const
 
 /**
  * Checks the address of a service and fills in every default.
@@ -139,7 +144,7 @@ function readService(
 ): { readonly service: Settings['service'] } | { readonly faults: readonly string[] } {
   const object = typeof given === 'object' && given !== null ? given : {}
   const missing = VERBS.filter((verb) => typeof Reflect.get(object, verb) !== 'function')
-  if (missing.length === 0) return { service: given as MfaService }
+  if (missing.length === 0) return { service: given as HostService }
   if (missing.length < VERBS.length) {
     return {
       faults: [`service must have the functions ${VERBS.join(', ')}; it lacks ${missing.join(' and ')}`],

@@ -1,4 +1,4 @@
-import type { Mfa, MfaService } from 'countersign'
+import type { Mfa, MfaService, TranscriptionService } from 'countersign'
 import type { Store } from 'express-session'
 import type { Config } from './config.js'
 import type { SeedUser } from './seed-users.js'
@@ -28,7 +28,7 @@ export interface VaultContext {
   /** The passkeys and security keys of the customers, which the service keeps. */
   readonly keys: MfaService['keys']
   /** Turns recordings and speech into text. */
-  readonly transcriber: Pick<MfaService, 'transcribe' | 'createStreamTicket'>
+  readonly transcriber: Pick<TranscriptionService, 'transcribe' | 'createStreamTicket'>
   readonly streamTickets: StreamTickets
   /** Where browsers open the streams of an external service, such as `wss://mfa.example`; by default at this app. */
   readonly streamOrigin?: string | undefined

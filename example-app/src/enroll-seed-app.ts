@@ -1,8 +1,8 @@
-import type { Contact, MfaService } from 'countersign/protocol'
+import type { CompleteMfaService, Contact } from 'countersign/protocol'
 import { appCode } from './app-code.js'
 
 /** The functions of an external service that enrolling an app needs. */
-export type ExternalService = Pick<MfaService, 'enrollApp' | 'verify'>
+export type ExternalService = Pick<CompleteMfaService, 'enrollApp' | 'verify'>
 
 /** The user of the app, as the service identifies users. */
 interface Owner {

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import {
-  type MfaService,
   ServiceError,
   type TranscribeAnswer,
   type TranscribeRequest,
   TranscriptionError,
+  type TranscriptionService,
 } from 'countersign'
 import supertest from 'supertest'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -19,7 +19,7 @@ let received: { file: string; content: string | undefined }[] = []
 let answer: TranscribeAnswer
 let reported: Parameters<NonNullable<TranscribeRequest['onProgress']>>[0][] = []
 let failure: Error | undefined
-let issueTicket: NonNullable<MfaService['createStreamTicket']>
+let issueTicket: NonNullable<TranscriptionService['createStreamTicket']>
 
 let vault: TestVault
 let app: ReturnType<typeof createApp>

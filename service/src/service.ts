@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
-import type { MfaService } from 'countersign/protocol'
+import type { CompleteMfaService, TranscriptionService } from 'countersign/protocol'
 import type { Express } from 'express'
 import { endUndelivered } from './accounts/challenge.js'
 import { activityCounter } from './activity/count-activity.js'
@@ -54,7 +54,7 @@ export interface CountersignService {
     readonly carriers: string
   }
   /** The service without HTTP, for the application `default`. Pass it to Countersign's option `service`. */
-  readonly mfa: MfaService
+  readonly mfa: CompleteMfaService & TranscriptionService
   /** The HTTP API as an Express application: mount it, or pass it to `http.createServer`. */
   readonly api: Express
   /** The pages for operators as an Express application, which serves `/console`. Absent unless the option `console` is given. */

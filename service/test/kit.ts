@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
-import type { Contact, MfaService } from 'countersign/protocol'
+import type { CompleteMfaService, Contact, TranscriptionService } from 'countersign/protocol'
 import { Secret, TOTP } from 'otpauth'
 import { expect, vi } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
@@ -114,7 +114,7 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
 /** A new application, and its messages. */
 export interface Tenant {
   readonly application: Application
-  readonly mfa: MfaService
+  readonly mfa: CompleteMfaService & TranscriptionService
   /** What was delivered, oldest first. */
   sent(channel?: Channel): QueuedMessage[]
   /** The code in the last message that carried one. */

@@ -1,4 +1,4 @@
-import type { Contact, KeyMethod, MfaService } from 'countersign/protocol'
+import type { CompleteMfaService, Contact, KeyMethod } from 'countersign/protocol'
 import { softwareAuthenticator } from '../../src/testing/software-authenticator.js'
 
 /** The page on which the keys of tests are used. */
@@ -14,7 +14,7 @@ export const RELYING_PARTY = {
 }
 
 /** The verbs for keys of a service that has them. */
-export function keysOf({ keys }: MfaService) {
+export function keysOf({ keys }: CompleteMfaService) {
   if (!keys) throw new Error('This service has no verbs for keys.')
   return keys
 }
@@ -28,7 +28,7 @@ export async function optionsIn(answer: Promise<{ readonly outcome: string }>): 
 
 /** Registers a key of a software authenticator. */
 export async function registerSoftwareKey(
-  mfa: MfaService,
+  mfa: CompleteMfaService,
   user: { readonly account?: string; readonly contact: Contact },
   method: KeyMethod,
   { device = softwareAuthenticator(), name }: { device?: SoftwareAuthenticator; name?: string } = {},

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.js'
-import type { KeyVerbs } from '../protocol/keys.js'
 import type { MfaService, ServicePart } from '../protocol/service.js'
+import { mapVerbs } from '../protocol/verbs.js'
 
 /** After how many failures the service is paused, and for how long. */
 export interface BreakerSettings {
@@ -16,44 +16,25 @@ export type OnPauseChange = (part: ServicePart, forSeconds: number | undefined) 
  * Wraps the service in a circuit breaker: after a number of failures in a row, calls fail immediately for a while; then
  * one call checks whether the service works again. A response is never a failure, even if it refuses the code.
  */
-export function withBreaker(
-  service: MfaService,
+export function withBreaker<Service extends MfaService>(
+  service: Service,
   settings: BreakerSettings | false,
   onChange: OnPauseChange,
-): MfaService {
+): Service {
   if (!settings) return service
-  const delivery = breaker(settings, (seconds) => onChange('delivery', seconds))
-  const checking = breaker(settings, (seconds) => onChange('checking', seconds))
-  const deliveryState = breaker(settings, (seconds) => onChange('delivery_state', seconds))
-  const { deliveryOf, factorsOf, createBackupCodes, removeFactor, keys } = service
-  return {
-    ...service,
-    // Delivery states can be unavailable while messages are delivered, so they have a breaker of their own.
-    ...(deliveryOf && { deliveryOf: (request) => deliveryState(() => deliveryOf(request)) }),
-    ...(factorsOf && { factorsOf: (request) => checking(() => factorsOf(request)) }),
-    ...(createBackupCodes && {
-      createBackupCodes: (request) => checking(() => createBackupCodes(request)),
-    }),
-    ...(removeFactor && { removeFactor: (request) => checking(() => removeFactor(request)) }),
-    send: (request) => delivery(() => service.send(request)),
-    sendBackupCodes: (request) => delivery(() => service.sendBackupCodes(request)),
-    verify: (request) => checking(() => service.verify(request)),
-    enrollApp: (request) => checking(() => service.enrollApp(request)),
-    ...(keys && { keys: keysWithBreaker(keys, checking) }),
+  const breakers = new Map<ServicePart, Breaker>()
+  const breakerOf = (part: ServicePart) => {
+    const known = breakers.get(part) ?? breaker(settings, (seconds) => onChange(part, seconds))
+    breakers.set(part, known)
+    return known
   }
-}
-
-function keysWithBreaker(keys: KeyVerbs, checking: Breaker): KeyVerbs {
-  return {
-    registrationOptions: (request) => checking(() => keys.registrationOptions(request)),
-    register: (request) => checking(() => keys.register(request)),
-    authenticationOptions: (request) => checking(() => keys.authenticationOptions(request)),
-    authenticate: (request) => checking(() => keys.authenticate(request)),
-    list: (request) => checking(() => keys.list(request)),
-    rename: (request) => checking(() => keys.rename(request)),
-    remove: (request) => checking(() => keys.remove(request)),
-    relyingParty: () => checking(() => keys.relyingParty()),
-  }
+  const guarded = mapVerbs(
+    service,
+    (_name, { part }, call) =>
+      (request) =>
+        breakerOf(part)(() => call(request)),
+  )
+  return { ...service, ...guarded }
 }
 
 type Breaker = <Answer>(call: () => Promise<Answer>) => Promise<Answer>

@@ -2,27 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { onlyGiven } from '../option-rules.js'
 import type { Caller } from '../protocol/caller.js'
 import { formatUser } from '../protocol/contact.js'
+import { KEY_VERBS, KEYS_PATH } from '../protocol/key-verbs.js'
+import type { KeyVerbs } from '../protocol/keys.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
-import type {
-  AccountFactors,
-  CreateBackupCodesRequest,
-  DeliveryState,
-  FactorsRequest,
-  MfaService,
-  Purpose,
-  RemoveFactorRequest,
-} from '../protocol/service.js'
-import {
-  createBackupCodesAnswer,
-  deliveryAnswer,
-  factorsAnswer,
-  removeFactorAnswer,
-  verifyAnswer,
-} from '../protocol/wire.js'
+import type { CompleteMfaService, MfaService, Purpose } from '../protocol/service.js'
+import type { TranscriptionService } from '../protocol/transcription.js'
+import { VERBS } from '../protocol/verbs.js'
+import { verifyAnswer } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import type { Dialect } from './dialect.js'
 import { jobClient } from './job-client.js'
-import { keyClient, keyMethodOf } from './key-client.js'
 import { liveClient } from './live-client.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
 import {
@@ -32,7 +21,6 @@ import {
   invalidResponse,
   isKeyRefusal,
   keyRefused,
-  problemCode,
   refusalIn,
   validFields,
   verifyContradictionIn,
@@ -41,21 +29,21 @@ import { sendRecording } from './send-recording.js'
 import { maxBytesOf, transcriptIn } from './transcript.js'
 import { lastEvent, progressReader } from './transcription-events.js'
 import type { Answer, Transport } from './transport.js'
+import { type VerbCalls, verbClient } from './verb-client.js'
 
-const DELIVERIES = '/v1/mfa/deliveries'
-const FACTORS = '/v1/mfa/factors'
-const REMOVE_FACTOR = '/v1/mfa/factors/remove'
-const BACKUP_CODES = '/v1/mfa/backup/codes'
-/** Time limit for a delivery state, which a page waits for and can do without. */
-const DELIVERY_STATE_TIMEOUT_MS = 1_000
+const { send: _send, verify: _verify, enrollApp: _enrollApp, sendBackupCodes: _backup, ...OWN_VERBS } = VERBS
+type OwnVerbs = Required<Pick<MfaService, keyof typeof OWN_VERBS>>
 const validAnswer = verifyAnswer.pick({ valid: true })
+
+/** An MFA service over HTTP. */
+export type HttpService = CompleteMfaService & TranscriptionService & { close(): Promise<void> }
 
 /** The client of an MFA service that implements the HTTP API in this dialect. */
 export function dialectClient(
   settings: Omit<ServiceSettings, 'dialect'>,
   dialect: Dialect,
   transport: Transport,
-): MfaService & { close(): Promise<void> } {
+): HttpService {
   const { timeoutMs, transcribeTimeoutMs } = settings
   const post = (path: string, parameters: Record<string, string | undefined>) =>
     transport.post(path, onlyGiven(parameters))
@@ -74,6 +62,12 @@ export function dialectClient(
         }
       : {}
 
+  const calls: VerbCalls = {
+    post,
+    get: (path, limitMs = timeoutMs) => transport.get(path, Math.min(timeoutMs, limitMs)),
+    extras,
+  }
+  const keysPath = dialect.paths.keys
   const backupPath = (method: BackupMethod) =>
     method === 'dual' ? dialect.paths.backupDual : dialect.paths.backup
 
@@ -160,42 +154,11 @@ export function dialectClient(
     },
 
     // Only the Countersign service has these endpoints.
-    ...(dialect.extras && {
-      async deliveryOf({ challenge }: { readonly challenge: string }) {
-        const limitMs = Math.min(timeoutMs, DELIVERY_STATE_TIMEOUT_MS)
-        const answer = await transport.get(`${DELIVERIES}/${encodeURIComponent(challenge)}`, limitMs)
-        return answer.status === 404 ? undefined : deliveryIn(answer)
-      },
-
-      async factorsOf(request: FactorsRequest) {
-        return factorsIn(await post(FACTORS, { User: formatUser(request.contact), ...extras(request) }))
-      },
-
-      async createBackupCodes(request: CreateBackupCodesRequest) {
-        const answer = await post(BACKUP_CODES, { User: formatUser(request.contact), ...extras(request) })
-        if (isUnknownPath(answer)) return undefined
-        if (answer.status !== 200) return refusalIn(answer)
-        const read = createBackupCodesAnswer.safeParse(validFields(answer))
-        if (!read.success) throw invalidResponse('a body without backup codes')
-        return { outcome: 'created' as const, codes: read.data.codes }
-      },
-
-      async removeFactor({ factor, ...request }: RemoveFactorRequest) {
-        const User = formatUser(request.contact)
-        const answer = await post(REMOVE_FACTOR, { User, Factor: factor.toUpperCase(), ...extras(request) })
-        if (isUnknownPath(answer)) return undefined
-        if (answer.status !== 200) return refusalIn(answer)
-        const read = removeFactorAnswer.safeParse(validFields(answer))
-        if (!read.success) throw invalidResponse('a body that does not say whether the factor was removed')
-        return { outcome: read.data.removed ? ('removed' as const) : ('none' as const) }
-      },
-    }),
-    ...(dialect.paths.keys !== undefined && {
-      keys: keyClient({
-        path: dialect.paths.keys,
-        post,
-        get: (path) => transport.get(path, timeoutMs),
-        extras: (caller) => extras(caller),
+    ...(dialect.extras && verbClient<OwnVerbs>(OWN_VERBS, calls)),
+    ...(keysPath !== undefined && {
+      keys: verbClient<KeyVerbs>(KEY_VERBS, {
+        ...calls,
+        pathOf: (path) => `${keysPath}${path.slice(KEYS_PATH.length)}`,
       }),
     }),
     ...(dialect.extras && { ...liveClient(settings, transport), ...jobClient(settings, transport) }),
@@ -213,48 +176,6 @@ export function dialectClient(
 
     close: () => transport.close(),
   }
-}
-
-/** Whether the service is an earlier release of our own, which does not have the endpoint. */
-function isUnknownPath(answer: Answer): boolean {
-  return answer.status === 404 && problemCode(answer) === 'not_found'
-}
-
-function factorsIn(answer: Answer): AccountFactors {
-  if (answer.status !== 200) {
-    refusalIn(answer)
-    throw invalidResponse(`unexpected status ${answer.status}`)
-  }
-  const read = factorsAnswer.safeParse(validFields(answer))
-  if (!read.success) throw invalidResponse('a body without the factors of the account')
-  const { existing, offered_keys, backup_codes_left, backup_delivery, last_used } = read.data
-  return {
-    existing: existing.map(({ type, usable }) => ({
-      method: type === 'APP' ? 'app' : keyMethodOf(type),
-      usable,
-    })),
-    offeredKeys: offered_keys.map(keyMethodOf),
-    backupCodesLeft: backup_codes_left,
-    ...(backup_delivery && { backupDelivery: backup_delivery }),
-    ...(last_used && {
-      lastUsed: last_used.map(({ type, user, at }) => ({
-        type,
-        ...(user !== undefined && { user }),
-        at: Date.parse(at),
-      })),
-    }),
-  }
-}
-
-function deliveryIn(answer: Answer): DeliveryState {
-  if (answer.status !== 200) {
-    refusalIn(answer)
-    throw invalidResponse(`unexpected status ${answer.status}`)
-  }
-  const read = deliveryAnswer.safeParse(validFields(answer))
-  if (!read.success) throw invalidResponse('a body without a delivery state')
-  const { updated_at, carrier, ...state } = read.data
-  return { ...state, ...(carrier !== undefined && { carrier }), updatedAt: Date.parse(updated_at) }
 }
 
 /** Whether a request that proves nothing was accepted: then 201, 202 and 204 count as success too. */

@@ -3,7 +3,7 @@ import type {
   CreatedTranscriptionJob,
   TranscriptionJob,
   TranscriptionJobVerbs,
-} from '../protocol/transcription-jobs.js'
+} from '../protocol/transcription.js'
 import { JOBS_PATH, transcriptionJobAnswer } from '../protocol/transcription-jobs-wire.js'
 import { isAddress } from '../protocol/transcription-wire.js'
 import type { ServiceSettings } from './address.js'

@@ -1,6 +1,6 @@
 import { TranscriptionError } from '../errors.js'
-import type { LiveTranscriptionVerbs } from '../protocol/live-transcription.js'
 import { streamPieces } from '../protocol/stream-pieces.js'
+import type { LiveTranscriptionVerbs } from '../protocol/transcription.js'
 import { streamTicketAnswer, TICKETS_PATH } from '../protocol/transcription-stream.js'
 import type { ServiceSettings } from './address.js'
 import { openLiveSocket } from './live-socket.js'

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { ServiceError, TranscriptionError } from '../errors.js'
-import type { LiveOptions } from '../protocol/live-transcription.js'
 import type { AudioSink, PieceListener } from '../protocol/stream-pieces.js'
+import type { LiveOptions } from '../protocol/transcription.js'
 import { STREAM_PATH, STREAM_PROTOCOL, streamMessage } from '../protocol/transcription-stream.js'
 import type { ServiceSettings } from './address.js'
 import { invalidResponse, keyRefused } from './response-validation.js'

@@ -1,25 +1,33 @@
 import { OptionsError } from '../errors.js'
 import type { Contact } from '../protocol/contact.js'
+import type { MfaService } from '../protocol/service.js'
+import { mapVerbs } from '../protocol/verbs.js'
 
 const E164 = /^\+[1-9]\d{6,14}$/
 
-/** Converts the phone number of a contact to E.164. */
-export interface PhoneFormat {
-  /** @throws {OptionsError} if it is not a phone number. */
-  format(contact: Contact): Promise<Contact>
+/**
+ * Wraps the service so that contacts may have phone numbers as people write them, such as `+44 7700 900123` and, with a default
+ * country, `07700 900123`. libphonenumber-js is loaded for the first number that is not E.164 already. A text that is no phone
+ * number fails the call with an `OptionsError`.
+ */
+export function withPhoneFormat<Service extends MfaService>(
+  service: Service,
+  country: string | undefined,
+): Service {
+  const formatted = mapVerbs(service, (_name, _verb, call) => async (request?: WithContact) => {
+    const contact = request?.contact
+    return call(contact ? { ...request, contact: await inE164(contact, country) } : request)
+  })
+  return { ...service, ...formatted }
 }
 
-/**
- * Converts phone numbers as people write them, such as `+44 7700 900123` and, with a default country, `07700 900123`.
- * libphonenumber-js is loaded for the first number that is not E.164 already.
- */
-export function phoneFormat(country: string | undefined): PhoneFormat {
-  return {
-    async format(contact) {
-      if (contact.kind === 'email' || E164.test(contact.phone)) return contact
-      return { ...contact, phone: await e164(contact.phone, country) }
-    },
-  }
+interface WithContact {
+  readonly contact?: Contact
+}
+
+async function inE164(contact: Contact, country: string | undefined): Promise<Contact> {
+  if (contact.kind === 'email' || E164.test(contact.phone)) return contact
+  return { ...contact, phone: await e164(contact.phone, country) }
 }
 
 async function e164(phone: string, country: string | undefined): Promise<string> {

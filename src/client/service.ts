@@ -1,7 +1,6 @@
-import type { MfaService } from '../protocol/service.js'
 import type { ServiceSettings } from './address.js'
 import { COUNTERSIGN } from './dialect.js'
-import { dialectClient } from './dialect-client.js'
+import { dialectClient, type HttpService } from './dialect-client.js'
 import { identifiedTransport } from './identified-transport.js'
 import { httpTransport, observedTransport, type Transport } from './transport.js'
 
@@ -21,7 +20,7 @@ export function httpService(
   settings: ServiceSettings,
   { onOwnService, onUnrecognized }: ServiceObserver = {},
   transport: Transport = httpTransport(settings),
-): MfaService & { close(): Promise<void> } {
+): HttpService {
   const { dialect, timeoutMs } = settings
   if (dialect === 'detect') {
     return dialectClient(settings, COUNTERSIGN, identifiedTransport(transport, timeoutMs, onUnrecognized))

@@ -7,6 +7,7 @@ import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
 import { forgetKnownFactors } from './known-factors.js'
+import { serviceVerb } from './service-verb.js'
 import { backupOwner, backupShown, backupTarget, callerOf, type MfaUser } from './user.js'
 
 /** New backup codes were sent; the old ones are void. */
@@ -66,7 +67,7 @@ export async function sendBackupCodes(
   if (!target) return refuse({ code: 'contact_needed' })
   const message = { userId: user.userId, slot: `${record.transaction}:backup` }
   const delivered = await deliver(deps, message, () =>
-    deps.service.sendBackupCodes({ ...target, ...callerOf(user) }),
+    serviceVerb(deps.service, 'sendBackupCodes')({ ...target, ...callerOf(user) }),
   )
   if (delivered.outcome === 'refused') {
     deps.emit({ type: 'refused', userId: user.userId, code: delivered.refusal.code })

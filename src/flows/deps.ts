@@ -7,6 +7,7 @@ import type { Contact } from '../protocol/contact.js'
 import type { KeyVerbs, RelyingParty } from '../protocol/keys.js'
 import type { Method } from '../protocol/methods.js'
 import type { MfaService } from '../protocol/service.js'
+import type { TranscriptionService } from '../protocol/transcription.js'
 import type { Settings } from '../settings.js'
 import type { Devices } from '../trust/devices.js'
 import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
@@ -19,7 +20,7 @@ import type { Refusal } from './refusal.js'
 /** What every flow works with, built once from the options. */
 export interface Deps {
   readonly settings: Settings
-  readonly service: MfaService
+  readonly service: MfaService & Partial<TranscriptionService>
   readonly attempts: Attempts
   readonly approvals: Approvals
   readonly appOwners: AppOwners

@@ -8,6 +8,7 @@ import { askService } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { factorBinding } from './factor-binding.js'
 import { fromService } from './refusal.js'
+import { serviceVerb } from './service-verb.js'
 import { callerOf, type MfaUser } from './user.js'
 import { type AcceptedCode, checkCode } from './verify.js'
 
@@ -27,7 +28,7 @@ export const ENROLLMENT_LIFETIME_MS = 15 * 60_000
 /** Has the service prepare an authenticator app. An app that is in use stays valid until the new one is confirmed. */
 export async function prepareApp(deps: Deps, user: MfaUser, contact: Contact): Promise<Prepared | Refused> {
   const answer = await askService(deps, user.userId, () =>
-    deps.service.enrollApp({ contact, ...callerOf(user) }),
+    serviceVerb(deps.service, 'enrollApp')({ contact, ...callerOf(user) }),
   )
   if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
   const { qr, uri, secret } = answer

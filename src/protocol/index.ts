@@ -7,11 +7,11 @@ export { canonicalBackupCode, canonicalCode } from './code.js'
 export { type Contact, canonicalUser, contactFits, formatUser, parseUser } from './contact.js'
 export { maskContact } from './destination.js'
 export { guessingSentence } from './guessing-bound.js'
+export { KEY_VERBS } from './key-verbs.js'
 export type * as keyTypes from './keys.js'
 export type { Key } from './keys.js'
 export * as keyWire from './keys-wire.js'
 export { languageKey, matchLanguage } from './language.js'
-export type { StreamTicket, TranscriptPiece } from './live-transcription.js'
 export {
   type BackupMethod,
   type CodeKind,
@@ -26,6 +26,7 @@ export {
 export type {
   AccountFactors,
   BackupAnswer,
+  CompleteMfaService,
   CreatedBackupCodes,
   DeliveryState,
   EnrollAppAnswer,
@@ -43,15 +44,18 @@ export {
   TRANSCRIPT_FORMATS,
   type TranscribeAnswer,
   type TranscriptFormat,
+  type TranscriptionJob,
   type TranscriptionProgress,
-  type TranscriptionRefusal,
+  type TranscriptionService,
+  type TranscriptPiece,
   type TranscriptSegment,
   type TranscriptWord,
 } from './transcription.js'
-export type { TranscriptionJob, TranscriptionJobVerbs } from './transcription-jobs.js'
 export * as jobWire from './transcription-jobs-wire.js'
 export * as streamWire from './transcription-stream.js'
 export * as transcriptionWire from './transcription-wire.js'
+export type { Verb } from './verb.js'
+export { VERBS } from './verbs.js'
 export * as webhooks from './webhook-events.js'
 export type { ServiceProblemCode } from './wire.js'
 export * as wire from './wire.js'

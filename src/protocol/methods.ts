@@ -19,6 +19,13 @@ export const KEY_TYPE: Readonly<Record<KeyMethod, KeyType>> = {
   passkey: 'PASSKEY',
 }
 
+const KEY_METHOD: Readonly<Record<KeyType, KeyMethod>> = { SECURITY_KEY: 'security-key', PASSKEY: 'passkey' }
+
+/** The method of a `Type` value for keys. */
+export function keyMethodOf(type: KeyType): KeyMethod {
+  return KEY_METHOD[type]
+}
+
 /** Every method for a second factor that the service's API supports. */
 export const METHODS = ['app', 'email', 'sms', 'whatsapp', 'call', 'dual', ...KEY_METHODS] as const
 

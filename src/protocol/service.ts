@@ -1,7 +1,6 @@
 import type { Caller } from './caller.js'
 import type { Contact } from './contact.js'
 import type { KeyVerbs } from './keys.js'
-import type { LiveTranscriptionVerbs } from './live-transcription.js'
 import type {
   BackupMethod,
   CodeKind,
@@ -12,8 +11,6 @@ import type {
   VerifyType,
 } from './methods.js'
 import type { Refused } from './service-refusal.js'
-import type { TranscribeAnswer, TranscribeRequest } from './transcription.js'
-import type { TranscriptionJobVerbs } from './transcription-jobs.js'
 
 /** The purpose of a code. Messages mention it (R45), and the service binds the code to it (R38). */
 export type Purpose = 'sign-in' | 'step-up' | 'enrollment'
@@ -221,15 +218,15 @@ export interface DeliveryState {
  * method returns refusals as values, and throws a `ServiceError` if the service itself fails, so that the two are never
  * confused.
  */
-export interface MfaService extends LiveTranscriptionVerbs, TranscriptionJobVerbs {
+export interface MfaService {
   /** Generates a code and delivers it. */
   send(request: SendRequest): Promise<SendAnswer>
   /** Checks a code and uses it up. */
   verify(request: VerifyRequest): Promise<VerifyAnswer>
-  /** Creates a secret for an authenticator app. */
-  enrollApp(request: EnrollAppRequest): Promise<EnrollAppAnswer>
-  /** Generates backup codes and delivers them. */
-  sendBackupCodes(request: BackupRequest): Promise<BackupAnswer>
+  /** Creates a secret for an authenticator app. Optional; the routes for authenticator apps require it. */
+  enrollApp?(request: EnrollAppRequest): Promise<EnrollAppAnswer>
+  /** Generates backup codes and delivers them. Optional; the routes for backup codes require it. */
+  sendBackupCodes?(request: BackupRequest): Promise<BackupAnswer>
   /**
    * Returns the delivery state of a challenge's message, so that a page can offer another method if a carrier refused it.
    * `undefined` if the challenge is unknown. Optional.
@@ -252,11 +249,12 @@ export interface MfaService extends LiveTranscriptionVerbs, TranscriptionJobVerb
   removeFactor?(request: RemoveFactorRequest): Promise<RemoveFactorAnswer | undefined>
   /** Security keys and passkeys. Optional. Used only beside `factorsOf`, which says who has a key. */
   readonly keys?: KeyVerbs
-  /** Transcribes a recording. Throws Node's own error if a path cannot be read. */
-  transcribe(request: TranscribeRequest): Promise<TranscribeAnswer>
   /** Closes sockets and files. Optional. Call it if you created the service. */
   close?(): Promise<void>
 }
+
+/** An MFA service with every verb that the routes require, such as the HTTP client. */
+export type CompleteMfaService = MfaService & Required<Pick<MfaService, 'enrollApp' | 'sendBackupCodes'>>
 
 /**
  * A part of the service that can fail separately: delivering codes, checking them, or reporting delivery states. When only

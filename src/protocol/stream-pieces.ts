@@ -1,4 +1,4 @@
-import type { TranscriptPiece } from './live-transcription.js'
+import type { TranscriptPiece } from './transcription.js'
 import { MAX_FRAME_BYTES } from './transcription-stream.js'
 
 /** What receives the audio of a stream. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { JOB_STATES } from './transcription-jobs.js'
+import { JOB_STATES } from './transcription.js'
 import { transcribeAnswer } from './transcription-wire.js'
 import { serviceProblem } from './wire.js'
 

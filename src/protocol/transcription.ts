@@ -99,3 +99,97 @@ export interface Transcribed {
 export type TranscribeAnswer =
   | Transcribed
   | { readonly outcome: 'refused'; readonly refusal: TranscriptionRefusal }
+
+/** The states of a job. */
+export const JOB_STATES = ['queued', 'running', 'done', 'failed'] as const
+
+/** Requests a transcript without waiting for it. */
+export type TranscriptionJobRequest = Omit<TranscribeRequest, 'onProgress' | 'signal'>
+
+/** A recording that the service transcribes without a caller who waits. */
+export interface TranscriptionJob {
+  /** Names the job in later calls. */
+  readonly id: string
+  /** `queued`: it waits for its turn. `running`: it is being transcribed. `done` and `failed`: it has ended. */
+  readonly state: (typeof JOB_STATES)[number]
+  /** In milliseconds since 1970. */
+  readonly createdAt: number
+  /** When the service deletes the job and its transcript, in milliseconds since 1970. */
+  readonly expiresAt: number
+  /** Of a job that is `done`. */
+  readonly transcript?: Transcribed
+  /** Why a job `failed`: a `reason` of `TranscriptionRefusal`, or the code of another problem of the service, such as `engine_failed`. */
+  readonly failure?: string
+}
+
+/** The response to a `TranscriptionJobRequest`. */
+export type CreatedTranscriptionJob =
+  | { readonly outcome: 'created'; readonly job: TranscriptionJob }
+  | {
+      readonly outcome: 'refused'
+      readonly refusal:
+        | TranscriptionRefusal
+        /** The application has too many jobs, or their recordings are too large in all. */
+        | { readonly reason: 'too_many_jobs'; readonly retryAfterSeconds: number }
+    }
+
+/** The methods of a service that transcribes recordings as jobs. */
+export interface TranscriptionJobVerbs {
+  /**
+   * Has a recording transcribed without waiting for it. The job survives a restart of the service. A recording at an address is
+   * fetched when its turn comes.
+   */
+  createTranscriptionJob?(request: TranscriptionJobRequest): Promise<CreatedTranscriptionJob>
+  /** A job of this application; `undefined` if there is none with this id, or if it has expired. */
+  transcriptionJob?(id: string): Promise<TranscriptionJob | undefined>
+  /** Cancels a job, or deletes its transcript. Whether there was one. */
+  deleteTranscriptionJob?(id: string): Promise<boolean>
+}
+
+/** Part of the transcript of a stream. */
+export type TranscriptPiece =
+  /** What was heard since the last `final` piece, as far as the engine knows by now. The next piece replaces it. */
+  | { readonly type: 'partial'; readonly text: string }
+  /** Text that no longer changes. */
+  | {
+      readonly type: 'final'
+      readonly text: string
+      /** When the speech began, in milliseconds since the start of the audio. */
+      readonly startMs: number
+      /** When the speech ended, in milliseconds since the start of the audio. */
+      readonly endMs: number
+    }
+
+/** Options of a stream. */
+export interface LiveOptions {
+  /** The language of the speech, as a BCP 47 tag such as `en`, for engines that know several. */
+  readonly language?: string | undefined
+  /** Ends the stream when it aborts; the iterator then throws the reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Lets a browser open one stream without the API key. */
+export interface StreamTicket {
+  /** The value of the query parameter `ticket` of the stream's address. */
+  readonly ticket: string
+  /** How long the ticket is valid. */
+  readonly expiresInSeconds: number
+}
+
+/** The methods of a service that transcribes audio while it is being recorded. */
+export interface LiveTranscriptionVerbs {
+  /**
+   * Transcribes audio while it is being recorded: 16,000 samples per second, 16 bits, little-endian, one channel, in chunks
+   * of any length. The iterator yields the transcript piece by piece, ends after the last one, and throws a
+   * `TranscriptionError` if the service ends the stream. Audio is read only as fast as the service takes it.
+   */
+  transcribeLive?(audio: AsyncIterable<Uint8Array>, options?: LiveOptions): AsyncIterable<TranscriptPiece>
+  /** Issues a ticket with which a browser opens one stream itself. Throws a `TranscriptionError` if there is no engine. */
+  createStreamTicket?(): Promise<StreamTicket>
+}
+
+/** A service that turns speech into text. Realtime transcription and jobs are optional. */
+export interface TranscriptionService extends LiveTranscriptionVerbs, TranscriptionJobVerbs {
+  /** Transcribes a recording. Throws Node's own error if a path cannot be read. */
+  transcribe(request: TranscribeRequest): Promise<TranscribeAnswer>
+}

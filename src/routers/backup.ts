@@ -4,6 +4,7 @@ import { type BackupSent, sendBackupCodes } from '../flows/backup.js'
 import type { Refused } from '../flows/deps.js'
 import { canShowBackupCodes } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
+import { serviceVerb } from '../flows/service-verb.js'
 import { backupTarget, refusalWithoutFactor } from '../flows/user.js'
 import type { RouteDeps } from '../http/deps.js'
 import { notify } from '../http/notify.js'
@@ -26,6 +27,7 @@ import { action, addRoute } from './route.js'
  * `/backup/remove` removes them.
  */
 export function addBackupRoutes(router: Router, deps: RouteDeps): void {
+  serviceVerb(deps.service, 'sendBackupCodes')
   addRoute(router, deps, '/backup', {
     get: showStart,
     post: action({ body: z.object({}), run: send, respond: respondSent }),

@@ -11,6 +11,7 @@ import {
   prepareApp,
 } from '../flows/enroll-app.js'
 import { canShowBackupCodes } from '../flows/known-factors.js'
+import { serviceVerb } from '../flows/service-verb.js'
 import { existingFactors } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import type { RouteDeps } from '../http/deps.js'
@@ -41,6 +42,7 @@ import { stop } from './stop-page.js'
  * /enroll-app/confirm` checks its first code, which makes the app valid. `/enroll-app/remove` removes it.
  */
 export function addEnrollAppRoutes(router: Router, deps: RouteDeps): void {
+  serviceVerb(deps.service, 'enrollApp')
   addRoute(router, deps, '/enroll-app', {
     get: showStart,
     post: action({ body: z.object({}), run: prepare, respond: respondPrepared }),

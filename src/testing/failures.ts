@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.js'
-import type { MfaService } from '../protocol/service.js'
+import { mapVerbs } from '../protocol/verbs.js'
+import type { TestService } from './service.js'
 
 /**
  * How the service fails. `down`: it cannot be reached. `late`: it handles the request, but its response comes too late.
@@ -8,11 +9,19 @@ import type { MfaService } from '../protocol/service.js'
  */
 export type TestFailure = 'down' | 'late' | 'doubled' | 'wrong'
 
-/** A method of the service. */
-export type TestVerb = 'send' | 'verify' | 'enrollApp' | 'sendBackupCodes' | KeyVerb
+const TEST_VERBS = [
+  'send',
+  'verify',
+  'enrollApp',
+  'sendBackupCodes',
+  'registrationOptions',
+  'register',
+  'authenticationOptions',
+  'authenticate',
+] as const
 
-/** A method of the service for security keys and passkeys. */
-type KeyVerb = 'registrationOptions' | 'register' | 'authenticationOptions' | 'authenticate'
+/** A method of the service. */
+export type TestVerb = (typeof TEST_VERBS)[number]
 
 /** Selects the calls that fail. */
 export interface FailureOptions {
@@ -32,7 +41,7 @@ const ERRORS = {
 } as const
 
 /** Wraps the service so that a test can make its calls fail. */
-export function withFailures(service: MfaService & Required<Pick<MfaService, 'deliveryOf' | 'factorsOf'>>) {
+export function withFailures(service: TestService) {
   const plans: { readonly how: TestFailure; readonly verb: TestVerb | undefined; left: number }[] = []
 
   const next = (verb: TestVerb): TestFailure | undefined => {
@@ -50,27 +59,13 @@ export function withFailures(service: MfaService & Required<Pick<MfaService, 'de
     throw new ServiceError(code, message)
   }
 
-  const { keys } = service
-  const wrapped: MfaService = {
-    send: (request) => call('send', () => service.send(request)),
-    verify: (request) => call('verify', () => service.verify(request)),
-    enrollApp: (request) => call('enrollApp', () => service.enrollApp(request)),
-    sendBackupCodes: (request) => call('sendBackupCodes', () => service.sendBackupCodes(request)),
-    factorsOf: (request) => service.factorsOf(request),
-    deliveryOf: (request) => service.deliveryOf(request),
-    transcribe: (request) => service.transcribe(request),
-    ...(keys && {
-      keys: {
-        ...keys,
-        registrationOptions: (request) =>
-          call('registrationOptions', () => keys.registrationOptions(request)),
-        register: (request) => call('register', () => keys.register(request)),
-        authenticationOptions: (request) =>
-          call('authenticationOptions', () => keys.authenticationOptions(request)),
-        authenticate: (request) => call('authenticate', () => keys.authenticate(request)),
-      },
-    }),
-  }
+  // An app under test has its backup codes sent, so that the test finds them in its inbox.
+  const { createBackupCodes: _shown, removeFactor: _removed, ...offered } = service
+  const failing = mapVerbs(offered, (name, _verb, work) => {
+    const verb = TEST_VERBS.find((one) => name === one || name === `keys.${one}`)
+    return (request) => (verb ? call(verb, () => work(request)) : work(request))
+  })
+  const wrapped = { ...offered, ...failing }
   return {
     service: wrapped,
     fail(how: TestFailure, { times = 1, verb }: FailureOptions = {}) {

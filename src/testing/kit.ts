@@ -1,5 +1,6 @@
 import type { Duration } from '../duration.js'
-import type { MfaService } from '../protocol/service.js'
+import type { CompleteMfaService } from '../protocol/service.js'
+import type { TranscriptionService } from '../protocol/transcription.js'
 import { type TestCarrier, testCarrier } from './carrier.js'
 import { millisecondsIn, type TestClock, testClock } from './clock.js'
 import { type FailureOptions, type TestFailure, withFailures } from './failures.js'
@@ -33,7 +34,7 @@ export interface MfaTestKitOptions {
 /** The tools to test an app's sign-in with a second factor. */
 export interface MfaTestKit {
   /** The MFA service. Pass it to the plugin as the option `service`. */
-  readonly service: MfaService
+  readonly service: CompleteMfaService & Pick<TranscriptionService, 'transcribe'>
   /** The messages that the service has delivered. */
   readonly inbox: TestInbox
   /** The authenticator apps of the users. */

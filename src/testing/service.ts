@@ -1,11 +1,17 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { formatUser } from '../protocol/contact.js'
 import { KEY_METHODS } from '../protocol/methods.js'
-import type { MfaService, VerifyAnswer } from '../protocol/service.js'
+import type { CompleteMfaService, MfaService, VerifyAnswer } from '../protocol/service.js'
 import type { Refused } from '../protocol/service-refusal.js'
+import type { TranscriptionService } from '../protocol/transcription.js'
 import type { testCarrier } from './carrier.js'
 import type { testKeys } from './key-service.js'
 import { base32Encode, stepAt, totpCode } from './totp.js'
+
+/** The verbs of the service of the test kit. */
+export type TestService = CompleteMfaService &
+  Required<Pick<MfaService, 'deliveryOf' | 'factorsOf'>> &
+  Pick<TranscriptionService, 'transcribe'>
 
 /** An enrolled authenticator app. */
 interface EnrolledApp {
@@ -61,7 +67,7 @@ export function testService(
     return verification(true)
   }
 
-  const service: MfaService & Required<Pick<MfaService, 'deliveryOf' | 'factorsOf'>> = {
+  const service: TestService = {
     async send({ contact, method, challenge }) {
       const user = formatUser(contact)
       const id = challenge ?? randomUUID()

@@ -1,8 +1,9 @@
 import { onTestFinished } from 'vitest'
 import type { ServiceAddress } from '../../src/client/address.js'
+import type { HttpService } from '../../src/client/dialect-client.js'
 import { httpService } from '../../src/client/service.js'
 import { MfaError } from '../../src/errors.js'
-import type { MfaService, VerifyRequest } from '../../src/protocol/service.js'
+import type { VerifyRequest } from '../../src/protocol/service.js'
 import { readServiceAddress } from '../../src/settings.js'
 import { type Behaviour, type HostileService, hostileService } from './hostile-service.js'
 
@@ -10,7 +11,7 @@ import { type Behaviour, type HostileService, hostileService } from './hostile-s
 export const API_KEY = 'key-of-the-tests-0123456789'
 
 /** The client as the options build it, for the published API unless the address names another. */
-export function clientFor(address: ServiceAddress): MfaService {
+export function clientFor(address: ServiceAddress): HttpService {
   const client = httpService(readServiceAddress({ dialect: 'published', ...address }))
   onTestFinished(() => client.close())
   return client
@@ -20,7 +21,7 @@ export function clientFor(address: ServiceAddress): MfaService {
 export async function pair(
   behave: Behaviour,
   more: Partial<ServiceAddress> = {},
-): Promise<{ client: MfaService; service: HostileService }> {
+): Promise<{ client: HttpService; service: HostileService }> {
   const service = await hostileService(behave)
   const client = clientFor({ baseUrl: service.url, apiKey: API_KEY, timeout: 2_000, ...more })
   return { client, service }
@@ -35,7 +36,7 @@ export const BOBS_CODE: VerifyRequest = {
 }
 
 /** Verifies once and tells what came of it: an outcome, or the code of the error. */
-export async function verdict(client: MfaService, request: VerifyRequest = BOBS_CODE): Promise<string> {
+export async function verdict(client: HttpService, request: VerifyRequest = BOBS_CODE): Promise<string> {
   return client.verify(request).then((answer) => answer.outcome, errorCode)
 }
 

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { withBreaker } from '../../src/client/breaker.js'
 import { ServiceError, type ServiceErrorCode } from '../../src/errors.js'
-import type { SendRequest, ServicePart, VerifyRequest } from '../../src/protocol/service.js'
+import type {
+  CompleteMfaService,
+  MfaService,
+  SendRequest,
+  ServicePart,
+  VerifyRequest,
+} from '../../src/protocol/service.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -161,7 +167,7 @@ describe('the circuit breaker (R77)', () => {
 
   it('counts delivering and checking separately', async () => {
     const { service, standIn, codeOf } = guarded()
-    const down = withBreaker(
+    const down = withBreaker<CompleteMfaService>(
       {
         ...standIn.service,
         send: async () => Promise.reject(new ServiceError('ERR_MFA_SERVICE_TIMEOUT', 'slow')),
@@ -180,7 +186,7 @@ describe('the circuit breaker (R77)', () => {
     const { standIn } = guarded()
     const pauses: [ServicePart, number | undefined][] = []
     let asked = 0
-    const service = withBreaker(
+    const service = withBreaker<MfaService>(
       {
         ...standIn.service,
         deliveryOf: async () => {

@@ -1,9 +1,9 @@
 import { Agent } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { HttpService } from '../../src/client/dialect-client.js'
 import { httpService } from '../../src/client/service.js'
 import { httpTransport } from '../../src/client/transport.js'
 import { ServiceError } from '../../src/errors.js'
-import type { MfaService } from '../../src/protocol/index.js'
 import { readOptions } from '../../src/settings.js'
 import { everyCase } from '../kit/every-case.js'
 import { signal } from '../kit/signal.js'
@@ -14,7 +14,7 @@ import { answer, type Behaviour, hostileService, raw } from './hostile-service.j
 const { contact } = BOBS_CODE
 const page = { 'Content-Type': 'text/html' }
 
-const verbs: Record<string, (client: MfaService) => Promise<unknown>> = {
+const verbs: Record<string, (client: HttpService) => Promise<unknown>> = {
   send: (client) => client.send({ method: 'sms', contact }),
   sendBackupCodes: (client) => client.sendBackupCodes({ method: 'sms', contact }),
 }

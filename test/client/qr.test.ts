@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
-import type { MfaService } from '../../src/protocol/index.js'
+import type { HttpService } from '../../src/client/dialect-client.js'
 import { failure, pair } from './ask.js'
 import { answer, type Behaviour } from './hostile-service.js'
 
@@ -12,7 +12,7 @@ const svgUrl = asUrl('svg+xml', Buffer.from(svg).toString('base64'))
 const uri = 'otpauth://totp/Vault:alice%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Vault'
 const html = { 'Content-Type': 'text/html; charset=utf-8' }
 
-const enroll = (client: MfaService) =>
+const enroll = (client: HttpService) =>
   client.enrollApp({ contact: { kind: 'email', email: 'alice@example.com' } })
 
 describe('a QR code is known by what it is, and shown as a data: URL', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { MfaService } from '../../src/protocol/index.js'
+import type { HttpService } from '../../src/client/dialect-client.js'
 import { everyCase } from '../kit/every-case.js'
 import { BOBS_CODE, errorCode, failure, pair, verdict } from './ask.js'
 import { answer, type Behaviour } from './hostile-service.js'
@@ -10,7 +10,7 @@ const DOWN = 'ERR_MFA_SERVICE_UNAVAILABLE'
 const bearer = { 'WWW-Authenticate': 'Bearer realm="mfa", error="invalid_token"' }
 const { contact } = BOBS_CODE
 
-const verbs: Record<string, (client: MfaService) => Promise<unknown>> = {
+const verbs: Record<string, (client: HttpService) => Promise<unknown>> = {
   send: (client) => client.send({ method: 'sms', contact }),
   verify: (client) => client.verify(BOBS_CODE),
   enrollApp: (client) => client.enrollApp({ contact }),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ServiceAddress } from '../../src/client/address.js'
-import type { Contact, DeliveredMethod, MfaService } from '../../src/protocol/index.js'
+import type { HttpService } from '../../src/client/dialect-client.js'
+import type { Contact, DeliveredMethod } from '../../src/protocol/index.js'
 import { everyCase } from '../kit/every-case.js'
 import { pair } from './ask.js'
 import { answer } from './hostile-service.js'
@@ -17,7 +18,10 @@ const contactFor = (method: DeliveredMethod): Contact =>
   method === 'email' ? email : method === 'dual' ? dual : phone
 
 /** What one call looks like on the wire: method, path, content type, body. */
-async function onTheWire(ask: (client: MfaService) => Promise<unknown>, dialect?: ServiceAddress['dialect']) {
+async function onTheWire(
+  ask: (client: HttpService) => Promise<unknown>,
+  dialect?: ServiceAddress['dialect'],
+) {
   const { client, service } = await pair(answer(200, { valid: true, qr: PNG }), dialect && { dialect })
   await ask(client)
   const [call] = service.calls
@@ -116,15 +120,15 @@ describe('our own dialect', () => {
     expect(
       await onTheWire((client) => client.enrollApp({ contact: email, ...caller }), 'countersign'),
     ).toContain(extras)
-    const backup = (client: MfaService) =>
+    const backup = (client: HttpService) =>
       client.sendBackupCodes({ method: 'sms', contact: phone, ...caller })
     expect(await onTheWire(backup, 'countersign')).toContain(extras)
   })
 })
 
 describe('a service that differs', () => {
-  const send = (client: MfaService) => client.send({ method: 'dual', contact: dual })
-  const backup = (client: MfaService) => client.sendBackupCodes({ method: 'dual', contact: dual })
+  const send = (client: HttpService) => client.send({ method: 'dual', contact: dual })
+  const backup = (client: HttpService) => client.sendBackupCodes({ method: 'dual', contact: dual })
 
   it('gets JSON if the dialect says so', async () => {
     const wire = await onTheWire(send, { contentType: 'json' })
@@ -141,9 +145,9 @@ describe('a service that differs', () => {
     }
     expect(await onTheWire(send, dialect)).toMatch(/^POST \/v2\/dual .*\n.*&Type=BOTH$/)
     expect(await onTheWire(backup, dialect)).toMatch(/^POST \/v1\/mfa .*\n.*&Type=BACKUP_DUAL$/)
-    const sms = (client: MfaService) => client.send({ method: 'sms', contact: phone })
+    const sms = (client: HttpService) => client.send({ method: 'sms', contact: phone })
     expect(await onTheWire(sms, dialect)).toBe(`POST /v1/mfa ${form}\nUser=%2B447700900104&Type=SMS`)
-    const verify = (client: MfaService) =>
+    const verify = (client: HttpService) =>
       client.verify({ method: 'sms', contact: phone, code: '123456', kind: 'backup' })
     expect(await onTheWire(verify, dialect)).toMatch(/^POST \/v1\/mfa\/verify .*Code=123456$/s)
   })

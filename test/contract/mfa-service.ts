@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { MfaService } from '../../src/protocol/index.js'
+import type { CompleteMfaService, TranscriptionService } from '../../src/protocol/index.js'
 import { describeAccountFactors } from './account-factors.js'
 import { describeAppFactor } from './app-factor.js'
 import { describeBackupCodes } from './backup-codes.js'
@@ -10,7 +10,7 @@ import { describeTranscription } from './transcription.js'
 
 /** A service, and what else the contract needs of it. */
 export interface Opened {
-  readonly service: MfaService
+  readonly service: CompleteMfaService & Pick<TranscriptionService, 'transcribe'>
   /** The texts of the messages to a contact, newest first. */
   inbox(to: string): Promise<string[]>
   close(): Promise<void>

@@ -1,4 +1,9 @@
-import { formatUser, type MfaService, ServiceError } from '../../src/protocol/index.js'
+import {
+  type CompleteMfaService,
+  formatUser,
+  ServiceError,
+  type TranscriptionService,
+} from '../../src/protocol/index.js'
 import { testCarrier } from '../../src/testing/carrier.js'
 import { testInbox } from '../../src/testing/inbox.js'
 import { testService } from '../../src/testing/service.js'
@@ -28,7 +33,7 @@ export function standInService() {
     await trouble?.()
   }
 
-  const service: MfaService = {
+  const service: CompleteMfaService & Pick<TranscriptionService, 'transcribe'> = {
     async send(request) {
       await asked('send', request)
       return kit.service.send(request)

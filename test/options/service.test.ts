@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ServiceAddress } from '../../src/client/address.js'
+import { createMfa } from '../../src/create-mfa.js'
 import { readOptions, readServiceAddress } from '../../src/settings.js'
 import { everyCase } from '../kit/every-case.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -179,19 +180,35 @@ describe('a service that is an object', () => {
     class Fake {
       async send() {}
       async verify() {}
-      async enrollApp() {}
-      async sendBackupCodes() {}
-      async transcribe() {}
     }
     const service = new Fake()
     expect(readOptions({ ...WORKING, service, onAppEnrolled: () => {} }).service).toBe(service)
   })
 
+  it('needs no function for the routes that are not mounted, and each router names the one that it lacks', () => {
+    const { send, verify } = standInService().service
+    const mfa = createMfa({ ...WORKING, service: { send, verify }, onAppEnrolled: () => {} })
+    expect(mfa.challengeRouter).toBeDefined()
+    expect(mfa.verifyRouter).toBeDefined()
+    expect(() => mfa.enrollAppRouter).toThrow(/service must have the function enrollApp, .*enrollAppRouter/)
+    expect(() => mfa.backupRouter).toThrow(/service must have the function sendBackupCodes, .*backupRouter/)
+    expect(() => mfa.router).toThrow('service must have the function enrollApp')
+  })
+
+  it('offers transcription through the client only if it has it', async () => {
+    const { transcribe, ...service } = standInService().service
+    const createStreamTicket = async () => ({ ticket: 'a ticket', expiresInSeconds: 60 })
+    const options = { ...WORKING, onAppEnrolled: () => {} }
+    expect(createMfa({ ...options, service }).client.transcribe).toBeUndefined()
+    const { client } = createMfa({ ...options, service: { ...service, transcribe, createStreamTicket } })
+    const said = await client.transcribe?.({ file: 'https://media.example.com/call.mp3' })
+    expect(said).toMatchObject({ outcome: 'transcribed' })
+    expect(await client.createStreamTicket?.()).toEqual({ ticket: 'a ticket', expiresInSeconds: 60 })
+  })
+
   it('is reported with its missing functions', () => {
     const { verify: _verify, ...service } = standInService().service
-    const reported =
-      'service must have the functions send, verify, enrollApp, sendBackupCodes, transcribe; it lacks verify'
-    expect(faultsOf({ service })).toEqual([reported])
+    expect(faultsOf({ service })).toEqual(['service must have the functions send, verify; it lacks verify'])
   })
 
   it('cannot be anything else', () =>

@@ -1,4 +1,4 @@
-import { type TranscriptionJob, type TranscriptionJobVerbs, transcriptionWire } from 'countersign/protocol'
+import { type TranscriptionJob, type TranscriptionService, transcriptionWire } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { parseTranscribe } from '../requests/inputs.js'
 import { type Job, TOO_MANY_JOBS_RETRY_SECONDS } from '../transcription/jobs/transcription-jobs.js'
@@ -7,11 +7,12 @@ import { fileStats } from '../transcription/sources/from-path.js'
 import type { FlowContext } from './context.js'
 import { answer } from './in-process-answer.js'
 
+type JobVerbs = Required<
+  Pick<TranscriptionService, 'createTranscriptionJob' | 'transcriptionJob' | 'deleteTranscriptionJob'>
+>
+
 /** Transcription jobs without HTTP. */
-export function inProcessJobs(
-  { jobs }: FlowContext,
-  findApplication: () => Promise<Application>,
-): Required<TranscriptionJobVerbs> {
+export function inProcessJobs({ jobs }: FlowContext, findApplication: () => Promise<Application>): JobVerbs {
   const withId = <Result>(id: string, use: (application: string) => Promise<Result>) =>
     answer({ ok: true, value: id }, async () => use((await findApplication()).id))
 

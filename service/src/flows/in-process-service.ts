@@ -1,5 +1,10 @@
 import type { EnrollAppRequest } from 'countersign/protocol'
-import { type MfaService, transcriptionWire, VERIFY_TYPE } from 'countersign/protocol'
+import {
+  type CompleteMfaService,
+  type TranscriptionService,
+  transcriptionWire,
+  VERIFY_TYPE,
+} from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { deliveryState } from '../delivery/delivery-state.js'
 import {
@@ -36,7 +41,7 @@ import { verifyCode } from './verify-code.js'
 export function inProcessService(
   context: FlowContext,
   findApplication: () => Promise<Application>,
-): MfaService {
+): CompleteMfaService & TranscriptionService {
   const ofAccount = accountAnswers(context, findApplication)
   return {
     send: (request) =>

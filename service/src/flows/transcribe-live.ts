@@ -1,8 +1,8 @@
 import {
-  type MfaService,
   streamPieces,
   streamWire,
   TranscriptionError,
+  type TranscriptionService,
   type TranscriptPiece,
 } from 'countersign/protocol'
 import type { LiveTranscription } from '../transcription/live/live-transcription.js'
@@ -14,7 +14,7 @@ export async function* transcribeLive(
   live: LiveTranscription,
   application: string,
   audio: AsyncIterable<Uint8Array>,
-  { language, signal }: Parameters<NonNullable<MfaService['transcribeLive']>>[1] = {},
+  { language, signal }: Parameters<NonNullable<TranscriptionService['transcribeLive']>>[1] = {},
 ): AsyncGenerator<TranscriptPiece, void, undefined> {
   signal?.throwIfAborted()
   if (language !== undefined && !streamWire.streamLanguage.safeParse(language).success) {

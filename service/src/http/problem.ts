@@ -1,6 +1,7 @@
-import type { keyTypes, Refused, ServiceProblemCode, TranscriptionRefusal, wire } from 'countersign/protocol'
+import type { keyTypes, Refused, ServiceProblemCode, wire } from 'countersign/protocol'
 import type { Response } from 'express'
 import type { FieldError } from '../requests/parse.js'
+import type { RecordingRefused } from '../transcription/sources/recording-source.js'
 import { eventStreamOf } from './event-stream.js'
 import { PROBLEMS } from './problem-catalogue.js'
 
@@ -35,7 +36,7 @@ export function problem(response: Response, code: ServiceProblemCode, more: Prob
 }
 
 /** Responds with a flow's refusal. */
-export function refuse(response: Response, refusal: Refused['refusal'] | TranscriptionRefusal): void {
+export function refuse(response: Response, refusal: Refused['refusal'] | RecordingRefused['refusal']): void {
   if ('retryAfterSeconds' in refusal) {
     problem(response, refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })
   } else if (refusal.reason === 'transcription_unavailable' || refusal.reason === 'timestamps_unavailable') {

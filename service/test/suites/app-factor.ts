@@ -1,4 +1,4 @@
-import type { Contact, EnrollAppAnswer, MfaService } from 'countersign/protocol'
+import type { CompleteMfaService, Contact, EnrollAppAnswer } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { readQrCode } from '../../../test/kit/qr-code.js'
 import { verifyCode } from '../../src/flows/verify-code.js'
@@ -11,13 +11,16 @@ const valid = { outcome: 'valid' }
 
 type Prepared = EnrollAppAnswer & { outcome: 'prepared' }
 
-async function prepare(mfa: MfaService, contact: Contact & { kind: 'email' }): Promise<Required<Prepared>> {
+async function prepare(
+  mfa: CompleteMfaService,
+  contact: Contact & { kind: 'email' },
+): Promise<Required<Prepared>> {
   const answer = await mfa.enrollApp({ contact })
   if (answer.outcome !== 'prepared' || !answer.uri || !answer.secret) throw new Error('nothing was prepared')
   return { ...answer, uri: answer.uri, secret: answer.secret }
 }
 
-async function enroll(mfa: MfaService, contact: Contact & { kind: 'email' }): Promise<string> {
+async function enroll(mfa: CompleteMfaService, contact: Contact & { kind: 'email' }): Promise<string> {
   const { secret } = await prepare(mfa, contact)
   const code = appCode(secret, Date.now() - 30_000)
   expect(await mfa.verify({ method: 'app', contact, kind: 'confirm', code })).toEqual(valid)

@@ -1,4 +1,4 @@
-import type { Contact, MfaService } from 'countersign/protocol'
+import type { CompleteMfaService, Contact } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import type { FlowContext } from '../../src/flows/context.js'
 import { inProcessService } from '../../src/flows/in-process-service.js'
@@ -54,7 +54,7 @@ export function noticesSuite(bench: () => Bench, isAtOnceOnly = false): void {
       .map(({ to }) => to)
   }
 
-  const attempt = (mfa: MfaService, contact: Contact & { kind: 'email' | 'phone' }) =>
+  const attempt = (mfa: CompleteMfaService, contact: Contact & { kind: 'email' | 'phone' }) =>
     mfa.verify({ method: 'app', contact, kind: 'code', code: '000000' })
   const backupCode = async (tenant: Tenant, contact: Contact & { kind: 'email' }) => {
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })

@@ -1,10 +1,10 @@
-import type { Contact, MfaService } from 'countersign/protocol'
+import type { CompleteMfaService, Contact } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { inProcessService } from '../../src/flows/in-process-service.js'
 import type { Queries } from '../../src/store/store.js'
 import { appCode, type Bench, freshEmail, freshTenant, type Tenant } from '../kit.js'
 
-type Attempt = Pick<Parameters<MfaService['verify']>[0], 'method' | 'kind' | 'code'>
+type Attempt = Pick<Parameters<CompleteMfaService['verify']>[0], 'method' | 'kind' | 'code'>
 
 const ATTEMPTS: readonly (readonly [what: string, attempt: Attempt])[] = [
   ['a delivered code', { method: 'email', kind: 'code', code: '000000' }],
@@ -13,7 +13,7 @@ const ATTEMPTS: readonly (readonly [what: string, attempt: Attempt])[] = [
   ['a backup code', { method: 'email', kind: 'backup', code: '0000000000000000' }],
 ]
 
-type Ask = (mfa: MfaService, contact: Contact & { kind: 'email' }) => Promise<{ outcome: string }>
+type Ask = (mfa: CompleteMfaService, contact: Contact & { kind: 'email' }) => Promise<{ outcome: string }>
 
 const REQUESTS: readonly (readonly [what: string, ask: Ask, messages: number])[] = [
   ['a code', (mfa, contact) => mfa.send({ method: 'email', contact, purpose: 'sign-in' }), 1],

@@ -1,6 +1,6 @@
-import { type ServiceProblemCode, TRANSCRIPT_FORMATS } from 'countersign/protocol'
+import { type ServiceProblemCode, TRANSCRIPT_FORMATS, type Verb } from 'countersign/protocol'
 import type * as z from 'zod'
-import type { ZodOpenApiContentObject, ZodOpenApiOperationObject } from 'zod-openapi'
+import type { ZodOpenApiContentObject, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { OF_ACCOUNTS, problemResponses, WITH_BODY } from './problems.js'
 
@@ -77,6 +77,21 @@ export function post(about: {
       },
     },
   }
+}
+
+/** The operation of a verb that takes parameters: the table says all but the words. */
+export function verbPost(
+  verb: Verb,
+  words: {
+    readonly id: string
+    readonly summary: string
+    readonly description: string
+    readonly tag?: string
+  },
+): ZodOpenApiPathsObject {
+  const { path, body, answer, problems, once = false } = verb
+  if (!body) throw new TypeError(`The verb at ${path} takes no parameters.`)
+  return { [path]: post({ ...words, body, answer: answer.in, problems, sends: once }) }
 }
 
 /** A GET. */

@@ -1,8 +1,8 @@
-import { wire } from 'countersign/protocol'
+import { VERBS, wire } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
 import { KEY_OPERATIONS } from './key-operations.js'
-import { get, post } from './operation.js'
+import { get, verbPost } from './operation.js'
 import { problemResponses } from './problems.js'
 import { inboxAnswer, readiness } from './service-schemas.js'
 import { SPEECH_OPERATIONS } from './speech-operations.js'
@@ -13,86 +13,46 @@ const anyJson = { 'application/json': { schema: { type: 'object' as const } } }
 
 /** All operations of the service, by path. */
 export const OPERATIONS: ZodOpenApiPathsObject = {
-  '/v1/mfa': post({
+  ...verbPost(VERBS.send, {
     id: 'send',
     summary: 'Send a code',
     description:
       'Creates a code and sends it, or sends the code of an active challenge again. The response waits at most three seconds for the delivery.',
-    body: wire.sendBody,
-    answer: wire.sendAnswer,
-    sends: true,
-    problems: [
-      'factor_disabled',
-      'method_off',
-      'idempotency_key_in_flight',
-      'contact_refused',
-      'idempotency_key_reused',
-      'limited',
-      'locked',
-      'delivery_failed',
-    ],
   }),
-  '/v1/mfa/verify': post({
+  ...verbPost(VERBS.verify, {
     id: 'verify',
     summary: 'Verify a code',
     description:
       'Checks a code and uses it up. Wrong, expired, used and unknown codes get the same response, 401 `invalid_code`.',
-    body: wire.verifyBody,
-    answer: wire.verifyAnswer,
-    problems: ['invalid_code', 'factor_disabled', 'method_off', 'locked'],
   }),
-  '/v1/mfa/app': post({
+  ...verbPost(VERBS.enrollApp, {
     id: 'enrollApp',
     summary: 'Set up an authenticator app',
     description:
       'Creates a secret for an authenticator app. It proves nothing until its first valid code was verified; until then, a former app stays valid.',
-    body: wire.enrollAppBody,
-    answer: wire.enrollAppAnswer,
-    problems: ['contact_refused', 'limited', 'locked', 'delivery_failed'],
   }),
-  '/v1/mfa/backup': post({
+  ...verbPost(VERBS.sendBackupCodes, {
     id: 'sendBackupCodes',
     summary: 'Send backup codes',
     description: 'Creates a set of backup codes and sends them to the user. Each code can be used once.',
-    body: wire.backupBody,
-    answer: wire.backupAnswer,
-    sends: true,
-    problems: [
-      'method_off',
-      'idempotency_key_in_flight',
-      'contact_refused',
-      'idempotency_key_reused',
-      'limited',
-      'locked',
-      'delivery_failed',
-    ],
   }),
-  '/v1/mfa/factors': post({
+  ...verbPost(VERBS.factorsOf, {
     id: 'readFactors',
     summary: 'Get the factors of an account',
     description:
       'Says whether the account has an authenticator app, how many backup codes are left, and when factors were last used. It changes nothing and sends nothing.',
-    body: wire.factorsBody,
-    answer: wire.factorsAnswer,
-    problems: [],
   }),
-  '/v1/mfa/factors/remove': post({
+  ...verbPost(VERBS.removeFactor, {
     id: 'removeFactor',
     summary: 'Remove a factor',
     description:
       'Removes the authenticator app of an account, or all its backup codes, and notifies every proven contact. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
-    body: wire.removeFactorBody,
-    answer: wire.removeFactorAnswer,
-    problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
   }),
-  '/v1/mfa/backup/codes': post({
+  ...verbPost(VERBS.createBackupCodes, {
     id: 'createBackupCodes',
     summary: 'Create backup codes to show once',
     description:
       'Creates a set of backup codes and returns it, for a page that shows it once. It replaces all earlier codes at once, and is valid for the account with every contact. Each code can be used once. Ask for it only after a second factor was shown that is as strong as the strongest one of the account. The response is not kept, so a request that is sent again creates another set.',
-    body: wire.createBackupCodesBody,
-    answer: wire.createBackupCodesAnswer,
-    problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
   }),
   ...KEY_OPERATIONS,
   '/v1/mfa/deliveries/{challenge}': get({

@@ -6,7 +6,7 @@ const DAY_SECONDS = 86_400
 export const waitSeconds = z
   .number()
   .nonnegative()
-  .transform((value) => Math.min(Math.ceil(value), DAY_SECONDS))
+  .overwrite((value) => Math.min(Math.ceil(value), DAY_SECONDS))
 
 /** A refusal in the response of a service that the host passes as an object. */
 export const refusedAnswer = z.object({

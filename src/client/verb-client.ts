@@ -1,0 +1,75 @@
+import * as z from 'zod'
+import { onlyGiven } from '../option-rules.js'
+import type { Caller } from '../protocol/caller.js'
+import { type Contact, formatUser } from '../protocol/contact.js'
+import { canRefuse, type Verb } from '../protocol/verb.js'
+import { invalidResponse, keyFaultIn, problemCode, refusalIn, validFields } from './response-validation.js'
+import type { Answer } from './transport.js'
+
+/** How the client calls the service. */
+export interface VerbCalls {
+  post(path: string, parameters: Readonly<Record<string, string | undefined>>): Promise<Answer>
+  get(path: string, timeoutMs: number | undefined): Promise<Answer>
+  /** The parameters that name the account and the client, if the service supports them. */
+  extras(caller: Caller): Readonly<Record<string, string | undefined>>
+  /** The path of the service for one of the table. Defaults to the same. */
+  pathOf?(path: string): string
+}
+
+/** A verb whose response the table converts. */
+interface CodedVerb extends Verb {
+  readonly answer: z.ZodCodec<z.ZodType, z.ZodType>
+}
+
+/** The members of a request that all verbs with a body know. */
+type UserRequest = Caller & { readonly contact: Contact }
+
+/** The HTTP calls of these verbs, by their names. */
+export function verbClient<Verbs extends object>(
+  verbs: { readonly [Name in keyof Verbs]: CodedVerb },
+  { post, get, extras, pathOf = (path) => path }: VerbCalls,
+): Verbs {
+  const clientOf = (verb: CodedVerb) => async (request: object) => {
+    const path = pathOf(verb.path)
+    if (!verb.body) return answerOf(verb, await get(filled(path, request), verb.timeoutMs))
+    const { contact, ...caller } = request as UserRequest
+    const { account, clientAddress, locale } = caller
+    const user = { User: formatUser(contact), ...extras(onlyGiven({ account, clientAddress, locale })) }
+    return answerOf(verb, await post(path, { ...user, ...verb.encode?.(request as never) }))
+  }
+  const calls = Object.entries<CodedVerb>(verbs).map(([name, verb]) => [name, clientOf(verb)])
+  return Object.fromEntries(calls)
+}
+
+/** The path with the members of the request that it names. */
+function filled(path: string, request: object): string {
+  return path.replace(/\{(\w+)\}/g, (_whole, name) => encodeURIComponent(String(Reflect.get(request, name))))
+}
+
+function answerOf(verb: CodedVerb, answer: Answer): unknown {
+  const { problems, path } = verb
+  if (answer.status === 404) {
+    if (problems.includes('not_found')) return undefined
+    if (verb.without && problemCode(answer) === 'not_found') return ABSENT[verb.without]
+  }
+  const fault = problems.includes('invalid_key') ? keyFaultIn(answer) : undefined
+  if (fault) return { outcome: 'invalid', fault }
+  if (answer.status !== 200) {
+    const refused = refusalIn(answer, tooManyOf(verb))
+    if (canRefuse(verb)) return refused
+    throw invalidResponse(`unexpected status ${answer.status}`)
+  }
+  const read = z.safeDecode(verb.answer, validFields(answer))
+  if (read.success) return onlyGiven(Object(read.data))
+  throw invalidResponse(`a body that does not follow the API of ${path}`)
+}
+
+const ABSENT = {
+  undefined: undefined,
+  method_off: { outcome: 'refused', refusal: { reason: 'method_off' } },
+} as const
+
+/** What a 429 without a reason means: a verb without a limit of requests refuses because of too many wrong codes. */
+function tooManyOf({ problems }: Verb): 'limited' | 'locked' {
+  return problems.includes('locked') && !problems.includes('limited') ? 'locked' : 'limited'
+}

@@ -1,0 +1,233 @@
+import * as z from 'zod'
+import type {
+  AuthenticateKeyRequest,
+  KeyAuthenticationOptionsRequest,
+  KeyRegistrationOptionsRequest,
+  KeyVerbs,
+  RegisterKeyRequest,
+  RemoveKeyRequest,
+  RenameKeyRequest,
+} from './keys.js'
+import {
+  authenticateKeyAnswer,
+  authenticateKeyBody,
+  type keyAnswer,
+  keyAuthenticationOptionsBody,
+  keyOptionsAnswer,
+  keyRegistrationOptionsBody,
+  listKeysAnswer,
+  listKeysBody,
+  registerKeyAnswer,
+  registerKeyBody,
+  relyingPartyAnswer,
+  removeKeyAnswer,
+  removeKeyBody,
+  renameKeyAnswer,
+  renameKeyBody,
+} from './keys-wire.js'
+import { KEY_METHODS, KEY_TYPE, keyMethodOf } from './methods.js'
+import type { Verb } from './verb.js'
+
+/*
+ * The table of the verbs for security keys and passkeys.
+ */
+
+/** The path above their routes. */
+export const KEYS_PATH = '/v1/mfa/keys'
+
+const text = (max: number) => z.string().min(1).max(max)
+const time = z.number().nonnegative()
+
+const key = z.object({
+  id: text(1_364),
+  method: z.enum(KEY_METHODS),
+  name: text(60),
+  backupEligible: z.boolean(),
+  backedUp: z.boolean(),
+  createdAt: time,
+  lastUsedAt: time.optional(),
+})
+
+function decodeKey(wire: z.output<typeof keyAnswer>): z.input<typeof key> {
+  return {
+    id: wire.id,
+    method: keyMethodOf(wire.type),
+    name: wire.name,
+    backupEligible: wire.backup_eligible,
+    backedUp: wire.backed_up,
+    createdAt: Date.parse(wire.created_at),
+    ...(wire.last_used_at !== undefined && { lastUsedAt: Date.parse(wire.last_used_at) }),
+  }
+}
+
+function encodeKey({ method, lastUsedAt, ...is }: z.output<typeof key>): z.input<typeof keyAnswer> {
+  return {
+    id: is.id,
+    type: KEY_TYPE[method],
+    name: is.name,
+    backup_eligible: is.backupEligible,
+    backed_up: is.backedUp,
+    created_at: new Date(is.createdAt).toISOString(),
+    ...(lastUsedAt !== undefined && { last_used_at: new Date(lastUsedAt).toISOString() }),
+  }
+}
+
+const options = z.codec(
+  keyOptionsAnswer,
+  z.object({
+    outcome: z.literal('prepared'),
+    options: z.looseObject({ challenge: text(128) }),
+    expiresInSeconds: z.number().positive(),
+  }),
+  {
+    decode: ({ options, expires_in }) => ({
+      outcome: 'prepared' as const,
+      options,
+      expiresInSeconds: expires_in,
+    }),
+    encode: ({ options, expiresInSeconds }) => ({ options, expires_in: expiresInSeconds }),
+  },
+)
+
+const CHANGES = ['method_off', 'contact_refused', 'factor_disabled', 'limited', 'locked'] as const
+
+/** What a service without keys answers to all that is about them. */
+const shared = { part: 'checking', without: 'method_off' } as const
+
+/** The verbs of `KeyVerbs`. */
+export const KEY_VERBS = {
+  registrationOptions: {
+    ...shared,
+    path: `${KEYS_PATH}/registration/options`,
+    body: keyRegistrationOptionsBody,
+    encode: ({ method, transaction, userName }: KeyRegistrationOptionsRequest) => ({
+      Type: KEY_TYPE[method],
+      Transaction: transaction,
+      UserName: userName,
+    }),
+    answer: options,
+    problems: CHANGES,
+  },
+  register: {
+    ...shared,
+    path: `${KEYS_PATH}/registration/verify`,
+    body: registerKeyBody,
+    encode: ({ method, transaction, name, response }: RegisterKeyRequest) => ({
+      Type: KEY_TYPE[method],
+      Transaction: transaction,
+      Name: name,
+      Response: JSON.stringify(response),
+    }),
+    answer: z.codec(registerKeyAnswer, z.object({ outcome: z.literal('registered'), key }), {
+      decode: (wire) => ({ outcome: 'registered' as const, key: decodeKey(wire.key) }),
+      encode: (answer) => ({ key: encodeKey(answer.key) }),
+    }),
+    problems: ['invalid_key', ...CHANGES],
+  },
+  authenticationOptions: {
+    ...shared,
+    path: `${KEYS_PATH}/authentication/options`,
+    body: keyAuthenticationOptionsBody,
+    encode: ({ method, purpose, transaction }: KeyAuthenticationOptionsRequest) => ({
+      Type: KEY_TYPE[method],
+      Purpose: purpose,
+      Transaction: transaction,
+    }),
+    answer: options,
+    problems: CHANGES,
+  },
+  authenticate: {
+    ...shared,
+    path: `${KEYS_PATH}/authentication/verify`,
+    body: authenticateKeyBody,
+    encode: ({ method, purpose, transaction, response }: AuthenticateKeyRequest) => ({
+      Type: KEY_TYPE[method],
+      Purpose: purpose,
+      Transaction: transaction,
+      Response: JSON.stringify(response),
+    }),
+    answer: z.codec(
+      authenticateKeyAnswer,
+      z.object({ outcome: z.literal('valid'), key, userVerified: z.boolean() }),
+      {
+        decode: (wire) => ({
+          outcome: 'valid' as const,
+          key: decodeKey(wire.key),
+          userVerified: wire.user_verified,
+        }),
+        encode: (answer) => ({
+          valid: true as const,
+          key: encodeKey(answer.key),
+          user_verified: answer.userVerified,
+        }),
+      },
+    ),
+    problems: ['invalid_key', 'factor_disabled', 'method_off', 'locked'],
+  },
+  list: {
+    ...shared,
+    path: `${KEYS_PATH}/list`,
+    body: listKeysBody,
+    answer: z.codec(
+      listKeysAnswer,
+      z.object({
+        keys: z.array(key),
+        relyingPartyId: text(253).optional(),
+        userHandle: text(128).optional(),
+      }),
+      {
+        decode: ({ keys, relying_party_id, user_handle }) => ({
+          keys: keys.map(decodeKey),
+          relyingPartyId: relying_party_id,
+          userHandle: user_handle,
+        }),
+        encode: ({ keys, relyingPartyId, userHandle }) => ({
+          keys: keys.map(encodeKey),
+          relying_party_id: relyingPartyId,
+          user_handle: userHandle,
+        }),
+      },
+    ),
+    problems: ['method_off'],
+  },
+  rename: {
+    ...shared,
+    path: `${KEYS_PATH}/rename`,
+    body: renameKeyBody,
+    encode: ({ key, name }: RenameKeyRequest) => ({ Key: key, Name: name }),
+    answer: z.codec(renameKeyAnswer, z.object({ outcome: z.enum(['renamed', 'none']) }), {
+      decode: ({ renamed }) => ({ outcome: renamed ? ('renamed' as const) : ('none' as const) }),
+      encode: ({ outcome }) => ({ renamed: outcome === 'renamed' }),
+    }),
+    problems: CHANGES,
+  },
+  remove: {
+    ...shared,
+    path: `${KEYS_PATH}/remove`,
+    body: removeKeyBody,
+    encode: ({ key }: RemoveKeyRequest) => ({ Key: key }),
+    answer: z.codec(removeKeyAnswer, z.object({ outcome: z.enum(['removed', 'none']) }), {
+      decode: ({ removed }) => ({ outcome: removed ? ('removed' as const) : ('none' as const) }),
+      encode: ({ outcome }) => ({ removed: outcome === 'removed' }),
+    }),
+    problems: CHANGES,
+  },
+  relyingParty: {
+    part: 'checking',
+    path: `${KEYS_PATH}/relying-party`,
+    answer: z.codec(
+      relyingPartyAnswer,
+      z.object({
+        id: text(253),
+        name: text(120),
+        origins: z.array(text(300)),
+        relatedOrigins: z.array(text(300)),
+      }),
+      {
+        decode: ({ related_origins, ...party }) => ({ ...party, relatedOrigins: related_origins }),
+        encode: ({ relatedOrigins, ...party }) => ({ ...party, related_origins: relatedOrigins }),
+      },
+    ),
+    problems: ['not_found', 'unavailable'],
+  },
+} as const satisfies Readonly<Record<keyof KeyVerbs, Verb>>

@@ -1,0 +1,67 @@
+import * as z from 'zod'
+import { KEY_FAULTS } from './keys.js'
+import { refusedAnswer } from './refused-answer.js'
+import type { ServicePart } from './service.js'
+import type { ServiceProblemCode } from './wire.js'
+
+/** A verb of the service: how it is called over HTTP, and what it answers there and in the same process. */
+export interface Verb {
+  /** The path of its route. A name in braces stands for that member of the request. */
+  readonly path: string
+  /** The parameters of a POST. Without them, it is a GET. */
+  readonly body?: z.ZodType
+  /** The parameters beside `User` and those of the caller. Defaults to none. */
+  encode?(request: never): Readonly<Record<string, string | undefined>>
+  /** The body of a response with status 200 (`in`), and the same answer as the method of the interface returns it (`out`). */
+  readonly answer: { readonly in: z.ZodType; readonly out: z.ZodType }
+  /** The problems of its own with which it responds. The method returns those about the user as values. */
+  readonly problems: readonly ServiceProblemCode[]
+  /** The part of the service that it belongs to: calls pause when that part fails. */
+  readonly part: ServicePart
+  /** Whether a request that is repeated with its idempotency key is carried out once. Defaults to no. */
+  readonly once?: true
+  /** A shorter time limit than that of the service, for what a page can do without. */
+  readonly timeoutMs?: number
+  /** What a service without the verb answers. */
+  readonly without?: 'undefined' | 'method_off'
+}
+
+const REFUSALS: readonly ServiceProblemCode[] = [
+  'factor_disabled',
+  'method_off',
+  'contact_refused',
+  'delivery_failed',
+  'limited',
+  'locked',
+]
+
+/** Whether refusals are among the answers of a verb. Of another verb, a refusal is an error. */
+export function canRefuse({ problems }: Verb): boolean {
+  return problems.some((code) => REFUSALS.includes(code))
+}
+
+/** Whether the method can return `undefined`. */
+function canBeUndefined({ problems, without }: Verb): boolean {
+  return without === 'undefined' || problems.includes('not_found')
+}
+
+const invalidCode = z.object({ outcome: z.literal('invalid'), clockSteps: z.int().optional() })
+const invalidKey = z.object({ outcome: z.literal('invalid'), fault: z.enum(KEY_FAULTS) })
+
+/** The schema of everything that the method of a verb returns. */
+export function returned(verb: Verb): z.ZodType {
+  const { problems, answer } = verb
+  const outcomes = [
+    ...(problems.includes('invalid_code') ? [invalidCode] : []),
+    ...(problems.includes('invalid_key') ? [invalidKey] : []),
+    ...(canRefuse(verb) ? [refusedAnswer] : []),
+  ]
+  const schema = outcomes.length === 0 ? answer.out : withOutcomes(answer.out, outcomes)
+  return canBeUndefined(verb) ? schema.optional() : schema
+}
+
+/** A union that reports the faults of the member that the value means. */
+function withOutcomes(granted: z.ZodType, others: readonly z.ZodObject[]): z.ZodType {
+  const isTold = granted instanceof z.ZodObject && 'outcome' in granted.shape
+  return isTold ? z.discriminatedUnion('outcome', [granted, ...others]) : z.union([granted, ...others])
+}
