@@ -1,4 +1,4 @@
-import { mfaAdmission, mfaRouter, mfaSession, requireMfa } from 'countersign'
+import { createMfa } from 'countersign'
 import express from 'express'
 import passport from 'passport'
 import { serve } from '../kit/serve.mjs'
@@ -16,7 +16,7 @@ const build = async () => {
   const { redis } = stores
   sessionStore = stores.sessionStore
   const store = redis ? { redis } : 'memory'
-  const mfa = {
+  const mfa = createMfa({
     service: { baseUrl: SERVICE_URL, apiKey: 'key_for_benchmarks', dialect: 'countersign' },
     factors: ({ phone, email }) => [
       { method: 'sms', phone },
@@ -30,19 +30,19 @@ const build = async () => {
     onEvent: () => {},
     urls: NOTICE_LINKS ? { publicUrl: 'https://app.example.com' } : {},
     logger: { warn: () => {}, error: console.error },
-  }
+  })
   const app = express()
   configurePassport(passport)
-  app.use(mfaAdmission(mfa))
-  app.use(sessions(sessionStore), passport.session(), mfaSession(mfa))
-  app.use('/mfa', mfaRouter(mfa))
+  app.use(mfa.admission)
+  app.use(sessions(sessionStore), passport.session(), mfa.session)
+  app.use('/mfa', mfa.router)
   app.post('/login', express.json(), passport.authenticate('id'), (req, res) => {
     res.json({ status: req.mfa.status })
   })
   app.post('/logout', (req, res, next) => {
     req.logout((error) => (error ? next(error) : res.json({ status: 'signed_out' })))
   })
-  app.get('/account', requireMfa({ maxAge: '24h' }), (req, res) => {
+  app.get('/account', mfa.requireMfa({ maxAge: '24h' }), (req, res) => {
     res.send(`Account of ${req.user.id}`)
   })
   app.get('/greeting', (req, res) => {

@@ -31,6 +31,6 @@ export function quoteInReadme(results) {
   const text = readFileSync(README, 'utf8')
   const [from, to] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)]
   if (to < from) throw new Error(`README.md has no place for figures, between ${BEGIN} and ${END}.`)
-  const figures = `${markdownTable(head, rows)}\n\n[All figures, and how they are measured](bench/performance.md).`
+  const figures = `${markdownTable(head, rows)}\n\nAll figures, and how they are measured, are in \`bench/performance.md\` of the repository.`
   writeFileSync(README, `${text.slice(0, from)}\n${figures}\n${text.slice(to)}`)
 }

@@ -595,7 +595,7 @@ describe('the command line', () => {
 
   test('works on an embedded store that no process uses', { timeout: TIMEOUT_MS }, async () => {
     const env = { DATA_DIR: join(empty, 'embedded') }
-    expect((await inProcess(env, 'migrate')).out).toEqual(['0001-tables.sql'])
+    expect((await inProcess(env, 'migrate')).out).toContain('0001-tables.sql')
     expect(
       await inProcess(env, 'app', 'create', 'vault', 'attemptsPerChallenge=3', 'countries=all'),
     ).toMatchObject({
@@ -605,7 +605,7 @@ describe('the command line', () => {
     expect((await cli(env, 'key', 'create', 'vault')).out).toMatch(/^mfa_live_/)
     const audit = (await inProcess(env, 'audit')).out
     expect(audit).toMatch(
-      /key\.created[\s\S]*application\.created +countries=all attemptsPerChallenge=3[\s\S]*store\.migrated +0001-first-tables/,
+      /key\.created[\s\S]*application\.created +countries=all attemptsPerChallenge=3[\s\S]*store\.migrated +0001-tables/,
     )
     expect((await inProcess(env, 'migrate')).code).toBe(0)
     expect((await inProcess(env, 'audit')).out).toBe(audit)

@@ -1,3 +1,4 @@
+import { ServiceError } from 'countersign'
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { problemPage } from '../views/problem-page.js'
 import { frameOf } from './frame.js'
@@ -42,6 +43,10 @@ export function asProblem(error: unknown): Problem {
   if (status === 401) return new Problem('sign_in_required', 'Sign in and try again.')
   if (status >= 400 && status < 500) return new Problem('invalid_request', 'The request could not be read.')
   console.error(error)
+  // The gate asks the MFA service which factors a user has, and signs nobody in without an answer.
+  if (error instanceof ServiceError && status === 503) {
+    return new Problem('service_unavailable', 'Please try again in a minute.')
+  }
   return status === 503 || status === 502
     ? new Problem('unavailable', 'Please try again in a minute.')
     : new Problem('internal_error', 'Please try again. If it happens again, let us know the time.')

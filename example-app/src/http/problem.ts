@@ -17,6 +17,7 @@ export type VaultProblemCode =
   | 'unsupported_media_type'
   | 'body_too_large'
   | 'internal_error'
+  | 'service_unavailable'
   | 'unavailable'
   | TranscriptionRefusal['reason']
 
@@ -33,6 +34,7 @@ const STATUS: Readonly<Record<VaultProblemCode, number>> = {
   unsupported_media_type: 415,
   body_too_large: 413,
   internal_error: 500,
+  service_unavailable: 503,
   unavailable: 503,
   transcription_unavailable: 501,
   busy: 429,
@@ -57,6 +59,7 @@ const TITLE: Readonly<Record<VaultProblemCode, string>> = {
   unsupported_media_type: 'Unsupported content type',
   body_too_large: 'The request is too large',
   internal_error: 'Something went wrong on our side',
+  service_unavailable: 'The second step is not available right now',
   unavailable: 'Not available right now',
   transcription_unavailable: 'Transcription is not available',
   busy: 'Too many recordings at once',

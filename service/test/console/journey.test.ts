@@ -152,7 +152,9 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     await context.close()
   })
 
-  test('leads an administrator from the invitation to a new application with a key, and every page fits a phone', async () => {
+  test('leads an administrator from the invitation to a new application with a key, and every page fits a phone', {
+    timeout: 180_000,
+  }, async () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-light'])
     await page.goto(url + (await console.invite('ann@example.com', 'admin')))
     await check(page, 'console-invitation')
