@@ -32,7 +32,11 @@ serve(
     })
     req.on('end', () => {
       if (req.url === '/v1/mfa/factors' && !isHanging) {
-        return answerJson(res, 200, { app: true, backup_codes_left: 10 })
+        return answerJson(res, 200, {
+          existing: [{ type: 'APP', usable: true }],
+          offered_keys: [],
+          backup_codes_left: 10,
+        })
       }
       const isVerify = req.url === '/v1/mfa/verify'
       counted[isVerify ? 'verify' : 'send']++

@@ -127,8 +127,7 @@ describe.skipIf(!hasMovableClock())('the example app with the service in another
 
     const late = await client.verify(right)
     expect(late).toMatchObject({ status: 429, body: { code: 'challenge_exhausted' } })
-    // Without the service, nobody knows which factors the user has.
-    expect((await client.get('/vault')).status).toBe(503)
+    expect((await client.get('/vault')).status).toBe(401)
 
     const control = await passwordOnly('dora')
     await control.challenge('dual')
