@@ -45,9 +45,8 @@ async function factorsBefore(
   deps: RouteDeps,
   { kind, userId, factor }: ReportedChange,
 ): Promise<readonly Factor[]> {
-  const account = state.factors
-    ? { factors: state.factors, withheld: state.withheld ?? [] }
-    : await readAccount(state.user, userId, deps)
+  const { factors: found, withheld } = state
+  const account = found ? { factors: found, withheld } : await readAccount(state.user, userId, deps)
   const factors = existingFactors(account)
   if (kind === 'removed') return [...factors, factor]
   const binding = ({ method, contact }: Factor) => factorBinding(userId, method, contact)

@@ -164,7 +164,7 @@ describe('an attacker with the password and the phone of a user who has a passke
 })
 
 describe('an attacker with the password and the phone of a user who has an authenticator app (R136)', () => {
-  it('cannot change the phone number on a route of the host, whoever keeps the app', async () => {
+  it('cannot change the phone number on a route of the host, whether the host or the service keeps the app', async () => {
     const made = phoneHost()
     await ownerEnrollsApp(made, 'bob')
     const attacker = await signedIn(made, 'bob', 'sms')

@@ -62,7 +62,7 @@ export async function hasSecondAdmin(tx: Queries): Promise<boolean> {
   return others.length > 0
 }
 
-/** Deletes what an operator asked for and nobody approved, because whoever asked may not be the holder of the account any more. */
+/** Deletes what an operator asked for and nobody approved, because the account may have another holder now. */
 export async function withdrawRequestsOf(tx: Queries, email: string): Promise<void> {
   await tx.query('DELETE FROM approval_request WHERE asked_by = $1', [email])
 }

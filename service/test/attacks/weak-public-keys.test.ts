@@ -11,7 +11,7 @@ import { API_KEY, type Bench, freshEmail, freshTenant, listen, openBench } from 
 import { KEY_PAGE, RELYING_PARTY } from '../software-key.js'
 
 /*
- * Whoever can register a key once, for example at an unlocked computer, would like one with which everybody can sign, or whose
+ * An attacker who can register a key once, for example at an unlocked computer, would like one with which everybody can sign, or whose
  * signatures can be computed later without the authenticator.
  */
 

@@ -68,7 +68,7 @@ describe('the freshness of the second factor at every route of the console (R106
   })
 
   test('cannot be avoided by a route that is in no list (R106)', () => {
-    // What Express has, whoever added it.
+    // Every route that Express has.
     const router = console.service.console?.router as unknown as {
       readonly stack: readonly {
         readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> }
