@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express'
 import { isFresh } from '../flows/freshness.js'
 import { acceptedFactors } from '../flows/known-factors.js'
 import { existingFactors, offeredFactors } from '../flows/user.js'
-import { readDisabledFactors, requestContext } from '../http/context.js'
+import { type RequestContext, readDisabledFactors, requestContext } from '../http/context.js'
 import { gateOf, type RouteDeps } from '../http/deps.js'
 import { mayEnrollFirst } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
@@ -10,6 +10,7 @@ import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, wantsHtml } from '../http/request.js'
 import { withheldProblem } from '../http/withheld.js'
+import type { Factor } from '../protocol/factor.js'
 import type { InterruptedRequest, MfaRecord } from '../session/record.js'
 import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState } from '../session/state.js'
@@ -67,6 +68,32 @@ export function requireSignIn(req: Request, res: Response, { settings }: RouteDe
   res.redirect(303, settings.signInPath)
 }
 
+/** What is missing: the user has no accepted factor yet, cannot use it now, or must show it. */
+function problemFor(
+  { deps, state, user }: RequestContext,
+  rule: Rule,
+  { factors, backup }: { readonly factors: readonly Factor[]; readonly backup: boolean },
+): Problem {
+  const { settings } = deps
+  const { path } = settings
+  const isPending = state.stage === 'pending'
+  if (factors.length === 0 && user.withheld.length === 0) {
+    // An app is no use where only a key is accepted.
+    const page = rule.accepts('app') || !deps.keys ? '/enroll-app' : '/keys'
+    return { code: 'enrollment_required', next: `${path}${page}` }
+  }
+  // A pending login comes first, whatever this route requires after it.
+  const mayContinue = isPending && user.factors.length > 0
+  if (factors.length === 0 && !backup && !mayContinue) return withheldProblem(settings, user, state)
+  const offered = new Set(offeredFactors(user))
+  return {
+    code: isPending ? 'mfa_required' : 'step_up_required',
+    next: path,
+    factors: listFactors(factors.filter((factor) => offered.has(factor))),
+    ...(!isPending && { backup: backup && !user.disabled?.has('backup') }),
+  }
+}
+
 /** Refuses a request until the user has shown one of the factors that the rule accepts. */
 export async function requireFactor(
   req: Request,
@@ -83,27 +110,10 @@ export async function requireFactor(
   const { factors, backup } = await acceptedFactors(deps, user, rule)
   const html = wantsHtml(req)
   if (!html) await readDisabledFactors(context)
-  const offered = new Set(offeredFactors(user))
   if (!html && existingFactors(user).length === 0 && !mayEnrollFirst(context)) {
     return sendProblem(res, { code: 'enrollment_not_allowed', next: signInPath })
   }
-  // A pending login comes first, whatever this route requires after it.
-  const mayContinue = state.stage === 'pending' && user.factors.length > 0
-  const problem: Problem =
-    factors.length === 0 && user.withheld.length > 0 && !backup && !mayContinue
-      ? withheldProblem(settings, user, state)
-      : factors.length === 0 && user.withheld.length === 0
-        ? // An app is no use where only a key is accepted.
-          {
-            code: 'enrollment_required',
-            next: `${path}${rule.accepts('app') || !deps.keys ? '/enroll-app' : '/keys'}`,
-          }
-        : {
-            code: state.stage === 'pending' ? 'mfa_required' : 'step_up_required',
-            next: path,
-            factors: listFactors(factors.filter((factor) => offered.has(factor))),
-            ...(state.stage !== 'pending' && { backup: backup && !user.disabled?.has('backup') }),
-          }
+  const problem = problemFor(context, rule, { factors, backup })
   if (html && rule.resume.length > 0 && isUnparsedForm(req)) diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
   const current = await storeIfCurrent(req, {
     ...state.record,
