@@ -132,7 +132,7 @@ describe('a recording', () => {
       ])
       failure = new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'down')
       const failed = await asEvents().send({ file }).expect(200)
-      expect(eventsOf(failed.text).at(-1)).toMatchObject(['problem', { code: 'unavailable' }])
+      expect(eventsOf(failed.text).at(-1)).toMatchObject(['problem', { code: 'service_unavailable' }])
     })
   })
 
