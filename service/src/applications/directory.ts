@@ -6,7 +6,6 @@ import { hashApiKey, isApiKey } from './api-key.js'
 import { sendersIn } from './sender-settings.js'
 import {
   type ApplicationDefaults,
-  type ApplicationSettings,
   applicationDefaults,
   applicationFrom,
   parseStoredSettings,
@@ -40,8 +39,10 @@ export interface DeliverySettings {
   readonly hasComplaints: boolean
 }
 
-interface Found extends Omit<DeliverySettings, 'senders'> {
-  readonly set: ApplicationSettings
+/** The settings of an application, made once for all requests until they are read again. */
+interface Found {
+  readonly delivery: DeliverySettings
+  readonly application: Readonly<Record<Mode, Application>>
 }
 
 interface KeyRow {
@@ -100,17 +101,21 @@ export function applicationDirectory(parts: {
        FROM application LEFT JOIN application_webhook USING (application) WHERE application = $1`,
       [name],
     )
+    const set = parseStoredSettings(row?.settings ?? '{}')
+    const webhook = webhookFrom(row)
+    const base = name === DEFAULT_APPLICATION ? defaults : applicationDefaults(name)
+    const withMode = (mode: Mode) => ({
+      ...applicationFrom(name, mode, base, set),
+      webhookChannels: webhook?.channels ?? [],
+    })
     return {
-      set: parseStoredSettings(row?.settings ?? '{}'),
-      webhook: webhookFrom(row),
-      hasComplaints: row?.has_complaints ?? false,
+      delivery: { senders: sendersIn(set), webhook, hasComplaints: row?.has_complaints ?? false },
+      application: { live: withMode('live'), test: withMode('test') },
     }
   }
 
   async function find(name: string, mode: Mode): Promise<Application> {
-    const base = name === DEFAULT_APPLICATION ? defaults : applicationDefaults(name)
-    const { set, webhook } = await settings.get(name)
-    return { ...applicationFrom(name, mode, base, set), webhookChannels: webhook?.channels ?? [] }
+    return (await settings.get(name)).application[mode]
   }
 
   return {
@@ -127,10 +132,7 @@ export function applicationDirectory(parts: {
       return find(row.application, row.mode)
     },
     byName: (name) => find(name, 'live'),
-    async deliveryOf(name) {
-      const { set, ...found } = await settings.get(name)
-      return { ...found, senders: sendersIn(set) }
-    },
+    deliveryOf: async (name) => (await settings.get(name)).delivery,
     forget(name) {
       settings.delete(name)
       keys.deleteWhere((row) => row?.application === name)
