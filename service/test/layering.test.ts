@@ -45,6 +45,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     uses: ['authenticator-app', 'contacts', 'events', 'seconds-until.ts', 'secrets', 'store'],
     types: ['application.ts'],
   },
+  // Reads the files of other systems, and knows no database.
+  import: { uses: ['authenticator-app', 'requests'], types: ['accounts'] },
   activity: { uses: ['log', 'store'] },
   delivery: {
     uses: ['application.ts', 'contacts', 'events', 'log', 'secrets', 'store', 'time-limit.ts'],
@@ -86,6 +88,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'contacts',
       'delivery',
       'events',
+      'import',
       'log',
       'message-texts',
       'refusals.ts',
@@ -112,6 +115,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'delivery',
       'event-delivery',
       'events',
+      'import',
       'limits.ts',
       'message-texts',
       'secrets',

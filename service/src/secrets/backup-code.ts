@@ -1,4 +1,4 @@
-import { type KeyObject, randomBytes } from 'node:crypto'
+import { createHash, type KeyObject, randomBytes } from 'node:crypto'
 import { mac } from './keys.js'
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -16,6 +16,19 @@ export function formatBackupCode(code: string): string {
 /** Whether a canonical code has the form of a backup code; delivered and app codes have at most 10 digits. */
 export function isBackupShaped(code: string, length: number): boolean {
   return code.length === length && [...code].every((character) => CROCKFORD.includes(character))
+}
+
+/**
+ * The form of an imported code of which only the unsalted SHA-512 is known, in base64, as Keycloak stores it. Our own keyed hash
+ * is made of this form.
+ */
+export function hashedForm(sha512: string): string {
+  return `sha512:${sha512}`
+}
+
+/** The form that a typed code has if only its SHA-512 was imported. */
+export function hashedFormOf(code: string): string {
+  return hashedForm(createHash('sha512').update(code).digest('base64'))
 }
 
 /** A salt of 128 random bits for one set of backup codes (R59). */
