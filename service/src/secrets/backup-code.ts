@@ -26,9 +26,24 @@ export function hashedForm(sha512: string): string {
   return `sha512:${sha512}`
 }
 
-/** The form that a typed code has if only its SHA-512 was imported. */
-export function hashedFormOf(code: string): string {
-  return hashedForm(createHash('sha512').update(code).digest('base64'))
+// Codes of twelve characters have about two that can be mistaken. Guesses that are made of them get no further hashes.
+const MAX_SPELLINGS = 243
+
+/**
+ * The forms that a typed code may have if only its SHA-512 was imported. The hash tells letters from digits that look like them, but
+ * users mistake them, and callers may have replaced them: each spelling is a form.
+ */
+export function hashedFormsOf(code: string): string[] {
+  const spellings = [...code].map((one) => ALIKE.find((group) => group.includes(one)) ?? one)
+  const count = spellings.reduce((product, { length }) => product * length, 1)
+  const all = count > MAX_SPELLINGS ? [code] : spellings.reduce<string[]>(appendEach, [''])
+  return all.map((one) => hashedForm(createHash('sha512').update(one).digest('base64')))
+}
+
+const ALIKE = ['0O', '1IL']
+
+function appendEach(beginnings: readonly string[], characters: string): string[] {
+  return beginnings.flatMap((beginning) => [...characters].map((one) => beginning + one))
 }
 
 /** A salt of 128 random bits for one set of backup codes (R59). */

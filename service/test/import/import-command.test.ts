@@ -81,7 +81,9 @@ describe('the command import', () => {
       ])
       const again = await cli('import', 'vault', path, '--from', 'speakeasy', '--allow-weak')
       expect(again.out).toMatch(/imported +0\nunchanged +7000\nrefused +2000\n/)
-      const printed = [planned, strong, whole, again].map(({ out, err }) => out + err).join('')
+      const doctor = await cli('doctor')
+      expect(doctor.out).toContain('Imported secrets of fewer than 128 bits in "vault": 1000.')
+      const printed = [planned, strong, whole, again, doctor].map(({ out, err }) => out + err).join('')
       expect(printed).not.toMatch(/KRSXG5|user-\d/)
       expect(secrets.filter((secret) => printed.includes(secret.slice(0, 8)))).toEqual([])
 
