@@ -106,11 +106,13 @@ CREATE UNIQUE INDEX challenge_place
 -- To delete expired challenges.
 CREATE INDEX challenge_expiry ON challenge (expires_at);
 
--- The sealed secret of an authenticator app. A new one is `pending` until its first valid code, and expires.
+-- The sealed secret of an authenticator app. A new one is `pending` until its first valid code, and expires. A secret that was
+-- imported is `weak` if it has fewer than 128 bits.
 CREATE TABLE app_secret (
   application text NOT NULL,
   account text NOT NULL,
   sealed text,
+  weak boolean NOT NULL DEFAULT false,
   last_step bigint NOT NULL DEFAULT -1,
   bound_at bigint,
   pending text,
@@ -121,6 +123,8 @@ CREATE TABLE app_secret (
 -- by its account could be planned to read all of such an index.
 CREATE INDEX app_secret_sealing_key ON app_secret (split_part(sealed, '.', 2));
 CREATE INDEX app_secret_pending_key ON app_secret (split_part(pending, '.', 2));
+-- To count the weak secrets of an application. Few have any.
+CREATE INDEX app_secret_weak ON app_secret (application) WHERE weak;
 
 -- New backup codes wait beside the active set until their messages were handed over: exactly one set is active. `waiting_letters`
 -- are the ids of these messages.

@@ -108,7 +108,7 @@ const EVALUATE_PENDING = attemptStatement<{
   'step bigint, secret text',
   `bound AS (
     UPDATE app_secret
-    SET sealed = pending, pending = NULL, last_step = gate.step, bound_at = gate.now
+    SET sealed = pending, weak = false, pending = NULL, last_step = gate.step, bound_at = gate.now
     FROM gate
     WHERE gate.open AND ${ofAccount('app_secret', 'gate')}
       AND ${sameSealedSql('pending', 'gate.secret')} AND gate.step IS NOT NULL
@@ -157,21 +157,29 @@ export async function removeAppSecret(
   return row?.confirmed ?? false
 }
 
+/** A secret that was confirmed elsewhere, as `writeAppSecret` wrote it. */
+export interface ConfirmedSecret {
+  readonly text: string
+  /** Whether it has fewer than 128 bits. */
+  readonly weak: boolean
+}
+
 /** Binds a secret that was confirmed elsewhere; `false` when the account already has a confirmed one. */
 export async function storeConfirmedSecret(
   keys: Keys,
   tx: Queries,
   application: Application,
   account: string,
-  secret: string,
+  { text, weak }: ConfirmedSecret,
   now: number,
 ): Promise<boolean> {
   const row = await queryOne(
     tx,
-    `INSERT INTO app_secret (application, account, sealed, bound_at) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (application, account) DO UPDATE SET sealed = EXCLUDED.sealed, bound_at = EXCLUDED.bound_at
+    `INSERT INTO app_secret (application, account, sealed, weak, bound_at) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (application, account)
+     DO UPDATE SET sealed = EXCLUDED.sealed, weak = EXCLUDED.weak, bound_at = EXCLUDED.bound_at
      WHERE app_secret.sealed IS NULL RETURNING account`,
-    [application.id, account, seal(keys, appSecretIdentity(application.id, account), secret), now],
+    [application.id, account, seal(keys, appSecretIdentity(application.id, account), text), weak, now],
   )
   return row !== undefined
 }

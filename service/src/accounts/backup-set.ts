@@ -206,7 +206,8 @@ export async function attemptBackupCode(
   parts: { readonly store: Store; readonly keys: Keys },
   application: Application,
   owner: Owner,
-  code: string,
+  /** The forms in which the code may be stored: itself, and as another system hashed it. */
+  forms: readonly string[],
   attempt: Attempt,
   now: number,
 ): Promise<{ readonly result: AttemptResult | undefined; readonly isShown: boolean }> {
@@ -214,7 +215,9 @@ export async function attemptBackupCode(
   const set = await findSet(store, application, owner)
   const isShown = set?.shown === true
   const salt = isShown || set?.contact === owner.canonicalContact ? (set?.salt ?? '') : ''
-  const macs = allKeys(keys).map((key) => macOf(key, application, owner.account, salt, code))
+  const macs = allKeys(keys).flatMap((key) =>
+    forms.map((form) => macOf(key, application, owner.account, salt, form)),
+  )
   const notifying = { ...attempt, notifiesOnSuccess: true }
   const result = await makeAttempt(store, EVALUATE_BACKUP_CODE, application, notifying, now, { macs })
   return { result, isShown }
@@ -258,6 +261,13 @@ async function findSet(store: Store, application: Application, owner: Owner): Pr
   return find()
 }
 
-function macOf(keys: Keys, application: Application, account: string, salt: string, code: string): string {
+/** The stored form of a backup code of this account and set. */
+export function macOf(
+  keys: Keys,
+  application: Pick<Application, 'id'>,
+  account: string,
+  salt: string,
+  code: string,
+): string {
   return withKeyId(keys, backupMac(keys.backup, { application: application.id, account, salt, code }))
 }

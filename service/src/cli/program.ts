@@ -7,6 +7,7 @@ import { complaintCommands } from './complaint-commands.js'
 import { copyCommand } from './copy-command.js'
 import { doctorCommand } from './doctor-command.js'
 import { eventCommands } from './event-commands.js'
+import { importCommand } from './import-command.js'
 import type { Io } from './io.js'
 import { keyCommands } from './key-commands.js'
 import { logCommands } from './log-commands.js'
@@ -37,6 +38,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   appCommands(program, io)
   keyCommands(program, io)
   userCommands(program, io)
+  importCommand(program, io)
   logCommands(program, io)
   eventCommands(program, io)
   trafficCommands(program, io)

@@ -13,7 +13,7 @@ import type { Application } from '../application.js'
 import { refuseType } from '../applications/offered-methods.js'
 import { clockStepsAt, matchStep, newAppSecret, type StepMatch } from '../authenticator-app/totp.js'
 import type { VerifyInput } from '../requests/inputs.js'
-import { isBackupShaped } from '../secrets/backup-code.js'
+import { hashedFormsOf, isBackupShaped } from '../secrets/backup-code.js'
 import type { Queries } from '../store/store.js'
 import { isAlwaysValid } from '../test-mode/simulated-outcomes.js'
 import type { FlowContext } from './context.js'
@@ -160,7 +160,8 @@ async function evaluateBackup(
     transaction: input.transaction,
     notify: (tx, result) => notify(tx, 'backup', result),
   }
-  const { result, isShown } = await attemptBackupCode(context, application, input, code, attempt, now)
+  const forms = [code, ...hashedFormsOf(code)]
+  const { result, isShown } = await attemptBackupCode(context, application, input, forms, attempt, now)
   if (!result?.ok) return { as: 'backup', result }
   // The code is used up: an error while counting must not make the verification fail.
   const left = await backupCodesLeft(context.store, application, input.account).catch(() => undefined)

@@ -1,14 +1,30 @@
 import { ServiceError } from 'countersign/protocol'
 import { holdAccount } from '../accounts/account.js'
-import { APP_FACTOR, storeConfirmedSecret } from '../accounts/app-secret.js'
+import { APP_FACTOR, type ConfirmedSecret, storeConfirmedSecret } from '../accounts/app-secret.js'
 import type { Application } from '../application.js'
 import { writeEvent } from '../events/write-events.js'
+import type { Encoding } from '../import/import-row.js'
+import { REFUSALS } from '../import/import-row.js'
+import { readSecret } from '../import/read-secret.js'
 import type { RequestUser } from '../requests/request-user.js'
 import { accountReference } from '../secrets/account-reference.js'
 import type { FlowContext } from './context.js'
 
-// 26 base32 characters hold the 128 bits that RFC 4226 §4 requires.
-const BASE32 = /^[A-Z2-7]{26,128}$/
+/** An authenticator secret of another system. */
+export interface ForeignSecret {
+  /** In base32, with or without padding, in either case, with or without spaces; or an `otpauth://` URI. */
+  readonly secret: string
+  /** How the secret is written. Defaults to `base32`. */
+  readonly encoding?: Encoding | undefined
+  /** `SHA1`, `SHA256` or `SHA512`. Defaults to `SHA1`. */
+  readonly algorithm?: string | undefined
+  /** 6 or 8. Defaults to 6. */
+  readonly digits?: number | undefined
+  /** The length of a step in seconds: 30 or 60. Defaults to 30. */
+  readonly period?: number | undefined
+  /** Accepts secrets of 80 to 127 bits too. Defaults to `false`. */
+  readonly allowWeak?: boolean | undefined
+}
 
 /**
  * Binds an authenticator app whose secret comes from another system or from a demonstration. `kept`: the account
@@ -18,14 +34,9 @@ export async function importApp(
   context: FlowContext,
   application: Application,
   input: RequestUser,
-  secret: string,
+  foreign: ForeignSecret,
 ): Promise<'bound' | 'kept'> {
-  if (!BASE32.test(secret)) {
-    throw new ServiceError(
-      'ERR_MFA_SERVICE_REQUEST',
-      'The secret must be base32 without padding and have at least 128 bits.',
-    )
-  }
+  const secret = checked(foreign)
   const { keys, store } = context
   const bound = await store.transaction(async (tx) => {
     await holdAccount(tx, application, input.account)
@@ -46,4 +57,14 @@ export async function importApp(
     factor: 'APP',
   })
   return 'bound'
+}
+
+function checked({ encoding = 'base32', ...foreign }: ForeignSecret): ConfirmedSecret {
+  const secret = readSecret(foreign, { encoding }, foreign.allowWeak === true)
+  if (typeof secret !== 'string') return secret
+  const why =
+    secret === 'weak'
+      ? 'The secret has fewer than 128 bits. To import it nevertheless, set allowWeak.'
+      : REFUSALS[secret]
+  throw new ServiceError('ERR_MFA_SERVICE_REQUEST', why)
 }

@@ -23,7 +23,7 @@ import { accountFactors } from './account-factors.js'
 import type { FlowContext } from './context.js'
 import { createBackupCodes } from './create-backup-codes.js'
 import { enrollApp } from './enroll-app.js'
-import { importApp } from './import-app.js'
+import { type ForeignSecret, importApp } from './import-app.js'
 import { accountAnswers, answer, userFields } from './in-process-answer.js'
 import { inProcessJobs } from './in-process-jobs.js'
 import { inProcessKeys } from './in-process-keys.js'
@@ -122,16 +122,18 @@ export function inProcessService(
 }
 
 /** Binds an authenticator app whose secret exists already, for example in another system. */
-export interface ImportAppRequest extends EnrollAppRequest {
-  /** In base32 without padding, at least 128 bits, for codes with SHA-1, 6 digits and steps of 30 s. */
-  readonly secret: string
-}
+export type ImportAppRequest = EnrollAppRequest & ForeignSecret
 
 /** `importApp` for one application; requests are validated like all others. */
 export function appImporter(context: FlowContext, findApplication: () => Promise<Application>) {
   const ofAccount = accountAnswers(context, findApplication)
-  return (request: ImportAppRequest): Promise<'bound' | 'kept'> =>
-    ofAccount(parseEnrollApp(userFields(request)), (context, application, input) =>
-      importApp(context, application, input, request.secret),
+  return async (request: ImportAppRequest): Promise<'bound' | 'kept'> =>
+    ofAccount(parseEnrollApp(isRequest(request) ? userFields(request) : {}), (context, application, input) =>
+      importApp(context, application, input, request),
     )
+}
+
+/** Callers without types may pass anything. */
+function isRequest(request: Partial<ImportAppRequest> | null | undefined): boolean {
+  return typeof request?.contact?.kind === 'string'
 }

@@ -45,8 +45,21 @@ export async function diagnoseStore(
     ...(await diagnoseTraffic(store, now)),
     ...(await diagnoseRelyingParties(store, service)),
     ...(await diagnoseLockedOut(store, service)),
+    ...(await diagnoseWeakSecrets(store)),
     ...(service.routes ? await diagnoseSenders(store, service.routes) : []),
   ]
+}
+
+/** Checks whether authenticator secrets of fewer than 128 bits were imported. Reports nothing if there are none. */
+async function diagnoseWeakSecrets(store: Store): Promise<Diagnostic[]> {
+  const rows = await store.query<{ application: string; secrets: number }>(
+    'SELECT application, count(*)::integer AS secrets FROM app_secret WHERE weak GROUP BY application ORDER BY application',
+  )
+  return rows.map(({ application, secrets }) => ({
+    severity: 'warning',
+    subject: 'authenticator apps',
+    message: `Imported secrets of fewer than 128 bits in "${application}": ${secrets}. Ask their users to set up a new app.`,
+  }))
 }
 
 async function diagnoseDatabase(store: Store, production: boolean, now: number): Promise<Diagnostic> {

@@ -11,6 +11,7 @@ export const SUBJECTS = [
   'countries',
   'traffic',
   'security keys',
+  'authenticator apps',
 ] as const
 
 /** The result of one check. */

@@ -28,6 +28,7 @@ import { type ApprovalOperator, approvalOperator } from './approval-operator.js'
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
 import type { DeliveryFilter, DeliverySummary } from './deliveries.js'
 import { type EventOperator, eventOperator } from './event-operator.js'
+import { type FactorImport, type ImportReport, importFactorsOf } from './import-factors.js'
 import {
   type ApplicationFilter,
   type ApplicationPage,
@@ -175,6 +176,12 @@ export interface Operator {
    * An unknown account is no error, so that the call can be repeated.
    */
   eraseUser(user: UserReference): Promise<ErasedUser>
+  /**
+   * Adds authenticator apps and backup codes of another system. An account that has an app keeps it. A second run with the same
+   * file adds only what is missing, so an import that was interrupted is simply run again. Rows that cannot be imported are in
+   * the report; everything else throws an `OperatorError`.
+   */
+  importFactors(given: FactorImport): Promise<ImportReport>
   /** Lists the countries and prefixes to whose phones an application sends codes, those with the most untyped codes first. */
   showTraffic(application: string): Promise<PhoneTrafficSummary[]>
   /**
@@ -266,7 +273,7 @@ export interface OperatorParts {
   /** The keys of the service, without which webhooks cannot be set and users cannot be listed, exported and erased. */
   readonly keys?: Actor['keys']
   /**
-   * Whether factors are disabled, keys removed and users erased only with the approval of a second operator, and operators invited,
+   * Whether factors are disabled, keys removed, users erased and factors imported only with the approval of a second operator, and operators invited,
    * reset and given roles only with that of a second administrator, if there is one. Defaults to `false`.
    */
   readonly fourEyes?: boolean | undefined
@@ -315,6 +322,7 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
     listUsers: (filter) => listUsers(actor, filter),
     exportUser: (user) => exportUser(actor, user),
     eraseUser: (user) => alone(() => eraseUser(actor, user)),
+    importFactors: (given) => alone(() => importFactorsOf(actor, given)),
     showTraffic: (application) => showTraffic(actor, application),
     pauseTraffic: (application, destination) => pauseTraffic(actor, application, destination),
     resumeTraffic: (application, destination) => resumeTraffic(actor, application, destination),

@@ -1,4 +1,4 @@
-import { type KeyObject, randomBytes } from 'node:crypto'
+import { createHash, type KeyObject, randomBytes } from 'node:crypto'
 import { mac } from './keys.js'
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -16,6 +16,34 @@ export function formatBackupCode(code: string): string {
 /** Whether a canonical code has the form of a backup code; delivered and app codes have at most 10 digits. */
 export function isBackupShaped(code: string, length: number): boolean {
   return code.length === length && [...code].every((character) => CROCKFORD.includes(character))
+}
+
+/**
+ * The form of an imported code of which only the unsalted SHA-512 is known, in base64, as Keycloak stores it. Our own keyed hash
+ * is made of this form.
+ */
+export function hashedForm(sha512: string): string {
+  return `sha512:${sha512}`
+}
+
+// Codes of twelve characters have about two that can be mistaken. Guesses that are made of them get no further hashes.
+const MAX_SPELLINGS = 243
+
+/**
+ * The forms that a typed code may have if only its SHA-512 was imported. The hash tells letters from digits that look like them, but
+ * users mistake them, and callers may have replaced them: each spelling is a form.
+ */
+export function hashedFormsOf(code: string): string[] {
+  const spellings = [...code].map((one) => ALIKE.find((group) => group.includes(one)) ?? one)
+  const count = spellings.reduce((product, { length }) => product * length, 1)
+  const all = count > MAX_SPELLINGS ? [code] : spellings.reduce<string[]>(appendEach, [''])
+  return all.map((one) => hashedForm(createHash('sha512').update(one).digest('base64')))
+}
+
+const ALIKE = ['0O', '1IL']
+
+function appendEach(beginnings: readonly string[], characters: string): string[] {
+  return beginnings.flatMap((beginning) => [...characters].map((one) => beginning + one))
 }
 
 /** A salt of 128 random bits for one set of backup codes (R59). */

@@ -1,0 +1,90 @@
+import type { Application } from '../application.js'
+import { writeEventsSql } from '../events/write-events.js'
+import { statement } from '../store/statement.js'
+import type { Queries } from '../store/store.js'
+import { lockAccounts } from './account.js'
+import { APP_FACTOR } from './app-secret.js'
+
+/** The factors of an account before an import. */
+export interface FactorsBefore {
+  readonly account: string
+  /** The confirmed secret, still sealed; `null` without one. */
+  readonly sealed: string | null
+  /** Whether it has backup codes, even used or waiting ones. */
+  readonly codes: boolean
+}
+
+/** The factors that an account gets. */
+export interface NewFactors {
+  readonly account: string
+  /** The sealed secret; `null` if the account has it already. */
+  readonly sealed: string | null
+  readonly weak: boolean
+  /** Salt and keyed hashes of backup codes; `null` and none if there are no new ones. */
+  readonly salt: string | null
+  readonly macs: readonly string[]
+}
+
+const LOCK = statement<{ application: string; accounts: readonly string[] }>(
+  lockAccounts('(SELECT unnest(:accounts::text[]) AS account) AS wanted'),
+)
+
+/** Locks different accounts until the transaction ends, and creates those that are missing. */
+export async function holdAccounts(
+  tx: Queries,
+  { id }: Pick<Application, 'id'>,
+  accounts: readonly string[],
+): Promise<void> {
+  await tx.query(LOCK.text, LOCK.values({ application: id, accounts }))
+}
+
+/** The factors of those of the accounts that have an app or backup codes. */
+export function factorsBefore(
+  queries: Queries,
+  { id }: Pick<Application, 'id'>,
+  accounts: readonly string[],
+): Promise<FactorsBefore[]> {
+  return queries.query<FactorsBefore>(
+    `SELECT wanted.account, app.sealed, backup.account IS NOT NULL AS codes
+     FROM unnest($2::text[]) AS wanted (account)
+       LEFT JOIN app_secret AS app ON app.application = $1 AND app.account = wanted.account
+       LEFT JOIN backup_set AS backup ON backup.application = $1 AND backup.account = wanted.account
+     WHERE app.sealed IS NOT NULL OR backup.account IS NOT NULL`,
+    [id, accounts],
+  )
+}
+
+const IMPORT = statement<{ application: string; factors: string; data: string; now: number }>(
+  `WITH wanted AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset(:factors::jsonb) AS row (account text, sealed text, weak boolean, salt text, macs jsonb)
+  ), bound AS (
+    INSERT INTO app_secret (application, account, sealed, weak, bound_at)
+    SELECT :application::text, account, sealed, weak, :now::bigint FROM wanted WHERE sealed IS NOT NULL
+    ON CONFLICT (application, account)
+    DO UPDATE SET sealed = EXCLUDED.sealed, weak = EXCLUDED.weak, bound_at = EXCLUDED.bound_at WHERE app_secret.sealed IS NULL
+    RETURNING account
+  ), backed AS (
+    INSERT INTO backup_set (application, account, salt, made_at)
+    SELECT :application::text, account, salt, :now::bigint FROM wanted WHERE salt IS NOT NULL
+    ON CONFLICT DO NOTHING RETURNING account, salt
+  ), codes AS (
+    INSERT INTO backup_code (application, account, salt, mac)
+    SELECT DISTINCT :application::text, account, backed.salt, mac
+    FROM backed JOIN wanted USING (account), jsonb_array_elements_text(wanted.macs) AS mac
+  ), ${writeEventsSql(
+    `(SELECT :application::text AS application, account, 'factor.added' AS type, :data::jsonb AS data, :now::bigint AS at
+      FROM bound)`,
+  )}
+  SELECT account FROM bound`,
+)
+
+/** Adds the factors in one statement. What an account has by now stays as it is. The accounts must be locked. */
+export async function importFactors(
+  tx: Queries,
+  { id }: Pick<Application, 'id'>,
+  factors: readonly NewFactors[],
+  now: number,
+): Promise<void> {
+  const data = JSON.stringify({ factor: APP_FACTOR, by: 'operator' })
+  await tx.query(IMPORT.text, IMPORT.values({ application: id, factors: JSON.stringify(factors), data, now }))
+}

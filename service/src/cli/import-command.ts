@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises'
+import { type Command, Option } from 'commander'
+import { ENCODINGS, type Encoding, IMPORT_SOURCES, type ImportSource } from '../import/import-row.js'
+import type { ImportReport } from '../operator/import-factors.js'
+import { OperatorError } from '../operator/operator-error.js'
+import { type CommonOptions, type Io, print } from './io.js'
+import { withOperator } from './store-access.js'
+import { pairs, table } from './table.js'
+
+interface ImportOptions extends CommonOptions {
+  readonly from: ImportSource
+  readonly dryRun?: boolean
+  readonly allowWeak?: boolean
+  readonly test?: boolean
+  readonly accountField?: string
+  readonly userField?: string
+  readonly encoding?: Encoding
+  readonly algorithm?: string
+  readonly digits?: string
+  readonly period?: string
+  readonly secretEnv?: readonly string[]
+}
+
+/** `import`. */
+export function importCommand(program: Command, io: Io): void {
+  program
+    .command('import')
+    .argument('<application>')
+    .argument('<file>', 'CSV with a heading, a JSON array, or JSON lines; see docs/moving.md')
+    .description(
+      'add authenticator apps and backup codes of another system; a second run adds only what is missing',
+    )
+    .addOption(
+      new Option('--from <system>', 'the system that the file comes from')
+        .choices(IMPORT_SOURCES)
+        .makeOptionMandatory(),
+    )
+    .option('--dry-run', 'report what would be imported, and change nothing')
+    .option('--allow-weak', 'import secrets of 80 to 127 bits too')
+    .option('--account-field <name>', 'the field with what the application sends as Account')
+    .option('--user-field <name>', 'the field with the contact, if the application sends no Account')
+    .addOption(new Option('--encoding <name>', 'how secrets are written').choices(ENCODINGS))
+    .addOption(
+      new Option('--algorithm <name>', 'of rows that name none').choices(['SHA1', 'SHA256', 'SHA512']),
+    )
+    .addOption(new Option('--digits <n>', 'of rows that name none').choices(['6', '8']))
+    .addOption(new Option('--period <seconds>', 'of rows that name none').choices(['30', '60']))
+    .option('--secret-env <name...>', 'environment variables with the secrets that the system encrypts with')
+    .option('--test', 'import for test keys')
+    .action(async (application: string, file: string, _own, me: Command) => {
+      const { from, ...options } = me.optsWithGlobals<ImportOptions>()
+      const { digits, period, secretEnv = [] } = options
+      const text = await contentOf(file)
+      const report = await withOperator(io, options, (operator) =>
+        operator.importFactors({
+          ...options,
+          application,
+          from,
+          text,
+          mode: options.test ? 'test' : 'live',
+          digits: digits === undefined ? undefined : Number(digits),
+          period: period === undefined ? undefined : Number(period),
+          secrets: secretEnv.map((name) => secretIn(io, name)),
+        }),
+      )
+      print(io, options, report, () => describe(report))
+      if (options.dryRun) io.err('Nothing was changed: this was a dry run.')
+      if (report.weak.length > 0) {
+        io.err(`${report.weak.length} secrets have fewer than 128 bits: ask these users to set up a new app.`)
+      }
+    })
+}
+
+async function contentOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
+    throw new OperatorError(`The file ${file} cannot be read: ${why}.`)
+  }
+}
+
+/** A secret in an argument would be visible to everyone on the machine. */
+function secretIn(io: Io, name: string): string {
+  const secret = io.env[name]
+  if (secret) return secret
+  throw new OperatorError(`The environment variable ${name}, which --secret-env names, is not set.`)
+}
+
+function describe({ refused, remarks, ...report }: ImportReport): string {
+  const facts = pairs([
+    ['imported', report.imported],
+    ['unchanged', report.unchanged],
+    ['refused', refused.length],
+    ['without an app', report.absent],
+    ['with backup codes', report.backupCodes],
+    ['weak, in lines', report.weak.join(', ') || 'none'],
+  ])
+  const rows = [...refused, ...remarks].map(({ line, code, reason }) => [line, code, reason])
+  return rows.length === 0 ? facts : `${facts}\n\n${table(['line', 'code', 'reason'], rows)}`
+}

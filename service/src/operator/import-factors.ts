@@ -1,0 +1,210 @@
+import { canonicalBackupCode } from 'countersign/protocol'
+import { macOf } from '../accounts/backup-set.js'
+import {
+  type FactorsBefore,
+  factorsBefore,
+  holdAccounts,
+  importFactors,
+  type NewFactors,
+} from '../accounts/import-factors.js'
+import { type Mode, partitionOf } from '../application.js'
+import type { ImportRow, Refusal } from '../import/import-row.js'
+import { REFUSALS } from '../import/import-row.js'
+import { type ImportFile, readRows } from '../import/read-rows.js'
+import { hashedForm, newBackupSalt } from '../secrets/backup-code.js'
+import type { Keys } from '../secrets/keys.js'
+import { open, seal } from '../secrets/seal.js'
+import { appSecretIdentity } from '../secrets/seal-identity.js'
+import type { Queries } from '../store/store.js'
+import type { Actor } from './actor.js'
+import { mustExist } from './applications.js'
+import { auditedChange } from './audited-change.js'
+
+/** What is imported, and into which application. */
+export interface FactorImport extends ImportFile {
+  /** The name of the application. */
+  readonly application: string
+  /** `test` imports for test keys. Defaults to `live`. */
+  readonly mode?: Mode | undefined
+  /** Reports what an import would do, and changes nothing. Defaults to `false`. */
+  readonly dryRun?: boolean | undefined
+}
+
+/** A line of the file, or a position in a JSON array, and what is to be said about it. */
+export interface ImportRemark {
+  readonly line: number
+  /** For programs. */
+  readonly code: Refusal | 'codes_unverifiable' | 'codes_kept'
+  /** What happened, and what to do. */
+  readonly reason: string
+}
+
+/** What an import did, or would do. It names no account and no secret. */
+export interface ImportReport {
+  /** Rows whose authenticator app was added. */
+  readonly imported: number
+  /** Rows whose authenticator app the account has already. */
+  readonly unchanged: number
+  /** Users of the file without an authenticator app. */
+  readonly absent: number
+  /** Accounts that got backup codes. */
+  readonly backupCodes: number
+  /** Rows that were not imported. */
+  readonly refused: readonly ImportRemark[]
+  /** Rows whose backup codes were not imported, while the app was. */
+  readonly remarks: readonly ImportRemark[]
+  /** Lines with secrets of fewer than 128 bits that were imported, or were there. Their users should set up a new app. */
+  readonly weak: readonly number[]
+}
+
+type Written = {
+  -readonly [Name in keyof ImportReport]: ImportReport[Name] extends readonly (infer Item)[]
+    ? Item[]
+    : ImportReport[Name]
+}
+
+const UNVERIFIABLE =
+  'The backup codes are kept in a form that cannot be verified, and were not imported: let the user request new ones.'
+const KEPT = 'The account has backup codes already, which stay valid instead of these.'
+
+/** Each batch is a transaction: what an interrupted import has added stays, and the next run finds it unchanged. */
+const BATCH = 500
+
+/** Adds authenticator apps and backup codes of another system. */
+export async function importFactorsOf(actor: Actor, given: FactorImport): Promise<ImportReport> {
+  await mustExist(actor.store, given.application)
+  const partition = { id: partitionOf(given.application, given.mode ?? 'live') }
+  const report: Written = {
+    imported: 0,
+    unchanged: 0,
+    absent: 0,
+    backupCodes: 0,
+    refused: [],
+    remarks: [],
+    weak: [],
+  }
+  let batch: ImportRow[] = []
+  const flush = async () => {
+    const rows = batch
+    batch = []
+    if (rows.length > 0) await importBatch(actor, given, partition, rows, report)
+  }
+  for (const row of readRows(given)) {
+    if ('secret' in row) batch.push(row)
+    else if (row.refusal === 'absent') report.absent++
+    else report.refused.push(refused(row.line, row.refusal))
+    // A dry run must see that an account comes twice, however far apart.
+    if (batch.length >= BATCH && !given.dryRun) await flush()
+  }
+  await flush()
+  report.refused.sort((one, other) => one.line - other.line)
+  return report
+}
+
+async function importBatch(
+  actor: Actor,
+  { application, from, dryRun }: FactorImport,
+  partition: { readonly id: string },
+  rows: readonly ImportRow[],
+  report: Written,
+): Promise<void> {
+  const keys = actor.keys()
+  const accounts = [...new Set(rows.map(({ account }) => account))]
+  const plan = async (queries: Queries) =>
+    planBatch(keys, partition, rows, await factorsBefore(queries, partition, accounts))
+  const planned = dryRun
+    ? await plan(actor.store)
+    : await auditedChange(
+        actor,
+        async (tx) => {
+          await holdAccounts(tx, partition, accounts)
+          const made = await plan(tx)
+          if (made.factors.length > 0) await importFactors(tx, partition, made.factors, Date.now())
+          return made
+        },
+        ({ factors, report: { imported, backupCodes } }) =>
+          factors.length === 0
+            ? undefined
+            : {
+                application,
+                action: 'factors.imported',
+                detail: `from ${from}: apps=${imported} backup-codes=${backupCodes}`,
+              },
+      )
+  const { imported, unchanged, backupCodes, refused, remarks, weak } = planned.report
+  report.imported += imported
+  report.unchanged += unchanged
+  report.backupCodes += backupCodes
+  report.refused.push(...refused)
+  report.remarks.push(...remarks)
+  report.weak.push(...weak)
+}
+
+/** What a batch adds, and what is said about its rows. A transaction may run again, so nothing outside is changed. */
+function planBatch(
+  keys: Keys,
+  partition: { readonly id: string },
+  rows: readonly ImportRow[],
+  before: readonly FactorsBefore[],
+): { readonly factors: readonly NewFactors[]; readonly report: Written } {
+  const report: Written = {
+    imported: 0,
+    unchanged: 0,
+    absent: 0,
+    backupCodes: 0,
+    refused: [],
+    remarks: [],
+    weak: [],
+  }
+  const has = new Map(before.map((row) => [row.account, secretOf(keys, partition, row)]))
+  const hasCodes = new Set(before.filter(({ codes }) => codes).map(({ account }) => account))
+  const factors: NewFactors[] = []
+  for (const { line, account, secret, codes } of rows) {
+    const found = has.get(account)
+    if (found !== undefined && found !== secret.text) {
+      report.refused.push(refused(line, 'other_app'))
+      continue
+    }
+    const isNew = found === undefined
+    has.set(account, secret.text)
+    if (isNew) report.imported++
+    else report.unchanged++
+    if (secret.weak) report.weak.push(line)
+    if (codes === 'unverifiable')
+      report.remarks.push({ line, code: 'codes_unverifiable', reason: UNVERIFIABLE })
+    const isBacked = typeof codes === 'object' && !hasCodes.has(account)
+    if (isNew && typeof codes === 'object' && !isBacked)
+      report.remarks.push({ line, code: 'codes_kept', reason: KEPT })
+    const set = isBacked ? setOf(keys, partition, account, codes) : { salt: null, macs: [] }
+    if (isBacked) {
+      report.backupCodes++
+      hasCodes.add(account)
+    }
+    const sealed = isNew ? seal(keys, appSecretIdentity(partition.id, account), secret.text) : null
+    if (isNew || isBacked) factors.push({ account, sealed, weak: secret.weak, ...set })
+  }
+  return { factors, report }
+}
+
+function secretOf(
+  keys: Keys,
+  { id }: { readonly id: string },
+  { account, sealed }: FactorsBefore,
+): string | undefined {
+  return sealed === null ? undefined : open(keys, appSecretIdentity(id, account), sealed)
+}
+
+function setOf(
+  keys: Keys,
+  partition: { readonly id: string },
+  account: string,
+  { plain, sha512 }: Exclude<ImportRow['codes'], 'unverifiable' | undefined>,
+): Pick<NewFactors, 'salt' | 'macs'> {
+  const salt = newBackupSalt()
+  const forms = [...plain.map(canonicalBackupCode), ...sha512.map(hashedForm)]
+  return { salt, macs: forms.map((form) => macOf(keys, partition, account, salt, form)) }
+}
+
+function refused(line: number, code: Refusal): ImportRemark {
+  return { line, code, reason: REFUSALS[code] }
+}
