@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { onlyGiven } from '../option-rules.js'
 import type { Caller } from '../protocol/caller.js'
 import { type Contact, formatUser } from '../protocol/contact.js'
-import { canRefuse, type Verb } from '../protocol/verb.js'
+import { canRefuse, ownParametersOf, type Verb } from '../protocol/verb.js'
 import { invalidResponse, keyFaultIn, problemCode, refusalIn, validFields } from './response-validation.js'
 import type { Answer } from './transport.js'
 
@@ -35,7 +35,7 @@ export function verbClient<Verbs extends object>(
     const { contact, ...caller } = request as UserRequest
     const { account, clientAddress, locale } = caller
     const user = { User: formatUser(contact), ...extras(onlyGiven({ account, clientAddress, locale })) }
-    return answerOf(verb, await post(path, { ...user, ...verb.encode?.(request as never) }))
+    return answerOf(verb, await post(path, { ...user, ...ownParametersOf(verb, request) }))
   }
   const calls = Object.entries<CodedVerb>(verbs).map(([name, verb]) => [name, clientOf(verb)])
   return Object.fromEntries(calls)
