@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { onlyGiven } from '../option-rules.js'
-import type { Caller } from '../protocol/caller.js'
-import { type Contact, formatUser } from '../protocol/contact.js'
+import type { Caller, UserRequest } from '../protocol/caller.js'
+import { formatUser } from '../protocol/contact.js'
 import { canRefuse, ownParametersOf, type Verb } from '../protocol/verb.js'
 import { invalidResponse, keyFaultIn, problemCode, refusalIn, validFields } from './response-validation.js'
 import type { Answer } from './transport.js'
@@ -20,9 +20,6 @@ export interface VerbCalls {
 interface CodedVerb extends Verb {
   readonly answer: z.ZodCodec<z.ZodType, z.ZodType>
 }
-
-/** The members of a request that all verbs with a body know. */
-type UserRequest = Caller & { readonly contact: Contact }
 
 /** The HTTP calls of these verbs, by their names. */
 export function verbClient<Verbs extends object>(

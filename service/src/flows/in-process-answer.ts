@@ -1,4 +1,4 @@
-import { type Caller, type Contact, formatUser, ownParametersOf, ServiceError } from 'countersign/protocol'
+import { formatUser, ownParametersOf, ServiceError, type UserRequest } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { parseVerb } from '../requests/inputs.js'
 import type { Parsed } from '../requests/parse.js'
@@ -8,7 +8,7 @@ import { ACCOUNT_BUSY_SECONDS } from './requests-under-way.js'
 import { takesBody, type VerbFlow } from './verb-flows.js'
 
 /** The parameters of the HTTP API that name a user. */
-export function userFields(request: Caller & { readonly contact: Contact }) {
+export function userFields(request: UserRequest) {
   return {
     User: formatUser(request.contact),
     Account: request.account,
@@ -79,7 +79,7 @@ export function inProcessVerbs<Service extends object>(
       return (request: unknown) =>
         answer({ ok: true, value: request }, async () => flow(context, await findApplication(), request))
     }
-    return (request: Parameters<typeof userFields>[0]) =>
+    return (request: UserRequest) =>
       ofAccount(parseVerb(verb, { ...userFields(request), ...ownParametersOf(verb, request) }), flow)
   }
   const methods = Object.entries<VerbFlow>(flows).map(([name, verbFlow]) => [name, methodOf(verbFlow)])

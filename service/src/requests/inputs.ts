@@ -44,14 +44,13 @@ export function parseVerb<Row extends VerbWithBody>(
   body: unknown,
 ): Parsed<VerbInput<Row>> {
   return parse(schema, body, (parameters) => {
-    const fields = parameters as UserFields
-    const method = contactsOf ?? METHOD_OF[fields.Type ?? ''] ?? anyMethodFor(fields)
+    const { Type = '', User = '', ...caller } = parameters as Readonly<Partial<Record<string, string>>>
+    const fields = { ...caller, User }
+    const method = contactsOf ?? METHOD_OF[Type] ?? anyMethodFor(fields)
     const members = membersOf(schema, parameters)
     return withUser(fields, method, (user) => ({ ...user, ...members }) as VerbInput<Row>)
   })
 }
-
-type UserFields = Parameters<typeof withUser>[0] & { readonly Type?: string | undefined }
 
 /** The input of `transcribe`. */
 export interface TranscribeInput {
