@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { onlyGiven } from '../option-rules.js'
-import type { Caller } from '../protocol/caller.js'
-import { type Contact, formatUser } from '../protocol/contact.js'
-import { canRefuse, type Verb } from '../protocol/verb.js'
+import type { Caller, UserRequest } from '../protocol/caller.js'
+import { formatUser } from '../protocol/contact.js'
+import { canRefuse, ownParametersOf, type Verb } from '../protocol/verb.js'
 import { invalidResponse, keyFaultIn, problemCode, refusalIn, validFields } from './response-validation.js'
 import type { Answer } from './transport.js'
 
@@ -21,9 +21,6 @@ interface CodedVerb extends Verb {
   readonly answer: z.ZodCodec<z.ZodType, z.ZodType>
 }
 
-/** The members of a request that all verbs with a body know. */
-type UserRequest = Caller & { readonly contact: Contact }
-
 /** The HTTP calls of these verbs, by their names. */
 export function verbClient<Verbs extends object>(
   verbs: { readonly [Name in keyof Verbs]: CodedVerb },
@@ -35,7 +32,7 @@ export function verbClient<Verbs extends object>(
     const { contact, ...caller } = request as UserRequest
     const { account, clientAddress, locale } = caller
     const user = { User: formatUser(contact), ...extras(onlyGiven({ account, clientAddress, locale })) }
-    return answerOf(verb, await post(path, { ...user, ...verb.encode?.(request as never) }))
+    return answerOf(verb, await post(path, { ...user, ...ownParametersOf(verb, request) }))
   }
   const calls = Object.entries<CodedVerb>(verbs).map(([name, verb]) => [name, clientOf(verb)])
   return Object.fromEntries(calls)

@@ -1,3 +1,5 @@
+import type { Contact } from './contact.js'
+
 /** The user and browser behind a request, for services that support these parameters. */
 export interface Caller {
   /**
@@ -9,4 +11,10 @@ export interface Caller {
   readonly clientAddress?: string
   /** Language of the message, a BCP 47 tag. Defaults to the language of the application. */
   readonly locale?: string
+}
+
+/** A request about an account. */
+export interface UserRequest extends Caller {
+  /** A contact of the account, which names it for a service without `account`. */
+  readonly contact: Contact
 }

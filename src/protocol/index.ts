@@ -2,7 +2,7 @@
 
 export { ServiceError, TranscriptionError } from '../errors.js'
 export { isAccountAddress } from './account-address.js'
-export type { Caller } from './caller.js'
+export type { UserRequest } from './caller.js'
 export { canonicalBackupCode, canonicalCode } from './code.js'
 export { type Contact, canonicalUser, contactFits, formatUser, parseUser } from './contact.js'
 export { maskContact } from './destination.js'
@@ -23,6 +23,7 @@ export {
   VERIFY_TYPE,
   type VerifyType,
 } from './methods.js'
+export { type Members, membersOf } from './parameters.js'
 export type {
   AccountFactors,
   BackupAnswer,
@@ -54,7 +55,7 @@ export {
 export * as jobWire from './transcription-jobs-wire.js'
 export * as streamWire from './transcription-stream.js'
 export * as transcriptionWire from './transcription-wire.js'
-export type { Verb } from './verb.js'
+export { bodyOf, ownParametersOf, type Verb } from './verb.js'
 export { VERBS } from './verbs.js'
 export * as webhooks from './webhook-events.js'
 export type { ServiceProblemCode } from './wire.js'

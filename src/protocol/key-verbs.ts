@@ -1,13 +1,5 @@
 import * as z from 'zod'
-import type {
-  AuthenticateKeyRequest,
-  KeyAuthenticationOptionsRequest,
-  KeyRegistrationOptionsRequest,
-  KeyVerbs,
-  RegisterKeyRequest,
-  RemoveKeyRequest,
-  RenameKeyRequest,
-} from './keys.js'
+import type { KeyVerbs } from './keys.js'
 import {
   authenticateKeyAnswer,
   authenticateKeyBody,
@@ -91,6 +83,11 @@ const options = z.codec(
 
 const CHANGES = ['method_off', 'contact_refused', 'factor_disabled', 'limited', 'locked'] as const
 
+// An attestation with its certificates (WebAuthn §6.5) takes up to 24 KB in base64url.
+const MAX_CREDENTIAL_BYTES = 40_960
+
+const tag = 'Security keys and passkeys'
+
 /** What a service without keys answers to all that is about them. */
 const shared = { part: 'checking', without: 'method_off' } as const
 
@@ -100,52 +97,53 @@ export const KEY_VERBS = {
     ...shared,
     path: `${KEYS_PATH}/registration/options`,
     body: keyRegistrationOptionsBody,
-    encode: ({ method, transaction, userName }: KeyRegistrationOptionsRequest) => ({
-      Type: KEY_TYPE[method],
-      Transaction: transaction,
-      UserName: userName,
-    }),
     answer: options,
+    words: {
+      id: 'prepareKeyRegistration',
+      summary: 'Get the options for registering a key',
+      description:
+        'Creates a challenge for registering a security key or a passkey, which is valid for five minutes and once. Pass `options` to `navigator.credentials.create` in the browser.',
+      tag,
+    },
     problems: CHANGES,
   },
   register: {
     ...shared,
     path: `${KEYS_PATH}/registration/verify`,
     body: registerKeyBody,
-    encode: ({ method, transaction, name, response }: RegisterKeyRequest) => ({
-      Type: KEY_TYPE[method],
-      Transaction: transaction,
-      Name: name,
-      Response: JSON.stringify(response),
-    }),
+    maxBytes: MAX_CREDENTIAL_BYTES,
     answer: z.codec(registerKeyAnswer, z.object({ outcome: z.literal('registered'), key }), {
       decode: (wire) => ({ outcome: 'registered' as const, key: decodeKey(wire.key) }),
       encode: (answer) => ({ key: encodeKey(answer.key) }),
     }),
+    words: {
+      id: 'registerKey',
+      summary: 'Register a key',
+      description:
+        'Checks the response of the authenticator, uses up its challenge and stores the key. The account holder is notified. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
+      tag,
+    },
     problems: ['invalid_key', ...CHANGES],
   },
   authenticationOptions: {
     ...shared,
     path: `${KEYS_PATH}/authentication/options`,
     body: keyAuthenticationOptionsBody,
-    encode: ({ method, purpose, transaction }: KeyAuthenticationOptionsRequest) => ({
-      Type: KEY_TYPE[method],
-      Purpose: purpose,
-      Transaction: transaction,
-    }),
     answer: options,
+    words: {
+      id: 'prepareKeyAuthentication',
+      summary: 'Get the options for proving possession of a key',
+      description:
+        'Creates a challenge for the keys of an account, which is valid for five minutes and once. Pass `options` to `navigator.credentials.get` in the browser.',
+      tag,
+    },
     problems: CHANGES,
   },
   authenticate: {
     ...shared,
     path: `${KEYS_PATH}/authentication/verify`,
     body: authenticateKeyBody,
-    encode: ({ method, purpose, transaction, response }: AuthenticateKeyRequest) => ({
-      Type: KEY_TYPE[method],
-      Purpose: purpose,
-      Transaction: transaction,
-      Response: JSON.stringify(response),
-    }),
+    maxBytes: MAX_CREDENTIAL_BYTES,
     answer: z.codec(
       authenticateKeyAnswer,
       z.object({ outcome: z.literal('valid'), key, userVerified: z.boolean() }),
@@ -162,6 +160,13 @@ export const KEY_VERBS = {
         }),
       },
     ),
+    words: {
+      id: 'authenticateKey',
+      summary: 'Check the response of a key',
+      description:
+        'Checks the response of the authenticator and uses up its challenge. Wrong responses count like wrong codes, except those without a valid challenge. `user_verified` says whether the key proved one factor or two.',
+      tag,
+    },
     problems: ['invalid_key', 'factor_disabled', 'method_off', 'locked'],
   },
   list: {
@@ -188,28 +193,46 @@ export const KEY_VERBS = {
         }),
       },
     ),
+    words: {
+      id: 'listKeys',
+      summary: 'List the keys of an account',
+      description:
+        'Lists the security keys and passkeys of an account in the order in which they were registered, with what `PublicKeyCredential.signalAllAcceptedCredentials` needs. It changes nothing.',
+      tag,
+    },
     problems: ['method_off'],
   },
   rename: {
     ...shared,
     path: `${KEYS_PATH}/rename`,
     body: renameKeyBody,
-    encode: ({ key, name }: RenameKeyRequest) => ({ Key: key, Name: name }),
     answer: z.codec(renameKeyAnswer, z.object({ outcome: z.enum(['renamed', 'none']) }), {
       decode: ({ renamed }) => ({ outcome: renamed ? ('renamed' as const) : ('none' as const) }),
       encode: ({ outcome }) => ({ renamed: outcome === 'renamed' }),
     }),
+    words: {
+      id: 'renameKey',
+      summary: 'Rename a key',
+      description: "Changes the user's name for a key.",
+      tag,
+    },
     problems: CHANGES,
   },
   remove: {
     ...shared,
     path: `${KEYS_PATH}/remove`,
     body: removeKeyBody,
-    encode: ({ key }: RemoveKeyRequest) => ({ Key: key }),
     answer: z.codec(removeKeyAnswer, z.object({ outcome: z.enum(['removed', 'none']) }), {
       decode: ({ removed }) => ({ outcome: removed ? ('removed' as const) : ('none' as const) }),
       encode: ({ outcome }) => ({ removed: outcome === 'removed' }),
     }),
+    words: {
+      id: 'removeKey',
+      summary: 'Remove a key',
+      description:
+        'Removes a key of an account, and notifies every proven contact. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
+      tag,
+    },
     problems: CHANGES,
   },
   relyingParty: {
@@ -228,6 +251,14 @@ export const KEY_VERBS = {
         encode: ({ relatedOrigins, ...party }) => ({ ...party, related_origins: relatedOrigins }),
       },
     ),
+    words: {
+      id: 'readRelyingParty',
+      summary: 'Get the relying party',
+      success:
+        'The relying party of your application, from its settings. Serve `related_origins` as `origins` in `/.well-known/webauthn` on the domain `id`.',
+      tag,
+    },
     problems: ['not_found', 'unavailable'],
+    absent: 'This application has no relying party.',
   },
 } as const satisfies Readonly<Record<keyof KeyVerbs, Verb>>

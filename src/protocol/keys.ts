@@ -1,5 +1,4 @@
-import type { Caller } from './caller.js'
-import type { Contact } from './contact.js'
+import type { UserRequest } from './caller.js'
 import type { KeyMethod } from './methods.js'
 import type { Refused } from './service-refusal.js'
 
@@ -74,13 +73,8 @@ export type KeyOptions = Readonly<Record<string, unknown>> & { readonly challeng
 /** The JSON of a credential, as its `toJSON` writes it, validated by `registrationResponse` or `authenticationResponse`. */
 export type KeyResponse = Readonly<Record<string, unknown>>
 
-interface KeyRequest extends Caller {
-  /** A contact of the account, which names it for a service without `account`. */
-  readonly contact: Contact
-}
-
 /** Requests the options for registering a key. */
-export interface KeyRegistrationOptionsRequest extends KeyRequest {
+export interface KeyRegistrationOptionsRequest extends UserRequest {
   /** The method that the new key is for. */
   readonly method: KeyMethod
   /** The host's id for this registration. The response is accepted in the same transaction only. */
@@ -100,7 +94,7 @@ export type KeyOptionsAnswer =
   | Refused
 
 /** Registers a key. The account may have several. */
-export interface RegisterKeyRequest extends KeyRequest {
+export interface RegisterKeyRequest extends UserRequest {
   /** The method of the options. */
   readonly method: KeyMethod
   /** The transaction of the options. */
@@ -118,7 +112,7 @@ export type RegisterKeyAnswer =
   | Refused
 
 /** Requests the options for proving possession of a key. */
-export interface KeyAuthenticationOptionsRequest extends KeyRequest {
+export interface KeyAuthenticationOptionsRequest extends UserRequest {
   /** The method whose keys are asked for. */
   readonly method: KeyMethod
   /** What the assertion is for. */
@@ -128,7 +122,7 @@ export interface KeyAuthenticationOptionsRequest extends KeyRequest {
 }
 
 /** Checks the response of an authenticator. The challenge is used up. */
-export interface AuthenticateKeyRequest extends KeyRequest {
+export interface AuthenticateKeyRequest extends UserRequest {
   /** The method of the options. */
   readonly method: KeyMethod
   /** The purpose of the options. */
@@ -162,7 +156,7 @@ export interface KeyList {
 }
 
 /** Renames a key. */
-export interface RenameKeyRequest extends KeyRequest {
+export interface RenameKeyRequest extends UserRequest {
   /** The id of the key. */
   readonly key: string
   /** The new name, 1 to 60 characters. */
@@ -170,7 +164,7 @@ export interface RenameKeyRequest extends KeyRequest {
 }
 
 /** Removes a key. */
-export interface RemoveKeyRequest extends KeyRequest {
+export interface RemoveKeyRequest extends UserRequest {
   /** The id of the key. */
   readonly key: string
 }
@@ -201,7 +195,7 @@ export interface KeyVerbs {
   /** Checks an assertion and uses its challenge up (R69, R70, R71). */
   authenticate(request: AuthenticateKeyRequest): Promise<AuthenticateKeyAnswer>
   /** Returns the keys of an account. */
-  list(request: KeyRequest): Promise<KeyList | Refused>
+  list(request: UserRequest): Promise<KeyList | Refused>
   /** `none`: the account has no such key. */
   rename(request: RenameKeyRequest): Promise<{ readonly outcome: 'renamed' | 'none' } | Refused>
   /** `none`: the account has no such key. */
@@ -209,6 +203,3 @@ export interface KeyVerbs {
   /** The relying party; `undefined` if the application has none. */
   relyingParty(): Promise<RelyingParty | undefined>
 }
-
-/** Names an account for `KeyVerbs.list`. */
-export type ListKeysRequest = KeyRequest

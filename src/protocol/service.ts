@@ -1,4 +1,4 @@
-import type { Caller } from './caller.js'
+import type { Caller, UserRequest } from './caller.js'
 import type { Contact } from './contact.js'
 import type { KeyVerbs } from './keys.js'
 import type {
@@ -124,13 +124,7 @@ export type BackupAnswer =
     }
   | Refused
 
-/** Requests new backup codes for a page that shows them once. They replace the old ones. */
-export interface CreateBackupCodesRequest extends Caller {
-  /** A contact of the account, which names it for a service without `account`. No message is sent to it. */
-  readonly contact: Contact
-}
-
-/** The response to a `CreateBackupCodesRequest`. */
+/** New backup codes for a page that shows them once. They replace the old ones. */
 export type CreatedBackupCodes =
   | {
       readonly outcome: 'created'
@@ -140,9 +134,7 @@ export type CreatedBackupCodes =
   | Refused
 
 /** Removes a factor that the service keeps. */
-export interface RemoveFactorRequest extends Caller {
-  /** A contact of the account, such as the one that its app is enrolled under. */
-  readonly contact: Contact
+export interface RemoveFactorRequest extends UserRequest {
   /** The authenticator app, or all backup codes. */
   readonly factor: 'app' | 'backup'
 }
@@ -154,12 +146,6 @@ export type RemoveFactorAnswer =
       readonly outcome: 'removed' | 'none'
     }
   | Refused
-
-/** Asks which factors an account has. */
-export interface FactorsRequest extends Caller {
-  /** The contact that receives the account's backup codes, or that its app is enrolled under. */
-  readonly contact: Contact
-}
 
 /** A factor that an account has, whether or not it can be used now. */
 export interface ExistingFactor {
@@ -237,12 +223,12 @@ export interface MfaService {
    * it cannot tell, since anything else would mean that there are none. Optional; a service without it requires the option
    * `onAppEnrolled`.
    */
-  factorsOf?(request: FactorsRequest): Promise<AccountFactors>
+  factorsOf?(request: UserRequest): Promise<AccountFactors>
   /**
    * Generates backup codes and returns them, for a page that shows them once. `undefined` if the service can only send them.
    * Optional; used only beside `factorsOf`, which tells such codes from those that were sent.
    */
-  createBackupCodes?(request: CreateBackupCodesRequest): Promise<CreatedBackupCodes | undefined>
+  createBackupCodes?(request: UserRequest): Promise<CreatedBackupCodes | undefined>
   /**
    * Removes a factor. `undefined` if the service cannot. Optional; without it, or without `factorsOf`, the pages do not offer it.
    */

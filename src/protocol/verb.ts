@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { KEY_FAULTS } from './keys.js'
+import type { Method } from './methods.js'
+import { parametersOf } from './parameters.js'
 import { refusedAnswer } from './refused-answer.js'
 import type { ServicePart } from './service.js'
 import type { ServiceProblemCode } from './wire.js'
@@ -9,11 +11,22 @@ export interface Verb {
   /** The path of its route. A name in braces stands for that member of the request. */
   readonly path: string
   /** The parameters of a POST. Without them, it is a GET. */
-  readonly body?: z.ZodType
-  /** The parameters beside `User` and those of the caller. Defaults to none. */
+  readonly body?: z.ZodObject
+  /** The parameters that the request does not name itself. Defaults to none. */
   encode?(request: never): Readonly<Record<string, string | undefined>>
-  /** The body of a response with status 200 (`in`), and the same answer as the method of the interface returns it (`out`). */
-  readonly answer: { readonly in: z.ZodType; readonly out: z.ZodType }
+  /** The method whose contacts it takes, if no parameter `Type` says so. Defaults to all. */
+  readonly contactsOf?: Method
+  /** How many bytes its body may have. Defaults to 4 KB. */
+  readonly maxBytes?: number
+  /**
+   * The body of a response with status 200 (`in`), and the same answer as the method of the interface returns it (`out`). `toBody`
+   * converts the answer to a valid request if the two are no codec.
+   */
+  readonly answer: {
+    readonly in: z.ZodType
+    readonly out: z.ZodType
+    toBody?(answer: never, request: never): object
+  }
   /** The problems of its own with which it responds. The method returns those about the user as values. */
   readonly problems: readonly ServiceProblemCode[]
   /** The part of the service that it belongs to: calls pause when that part fails. */
@@ -24,6 +37,38 @@ export interface Verb {
   readonly timeoutMs?: number
   /** What a service without the verb answers. */
   readonly without?: 'undefined' | 'method_off'
+  /** The `detail` of the problem `not_found`. */
+  readonly absent?: string
+  /** What the OpenAPI document says about it. */
+  readonly words: VerbWords
+}
+
+/** The words about a verb in the OpenAPI document. */
+interface VerbWords {
+  /** The id of the operation. */
+  readonly id: string
+  readonly summary: string
+  readonly description?: string
+  /** Defaults to `Second factor`. */
+  readonly tag?: string
+  /** What a response with status 200 is. Defaults to a success. */
+  readonly success?: string
+  /** The names in braces in the path. */
+  readonly parameters?: Readonly<
+    Record<string, { readonly description: string; readonly maxLength: number; readonly example: string }>
+  >
+}
+
+/** The parameters of a request, apart from those that name the user. */
+export function ownParametersOf(verb: Verb, request: object): Readonly<Record<string, string | undefined>> {
+  return { ...(verb.body && parametersOf(verb.body, request)), ...verb.encode?.(request as never) }
+}
+
+/** The body of a response with status 200. */
+export function bodyOf({ answer, path }: Verb, granted: unknown, request: unknown): object {
+  if (answer instanceof z.ZodCodec) return Object(z.encode(answer, granted))
+  if (!answer.toBody) throw new TypeError(`The verb at ${path} has no function toBody.`)
+  return answer.toBody(granted as never, request as never)
 }
 
 const REFUSALS: readonly ServiceProblemCode[] = [

@@ -1,16 +1,25 @@
 import * as z from 'zod'
 import { KEY_VERBS } from './key-verbs.js'
 import {
-  type BackupMethod,
   KEY_METHODS,
   KEY_TYPE,
   KEY_TYPES,
   keyMethodOf,
   VERIFY_TYPE,
   VERIFY_TYPES,
+  type VerifyType,
 } from './methods.js'
 import { waitSeconds } from './refused-answer.js'
-import type { DeliveryState, MfaService, RemoveFactorRequest, SendRequest, VerifyRequest } from './service.js'
+import type {
+  BackupAnswer,
+  DeliveryState,
+  EnrollAppAnswer,
+  MfaService,
+  SendAnswer,
+  SendRequest,
+  VerifyAnswer,
+  VerifyRequest,
+} from './service.js'
 import type { Verb } from './verb.js'
 import {
   backupAnswer,
@@ -31,8 +40,8 @@ import {
 } from './wire.js'
 
 /*
- * The one table of the verbs. The HTTP client, the validation of a service in the same process, the breaker, the service's routes
- * and its OpenAPI document are derived of it.
+ * The one table of the verbs. The HTTP client, the validation of a service in the same process and the breaker are derived of
+ * it, and of the service its routes, its verbs without HTTP and its OpenAPI document. The names of the parameters: see parameters.ts.
  */
 
 const DAY_SECONDS = 86_400
@@ -42,17 +51,14 @@ const life = z
   .overwrite((value) => Math.min(Math.floor(value), DAY_SECONDS))
 const count = z.int().nonnegative()
 
+/** An answer with which a verb responds with status 200. */
+type Granted<Answer> = Exclude<Answer, { readonly outcome: 'refused' | 'invalid' }>
+
 /** The verbs of `MfaService` outside `keys`, whose methods take a request. */
 export const VERBS = {
   send: {
     path: '/v1/mfa',
     body: sendBody,
-    encode: ({ method, challenge, transaction, purpose }: SendRequest) => ({
-      Type: method.toUpperCase(),
-      Challenge: challenge,
-      Transaction: transaction,
-      Purpose: purpose,
-    }),
     // Services of other dialects have answers of their own, which the client reads.
     answer: {
       in: sendAnswer,
@@ -63,6 +69,20 @@ export const VERBS = {
         resendInSeconds: waitSeconds.optional(),
         deliveryReports: z.literal(true).optional(),
       }),
+      toBody: (answer: Granted<SendAnswer>, { method }: SendRequest) => ({
+        status: answer.outcome,
+        challenge: answer.challenge,
+        type: method.toUpperCase(),
+        expires_in: answer.expiresInSeconds,
+        resend_in: answer.resendInSeconds,
+        delivery_reports: answer.deliveryReports,
+      }),
+    },
+    words: {
+      id: 'send',
+      summary: 'Send a code',
+      description:
+        'Creates a code and sends it, or sends the code of an active challenge again. The response waits at most three seconds for the delivery.',
     },
     problems: [
       'factor_disabled',
@@ -80,13 +100,7 @@ export const VERBS = {
   verify: {
     path: '/v1/mfa/verify',
     body: verifyBody,
-    encode: ({ method, code, kind, challenge, transaction }: VerifyRequest) => ({
-      Type: VERIFY_TYPE[method],
-      Code: code,
-      Kind: kind.toUpperCase(),
-      Challenge: challenge,
-      Transaction: transaction,
-    }),
+    encode: ({ method }: VerifyRequest) => ({ Type: VERIFY_TYPE[method] }),
     answer: {
       in: verifyAnswer,
       out: z.object({
@@ -95,6 +109,18 @@ export const VERBS = {
         backupCodesLeft: count.optional(),
         backupDelivery: z.literal('page').optional(),
       }),
+      toBody: (answer: Granted<VerifyAnswer>, { type }: { readonly type: VerifyType }) => ({
+        valid: true,
+        type,
+        backup_codes_left: answer.backupCodesLeft,
+        backup_delivery: answer.backupDelivery,
+      }),
+    },
+    words: {
+      id: 'verify',
+      summary: 'Verify a code',
+      description:
+        'Checks a code and uses it up. Wrong, expired, used and unknown codes get the same response, 401 `invalid_code`.',
     },
     problems: ['invalid_code', 'factor_disabled', 'method_off', 'locked'],
     part: 'checking',
@@ -110,6 +136,18 @@ export const VERBS = {
         uri: z.string().optional(),
         secret: z.string().optional(),
       }),
+      toBody: ({ qr, uri, secret }: Granted<EnrollAppAnswer>) => ({
+        qr: qr.slice(qr.indexOf(',') + 1),
+        otpauth_uri: uri,
+        secret,
+      }),
+    },
+    contactsOf: 'app',
+    words: {
+      id: 'enrollApp',
+      summary: 'Set up an authenticator app',
+      description:
+        'Creates a secret for an authenticator app. It proves nothing until its first valid code was verified; until then, a former app stays valid.',
     },
     problems: ['contact_refused', 'limited', 'locked', 'delivery_failed'],
     part: 'checking',
@@ -117,10 +155,15 @@ export const VERBS = {
   sendBackupCodes: {
     path: '/v1/mfa/backup',
     body: backupBody,
-    encode: ({ method }: { readonly method: BackupMethod }) => ({ Type: method.toUpperCase() }),
     answer: {
       in: backupAnswer,
       out: z.object({ outcome: z.enum(['sent', 'queued']), count: count.optional() }),
+      toBody: ({ outcome, count }: Granted<BackupAnswer>) => ({ status: outcome, count }),
+    },
+    words: {
+      id: 'sendBackupCodes',
+      summary: 'Send backup codes',
+      description: 'Creates a set of backup codes and sends them to the user. Each code can be used once.',
     },
     problems: [
       'method_off',
@@ -181,17 +224,28 @@ export const VERBS = {
         }),
       },
     ),
+    words: {
+      id: 'readFactors',
+      summary: 'Get the factors of an account',
+      description:
+        'Says whether the account has an authenticator app, how many backup codes are left, and when factors were last used. It changes nothing and sends nothing.',
+    },
     problems: [],
     part: 'checking',
   },
   removeFactor: {
     path: '/v1/mfa/factors/remove',
     body: removeFactorBody,
-    encode: ({ factor }: RemoveFactorRequest) => ({ Factor: factor.toUpperCase() }),
     answer: z.codec(removeFactorAnswer, z.object({ outcome: z.enum(['removed', 'none']) }), {
       decode: ({ removed }) => ({ outcome: removed ? ('removed' as const) : ('none' as const) }),
       encode: ({ outcome }) => ({ removed: outcome === 'removed' }),
     }),
+    words: {
+      id: 'removeFactor',
+      summary: 'Remove a factor',
+      description:
+        'Removes the authenticator app of an account, or all its backup codes, and notifies every proven contact. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
+    },
     problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
     part: 'checking',
     without: 'undefined',
@@ -204,6 +258,12 @@ export const VERBS = {
       z.object({ outcome: z.literal('created'), codes: z.array(z.string().min(1).max(64)).min(1).max(100) }),
       { decode: ({ codes }) => ({ outcome: 'created' as const, codes }), encode: ({ codes }) => ({ codes }) },
     ),
+    words: {
+      id: 'createBackupCodes',
+      summary: 'Create backup codes to show once',
+      description:
+        'Creates a set of backup codes and returns it, for a page that shows it once. It replaces all earlier codes at once, and is valid for the account with every contact. Each code can be used once. Ask for it only after a second factor was shown that is as strong as the strongest one of the account. The response is not kept, so a request that is sent again creates another set.',
+    },
     problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
     part: 'checking',
     // Not `once`: the response holds codes, and must not be stored.
@@ -222,7 +282,20 @@ export const VERBS = {
         },
       },
     ),
+    words: {
+      id: 'readDelivery',
+      summary: 'Get the delivery state of a message',
+      success: 'The delivery state of the latest message of the challenge.',
+      parameters: {
+        challenge: {
+          description: 'The challenge in the response of `/v1/mfa`.',
+          maxLength: 128,
+          example: '3p_W79o5l64pvICP53C_rw',
+        },
+      },
+    },
     problems: ['not_found'],
+    absent: 'This challenge has no message.',
     // Delivery states can be unavailable while messages are delivered, so they have a breaker of their own.
     part: 'delivery_state',
     timeoutMs: 1_000,

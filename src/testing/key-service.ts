@@ -1,14 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { UserRequest } from '../protocol/caller.js'
 import { formatUser } from '../protocol/contact.js'
-import type {
-  Key,
-  KeyFault,
-  KeyOptions,
-  KeyPurpose,
-  KeyVerbs,
-  ListKeysRequest,
-  RelyingParty,
-} from '../protocol/keys.js'
+import type { Key, KeyFault, KeyOptions, KeyPurpose, KeyVerbs, RelyingParty } from '../protocol/keys.js'
 import { authenticationResponse, registrationResponse } from '../protocol/keys-wire.js'
 import type { KeyMethod } from '../protocol/methods.js'
 import { faultIn, isSignedBy, type ReadResponse, readResponse, VERIFIED_ALGORITHMS } from './key-response.js'
@@ -58,7 +51,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
 
   const keysOf = (user: string, method?: KeyMethod) =>
     [...keys.values()].filter((key) => key.user === user && (method ?? key.method) === key.method)
-  const ownKey = (request: ListKeysRequest, id: string) => {
+  const ownKey = (request: UserRequest, id: string) => {
     const key = keys.get(id)
     return key?.user === formatUser(request.contact) ? key : undefined
   }

@@ -1,6 +1,7 @@
 import type { DeliveryState } from 'countersign/protocol'
 import type { Queries } from '../store/store.js'
 
+const CHALLENGE = /^[\w-]{1,128}$/
 const WORST_FIRST = ['refused', 'failed', 'expired', 'queued', 'sent', 'delivered']
 
 /** The delivery state of a challenge's latest message, the worse one of the two of DUAL; `undefined` when there is none. */
@@ -9,6 +10,7 @@ export async function deliveryState(
   application: string,
   challenge: string,
 ): Promise<DeliveryState | undefined> {
+  if (!CHALLENGE.test(challenge)) return undefined
   const rows = await queries.query<{
     state: DeliveryState['status']
     channel: DeliveryState['channel']

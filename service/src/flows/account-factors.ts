@@ -10,9 +10,6 @@ export async function accountFactors(
   { store }: Pick<FlowContext, 'store'>,
   application: Application,
   input: RequestUser,
-): Promise<AccountFactors & { readonly outcome: 'known' }> {
-  return {
-    outcome: 'known',
-    ...(await readAccountFactors(store, application, input, offeredKeyMethods(application))),
-  }
+): Promise<AccountFactors> {
+  return readAccountFactors(store, application, input, offeredKeyMethods(application))
 }

@@ -36,7 +36,7 @@ export async function beginSending(
   recipients: readonly Recipient[],
   now: number,
 ): Promise<Begun | Refused> {
-  const { account, canonicalContact, transaction, challenge } = input
+  const { account, canonicalContact, transaction, challenge, purpose = 'sign-in' } = input
   const owner: Owner = { account, canonicalContact, type: VERIFY_TYPE[input.method], transaction }
   for (;;) {
     const active =
@@ -45,7 +45,7 @@ export async function beginSending(
         : await findActiveChallenge(context.store, application, owner, { id: challenge, now })
     const row = active
       ? repeatedChallenge(application, active, now)
-      : newChallenge(context.keys, application, owner, { ...input, now })
+      : newChallenge(context.keys, application, owner, { ...input, purpose, now })
     const messages = prepareMessages(context, application, row, recipients, now)
     const begun = {
       challenge: row,

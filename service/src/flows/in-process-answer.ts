@@ -1,12 +1,14 @@
-import { type Caller, type Contact, formatUser, ServiceError } from 'countersign/protocol'
+import { formatUser, ownParametersOf, ServiceError, type UserRequest } from 'countersign/protocol'
 import type { Application } from '../application.js'
+import { parseVerb } from '../requests/inputs.js'
 import type { Parsed } from '../requests/parse.js'
 import { EngineError } from '../transcription/engines/engine-error.js'
 import type { FlowContext } from './context.js'
 import { ACCOUNT_BUSY_SECONDS } from './requests-under-way.js'
+import { takesBody, type VerbFlow } from './verb-flows.js'
 
 /** The parameters of the HTTP API that name a user. */
-export function userFields(request: Caller & { readonly contact: Contact }) {
+export function userFields(request: UserRequest) {
   return {
     User: formatUser(request.contact),
     Account: request.account,
@@ -63,6 +65,25 @@ export function accountAnswers(context: FlowContext, findApplication: () => Prom
         leave()
       }
     })
+}
+
+/** The methods of these verbs without HTTP. They validate the same parameters as the routes. */
+export function inProcessVerbs<Service extends object>(
+  flows: { readonly [Name in keyof Service]: VerbFlow },
+  context: FlowContext,
+  findApplication: () => Promise<Application>,
+): Service {
+  const ofAccount = accountAnswers(context, findApplication)
+  const methodOf = ({ verb, flow }: VerbFlow) => {
+    if (!takesBody(verb)) {
+      return (request: unknown) =>
+        answer({ ok: true, value: request }, async () => flow(context, await findApplication(), request))
+    }
+    return (request: UserRequest) =>
+      ofAccount(parseVerb(verb, { ...userFields(request), ...ownParametersOf(verb, request) }), flow)
+  }
+  const methods = Object.entries<VerbFlow>(flows).map(([name, verbFlow]) => [name, methodOf(verbFlow)])
+  return Object.fromEntries(methods)
 }
 
 function accountBusy(): ServiceError {

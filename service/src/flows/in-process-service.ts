@@ -1,37 +1,23 @@
-import type { EnrollAppRequest } from 'countersign/protocol'
 import {
   type CompleteMfaService,
+  type EnrollAppRequest,
+  KEY_VERBS,
+  type keyTypes,
+  type MfaService,
   type TranscriptionService,
   transcriptionWire,
-  VERIFY_TYPE,
+  VERBS,
 } from 'countersign/protocol'
 import type { Application } from '../application.js'
-import { deliveryState } from '../delivery/delivery-state.js'
-import {
-  parseBackup,
-  parseCreateBackupCodes,
-  parseEnrollApp,
-  parseFactors,
-  parseRemoveFactor,
-  parseSend,
-  parseTranscribe,
-  parseVerify,
-} from '../requests/inputs.js'
+import { parseTranscribe, parseVerb } from '../requests/inputs.js'
 import { fileStats, fromPath } from '../transcription/sources/from-path.js'
 import { issueTicket } from '../transcription/tickets.js'
-import { accountFactors } from './account-factors.js'
 import type { FlowContext } from './context.js'
-import { createBackupCodes } from './create-backup-codes.js'
-import { enrollApp } from './enroll-app.js'
 import { type ForeignSecret, importApp } from './import-app.js'
-import { accountAnswers, answer, userFields } from './in-process-answer.js'
+import { accountAnswers, answer, inProcessVerbs, userFields } from './in-process-answer.js'
 import { inProcessJobs } from './in-process-jobs.js'
-import { inProcessKeys } from './in-process-keys.js'
-import { removeFactor } from './remove-factor.js'
-import { sendBackupCodes } from './send-backup-codes.js'
-import { sendCode } from './send-code.js'
 import { liveUnavailable, transcribeLive } from './transcribe-live.js'
-import { verifyCode } from './verify-code.js'
+import { FLOWS, flowsOf, KEY_FLOWS } from './verb-flows.js'
 
 /**
  * The service without HTTP, for one application, which is looked up for each call. Requests are validated like those of
@@ -42,55 +28,13 @@ export function inProcessService(
   context: FlowContext,
   findApplication: () => Promise<Application>,
 ): CompleteMfaService & TranscriptionService {
-  const ofAccount = accountAnswers(context, findApplication)
   return {
-    send: (request) =>
-      ofAccount(
-        parseSend({
-          ...userFields(request),
-          Type: request.method.toUpperCase(),
-          Challenge: request.challenge,
-          Transaction: request.transaction,
-          Purpose: request.purpose,
-        }),
-        sendCode,
-      ),
-    verify: (request) =>
-      ofAccount(
-        parseVerify({
-          ...userFields(request),
-          Type: VERIFY_TYPE[request.method],
-          Code: request.code,
-          Kind: request.kind.toUpperCase(),
-          Challenge: request.challenge,
-          Transaction: request.transaction,
-        }),
-        async (context, application, input) => {
-          const verdict = await verifyCode(context, application, input)
-          // The kind was named, so the code counted as nothing else.
-          const { kind } = request
-          return verdict.outcome === 'valid' && kind === 'backup' ? { ...verdict, kind } : verdict
-        },
-      ),
-    enrollApp: (request) => ofAccount(parseEnrollApp(userFields(request)), enrollApp),
-    sendBackupCodes: (request) =>
-      ofAccount(parseBackup({ ...userFields(request), Type: request.method.toUpperCase() }), sendBackupCodes),
-    deliveryOf: ({ challenge }) =>
-      answer({ ok: true, value: challenge }, async (value) =>
-        deliveryState(context.store, (await findApplication()).id, value),
-      ),
-    factorsOf: (request) =>
-      ofAccount(parseFactors(userFields(request)), async (context, application, input) => {
-        const { outcome: _known, ...factors } = await accountFactors(context, application, input)
-        return factors
-      }),
-    createBackupCodes: (request) => ofAccount(parseCreateBackupCodes(userFields(request)), createBackupCodes),
-    removeFactor: (request) =>
-      ofAccount(
-        parseRemoveFactor({ ...userFields(request), Factor: request.factor.toUpperCase() }),
-        removeFactor,
-      ),
-    keys: inProcessKeys(context, findApplication),
+    ...inProcessVerbs<Required<Pick<MfaService, keyof typeof VERBS>>>(
+      flowsOf(VERBS, FLOWS),
+      context,
+      findApplication,
+    ),
+    keys: inProcessVerbs<keyTypes.KeyVerbs>(flowsOf(KEY_VERBS, KEY_FLOWS), context, findApplication),
     async transcribe(request) {
       if (!transcriptionWire.isAddress(request.file)) await fileStats(request.file)
       const { signal: callerGone, onProgress } = request
@@ -128,8 +72,9 @@ export type ImportAppRequest = EnrollAppRequest & ForeignSecret
 export function appImporter(context: FlowContext, findApplication: () => Promise<Application>) {
   const ofAccount = accountAnswers(context, findApplication)
   return async (request: ImportAppRequest): Promise<'bound' | 'kept'> =>
-    ofAccount(parseEnrollApp(isRequest(request) ? userFields(request) : {}), (context, application, input) =>
-      importApp(context, application, input, request),
+    ofAccount(
+      parseVerb(VERBS.enrollApp, isRequest(request) ? userFields(request) : {}),
+      (context, application, input) => importApp(context, application, input, request),
     )
 }
 

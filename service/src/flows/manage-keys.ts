@@ -1,4 +1,4 @@
-import type { keyTypes, Refused } from 'countersign/protocol'
+import type { KEY_VERBS, keyTypes, Refused } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import {
   deleteKey,
@@ -13,7 +13,7 @@ import { relyingPartyOrRefusal } from '../applications/offered-methods.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { writeEvent } from '../events/write-events.js'
 import { locked } from '../refusals.js'
-import type { RemoveKeyInput, RenameKeyInput } from '../requests/key-inputs.js'
+import type { VerbInput } from '../requests/inputs.js'
 import type { RequestUser } from '../requests/request-user.js'
 import { accountReference } from '../secrets/account-reference.js'
 import { simulatedRefusal } from '../test-mode/simulated-outcomes.js'
@@ -25,11 +25,10 @@ export async function listAccountKeys(
   { store }: FlowContext,
   application: Application,
   { account }: RequestUser,
-): Promise<keyTypes.KeyList & { readonly outcome: 'listed' }> {
+): Promise<keyTypes.KeyList> {
   const rows = await listKeys(store, application, account)
   const userHandle = await findUserHandle(store, application, account)
   return {
-    outcome: 'listed',
     keys: rows.map(keyFrom),
     ...(application.relyingParty && { relyingPartyId: application.relyingParty.id }),
     ...(userHandle !== undefined && { userHandle }),
@@ -40,7 +39,7 @@ export async function listAccountKeys(
 export async function renameAccountKey(
   { store }: FlowContext,
   application: Application,
-  { account, contact, key, name }: RenameKeyInput,
+  { account, contact, key, name }: VerbInput<typeof KEY_VERBS.rename>,
 ): Promise<{ readonly outcome: 'renamed' | 'none' } | Refused> {
   const simulated = simulatedRefusal(application, contact)
   if (simulated) return simulated
@@ -54,7 +53,7 @@ export async function renameAccountKey(
 export async function removeAccountKey(
   context: FlowContext,
   application: Application,
-  { account: name, contact, key }: RemoveKeyInput,
+  { account: name, contact, key }: VerbInput<typeof KEY_VERBS.remove>,
 ): Promise<{ readonly outcome: 'removed' | 'none' } | Refused> {
   const simulated = simulatedRefusal(application, contact)
   if (simulated) return simulated

@@ -1,4 +1,4 @@
-import type { keyTypes } from 'countersign/protocol'
+import { formatUser, type keyTypes } from 'countersign/protocol'
 import { findAccount, holdAccount, lockedForSeconds } from '../accounts/account.js'
 import { listKeys, obtainUserHandle } from '../accounts/account-key.js'
 import { createKeyChallenge, KEY_CHALLENGE_MS } from '../accounts/key-challenge.js'
@@ -22,7 +22,7 @@ export async function prepareKeyRegistration(
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
-  const { account: name, method, transaction, userName } = input
+  const { account: name, method, transaction, userName = formatUser(input.contact) } = input
   return store.transaction(async (tx): Promise<keyTypes.KeyOptionsAnswer> => {
     const seconds = lockedForSeconds(await holdAccount(tx, application, name), now)
     if (seconds > 0) return locked(seconds)

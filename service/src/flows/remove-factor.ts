@@ -1,4 +1,4 @@
-import type { RemoveFactorAnswer } from 'countersign/protocol'
+import type { RemoveFactorAnswer, VERBS } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import { removeAppSecret } from '../accounts/app-secret.js'
 import { removeBackupSet } from '../accounts/backup-set.js'
@@ -6,7 +6,7 @@ import type { Application } from '../application.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { writeEvent } from '../events/write-events.js'
 import { locked } from '../refusals.js'
-import type { RemoveFactorInput } from '../requests/inputs.js'
+import type { VerbInput } from '../requests/inputs.js'
 import { accountReference } from '../secrets/account-reference.js'
 import { simulatedRefusal } from '../test-mode/simulated-outcomes.js'
 import { writeNotice } from './account-notice.js'
@@ -16,17 +16,18 @@ import type { FlowContext } from './context.js'
 export async function removeFactor(
   context: FlowContext,
   application: Application,
-  { account: name, contact, factor }: RemoveFactorInput,
+  { account: name, contact, factor: removed }: VerbInput<typeof VERBS.removeFactor>,
 ): Promise<RemoveFactorAnswer> {
   const simulated = simulatedRefusal(application, contact)
   if (simulated) return simulated
+  const factor = removed.toUpperCase()
   const now = Date.now()
   const notices: QueuedMessage[] = []
   const answer = await context.store.transaction(async (tx): Promise<RemoveFactorAnswer> => {
     const account = await holdAccount(tx, application, name)
     const seconds = lockedForSeconds(account, now)
     if (seconds > 0) return locked(seconds)
-    const remove = factor === 'APP' ? removeAppSecret : removeBackupSet
+    const remove = removed === 'app' ? removeAppSecret : removeBackupSet
     if (!(await remove(tx, application, name))) return { outcome: 'none' }
     const data = { factor, by: 'user' }
     await writeEvent(tx, { application: application.id, account: name, type: 'factor.removed', data }, now)

@@ -23,7 +23,7 @@ export async function sendCode(
     application: application.id,
     account: accountReference(keys, application, input.account),
     factor: input.method,
-    purpose: input.purpose,
+    purpose: input.purpose ?? 'sign-in',
   }
   if (begun.outcome === 'refused') {
     log({ level: 'info', event: 'send.refused', ...fields, reason: begun.refusal.reason })

@@ -55,7 +55,8 @@ export async function verifyCode(
   if (evaluation.as === 'delivered' && evaluation.result?.ok && input.contact.kind !== 'email') {
     context.phoneTraffic.recordTyped(application, input.contact.phone)
   }
-  return answer
+  // The kind was named, so the code counted as nothing else.
+  return answer.outcome === 'valid' && input.kind === 'backup' ? { ...answer, kind: input.kind } : answer
 }
 
 /** The event that an attempt is for the application's endpoints; mostly none. */

@@ -1,52 +1,24 @@
-import type {
-  AccountFactors,
-  BackupAnswer,
-  CreatedBackupCodes,
-  EnrollAppAnswer,
-  RemoveFactorAnswer,
-  SendAnswer,
-  VerifyAnswer,
-} from 'countersign/protocol'
-import { jobWire, KEY_TYPE, streamWire, VERIFY_TYPE, wire } from 'countersign/protocol'
+import { jobWire, streamWire, wire } from 'countersign/protocol'
 import express, { type Express, type RequestHandler } from 'express'
 import type * as z from 'zod'
-import { accountFactors } from '../flows/account-factors.js'
 import type { FlowContext } from '../flows/context.js'
-import { createBackupCodes } from '../flows/create-backup-codes.js'
-import { enrollApp } from '../flows/enroll-app.js'
-import { removeFactor } from '../flows/remove-factor.js'
-import { sendBackupCodes } from '../flows/send-backup-codes.js'
-import { sendCode } from '../flows/send-code.js'
-import { verifyCode } from '../flows/verify-code.js'
+import { takesBody, VERB_FLOWS } from '../flows/verb-flows.js'
 import type { IdempotentRequests } from '../idempotency/idempotent-requests.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Readiness } from '../readiness.js'
 import type { ReportSources } from '../reports/report-source.js'
-import {
-  parseBackup,
-  parseCreateBackupCodes,
-  parseEnrollApp,
-  parseFactors,
-  parseRemoveFactor,
-  parseSend,
-  parseVerify,
-  type SendInput,
-  type VerifyInput,
-} from '../requests/inputs.js'
 import { refuseAmbiguousHeaders } from './ambiguous-headers.js'
 import { answerWithin, unlessAnswered } from './answer-within.js'
 import { authenticate, type FindApplication } from './authenticate.js'
-import { readBody, readBodyOfKeys } from './body.js'
+import { bodyReader } from './body.js'
 import { errorHandler } from './error-handler.js'
-import { flowRoute, type Granted } from './flow-route.js'
+import { flowRoute } from './flow-route.js'
 import { onceByKey } from './idempotency-key.js'
 import { observeRequests } from './observe-requests.js'
 import { apiDocument } from './openapi/document.js'
 import { PUBLIC_URL, problem } from './problem.js'
-import { deliveryRoute } from './routes/delivery.js'
 import { health, readiness } from './routes/health.js'
 import { type Inboxes, inboxRoute } from './routes/inbox.js'
-import { keyRoutes, relyingPartyRoute } from './routes/keys.js'
 import { metricsRoute } from './routes/metrics.js'
 import { docsRoute, documentRoute, streamDocumentRoute } from './routes/openapi.js'
 import { problemList, problemPage } from './routes/problems.js'
@@ -94,54 +66,25 @@ export function httpApi(parts: ApiParts): Express {
   const once = onceByKey(parts.idempotent, context.log)
   const deadline = answerWithin(parts.requestTimeoutMs, context.log)
   const authenticated = [deadline, authenticate(findApplication), unlessAnswered]
-  const post = (path: string, handler: RequestHandler, read = readBody) =>
+  const post = (path: string, handler: RequestHandler, maxBytes?: number) =>
     api
       .route(path)
-      .post(...authenticated, ...read, unlessAnswered, handler)
+      .post(...authenticated, ...bodyReader(maxBytes), unlessAnswered, handler)
       .all(onlyMethod('POST'))
-  post('/v1/mfa', flowRoute(context, { parse: parseSend, flow: sendCode, toBody: sendBody, once }))
-  post('/v1/mfa/verify', flowRoute(context, { parse: parseVerify, flow: verifyCode, toBody: verifyBody }))
-  post('/v1/mfa/app', flowRoute(context, { parse: parseEnrollApp, flow: enrollApp, toBody: enrollAppBody }))
-  post(
-    '/v1/mfa/backup',
-    flowRoute(context, { parse: parseBackup, flow: sendBackupCodes, toBody: backupBody, once }),
-  )
-
-  post(
-    '/v1/mfa/factors',
-    flowRoute(context, { parse: parseFactors, flow: accountFactors, toBody: factorsBody }),
-  )
-  post('/v1/users/export', exportRoute(context))
-  post('/v1/users/erase', eraseRoute(context))
-
-  post(
-    '/v1/mfa/factors/remove',
-    flowRoute(context, { parse: parseRemoveFactor, flow: removeFactor, toBody: removeFactorBody }),
-  )
-  // Not `once`: the response holds codes, and must not be stored.
-  post(
-    '/v1/mfa/backup/codes',
-    flowRoute(context, {
-      parse: parseCreateBackupCodes,
-      flow: createBackupCodes,
-      toBody: createBackupCodesBody,
-    }),
-  )
-
-  const keys = keyRoutes(context)
-  post('/v1/mfa/keys/authentication/options', keys.authenticationOptions)
-  post('/v1/mfa/keys/authentication/verify', keys.authenticate, readBodyOfKeys)
-  post('/v1/mfa/keys/registration/options', keys.registrationOptions)
-  post('/v1/mfa/keys/registration/verify', keys.register, readBodyOfKeys)
-  post('/v1/mfa/keys/list', keys.list)
-  post('/v1/mfa/keys/rename', keys.rename)
-  post('/v1/mfa/keys/remove', keys.remove)
-
   const get = (path: string, ...handlers: RequestHandler[]) =>
     api
       .route(path)
       .get(...handlers)
       .all(onlyMethod('GET'))
+  for (const verbFlow of VERB_FLOWS) {
+    const { verb } = verbFlow
+    const path = verb.path.replace(/\{(\w+)\}/g, ':$1')
+    const route = flowRoute(context, verbFlow, once)
+    if (takesBody(verb)) post(path, route, verb.maxBytes)
+    else get(path, ...authenticated, route)
+  }
+  post('/v1/users/export', exportRoute(context))
+  post('/v1/users/erase', eraseRoute(context))
   get(wire.SERVICE_IDENTITY, (_request, response) => void response.json(IDENTITY))
   get('/healthz', health)
   get('/readyz', readiness(parts.checkReadiness))
@@ -153,10 +96,6 @@ export function httpApi(parts: ApiParts): Express {
   get('/problems', problemList)
   get('/problems/:code', problemPage)
 
-  api
-    .route('/v1/mfa/deliveries/:challenge')
-    .get(...authenticated, deliveryRoute(context.store))
-    .all(onlyMethod('GET'))
   api
     .route('/v1/reports/:provider')
     .post(...reportsRoute(parts.reports, context))
@@ -174,12 +113,8 @@ export function httpApi(parts: ApiParts): Express {
     .get(authenticate(findApplication), showJobRoute(context.jobs))
     .delete(authenticate(findApplication), deleteJobRoute(context.jobs))
     .all(onlyMethod('GET', 'DELETE'))
-  api
-    .route(streamWire.TICKETS_PATH)
-    .post(...authenticated, ...readBody, ticketRoute(context.live, context.store))
-    .all(onlyMethod('POST'))
+  post(streamWire.TICKETS_PATH, ticketRoute(context.live, context.store))
   get(streamWire.STREAM_PATH, authenticate(findApplication), upgradeRequired)
-  get('/v1/mfa/keys/relying-party', ...authenticated, relyingPartyRoute)
   get('/v1/users', ...authenticated, usersRoute(context))
   get('/v1/test/inbox', ...authenticated, inboxRoute(parts.inboxes))
 
@@ -206,61 +141,5 @@ function onlyMethod(...methods: readonly ('GET' | 'POST' | 'DELETE')[]): Request
   return function refuseMethod(_request, response) {
     response.set('Allow', methods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', '))
     problem(response, 'method_not_allowed')
-  }
-}
-
-function sendBody(answer: Granted<SendAnswer>, input: SendInput) {
-  return {
-    status: answer.outcome,
-    challenge: answer.challenge,
-    type: input.method.toUpperCase() as z.output<typeof wire.sendAnswer>['type'],
-    expires_in: answer.expiresInSeconds,
-    resend_in: answer.resendInSeconds,
-    delivery_reports: answer.deliveryReports,
-  }
-}
-
-function verifyBody(answer: Granted<VerifyAnswer>, input: VerifyInput) {
-  if (answer.outcome === 'invalid') {
-    const { clockSteps } = answer
-    return { problem: 'invalid_code', ...(clockSteps !== undefined && { clockSteps }) } as const
-  }
-  const { backupCodesLeft, backupDelivery } = answer
-  return {
-    valid: true,
-    type: input.type,
-    backup_codes_left: backupCodesLeft,
-    backup_delivery: backupDelivery,
-  }
-}
-
-function enrollAppBody(answer: Granted<EnrollAppAnswer>) {
-  const qr = answer.qr.slice(answer.qr.indexOf(',') + 1)
-  return { qr, otpauth_uri: answer.uri, secret: answer.secret }
-}
-
-function backupBody(answer: Granted<BackupAnswer>) {
-  return { status: answer.outcome, count: answer.count }
-}
-
-function createBackupCodesBody({ codes }: Granted<CreatedBackupCodes>) {
-  return { codes }
-}
-
-function removeFactorBody({ outcome }: Granted<RemoveFactorAnswer>) {
-  return { removed: outcome === 'removed' }
-}
-
-function factorsBody(factors: AccountFactors) {
-  const { existing, offeredKeys = [], backupCodesLeft, backupDelivery, lastUsed } = factors
-  return {
-    existing: existing.map(({ method, usable }) => ({
-      type: method === 'app' ? VERIFY_TYPE.app : KEY_TYPE[method],
-      usable,
-    })),
-    offered_keys: offeredKeys.map((method) => KEY_TYPE[method]),
-    backup_codes_left: backupCodesLeft,
-    backup_delivery: backupDelivery,
-    last_used: lastUsed?.map(({ at, ...factor }) => ({ ...factor, at: new Date(at).toISOString() })),
   }
 }

@@ -3,8 +3,6 @@ import { parseForm, parseJson } from './parse-body.js'
 import { problem } from './problem.js'
 
 const LIMIT_BYTES = 4_096
-// An attestation with its certificates (WebAuthn §6.5) takes up to 24 KB in base64url.
-const LIMIT_BYTES_OF_KEYS = 40_960
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i
@@ -27,12 +25,7 @@ const parse: RequestHandler = function parseBody(request, _response, next) {
   next()
 }
 
-/** Reads a body of at most 4 KB, as JSON or a form, in UTF-8 (R82). Compressed bodies are refused. */
-export const readBody = bodyReader(LIMIT_BYTES)
-
-/** The same for responses of authenticators, of at most 40 KB. */
-export const readBodyOfKeys = bodyReader(LIMIT_BYTES_OF_KEYS)
-
-function bodyReader(limit: number): readonly RequestHandler[] {
+/** Reads a body of at most 4 KB, or another number of bytes, as JSON or a form, in UTF-8 (R82). Compressed bodies are refused. */
+export function bodyReader(limit = LIMIT_BYTES): readonly RequestHandler[] {
   return [checkType, express.raw({ limit, inflate: false, type: () => true }), parse]
 }

@@ -1,31 +1,13 @@
-import type { Refused, ServiceProblemCode } from 'countersign/protocol'
+import { bodyOf, type Refused, type ServiceProblemCode, type Verb } from 'countersign/protocol'
 import type { Request, RequestHandler, Response } from 'express'
-import type { Application } from '../application.js'
 import type { FlowContext } from '../flows/context.js'
-import type { Parsed } from '../requests/parse.js'
+import { takesBody, type VerbFlow } from '../flows/verb-flows.js'
+import { parseVerb } from '../requests/inputs.js'
 import { forAccount } from './account-request.js'
 import { callingApplication } from './authenticate.js'
 import { type ProblemDetails, problem, refuse } from './problem.js'
 import { rateLimitHeaders } from './rate-limit-headers.js'
 import { requestId } from './request-id.js'
-
-/** The answer of a flow, unless it is a refusal. */
-export type Granted<Answer> = Exclude<Answer, Refused>
-
-/** A problem to respond with. */
-export interface ProblemResponse extends ProblemDetails {
-  readonly problem: ServiceProblemCode
-}
-
-/** The parts of a route that runs a flow. */
-export interface FlowRoute<Input, Answer extends { readonly outcome: string }> {
-  readonly parse: (body: unknown) => Parsed<Input>
-  readonly flow: (context: FlowContext, application: Application, input: Input) => Promise<Answer | Refused>
-  /** The body of the response, or a problem. */
-  readonly toBody: (answer: Granted<Answer>, input: Input) => object | ProblemResponse
-  /** Runs a request with an Idempotency-Key only once. Defaults to running every request. */
-  readonly once?: Once
-}
 
 /** The result of a flow: the body of a success, or a function that responds with a refusal. */
 export type Outcome = { readonly body: object } | { readonly refuse: () => void }
@@ -38,21 +20,23 @@ export type Once = (
   work: () => Promise<Outcome>,
 ) => Promise<void>
 
-/** A route that validates the parameters, runs a flow for their account and responds with its result. */
-export function flowRoute<
-  Input extends { readonly account: string },
-  Answer extends { readonly outcome: string },
->(context: FlowContext, { parse, flow, toBody, once = always }: FlowRoute<Input, Answer>): RequestHandler {
+/** The route of a verb: it validates the parameters, runs the flow for their account and responds with its result. */
+export function flowRoute(context: FlowContext, { verb, flow }: VerbFlow, onceByKey: Once): RequestHandler {
+  const once = verb.once ? onceByKey : always
+  if (!takesBody(verb)) {
+    return async function lookUp(request, response) {
+      const answer = await flow(context, callingApplication(request), request.params)
+      respond(response, outcomeOf(verb, answer, request.params, response))
+    }
+  }
   return async function runFlow(request, response) {
-    const parsed = parse(request.body)
+    const parsed = parseVerb(verb, request.body)
     if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
     const input = parsed.value
     const application = callingApplication(request)
     const work = async () => {
       const answer = await flow(contextOf(context, request, response), application, input)
-      if (isRefused(answer)) return { refuse: () => refuse(response, answer.refusal) }
-      const body = toBody(answer as Granted<Answer>, input)
-      return isProblem(body) ? { refuse: () => problem(response, body.problem, body) } : { body }
+      return outcomeOf(verb, answer, input, response)
     }
     await forAccount(context, input.account, request, response, () =>
       once(request, response, { application: application.id, input }, work),
@@ -61,6 +45,19 @@ export function flowRoute<
 }
 
 const always: Once = async (_request, response, _keyed, work) => respond(response, await work())
+
+function outcomeOf(verb: Verb, answer: unknown, input: unknown, response: Response): Outcome {
+  const fails = (code: ServiceProblemCode, details: ProblemDetails) => ({
+    refuse: () => problem(response, code, details),
+  })
+  if (answer === undefined) return fails('not_found', { detail: verb.absent })
+  if (isRefused(answer)) return { refuse: () => refuse(response, answer.refusal) }
+  if (isInvalid(answer)) {
+    const { outcome: _invalid, ...details } = answer
+    return fails(verb.problems.includes('invalid_key') ? 'invalid_key' : 'invalid_code', details)
+  }
+  return { body: bodyOf(verb, answer, input) }
+}
 
 /** Responds with the result of a flow, unless the time limit of the request has passed. */
 export function respond(response: Response, outcome: Outcome): void {
@@ -80,10 +77,16 @@ function contextOf(context: FlowContext, request: Request, response: Response): 
   }
 }
 
-function isProblem(body: object | ProblemResponse): body is ProblemResponse {
-  return 'problem' in body
+function isRefused(answer: unknown): answer is Refused {
+  return outcomeIn(answer) === 'refused'
 }
 
-function isRefused(answer: { readonly outcome: string }): answer is Refused {
-  return answer.outcome === 'refused'
+function isInvalid(
+  answer: unknown,
+): answer is Pick<ProblemDetails, 'clockSteps' | 'fault'> & { readonly outcome: 'invalid' } {
+  return outcomeIn(answer) === 'invalid'
+}
+
+function outcomeIn(answer: unknown): unknown {
+  return typeof answer === 'object' && answer !== null && 'outcome' in answer ? answer.outcome : undefined
 }

@@ -1,109 +1,54 @@
 import {
-  type BackupMethod,
-  type CodeKind,
-  type DeliveredMethod,
+  type Members,
   type Method,
-  type Purpose,
+  membersOf,
   type TranscriptFormat,
   transcriptionWire,
-  type VerifyType,
-  wire,
+  type VERBS,
+  type Verb,
 } from 'countersign/protocol'
+import type * as z from 'zod'
 import { type Parsed, parse } from './parse.js'
 import { anyMethodFor, type RequestUser, withUser } from './request-user.js'
 
+/** The input of the flow of a verb: the user, and the members of the request. */
+export type VerbInput<Row extends Verb> = RequestUser &
+  (Row extends { readonly body: infer Body extends z.ZodObject } ? Members<z.output<Body>> : unknown)
+
 /** The input of `sendCode`. */
-export interface SendInput extends RequestUser {
-  readonly method: DeliveredMethod
-  readonly challenge: string | undefined
-  readonly transaction: string | undefined
-  readonly purpose: Purpose
-}
+export type SendInput = VerbInput<typeof VERBS.send>
 
 /** The input of `verifyCode`. */
-export interface VerifyInput extends RequestUser {
-  readonly type: VerifyType
-  readonly code: string
-  readonly kind: CodeKind | undefined
-  readonly challenge: string | undefined
-  readonly transaction: string | undefined
-}
+export type VerifyInput = VerbInput<typeof VERBS.verify>
 
 /** The input of `sendBackupCodes`. */
-export interface BackupInput extends RequestUser {
-  readonly method: BackupMethod
-}
+export type BackupInput = VerbInput<typeof VERBS.sendBackupCodes>
 
-/** The input of `removeFactor`. */
-export interface RemoveFactorInput extends RequestUser {
-  readonly factor: 'APP' | 'BACKUP'
-}
+/** A verb that takes parameters. */
+export type VerbWithBody = Verb & { readonly body: z.ZodObject }
 
-/** Validates the parameters of `POST /v1/mfa`. */
-export function parseSend(body: unknown): Parsed<SendInput> {
-  return parse(wire.sendBody, body, (fields) => {
-    const method = fields.Type.toLowerCase() as DeliveredMethod
-    return withUser(fields, method, (user) => ({
-      ...user,
-      method,
-      challenge: fields.Challenge,
-      transaction: fields.Transaction,
-      purpose: fields.Purpose ?? 'sign-in',
-    }))
-  })
-}
-
-/** A method whose contacts a verification of this type accepts. */
-const METHOD_OF: Readonly<Record<VerifyType, Method>> = {
+/** A method whose contacts a request with this `Type` accepts. Keys accept all. */
+const METHOD_OF: Readonly<Record<string, Method>> = {
   EMAIL: 'email',
+  SMS: 'sms',
+  WHATSAPP: 'whatsapp',
+  CALL: 'call',
   PHONE: 'sms',
   APP: 'app',
   DUAL: 'dual',
 }
 
-/** Validates the parameters of `POST /v1/mfa/verify`. */
-export function parseVerify(body: unknown): Parsed<VerifyInput> {
-  return parse(wire.verifyBody, body, (fields) =>
-    withUser(fields, METHOD_OF[fields.Type], (user) => ({
-      ...user,
-      type: fields.Type,
-      code: fields.Code,
-      kind: fields.Kind?.toLowerCase() as CodeKind | undefined,
-      challenge: fields.Challenge,
-      transaction: fields.Transaction,
-    })),
-  )
-}
-
-/** Validates the parameters of `POST /v1/mfa/app`. */
-export function parseEnrollApp(body: unknown): Parsed<RequestUser> {
-  return parse(wire.enrollAppBody, body, (fields) => withUser(fields, 'app', (user) => user))
-}
-
-/** Validates the parameters of `POST /v1/mfa/factors`. */
-export function parseFactors(body: unknown): Parsed<RequestUser> {
-  return parse(wire.factorsBody, body, (fields) => withUser(fields, anyMethodFor(fields), (user) => user))
-}
-
-/** Validates the parameters of `POST /v1/mfa/factors/remove`. */
-export function parseRemoveFactor(body: unknown): Parsed<RemoveFactorInput> {
-  return parse(wire.removeFactorBody, body, (fields) =>
-    withUser(fields, anyMethodFor(fields), (user) => ({ ...user, factor: fields.Factor })),
-  )
-}
-
-/** Validates the parameters of `POST /v1/mfa/backup/codes`. */
-export function parseCreateBackupCodes(body: unknown): Parsed<RequestUser> {
-  return parse(wire.createBackupCodesBody, body, (fields) =>
-    withUser(fields, anyMethodFor(fields), (user) => user),
-  )
-}
-
-/** Validates the parameters of `POST /v1/mfa/backup`. */
-export function parseBackup(body: unknown): Parsed<BackupInput> {
-  return parse(wire.backupBody, body, (fields) => {
-    const method = fields.Type.toLowerCase() as BackupMethod
-    return withUser(fields, method, (user) => ({ ...user, method }))
+/** Validates the parameters of a verb. */
+export function parseVerb<Row extends VerbWithBody>(
+  { body: schema, contactsOf }: Row,
+  body: unknown,
+): Parsed<VerbInput<Row>> {
+  return parse(schema, body, (parameters) => {
+    const { Type = '', User = '', ...caller } = parameters as Readonly<Partial<Record<string, string>>>
+    const fields = { ...caller, User }
+    const method = contactsOf ?? METHOD_OF[Type] ?? anyMethodFor(fields)
+    const members = membersOf(schema, parameters)
+    return withUser(fields, method, (user) => ({ ...user, ...members }) as VerbInput<Row>)
   })
 }
 

@@ -1,8 +1,8 @@
-import type { CompleteMfaService, Contact, EnrollAppAnswer } from 'countersign/protocol'
+import { type CompleteMfaService, type Contact, type EnrollAppAnswer, VERBS } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { readQrCode } from '../../../test/kit/qr-code.js'
 import { verifyCode } from '../../src/flows/verify-code.js'
-import { parseVerify } from '../../src/requests/inputs.js'
+import { parseVerb } from '../../src/requests/inputs.js'
 import { advance, appCode, type Bench, eventually, freshEmail, freshTenant, rejection } from '../kit.js'
 
 const invalid = { outcome: 'invalid' }
@@ -69,7 +69,12 @@ export function appFactorSuite(bench: () => Bench, isAtOnceOnly = false): void {
       const contact = freshEmail()
       const { secret } = await prepare(tenant.mfa, contact)
       advance(seconds)
-      const parsed = parseVerify({ User: contact.email, Type: 'APP', Code: appCode(secret), ...kind })
+      const parsed = parseVerb(VERBS.verify, {
+        User: contact.email,
+        Type: 'APP',
+        Code: appCode(secret),
+        ...kind,
+      })
       if (!parsed.ok) throw new Error('The request is invalid.')
       return (await verifyCode(bench().context, tenant.application, parsed.value)).outcome
     }

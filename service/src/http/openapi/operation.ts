@@ -79,19 +79,44 @@ export function post(about: {
   }
 }
 
-/** The operation of a verb that takes parameters: the table says all but the words. */
-export function verbPost(
-  verb: Verb,
-  words: {
-    readonly id: string
-    readonly summary: string
-    readonly description: string
-    readonly tag?: string
-  },
-): ZodOpenApiPathsObject {
-  const { path, body, answer, problems, once = false } = verb
-  if (!body) throw new TypeError(`The verb at ${path} takes no parameters.`)
-  return { [path]: post({ ...words, body, answer: answer.in, problems, sends: once }) }
+/** The operations of these verbs, by path. */
+export function operationsOf(verbs: Readonly<Record<string, Verb>>): ZodOpenApiPathsObject {
+  return Object.fromEntries(Object.values(verbs).map((verb) => [verb.path, operationOf(verb)]))
+}
+
+function operationOf({ body, answer, problems, once, words }: Verb): ZodOpenApiPathsObject[string] {
+  const {
+    id,
+    summary,
+    description = '',
+    tag = 'Second factor',
+    success = 'Success.',
+    parameters = {},
+  } = words
+  if (body)
+    return post({ id, summary, description, tag, body, answer: answer.in, problems, sends: once ?? false })
+  return get({
+    id,
+    summary,
+    tag,
+    key: true,
+    parameters: Object.entries(parameters).map(([name, { description, maxLength, example }]) => ({
+      name,
+      in: 'path',
+      required: true,
+      description,
+      schema: { type: 'string', maxLength },
+      example,
+    })),
+    responses: {
+      200: {
+        description: success,
+        headers: { 'X-Request-Id': header('RequestId') },
+        content: { 'application/json': { schema: answer.in } },
+      },
+    },
+    problems,
+  })
 }
 
 /** A GET. */

@@ -1,8 +1,7 @@
-import { VERBS, wire } from 'countersign/protocol'
+import { KEY_VERBS, VERBS, wire } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
-import { KEY_OPERATIONS } from './key-operations.js'
-import { get, verbPost } from './operation.js'
+import { get, operationsOf } from './operation.js'
 import { problemResponses } from './problems.js'
 import { inboxAnswer, readiness } from './service-schemas.js'
 import { SPEECH_OPERATIONS } from './speech-operations.js'
@@ -11,74 +10,13 @@ import { USER_OPERATIONS } from './user-operations.js'
 const html = { 'text/html': { schema: { type: 'string' as const } } }
 const anyJson = { 'application/json': { schema: { type: 'object' as const } } }
 
+const { deliveryOf, ...others } = VERBS
+
 /** All operations of the service, by path. */
 export const OPERATIONS: ZodOpenApiPathsObject = {
-  ...verbPost(VERBS.send, {
-    id: 'send',
-    summary: 'Send a code',
-    description:
-      'Creates a code and sends it, or sends the code of an active challenge again. The response waits at most three seconds for the delivery.',
-  }),
-  ...verbPost(VERBS.verify, {
-    id: 'verify',
-    summary: 'Verify a code',
-    description:
-      'Checks a code and uses it up. Wrong, expired, used and unknown codes get the same response, 401 `invalid_code`.',
-  }),
-  ...verbPost(VERBS.enrollApp, {
-    id: 'enrollApp',
-    summary: 'Set up an authenticator app',
-    description:
-      'Creates a secret for an authenticator app. It proves nothing until its first valid code was verified; until then, a former app stays valid.',
-  }),
-  ...verbPost(VERBS.sendBackupCodes, {
-    id: 'sendBackupCodes',
-    summary: 'Send backup codes',
-    description: 'Creates a set of backup codes and sends them to the user. Each code can be used once.',
-  }),
-  ...verbPost(VERBS.factorsOf, {
-    id: 'readFactors',
-    summary: 'Get the factors of an account',
-    description:
-      'Says whether the account has an authenticator app, how many backup codes are left, and when factors were last used. It changes nothing and sends nothing.',
-  }),
-  ...verbPost(VERBS.removeFactor, {
-    id: 'removeFactor',
-    summary: 'Remove a factor',
-    description:
-      'Removes the authenticator app of an account, or all its backup codes, and notifies every proven contact. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
-  }),
-  ...verbPost(VERBS.createBackupCodes, {
-    id: 'createBackupCodes',
-    summary: 'Create backup codes to show once',
-    description:
-      'Creates a set of backup codes and returns it, for a page that shows it once. It replaces all earlier codes at once, and is valid for the account with every contact. Each code can be used once. Ask for it only after a second factor was shown that is as strong as the strongest one of the account. The response is not kept, so a request that is sent again creates another set.',
-  }),
-  ...KEY_OPERATIONS,
-  '/v1/mfa/deliveries/{challenge}': get({
-    id: 'readDelivery',
-    summary: 'Get the delivery state of a message',
-    tag: 'Second factor',
-    key: true,
-    parameters: [
-      {
-        name: 'challenge',
-        in: 'path',
-        required: true,
-        description: 'The challenge in the response of `/v1/mfa`.',
-        schema: { type: 'string', maxLength: 128 },
-        example: '3p_W79o5l64pvICP53C_rw',
-      },
-    ],
-    responses: {
-      200: {
-        description: 'The delivery state of the latest message of the challenge.',
-        headers: { 'X-Request-Id': header('RequestId') },
-        content: { 'application/json': { schema: wire.deliveryAnswer } },
-      },
-    },
-    problems: ['not_found'],
-  }),
+  ...operationsOf(others),
+  ...operationsOf(KEY_VERBS),
+  ...operationsOf({ deliveryOf }),
   '/v1/reports/{provider}': {
     post: {
       operationId: 'receiveReports',

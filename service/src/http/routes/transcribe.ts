@@ -5,7 +5,7 @@ import type { SpeechOptions } from '../../transcription/engines/transcriber.js'
 import { InvalidSourceError, type RecordingSource } from '../../transcription/sources/recording-source.js'
 import type { Transcription } from '../../transcription/transcription.js'
 import { callingApplication } from '../authenticate.js'
-import { readBody } from '../body.js'
+import { bodyReader } from '../body.js'
 import { callerGoneSignal } from '../caller-gone.js'
 import { eventStream, wantsEvents } from '../event-stream.js'
 import { problem, refuse } from '../problem.js'
@@ -51,7 +51,7 @@ export function transcribeRoute(transcription: Transcription): readonly RequestH
         problem(response, 'invalid_request', { errors: [{ field: error.field, detail: error.message }] })
       }
     },
-    ...readBody,
+    ...bodyReader(),
     async function transcribeAddress(request, response) {
       const parsed = parseTranscribe(request.body)
       if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })

@@ -13,7 +13,7 @@ import { textOf } from '../../transcription/recognized.js'
 import { InvalidSourceError } from '../../transcription/sources/recording-source.js'
 import { withTemporaryFolder } from '../../transcription/temporary-folder.js'
 import { callingApplication } from '../authenticate.js'
-import { readBody } from '../body.js'
+import { bodyReader } from '../body.js'
 import { callerGoneSignal } from '../caller-gone.js'
 import { baseUrlOf, problem, problemBody, refuse } from '../problem.js'
 import { isProblemCode } from '../problem-catalogue.js'
@@ -59,7 +59,7 @@ export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler
         problem(response, 'invalid_request', { errors: [{ field: error.field, detail: error.message }] })
       }
     },
-    ...readBody,
+    ...bodyReader(),
     async function createFromAddress(request, response) {
       const parsed = parseTranscribe(request.body)
       if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })

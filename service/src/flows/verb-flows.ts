@@ -1,0 +1,80 @@
+import { KEY_VERBS, type keyTypes, type MfaService, VERBS, type Verb } from 'countersign/protocol'
+import type { Application } from '../application.js'
+import { deliveryState } from '../delivery/delivery-state.js'
+import type { VerbInput, VerbWithBody } from '../requests/inputs.js'
+import { accountFactors } from './account-factors.js'
+import { authenticateKey } from './authenticate-key.js'
+import type { FlowContext } from './context.js'
+import { createBackupCodes } from './create-backup-codes.js'
+import { enrollApp } from './enroll-app.js'
+import { publishedRelyingParty } from './key-relying-party.js'
+import { listAccountKeys, removeAccountKey, renameAccountKey } from './manage-keys.js'
+import { prepareKeyAuthentication, prepareKeyRegistration } from './prepare-key.js'
+import { registerKey } from './register-key.js'
+import { removeFactor } from './remove-factor.js'
+import { sendBackupCodes } from './send-backup-codes.js'
+import { sendCode } from './send-code.js'
+import { verifyCode } from './verify-code.js'
+
+/** What the service does for each verb of `VERBS`. */
+export const FLOWS: Flows<typeof VERBS, Required<MfaService>> = {
+  send: sendCode,
+  verify: verifyCode,
+  enrollApp,
+  sendBackupCodes,
+  factorsOf: accountFactors,
+  removeFactor,
+  createBackupCodes,
+  deliveryOf: ({ store }, application, { challenge }) => deliveryState(store, application.id, challenge),
+}
+
+/** What the service does for each verb of `KEY_VERBS`. */
+export const KEY_FLOWS: Flows<typeof KEY_VERBS, keyTypes.KeyVerbs> = {
+  registrationOptions: prepareKeyRegistration,
+  register: registerKey,
+  authenticationOptions: prepareKeyAuthentication,
+  authenticate: authenticateKey,
+  list: listAccountKeys,
+  rename: renameAccountKey,
+  remove: removeAccountKey,
+  relyingParty: publishedRelyingParty,
+}
+
+type Flows<Verbs, Service> = {
+  readonly [Name in keyof Verbs & keyof Service]: Service[Name] extends (
+    request: infer Request,
+  ) => infer Answer
+    ? (
+        context: FlowContext,
+        application: Application,
+        input: Verbs[Name] extends VerbWithBody ? VerbInput<Verbs[Name]> : Request,
+      ) => Answer
+    : never
+}
+
+/** A verb, and what the service does for it. */
+export interface VerbFlow {
+  readonly verb: Verb
+  flow(context: FlowContext, application: Application, input: unknown): Promise<unknown>
+}
+
+/** All verbs, in the order of the tables. */
+export const VERB_FLOWS: readonly VerbFlow[] = [
+  ...Object.values(flowsOf(VERBS, FLOWS)),
+  ...Object.values(flowsOf(KEY_VERBS, KEY_FLOWS)),
+]
+
+/** Verbs with their flows, by their names. */
+export function flowsOf<Name extends string>(
+  verbs: Readonly<Record<Name, Verb>>,
+  flows: Readonly<Record<Name, unknown>>,
+): Readonly<Record<Name, VerbFlow>> {
+  const names = Object.keys(verbs) as Name[]
+  const pairs = names.map((name) => [name, { verb: verbs[name], flow: flows[name] }])
+  return Object.fromEntries(pairs)
+}
+
+/** Whether a verb takes parameters. */
+export function takesBody(verb: Verb): verb is VerbWithBody {
+  return verb.body !== undefined
+}
