@@ -138,27 +138,3 @@ describe('the workflows', () => {
     expect(read('.github/workflows/ci.yml')).toContain('- run: .ci/run\n')
   })
 })
-
-describe('the address of the repository', () => {
-  const { repository, bugs, homepage } = JSON.parse(read('package.json'))
-  const address = repository.url.replace(/^git\+|\.git$/g, '')
-
-  it('is the same in both packages, with the folder of the service', () => {
-    const service = JSON.parse(read('service/package.json'))
-    expect(service.repository).toEqual({ ...repository, directory: 'service' })
-    expect([bugs, service.bugs]).toEqual([`${address}/issues`, `${address}/issues`])
-    expect(homepage).toBe(`${address}#readme`)
-  })
-
-  it('is the same wherever vulnerabilities are reported and Security Insights point', () => {
-    const advisories = `${address}/security/advisories/new`
-    expect(read('SECURITY.md')).toContain(`(${advisories})`)
-    expect(read('.github/ISSUE_TEMPLATE/config.yml')).toContain(`url: ${advisories}\n`)
-    const insights = read('security-insights.yml')
-    for (const [link] of insights.matchAll(/https:\/\/github\.com\/[\w-]+\/[\w-]+/g))
-      expect(link).toBe(address)
-    for (const [, path = ''] of insights.matchAll(/\/blob\/main\/([\w./-]+)/g)) {
-      expect(existsSync(join(ROOT, path)), path).toBe(true)
-    }
-  })
-})
