@@ -86,11 +86,9 @@ describe('the documents', () => {
     expect(answers.map((answer) => Number.parseInt(answer, 10))).toEqual(
       Array.from({ length: 45 }, (_, nth) => nth + 1),
     )
-    const unanswered = answers.filter((answer) => /\bNot there\b/.test(answer))
-    expect(unanswered.map((answer) => Number.parseInt(answer, 10))).toEqual([33])
     for (const answer of answers) {
       const named = [...answer.matchAll(/`([\w./-]+\.ts)`((?:,?\s+"[^"]+")+)/g)]
-      expect(named.length > 0, answer).toBe(!unanswered.includes(answer))
+      expect(named.length, answer).toBeGreaterThan(0)
       expect(named.length, answer).toBe(answer.match(/`[\w./-]+\.ts`/g)?.length ?? 0)
       for (const [, path = '', titles = ''] of named) {
         const source = await read(path)
