@@ -107,6 +107,13 @@ describe('the documents', () => {
     expect(pages.filter((path) => path !== 'docs/README.md' && !linked.includes(path))).toEqual([])
   })
 
+  it('close every code block', async () => {
+    for (const path of documents) {
+      const fences = (await read(path)).match(/^ *```/gm) ?? []
+      expect([path, fences.length % 2]).toEqual([path, 0])
+    }
+  })
+
   it('lead nowhere that does not exist', async () => {
     for (const path of documents) {
       const folder = path.includes('/') ? path.replace(/[^/]+$/, '') : ''
