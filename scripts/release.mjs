@@ -32,6 +32,9 @@ function notesOf(version) {
   return section?.split('\n').slice(1).join('\n').trim()
 }
 
+/** Where the package says its repository is; npm derives the addresses of its home page and of its issues. */
+const addressIn = ({ repository }) => repository?.url ?? ''
+
 function faults() {
   const tagsHere = lines(git('tag', '--points-at', 'HEAD', '--list', 'v*'))
   const range = service.dependencies?.[plugin.name]
@@ -44,6 +47,14 @@ function faults() {
     [
       range !== `^${plugin.version}`,
       `${service.name} depends on ${plugin.name} ${range}: expected ^${plugin.version}.`,
+    ],
+    [
+      !addressIn(plugin).startsWith('git+https://'),
+      'package.json has no `repository`: set it to the public address of this repository, which you have registered.',
+    ],
+    [
+      addressIn(service) !== addressIn(plugin),
+      `The addresses in \`repository\` differ: ${plugin.name} ${addressIn(plugin)}, ${service.name} ${addressIn(service)}.`,
     ],
     [
       !notesOf(plugin.version),

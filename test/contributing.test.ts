@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
@@ -10,33 +10,7 @@ const namesIn = (folder: string) => readdirSync(join(ROOT, folder))
 /** Whether this is the path of a file or folder, from the root or from `src`. */
 const isIn = (path: string) => ['', 'src'].some((folder) => existsSync(join(ROOT, folder, path)))
 
-const decisions = namesIn('docs/decisions').map((name) => `docs/decisions/${name}`)
-const DOCUMENTS = [
-  'CONTRIBUTING.md',
-  'docs/glossary.md',
-  'docs/security/requirements.md',
-  'docs/security/requirements-tests.md',
-  ...decisions,
-]
-
-/** The addresses of the headings of a Markdown text. */
-const headingsOf = (text: string) =>
-  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-'),
-  )
-
 describe('the documents for contributors', () => {
-  it.each(DOCUMENTS)('%s has no dead link', (path) => {
-    for (const [, file = '', heading] of read(path).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)) {
-      const target = file ? join(dirname(path), file) : path
-      expect(existsSync(join(ROOT, target)), `${path} → ${target}`).toBe(true)
-      if (heading) expect(headingsOf(read(target)), `${path} → ${file}#${heading}`).toContain(heading)
-    }
-  })
-
   it('name files and folders that exist', () => {
     const named = [...read('CONTRIBUTING.md').matchAll(/`([\w.@/-]+)`/g)].map(([, name = '']) => name)
     const paths = named.filter((name) => /^\.?\w[\w-]*\/|^\w[\w-]*\.(?:ts|json|md)$/.test(name))
@@ -136,29 +110,5 @@ describe('the workflows', () => {
   it('check on every major of Node that is supported', () => {
     expect(read('.github/workflows/ci.yml')).toContain('node: [20, 22, 24, 26]')
     expect(read('.github/workflows/ci.yml')).toContain('- run: .ci/run\n')
-  })
-})
-
-describe('the address of the repository', () => {
-  const { repository, bugs, homepage } = JSON.parse(read('package.json'))
-  const address = repository.url.replace(/^git\+|\.git$/g, '')
-
-  it('is the same in both packages, with the folder of the service', () => {
-    const service = JSON.parse(read('service/package.json'))
-    expect(service.repository).toEqual({ ...repository, directory: 'service' })
-    expect([bugs, service.bugs]).toEqual([`${address}/issues`, `${address}/issues`])
-    expect(homepage).toBe(`${address}#readme`)
-  })
-
-  it('is the same wherever vulnerabilities are reported and Security Insights point', () => {
-    const advisories = `${address}/security/advisories/new`
-    expect(read('SECURITY.md')).toContain(`(${advisories})`)
-    expect(read('.github/ISSUE_TEMPLATE/config.yml')).toContain(`url: ${advisories}\n`)
-    const insights = read('security-insights.yml')
-    for (const [link] of insights.matchAll(/https:\/\/github\.com\/[\w-]+\/[\w-]+/g))
-      expect(link).toBe(address)
-    for (const [, path = ''] of insights.matchAll(/\/blob\/main\/([\w./-]+)/g)) {
-      expect(existsSync(join(ROOT, path)), path).toBe(true)
-    }
   })
 })

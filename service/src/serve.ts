@@ -71,7 +71,9 @@ export async function serve(): Promise<void> {
     print(`The console listens on ${listeningOn(consoleAddress.host, consolePort)}`)
   }
   if (service.inbox) {
-    print('Messages are not sent: read them at GET /v1/test/inbox?to=… with the API key.')
+    print(
+      `The inbox keeps the messages by ${channelsOfInbox(carriers)}: GET /v1/test/inbox?to=… with the API key`,
+    )
   }
 
   const skipDrain = new AbortController()
@@ -102,6 +104,12 @@ export async function serve(): Promise<void> {
     skipDrain.abort()
     stop()
   })
+}
+
+/** The channels that the inbox serves, of a text such as `email=smtp, sms=inbox`. */
+function channelsOfInbox(carriers: string): string {
+  const served = carriers.split(', ').filter((one) => /[=|]inbox\b/.test(one))
+  return served.map((one) => one.slice(0, one.indexOf('='))).join(', ')
 }
 
 /** Where a server listens, and the beginning of the names of the variables that say so. */

@@ -14,24 +14,23 @@ export interface LoginOptions<User = Express.User> {
   homePath?: string | undefined
   /**
    * More paths that a pending login may reach, each with everything under it; `req.user` is not set there. The routers,
-   * the sign-in and sign-out paths, and `/mfa-login` can always be reached. Defaults to `[]`.
+   * the sign-in and sign-out paths, and `/mfa-login` (`urls.path` with `-login`) can always be reached. Defaults to `[]`.
    */
   pendingPaths?: readonly string[] | undefined
   /** How long the user has for the second factor after the first, `2m` to `15m`. Defaults to `10m`. */
   pendingLifetime?: Duration | undefined
   /**
-   * Lets any fresh second factor change the factors of an account, request backup codes and trust a browser, even one that
-   * is weaker than the strongest factor of the account. An attacker with the password and the mailbox can then replace the
-   * user's authenticator app. Defaults to `false`. See SECURITY.md#changing-factors.
+   * Lets any fresh second factor change factors, request backup codes and trust a browser, even if the account has a
+   * stronger one. An attacker with the password and the mailbox can then replace the user's authenticator app. Defaults to
+   * `false`. See SECURITY.md#changing-factors.
    */
   allowWeakFactorsToChangeFactors?: boolean | undefined
   /** What your own login proves, as an RFC 8176 value for `amr`. Defaults to `pwd`. */
   firstFactor?: Amr | undefined
   /**
-   * Returns that this login was a passkey sign-in of your own in which the authenticator verified the user: `hwk` for a passkey that
-   * exists on one device only, `swk` for one that can be synced. The session is then verified, with the `amr` of that passkey, and
-   * counts as one that has just shown a passkey. `undefined` for every other login, also for a key without user verification. Off
-   * unless given. See docs/keys.md#your-own-passkey-sign-in.
+   * Says whether your own login was a passkey sign-in in which the authenticator verified the user. Return `hwk` for a passkey on one
+   * device only, `swk` for one that can be synced, and `undefined` for every other login. With `hwk` or `swk`, the session is verified
+   * as if the user had just shown a passkey. Off unless given. See docs/keys.md#your-own-passkey-sign-in.
    */
   passkeySignIn?: ((context: PolicyContext<User>) => 'hwk' | 'swk' | undefined) | undefined
 }

@@ -7,6 +7,7 @@ import { type Consumer, consumer, ROOT, STRICT_TSCONFIG } from './kit.js'
 const DOCUMENTS = [
   'README.md',
   'docs/options.md',
+  'docs/routes.md',
   'docs/dialect.md',
   'docs/diagnostics.md',
   'docs/outage.md',

@@ -20,6 +20,10 @@ export async function openRecipe(name: string): Promise<Recipe> {
   const installed: Record<string, string> = {}
   for (const [dependency, range] of Object.entries(named)) {
     if (dependency === 'countersign') continue
+    if (dependency === '@countersign/service') {
+      installed[dependency] = dependency
+      continue
+    }
     installed[dependency] = await sourceOf(dependency, range)
   }
   const types: Installed = devDependencies['@types/express'] ? EXPRESS_5_TYPES : {}

@@ -7,10 +7,12 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/release.mjs', import.meta.url))
 
+const repository = { type: 'git', url: 'git+https://git.example/countersign.git' }
 const plugin = {
   name: 'countersign',
   version: '1.2.0',
   license: 'MIT',
+  repository,
   workspaces: ['service', 'example'],
   dependencies: { small: '^1.0.0' },
   devDependencies: { large: '^9.0.0' },
@@ -19,6 +21,7 @@ const service = {
   name: '@countersign/service',
   version: '1.2.0',
   license: 'MIT',
+  repository,
   dependencies: { countersign: '^1.2.0' },
 }
 const example = { name: 'example', version: '1.2.0', private: true, dependencies: { large: '^9.0.0' } }
@@ -52,7 +55,7 @@ const lockfile = {
 }
 
 /** A repository with one commit that can be released, unless files are replaced. */
-function repository(files: Readonly<Record<string, unknown>> = {}) {
+function releasable(files: Readonly<Record<string, unknown>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'release-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const all = {
@@ -82,7 +85,7 @@ function repository(files: Readonly<Record<string, unknown>> = {}) {
 
 describe('the release script', () => {
   it('writes both packages with a bill of materials and the notes, and makes no tag by default', () => {
-    const { git, release, read, folder } = repository()
+    const { git, release, read, folder } = releasable()
     const { status, out, error } = release('--skip-checks')
     expect([status, error]).toEqual([0, ''])
     expect(out).toContain('Dry run: no tag was made.')
@@ -102,13 +105,13 @@ describe('the release script', () => {
   })
 
   it('makes the tag of the version with --tag', () => {
-    const { git, release } = repository()
+    const { git, release } = releasable()
     expect(release('--skip-checks', '--tag').status).toBe(0)
     expect(git('tag', '--points-at', 'HEAD').trim()).toBe('v1.2.0')
   })
 
   it('runs .ci/run first, and stops if it fails', () => {
-    const { release, folder, git } = repository()
+    const { release, folder, git } = releasable()
     mkdirSync(join(folder, '.ci'))
     writeFileSync(join(folder, '.ci/run'), '#!/bin/sh\necho checked\nexit 1\n', { mode: 0o755 })
     git('add', '.')
@@ -121,7 +124,7 @@ describe('the release script', () => {
   })
 
   it('reports everything that prevents a release together', () => {
-    const { release, folder } = repository({
+    const { release, folder } = releasable({
       'service/package.json': { ...service, version: '1.1.0', dependencies: { countersign: '^1.1.0' } },
       'CHANGELOG.md': CHANGELOG.replace('1.2.0', 'Unreleased'),
     })
@@ -137,8 +140,15 @@ describe('the release script', () => {
     ])
   })
 
+  it('refuses packages without the address of their repository, or with two', () => {
+    const { repository: _, ...plain } = plugin
+    const { error } = releasable({ 'package.json': plain }).release('--skip-checks')
+    expect(error).toContain('- package.json has no `repository`: set it to the public address')
+    expect(error).toContain('- The addresses in `repository` differ')
+  })
+
   it('refuses a tag that does not match the version', () => {
-    const { git, release } = repository()
+    const { git, release } = releasable()
     git('tag', 'v9.9.9')
     expect(release('--skip-checks').error).toContain('has the tag v9.9.9, but the version is 1.2.0')
     git('tag', '--delete', 'v9.9.9')

@@ -119,7 +119,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
     id: 'openStream',
     summary: 'Transcribe a stream of audio',
     description:
-      'A WebSocket with the subprotocol `transcribe.v1`: audio in, text out while it is being spoken. [The protocol](https://github.com/countersign-mfa/countersign/blob/main/service/docs/realtime-transcription.md) describes its messages. A browser passes a ticket instead of the API key.',
+      'A WebSocket with the subprotocol `transcribe.v1`: audio in, text out while it is being spoken. `docs/realtime-transcription.md` of the package describes its messages. A browser passes a ticket instead of the API key.',
     tag: 'Speech',
     key: true,
     parameters: [
