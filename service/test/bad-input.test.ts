@@ -245,11 +245,23 @@ describe('an invalid field is named, and nothing is stored (R81, R82, R83)', () 
       : []),
   ]
 
+  const signature = ({ name, maxLength, words }: Field) => JSON.stringify([name, maxLength, words])
+
+  /**
+   * All values at the first operation that has such a field, and every fifth at each other one: so each value meets each kind of
+   * field, and each field of each operation meets several.
+   */
+  function sampleOf(call: Call, field: Field, values: readonly string[]): string[] {
+    const having = calls.filter(({ fields }) => fields.some((one) => signature(one) === signature(field)))
+    const place = having.indexOf(call)
+    return values.filter((_, nth) => place === 0 || nth % 5 === place % 5)
+  }
+
   const withFields = calls.filter(({ fields }) => fields.length > 0)
   test.each(withFields)('as JSON at $path', (call) =>
     storingNothing(() =>
       everyCase(call.fields, async (field) => {
-        for (const wrong of wrongFor(field)) {
+        for (const wrong of sampleOf(call, field, wrongFor(field))) {
           const others = Object.entries(call.good).filter(([name]) => name !== field.name)
           const members = [
             ...others.map(([name, value]) => `"${name}":${JSON.stringify(value)}`),
@@ -274,7 +286,7 @@ describe('an invalid field is named, and nothing is stored (R81, R82, R83)', () 
         const others = Object.fromEntries(Object.entries(call.good).filter(([name]) => name !== field.name))
         const rest = new URLSearchParams(others).toString()
         const value = encodeURIComponent(call.good[field.name] ?? '')
-        for (const wrong of [
+        const values = [
           `${field.name}=`,
           `${field.name}`,
           `${field.name}=%00`,
@@ -284,7 +296,8 @@ describe('an invalid field is named, and nothing is stored (R81, R82, R83)', () 
           `${field.name}=${'x'.repeat((field.maxLength ?? 64) + 1)}`,
           `${field.name}=${value}&${field.name}=${value}`,
           `${field.name}=${value}&${field.name}=other`,
-        ]) {
+        ]
+        for (const wrong of sampleOf(call, field, values)) {
           expectRefused(wrong, await post(call.path, FORM_TYPE, `${wrong}&${rest}`), field.name)
         }
       }),

@@ -63,7 +63,7 @@ const OTHERS: readonly Database[] = [
   })),
 ].map((database) => ({ ...database, kind: 'PostgreSQL' as const }))
 
-type Tests = (bench: () => Bench, database: Database['kind']) => void
+type Tests = (bench: () => Bench, database: Database['kind'], name: string) => void
 
 /**
  * Runs tests on the embedded database and on PostgreSQL. The tests share one of each, since starting a database takes
@@ -79,7 +79,7 @@ export function describeOnOtherDatabases(tests: Tests): void {
 }
 
 function describeOn(databases: readonly Database[], tests: Tests): void {
-  describe.each(databases)('on $name', ({ kind, open, missing }) => {
+  describe.each(databases)('on $name', ({ name, kind, open, missing }) => {
     if (missing) return test.skip(missing, () => {})
 
     let opened: Opened
@@ -87,6 +87,6 @@ function describeOn(databases: readonly Database[], tests: Tests): void {
       opened = await open()
     })
     afterAll(() => opened.stop())
-    tests(() => opened.bench, kind)
+    tests(() => opened.bench, kind, name)
   })
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { run } from '../src/cli/program.js'
 import type { LogEvent } from '../src/log/logger.js'
 import { type CountersignService, createService } from '../src/service.js'
 import { openConsole, post, settingsForm, textOf } from './console/kit.js'
 import { appCode, freshEmail, SECRET } from './kit.js'
+import { postgresMissing, startPostgres } from './postgres.js'
 import { RELYING_PARTY, registerSoftwareKey } from './software-key.js'
 
 type Mfa = CountersignService['mfa']
@@ -29,10 +29,13 @@ async function addUsers(mfa: Mfa) {
 
 const FOUND = '1 user has only passkeys'
 
-describe('users whose only factors are withheld (R132)', () => {
-  const { path: dataDir } = temporaryFolder()
+// On PostgreSQL, since every command opens the database anew, which takes PGlite more than a second.
+describe.skipIf(postgresMissing)('users whose only factors are withheld (R132)', () => {
+  let postgres: Awaited<ReturnType<typeof startPostgres>>
   const env = {
-    DATA_DIR: dataDir,
+    get DATABASE_URL() {
+      return postgres.url
+    },
     SERVICE_SECRET: SECRET,
     SERVICE_API_KEY: 'key_for_tests_0123456789',
     SERVICE_DELIVERY: 'inbox',
@@ -44,7 +47,7 @@ describe('users whose only factors are withheld (R132)', () => {
   const log: LogEvent[] = []
   const open = (relyingParty?: { id: string; origins: string[] }) =>
     createService({
-      dataDir,
+      databaseUrl: postgres.url,
       secret: SECRET,
       delivery: 'inbox',
       transcriber: 'off',
@@ -60,10 +63,12 @@ describe('users whose only factors are withheld (R132)', () => {
   const warnings = () => log.splice(0).filter(({ event }) => event === 'users.locked_out')
 
   beforeAll(async () => {
+    postgres = await startPostgres()
     const service = await open({ id: RELYING_PARTY.id, origins: [...RELYING_PARTY.origins] })
     await addUsers(service.mfa)
     await service.close()
   })
+  afterAll(() => postgres.stop())
 
   test('are not warned about while their keys can be used', async () => {
     expect(warnings()).toEqual([])

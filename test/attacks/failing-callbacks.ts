@@ -37,11 +37,14 @@ const ROUTES = [
   ['post', '/transfer', {}],
 ] as const
 
-/** Requests every route; none may hang. */
-async function requestAll({ app, standIn }: Host, name: string) {
+/**
+ * Requests every third route, beginning with the `nth`; none may hang. So each callback meets each route, and each failure too,
+ * without all three multiplied.
+ */
+async function requestThird({ app, standIn }: Host, name: string, nth: number) {
   const browser = browserAgent(app)
   const statuses = [(await login(browser, name).type('form')).status]
-  for (const [method, path, body] of ROUTES) {
+  for (const [method, path, body] of ROUTES.filter((_, index) => index % 3 === nth % 3)) {
     const sent = method === 'get' ? browser.get(path) : browser.post(path).type('form').send(body)
     statuses.push((await sent).status)
   }
@@ -99,13 +102,14 @@ export function survivesFailingCallbacks(
       'ends no process and signs nobody in: %s',
       (callback, nth) =>
         everyFailure(failuresOf(nth), async (failure) => {
+          const third = nth + ALL_FAILURES.indexOf(failure)
           const options: Partial<MfaOptions<TestUser>> = {
             urls: { publicUrl: PUBLIC_URL },
             notices: { onNotice: () => {} },
             ...optionsWith(callback, failingCallback(callback, failure)),
           }
-          const { statuses, status } = await requestAll(trustingHost({ options }), 'alice')
-          expect(statuses).toHaveLength(ROUTES.length + 1)
+          const { statuses, status } = await requestThird(trustingHost({ options }), 'alice', third)
+          expect(statuses).toHaveLength(ROUTES.length / 3 + 1)
           expect(status).not.toBe(200)
         }),
     )

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { describeJourney, openProcessJourney } from './kit/journey.js'
+import { describeJourney } from './kit/journey.js'
 import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const BOB = '+12025550122'
@@ -19,108 +19,104 @@ const BROKEN_WORDS = `[...document.querySelectorAll('dt, dd')].flatMap((box) =>
       return range.getClientRects().length !== 1
     }).map(([word]) => word)))`
 
-describeJourney(
-  'the sign-in of the example app in a browser',
-  (app) => {
-    it.each([true, false])(
-      'leads bob by text message to the requested page (scripts: %s)',
-      async (javaScriptEnabled) => {
-        const { page, context } = await newUser(app.browser, { ...LOOKS['phone-light'], javaScriptEnabled })
-        await passwordStep(page, app.url, 'bob', '/vault?from=mail')
-        expect(new URL(page.url()).pathname).toBe('/mfa')
-        await snap(page, `bob-choose-${javaScriptEnabled}`)
+describeJourney('the sign-in of the example app in a browser', (app) => {
+  it.each([true, false])(
+    'leads bob by text message to the requested page (scripts: %s)',
+    async (javaScriptEnabled) => {
+      const { page, context } = await newUser(app.browser, { ...LOOKS['phone-light'], javaScriptEnabled })
+      await passwordStep(page, app.url, 'bob', '/vault?from=mail')
+      expect(new URL(page.url()).pathname).toBe('/mfa')
+      await snap(page, `bob-choose-${javaScriptEnabled}`)
 
-        // Every protected page stays blocked and leads here.
-        await page.goto(`${app.url}/account`)
-        expect(new URL(page.url()).pathname).toBe('/mfa')
-        await page.goto(`${app.url}/vault?from=mail`)
-
-        await page.getByRole('button', { name: /Text a code to ••• 22/ }).click()
-        await page.waitForURL(/\/mfa\/verify/)
-        await snap(page, `bob-code-${javaScriptEnabled}`)
-        const code = await newestCode(app.url, BOB, 'sms')
-        await typeCode(page, `${code.slice(0, 3)} ${code.slice(3)}`)
-        expect(page.url()).toBe(`${app.url}/vault?from=mail`)
-        expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Money')
-        await snap(page, `bob-vault-${javaScriptEnabled}`)
-        await context.close()
-      },
-    )
-
-    it('reports a wrong code, allows another attempt, and sends nothing without a request', async () => {
-      const { page, context } = await newUser(app.browser, LOOKS['phone-dark'])
-      await passwordStep(page, app.url, 'mallory')
-      await page.getByRole('button', { name: /Text a code/ }).click()
-      await page.waitForURL(/\/mfa\/verify/)
-      await page.reload()
-      await page.goBack()
-      await page.goForward()
-      const sent = await newestCode(app.url, MALLORY, 'sms')
-      await typeCode(page, sent === '000000' ? '111111' : '000000')
-      expect(await page.getByRole('alert').textContent()).toMatch(/code/i)
-      expect(await page.getByRole('textbox').getAttribute('aria-invalid')).toBe('true')
-      await snap(page, 'wrong-code-dark')
-      // Loading a page again sends nothing, whichever way (R14).
-      await page.goto(`${app.url}/mfa`)
-      await page.goto(`${app.url}/mfa?choose`)
-      await page.goto(`${app.url}/mfa/verify`)
-      await page.reload()
-      await page.goBack()
-      await page.goForward()
-      // Messages are counted, not codes, since the same code would be sent again.
-      expect(await messagesTo(app.url, MALLORY)).toHaveLength(1)
-      await typeCode(page, sent)
-      expect(new URL(page.url()).pathname).toBe('/vault')
-      await context.close()
-    })
-
-    it.each([
-      ['WhatsApp', /by WhatsApp to/, 'whatsapp'],
-      ['a phone call', /^Call/, 'call'],
-    ])('signs walt in by %s', async (_method, button, channel) => {
-      const { page, context } = await newUser(app.browser, LOOKS['desktop-light'])
-      await passwordStep(page, app.url, 'walt')
-      await snap(page, `walt-choose-${channel}`)
-      await page.getByRole('button', { name: button }).first().click()
-      await page.waitForURL(/\/mfa\/verify/)
-      await snap(page, `walt-code-${channel}`)
-      await typeCode(page, await newestCode(app.url, WALT, channel))
-      expect(new URL(page.url()).pathname).toBe('/vault')
-      await context.close()
-    })
-
-    it('signs dora in by one code that is sent to both her mailbox and her phone', async () => {
-      const { page, context } = await newUser(app.browser, LOOKS['desktop-dark'])
-      await passwordStep(page, app.url, 'dora')
-      await page.getByRole('button', { name: /by email and text/ }).click()
-      await page.waitForURL(/\/mfa\/verify/)
-      await snap(page, 'dora-code')
-      const bySms = await newestCode(app.url, DORA, 'sms')
-      expect(await newestCode(app.url, 'dora@vault.example', 'email')).toBe(bySms)
-      await typeCode(page, bySms)
-      expect(new URL(page.url()).pathname).toBe('/vault')
-
-      // Her account page fits a small phone without broken words.
-      await page.setViewportSize({ width: 320, height: 640 })
+      // Every protected page stays blocked and leads here.
       await page.goto(`${app.url}/account`)
-      expect(await page.evaluate(BROKEN_WORDS)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
-      expect(await axeViolations(page)).toEqual([])
-      await snap(page, 'dora-account')
-      await context.close()
-    })
+      expect(new URL(page.url()).pathname).toBe('/mfa')
+      await page.goto(`${app.url}/vault?from=mail`)
 
-    it('lets a user cancel and sign in with another account', async () => {
-      const { page, context } = await newUser(app.browser)
-      await passwordStep(page, app.url, 'bob')
-      await page.getByRole('button', { name: /use another account/i }).click()
-      expect(new URL(page.url()).pathname).toBe('/login')
-      await page.getByLabel('User name').fill('nina')
-      await page.getByLabel('Password').fill('nina-opens-vault')
-      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-      expect(new URL(page.url()).pathname).toBe('/vault')
+      await page.getByRole('button', { name: /Text a code to ••• 22/ }).click()
+      await page.waitForURL(/\/mfa\/verify/)
+      await snap(page, `bob-code-${javaScriptEnabled}`)
+      const code = await newestCode(app.url, BOB, 'sms')
+      await typeCode(page, `${code.slice(0, 3)} ${code.slice(3)}`)
+      expect(page.url()).toBe(`${app.url}/vault?from=mail`)
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Money')
+      await snap(page, `bob-vault-${javaScriptEnabled}`)
       await context.close()
-    })
-  },
-  openProcessJourney,
-)
+    },
+  )
+
+  it('reports a wrong code, allows another attempt, and sends nothing without a request', async () => {
+    const { page, context } = await newUser(app.browser, LOOKS['phone-dark'])
+    await passwordStep(page, app.url, 'mallory')
+    await page.getByRole('button', { name: /Text a code/ }).click()
+    await page.waitForURL(/\/mfa\/verify/)
+    await page.reload()
+    await page.goBack()
+    await page.goForward()
+    const sent = await newestCode(app.url, MALLORY, 'sms')
+    await typeCode(page, sent === '000000' ? '111111' : '000000')
+    expect(await page.getByRole('alert').textContent()).toMatch(/code/i)
+    expect(await page.getByRole('textbox').getAttribute('aria-invalid')).toBe('true')
+    await snap(page, 'wrong-code-dark')
+    // Loading a page again sends nothing, whichever way (R14).
+    await page.goto(`${app.url}/mfa`)
+    await page.goto(`${app.url}/mfa?choose`)
+    await page.goto(`${app.url}/mfa/verify`)
+    await page.reload()
+    await page.goBack()
+    await page.goForward()
+    // Messages are counted, not codes, since the same code would be sent again.
+    expect(await messagesTo(app.url, MALLORY)).toHaveLength(1)
+    await typeCode(page, sent)
+    expect(new URL(page.url()).pathname).toBe('/vault')
+    await context.close()
+  })
+
+  it.each([
+    ['WhatsApp', /by WhatsApp to/, 'whatsapp'],
+    ['a phone call', /^Call/, 'call'],
+  ])('signs walt in by %s', async (_method, button, channel) => {
+    const { page, context } = await newUser(app.browser, LOOKS['desktop-light'])
+    await passwordStep(page, app.url, 'walt')
+    await snap(page, `walt-choose-${channel}`)
+    await page.getByRole('button', { name: button }).first().click()
+    await page.waitForURL(/\/mfa\/verify/)
+    await snap(page, `walt-code-${channel}`)
+    await typeCode(page, await newestCode(app.url, WALT, channel))
+    expect(new URL(page.url()).pathname).toBe('/vault')
+    await context.close()
+  })
+
+  it('signs dora in by one code that is sent to both her mailbox and her phone', async () => {
+    const { page, context } = await newUser(app.browser, LOOKS['desktop-dark'])
+    await passwordStep(page, app.url, 'dora')
+    await page.getByRole('button', { name: /by email and text/ }).click()
+    await page.waitForURL(/\/mfa\/verify/)
+    await snap(page, 'dora-code')
+    const bySms = await newestCode(app.url, DORA, 'sms')
+    expect(await newestCode(app.url, 'dora@vault.example', 'email')).toBe(bySms)
+    await typeCode(page, bySms)
+    expect(new URL(page.url()).pathname).toBe('/vault')
+
+    // Her account page fits a small phone without broken words.
+    await page.setViewportSize({ width: 320, height: 640 })
+    await page.goto(`${app.url}/account`)
+    expect(await page.evaluate(BROKEN_WORDS)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+    expect(await axeViolations(page)).toEqual([])
+    await snap(page, 'dora-account')
+    await context.close()
+  })
+
+  it('lets a user cancel and sign in with another account', async () => {
+    const { page, context } = await newUser(app.browser)
+    await passwordStep(page, app.url, 'bob')
+    await page.getByRole('button', { name: /use another account/i }).click()
+    expect(new URL(page.url()).pathname).toBe('/login')
+    await page.getByLabel('User name').fill('nina')
+    await page.getByLabel('Password').fill('nina-opens-vault')
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    expect(new URL(page.url()).pathname).toBe('/vault')
+    await context.close()
+  })
+})

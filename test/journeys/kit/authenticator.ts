@@ -2,9 +2,9 @@ import { Secret, TOTP, URI } from 'otpauth'
 import type { Page } from 'playwright-core'
 import { readQrCode } from '../../kit/qr-code.js'
 
-/** The code of an authenticator app with this base32 secret, `steps` of 30 seconds from now. */
-export function appCode(secret: string, steps = 0): string {
-  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 })
+/** The code that an authenticator app with this base32 secret shows now. */
+export function appCode(secret: string): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate()
 }
 
 /** Reads the QR code of a page from the screen, as a phone does. */
