@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { type RouteDeps, setGate } from '../http/deps.js'
+import { type RouteDeps, setGate } from '../actions/deps.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'

@@ -1,5 +1,5 @@
 import type { NextFunction, Request } from 'express'
-import type { RouteDeps } from '../http/deps.js'
+import type { RouteDeps } from '../actions/deps.js'
 import { sessionStateOf } from '../session/find-state.js'
 import type { SessionState } from '../session/state.js'
 

@@ -2,7 +2,8 @@ import type { Response } from 'express'
 import { REFUSAL_STATUS, type Refusal } from '../flows/refusal.js'
 import type { ProblemCode } from '../pages/view.js'
 import type { KeyFault } from '../protocol/keys.js'
-import { findGate } from './deps.js'
+import { requestState } from '../session/request-state.js'
+import type { Settings } from '../settings.js'
 import type { ListedFactor } from './factors.js'
 import { setRetryAfter } from './headers.js'
 
@@ -103,7 +104,8 @@ export function statusOf(code: ProblemCode): number {
 /** Responds with problem+json (RFC 9457), with `Retry-After` if the problem has a time. */
 export function sendProblem(res: Response, problem: Problem, status = statusOf(problem.code)): void {
   setRetryAfter(res, problem)
-  const { docsUrl } = findGate(res.req)?.settings ?? {}
+  const { gates } = requestState<{ readonly settings: Settings }>(res.req)
+  const { docsUrl } = gates?.at(-1)?.settings ?? {}
   const body = JSON.stringify(problemDetails(problem, status, docsUrl))
   res.status(status).type('application/problem+json').send(body)
 }

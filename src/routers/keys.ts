@@ -1,16 +1,17 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
+import type { RouteDeps } from '../actions/deps.js'
+import { confirmForReset, isEnrolling, mustEnroll } from '../actions/enrollment.js'
+import { notify } from '../actions/notify.js'
+import { completeVerification } from '../actions/verification.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import type { RegisteredKey } from '../flows/enroll-key.js'
 import { keyAdded, type PreparedKey, prepareKey, registerKey } from '../flows/enroll-key.js'
 import { type ChangedKey, type ListedKeys, listKeys, renameKey } from '../flows/manage-keys.js'
 import { refusalWithoutFactor } from '../flows/user.js'
 import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
-import type { RouteDeps } from '../http/deps.js'
-import { confirmForReset, isEnrolling, mustEnroll } from '../http/enrollment.js'
 import { rememberUsedFactor } from '../http/factors.js'
 import { rememberKeyOffer } from '../http/key-offer.js'
-import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
 import {
   addKeyBody,
@@ -21,7 +22,6 @@ import {
   type keysAnswer,
   renameKeyBody,
 } from '../http/schemas.js'
-import { completeVerification } from '../http/verification.js'
 import type { PageMessage } from '../pages/view.js'
 import { isAccountAddress } from '../protocol/account-address.js'
 import { formatUser } from '../protocol/contact.js'

@@ -1,9 +1,9 @@
+import { readDisabledFactors } from '../actions/context.js'
 import { factorChange } from '../flows/freshness.js'
 import { hasBackupCodes } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
 import { findFactor } from '../flows/user.js'
 import { challengeIdFor } from '../flows/verify.js'
-import { readDisabledFactors } from '../http/context.js'
 
 import { factorView, lastUsedFactor } from '../http/factors.js'
 import { setRetryAfter } from '../http/headers.js'

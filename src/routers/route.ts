@@ -1,5 +1,7 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import type * as z from 'zod'
+import { requestContext } from '../actions/context.js'
+import { gateOf, type RouteDeps } from '../actions/deps.js'
 import {
   HostError,
   LimitsStoreError,
@@ -9,8 +11,6 @@ import {
   TrustStoreError,
 } from '../errors.js'
 import { readBody } from '../http/body.js'
-import { requestContext } from '../http/context.js'
-import { gateOf, type RouteDeps } from '../http/deps.js'
 import { logFailure } from '../http/failure-log.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'

@@ -58,17 +58,26 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     uses: ['stores', 'trust', 'notices', 'protocol', ...LEAVES],
     types: ['flows', 'limits', ...CONFIGURED],
   },
+  // Reads requests and writes responses, and knows no use case.
   http: {
-    uses: ['recovery', 'flows', 'pages', 'notices', 'session', 'trust', 'protocol', ...LEAVES],
+    uses: ['flows', 'pages', 'session', 'protocol', ...LEAVES],
+    types: ['trust', ...CONFIGURED],
+  },
+  // The use cases of a request, which the entry points share.
+  actions: {
+    uses: ['http', 'recovery', 'flows', 'pages', 'notices', 'session', 'trust', 'protocol', ...LEAVES],
     types: ['diagnostics', 'limits', ...CONFIGURED],
   },
 
   routers: {
-    uses: ['http', 'recovery', 'flows', 'pages', 'notices', 'session', 'protocol', ...LEAVES],
+    uses: ['actions', 'http', 'recovery', 'flows', 'pages', 'notices', 'session', 'protocol', ...LEAVES],
     types: ['trust', ...CONFIGURED],
   },
-  guard: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts'] },
-  passport: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
+  guard: {
+    uses: ['actions', 'http', 'flows', 'session', 'protocol', ...LEAVES],
+    types: [...CONFIGURED, 'host.ts'],
+  },
+  passport: { uses: ['actions', 'http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
 
   // Inspects other modules; no module below uses it.
   diagnostics: { uses: ['session', 'protocol', ...LEAVES], types: CONFIGURED },
@@ -112,17 +121,19 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'flows',
       'pages',
       'http',
+      'actions',
       ...LEAVES,
     ],
     types: ['protocol'],
   },
   'create-mfa.ts': {
-    uses: ['mfa.ts', 'http', 'routers', 'guard', 'passport'],
+    uses: ['mfa.ts', 'actions', 'routers', 'guard', 'passport'],
     types: ['options.ts', 'flows', 'protocol'],
   },
   'index.ts': {
     uses: ['create-mfa.ts', 'mfa-client.ts', 'verify-webhook.ts', 'guard', 'errors.ts'],
     types: [
+      'actions',
       'http',
       'options',
       'options.ts',
@@ -160,6 +171,7 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
       'src/options.ts',
       'src/options/',
       'src/trust/options.ts',
+      'src/actions/',
       'src/session/',
       'src/guard/',
       'src/passport/',

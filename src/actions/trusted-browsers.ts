@@ -1,11 +1,11 @@
 import type { Request } from 'express'
 import type { Deps } from '../flows/deps.js'
+import { locationOf } from '../http/request.js'
+import { trustCookie } from '../http/trust-cookie.js'
 import type { Account, TrustedBrowsers } from '../session/deps.js'
 import type { Settings } from '../settings.js'
 import { browserName } from '../trust/browser-name.js'
 import { bindingOf, type Device, type DeviceOwner, type Devices } from '../trust/devices.js'
-import { locationOf } from './request.js'
-import { trustCookie } from './trust-cookie.js'
 
 /** Trusted devices for requests: with cookies and browser names. */
 export interface Browsers extends TrustedBrowsers {

@@ -5,6 +5,8 @@ import { factorChange, isFresh } from '../flows/freshness.js'
 import { existingFactors, type MfaUser } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, verifyCode } from '../flows/verify.js'
 import { verifyKey } from '../flows/verify-key.js'
+import { wasOfferedKey } from '../http/key-offer.js'
+import { wantsHtml } from '../http/request.js'
 import type { Attempts } from '../limits/attempts.js'
 import { maskForOwner } from '../protocol/destination.js'
 import type { KeyResponse } from '../protocol/keys.js'
@@ -19,9 +21,7 @@ import type { PendingVerification } from '../session/state.js'
 import { isCurrent, readAhead, storeIfCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
 import { mustEnroll, needsBypassCode } from './enrollment.js'
-import { wasOfferedKey } from './key-offer.js'
 import { notify } from './notify.js'
-import { wantsHtml } from './request.js'
 
 /** The steps in which verifications differ. */
 export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode> {

@@ -2,6 +2,8 @@ import type { Request } from 'express'
 import { LimitsStoreError } from '../errors.js'
 import { bindingsOf } from '../flows/factor-binding.js'
 import { existingFactors, type MfaUser } from '../flows/user.js'
+import { localesOf } from '../http/locale.js'
+import { clientAddressOf } from '../http/request.js'
 import { languageTag, pickLocale } from '../pages/text.js'
 import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
@@ -11,8 +13,6 @@ import type { ActiveState } from '../session/state.js'
 import { factorsOf } from '../session/user-factors.js'
 import type { Settings } from '../settings.js'
 import type { RouteDeps } from './deps.js'
-import { localesOf } from './locale.js'
-import { clientAddressOf } from './request.js'
 
 /** A request of a user who showed the first factor, with everything that a route, the gate or the strategy needs. */
 export interface RequestContext {
