@@ -9,26 +9,38 @@ import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import type { OpenReset } from '../recovery/resets.js'
 import { appContactOf } from '../session/app-contact.js'
+import type { RequestState } from '../session/request-state.js'
 import type { ActiveState } from '../session/state.js'
 import { factorsOf } from '../session/user-factors.js'
 import type { Settings } from '../settings.js'
 import type { RouteDeps } from './deps.js'
 
+/** The user of a request. Its languages are negotiated once, when they are first needed. */
+export interface AskedUser extends MfaUser {
+  disabled: MfaUser['disabled']
+  /** The languages that the request prefers, best first. */
+  readonly locales: readonly string[]
+}
+
+/** A request where it enters this package: at the gate, a route, a guard or the strategy. */
+export type EnteredRequest = Pick<RequestContext, 'req' | 'deps' | 'shared'>
+
 /** A request of a user who showed the first factor, with everything that a route, the gate or the strategy needs. */
 export interface RequestContext {
   readonly req: Request
   readonly deps: RouteDeps
+  /** What this package keeps for the request. */
+  readonly shared: RequestState<RouteDeps>
   readonly state: ActiveState
   /** The user as the flows see it; the host's own user object is `state.user`. */
-  readonly user: MfaUser & { disabled: MfaUser['disabled'] }
+  readonly user: AskedUser
   /** Factors of the account ended, and this pending login has to set up a new one. */
   readonly reset?: OpenReset
 }
 
 /** The context of a request. Asks the host for the user's factors, unless this request already did. */
 export async function requestContext(
-  req: Request,
-  deps: RouteDeps,
+  { req, deps, shared }: EnteredRequest,
   state: ActiveState,
 ): Promise<RequestContext> {
   const found = await factorsOf(state, deps)
@@ -36,6 +48,7 @@ export async function requestContext(
   return {
     req,
     deps,
+    shared,
     state,
     ...(reset && { reset }),
     user: new RequestUser(req, deps.settings, state, found),
@@ -59,7 +72,7 @@ export async function readDisabledFactors({ deps, user }: RequestContext): Promi
 }
 
 /** Computes language and client address only for a request that calls the service. */
-class RequestUser implements MfaUser {
+class RequestUser implements AskedUser {
   readonly userId: string
   readonly factors: readonly Factor[]
   readonly withheld: readonly Factor[]
@@ -67,6 +80,8 @@ class RequestUser implements MfaUser {
   disabled: ReadonlySet<string> | undefined
   private readonly req: Request
   private readonly settings: Settings
+  private negotiated: readonly string[] | undefined
+  private picked: string | undefined
 
   constructor(
     req: Request,
@@ -86,8 +101,14 @@ class RequestUser implements MfaUser {
         : undefined
   }
 
+  get locales(): readonly string[] {
+    this.negotiated ??= localesOf(this.req, this.settings)
+    return this.negotiated
+  }
+
   get locale(): string {
-    return languageTag(pickLocale(localesOf(this.req, this.settings), this.settings.languages.texts))
+    this.picked ??= languageTag(pickLocale(this.locales, this.settings.languages.texts))
+    return this.picked
   }
 
   get clientAddress(): string | undefined {

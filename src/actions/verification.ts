@@ -16,7 +16,6 @@ import { newTransaction } from '../session/find-state.js'
 import { continueWithEnrollment } from '../session/must-enroll.js'
 import { logIn } from '../session/passport-request.js'
 import type { MfaRecord } from '../session/record.js'
-import { requestState } from '../session/request-state.js'
 import type { PendingVerification } from '../session/state.js'
 import { isCurrent, readAhead, storeIfCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
@@ -72,12 +71,12 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   context: RequestContext,
   steps: VerificationSteps<Accepted>,
 ): Promise<Verified | Refused> {
-  const { req, deps, state, reset } = context
+  const { req, deps, shared, state, reset } = context
   const checked = await deps.admission.admit(req, () => steps.check())
   await notifyOfAttempt(context, checked)
   if (checked.outcome === 'refused') {
     // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).
-    return (await isCurrent(req, state.userId)) ? checked : refuse({ code: 'session_ended' })
+    return (await isCurrent(req, state.userId, shared)) ? checked : refuse({ code: 'session_ended' })
   }
   const { method, shown, amr, backupCodesLeft } = checked
   const device = await releaseOnError(context, steps.approval, async () => {
@@ -101,7 +100,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     },
     async release() {
       await deps.approvals.release(steps.approval)
-      if (device !== undefined) await deps.browsers?.revoke(req, state.userId, device)
+      if (device !== undefined) await deps.browsers?.revoke({ req, shared }, state.userId, device)
     },
   }
   if (!(await finish(context, steps.finish, pending))) return refuse({ code: 'session_ended' })
@@ -157,12 +156,12 @@ export async function verifyFactor(
 }
 
 /** The limits, which read the session from its store while they acquire an approval, so that both take one round trip. */
-function readingAhead({ req, deps: { attempts } }: RequestContext): Attempts {
+function readingAhead({ req, shared, deps: { attempts } }: RequestContext): Attempts {
   return {
     ...attempts,
     succeeded(attempt, approval) {
       const approved = attempts.succeeded(attempt, approval)
-      readAhead(req)
+      readAhead(req, shared)
       return approved
     },
   }
@@ -175,17 +174,17 @@ function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
 
 /** Creates the verified session, or leaves that to Passport. False if the session ended or changed in the meantime (R07). */
 async function finish(
-  { req, state, reset }: RequestContext,
+  { req, shared, state, reset }: RequestContext,
   how: VerificationSteps['finish'],
   pending: PendingVerification,
 ): Promise<boolean> {
-  if (how === 'request') return approveRequest(req, state.record, pending)
-  if (how !== 'enroll') requestState(req).pendingVerification = pending
+  if (how === 'request') return approveRequest({ req, shared }, state.record, pending)
+  if (how !== 'enroll') shared.pendingVerification = pending
   if (how === 'passport') return true
   try {
     if (how === 'log-in') await logIn(req, state.user)
     else {
-      await continueWithEnrollment(req, state, reset?.id ?? '', () => pending.release())
+      await continueWithEnrollment({ req, shared }, state, reset?.id ?? '', () => pending.release())
       await pending.onVerified?.()
     }
     return true
@@ -197,12 +196,12 @@ async function finish(
 
 /** Keeps the session as it is, except that the same challenge cannot approve another request. */
 async function approveRequest(
-  req: RequestContext['req'],
+  { req, shared }: Pick<RequestContext, 'req' | 'shared'>,
   { challenge: _used, ...record }: MfaRecord,
   pending: PendingVerification,
 ): Promise<boolean> {
   const next = { ...record, transaction: newTransaction() }
-  const isStored = await storeIfCurrent(req, next).catch(async (error: unknown) => {
+  const isStored = await storeIfCurrent(req, next, shared).catch(async (error: unknown) => {
     await pending.release()
     throw error
   })
@@ -226,7 +225,7 @@ async function releaseOnError<Result>(
 
 /** Trusts this browser, if it may be trusted, and returns the device's id. */
 async function trustBrowser(
-  { req, deps, state, user }: RequestContext,
+  { req, deps, shared, state, user }: RequestContext,
   method: Method | 'backup',
 ): Promise<string | undefined> {
   // A user who needs a backup code may have lost a factor to an attacker, so the browser is not trusted (R63).
@@ -235,7 +234,7 @@ async function trustBrowser(
   const required = factorChange(deps.settings, user)
   if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
   const account = { user: state.user, userId: state.userId, factors: user.factors, withheld: user.withheld }
-  return deps.browsers?.remember(req, account, state.record.startedAt)
+  return deps.browsers?.remember({ req, shared }, account, state.record.startedAt)
 }
 
 /** Whether to offer a passkey: the user signed in with a code, has no passkey, and was not offered one in this browser lately. */

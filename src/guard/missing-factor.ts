@@ -1,6 +1,4 @@
-import type { Request } from 'express'
-import { readDisabledFactors, requestContext } from '../actions/context.js'
-import type { RouteDeps } from '../actions/deps.js'
+import { type EnteredRequest, readDisabledFactors, requestContext } from '../actions/context.js'
 import { isEnrolling, needsBypassCode } from '../actions/enrollment.js'
 import { hasBackupCodes } from '../flows/known-factors.js'
 import { offeredFactors, refusalWithoutFactor } from '../flows/user.js'
@@ -10,10 +8,11 @@ import { withheldProblem } from '../http/withheld.js'
 import type { ActiveState } from '../session/state.js'
 
 /** What a program is told about a pending login: what is missing, the usable factors, and where to continue. */
-export async function missingFactor(req: Request, state: ActiveState, deps: RouteDeps): Promise<Problem> {
+export async function missingFactor(at: EnteredRequest, state: ActiveState): Promise<Problem> {
+  const { deps } = at
   const { settings } = deps
   const { path } = settings
-  const context = await requestContext(req, deps, state)
+  const context = await requestContext(at, state)
   if (needsBypassCode(context)) return { code: 'bypass_code_required', next: path }
   await readDisabledFactors(context)
   const { user } = context

@@ -11,6 +11,7 @@ import { withheldProblem } from '../http/withheld.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { logIn, userOf } from '../session/passport-request.js'
+import { requestState } from '../session/request-state.js'
 import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
 
 /**
@@ -23,7 +24,8 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
 
   const start = async (req: Request, res: Response, next: NextFunction) => {
     // Without the gate a pending login would count as a complete one.
-    gateOf(req, deps)
+    const at = { req, deps, shared: requestState<RouteDeps>(req) }
+    gateOf(at.shared, deps)
     const user = userOf(req)
     if (!user) {
       throw new HostError(
@@ -31,13 +33,13 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
         "startMfa found no user on the request. Mount it after passport.authenticate('local', { session: false }).",
       )
     }
-    wrapLogIn(req, deps)
+    wrapLogIn(at)
     await logIn(req, user)
-    const state = await sessionStateOf(req, deps)
+    const state = await sessionStateOf(at)
     if (state.stage !== 'pending') return next()
     setSecurityHeaders(res)
     if (wantsHtml(req)) return res.redirect(303, settings.path)
-    const context = await requestContext(req, deps, state)
+    const context = await requestContext(at, state)
     if (needsBypassCode(context)) {
       return void res.json({ status: 'bypass_code_required', next: settings.path })
     }

@@ -8,7 +8,6 @@ import type { Refusal } from '../flows/refusal.js'
 import { backupShown, backupTarget, existingFactors, refusalWithoutFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import { listFactors } from '../http/factors.js'
-import { localesOf } from '../http/locale.js'
 import { sendProblem } from '../http/problem.js'
 import type { recoveredAnswer, recoveryAnswer, recoveryCancelAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
@@ -112,13 +111,13 @@ function answerOf(
 type Outcome = Requested | { readonly outcome: 'refused'; readonly refusal: Refusal }
 
 async function request(context: RouteContext, recovery: AccountRecovery): Promise<Outcome> {
-  const { req, deps, state, user } = context
+  const { deps, state, user } = context
   const refusal = await refusalFor(context)
   if (refusal) return { outcome: 'refused', refusal }
   return recovery.request({
     userId: state.userId,
     contacts: contactsOf(deps.settings, state.user, existingFactors(user)),
-    locales: localesOf(req, deps.settings),
+    locales: user.locales,
     from: senderOf(context),
     permit: (id) => deps.messageBudget.consume({ userId: state.userId, slot: `recovery:${id}` }),
   })
@@ -156,7 +155,7 @@ async function cancel(context: RouteContext, recovery: AccountRecovery): Promise
 }
 
 async function complete(context: RouteContext, recovery: AccountRecovery): Promise<void> {
-  const { req, res, deps, state, user, html } = context
+  const { req, res, deps, shared, state, user, html } = context
   const body = await readBody(req, res, z.object({}))
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const pending = await recovery.find(state.userId)
@@ -173,7 +172,7 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   const account = { user: state.user, userId: state.userId, factors: user.factors }
   const reset = await recovery.complete(account, pending, ended)
   if (reset === undefined) return refuse(context, { code: 'no_recovery' })
-  await continueWithEnrollment(req, state, reset, async () => {})
+  await continueWithEnrollment({ req, shared }, state, reset, async () => {})
   respondCompleted(res, `${deps.settings.path}/enroll-app`, html)
 }
 

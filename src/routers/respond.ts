@@ -7,7 +7,6 @@ import { challengeIdFor } from '../flows/verify.js'
 
 import { factorView, lastUsedFactor } from '../http/factors.js'
 import { setRetryAfter } from '../http/headers.js'
-import { localesOf } from '../http/locale.js'
 import { type Problem, sendProblem, statusOf } from '../http/problem.js'
 import { sendPage } from '../http/send-page.js'
 import { recoverPathFor, withheldProblem } from '../http/withheld.js'
@@ -34,12 +33,12 @@ export function showPage(context: RouteContext, view: View, message?: PageMessag
   sendPage(res, deps.render(view, frame))
 }
 
-function frameOf({ req, deps, state, user }: RouteContext, message: PageMessage | undefined): PageFrame {
+function frameOf({ deps, state, user }: RouteContext, message: PageMessage | undefined): PageFrame {
   const { settings } = deps
   const { record, stage } = state
   const recoverPath = recoverPathFor(settings, user, state)
   return {
-    locales: localesOf(req, settings),
+    locales: user.locales,
     appName: settings.appName,
     base: settings.path,
     signInPath: settings.signInPath,

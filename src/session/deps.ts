@@ -4,6 +4,7 @@ import type { MfaEventBody } from '../flows/events.js'
 import type { Factor } from '../protocol/factor.js'
 import type { OpenReset, Resets } from '../recovery/resets.js'
 import type { Settings } from '../settings.js'
+import type { Entry } from '../trust/devices.js'
 import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
 
 /** What the session module works with, built once from the options. */
@@ -42,10 +43,16 @@ export interface Account {
   readonly reset?: OpenReset | undefined
 }
 
+/** A request, and the entries of the trusted-device cookie that its response already sets. */
+export interface BrowserExchange {
+  readonly req: Request
+  readonly shared: { deviceEntries?: readonly Entry[] }
+}
+
 /** What a sign-in needs to know about the browser that it comes from. */
 export interface TrustedBrowsers {
   /** The id of the trusted device by which this browser skips the second factor of this user, if there is one. Never fails. */
-  recognize(req: Request, account: Account): Promise<string | undefined>
+  recognize(exchange: BrowserExchange, account: Account): Promise<string | undefined>
   /**
    * Whether that device is still trusted.
    * @throws {TrustStoreError} when the store of trusted devices fails.

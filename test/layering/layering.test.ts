@@ -249,6 +249,27 @@ describe('the layering of the plugin', () => {
     ])
   })
 
+  it('looks up what it keeps for a request only where a request enters, and hands it over from there', () => {
+    const lookUp = /\brequestState(?:<[^(]*>)?\(/
+    expect(plugin.filter(({ code }) => lookUp.test(code)).map(({ path }) => path)).toEqual([
+      // Functions that the host calls with its request.
+      'src/actions/account.ts',
+      'src/actions/proven-change.ts',
+      'src/guard/require-mfa.ts',
+      'src/guard/require-strongest.ts',
+      'src/guard/session-gate.ts',
+      'src/guard/start-mfa.ts',
+      'src/guard/upgrade.ts',
+      // A response knows its request alone.
+      'src/http/problem.ts',
+      'src/passport/strategy.ts',
+      'src/routers/route.ts',
+      // Passport calls `req.logIn` with the request.
+      'src/session/log-in.ts',
+      'src/session/request-state.ts',
+    ])
+  })
+
   it('uses the network in the client only, in browsers, and in the test kit for a port of this machine', () => {
     const network = /\bfetch\(|\bWebSocket\(|node:(?:https?|net|tls|dgram|http2)['"]/
     expect(plugin.filter(({ code }) => network.test(code)).map(({ path }) => path)).toEqual([
