@@ -14,7 +14,7 @@ export async function verifyBypassCode(
   { req, deps, shared, state, reset }: RequestContext,
   code: string,
 ): Promise<Verified | Refused> {
-  if (!reset) return refuse({ code: 'session_ended' })
+  if (reset.requires !== 'bypass_code') return refuse({ code: 'session_ended' })
   const { recovery, emit } = deps
   const { userId, record } = state
   const verdict = await checkShown(deps, {
@@ -27,6 +27,6 @@ export async function verifyBypassCode(
     return verdict
   }
   emit({ type: 'bypass_code_used', userId })
-  await continueWithEnrollment({ req, shared }, state, reset.id, async () => {})
+  await continueWithEnrollment({ req, shared }, state, reset.open.id, async () => {})
   return { outcome: 'verified', method: 'backup', mustEnroll: true }
 }

@@ -1,17 +1,17 @@
 import type { Request } from 'express'
 import { LimitsStoreError } from '../errors.js'
 import { bindingsOf } from '../flows/factor-binding.js'
+import { type LoginStep, loginStep } from '../flows/login-step.js'
 import { existingFactors, type MfaUser } from '../flows/user.js'
 import { localesOf } from '../http/locale.js'
 import { clientAddressOf } from '../http/request.js'
 import { languageTag, pickLocale } from '../pages/text.js'
 import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
-import type { OpenReset } from '../recovery/resets.js'
 import { appContactOf } from '../session/app-contact.js'
 import type { RequestState } from '../session/request-state.js'
-import type { ActiveState } from '../session/state.js'
-import { factorsOf } from '../session/user-factors.js'
+import type { ActiveState, KnownAccount, ResetState } from '../session/state.js'
+import { accountOf } from '../session/user-factors.js'
 import type { Settings } from '../settings.js'
 import type { RouteDeps } from './deps.js'
 
@@ -34,8 +34,10 @@ export interface RequestContext {
   readonly state: ActiveState
   /** The user as the flows see it; the host's own user object is `state.user`. */
   readonly user: AskedUser
-  /** Factors of the account ended, and this pending login has to set up a new one. */
-  readonly reset?: OpenReset
+  /** What this session must do first because factors of its account ended. */
+  readonly reset: ResetState
+  /** What the login has to do next. */
+  readonly step: LoginStep
 }
 
 /** The context of a request. Asks the host for the user's factors, unless this request already did. */
@@ -43,15 +45,17 @@ export async function requestContext(
   { req, deps, shared }: EnteredRequest,
   state: ActiveState,
 ): Promise<RequestContext> {
-  const found = await factorsOf(state, deps)
-  const reset = state.stage === 'pending' ? state.reset : undefined
+  const account = await accountOf(state, deps)
+  const { reset } = account
+  const user = new RequestUser(req, deps.settings, state, account)
   return {
     req,
     deps,
     shared,
     state,
-    ...(reset && { reset }),
-    user: new RequestUser(req, deps.settings, state, found),
+    reset,
+    step: loginStep(state.stage, reset, user),
+    user,
   }
 }
 
@@ -87,18 +91,17 @@ class RequestUser implements AskedUser {
     req: Request,
     settings: Settings,
     state: ActiveState,
-    { factors, withheld }: Pick<MfaUser, 'factors' | 'withheld'>,
+    { factors, withheld, reset }: KnownAccount,
   ) {
-    const { user, userId, stage, reset } = state
+    const { user, userId } = state
     this.req = req
     this.settings = settings
     this.userId = userId
     this.factors = factors
     this.withheld = withheld
-    this.resetContact =
-      stage === 'pending' && reset
-        ? appContactOf(settings, user, userId, existingFactors({ factors, withheld }))
-        : undefined
+    this.resetContact = reset.open
+      ? appContactOf(settings, user, userId, existingFactors({ factors, withheld }))
+      : undefined
   }
 
   get locales(): readonly string[] {

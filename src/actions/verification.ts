@@ -2,6 +2,7 @@ import { SessionEndedError } from '../errors.js'
 import { revokeDevices } from '../flows/account-security.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
+import { type Finish, planVerification, type VerificationPlan } from '../flows/login-step.js'
 import { existingFactors, type MfaUser } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, verifyCode } from '../flows/verify.js'
 import { verifyKey } from '../flows/verify-key.js'
@@ -19,7 +20,6 @@ import type { MfaRecord } from '../session/record.js'
 import type { PendingVerification } from '../session/state.js'
 import { isCurrent, readAhead, storeIfCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
-import { mustEnroll, needsBypassCode } from './enrollment.js'
 import { notify } from './notify.js'
 
 /** The steps in which verifications differ. */
@@ -40,9 +40,9 @@ export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode>
   readonly trustBrowser?: boolean | undefined
   /**
    * How the session becomes verified: here (`log-in`), by the `req.logIn` that Passport calls next (`passport`), or not at all
-   * because the strategy approves a single request (`request`). `enroll`: it stays pending, and the user sets up a new factor.
+   * because the strategy approves a single request (`request`). `enrollFor`: it stays pending, and the user sets up a new factor.
    */
-  readonly finish: 'log-in' | 'passport' | 'request' | 'enroll'
+  readonly finish: VerificationPlan['finish']
 }
 
 /** An accepted code that this request turned into a verified session, or that Passport turns into one next. */
@@ -89,7 +89,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     userId: state.userId,
     shown,
     amr,
-    record: steps.enrolls && reset ? startedNow(state.record) : state.record,
+    record: steps.enrolls && reset.open ? startedNow(state.record) : state.record,
     keepReturnTo: steps.finish === 'passport',
     ...(backupCodes && { backupCodes }),
     ...(steps.enrolls && { enrolled: { next: nextAfter(context) } }),
@@ -109,7 +109,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     method,
     ...(steps.trustBrowser && { trusted: device !== undefined }),
     ...(backupCodesLeft !== undefined && { backupCodesLeft }),
-    ...(steps.finish === 'enroll' && { mustEnroll: true }),
+    ...(typeof steps.finish === 'object' && { mustEnroll: true }),
     ...(keyOffer && { keyOffer: true }),
   }
 }
@@ -127,14 +127,11 @@ export interface ShownProof {
 export async function verifyFactor(
   context: RequestContext,
   { code = '', response, factor, trust }: ShownProof,
-  finish: 'log-in' | 'passport' | 'request',
+  finish: Finish,
 ): Promise<Verified | Refused> {
   const { deps, state, user, reset } = context
-  if (needsBypassCode(context) && finish !== 'request' && finish !== 'passport') {
-    return refuse({ code: 'bypass_code_required' })
-  }
-  // A code cannot replace the new factor, and Passport would sign the user in without it.
-  if (mustEnroll(context) || (reset && finish !== 'log-in')) return refuse({ code: 'enrollment_required' })
+  const plan = planVerification(state.stage, reset, finish)
+  if ('code' in plan) return refuse(plan)
   // Further steps wait before the session is compared with the store, so reading it ahead would be in vain.
   const waitsFurther = trust || deps.recovery !== undefined
   const checking = waitsFurther ? deps : { ...deps, attempts: readingAhead(context) }
@@ -149,9 +146,9 @@ export async function verifyFactor(
       if (isStrongest(user, shown)) await deps.recovery?.cancel(user.userId, 'strong_factor')
     },
     onVerified: ({ method }) => emitVerified(deps, state.record, method),
-    trustBrowser: !reset && trust,
-    mayOfferKey: !reset && finish === 'log-in' && state.stage === 'pending',
-    finish: reset ? 'enroll' : finish,
+    trustBrowser: plan.mayTrust && trust,
+    mayOfferKey: plan.mayOfferKey,
+    finish: plan.finish,
   })
 }
 
@@ -174,17 +171,17 @@ function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
 
 /** Creates the verified session, or leaves that to Passport. False if the session ended or changed in the meantime (R07). */
 async function finish(
-  { req, shared, state, reset }: RequestContext,
+  { req, shared, state }: RequestContext,
   how: VerificationSteps['finish'],
   pending: PendingVerification,
 ): Promise<boolean> {
   if (how === 'request') return approveRequest({ req, shared }, state.record, pending)
-  if (how !== 'enroll') shared.pendingVerification = pending
+  if (typeof how !== 'object') shared.pendingVerification = pending
   if (how === 'passport') return true
   try {
-    if (how === 'log-in') await logIn(req, state.user)
+    if (typeof how !== 'object') await logIn(req, state.user)
     else {
-      await continueWithEnrollment({ req, shared }, state, reset?.id ?? '', () => pending.release())
+      await continueWithEnrollment({ req, shared }, state, how.enrollFor, () => pending.release())
       await pending.onVerified?.()
     }
     return true

@@ -156,7 +156,7 @@ async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<
   const { req, deps, state, user, reset } = context
   await appEnrolled(deps, user, contact)
   await forgetEndedKeys(context)
-  await deps.recovery?.enrolled(user.userId, reset !== undefined)
+  await deps.recovery?.enrolled(user.userId, reset.open !== undefined)
   await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
   const to = maskForOwner(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })

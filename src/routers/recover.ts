@@ -1,9 +1,9 @@
 import type { Response, Router } from 'express'
 import * as z from 'zod'
 import type { RouteDeps } from '../actions/deps.js'
-import { mustEnroll } from '../actions/enrollment.js'
 import { contactsOf, senderOf } from '../actions/recovery.js'
 import { shownLately } from '../flows/freshness.js'
+import { refusalByReset } from '../flows/login-step.js'
 import type { Refusal } from '../flows/refusal.js'
 import { backupShown, backupTarget, existingFactors, refusalWithoutFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
@@ -35,7 +35,7 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
     (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
     (context) =>
       context.state.stage === 'pending'
-        ? refuse(context, { code: mustEnroll(context) ? 'enrollment_required' : 'mfa_required' })
+        ? refuse(context, refusalByReset(context.reset) ?? { code: 'mfa_required' })
         : handler(context, recovery)
 
   addRoute(router, deps, '/recover', {
@@ -51,9 +51,9 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
 }
 
 async function show(context: RouteContext, recovery: AccountRecovery): Promise<void> {
-  const { res, state, html } = context
+  const { res, state, reset, html } = context
   const isPending = state.stage === 'pending'
-  if (mustEnroll(context)) return refuse(context, { code: 'enrollment_required' })
+  if (reset.requires === 'enrollment') return refuse(context, { code: 'enrollment_required' })
   if (isPending && !html) return refuse(context, { code: 'mfa_required' })
   // With the password alone, nobody learns whether a recovery is pending.
   const pending = isPending ? undefined : await recovery.find(state.userId)
@@ -204,13 +204,13 @@ async function signInAgain(context: RouteContext): Promise<void> {
  * one than the one they lost, as the strongest one needs no recovery. A pending login returns to the recovery after that.
  */
 async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
-  const { req, deps, state, user, html } = context
+  const { req, deps, state, user, reset, html } = context
   const { record } = state
   if (existingFactors(user).length === 0) return { code: 'enrollment_required' }
   const returnTo = `${deps.settings.path}/recover`
   if (state.stage === 'pending') {
     if (html && !(await storeIfCurrent(req, { ...record, returnTo }))) throw sessionEnded()
-    if (mustEnroll(context)) return { code: 'enrollment_required' }
+    if (reset.requires === 'enrollment') return { code: 'enrollment_required' }
     return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   }
   const shown = shownLately(record)
