@@ -60,7 +60,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // Reads requests and writes responses, and knows no use case.
   http: {
-    uses: ['flows', 'pages', 'session', 'protocol', ...LEAVES],
+    uses: ['pages', 'session', 'protocol', ...LEAVES],
     types: ['trust', ...CONFIGURED],
   },
   // The use cases of a request, which the entry points share.
