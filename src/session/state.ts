@@ -3,8 +3,7 @@ import type { MfaStatus } from '../host.js'
 import type { Amr } from '../protocol/amr.js'
 import type { Factor } from '../protocol/factor.js'
 import type { ShownMethod } from '../protocol/strength.js'
-import type { OpenReset } from '../recovery/resets.js'
-import type { Account, SessionDeps } from './deps.js'
+import type { Account, OpenReset, SessionDeps } from './deps.js'
 import type { MfaRecord } from './record.js'
 
 /** The session state of a request: a union on `stage`. */

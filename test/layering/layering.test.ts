@@ -42,7 +42,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   client: { uses: ['protocol', ...LEAVES] },
   limits: { uses: ['stores', 'protocol', ...LEAVES], types: CONFIGURED },
   trust: { uses: ['stores', 'protocol', ...LEAVES] },
-  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows', 'recovery', 'trust'] },
+  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows', 'trust'] },
 
   // A flow takes the session's record as a value and returns the next one, so it knows `session` as a type only.
   flows: {
@@ -56,7 +56,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // Notifies the contacts of an account by itself, as most of its notices follow from no request.
   recovery: {
     uses: ['stores', 'trust', 'notices', 'protocol', ...LEAVES],
-    types: ['flows', 'limits', ...CONFIGURED],
+    // `session` for what it asks of the open resets, and for events.
+    types: ['limits', 'session', ...CONFIGURED],
   },
   // Reads requests and writes responses, and knows no use case.
   http: {
