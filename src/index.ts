@@ -1,4 +1,6 @@
 /** The entry `countersign`: every public name. */
+
+export type { MfaAccount } from './actions/account.js'
 export type { ServiceAddress } from './client/address.js'
 export {
   backupRouter,
@@ -31,7 +33,6 @@ export { requireMfa } from './guard/require-mfa.js'
 export type { MfaRule } from './guard/rule.js'
 export type { SignedInUpgrade } from './guard/upgrade.js'
 export type { MfaStatus } from './host.js'
-export type { MfaAccount } from './http/account.js'
 export type { MfaState } from './http/schemas.js'
 export { type MfaClient, mfaClient } from './mfa-client.js'
 export type { NoticeCatalogue } from './notices/catalogue.js'

@@ -76,38 +76,6 @@ export type Refusal =
 /** The stable code of a refusal. */
 export type RefusalCode = Refusal['code']
 
-/** The HTTP status of each refusal. */
-export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
-  sign_in_required: 401,
-  pending_login_expired: 401,
-  mfa_required: 401,
-  step_up_required: 401,
-  enrollment_required: 403,
-  factors_withheld: 403,
-  enrollment_not_allowed: 403,
-  session_ended: 401,
-  invalid_code: 401,
-  invalid_key: 401,
-  unknown_key: 404,
-  code_expired: 401,
-  no_challenge: 409,
-  challenge_exhausted: 429,
-  locked: 429,
-  resend_too_soon: 429,
-  too_many_messages: 429,
-  unknown_factor: 404,
-  factor_disabled: 403,
-  method_off: 403,
-  contact_refused: 422,
-  delivery_failed: 502,
-  contact_needed: 409,
-  recovery_not_needed: 409,
-  no_recovery: 404,
-  recovery_waiting: 409,
-  bypass_code_required: 401,
-  recovery_not_notified: 503,
-}
-
 /** The refusal that follows from a refusal of the service. */
 export function fromService(refusal: ServiceRefusal): Refusal {
   switch (refusal.reason) {

@@ -83,10 +83,10 @@ export function backupShown(user: MfaUser): 'backup' | 'phone_backup' | undefine
 }
 
 /** What the service learns about the user: account id, client address and language. */
-export function callerOf(user: MfaUser): Caller {
+export function callerOf({ userId, clientAddress, locale }: MfaUser): Caller {
   return {
-    account: user.userId,
-    ...(user.clientAddress && { clientAddress: user.clientAddress }),
-    ...(user.locale && { locale: user.locale }),
+    account: userId,
+    ...(clientAddress && { clientAddress }),
+    ...(locale && { locale }),
   }
 }

@@ -1,24 +1,22 @@
-import type { Request } from 'express'
+import { type EnteredRequest, readDisabledFactors, requestContext } from '../actions/context.js'
+import { withheldProblem } from '../actions/withheld.js'
 import { hasBackupCodes } from '../flows/known-factors.js'
-import { offeredFactors, refusalWithoutFactor } from '../flows/user.js'
-import { readDisabledFactors, requestContext } from '../http/context.js'
-import type { RouteDeps } from '../http/deps.js'
-import { isEnrolling, needsBypassCode } from '../http/enrollment.js'
+import { offeredFactors } from '../flows/user.js'
 import { listFactors } from '../http/factors.js'
 import type { Problem } from '../http/problem.js'
-import { withheldProblem } from '../http/withheld.js'
 import type { ActiveState } from '../session/state.js'
 
 /** What a program is told about a pending login: what is missing, the usable factors, and where to continue. */
-export async function missingFactor(req: Request, state: ActiveState, deps: RouteDeps): Promise<Problem> {
+export async function missingFactor(at: EnteredRequest, state: ActiveState): Promise<Problem> {
+  const { deps } = at
   const { settings } = deps
   const { path } = settings
-  const context = await requestContext(req, deps, state)
-  if (needsBypassCode(context)) return { code: 'bypass_code_required', next: path }
+  const context = await requestContext(at, state)
+  const { user, step } = context
+  if (step === 'bypass_code') return { code: 'bypass_code_required', next: path }
+  if (step === 'enrollment') return { code: 'enrollment_required', next: `${path}/enroll-app` }
+  if (step === 'withheld') return withheldProblem(settings, user, state)
   await readDisabledFactors(context)
-  const { user } = context
-  if (isEnrolling(context)) return { code: 'enrollment_required', next: `${path}/enroll-app` }
-  if (refusalWithoutFactor(user)?.code === 'factors_withheld') return withheldProblem(settings, user, state)
   return {
     code: 'mfa_required',
     next: path,

@@ -1,17 +1,23 @@
 import type { NextFunction, Request, Response } from 'express'
+import {
+  type EnteredRequest,
+  type RequestContext,
+  readDisabledFactors,
+  requestContext,
+} from '../actions/context.js'
+import { gateOf, type RouteDeps } from '../actions/deps.js'
+import { mayEnrollFirst } from '../actions/enrollment.js'
+import { withheldProblem } from '../actions/withheld.js'
 import { isFresh } from '../flows/freshness.js'
 import { acceptedFactors } from '../flows/known-factors.js'
 import { existingFactors, offeredFactors } from '../flows/user.js'
-import { type RequestContext, readDisabledFactors, requestContext } from '../http/context.js'
-import { gateOf, type RouteDeps } from '../http/deps.js'
-import { mayEnrollFirst } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, wantsHtml } from '../http/request.js'
-import { withheldProblem } from '../http/withheld.js'
 import type { Factor } from '../protocol/factor.js'
 import type { InterruptedRequest, MfaRecord } from '../session/record.js'
+import { requestState } from '../session/request-state.js'
 import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState } from '../session/state.js'
 import { rememberTarget, storeIfCurrent } from '../session/store.js'
@@ -39,12 +45,14 @@ export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
   const rule = readRule(given)
 
   return forAnyRoute(function mfaRequired(req, res, next) {
-    const deps = gateOf(req, own)
-    withState(req, deps, next, (state) => {
+    const shared = requestState<RouteDeps>(req)
+    const deps = gateOf(shared, own)
+    const at = { req, deps, shared }
+    withState(at, next, (state) => {
       // Almost every request takes this path, so it creates no promise.
       if (state.stage === 'verified' && isFresh(state.record, rule)) return pass(req, next, deps, state)
       if (state.stage === 'none') return requireSignIn(req, res, deps)
-      return requireFactor(req, res, state, deps, rule)
+      return requireFactor(at, res, state, rule)
     })
   })
 }
@@ -96,16 +104,16 @@ function problemFor(
 
 /** Refuses a request until the user has shown one of the factors that the rule accepts. */
 export async function requireFactor(
-  req: Request,
+  at: EnteredRequest,
   res: Response,
   state: ActiveState,
-  deps: RouteDeps,
   rule: Rule,
 ): Promise<void> {
+  const { req, deps } = at
   setSecurityHeaders(res)
   const { settings, diagnostics } = deps
   const { path, signInPath } = settings
-  const context = await requestContext(req, deps, state)
+  const context = await requestContext(at, state)
   const { user } = context
   const { factors, backup } = await acceptedFactors(deps, user, rule)
   const html = wantsHtml(req)

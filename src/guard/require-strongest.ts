@@ -1,7 +1,7 @@
+import { requestContext } from '../actions/context.js'
+import { gateOf, type RouteDeps } from '../actions/deps.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
 import { existingFactors } from '../flows/user.js'
-import { requestContext } from '../http/context.js'
-import { gateOf, type RouteDeps } from '../http/deps.js'
 import { requestState } from '../session/request-state.js'
 import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
 import { pass, requireFactor, requireSignIn } from './require-mfa.js'
@@ -17,14 +17,16 @@ export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHa
   const rule = readStrongestRule(given)
 
   return forAnyRoute(function strongestRequired(req, res, next) {
-    const deps = gateOf(req, own)
-    withState(req, deps, next, async (state) => {
+    const shared = requestState<RouteDeps>(req)
+    const deps = gateOf(shared, own)
+    const at = { req, deps, shared }
+    withState(at, next, async (state) => {
       if (state.stage === 'none') return requireSignIn(req, res, deps)
-      const { user } = await requestContext(req, deps, state)
+      const { user } = await requestContext(at, state)
       const required = { ...rule, ...factorChange(deps.settings, user, rule.maxAgeMs) }
       const hasNone = existingFactors(user).length === 0 && state.stage !== 'pending'
-      if (!hasNone && !isFresh(state.record, required)) return requireFactor(req, res, state, deps, required)
-      requestState(req).strongestShown = true
+      if (!hasNone && !isFresh(state.record, required)) return requireFactor(at, res, state, required)
+      shared.strongestShown = true
       return pass(req, next, deps, state)
     })
   })

@@ -1,5 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { type RouteDeps, setGate } from '../http/deps.js'
+import type { EnteredRequest } from '../actions/context.js'
+import { type RouteDeps, setGate } from '../actions/deps.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
@@ -19,22 +20,29 @@ import { withState } from './with-state.js'
 export function sessionGate(deps: RouteDeps): RequestHandler {
   const isPendingPath = pendingPathsOf(deps.settings)
 
-  const pass = (req: Request, res: Response, next: NextFunction, state: SessionState, sessionId: string) => {
-    wrapLogIn(req, deps)
-    setGate(req, deps)
+  const pass = (
+    at: EnteredRequest,
+    res: Response,
+    next: NextFunction,
+    state: SessionState,
+    sessionId: string,
+  ) => {
+    const { req, shared } = at
+    wrapLogIn(at)
+    setGate(shared, deps)
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
     if (req.sessionID === sessionId) deps.diagnostics.inspect(req, res)
     deps.recovery?.lookForDueNotices()
     if (state.stage !== 'pending' || isPendingPath(req) || isSubresource(req)) return next()
-    return sendToChallenge(req, res, state, deps)
+    return sendToChallenge(at, res, state)
   }
 
   return function mfaSession(req, res, next) {
-    const request = requestState<RouteDeps>(req)
-    if (!isOfExpress(req)) request.readOnly = true
-    if (request.readOnly) return inspectOnly(req, deps, next)
+    const at = { req, deps, shared: requestState<RouteDeps>(req) }
+    if (!isOfExpress(req)) at.shared.readOnly = true
+    if (at.shared.readOnly) return inspectOnly(at, next)
     const { sessionID } = req
-    withState(req, deps, next, (state) => pass(req, res, next, state, sessionID))
+    withState(at, next, (state) => pass(at, res, next, state, sessionID))
   }
 }
 
@@ -42,11 +50,12 @@ export function sessionGate(deps: RouteDeps): RequestHandler {
  * The gate for a request that may not change its session: a copy made by `mfa.upgrade`, or one that did not come through Express,
  * such as an upgrade or a request of engine.io. The user is withheld, and nothing is sent (R134).
  */
-function inspectOnly(req: Request, deps: RouteDeps, next: NextFunction): void {
-  const { inspection } = requestState<RouteDeps>(req)
-  withState(req, deps, next, (state) => {
+function inspectOnly(at: EnteredRequest, next: NextFunction): void {
+  const { req, deps, shared } = at
+  const { inspection } = shared
+  withState(at, next, (state) => {
     if (inspection?.gate === deps) return inspection.found(req, state)
-    setGate(req, deps)
+    setGate(shared, deps)
     next()
   })
 }
@@ -57,15 +66,11 @@ function isOfExpress(req: Request): boolean {
   return app !== undefined && typeof req.get === 'function'
 }
 
-async function sendToChallenge(
-  req: Request,
-  res: Response,
-  state: ActiveState,
-  deps: RouteDeps,
-): Promise<void> {
+async function sendToChallenge(at: EnteredRequest, res: Response, state: ActiveState): Promise<void> {
+  const { req, deps } = at
   const { settings } = deps
   setSecurityHeaders(res)
-  if (!wantsHtml(req)) return sendProblem(res, await missingFactor(req, state, deps))
+  if (!wantsHtml(req)) return sendProblem(res, await missingFactor(at, state))
   if (req.method === 'GET') {
     // A path with two slashes or a complete address would lead to another site (R15).
     const returnTo = safeReturnTo(requestedUrl(req, settings)) ?? settings.homePath

@@ -1,17 +1,14 @@
 import type { NextFunction, Request, Response } from 'express'
+import { gateOf, type RouteDeps } from '../actions/deps.js'
 import { HostError } from '../errors.js'
-import { offeredFactors, refusalWithoutFactor } from '../flows/user.js'
-import { readDisabledFactors, requestContext } from '../http/context.js'
-import { gateOf, type RouteDeps } from '../http/deps.js'
-import { isEnrolling, needsBypassCode } from '../http/enrollment.js'
-import { listFactors } from '../http/factors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { wantsHtml } from '../http/request.js'
-import { withheldProblem } from '../http/withheld.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { logIn, userOf } from '../session/passport-request.js'
+import { requestState } from '../session/request-state.js'
 import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
+import { missingFactor } from './missing-factor.js'
 
 /**
  * The handler after a login without a session: starts the pending login and responds. A browser is redirected to the
@@ -23,7 +20,8 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
 
   const start = async (req: Request, res: Response, next: NextFunction) => {
     // Without the gate a pending login would count as a complete one.
-    gateOf(req, deps)
+    const at = { req, deps, shared: requestState<RouteDeps>(req) }
+    gateOf(at.shared, deps)
     const user = userOf(req)
     if (!user) {
       throw new HostError(
@@ -31,26 +29,14 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
         "startMfa found no user on the request. Mount it after passport.authenticate('local', { session: false }).",
       )
     }
-    wrapLogIn(req, deps)
+    wrapLogIn(at)
     await logIn(req, user)
-    const state = await sessionStateOf(req, deps)
+    const state = await sessionStateOf(at)
     if (state.stage !== 'pending') return next()
     setSecurityHeaders(res)
     if (wantsHtml(req)) return res.redirect(303, settings.path)
-    const context = await requestContext(req, deps, state)
-    if (needsBypassCode(context)) {
-      return void res.json({ status: 'bypass_code_required', next: settings.path })
-    }
-    if (isEnrolling(context)) {
-      return void res.json({ status: 'enrollment_required', next: `${settings.path}/enroll-app` })
-    }
-    if (refusalWithoutFactor(context.user)?.code === 'factors_withheld') {
-      const { code: status, ...how } = withheldProblem(settings, context.user, state)
-      return void res.json({ status, ...how })
-    }
-    await readDisabledFactors(context)
-    const factors = listFactors(offeredFactors(context.user))
-    res.json({ status: 'mfa_required', next: settings.path, factors })
+    const { code: status, ...rest } = await missingFactor(at, state)
+    res.json({ status, ...rest })
   }
 
   return forAnyRoute(function startMfa(req, res, next) {

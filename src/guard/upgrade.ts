@@ -1,11 +1,11 @@
 import { IncomingMessage, type RequestListener, ServerResponse, STATUS_CODES } from 'node:http'
 import type { Request } from 'express'
+import type { RouteDeps } from '../actions/deps.js'
 import { HostError } from '../errors.js'
 import type { MfaStatus } from '../host.js'
-import type { RouteDeps } from '../http/deps.js'
 import { type Problem, type ProblemDetails, problemDetails, statusOf } from '../http/problem.js'
 import { isSameOrigin } from '../http/request.js'
-import { requestState } from '../session/request-state.js'
+import { type RequestState, requestState } from '../session/request-state.js'
 import type { SessionState } from '../session/state.js'
 import { missingFactor } from './missing-factor.js'
 
@@ -71,7 +71,7 @@ export async function findUpgrade(
   app: RequestListener,
   options: UpgradeOptions = {},
 ): Promise<Upgrade> {
-  const { req: copy, state } = await inspect(deps, req, app)
+  const { req: copy, shared, state } = await inspect(deps, req, app)
   if (!isSameOrigin(copy) && !options.origins?.includes(copy.get('origin') ?? '')) {
     return refused(deps, { code: 'cross_site' })
   }
@@ -80,7 +80,7 @@ export async function findUpgrade(
     const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
     return refused(deps, { code, next: settings.signInPath })
   }
-  if (state.stage === 'pending') return refused(deps, await missingFactor(copy, state, deps))
+  if (state.stage === 'pending') return refused(deps, await missingFactor({ req: copy, deps, shared }, state))
   if (!copy.mfa) throw new TypeError('The gate did not set `req.mfa`.')
   const { user, userId } = state
   return {
@@ -115,7 +115,7 @@ function inspect(
   deps: RouteDeps,
   req: IncomingMessage,
   app: RequestListener,
-): Promise<{ req: Request; state: SessionState }> {
+): Promise<{ req: Request; shared: RequestState<RouteDeps>; state: SessionState }> {
   return new Promise((resolve, reject) => {
     const copy = copyOf(req)
     const response = new ServerResponse(copy)
@@ -124,13 +124,9 @@ function inspect(
       return response
     }
     Object.defineProperty(response, 'end', { configurable: true, writable: true, value: answered })
-    Object.assign(requestState(copy as Request), {
-      readOnly: true,
-      inspection: {
-        gate: deps,
-        found: (found: Request, state: SessionState) => resolve({ req: found, state }),
-      },
-    })
+    const shared = requestState<RouteDeps>(copy as Request)
+    shared.readOnly = true
+    shared.inspection = { gate: deps, found: (found, state) => resolve({ req: found, shared, state }) }
     const done = (error?: unknown) =>
       reject(error ?? notReached('has no mfa.session of these options for the path of this request'))
     // An Express app takes a third argument, like every handler; an app of another kind ignores it.

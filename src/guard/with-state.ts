@@ -1,5 +1,5 @@
-import type { NextFunction, Request } from 'express'
-import type { RouteDeps } from '../http/deps.js'
+import type { NextFunction } from 'express'
+import type { EnteredRequest } from '../actions/context.js'
 import { sessionStateOf } from '../session/find-state.js'
 import type { SessionState } from '../session/state.js'
 
@@ -8,13 +8,12 @@ import type { SessionState } from '../session/state.js'
  * request of the host. Whatever fails goes to `next`.
  */
 export function withState(
-  req: Request,
-  deps: RouteDeps,
+  at: EnteredRequest,
   next: NextFunction,
   run: (state: SessionState) => Promise<void> | void,
 ): void {
   try {
-    const state = sessionStateOf(req, deps)
+    const state = sessionStateOf(at)
     const done = state instanceof Promise ? state.then(run) : run(state)
     if (done instanceof Promise) done.catch(next)
   } catch (error) {

@@ -1,13 +1,41 @@
 import type { Response } from 'express'
-import { REFUSAL_STATUS, type Refusal } from '../flows/refusal.js'
 import type { ProblemCode } from '../pages/view.js'
 import type { KeyFault } from '../protocol/keys.js'
-import { findGate } from './deps.js'
+import { requestState } from '../session/request-state.js'
+import type { Settings } from '../settings.js'
 import type { ListedFactor } from './factors.js'
 import { setRetryAfter } from './headers.js'
 
-/** The HTTP status of each problem that is not a refusal of a flow. */
-const OTHER_STATUS = {
+/** The HTTP status of each problem. */
+const STATUS: Readonly<Record<ProblemCode, number>> = {
+  sign_in_required: 401,
+  pending_login_expired: 401,
+  mfa_required: 401,
+  step_up_required: 401,
+  enrollment_required: 403,
+  factors_withheld: 403,
+  enrollment_not_allowed: 403,
+  session_ended: 401,
+  invalid_code: 401,
+  invalid_key: 401,
+  unknown_key: 404,
+  code_expired: 401,
+  no_challenge: 409,
+  challenge_exhausted: 429,
+  locked: 429,
+  resend_too_soon: 429,
+  too_many_messages: 429,
+  unknown_factor: 404,
+  factor_disabled: 403,
+  method_off: 403,
+  contact_refused: 422,
+  delivery_failed: 502,
+  contact_needed: 409,
+  recovery_not_needed: 409,
+  no_recovery: 404,
+  recovery_waiting: 409,
+  bypass_code_required: 401,
+  recovery_not_notified: 503,
   invalid_request: 400,
   cross_site: 403,
   not_found: 404,
@@ -20,7 +48,7 @@ const OTHER_STATUS = {
   delivery_unavailable: 503,
   service_misconfigured: 503,
   internal_error: 500,
-} as const
+}
 
 /** One sentence for each code, for developers; users see the pages. */
 const TITLE: Readonly<Record<ProblemCode, string>> = {
@@ -95,15 +123,14 @@ export const PROBLEM_CODES = Object.keys(TITLE) as readonly ProblemCode[]
 
 /** The HTTP status of a problem. */
 export function statusOf(code: ProblemCode): number {
-  return code in OTHER_STATUS
-    ? OTHER_STATUS[code as keyof typeof OTHER_STATUS]
-    : REFUSAL_STATUS[code as Refusal['code']]
+  return STATUS[code]
 }
 
 /** Responds with problem+json (RFC 9457), with `Retry-After` if the problem has a time. */
 export function sendProblem(res: Response, problem: Problem, status = statusOf(problem.code)): void {
   setRetryAfter(res, problem)
-  const { docsUrl } = findGate(res.req)?.settings ?? {}
+  const { gates } = requestState<{ readonly settings: Settings }>(res.req)
+  const { docsUrl } = gates?.at(-1)?.settings ?? {}
   const body = JSON.stringify(problemDetails(problem, status, docsUrl))
   res.status(status).type('application/problem+json').send(body)
 }

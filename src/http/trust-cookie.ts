@@ -1,5 +1,4 @@
 import type { Request } from 'express'
-import { requestState } from '../session/request-state.js'
 import type { Entry } from '../trust/devices.js'
 
 /** How many users of one browser can trust it; the entry that was unused for longest is dropped. */
@@ -8,11 +7,17 @@ const MAX_ENTRIES = 8
 /** How many entries are read. More than `MAX_ENTRIES`, since a site on a sibling domain can set cookies of the same name. */
 const MAX_READ = 24
 
+/** A request, and the entries of the cookie that its response already sets. */
+export interface CookieExchange {
+  readonly req: Request
+  readonly shared: { deviceEntries?: readonly Entry[] }
+}
+
 /** The trusted-device cookie of a browser: one entry for each user, the newest first. */
 export interface TrustCookie {
-  read(req: Request): readonly Entry[]
+  read(exchange: CookieExchange): readonly Entry[]
   /** Adds an entry, if there is one, and removes the entries of the devices in `without`. */
-  write(req: Request, entry: Entry | undefined, without: readonly string[]): void
+  write(exchange: CookieExchange, entry: Entry | undefined, without: readonly string[]): void
 }
 
 /** The trusted-device cookie with that name. */
@@ -23,17 +28,19 @@ export function trustCookie({
   readonly name: string
   readonly maxAgeMs: number
 }): TrustCookie {
-  const read = (req: Request) => requestState(req).deviceEntries ?? entriesIn(req.get('cookie') ?? '', name)
+  const read = ({ req, shared }: CookieExchange) =>
+    shared.deviceEntries ?? entriesIn(req.get('cookie') ?? '', name)
 
   return {
     read,
-    write(req, entry, without) {
+    write(exchange, entry, without) {
+      const { req, shared } = exchange
       const { res } = req
       if (!res || res.headersSent) return
       const gone = new Set([...without, entry?.id])
-      const others = read(req).filter(({ id }) => !gone.has(id))
+      const others = read(exchange).filter(({ id }) => !gone.has(id))
       const entries = [...(entry ? [entry] : []), ...others].slice(0, MAX_ENTRIES)
-      requestState(req).deviceEntries = entries
+      shared.deviceEntries = entries
       const options = { httpOnly: true, secure: req.secure, sameSite: 'lax', path: '/' } as const
       if (entries.length === 0) return void res.clearCookie(name, options)
       // The store decides when an entry expires (R65); the cookie may live longer.

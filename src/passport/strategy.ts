@@ -1,14 +1,15 @@
 import type { Request } from 'express'
+import { requestContext } from '../actions/context.js'
+import { checkOptions, type RouteDeps } from '../actions/deps.js'
+import { verifyFactor } from '../actions/verification.js'
 import { readBody } from '../http/body.js'
-import { requestContext } from '../http/context.js'
-import { checkOptions, type RouteDeps } from '../http/deps.js'
 import { setRetryAfter } from '../http/headers.js'
 import { type Problem, statusOf, titleOf } from '../http/problem.js'
 import { isSameOrigin } from '../http/request.js'
 import { verifyBody } from '../http/schemas.js'
-import { verifyFactor } from '../http/verification.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
+import { requestState } from '../session/request-state.js'
 import { sessionEnded } from '../session/store.js'
 
 /** What the strategy passes to `fail`. A custom callback of `passport.authenticate` receives it as `info`. */
@@ -44,9 +45,10 @@ export class PassportMfaStrategy {
 
   private async attempt(req: Request, finish: 'passport' | 'request'): Promise<void> {
     const { deps } = this
-    checkOptions(req, deps)
-    const state = await sessionStateOf(req, deps)
-    wrapLogIn(req, deps)
+    const at = { req, deps, shared: requestState<RouteDeps>(req) }
+    checkOptions(at.shared, deps)
+    const state = await sessionStateOf(at)
+    wrapLogIn(at)
     if (state.stage === 'none') {
       return this.refuse(req, { code: state.expired ? 'pending_login_expired' : 'sign_in_required' })
     }
@@ -54,7 +56,7 @@ export class PassportMfaStrategy {
     const body = await readBody(req, responseOf(req), verifyBody)
     if ('fault' in body) return this.refuse(req, body.fault)
 
-    const outcome = await verifyFactor(await requestContext(req, deps, state), body.fields, finish)
+    const outcome = await verifyFactor(await requestContext(at, state), body.fields, finish)
     if (outcome.outcome === 'verified') {
       const { method, backupCodesLeft } = outcome
       return this.success(state.user, { method, ...(backupCodesLeft !== undefined && { backupCodesLeft }) })

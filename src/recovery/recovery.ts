@@ -1,9 +1,9 @@
-import type { MfaEventBody } from '../flows/events.js'
 import type { SendPermit } from '../limits/budgets.js'
 import type { NoticeFacts, NoticeType } from '../notices/notice.js'
 import { formatUser } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import { isAtLeast, type ShownMethod, strengthOf, strongestOf } from '../protocol/strength.js'
+import type { SessionDeps } from '../session/deps.js'
 import type { Settings } from '../settings.js'
 import type { ItemStore } from '../stores/store.js'
 import type { Devices } from '../trust/devices.js'
@@ -28,7 +28,7 @@ export interface RecoveryDeps {
   readonly settings: Settings
   readonly sessionsValidAfter: SessionsValidAfter
   readonly devices?: Devices | undefined
-  emit(event: MfaEventBody): void
+  readonly emit: SessionDeps['emit']
 }
 
 /** How a recovery was canceled. */

@@ -4,6 +4,7 @@ import { canonicalBackupCode } from '../protocol/code.js'
 import { canonicalUser } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import { isKeyMethod } from '../protocol/methods.js'
+import type { OpenResets } from '../session/deps.js'
 import { namespaced } from '../stores/namespaced.js'
 import type { ItemStore } from '../stores/store.js'
 import { isToken, newId } from '../trust/tokens.js'
@@ -11,7 +12,6 @@ import type { BypassCode } from './bypass-code.js'
 
 const resetSchema = z.object({
   id: z.string(),
-  /** `recovery`: the user completed one. `help_desk`: staff reset the account, and the user needs a bypass code. */
   kind: z.enum(['recovery', 'help_desk']),
   at: z.number(),
   /** The digests of the factors that ended. */
@@ -22,14 +22,8 @@ const resetSchema = z.object({
 
 type Reset = Readonly<z.output<typeof resetSchema>>
 
-/** Factors of an account ended, and its user has to set up a new one. */
-export interface OpenReset extends Pick<Reset, 'id' | 'kind'> {
-  /** Whether the factor ended with it, whether or not the host still lists it. */
-  hasEnded(factor: Pick<Factor, 'method' | 'contact'>): boolean
-}
-
 /** The accounts that wait for a new factor. */
-export interface Resets {
+export interface Resets extends OpenResets {
   /**
    * Ends factors of the user, who has to set up a new one at the next sign-in. `bypass` is the code that opens the account
    * meanwhile; an earlier one is void. Returns the id of the reset, which takes the place of an earlier one.
@@ -37,8 +31,6 @@ export interface Resets {
   open(userId: string, kind: Reset['kind'], ended: readonly Factor[], bypass?: BypassCode): Promise<string>
   /** Uses the bypass code, if it is the right one and has not expired. Of several concurrent calls, one returns `true`. */
   redeem(userId: string, code: string): Promise<boolean>
-  /** The user's open reset. */
-  find(userId: string): Promise<OpenReset | undefined>
   /** The user has set up a new factor. */
   close(userId: string): Promise<void>
 }

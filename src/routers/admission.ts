@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
+import type { RouteDeps } from '../actions/deps.js'
 import { BUSY_RETRY_AFTER_SECONDS } from '../http/admission.js'
-import type { RouteDeps } from '../http/deps.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { stop } from './stop-page.js'
 

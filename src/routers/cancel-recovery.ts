@@ -1,5 +1,5 @@
 import type { Router } from 'express'
-import type { RouteDeps } from '../http/deps.js'
+import type { RouteDeps } from '../actions/deps.js'
 import { addNoticeLinkRoutes } from './notice-link.js'
 
 /**

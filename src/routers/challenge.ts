@@ -1,13 +1,14 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
+import { readDisabledFactors } from '../actions/context.js'
+import type { RouteDeps } from '../actions/deps.js'
+import { mayEnrollFirst } from '../actions/enrollment.js'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../flows/known-factors.js'
+import { refusalAtStep } from '../flows/login-step.js'
 import { existingFactors, offeredFactors } from '../flows/user.js'
 import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../flows/verify-key.js'
-import { readDisabledFactors } from '../http/context.js'
-import type { RouteDeps } from '../http/deps.js'
-import { isEnrolling, mayEnrollFirst, needsBypassCode } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
@@ -51,11 +52,11 @@ export function addChallengeRoutes(router: Router, deps: RouteDeps): void {
 }
 
 async function showStart(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user } = context
+  const { req, res, deps, state, user, step } = context
   await readDisabledFactors(context)
   const { path } = deps.settings
-  if (needsBypassCode(context)) return res.redirect(303, `${path}/verify?factor=bypass`)
-  if (isEnrolling(context)) return res.redirect(303, `${path}/enroll-app`)
+  if (step === 'bypass_code') return res.redirect(303, `${path}/verify?factor=bypass`)
+  if (step === 'enrollment') return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
     const mayEnroll = existingFactors(user).length > 0 || mayEnrollFirst(context)
     const left = await deps.backupCodes.left(user)
@@ -135,7 +136,7 @@ async function managedFactors(context: RouteContext, canRemoveApp: boolean): Pro
 
 /** Responds with the MFA status as JSON. */
 export async function respondState(context: RouteContext): Promise<void> {
-  const { res, deps, state, user } = context
+  const { res, deps, state, user, step } = context
   const [live] = await Promise.all([followedChallenge(context), readDisabledFactors(context)])
   const shared = {
     factors: listFactors(offeredFactors(user)),
@@ -156,7 +157,7 @@ export async function respondState(context: RouteContext): Promise<void> {
       ? {
           status: 'pending',
           ...shared,
-          ...(needsBypassCode(context) && { factors: [], bypass: true as const }),
+          ...(step === 'bypass_code' && { factors: [], bypass: true as const }),
           expiresAt: endsAt,
         }
       : state.stage === 'verified'
@@ -191,9 +192,9 @@ async function challenge(
   context: RouteContext,
   { factor }: ChallengeFields,
 ): Promise<Outcome | Refused | Undelivered> {
-  const { deps, state, user, html } = context
-  if (needsBypassCode(context)) return refuse({ code: 'bypass_code_required' })
-  if (isEnrolling(context)) return refuse({ code: 'enrollment_required' })
+  const { deps, state, user, step, html } = context
+  const refusal = refusalAtStep(step)
+  if (refusal) return refuse(refusal)
   const started = await startChallenge(deps, user, state.record, factor).catch((error: unknown) =>
     otherFactorsAfter(context, error, factor),
   )

@@ -1,6 +1,6 @@
 import type { Response } from 'express'
+import type { RequestContext } from '../actions/context.js'
 import { offeredFactors } from '../flows/user.js'
-import type { RequestContext } from '../http/context.js'
 import { factorView } from '../http/factors.js'
 import type { ChallengeView, FactorView } from '../pages/view.js'
 import type { DeliveryState } from '../protocol/service.js'

@@ -1,10 +1,10 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
+import type { RouteDeps } from '../actions/deps.js'
+import type { Browsers } from '../actions/trusted-browsers.js'
 import { deviceField, readBody } from '../http/body.js'
-import type { RouteDeps } from '../http/deps.js'
 import { sendProblem } from '../http/problem.js'
 import { type devicesAnswer, revokeBody, type revokedAnswer } from '../http/schemas.js'
-import type { Browsers } from '../http/trusted-browsers.js'
 import type { Account } from '../session/deps.js'
 import type { RouteContext } from './context.js'
 import { sendRefusal, showPage } from './respond.js'
@@ -35,7 +35,7 @@ export function addDevicesRoutes(router: Router, deps: RouteDeps): void {
 
 async function show(context: RouteContext, browsers: Browsers): Promise<void> {
   const { req, res, html } = context
-  const devices = await browsers.list(req, accountOf(context))
+  const devices = await browsers.list(context, accountOf(context))
   if (html) {
     const { revoked } = req.query
     const code = revoked === 'all' ? 'devices_revoked' : 'device_revoked'
@@ -67,8 +67,8 @@ async function revokeNamed(context: RouteContext, browsers: Browsers): Promise<v
 }
 
 async function revoke(context: RouteContext, browsers: Browsers, device: string): Promise<void> {
-  const { req, res, state, html } = context
-  const wasThere = await browsers.revoke(req, state.userId, device)
+  const { res, state, html } = context
+  const wasThere = await browsers.revoke(context, state.userId, device)
   // The page may be outdated: a device that is already revoked is what the user wanted.
   if (html) return backToList(context, 'one')
   if (!wasThere) return sendProblem(res, { code: 'unknown_device' })

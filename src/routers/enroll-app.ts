@@ -1,5 +1,10 @@
 import type { Router } from 'express'
 import * as z from 'zod'
+import type { RouteDeps } from '../actions/deps.js'
+import { confirmForReset } from '../actions/enrollment.js'
+import { notify } from '../actions/notify.js'
+import { forgetEnrollment, openEnrollment, sealEnrollment } from '../actions/sealed-enrollment.js'
+import { completeVerification } from '../actions/verification.js'
 import { HostError } from '../errors.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import {
@@ -14,13 +19,8 @@ import { canShowBackupCodes } from '../flows/known-factors.js'
 import { serviceVerb } from '../flows/service-verb.js'
 import { existingFactors } from '../flows/user.js'
 import { readBody } from '../http/body.js'
-import type { RouteDeps } from '../http/deps.js'
-import { confirmForReset } from '../http/enrollment.js'
-import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
 import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/schemas.js'
-import { forgetEnrollment, openEnrollment, sealEnrollment } from '../http/sealed-enrollment.js'
-import { completeVerification } from '../http/verification.js'
 import type { View } from '../pages/view.js'
 import { type Contact, formatUser } from '../protocol/contact.js'
 import { maskForOwner } from '../protocol/destination.js'
@@ -156,7 +156,7 @@ async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<
   const { req, deps, state, user, reset } = context
   await appEnrolled(deps, user, contact)
   await forgetEndedKeys(context)
-  await deps.recovery?.enrolled(user.userId, reset !== undefined)
+  await deps.recovery?.enrolled(user.userId, reset.open !== undefined)
   await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
   const to = maskForOwner(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })

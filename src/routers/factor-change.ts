@@ -1,8 +1,9 @@
+import { mayEnrollFirst } from '../actions/enrollment.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
 import { acceptedFactors } from '../flows/known-factors.js'
+import { refusalByReset } from '../flows/login-step.js'
 import type { Refusal } from '../flows/refusal.js'
 import { existingFactors, offeredFactors, refusalWithoutFactor } from '../flows/user.js'
-import { mayEnrollFirst, mustEnroll } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
 import type { Problem } from '../http/problem.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
@@ -21,8 +22,8 @@ export async function factorChangeRefusal(
   sinceMs = 0,
 ): Promise<Refusal | undefined> {
   const { record, stage } = state
-  // A reset permits to set up a factor and nothing else (R135), and the password alone never is enough for that (R94).
-  if (reset) return { code: mustEnroll({ state, reset }) ? 'enrollment_required' : 'mfa_required' }
+  const refusal = refusalByReset(reset)
+  if (refusal) return refusal
   if (existingFactors(user).length === 0)
     return mayEnrollFirst({ state }) ? undefined : { code: 'enrollment_not_allowed' }
   if (stage === 'pending') return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
@@ -47,7 +48,7 @@ export async function enrollmentRefusal(
   path: string,
   sinceMs = 0,
 ): Promise<Refusal | undefined> {
-  return mustEnroll(context) ? undefined : factorChangeRefusal(context, path, sinceMs)
+  return context.reset.requires === 'enrollment' ? undefined : factorChangeRefusal(context, path, sinceMs)
 }
 
 /** What a JSON client can use for the step-up that a change of factors requires. */

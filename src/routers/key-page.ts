@@ -24,10 +24,11 @@ export async function offersKeys(context: RouteContext): Promise<boolean> {
 
 /** Has the service remove the keys that an open reset ended, before it is closed. `added`: the key that takes their place. */
 export async function forgetEndedKeys(context: RouteContext, added?: Key): Promise<void> {
-  const { deps, reset } = context
-  if (!reset) return
+  const { deps } = context
+  const { open } = context.reset
+  if (!open) return
   const account = keyAccount(context)
-  const hasEnded = (method: Key['method']) => reset.hasEnded({ method, contact: account.contact })
+  const hasEnded = (method: Key['method']) => open.hasEnded({ method, contact: account.contact })
   if (!KEY_METHODS.some(hasEnded)) return
   await removeEndedKeys(deps, account, { hasEnded, ...(added && { added }) })
 }

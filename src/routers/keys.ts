@@ -1,16 +1,17 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
+import type { RouteDeps } from '../actions/deps.js'
+import { confirmForReset } from '../actions/enrollment.js'
+import { notify } from '../actions/notify.js'
+import { completeVerification } from '../actions/verification.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import type { RegisteredKey } from '../flows/enroll-key.js'
 import { keyAdded, type PreparedKey, prepareKey, registerKey } from '../flows/enroll-key.js'
 import { type ChangedKey, type ListedKeys, listKeys, renameKey } from '../flows/manage-keys.js'
 import { refusalWithoutFactor } from '../flows/user.js'
 import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
-import type { RouteDeps } from '../http/deps.js'
-import { confirmForReset, isEnrolling, mustEnroll } from '../http/enrollment.js'
 import { rememberUsedFactor } from '../http/factors.js'
 import { rememberKeyOffer } from '../http/key-offer.js'
-import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
 import {
   addKeyBody,
@@ -21,7 +22,6 @@ import {
   type keysAnswer,
   renameKeyBody,
 } from '../http/schemas.js'
-import { completeVerification } from '../http/verification.js'
 import type { PageMessage } from '../pages/view.js'
 import { isAccountAddress } from '../protocol/account-address.js'
 import { formatUser } from '../protocol/contact.js'
@@ -62,16 +62,16 @@ export function addKeysRoutes(router: Router, deps: RouteDeps): void {
 
 /** Lists the keys. A pending login that must set up a factor sees the page, without the keys that the account has (R135). */
 async function showKeys(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user, html } = context
-  if (state.stage === 'pending' && !isEnrolling(context)) {
+  const { req, res, deps, state, user, reset, step, html } = context
+  if (step !== 'none' && step !== 'enrollment') {
     return sendRefusal(context, refusalWithoutFactor(user) ?? { code: 'mfa_required' })
   }
-  if (mustEnroll(context) && !html) return sendRefusal(context, { code: 'enrollment_required' })
+  if (reset.open && !html) return sendRefusal(context, { code: 'enrollment_required' })
   const account = keyAccount(context)
   const listed = await deps.admission.admit(req, () => listKeys(deps, account))
   await requireCurrent(req, state.userId)
   if (listed.outcome === 'refused') return sendRefusal(context, listed.refusal, { page: '' })
-  const keys = context.reset ? [] : listed.keys
+  const keys = reset.open ? [] : listed.keys
   if (!html) return void res.json(answerOf({ ...listed, keys }))
   warnAboutKeys(context, listed.relyingPartyId)
   const { contact } = account
@@ -158,7 +158,7 @@ async function keyWasAdded(context: RouteContext, key: Key): Promise<void> {
   const { req, deps, state, user, reset } = context
   await keyAdded(deps, keyAccount(context), key)
   await forgetEndedKeys(context, key)
-  await deps.recovery?.enrolled(user.userId, reset !== undefined)
+  await deps.recovery?.enrolled(user.userId, reset.open !== undefined)
   await notify(deps, req, state, { type: 'factor_added', method: key.method, keyName: key.name })
 }
 

@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express'
 import type * as z from 'zod'
+import type { RouteDeps } from '../actions/deps.js'
 import { readBody } from '../http/body.js'
-import type { RouteDeps } from '../http/deps.js'
 import { rememberLanguage } from '../http/locale.js'
 import { wantsHtml } from '../http/request.js'
 import { type chosenAnswer, languageBody } from '../http/schemas.js'

@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express'
 import type * as z from 'zod'
+import type { RouteDeps } from '../actions/deps.js'
 import { linkTokenField, readBody } from '../http/body.js'
-import type { RouteDeps } from '../http/deps.js'
 import { wantsHtml } from '../http/request.js'
 import { linkBody, type notMeAnswer, type recoveryCancelAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'

@@ -1,6 +1,6 @@
+import { readDisabledFactors } from '../actions/context.js'
 import { ServiceError } from '../errors.js'
 import { findFactor, offeredFactors } from '../flows/user.js'
-import { readDisabledFactors } from '../http/context.js'
 import { factorView, listFactors } from '../http/factors.js'
 import { logFailure } from '../http/failure-log.js'
 import { sendProblem } from '../http/problem.js'

@@ -1,15 +1,14 @@
 import type { Response, Router } from 'express'
 import * as z from 'zod'
+import type { RouteDeps } from '../actions/deps.js'
+import { contactsOf, senderOf } from '../actions/recovery.js'
 import { shownLately } from '../flows/freshness.js'
+import { refusalByReset } from '../flows/login-step.js'
 import type { Refusal } from '../flows/refusal.js'
 import { backupShown, backupTarget, existingFactors, refusalWithoutFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
-import type { RouteDeps } from '../http/deps.js'
-import { mustEnroll } from '../http/enrollment.js'
 import { listFactors } from '../http/factors.js'
-import { localesOf } from '../http/locale.js'
 import { sendProblem } from '../http/problem.js'
-import { contactsOf, senderOf } from '../http/recovery.js'
 import type { recoveredAnswer, recoveryAnswer, recoveryCancelAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
 import { parseUser } from '../protocol/contact.js'
@@ -36,7 +35,7 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
     (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
     (context) =>
       context.state.stage === 'pending'
-        ? refuse(context, { code: mustEnroll(context) ? 'enrollment_required' : 'mfa_required' })
+        ? refuse(context, refusalByReset(context.reset) ?? { code: 'mfa_required' })
         : handler(context, recovery)
 
   addRoute(router, deps, '/recover', {
@@ -52,9 +51,9 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
 }
 
 async function show(context: RouteContext, recovery: AccountRecovery): Promise<void> {
-  const { res, state, html } = context
+  const { res, state, reset, html } = context
   const isPending = state.stage === 'pending'
-  if (mustEnroll(context)) return refuse(context, { code: 'enrollment_required' })
+  if (reset.requires === 'enrollment') return refuse(context, { code: 'enrollment_required' })
   if (isPending && !html) return refuse(context, { code: 'mfa_required' })
   // With the password alone, nobody learns whether a recovery is pending.
   const pending = isPending ? undefined : await recovery.find(state.userId)
@@ -112,13 +111,13 @@ function answerOf(
 type Outcome = Requested | { readonly outcome: 'refused'; readonly refusal: Refusal }
 
 async function request(context: RouteContext, recovery: AccountRecovery): Promise<Outcome> {
-  const { req, deps, state, user } = context
+  const { deps, state, user } = context
   const refusal = await refusalFor(context)
   if (refusal) return { outcome: 'refused', refusal }
   return recovery.request({
     userId: state.userId,
     contacts: contactsOf(deps.settings, state.user, existingFactors(user)),
-    locales: localesOf(req, deps.settings),
+    locales: user.locales,
     from: senderOf(context),
     permit: (id) => deps.messageBudget.consume({ userId: state.userId, slot: `recovery:${id}` }),
   })
@@ -156,7 +155,7 @@ async function cancel(context: RouteContext, recovery: AccountRecovery): Promise
 }
 
 async function complete(context: RouteContext, recovery: AccountRecovery): Promise<void> {
-  const { req, res, deps, state, user, html } = context
+  const { req, res, deps, shared, state, user, html } = context
   const body = await readBody(req, res, z.object({}))
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const pending = await recovery.find(state.userId)
@@ -173,7 +172,7 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   const account = { user: state.user, userId: state.userId, factors: user.factors }
   const reset = await recovery.complete(account, pending, ended)
   if (reset === undefined) return refuse(context, { code: 'no_recovery' })
-  await continueWithEnrollment(req, state, reset, async () => {})
+  await continueWithEnrollment({ req, shared }, state, reset, async () => {})
   respondCompleted(res, `${deps.settings.path}/enroll-app`, html)
 }
 
@@ -205,13 +204,13 @@ async function signInAgain(context: RouteContext): Promise<void> {
  * one than the one they lost, as the strongest one needs no recovery. A pending login returns to the recovery after that.
  */
 async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
-  const { req, deps, state, user, html } = context
+  const { req, deps, state, user, reset, html } = context
   const { record } = state
   if (existingFactors(user).length === 0) return { code: 'enrollment_required' }
   const returnTo = `${deps.settings.path}/recover`
   if (state.stage === 'pending') {
     if (html && !(await storeIfCurrent(req, { ...record, returnTo }))) throw sessionEnded()
-    if (mustEnroll(context)) return { code: 'enrollment_required' }
+    if (reset.requires === 'enrollment') return { code: 'enrollment_required' }
     return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   }
   const shown = shownLately(record)

@@ -1,5 +1,8 @@
 import type { Router } from 'express'
 import * as z from 'zod'
+import { readDisabledFactors } from '../actions/context.js'
+import type { RouteDeps } from '../actions/deps.js'
+import { notify } from '../actions/notify.js'
 import type { Refused } from '../flows/deps.js'
 import {
   appOf,
@@ -9,10 +12,7 @@ import {
   removeFactor,
 } from '../flows/remove-factor.js'
 import { existingFactors, offeredFactors } from '../flows/user.js'
-import { readDisabledFactors } from '../http/context.js'
-import type { RouteDeps } from '../http/deps.js'
 import { factorView } from '../http/factors.js'
-import { notify } from '../http/notify.js'
 import { sendProblem } from '../http/problem.js'
 import type { removedAnswer } from '../http/schemas.js'
 import { formatUser } from '../protocol/contact.js'

@@ -1,16 +1,14 @@
+import { readDisabledFactors } from '../actions/context.js'
+import { recoverPathFor, withheldProblem } from '../actions/withheld.js'
 import { factorChange } from '../flows/freshness.js'
 import { hasBackupCodes } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
 import { findFactor } from '../flows/user.js'
 import { challengeIdFor } from '../flows/verify.js'
-import { readDisabledFactors } from '../http/context.js'
-
 import { factorView, lastUsedFactor } from '../http/factors.js'
 import { setRetryAfter } from '../http/headers.js'
-import { localesOf } from '../http/locale.js'
 import { type Problem, sendProblem, statusOf } from '../http/problem.js'
 import { sendPage } from '../http/send-page.js'
-import { recoverPathFor, withheldProblem } from '../http/withheld.js'
 import type { PageFrame, PageMessage, View } from '../pages/view.js'
 import type { Factor } from '../protocol/factor.js'
 import { isKeyMethod } from '../protocol/methods.js'
@@ -34,12 +32,12 @@ export function showPage(context: RouteContext, view: View, message?: PageMessag
   sendPage(res, deps.render(view, frame))
 }
 
-function frameOf({ req, deps, state, user }: RouteContext, message: PageMessage | undefined): PageFrame {
+function frameOf({ deps, state, user }: RouteContext, message: PageMessage | undefined): PageFrame {
   const { settings } = deps
   const { record, stage } = state
   const recoverPath = recoverPathFor(settings, user, state)
   return {
-    locales: localesOf(req, settings),
+    locales: user.locales,
     appName: settings.appName,
     base: settings.path,
     signInPath: settings.signInPath,

@@ -1,4 +1,3 @@
-import { localesOf } from '../http/locale.js'
 import { sendProblem } from '../http/problem.js'
 import { pickLocale } from '../pages/text.js'
 import type { ResumeEntry } from '../pages/view.js'
@@ -12,14 +11,14 @@ const OFFER_LIFETIME_MS = 10 * 60_000
 
 /** Shows the form that a rule interrupted. It is sent again only when the user confirms it. */
 export function showResume(context: RouteContext): void {
-  const { req, res, deps, state, html } = context
+  const { res, deps, state, user, html } = context
   const { stage, interrupted, stepUp } = state.record
   if (!html) return sendProblem(res, { code: 'not_found' })
   if (stepUp) return res.redirect(303, deps.settings.path)
   if (stage !== 'verified' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFETIME_MS) {
     return res.redirect(303, deps.settings.homePath)
   }
-  const locale = pickLocale(localesOf(req, deps.settings), deps.settings.languages.texts)
+  const locale = pickLocale(user.locales, deps.settings.languages.texts)
   const { path, fields, title } = interrupted
   const text = title !== undefined && textOf(title, locale)
   const entries = resumeEntries(interrupted, locale)

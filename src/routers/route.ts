@@ -1,5 +1,7 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import type * as z from 'zod'
+import { type EnteredRequest, requestContext } from '../actions/context.js'
+import { gateOf, type RouteDeps } from '../actions/deps.js'
 import {
   HostError,
   LimitsStoreError,
@@ -9,14 +11,13 @@ import {
   TrustStoreError,
 } from '../errors.js'
 import { readBody } from '../http/body.js'
-import { requestContext } from '../http/context.js'
-import { gateOf, type RouteDeps } from '../http/deps.js'
 import { logFailure } from '../http/failure-log.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
+import { requestState } from '../session/request-state.js'
 import type { SignedOut } from '../session/state.js'
 import { requireCurrent } from '../session/store.js'
 import type { RouteContext } from './context.js'
@@ -44,6 +45,9 @@ export interface PublicRoute {
 
 /** A handler that requires no sign-in. */
 export type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
+
+/** What a path does with a request, whose state `shared` was looked up. */
+type EnteredHandler = (at: EnteredRequest, res: Response) => Promise<void> | void
 
 /** A POST that waits for the service, a store or the host before it responds. */
 export interface Action<Fields, Outcome> {
@@ -74,13 +78,14 @@ export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, O
  */
 export function addRoute(router: Router, deps: RouteDeps, path: string, route: Route): void {
   const { get, post, delete: del } = route
-  const withContext = (handler: Handler | undefined): PublicHandler | undefined =>
+  const withContext = (handler: Handler | undefined): EnteredHandler | undefined =>
     handler &&
-    (async (req, res) => {
-      const state = await sessionStateOf(req, deps)
-      wrapLogIn(req, deps)
+    (async (at, res) => {
+      const { req } = at
+      const state = await sessionStateOf(at)
+      wrapLogIn(at)
       if (state.stage === 'none') return sendToSignIn(req, res, deps, state, route)
-      const context = { ...(await requestContext(req, deps, state)), res, html: wantsHtml(req) }
+      const context = { ...(await requestContext(at, state)), res, html: wantsHtml(req) }
       try {
         await handler(context)
       } catch (error) {
@@ -93,16 +98,18 @@ export function addRoute(router: Router, deps: RouteDeps, path: string, route: R
 
 /** Adds a path that requires no sign-in, with the same headers and checks. */
 export function addPublicRoute(router: Router, deps: RouteDeps, path: string, route: PublicRoute): void {
-  add(router, deps, path, { get: undefined, ...route, delete: undefined })
+  const entered = (handler: PublicHandler | undefined): EnteredHandler | undefined =>
+    handler && (({ req, deps: gate }, res) => handler(req, res, gate))
+  add(router, deps, path, { get: entered(route.get), post: entered(route.post), delete: undefined })
 }
 
 function add(
   router: Router,
   deps: RouteDeps,
   path: string,
-  { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', PublicHandler | undefined>>,
+  { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', EnteredHandler | undefined>>,
 ): void {
-  const handlers = new Map<string, PublicHandler>([
+  const handlers = new Map<string, EnteredHandler>([
     ...(get
       ? ([
           ['GET', get],
@@ -116,14 +123,15 @@ function add(
   const respond = async (req: Request, res: Response) => {
     setSecurityHeaders(res)
     checkMount(req, deps)
-    gateOf(req, deps)
+    const shared = requestState<RouteDeps>(req)
+    gateOf(shared, deps)
     const handler = handlers.get(req.method)
     if (!handler) {
       res.set('Allow', [...handlers.keys()].join(', '))
       return stop(req, res, deps, { code: 'method_not_allowed' }, 'retry')
     }
     if (handler !== get && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
-    await handler(req, res, deps)
+    await handler({ req, deps, shared }, res)
   }
 
   router.all(path, function mfaRoute(req: Request, res: Response, next: NextFunction) {

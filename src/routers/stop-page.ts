@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import type { RouteDeps } from '../http/deps.js'
+import type { RouteDeps } from '../actions/deps.js'
 import { setRetryAfter } from '../http/headers.js'
 import { localesOf } from '../http/locale.js'
 import { type Problem, sendProblem, statusOf } from '../http/problem.js'

@@ -1,15 +1,14 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
+import { verifyBypassCode } from '../actions/bypass.js'
+import type { RouteDeps } from '../actions/deps.js'
+import { verifyFactor } from '../actions/verification.js'
 import type { Refusal } from '../flows/refusal.js'
 import { findFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
-import { verifyBypassCode } from '../http/bypass.js'
-import type { RouteDeps } from '../http/deps.js'
-import { isEnrolling, needsBypassCode } from '../http/enrollment.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/factors.js'
 import { sendProblem } from '../http/problem.js'
 import { type mustEnrollAnswer, type verifiedAnswer, verifyBody } from '../http/schemas.js'
-import { verifyFactor } from '../http/verification.js'
 import type { PageMessage } from '../pages/view.js'
 import { isReady } from '../recovery/recoveries.js'
 import { respondState } from './challenge.js'
@@ -34,16 +33,16 @@ export function addVerifyRoutes(router: Router, deps: RouteDeps): void {
 }
 
 async function showCodeEntry(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user, reset } = context
+  const { req, res, deps, state, user, reset, step } = context
   const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
-  if (needsBypassCode(context)) {
+  if (step === 'bypass_code') {
     if (named !== 'bypass') return res.redirect(303, `${deps.settings.path}/verify?factor=bypass`)
     if (!(await showLock(context))) showPage(context, { page: 'bypass' }, keptRefusal(context))
     return
   }
-  if (isEnrolling(context)) return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  if (step === 'enrollment') return res.redirect(303, `${deps.settings.path}/enroll-app`)
   // While a reset is open, or factors are withheld, a backup code may be all that is left.
-  const mayHaveBackup = reset !== undefined || (named === 'backup' && user.withheld.length > 0)
+  const mayHaveBackup = reset.open !== undefined || (named === 'backup' && user.withheld.length > 0)
   const hasNothing = user.factors.length === 0 && !mayHaveBackup
   if (hasNothing || (named === undefined && !state.record.challenge)) {
     return res.redirect(303, deps.settings.path)
@@ -70,13 +69,13 @@ function messageOn(context: RouteContext, isExhausted: boolean): PageMessage | u
 }
 
 async function verify(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user, html } = context
+  const { req, res, deps, state, user, step, html } = context
   const body = await readBody(req, res, verifyBody)
   if ('fault' in body) {
     if (!html) return sendProblem(res, body.fault)
     return showPage(context, await codePage(context, undefined), { tone: 'error', code: body.fault.code })
   }
-  const isBypass = needsBypassCode(context) && body.fields.factor === 'bypass'
+  const isBypass = step === 'bypass_code' && body.fields.factor === 'bypass'
   const outcome = isBypass
     ? await verifyBypassCode(context, body.fields.code ?? '')
     : await verifyFactor(context, body.fields, 'log-in')

@@ -1,5 +1,5 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
-import type { RouteDeps } from '../http/deps.js'
+import type { RouteDeps } from '../actions/deps.js'
 
 /** How long a browser or proxy may use the documents, in seconds. */
 const MAX_AGE_SECONDS = 3_600

@@ -2,8 +2,8 @@ import type { Request } from 'express'
 import type { EnrolledFactors } from '../flows/enrolled-factors.js'
 import type { MfaEventBody } from '../flows/events.js'
 import type { Factor } from '../protocol/factor.js'
-import type { OpenReset, Resets } from '../recovery/resets.js'
 import type { Settings } from '../settings.js'
+import type { Entry } from '../trust/devices.js'
 import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
 
 /** What the session module works with, built once from the options. */
@@ -22,12 +22,27 @@ export interface SessionDeps {
   /** Present if the app offers recovery. */
   readonly recovery?: RecoveryToCancel | undefined
   /** Present if the app offers recovery. */
-  readonly resets?: Pick<Resets, 'find'> | undefined
+  readonly resets?: OpenResets | undefined
 }
 
 /** The pending recoveries, which a sign-in with the strongest factor cancels (R94). */
 export interface RecoveryToCancel {
   cancel(userId: string, by: 'strong_factor'): Promise<boolean>
+}
+
+/** Factors of an account ended, and its user has to set up a new one. */
+export interface OpenReset {
+  readonly id: string
+  /** `recovery`: the user completed one. `help_desk`: staff reset the account, and the user needs a bypass code. */
+  readonly kind: 'recovery' | 'help_desk'
+  /** Whether the factor ended with it, whether or not the host still lists it. */
+  hasEnded(factor: Pick<Factor, 'method' | 'contact'>): boolean
+}
+
+/** The accounts that wait for a new factor. */
+export interface OpenResets {
+  /** The user's open reset. */
+  find(userId: string): Promise<OpenReset | undefined>
 }
 
 /** A user as the host describes them now. */
@@ -42,10 +57,16 @@ export interface Account {
   readonly reset?: OpenReset | undefined
 }
 
+/** A request, and the entries of the trusted-device cookie that its response already sets. */
+export interface BrowserExchange {
+  readonly req: Request
+  readonly shared: { deviceEntries?: readonly Entry[] }
+}
+
 /** What a sign-in needs to know about the browser that it comes from. */
 export interface TrustedBrowsers {
   /** The id of the trusted device by which this browser skips the second factor of this user, if there is one. Never fails. */
-  recognize(req: Request, account: Account): Promise<string | undefined>
+  recognize(exchange: BrowserExchange, account: Account): Promise<string | undefined>
   /**
    * Whether that device is still trusted.
    * @throws {TrustStoreError} when the store of trusted devices fails.

@@ -6,7 +6,7 @@ import type { Account, SessionDeps } from './deps.js'
 import { deserializeUser, passportOf, showUser, userOf, withholdUser } from './passport-request.js'
 import { type Decision, decide } from './policy.js'
 import type { MfaRecord, PendingRecord } from './record.js'
-import { requestState } from './request-state.js'
+import type { SessionRequest } from './request-state.js'
 import { type ActiveState, activeState, RequestMfaStatus, type SessionState } from './state.js'
 import {
   forgetRecord,
@@ -35,16 +35,17 @@ const CLOCK_SLACK_MS = 60_000
  * @throws {HostError} when the app around this package is set up wrongly.
  * @throws {SessionEndedError} when the user signed out in the meantime (R07).
  */
-export function sessionStateOf(req: Request, deps: SessionDeps): SessionState | Promise<SessionState> {
-  const found = requestState(req).session
+export function sessionStateOf(at: SessionRequest): SessionState | Promise<SessionState> {
+  const { req } = at
+  const found = at.shared.session
   // A login or logout within this request changes the session's id, and with it the answer.
   if (found && found.sessionId === req.sessionID && !(found.state.stage === 'none' && userOf(req))) {
     return found.state
   }
   try {
-    const state = findState(req, deps)
-    if (!(state instanceof Promise)) return setState(req, deps, state)
-    return state.then((later) => setState(req, deps, later)).catch((error: unknown) => withheld(req, error))
+    const state = findState(at)
+    if (!(state instanceof Promise)) return setState(at, state)
+    return state.then((later) => setState(at, later)).catch((error: unknown) => withheld(req, error))
   } catch (error) {
     return withheld(req, error)
   }
@@ -57,8 +58,7 @@ function withheld(req: Request, error: unknown): never {
 }
 
 /** Sets the state of the request, shows it as `req.mfa`, and withholds a user whose second factor is missing. */
-export function setState(req: Request, deps: SessionDeps, state: SessionState): SessionState {
-  const shared = requestState(req)
+export function setState({ req, deps, shared }: SessionRequest, state: SessionState): SessionState {
   shared.session = { sessionId: req.sessionID, state }
   shared.arrivedAs ??= state.stage
   req.mfa = new RequestMfaStatus(req, state, deps)
@@ -68,11 +68,19 @@ export function setState(req: Request, deps: SessionDeps, state: SessionState): 
   return state
 }
 
-function findState(req: Request, deps: SessionDeps): SessionState | Promise<SessionState> {
+/** The user of a session, and the record that the session has for them. */
+interface Found {
+  readonly user: Express.User
+  readonly userId: string
+  readonly record: MfaRecord | undefined
+}
+
+function findState(at: SessionRequest): SessionState | Promise<SessionState> {
+  const { req } = at
   const session = sessionOf(req)
   passportOf(req)
   const user = userOf(req)
-  if (user) return stateFor(req, deps, user)
+  if (user) return stateFor(at, foundFor(at, user))
   if (hasPassportUser(req, session)) {
     throw new HostError(
       'ERR_MFA_NO_PASSPORT',
@@ -80,53 +88,48 @@ function findState(req: Request, deps: SessionDeps): SessionState | Promise<Sess
     )
   }
   const withheld = withheldUserOf(req, session)
-  return withheld === undefined ? SIGNED_OUT : withheldState(req, deps, withheld)
+  return withheld === undefined ? SIGNED_OUT : withheldState(at, withheld)
+}
+
+function foundFor({ req, deps }: SessionRequest, user: Express.User): Found {
+  const userId = userIdOf(user, deps.settings)
+  return { user, userId, record: recordOf(req, userId) }
 }
 
 /** The state of a pending login, whose user is not where Passport looks for one. */
-async function withheldState(req: Request, deps: SessionDeps, withheld: unknown): Promise<SessionState> {
-  const user = await deserializeUser(req, withheld)
-  if (user && recordOf(req, userIdOf(user, deps.settings))) return stateFor(req, deps, user)
-  forgetRecord(req)
+async function withheldState(at: SessionRequest, withheld: unknown): Promise<SessionState> {
+  const user = await deserializeUser(at.req, withheld)
+  const found = user && foundFor(at, user)
+  if (found?.record) return stateFor(at, found)
+  forgetRecord(at.req)
   return SIGNED_OUT
 }
 
-function stateFor(req: Request, deps: SessionDeps, user: Express.User): SessionState | Promise<SessionState> {
-  const { settings, sessionsValidAfter } = deps
-  const userId = userIdOf(user, settings)
-  const record = recordOf(req, userId)
-  if (!sessionsValidAfter || !record) return stateOf(req, deps, user, userId, record)
-  return sessionsValidAfter.isVoid(userId, record.startedAt).then(async (isVoid) => {
-    if (!isVoid) return stateOf(req, deps, user, userId, record)
-    if (isReadOnly(req)) withholdUser(req)
+function stateFor(at: SessionRequest, found: Found): SessionState | Promise<SessionState> {
+  const { req, deps, shared } = at
+  const { userId, record } = found
+  if (!deps.sessionsValidAfter || !record) return stateOf(at, found)
+  return deps.sessionsValidAfter.isVoid(userId, record.startedAt).then(async (isVoid) => {
+    if (!isVoid) return stateOf(at, found)
+    if (shared.readOnly) withholdUser(req)
     else await endPendingLogin(req, undefined)
     return SIGNED_OUT
   })
 }
 
-function stateOf(
-  req: Request,
-  deps: SessionDeps,
-  user: Express.User,
-  userId: string,
-  record: MfaRecord | undefined,
-): SessionState | Promise<SessionState> {
+function stateOf(at: SessionRequest, found: Found): SessionState | Promise<SessionState> {
+  const { user, record } = found
   const isSettled =
     record?.stage === 'verified' || (record?.stage === 'exempt' && record.exemption !== 'not_required')
-  return isSettled ? activeState({ user }, record) : askHost(req, deps, user, userId, record)
+  return isSettled ? activeState({ user }, record) : askHost(at, found)
 }
 
 /** The state of a session that depends on the host: the host knows the user's factors and whether one is required. */
-async function askHost(
-  req: Request,
-  deps: SessionDeps,
-  user: Express.User,
-  userId: string,
-  record: MfaRecord | undefined,
-): Promise<SessionState> {
+async function askHost(at: SessionRequest, { user, userId, record }: Found): Promise<SessionState> {
+  const { deps } = at
   const account = await readAccount(user, userId, deps)
   if (record?.stage === 'pending' && account.factors.length + account.withheld.length > 0) {
-    return pendingState(req, deps, activeState(account, record))
+    return pendingState(at, activeState(account, record))
   }
   if (
     record?.stage === 'trusted' &&
@@ -135,7 +138,7 @@ async function askHost(
   ) {
     return activeState(account, record)
   }
-  return decideAgain(req, deps, account, record)
+  return decideAgain(at, account, record)
 }
 
 /**
@@ -143,17 +146,17 @@ async function askHost(
  * whose user has no factor.
  */
 async function decideAgain(
-  req: Request,
-  deps: SessionDeps,
+  at: SessionRequest,
   account: Account,
   earlier: MfaRecord | undefined,
 ): Promise<SessionState> {
+  const { req, deps, shared } = at
   const decision = await decide(req, deps, account, {})
   if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
-    return pendingState(req, deps, activeState(account, earlier))
+    return pendingState(at, activeState(account, earlier))
   }
-  if (isReadOnly(req)) return readOnlyState(req, decision, account)
-  const record = { ...(await recordFor(decision, req, deps, account)), ...returnToOf(earlier) }
+  if (shared.readOnly) return readOnlyState(req, decision, account)
+  const record = { ...(await recordFor(decision, at, account)), ...returnToOf(earlier) }
   if (decision.verdict === 'pass') {
     const isKnown =
       earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption === 'not_required'
@@ -177,16 +180,15 @@ function readOnlyState(req: Request, decision: Decision, account: Account): Sess
   return activeState(account, { ...record, stage: 'exempt', exemption }, graceUntil)
 }
 
-function isReadOnly(req: Request): boolean {
-  return requestState(req).readOnly === true
-}
-
 /** The state of a pending login, which is ended if its time is over (R05). */
-async function pendingState(req: Request, deps: SessionDeps, state: ActiveState): Promise<SessionState> {
+async function pendingState(
+  { req, deps, shared }: SessionRequest,
+  state: ActiveState,
+): Promise<SessionState> {
   const { record } = state
   const ageMs = Date.now() - record.startedAt
   if (ageMs < deps.settings.pendingLifetimeMs && ageMs > -CLOCK_SLACK_MS) return state
-  if (isReadOnly(req)) withholdUser(req)
+  if (shared.readOnly) withholdUser(req)
   else {
     await endPendingLogin(req, record.returnTo)
     deps.emit(givenUp('expired', record))
@@ -207,8 +209,7 @@ export function newTransaction(): string {
 /** The record that follows from a decision about a user who has just shown the first factor. */
 export async function recordFor(
   decision: Decision,
-  req: Request,
-  { browsers }: SessionDeps,
+  { req, deps: { browsers }, shared }: SessionRequest,
   account: Account,
 ): Promise<MfaRecord> {
   const record = newRecord(req.sessionID, account.userId)
@@ -217,7 +218,7 @@ export async function recordFor(
   }
   // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132).
   const mayTrust = decision.verdict === 'verify' && account.factors.length > 0
-  const device = mayTrust ? await browsers?.recognize(req, account) : undefined
+  const device = mayTrust ? await browsers?.recognize({ req, shared }, account) : undefined
   return device ? { ...record, stage: 'trusted', device } : record
 }
 

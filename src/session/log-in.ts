@@ -1,13 +1,12 @@
 import type { Request } from 'express'
 import { addAmr } from '../protocol/amr.js'
 import type { Settings } from '../settings.js'
-import type { SessionDeps } from './deps.js'
 import { isStored, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
 import { declaredPasskey } from './passkey-sign-in.js'
 import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
 import { decide } from './policy.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
-import { requestState } from './request-state.js'
+import { requestState, type SessionRequest } from './request-state.js'
 import { activeState, type PendingRenewal, type PendingVerification } from './state.js'
 import {
   deleteSession,
@@ -27,29 +26,28 @@ import { userIdOf } from './user-id.js'
  */
 
 /** Replaces `req.logIn` for the rest of this request, so that it starts a pending login or completes one. */
-export function wrapLogIn(req: Request, deps: SessionDeps): void {
-  const state = requestState(req)
-  if (state.logIn) return
-  state.logIn = { original: passportOf(req).logIn, deps }
+export function wrapLogIn({ req, deps, shared }: SessionRequest): void {
+  if (shared.logIn) return
+  shared.logIn = { original: passportOf(req).logIn, deps }
   Reflect.set(req, 'logIn', gatedLogIn)
   Reflect.set(req, 'login', gatedLogIn)
 }
 
 /** The replacement of `req.logIn`. One function serves all requests, since every request of the host gets it. */
 function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unknown?]): void {
-  const state = requestState(this)
-  if (!state.logIn) throw new TypeError('req.logIn must be called on its own request.')
-  const { original, deps } = state.logIn
+  const shared = requestState(this)
+  if (!shared.logIn) throw new TypeError('req.logIn must be called on its own request.')
+  const { original, deps } = shared.logIn
   const done = rest.find((part) => typeof part === 'function') as ((error?: unknown) => void) | undefined
   const options: LogInOptions = typeof rest[0] === 'object' && rest[0] !== null ? rest[0] : {}
-  const { pendingVerification, pendingRenewal } = state
-  state.pendingVerification = undefined
-  state.pendingRenewal = undefined
+  const { pendingVerification, pendingRenewal } = shared
+  shared.pendingVerification = undefined
+  shared.pendingRenewal = undefined
   // A login for one request leaves no session behind, so there is nothing to gate.
   if (options.session === false) return original.call(this, user, options, done ?? (() => {}))
   if (!done) throw new Error('req.logIn requires a callback function')
   const login = { user, options, original, pendingVerification, pendingRenewal }
-  signIn(this, deps, login)
+  signIn({ req: this, deps, shared }, login)
     .then(
       () => done(),
       async (error: unknown) => {
@@ -73,53 +71,54 @@ interface Login {
   readonly pendingRenewal: PendingRenewal | undefined
 }
 
-async function signIn(req: Request, deps: SessionDeps, login: Login): Promise<void> {
-  const userId = userIdOf(login.user, deps.settings)
+async function signIn(at: SessionRequest, login: Login): Promise<void> {
+  const userId = userIdOf(login.user, at.deps.settings)
   const verification = login.pendingVerification?.userId === userId ? login.pendingVerification : undefined
   const renewal = login.pendingRenewal?.userId === userId ? login.pendingRenewal : undefined
-  if (verification) return completeLogin(req, deps, login, verification)
-  if (renewal) return renewLogin(req, deps, login, renewal)
-  return startLogin(req, deps, login, userId)
+  if (verification) return completeLogin(at, login, verification)
+  if (renewal) return renewLogin(at, login, renewal)
+  return startLogin(at, login, userId)
 }
 
 /** A second factor was shown: the new session is a verified one. */
 async function completeLogin(
-  req: Request,
-  deps: SessionDeps,
+  at: SessionRequest,
   login: Login,
   verification: PendingVerification,
 ): Promise<void> {
+  const { req, deps, shared } = at
   const { userId, keepReturnTo } = verification
   const target = verification.record.returnTo ?? rememberedTarget(req)
   const record = verifiedRecord(verification, deps.settings)
   // Checked last, because notices, a trusted device and the host's own work take time after a correct code.
-  await requireCurrent(req, userId)
+  await requireCurrent(req, userId, shared)
   await regenerate(req, login, { record, keepSessionInfo: true, ...(keepReturnTo && { returnTo: target }) })
-  setState(req, deps, activeState(login, { ...record, sessionId: req.sessionID }))
+  setState(at, activeState(login, { ...record, sessionId: req.sessionID }))
   await verification.onVerified?.()
 }
 
 /** The same login continues under another session id. */
 async function renewLogin(
-  req: Request,
-  deps: SessionDeps,
+  at: SessionRequest,
   login: Login,
   { userId, renewed }: PendingRenewal,
 ): Promise<void> {
+  const { req, shared } = at
   const returnTo = rememberedTarget(req)
-  await requireCurrent(req, userId)
+  await requireCurrent(req, userId, shared)
   await regenerate(req, login, { record: renewed, keepSessionInfo: true, returnTo })
   // The renewed login may have been ended in the meantime, so it is checked as at any other request.
-  await sessionStateOf(req, deps)
+  await sessionStateOf(at)
 }
 
 /** A first factor was shown. */
-async function startLogin(req: Request, deps: SessionDeps, login: Login, userId: string): Promise<void> {
+async function startLogin(at: SessionRequest, login: Login, userId: string): Promise<void> {
+  const { req, deps } = at
   const { user, options } = login
   const account = await readAccount(user, userId, deps)
   const declared = declaredPasskey(req, deps, account, { ...options })
   const decision = declared ?? (await decide(req, deps, account, { ...options }))
-  const record = 'stage' in decision ? decision : await recordFor(decision, req, deps, account)
+  const record = 'stage' in decision ? decision : await recordFor(decision, at, account)
   // As the sign-in with a key does. If the store fails, the user is not signed in.
   if (declared) await deps.recovery?.cancel(userId, 'strong_factor')
   const returnTo = recordOf(req, userId)?.returnTo ?? rememberedTarget(req)
@@ -133,7 +132,7 @@ async function startLogin(req: Request, deps: SessionDeps, login: Login, userId:
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId })
   if (declared) deps.emit({ type: 'verified', userId, method: 'passkey', purpose: 'sign-in' })
   const graceUntil = 'verdict' in decision && decision.verdict === 'pass' ? decision.graceUntil : undefined
-  setState(req, deps, activeState(account, { ...stored, sessionId: req.sessionID }, graceUntil))
+  setState(at, activeState(account, { ...stored, sessionId: req.sessionID }, graceUntil))
 }
 
 interface NewSession {

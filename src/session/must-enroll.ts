@@ -1,7 +1,6 @@
-import type { Request } from 'express'
 import { newRecord } from './find-state.js'
 import { logIn } from './passport-request.js'
-import { requestState } from './request-state.js'
+import type { SessionRequest } from './request-state.js'
 import type { ActiveState } from './state.js'
 
 /**
@@ -11,13 +10,13 @@ import type { ActiveState } from './state.js'
  * @throws {SessionStoreError} when the session store fails.
  */
 export async function continueWithEnrollment(
-  req: Request,
+  { req, shared }: Pick<SessionRequest, 'req' | 'shared'>,
   { user, userId }: ActiveState,
   reset: string,
   release: () => Promise<void>,
 ): Promise<void> {
   const record = newRecord('', userId)
-  requestState(req).pendingRenewal = {
+  shared.pendingRenewal = {
     userId,
     renewed: { ...record, startedAt: record.startedAt + 1, mustEnroll: reset },
     release,

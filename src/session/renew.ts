@@ -1,12 +1,10 @@
-import type { Request } from 'express'
 import { digestOf } from '../digest.js'
 import { SessionEndedError } from '../errors.js'
-import type { SessionDeps } from './deps.js'
 import { newTransaction, sessionStateOf } from './find-state.js'
 import { wrapLogIn } from './log-in.js'
 import { logIn } from './passport-request.js'
 import type { MfaRecord } from './record.js'
-import { requestState } from './request-state.js'
+import type { SessionRequest } from './request-state.js'
 import { detachSession, recordOf, sessionEnded } from './store.js'
 import { userIdOf } from './user-id.js'
 
@@ -24,12 +22,12 @@ export interface RenewalApprovals {
  * @throws {SessionEndedError} when no user is signed in, or the session ended or changed during the request.
  */
 export async function renewSession(
-  req: Request,
-  deps: SessionDeps,
+  at: SessionRequest,
   { acquire, release }: RenewalApprovals,
   user: Express.User,
 ): Promise<void> {
-  const state = await sessionStateOf(req, deps)
+  const { req, deps, shared } = at
+  const state = await sessionStateOf(at)
   if (state.stage === 'none' || state.stage === 'pending') {
     throw new SessionEndedError(
       'No user is signed in, so there is no session to renew. Call renewSession only for a signed-in user.',
@@ -48,15 +46,15 @@ export async function renewSession(
     detachSession(req)
     throw sessionEnded()
   }
-  requestState(req).pendingRenewal = {
+  shared.pendingRenewal = {
     userId,
     renewed: record && renewed(record),
     release: () => release(name),
   }
-  wrapLogIn(req, deps)
+  wrapLogIn(at)
   await logIn(req, user)
   // A "this wasn't me" link may have ended all sessions in the meantime.
-  if ((await sessionStateOf(req, deps)).stage === 'none') throw sessionEnded()
+  if ((await sessionStateOf(at)).stage === 'none') throw sessionEnded()
 }
 
 /** The record under the new session id: the same state, without a challenge or an enrollment. */

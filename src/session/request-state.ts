@@ -39,7 +39,20 @@ export interface RequestState<Gate = unknown> {
 // Not a property of the request: on Node 20, adding one to a request of Express costs 5 µs.
 const states = new WeakMap<Request, RequestState<unknown>>()
 
-/** The state of a request, created at the first call. */
+/**
+ * A request with what the session module works with. Where a request enters this package, its state is looked up once; from there
+ * on all three are handed over together.
+ */
+export interface SessionRequest {
+  readonly req: Request
+  readonly deps: SessionDeps
+  readonly shared: RequestState
+}
+
+/**
+ * The state of a request, created at the first call. For the places where a request enters this package: the gate, a route, a guard,
+ * the Passport strategy, `req.logIn` and a function that the host calls. Everything else is handed the state.
+ */
 export function requestState<Gate>(req: Request): RequestState<Gate> {
   let state = states.get(req)
   if (!state) {

@@ -3,8 +3,7 @@ import type { MfaStatus } from '../host.js'
 import type { Amr } from '../protocol/amr.js'
 import type { Factor } from '../protocol/factor.js'
 import type { ShownMethod } from '../protocol/strength.js'
-import type { OpenReset } from '../recovery/resets.js'
-import type { Account, SessionDeps } from './deps.js'
+import type { Account, OpenReset, SessionDeps } from './deps.js'
 import type { MfaRecord } from './record.js'
 
 /** The session state of a request: a union on `stage`. */
@@ -15,6 +14,24 @@ export interface SignedOut {
   readonly stage: 'none'
   /** A pending login took too long and was ended (R05). */
   readonly expired: boolean
+}
+
+/**
+ * What this session must do first because factors of its account ended (R135). `bypass_code`: show the code of the help desk.
+ * `factor`: show what is left of the account, a factor or a backup code. `enrollment`: set up the new factor; the session showed what
+ * the open reset requires. `nothing`: no reset is open, or the session is not a pending login.
+ */
+export type ResetState =
+  | { readonly requires: 'nothing'; readonly open?: undefined }
+  | { readonly requires: 'bypass_code' | 'factor' | 'enrollment'; readonly open: OpenReset }
+
+/** What was read of the account in this request, all at once. */
+export interface KnownAccount {
+  /** The factors that the user can be asked for. */
+  readonly factors: readonly Factor[]
+  /** Those that exist and cannot be used now (R132). */
+  readonly withheld: readonly Factor[]
+  readonly reset: ResetState
 }
 
 /** The first factor was shown in this session. */
@@ -29,12 +46,8 @@ export interface ActiveState {
   readonly user: Express.User
   readonly userId: string
   readonly record: MfaRecord
-  /** The user's factors; `undefined` until `factorsOf` asks the host for them, which may need a query. */
-  factors: readonly Factor[] | undefined
-  /** The user's factors that cannot be used now, once the factors are known. */
-  withheld: readonly Factor[]
-  /** The user's open reset, once the factors are known. */
-  reset: OpenReset | undefined
+  /** The user's factors, and what a reset requires; `undefined` until `accountOf` asks for them, which may need a query. */
+  account: KnownAccount | undefined
   /** The end of the grace period for setting up a factor, in milliseconds since 1970. */
   readonly graceUntil?: number
 }
@@ -73,7 +86,7 @@ export interface PendingRenewal {
 
 /** The state of a session that holds this record. */
 export function activeState(
-  { user, factors, withheld = [], reset }: Pick<Account, 'user'> & Partial<Account>,
+  { user, factors, withheld, reset }: Pick<Account, 'user'> & Partial<Account>,
   record: MfaRecord,
   graceUntil?: number,
 ): ActiveState {
@@ -83,11 +96,26 @@ export function activeState(
     user,
     userId,
     record,
-    factors,
-    withheld,
-    reset,
+    account: factors && withheld && knownAccount({ factors, withheld, reset }, record),
     ...(graceUntil !== undefined && { graceUntil }),
   }
+}
+
+/** What is known of an account in a session with this record. */
+export function knownAccount(
+  { factors, withheld, reset }: Pick<Account, 'factors' | 'withheld' | 'reset'>,
+  record: MfaRecord,
+): KnownAccount {
+  return { factors, withheld, reset: resetStateOf(record, reset) }
+}
+
+const NOTHING: ResetState = { requires: 'nothing' }
+
+/** What a reset permits ends with it, so the record names the reset that its session showed enough for. */
+function resetStateOf({ stage, mustEnroll }: MfaRecord, open: OpenReset | undefined): ResetState {
+  if (stage !== 'pending' || !open) return NOTHING
+  if (mustEnroll === open.id) return { requires: 'enrollment', open }
+  return { requires: open.kind === 'help_desk' ? 'bypass_code' : 'factor', open }
 }
 
 /** `req.mfa`: the state as the host sees it. A class, because every request of the host needs one. */

@@ -3,7 +3,7 @@ import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
 import type { MfaRecord } from './record.js'
 import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
-import { requestState } from './request-state.js'
+import type { RequestState } from './request-state.js'
 import { safeReturnTo } from './return-to.js'
 import { skipRepeatedSaves } from './saving.js'
 import {
@@ -18,6 +18,9 @@ import {
 /*
  * Session access: the only file that reads and writes `req.session` and `req.sessionStore`.
  */
+
+/** What was read of the session before it is asked whether it is current. */
+type ReadAhead = Pick<RequestState, 'readAhead'>
 
 /** The properties of a session that this package owns, or shares with the host by convention (`returnTo`). */
 interface SessionProperties {
@@ -112,8 +115,8 @@ export async function storeRecord(req: Request, record: MfaRecord): Promise<void
  * Stores the record if the session is still current, and returns whether it was.
  * @throws {SessionStoreError} when the session store fails.
  */
-export async function storeIfCurrent(req: Request, record: MfaRecord): Promise<boolean> {
-  if (!(await isCurrent(req, record.userId))) return false
+export async function storeIfCurrent(req: Request, record: MfaRecord, ahead?: ReadAhead): Promise<boolean> {
+  if (!(await isCurrent(req, record.userId, ahead))) return false
   await storeRecord(req, record)
   return true
 }
@@ -122,12 +125,12 @@ export async function storeIfCurrent(req: Request, record: MfaRecord): Promise<b
  * Whether the session is still current: stored, and in the state in which this request found it. A request that waited for
  * the service, the host or the rest of its own body asks this before it writes. If the session ended or changed in the
  * meantime, the late result is discarded and the session is detached, so that express-session does not store it again
- * when the response ends (R06, R07).
+ * when the response ends (R06, R07). `ahead`: where `readAhead` left what it read, if a step of this request may have called it.
  * @throws {SessionStoreError} when the session store fails.
  */
-export async function isCurrent(req: Request, userId: string): Promise<boolean> {
+export async function isCurrent(req: Request, userId: string, ahead?: ReadAhead): Promise<boolean> {
   const found = sessionOf(req).mfa
-  const data = await (requestState(req).readAhead ?? storedData(req))
+  const data = await (ahead?.readAhead ?? storedData(req))
   if (data && isSameActivity(Reflect.get(data, 'mfa'), found, { userId, sessionId: req.sessionID }))
     return true
   detachSession(req)
@@ -138,14 +141,13 @@ export async function isCurrent(req: Request, userId: string): Promise<boolean> 
  * Reads the session from its store beside a step that takes a round trip, too. `isCurrent` uses what was read only if the
  * request has waited for nothing else since; otherwise it reads again.
  */
-export function readAhead(req: Request): void {
-  const state = requestState(req)
+export function readAhead(req: Request, ahead: ReadAhead): void {
   const forget = () => {
-    state.readAhead = undefined
+    ahead.readAhead = undefined
   }
-  state.readAhead = storedData(req)
+  ahead.readAhead = storedData(req)
   // Everything that the answer lets continue at once runs before the next turn of the event loop.
-  state.readAhead.then(() => setImmediate(forget), forget)
+  ahead.readAhead.then(() => setImmediate(forget), forget)
 }
 
 /** Whether two values of `req.session.mfa` are the same login with the same challenge and enrollment under way. */
@@ -165,8 +167,8 @@ function isSameActivity(stored: unknown, found: unknown, owner: RecordOwner): bo
  * @throws {SessionEndedError} when the session ended or changed in the meantime.
  * @throws {SessionStoreError} when the session store fails.
  */
-export async function requireCurrent(req: Request, userId: string): Promise<void> {
-  if (!(await isCurrent(req, userId))) throw sessionEnded()
+export async function requireCurrent(req: Request, userId: string, ahead?: ReadAhead): Promise<void> {
+  if (!(await isCurrent(req, userId, ahead))) throw sessionEnded()
 }
 
 /**

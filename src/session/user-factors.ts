@@ -4,26 +4,21 @@ import { type Factor, readFactors } from '../protocol/factor.js'
 import { isKeyMethod, type Method } from '../protocol/methods.js'
 import { appContactOf } from './app-contact.js'
 import type { Account, SessionDeps } from './deps.js'
-import type { ActiveState } from './state.js'
+import { type ActiveState, type KnownAccount, knownAccount } from './state.js'
 import { keysOf } from './user-keys.js'
 
 type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledFactors' | 'resets'>
 
 /**
- * The user's factors, usable and withheld. The host is asked for them once per request.
+ * The user's factors, usable and withheld, and what a reset requires. The host is asked for them once per request.
  * @throws {HostError} when the host's list cannot be used.
  * @throws {ServiceError} when the service must say which factors the user has, and fails.
  */
-export async function factorsOf(
-  state: ActiveState,
-  deps: FactorDeps,
-): Promise<Pick<Account, 'factors' | 'withheld'>> {
-  if (state.factors) return { factors: state.factors, withheld: state.withheld }
-  const { factors, withheld, reset } = await readAccount(state.user, state.userId, deps)
-  state.factors = factors
-  state.withheld = withheld
-  state.reset = reset
-  return { factors, withheld }
+export async function accountOf(state: ActiveState, deps: FactorDeps): Promise<KnownAccount> {
+  if (state.account) return state.account
+  const account = knownAccount(await readAccount(state.user, state.userId, deps), state.record)
+  state.account = account
+  return account
 }
 
 /**

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { ItemStore } from '../../src/index.js'
+import { memoryStore } from '../../src/stores/memory.js'
 import { HOUR, SECOND, stopClock } from '../kit/clock.js'
 import { jsonAgent, signIn } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
@@ -41,6 +43,32 @@ describe('an attacker who knows the password of an account that was reset (R95)'
       expect(body.code).toBe('bypass_code_required')
     }
     expect(made.standIn.delivered).toEqual([])
+  })
+
+  it('gains nothing while the reset cannot be read: the account is not taken for one without a reset (R131)', async () => {
+    const clock = stopClock()
+    const store = memoryStore()
+    let isDown = false
+    const failing: ItemStore = {
+      ...store,
+      async read(owner) {
+        if (isDown && owner.startsWith('reset:')) throw new Error('connection lost')
+        return store.read(owner)
+      },
+    }
+    const made = recoveringHost({ forgets: false, options: { trustedDevices: { store: failing } } })
+    const { alice } = made.users
+    if (!alice) throw new Error('expected alice')
+    await made.account.reset(alice, { ...ORDER, factors: ['app'] })
+    clock.move(SECOND)
+    const thief = await signIn(made.app, 'alice')
+    isDown = true
+    await challenge(thief, 'email').expect(503)
+    await verify(thief, '123456', { factor: 'email' }).expect(503)
+    await thief.get('/secret').expect(503)
+    expect(made.standIn.delivered).toEqual([])
+    isDown = false
+    expect((await challenge(thief, 'email').expect(401)).body.code).toBe('bypass_code_required')
   })
 
   it('cannot guess the code: attempts are counted as for every code', async () => {

@@ -42,7 +42,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   client: { uses: ['protocol', ...LEAVES] },
   limits: { uses: ['stores', 'protocol', ...LEAVES], types: CONFIGURED },
   trust: { uses: ['stores', 'protocol', ...LEAVES] },
-  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows', 'recovery', 'trust'] },
+  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows', 'trust'] },
 
   // A flow takes the session's record as a value and returns the next one, so it knows `session` as a type only.
   flows: {
@@ -56,19 +56,29 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // Notifies the contacts of an account by itself, as most of its notices follow from no request.
   recovery: {
     uses: ['stores', 'trust', 'notices', 'protocol', ...LEAVES],
-    types: ['flows', 'limits', ...CONFIGURED],
+    // `session` for what it asks of the open resets, and for events.
+    types: ['limits', 'session', ...CONFIGURED],
   },
+  // Reads requests and writes responses, and knows no use case.
   http: {
-    uses: ['recovery', 'flows', 'pages', 'notices', 'session', 'trust', 'protocol', ...LEAVES],
+    uses: ['pages', 'session', 'protocol', ...LEAVES],
+    types: ['trust', ...CONFIGURED],
+  },
+  // The use cases of a request, which the entry points share.
+  actions: {
+    uses: ['http', 'recovery', 'flows', 'pages', 'notices', 'session', 'trust', 'protocol', ...LEAVES],
     types: ['diagnostics', 'limits', ...CONFIGURED],
   },
 
   routers: {
-    uses: ['http', 'recovery', 'flows', 'pages', 'notices', 'session', 'protocol', ...LEAVES],
+    uses: ['actions', 'http', 'recovery', 'flows', 'pages', 'notices', 'session', 'protocol', ...LEAVES],
     types: ['trust', ...CONFIGURED],
   },
-  guard: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts'] },
-  passport: { uses: ['http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
+  guard: {
+    uses: ['actions', 'http', 'flows', 'session', 'protocol', ...LEAVES],
+    types: [...CONFIGURED, 'host.ts'],
+  },
+  passport: { uses: ['actions', 'http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
 
   // Inspects other modules; no module below uses it.
   diagnostics: { uses: ['session', 'protocol', ...LEAVES], types: CONFIGURED },
@@ -112,17 +122,19 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'flows',
       'pages',
       'http',
+      'actions',
       ...LEAVES,
     ],
     types: ['protocol'],
   },
   'create-mfa.ts': {
-    uses: ['mfa.ts', 'http', 'routers', 'guard', 'passport'],
+    uses: ['mfa.ts', 'actions', 'routers', 'guard', 'passport'],
     types: ['options.ts', 'flows', 'protocol'],
   },
   'index.ts': {
     uses: ['create-mfa.ts', 'mfa-client.ts', 'verify-webhook.ts', 'guard', 'errors.ts'],
     types: [
+      'actions',
       'http',
       'options',
       'options.ts',
@@ -160,6 +172,7 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
       'src/options.ts',
       'src/options/',
       'src/trust/options.ts',
+      'src/actions/',
       'src/session/',
       'src/guard/',
       'src/passport/',
@@ -234,6 +247,27 @@ describe('the layering of the plugin', () => {
     const session = /\b(?:req|request)\s*(?:\?\.|\.)\s*session\b(?!ID)|\bsessionStore\b|['"]session['"]/
     expect(plugin.filter(({ code }) => session.test(code)).map(({ path }) => path)).toEqual([
       'src/session/store.ts',
+    ])
+  })
+
+  it('looks up what it keeps for a request only where a request enters, and hands it over from there', () => {
+    const lookUp = /\brequestState(?:<[^(]*>)?\(/
+    expect(plugin.filter(({ code }) => lookUp.test(code)).map(({ path }) => path)).toEqual([
+      // Functions that the host calls with its request.
+      'src/actions/account.ts',
+      'src/actions/proven-change.ts',
+      'src/guard/require-mfa.ts',
+      'src/guard/require-strongest.ts',
+      'src/guard/session-gate.ts',
+      'src/guard/start-mfa.ts',
+      'src/guard/upgrade.ts',
+      // A response knows its request alone.
+      'src/http/problem.ts',
+      'src/passport/strategy.ts',
+      'src/routers/route.ts',
+      // Passport calls `req.logIn` with the request.
+      'src/session/log-in.ts',
+      'src/session/request-state.ts',
     ])
   })
 

@@ -71,7 +71,7 @@ describe('public names', () => {
         'src/host.ts',
         'src/flows/events.ts',
         'src/pages/view.ts',
-        'src/http/account.ts',
+        'src/actions/account.ts',
       ],
       async (path) => {
         const names = await membersIn(path)

@@ -155,6 +155,30 @@ describe('the language switch', () => {
   })
 })
 
+describe('the language of a request', () => {
+  it('is asked of the host once, for the message, the check of the code and the page', async () => {
+    let asked = 0
+    const made = offering({
+      locale: () => {
+        asked++
+        return 'de'
+      },
+    })
+    const { standIn } = made
+    const timesAsked = async (request: PromiseLike<unknown>) => {
+      asked = 0
+      await request
+      return asked
+    }
+    const browser = browserAgent(made.app)
+    await login(browser, 'alice').type('form').expect(200)
+    expect(await timesAsked(browser.get('/mfa?choose').expect(200))).toBe(1)
+    expect(await timesAsked(browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }))).toBe(1)
+    expect(await timesAsked(browser.post('/mfa/verify').type('form').send({ code: '000000' }))).toBe(1)
+    expect(standIn.calls.at(-1)).toMatchObject({ verb: 'verify', request: { locale: 'de' } })
+  })
+})
+
 describe('the offered languages', () => {
   it('are the only ones of the pages', () =>
     everyCase(

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
-import { browserSeal } from './browser-seal.js'
+import { browserSeal } from '../http/browser-seal.js'
 
 /*
  * An enrollment page can be loaded again, on another process too, so QR code and key are kept for as long.

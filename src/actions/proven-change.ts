@@ -45,8 +45,7 @@ async function factorsBefore(
   deps: RouteDeps,
   { kind, userId, factor }: ReportedChange,
 ): Promise<readonly Factor[]> {
-  const { factors: found, withheld } = state
-  const account = found ? { factors: found, withheld } : await readAccount(state.user, userId, deps)
+  const account = state.account ?? (await readAccount(state.user, userId, deps))
   const factors = existingFactors(account)
   if (kind === 'removed') return [...factors, factor]
   const binding = ({ method, contact }: Factor) => factorBinding(userId, method, contact)

@@ -2,9 +2,12 @@ import { SessionEndedError } from '../errors.js'
 import { revokeDevices } from '../flows/account-security.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
+import { type Finish, planVerification, type VerificationPlan } from '../flows/login-step.js'
 import { existingFactors, type MfaUser } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, verifyCode } from '../flows/verify.js'
 import { verifyKey } from '../flows/verify-key.js'
+import { wasOfferedKey } from '../http/key-offer.js'
+import { wantsHtml } from '../http/request.js'
 import type { Attempts } from '../limits/attempts.js'
 import { maskForOwner } from '../protocol/destination.js'
 import type { KeyResponse } from '../protocol/keys.js'
@@ -14,14 +17,10 @@ import { newTransaction } from '../session/find-state.js'
 import { continueWithEnrollment } from '../session/must-enroll.js'
 import { logIn } from '../session/passport-request.js'
 import type { MfaRecord } from '../session/record.js'
-import { requestState } from '../session/request-state.js'
 import type { PendingVerification } from '../session/state.js'
 import { isCurrent, readAhead, storeIfCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
-import { mustEnroll, needsBypassCode } from './enrollment.js'
-import { wasOfferedKey } from './key-offer.js'
 import { notify } from './notify.js'
-import { wantsHtml } from './request.js'
 
 /** The steps in which verifications differ. */
 export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode> {
@@ -41,9 +40,9 @@ export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode>
   readonly trustBrowser?: boolean | undefined
   /**
    * How the session becomes verified: here (`log-in`), by the `req.logIn` that Passport calls next (`passport`), or not at all
-   * because the strategy approves a single request (`request`). `enroll`: it stays pending, and the user sets up a new factor.
+   * because the strategy approves a single request (`request`). `enrollFor`: it stays pending, and the user sets up a new factor.
    */
-  readonly finish: 'log-in' | 'passport' | 'request' | 'enroll'
+  readonly finish: VerificationPlan['finish']
 }
 
 /** An accepted code that this request turned into a verified session, or that Passport turns into one next. */
@@ -72,12 +71,12 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   context: RequestContext,
   steps: VerificationSteps<Accepted>,
 ): Promise<Verified | Refused> {
-  const { req, deps, state, reset } = context
+  const { req, deps, shared, state, reset } = context
   const checked = await deps.admission.admit(req, () => steps.check())
   await notifyOfAttempt(context, checked)
   if (checked.outcome === 'refused') {
     // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).
-    return (await isCurrent(req, state.userId)) ? checked : refuse({ code: 'session_ended' })
+    return (await isCurrent(req, state.userId, shared)) ? checked : refuse({ code: 'session_ended' })
   }
   const { method, shown, amr, backupCodesLeft } = checked
   const device = await releaseOnError(context, steps.approval, async () => {
@@ -90,7 +89,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     userId: state.userId,
     shown,
     amr,
-    record: steps.enrolls && reset ? startedNow(state.record) : state.record,
+    record: steps.enrolls && reset.open ? startedNow(state.record) : state.record,
     keepReturnTo: steps.finish === 'passport',
     ...(backupCodes && { backupCodes }),
     ...(steps.enrolls && { enrolled: { next: nextAfter(context) } }),
@@ -101,7 +100,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     },
     async release() {
       await deps.approvals.release(steps.approval)
-      if (device !== undefined) await deps.browsers?.revoke(req, state.userId, device)
+      if (device !== undefined) await deps.browsers?.revoke({ req, shared }, state.userId, device)
     },
   }
   if (!(await finish(context, steps.finish, pending))) return refuse({ code: 'session_ended' })
@@ -110,7 +109,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     method,
     ...(steps.trustBrowser && { trusted: device !== undefined }),
     ...(backupCodesLeft !== undefined && { backupCodesLeft }),
-    ...(steps.finish === 'enroll' && { mustEnroll: true }),
+    ...(typeof steps.finish === 'object' && { mustEnroll: true }),
     ...(keyOffer && { keyOffer: true }),
   }
 }
@@ -128,14 +127,11 @@ export interface ShownProof {
 export async function verifyFactor(
   context: RequestContext,
   { code = '', response, factor, trust }: ShownProof,
-  finish: 'log-in' | 'passport' | 'request',
+  finish: Finish,
 ): Promise<Verified | Refused> {
   const { deps, state, user, reset } = context
-  if (needsBypassCode(context) && finish !== 'request' && finish !== 'passport') {
-    return refuse({ code: 'bypass_code_required' })
-  }
-  // A code cannot replace the new factor, and Passport would sign the user in without it.
-  if (mustEnroll(context) || (reset && finish !== 'log-in')) return refuse({ code: 'enrollment_required' })
+  const plan = planVerification(state.stage, reset, finish)
+  if ('code' in plan) return refuse(plan)
   // Further steps wait before the session is compared with the store, so reading it ahead would be in vain.
   const waitsFurther = trust || deps.recovery !== undefined
   const checking = waitsFurther ? deps : { ...deps, attempts: readingAhead(context) }
@@ -150,19 +146,19 @@ export async function verifyFactor(
       if (isStrongest(user, shown)) await deps.recovery?.cancel(user.userId, 'strong_factor')
     },
     onVerified: ({ method }) => emitVerified(deps, state.record, method),
-    trustBrowser: !reset && trust,
-    mayOfferKey: !reset && finish === 'log-in' && state.stage === 'pending',
-    finish: reset ? 'enroll' : finish,
+    trustBrowser: plan.mayTrust && trust,
+    mayOfferKey: plan.mayOfferKey,
+    finish: plan.finish,
   })
 }
 
 /** The limits, which read the session from its store while they acquire an approval, so that both take one round trip. */
-function readingAhead({ req, deps: { attempts } }: RequestContext): Attempts {
+function readingAhead({ req, shared, deps: { attempts } }: RequestContext): Attempts {
   return {
     ...attempts,
     succeeded(attempt, approval) {
       const approved = attempts.succeeded(attempt, approval)
-      readAhead(req)
+      readAhead(req, shared)
       return approved
     },
   }
@@ -175,17 +171,17 @@ function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
 
 /** Creates the verified session, or leaves that to Passport. False if the session ended or changed in the meantime (R07). */
 async function finish(
-  { req, state, reset }: RequestContext,
+  { req, shared, state }: RequestContext,
   how: VerificationSteps['finish'],
   pending: PendingVerification,
 ): Promise<boolean> {
-  if (how === 'request') return approveRequest(req, state.record, pending)
-  if (how !== 'enroll') requestState(req).pendingVerification = pending
+  if (how === 'request') return approveRequest({ req, shared }, state.record, pending)
+  if (typeof how !== 'object') shared.pendingVerification = pending
   if (how === 'passport') return true
   try {
-    if (how === 'log-in') await logIn(req, state.user)
+    if (typeof how !== 'object') await logIn(req, state.user)
     else {
-      await continueWithEnrollment(req, state, reset?.id ?? '', () => pending.release())
+      await continueWithEnrollment({ req, shared }, state, how.enrollFor, () => pending.release())
       await pending.onVerified?.()
     }
     return true
@@ -197,12 +193,12 @@ async function finish(
 
 /** Keeps the session as it is, except that the same challenge cannot approve another request. */
 async function approveRequest(
-  req: RequestContext['req'],
+  { req, shared }: Pick<RequestContext, 'req' | 'shared'>,
   { challenge: _used, ...record }: MfaRecord,
   pending: PendingVerification,
 ): Promise<boolean> {
   const next = { ...record, transaction: newTransaction() }
-  const isStored = await storeIfCurrent(req, next).catch(async (error: unknown) => {
+  const isStored = await storeIfCurrent(req, next, shared).catch(async (error: unknown) => {
     await pending.release()
     throw error
   })
@@ -226,7 +222,7 @@ async function releaseOnError<Result>(
 
 /** Trusts this browser, if it may be trusted, and returns the device's id. */
 async function trustBrowser(
-  { req, deps, state, user }: RequestContext,
+  { req, deps, shared, state, user }: RequestContext,
   method: Method | 'backup',
 ): Promise<string | undefined> {
   // A user who needs a backup code may have lost a factor to an attacker, so the browser is not trusted (R63).
@@ -235,7 +231,7 @@ async function trustBrowser(
   const required = factorChange(deps.settings, user)
   if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
   const account = { user: state.user, userId: state.userId, factors: user.factors, withheld: user.withheld }
-  return deps.browsers?.remember(req, account, state.record.startedAt)
+  return deps.browsers?.remember({ req, shared }, account, state.record.startedAt)
 }
 
 /** Whether to offer a passkey: the user signed in with a code, has no passkey, and was not offered one in this browser lately. */

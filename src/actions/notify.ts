@@ -1,13 +1,13 @@
 import type { Request } from 'express'
 import type { Deps } from '../flows/deps.js'
+import { localesOf } from '../http/locale.js'
+import { addressOf, locationOf } from '../http/request.js'
 import { composeNotice } from '../notices/compose.js'
 import type { NoticeFacts } from '../notices/notice.js'
 import type { ActiveState } from '../session/state.js'
 import type { Settings } from '../settings.js'
 import { browserName } from '../trust/browser-name.js'
 import type { NotMeLinks } from '../trust/not-me-links.js'
-import { localesOf } from './locale.js'
-import { addressOf, locationOf } from './request.js'
 
 /** What a notice is about, besides the request that caused it. */
 export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to' | 'keyName'>

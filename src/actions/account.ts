@@ -5,6 +5,7 @@ import { maskForOwner } from '../protocol/destination.js'
 import { type Factor, type FactorInput, readFactors } from '../protocol/factor.js'
 import type { BypassCode } from '../recovery/bypass-code.js'
 import { renewSession } from '../session/renew.js'
+import { requestState } from '../session/request-state.js'
 import { userIdOf } from '../session/user-id.js'
 import { gateOf, type RouteDeps } from './deps.js'
 import { notify } from './notify.js'
@@ -116,8 +117,9 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     },
     revokeDevices,
     async renewSession(req, user) {
-      gateOf(req, deps)
-      await renewSession(req, deps, deps.approvals, user)
+      const shared = requestState<RouteDeps>(req)
+      gateOf(shared, deps)
+      await renewSession({ req, deps, shared }, deps.approvals, user)
     },
     async secure(user) {
       if (!deps.sessionsValidAfter) {

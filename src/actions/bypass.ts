@@ -11,10 +11,10 @@ import type { Verified } from './verification.js'
  * @throws {SessionEndedError} when the session ended in the meantime.
  */
 export async function verifyBypassCode(
-  { req, deps, state, reset }: RequestContext,
+  { req, deps, shared, state, reset }: RequestContext,
   code: string,
 ): Promise<Verified | Refused> {
-  if (!reset) return refuse({ code: 'session_ended' })
+  if (reset.requires !== 'bypass_code') return refuse({ code: 'session_ended' })
   const { recovery, emit } = deps
   const { userId, record } = state
   const verdict = await checkShown(deps, {
@@ -27,6 +27,6 @@ export async function verifyBypassCode(
     return verdict
   }
   emit({ type: 'bypass_code_used', userId })
-  await continueWithEnrollment(req, state, reset.id, async () => {})
+  await continueWithEnrollment({ req, shared }, state, reset.open.id, async () => {})
   return { outcome: 'verified', method: 'backup', mustEnroll: true }
 }

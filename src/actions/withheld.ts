@@ -1,7 +1,7 @@
 import type { MfaUser } from '../flows/user.js'
+import type { Problem } from '../http/problem.js'
 import type { ActiveState } from '../session/state.js'
 import type { Settings } from '../settings.js'
-import type { Problem } from './problem.js'
 
 type Withheld = Pick<MfaUser, 'factors' | 'withheld'>
 

@@ -1,11 +1,11 @@
 import type { Request } from 'express'
 import type { Deps } from '../flows/deps.js'
+import { locationOf } from '../http/request.js'
+import { type CookieExchange, trustCookie } from '../http/trust-cookie.js'
 import type { Account, TrustedBrowsers } from '../session/deps.js'
 import type { Settings } from '../settings.js'
 import { browserName } from '../trust/browser-name.js'
 import { bindingOf, type Device, type DeviceOwner, type Devices } from '../trust/devices.js'
-import { locationOf } from './request.js'
-import { trustCookie } from './trust-cookie.js'
 
 /** Trusted devices for requests: with cookies and browser names. */
 export interface Browsers extends TrustedBrowsers {
@@ -15,11 +15,14 @@ export interface Browsers extends TrustedBrowsers {
    * Trusts the browser of this request, if the user may and the session that began at `startedAt` is still valid. Returns the
    * device's id, or `undefined` if the browser was not trusted. Never fails.
    */
-  remember(req: Request, account: Account, startedAt: number): Promise<string | undefined>
+  remember(exchange: CookieExchange, account: Account, startedAt: number): Promise<string | undefined>
   /** The user's devices, the last used first; `current` marks the browser of this request. */
-  list(req: Request, account: Account): Promise<readonly (Device & { readonly current: boolean })[]>
+  list(
+    exchange: CookieExchange,
+    account: Account,
+  ): Promise<readonly (Device & { readonly current: boolean })[]>
   /** Revokes one device, and returns whether it existed. */
-  revoke(req: Request, userId: string, id: string): Promise<boolean>
+  revoke(exchange: CookieExchange, userId: string, id: string): Promise<boolean>
   /** Revokes all devices of the user, and returns how many there were. */
   revokeAll(userId: string): Promise<number>
 }
@@ -36,23 +39,23 @@ export function browsersWith(
     binding: bindingOf(factors, options.fingerprint ? String(options.fingerprint(user)) : ''),
   })
   const isAllowed = (req: Request, user: Express.User) => options.canTrust?.(user, req) !== false
-  const idsIn = (req: Request) => cookie.read(req).map(({ id }) => id)
+  const idsIn = (exchange: CookieExchange) => cookie.read(exchange).map(({ id }) => id)
 
   return {
     offer: (req, user) => (isAllowed(req, user) ? options.maxAgeMs : undefined),
 
-    async recognize(req, account) {
+    async recognize(exchange, account) {
       const { user, userId } = account
-      const entries = cookie.read(req)
+      const entries = cookie.read(exchange)
       if (entries.length === 0) return undefined
       try {
-        if (!isAllowed(req, user)) return undefined
+        if (!isAllowed(exchange.req, user)) return undefined
         const found = await devices.recognize(ownerOf(account), entries)
         if (found.outcome === 'unknown') {
           if (found.copied) emit({ type: 'device_copied', userId })
           return undefined
         }
-        if (found.entry) cookie.write(req, found.entry, [])
+        if (found.entry) cookie.write(exchange, found.entry, [])
         emit({ type: 'device_recognized', userId, device: found.device })
         return found.device
       } catch (error) {
@@ -66,12 +69,13 @@ export function browsersWith(
 
     holds: (device, account) => devices.holds(ownerOf(account), device),
 
-    async remember(req, account, startedAt) {
+    async remember(exchange, account, startedAt) {
+      const { req } = exchange
       try {
         if (!isAllowed(req, account.user)) return undefined
         const location = locationOf(req, settings)
         const browser = { ...browserName(req.get('user-agent')), ...(location && { location }) }
-        const replaced = idsIn(req)
+        const replaced = idsIn(exchange)
         const owner = ownerOf(account)
         const theirs = (await devices.list(owner)).map(({ id }) => id).filter((id) => replaced.includes(id))
         const entry = await devices.trust(owner, browser, theirs)
@@ -80,7 +84,7 @@ export function browsersWith(
           await devices.revoke(account.userId, entry.id)
           return undefined
         }
-        cookie.write(req, entry, theirs)
+        cookie.write(exchange, entry, theirs)
         emit({ type: 'device_trusted', userId: account.userId, device: entry.id })
         return entry.id
       } catch (error) {
@@ -89,17 +93,17 @@ export function browsersWith(
       }
     },
 
-    async list(req, account) {
-      const here = new Set(idsIn(req))
+    async list(exchange, account) {
+      const here = new Set(idsIn(exchange))
       return (await devices.list(ownerOf(account))).map((device) => ({
         ...device,
         current: here.has(device.id),
       }))
     },
 
-    async revoke(req, userId, id) {
+    async revoke(exchange, userId, id) {
       if (!(await devices.revoke(userId, id))) return false
-      if (idsIn(req).includes(id)) cookie.write(req, undefined, [id])
+      if (idsIn(exchange).includes(id)) cookie.write(exchange, undefined, [id])
       emit({ type: 'devices_revoked', userId, count: 1, why: 'user' })
       return true
     },

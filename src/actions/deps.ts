@@ -3,13 +3,13 @@ import type { Diagnostics } from '../diagnostics/diagnostics.js'
 import { HostError } from '../errors.js'
 import type { Deps } from '../flows/deps.js'
 import type { EventMetrics } from '../flows/metrics.js'
+import type { Admission } from '../http/admission.js'
 import type { RepeatedFailures } from '../limits/repeated-failures.js'
 import type { RenderView } from '../pages/view.js'
 import type { AccountRecovery } from '../recovery/recovery.js'
 import type { Resets } from '../recovery/resets.js'
-import { requestState } from '../session/request-state.js'
+import type { RequestState } from '../session/request-state.js'
 import type { NotMeLinks } from '../trust/not-me-links.js'
-import type { Admission } from './admission.js'
 import type { Browsers } from './trusted-browsers.js'
 
 /** What the routes, the gate and the strategy work with, built once from the options. */
@@ -30,14 +30,8 @@ export interface RouteDeps extends Deps {
 }
 
 /** Marks a request as one that passed the gate, for the routes and guards after it. */
-export function setGate(req: Request, deps: RouteDeps): void {
-  const state = requestState<RouteDeps>(req)
-  state.gates = state.gates ? [...state.gates, deps] : [deps]
-}
-
-/** What the last gate that this request passed was built from, if it passed one. */
-export function findGate(req: Request): RouteDeps | undefined {
-  return requestState<RouteDeps>(req).gates?.at(-1)
+export function setGate(shared: RequestState<RouteDeps>, deps: RouteDeps): void {
+  shared.gates = shared.gates ? [...shared.gates, deps] : [deps]
 }
 
 /**
@@ -45,10 +39,10 @@ export function findGate(req: Request): RouteDeps | undefined {
  * options.
  * @throws {HostError} when the request passed no gate, or none that was built from the caller's options.
  */
-export function gateOf(req: Request, own?: RouteDeps): RouteDeps {
-  const gate = findGate(req)
+export function gateOf(shared: RequestState<RouteDeps>, own?: RouteDeps): RouteDeps {
+  const gate = shared.gates?.at(-1)
   if (gate) {
-    checkOptions(req, own)
+    checkOptions(shared, own)
     return gate
   }
   throw new HostError(
@@ -61,8 +55,7 @@ export function gateOf(req: Request, own?: RouteDeps): RouteDeps {
  * Checks that one of the gates that this request passed, if any, was built from the same options as the caller.
  * @throws {HostError} otherwise: each would count wrong codes for itself, and have its own settings.
  */
-export function checkOptions(req: Request, own: RouteDeps | undefined): void {
-  const { gates } = requestState<RouteDeps>(req)
+export function checkOptions({ gates }: RequestState<RouteDeps>, own: RouteDeps | undefined): void {
   if (!own || !gates || gates.includes(own)) return
   throw new HostError(
     'ERR_MFA_TWO_OPTIONS',
