@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { type RouteDeps, setGate } from '../http/deps.js'
+import { mountPathError, type RouteDeps, setGate } from '../http/deps.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
@@ -25,17 +25,21 @@ export function sessionGate(deps: RouteDeps): RequestHandler {
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
     if (req.sessionID === sessionId) deps.diagnostics.inspect(req, res)
     deps.recovery?.lookForDueNotices()
+    const wrong = deps.wiring.wrongMountPath(req)
+    if (wrong) throw mountPathError(deps.settings, wrong.at)
     if (state.stage !== 'pending' || isPendingPath(req) || isSubresource(req)) return next()
     return sendToChallenge(req, res, state, deps)
   }
 
-  return function mfaSession(req, res, next) {
+  const mfaSession: RequestHandler = (req, res, next) => {
     const request = requestState<RouteDeps>(req)
     if (!isOfExpress(req)) request.readOnly = true
     if (request.readOnly) return inspectOnly(req, deps, next)
     const { sessionID } = req
     withState(req, deps, next, (state) => pass(req, res, next, state, sessionID))
   }
+  deps.wiring.addGate(mfaSession)
+  return mfaSession
 }
 
 /**

@@ -53,6 +53,7 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
     res.json({ status: 'mfa_required', next: settings.path, factors })
   }
 
+  deps.wiring.addPart(start)
   return forAnyRoute(function startMfa(req, res, next) {
     start(req, res, next).catch(next)
   })
