@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { onlyGiven } from '../option-rules.js'
 import type { Caller } from '../protocol/caller.js'
+import { COUNTERSIGN_CODES } from '../protocol/code.js'
 import { formatUser } from '../protocol/contact.js'
 import { KEY_VERBS, KEYS_PATH } from '../protocol/key-verbs.js'
 import type { KeyVerbs } from '../protocol/keys.js'
@@ -10,7 +11,7 @@ import type { TranscriptionService } from '../protocol/transcription.js'
 import { VERBS } from '../protocol/verbs.js'
 import { verifyAnswer } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
-import type { Dialect } from './dialect.js'
+import { COUNTERSIGN, type Dialect } from './dialect.js'
 import { jobClient } from './job-client.js'
 import { liveClient } from './live-client.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
@@ -153,6 +154,8 @@ export function dialectClient(
       }
     },
 
+    // A dialect of other parts belongs to another service.
+    ...(dialect === COUNTERSIGN && { codes: COUNTERSIGN_CODES }),
     // Only the Countersign service has these endpoints.
     ...(dialect.extras && verbClient<OwnVerbs>(OWN_VERBS, calls)),
     ...(keysPath !== undefined && {

@@ -29,6 +29,8 @@ export type Refusal =
       /** The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow. */
       readonly clockSteps?: number
     }
+  /** No code of the factor looks like this, so it was not checked and no attempt was counted. */
+  | { readonly code: 'malformed_code' }
   /** The response of the security key or passkey was not accepted; `fault` says why. */
   | {
       readonly code: 'invalid_key'
@@ -87,6 +89,7 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   enrollment_not_allowed: 403,
   session_ended: 401,
   invalid_code: 401,
+  malformed_code: 400,
   invalid_key: 401,
   unknown_key: 404,
   code_expired: 401,

@@ -1,4 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { COUNTERSIGN_CODES } from '../protocol/code.js'
 import { formatUser } from '../protocol/contact.js'
 import { KEY_METHODS } from '../protocol/methods.js'
 import type { CompleteMfaService, MfaService, VerifyAnswer } from '../protocol/service.js'
@@ -122,6 +123,8 @@ export function testService(
       const hadFactor = factor === 'app' ? apps.delete(user) : backupCodes.delete(user)
       return { outcome: hadFactor ? 'removed' : 'none' }
     },
+
+    codes: COUNTERSIGN_CODES,
 
     async factorsOf({ contact }) {
       const user = formatUser(contact)

@@ -1,5 +1,6 @@
 import type { EnrollAppRequest } from 'countersign/protocol'
 import {
+  COUNTERSIGN_CODES,
   type CompleteMfaService,
   type TranscriptionService,
   transcriptionWire,
@@ -90,6 +91,7 @@ export function inProcessService(
         parseRemoveFactor({ ...userFields(request), Factor: request.factor.toUpperCase() }),
         removeFactor,
       ),
+    codes: COUNTERSIGN_CODES,
     keys: inProcessKeys(context, findApplication),
     async transcribe(request) {
       if (!transcriptionWire.isAddress(request.file)) await fileStats(request.file)
