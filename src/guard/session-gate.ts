@@ -9,6 +9,7 @@ import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState, SessionState } from '../session/state.js'
 import { storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
+import { checkMounted } from './any-route-handler.js'
 import { missingFactor } from './missing-factor.js'
 import { withState } from './with-state.js'
 
@@ -32,6 +33,7 @@ export function sessionGate(deps: RouteDeps): RequestHandler {
   }
 
   const mfaSession: RequestHandler = (req, res, next) => {
+    checkMounted('mfa.session', 'app.use(mfa.session)', next)
     const request = requestState<RouteDeps>(req)
     if (!isOfExpress(req)) request.readOnly = true
     if (request.readOnly) return inspectOnly(req, deps, next)

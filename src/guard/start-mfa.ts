@@ -11,7 +11,7 @@ import { withheldProblem } from '../http/withheld.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { logIn, userOf } from '../session/passport-request.js'
-import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
+import { type AnyRouteHandler, checkMounted, forAnyRoute } from './any-route-handler.js'
 
 /**
  * The handler after a login without a session: starts the pending login and responds. A browser is redirected to the
@@ -55,6 +55,7 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
 
   deps.wiring.addPart(start)
   return forAnyRoute(function startMfa(req, res, next) {
+    checkMounted('mfa.startMfa', "app.post('/login', …, mfa.startMfa)", next)
     start(req, res, next).catch(next)
   })
 }
