@@ -1,4 +1,4 @@
-import { COUNTERSIGN_CODES } from 'countersign/protocol'
+import { wire } from 'countersign/protocol'
 import * as z from 'zod'
 import { type Duration, durationMs } from './duration.js'
 
@@ -39,7 +39,7 @@ function duration(min: Duration, max: Duration, initial: Duration, hint: string)
 }
 
 // A client refuses other codes itself.
-const { delivered, backup } = COUNTERSIGN_CODES
+const { delivered, backup } = wire.COUNTERSIGN_CODES
 
 /**
  * Every limit of an application with its unit, allowed range, default and description. The service does not start with a value

@@ -54,16 +54,6 @@ export interface CodeShapes {
   readonly backup: CodeShape
 }
 
-const DIGITS = '0123456789'
-
-/** The codes of the Countersign service, whatever its limits are set to: its ranges are taken from here. */
-export const COUNTERSIGN_CODES = {
-  delivered: { alphabet: DIGITS, shortest: 6, longest: 10 },
-  app: { alphabet: DIGITS, shortest: 6, longest: 6 },
-  // Crockford's base32.
-  backup: { alphabet: `${DIGITS}ABCDEFGHJKMNPQRSTVWXYZ`, shortest: 13, longest: 32 },
-} as const satisfies CodeShapes
-
 /** Whether a canonical code has a shape. */
 export function hasShape(code: string, { alphabet, shortest, longest }: CodeShape): boolean {
   const characters = [...code]

@@ -3,7 +3,7 @@
 export { ServiceError, TranscriptionError } from '../errors.js'
 export { isAccountAddress } from './account-address.js'
 export type { Caller } from './caller.js'
-export { COUNTERSIGN_CODES, canonicalBackupCode, canonicalCode } from './code.js'
+export { canonicalBackupCode, canonicalCode } from './code.js'
 export { type Contact, canonicalUser, contactFits, formatUser, parseUser } from './contact.js'
 export { maskContact } from './destination.js'
 export { guessingSentence } from './guessing-bound.js'

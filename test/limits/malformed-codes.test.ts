@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ServiceAddress } from '../../src/client/address.js'
 import { httpService } from '../../src/client/service.js'
-import { COUNTERSIGN_CODES } from '../../src/protocol/index.js'
+import { COUNTERSIGN_CODES } from '../../src/protocol/wire.js'
 import { readServiceAddress } from '../../src/settings.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, host, signIn, signInFully } from '../kit/host.js'

@@ -1,10 +1,10 @@
 import type { EnrollAppRequest } from 'countersign/protocol'
 import {
-  COUNTERSIGN_CODES,
   type CompleteMfaService,
   type TranscriptionService,
   transcriptionWire,
   VERIFY_TYPE,
+  wire,
 } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { deliveryState } from '../delivery/delivery-state.js'
@@ -91,7 +91,7 @@ export function inProcessService(
         parseRemoveFactor({ ...userFields(request), Factor: request.factor.toUpperCase() }),
         removeFactor,
       ),
-    codes: COUNTERSIGN_CODES,
+    codes: wire.COUNTERSIGN_CODES,
     keys: inProcessKeys(context, findApplication),
     async transcribe(request) {
       if (!transcriptionWire.isAddress(request.file)) await fileStats(request.file)
