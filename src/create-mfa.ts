@@ -195,6 +195,7 @@ const ALL_ROUTES: readonly Routes[] = [
 function routerWith(deps: RouteDeps, ...parts: readonly Routes[]): Router {
   const router = Router()
   for (const addRoutes of parts) addRoutes(router, deps)
+  deps.wiring.addPart(router)
   if (router.stack.length > 0) addAssets(router)
   return router
 }

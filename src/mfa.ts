@@ -5,6 +5,7 @@ import { validatedService } from './client/in-process-service.js'
 import { httpService, type ServiceObserver } from './client/service.js'
 import { diagnosticsFor } from './diagnostics/diagnostics.js'
 import { observeName } from './diagnostics/service-name.js'
+import { wiringFor } from './diagnostics/wiring.js'
 import { backupCodesOf } from './flows/backup-codes.js'
 import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
@@ -111,6 +112,7 @@ function build(options: unknown): RouteDeps {
     banner: (req, graceUntil) => graceBannerFor(req, graceUntil, settings),
     admission: admissionWith(settings),
     diagnostics,
+    wiring: wiringFor(settings),
     metrics,
     render: render ? (view, frame) => render(view, frame, standard) : standard,
   }

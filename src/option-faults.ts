@@ -15,6 +15,15 @@ export function optionFaults(
   })
 }
 
+/** Whether a value is what `createMfa` returned, or a copy of it, in place of options. */
+export function hasParts(given: unknown): boolean {
+  return (
+    typeof given === 'object' &&
+    given !== null &&
+    ['router', 'strategy', 'requireMfa'].every((part) => part in given)
+  )
+}
+
 function hint(given: string, known: readonly string[]): string {
   const [nearest] = known
     .map((name) => ({ name, edits: edits(given.toLowerCase(), name.toLowerCase()) }))

@@ -1,6 +1,6 @@
 import { type ServiceSettings, serviceAddress } from './client/address.js'
 import { OptionsError } from './errors.js'
-import { optionFaults } from './option-faults.js'
+import { hasParts, optionFaults } from './option-faults.js'
 import { onlyGiven } from './option-rules.js'
 import { type CompleteOptions, optionsSchema } from './options.js'
 import { languageKey } from './protocol/language.js'
@@ -45,6 +45,11 @@ function keySettings(keys: CompleteOptions['keys'], hasOwnRecord: boolean) {
  * @throws {OptionsError} with all faults together, each with its remedy (R18).
  */
 export function readOptions(given: unknown): Settings {
+  if (hasParts(given)) {
+    throw new OptionsError([
+      'createMfa was given a copy of what createMfa returned, which are no options: pass the options, or what it returned itself',
+    ])
+  }
   const { service, ...rest } = asObject(given)
   const theirs = readService(service)
   const ours = optionsSchema.safeParse(onlyGiven(rest))
@@ -133,6 +138,11 @@ const VERBS = ['send', 'verify'] as const
  * @throws {OptionsError} with all faults together, each with its remedy (R18).
  */
 export function readServiceAddress(given: unknown): ServiceSettings {
+  if (hasParts(given)) {
+    throw new OptionsError([
+      'mfaClient was given what createMfa returned, which is no address: use mfa.client',
+    ])
+  }
   const address = serviceAddress.safeParse(onlyGiven(asObject(given)))
   if (address.success) return address.data
   throw new OptionsError(optionFaults(address.error, serviceAddress))

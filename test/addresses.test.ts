@@ -7,10 +7,11 @@ import { everyCase } from './kit/every-case.js'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** Addresses of others that documents, package files and sources name. Each was checked to belong to whom it says. */
+/** Addresses of others that documents, package files and sources name. */
 const OTHERS = [
   'api.openai.com',
   'api.twilio.com',
+  'auth0.com/docs/',
   'cheatsheetseries.owasp.org',
   'cockroachlabs.com/docs/',
   'dev.to/aws-heroes/',

@@ -1,3 +1,4 @@
+import { wire } from 'countersign/protocol'
 import * as z from 'zod'
 import { type Duration, durationMs } from './duration.js'
 
@@ -37,12 +38,15 @@ function duration(min: Duration, max: Duration, initial: Duration, hint: string)
   return { hint, unit: 'ms', min, max, default: initial }
 }
 
+// A client refuses other codes itself.
+const { delivered, backup } = wire.COUNTERSIGN_CODES
+
 /**
  * Every limit of an application with its unit, allowed range, default and description. The service does not start with a value
  * outside the range.
  */
 export const LIMIT_RANGES = {
-  codeDigits: count('digits', 6, 10, 6, 'Length of a code that is sent.'),
+  codeDigits: count('digits', delivered.shortest, delivered.longest, 6, 'Length of a code that is sent.'),
   // R36
   codeLifetime: duration('1m', '10m', '5m', 'How long a code sent to a phone is valid.'),
   emailCodeLifetime: duration('1m', '10m', '10m', 'How long a code sent by email is valid.'),
@@ -145,8 +149,8 @@ export const LIMIT_RANGES = {
   backupCodes: count('codes', 8, 16, 10, 'Codes in a set of backup codes.'),
   backupCodeLength: count(
     'characters',
-    13,
-    32,
+    backup.shortest,
+    backup.longest,
     16,
     'Characters in a backup code, 5 bits each. Codes with another length stay valid if they are sent with Kind=BACKUP.',
   ),

@@ -118,7 +118,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     revokeDevices,
     async renewSession(req, user) {
       const shared = requestState<RouteDeps>(req)
-      gateOf(shared, deps)
+      gateOf({ req, shared }, deps)
       await renewSession({ req, deps, shared }, deps.approvals, user)
     },
     async secure(user) {

@@ -8,9 +8,9 @@ import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/metho
 import type { CompleteMfaService, MfaService, Purpose } from '../protocol/service.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
 import { VERBS } from '../protocol/verbs.js'
-import { verifyAnswer } from '../protocol/wire.js'
+import { COUNTERSIGN_CODES, verifyAnswer } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
-import type { Dialect } from './dialect.js'
+import { COUNTERSIGN, type Dialect } from './dialect.js'
 import { jobClient } from './job-client.js'
 import { liveClient } from './live-client.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
@@ -153,6 +153,8 @@ export function dialectClient(
       }
     },
 
+    // A dialect of other parts belongs to another service.
+    ...(dialect === COUNTERSIGN && { codes: COUNTERSIGN_CODES }),
     // Only the Countersign service has these endpoints.
     ...(dialect.extras && verbClient<OwnVerbs>(OWN_VERBS, calls)),
     ...(keysPath !== undefined && {

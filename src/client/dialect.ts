@@ -111,6 +111,7 @@ export const dialectOption = z
   .unknown()
   .transform((given, context): Dialect | 'detect' => {
     if (given === 'detect') return given
+    if (given === 'countersign') return COUNTERSIGN
     const parsed = dialectSchema.safeParse(complete(given))
     if (parsed.success) return parsed.data
     for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: [...issue.path] })
@@ -120,7 +121,6 @@ export const dialectOption = z
 
 function complete(given: unknown): unknown {
   if (given === 'published') return PUBLISHED
-  if (given === 'countersign') return COUNTERSIGN
   return merge(PUBLISHED, given)
 }
 

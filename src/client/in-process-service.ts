@@ -19,7 +19,7 @@ export function validatedService(
     const schema = returned(verb)
     return (request) => validated(name, schema, () => call(request))
   })
-  return { ...checked, ...transcriptionOf(service) }
+  return { ...checked, ...(service.codes && { codes: service.codes }), ...transcriptionOf(service) }
 }
 
 /** These wait for a stream or a recording of any length. */

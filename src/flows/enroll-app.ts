@@ -10,7 +10,7 @@ import { factorBinding } from './factor-binding.js'
 import { fromService } from './refusal.js'
 import { serviceVerb } from './service-verb.js'
 import { callerOf, type MfaUser } from './user.js'
-import { type AcceptedCode, checkCode } from './verify.js'
+import { type AcceptedCode, checkCode, isMalformed } from './verify.js'
 
 /** What the user needs to set up an app. It is stored nowhere in the clear (R53). */
 export interface Prepared {
@@ -59,6 +59,7 @@ export async function confirmApp(
   }
   const attempt = { userId: user.userId, challenge: enrollment.id }
   const code = canonicalCode(typed)
+  if (isMalformed(deps, 'app', code)) return refuse({ code: 'malformed_code' })
   const verdict = await checkCode(deps, attempt, enrollment.id, {
     method: 'app',
     contact,

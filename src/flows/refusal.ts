@@ -29,6 +29,8 @@ export type Refusal =
       /** The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow. */
       readonly clockSteps?: number
     }
+  /** No code of the factor looks like this, so it was not checked and no attempt was counted. */
+  | { readonly code: 'malformed_code' }
   /** The response of the security key or passkey was not accepted; `fault` says why. */
   | {
       readonly code: 'invalid_key'

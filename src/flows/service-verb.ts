@@ -5,8 +5,8 @@ import type { CompleteMfaService, MfaService } from '../protocol/service.js'
 type OptionalVerb = 'enrollApp' | 'sendBackupCodes'
 
 const CALLED_BY: Readonly<Record<OptionalVerb, string>> = {
-  enrollApp: 'the routes for authenticator apps (enrollAppRouter)',
-  sendBackupCodes: 'the routes for backup codes (backupRouter)',
+  enrollApp: 'the routes for authenticator apps (mfa.enrollAppRouter)',
+  sendBackupCodes: 'the routes for backup codes (mfa.backupRouter)',
 }
 
 /**
@@ -20,6 +20,6 @@ export function serviceVerb<Verb extends OptionalVerb>(
   const call = service[verb] as CompleteMfaService[Verb] | undefined
   if (call) return call
   throw new OptionsError([
-    `service must have the function ${verb}, which ${CALLED_BY[verb]} call: implement it, or mount only the routers whose verbs the service has, instead of mfaRouter`,
+    `service must have the function ${verb}, which ${CALLED_BY[verb]} call: implement it, or mount only the routers whose verbs the service has, instead of mfa.router`,
   ])
 }

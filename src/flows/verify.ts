@@ -1,6 +1,6 @@
 import type { Attempt, AttemptPermit } from '../limits/attempts.js'
 import { type Amr, METHOD_AMR } from '../protocol/amr.js'
-import { canonicalBackupCode, canonicalCode, isCodeShaped } from '../protocol/code.js'
+import { canonicalBackupCode, canonicalCode, hasShape, isCodeShaped } from '../protocol/code.js'
 import type { KeyFault } from '../protocol/keys.js'
 import { type CodeMethod, isKeyMethod, type Method } from '../protocol/methods.js'
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
@@ -57,6 +57,7 @@ export async function verifyCode(
   if ('outcome' in target) return target
   const { request, challenge, method } = target
   const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
+  if (isMalformed(deps, method, code)) return refuse({ code: 'malformed_code' })
   const binding = factorBinding(user.userId, method, request.contact)
   const attempt = { userId: user.userId, challenge, binding }
 
@@ -75,6 +76,16 @@ export async function verifyCode(
     amr: METHOD_AMR[methodShown(shown)],
     ...(left !== undefined && { backupCodesLeft: left }),
   }
+}
+
+/**
+ * Whether a canonical code cannot be right, as far as the service says what its codes look like. Everybody knows that, so saying it
+ * costs no attempt; a code that could be right is never evaluated without one.
+ */
+export function isMalformed({ service }: Deps, method: CodeMethod | 'backup', code: string): boolean {
+  if (!service.codes) return false
+  const kind = method === 'app' || method === 'backup' ? method : 'delivered'
+  return !hasShape(code, service.codes[kind])
 }
 
 /** What a correct code counts as. */

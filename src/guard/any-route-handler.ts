@@ -1,4 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { OptionsError } from '../errors.js'
 
 /**
  * A handler for any route. Unlike Express's `RequestHandler`, it does not change the types of the route's parameters, body
@@ -14,4 +15,13 @@ export type AnyRouteHandler = <Params, ResBody, ReqBody, Query, Locals extends R
 export function forAnyRoute(handler: RequestHandler): AnyRouteHandler {
   // Our handlers do not read parameters, body or query, so they fit every route.
   return handler as AnyRouteHandler
+}
+
+/**
+ * Checks that Express calls a handler, and not the reader, who took it for a factory.
+ * @throws {OptionsError}
+ */
+export function checkMounted(name: string, how: string, next: unknown): void {
+  if (typeof next === 'function') return
+  throw new OptionsError([`${name} was called by hand: mount it without calling it, ${how}`])
 }

@@ -46,7 +46,7 @@ export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
 
   return forAnyRoute(function mfaRequired(req, res, next) {
     const shared = requestState<RouteDeps>(req)
-    const deps = gateOf(shared, own)
+    const deps = gateOf({ req, shared }, own)
     const at = { req, deps, shared }
     withState(at, next, (state) => {
       // Almost every request takes this path, so it creates no promise.

@@ -18,7 +18,7 @@ export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHa
 
   return forAnyRoute(function strongestRequired(req, res, next) {
     const shared = requestState<RouteDeps>(req)
-    const deps = gateOf(shared, own)
+    const deps = gateOf({ req, shared }, own)
     const at = { req, deps, shared }
     withState(at, next, async (state) => {
       if (state.stage === 'none') return requireSignIn(req, res, deps)

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Duration } from '../duration.js'
 import { OptionsError } from '../errors.js'
 import { FACTOR_CHANGE_MS } from '../flows/freshness.js'
-import { optionFaults } from '../option-faults.js'
+import { hasParts, optionFaults } from '../option-faults.js'
 import { duration, inMilliseconds, onlyGiven } from '../option-rules.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 import { isAtLeast, methodShown, type ShownMethod, STRENGTHS, type Strength } from '../protocol/strength.js'
@@ -120,6 +120,15 @@ export function readStrongestRule(rule: StrongestRule): Omit<Rule, 'accepts'> {
 function parse<Parsed>(guard: string, rules: z.ZodType<Parsed>, rule: object): Parsed {
   const isObject = typeof rule === 'object' && rule !== null && !Array.isArray(rule)
   if (!isObject) throw new OptionsError([`${guard}: the rule must be an object like { maxAge: "5m" }`])
+  // Express called the factory with a request.
+  if ('headers' in rule && 'url' in rule) {
+    throw new OptionsError([`mfa.${guard} was mounted without being called: write mfa.${guard}()`])
+  }
+  if (hasParts(rule)) {
+    throw new OptionsError([
+      `${guard} was given what createMfa returned, which is no rule: write mfa.${guard}(), with a rule or nothing`,
+    ])
+  }
   const parsed = rules.safeParse(onlyGiven({ ...rule }))
   if (parsed.success) return parsed.data
   throw new OptionsError(optionFaults(parsed.error, rules).map((fault) => `${guard}: ${fault}`))

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { EnteredRequest } from '../actions/context.js'
-import { type RouteDeps, setGate } from '../actions/deps.js'
+import { mountPathError, type RouteDeps, setGate } from '../actions/deps.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
@@ -10,6 +10,7 @@ import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState, SessionState } from '../session/state.js'
 import { storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
+import { checkMounted } from './any-route-handler.js'
 import { missingFactor } from './missing-factor.js'
 import { withState } from './with-state.js'
 
@@ -33,17 +34,22 @@ export function sessionGate(deps: RouteDeps): RequestHandler {
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
     if (req.sessionID === sessionId) deps.diagnostics.inspect(req, res)
     deps.recovery?.lookForDueNotices()
+    const wrong = deps.wiring.wrongMountPath(req)
+    if (wrong) throw mountPathError(deps.settings, wrong.at)
     if (state.stage !== 'pending' || isPendingPath(req) || isSubresource(req)) return next()
     return sendToChallenge(at, res, state)
   }
 
-  return function mfaSession(req, res, next) {
+  const mfaSession: RequestHandler = (req, res, next) => {
+    checkMounted('mfa.session', 'app.use(mfa.session)', next)
     const at = { req, deps, shared: requestState<RouteDeps>(req) }
     if (!isOfExpress(req)) at.shared.readOnly = true
     if (at.shared.readOnly) return inspectOnly(at, next)
     const { sessionID } = req
     withState(at, next, (state) => pass(at, res, next, state, sessionID))
   }
+  deps.wiring.addGate(mfaSession)
+  return mfaSession
 }
 
 /**

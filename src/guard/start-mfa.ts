@@ -7,7 +7,7 @@ import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { logIn, userOf } from '../session/passport-request.js'
 import { requestState } from '../session/request-state.js'
-import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
+import { type AnyRouteHandler, checkMounted, forAnyRoute } from './any-route-handler.js'
 import { missingFactor } from './missing-factor.js'
 
 /**
@@ -21,7 +21,7 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
   const start = async (req: Request, res: Response, next: NextFunction) => {
     // Without the gate a pending login would count as a complete one.
     const at = { req, deps, shared: requestState<RouteDeps>(req) }
-    gateOf(at.shared, deps)
+    gateOf(at, deps)
     const user = userOf(req)
     if (!user) {
       throw new HostError(
@@ -39,7 +39,9 @@ export function loginStart(deps: RouteDeps): AnyRouteHandler {
     res.json({ status, ...rest })
   }
 
+  deps.wiring.addPart(start)
   return forAnyRoute(function startMfa(req, res, next) {
+    checkMounted('mfa.startMfa', "app.post('/login', …, mfa.startMfa)", next)
     start(req, res, next).catch(next)
   })
 }

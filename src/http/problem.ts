@@ -17,6 +17,7 @@ const STATUS: Readonly<Record<ProblemCode, number>> = {
   enrollment_not_allowed: 403,
   session_ended: 401,
   invalid_code: 401,
+  malformed_code: 400,
   invalid_key: 401,
   unknown_key: 404,
   code_expired: 401,
@@ -62,6 +63,8 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
     'The policy let this session pass without a second factor, so it cannot set up the first one; sign in in another way.',
   session_ended: 'The session ended or changed during this request.',
   invalid_code: 'The code is wrong.',
+  malformed_code:
+    'The code does not look like one of this factor; it was not checked and no attempt was counted.',
   invalid_key: 'The response of the security key or passkey was not accepted.',
   unknown_key: 'The account has no such security key or passkey.',
   code_expired: 'The code has expired; request a new one.',

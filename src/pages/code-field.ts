@@ -4,7 +4,12 @@ import type { PageContext } from './page.js'
 import { MESSAGE_ID } from './page-message.js'
 
 /** Problems with the code that was entered. */
-const CODE_PROBLEMS: ReadonlySet<string> = new Set(['invalid_code', 'invalid_request', 'code_expired'])
+const CODE_PROBLEMS: ReadonlySet<string> = new Set([
+  'invalid_code',
+  'malformed_code',
+  'invalid_request',
+  'code_expired',
+])
 
 /** Properties of the input for a code. */
 export interface CodeField {

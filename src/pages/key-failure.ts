@@ -2,7 +2,9 @@ import { failureOfFault, KEY_FAILURES } from '../protocol/key-failure.js'
 import type { KeyFault } from '../protocol/keys.js'
 import { type Html, html } from './html.js'
 import type { PageContext } from './page.js'
+import { safeLink } from './safe-url.js'
 import { fill } from './text.js'
+import type { ProblemCode } from './view.js'
 
 /** What a page can say about a key: also that the app could not be reached. */
 const FAILURES = [...KEY_FAILURES, 'offline'] as const
@@ -12,13 +14,31 @@ export function keyFaultText(fault: KeyFault, context: PageContext) {
   return failureText(failureOfFault(fault), context)
 }
 
-/** Each failure that the script of the page may find, for it to show. */
+/** Each failure that the script of the page may find, and each refusal of the app, for it to show. */
 export function failureTemplates(box: (title: Html, advice: Html) => Html, context: PageContext): Html {
   const templates = FAILURES.map((failure) => {
     const { title, advice } = failureText(failure, context)
     return html`<template data-mfa-failure="${failure}">${box(title, advice)}</template>`
   })
-  return html`${templates}`
+  return html`${templates}${Object.keys(context.words.problems).map((code) => problemTemplate(code as ProblemCode, context))}`
+}
+
+/** A sign-in is over, so the user begins a new one. */
+const SIGNS_IN_NEXT: ReadonlySet<ProblemCode> = new Set([
+  'sign_in_required',
+  'pending_login_expired',
+  'session_ended',
+  'enrollment_not_allowed',
+])
+
+/** What the script says about a refusal of the app. It fills in the time to wait, which it learns from the refusal. */
+function problemTemplate(code: ProblemCode, { frame, words }: PageContext): Html {
+  const { title, advice } = words.problems[code]
+  const values = { app: frame.appName, in: html`<span data-mfa-in>${words.later}</span>` }
+  const signIn =
+    SIGNS_IN_NEXT.has(code) &&
+    html`<p><a class="mfa-link" href="${safeLink(frame.signInPath)}">${words.stop['sign-in']}</a></p>`
+  return html`<template data-mfa-problem="${code}"><p><strong>${fill(title, values)}</strong></p><p>${fill(advice, values)}</p>${signIn}</template>`
 }
 
 function failureText(failure: (typeof FAILURES)[number], { frame, words }: PageContext) {

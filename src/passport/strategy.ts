@@ -35,6 +35,7 @@ export class PassportMfaStrategy {
 
   constructor(deps: RouteDeps) {
     this.deps = deps
+    deps.wiring.addPart(this)
   }
 
   authenticate(req: Request, options: { session?: boolean } = {}): void {

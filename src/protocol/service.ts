@@ -1,4 +1,5 @@
 import type { Caller, UserRequest } from './caller.js'
+import type { CodeShapes } from './code.js'
 import type { Contact } from './contact.js'
 import type { KeyVerbs } from './keys.js'
 import type {
@@ -233,6 +234,11 @@ export interface MfaService {
    * Removes a factor. `undefined` if the service cannot. Optional; without it, or without `factorsOf`, the pages do not offer it.
    */
   removeFactor?(request: RemoveFactorRequest): Promise<RemoveFactorAnswer | undefined>
+  /**
+   * What the codes of the service look like, in canonical form. Any other code is refused without a call and without an attempt, so
+   * every code that `verify` can accept must fit. Optional; without it, every code counts.
+   */
+  readonly codes?: CodeShapes
   /** Security keys and passkeys. Optional. Used only beside `factorsOf`, which says who has a key. */
   readonly keys?: KeyVerbs
   /** Closes sockets and files. Optional. Call it if you created the service. */

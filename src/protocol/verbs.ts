@@ -300,7 +300,7 @@ export const VERBS = {
     part: 'delivery_state',
     timeoutMs: 1_000,
   },
-} as const satisfies Readonly<Record<Exclude<keyof MfaService, 'keys' | 'close'>, Verb>>
+} as const satisfies Readonly<Record<Exclude<keyof MfaService, 'codes' | 'keys' | 'close'>, Verb>>
 
 /** Wraps one verb. `name` is what a message calls it. */
 export type WrapVerb = (

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { CodeShapes } from './code.js'
 import { MAX_CODE_LENGTH } from './code.js'
 import { keyFault } from './keys-wire.js'
 import { BACKUP_TYPES, CODE_KINDS, KEY_TYPES, SEND_TYPES, VERIFY_TYPES } from './methods.js'
@@ -317,3 +318,13 @@ export const serviceProblem = z.object({
 
 /** A problem response of the self-hosted service (RFC 9457). */
 export type ServiceProblem = z.output<typeof serviceProblem>
+
+const DIGITS = '0123456789'
+
+/** The codes of the Countersign service, whatever its limits are set to: its ranges are taken from here. */
+export const COUNTERSIGN_CODES = {
+  delivered: { alphabet: DIGITS, shortest: 6, longest: 10 },
+  app: { alphabet: DIGITS, shortest: 6, longest: 6 },
+  // Crockford's base32.
+  backup: { alphabet: `${DIGITS}ABCDEFGHJKMNPQRSTVWXYZ`, shortest: 13, longest: 32 },
+} as const satisfies CodeShapes

@@ -193,6 +193,7 @@ function pageAfter(context: RouteContext, { code }: Refusal, { factor, page }: R
   if (page !== undefined) return page
   switch (code) {
     case 'invalid_code':
+    case 'malformed_code':
     case 'invalid_key':
     case 'code_expired':
     case 'challenge_exhausted':

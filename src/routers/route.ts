@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import type * as z from 'zod'
 import { type EnteredRequest, requestContext } from '../actions/context.js'
-import { gateOf, type RouteDeps } from '../actions/deps.js'
+import { gateOf, mountPathError, type RouteDeps } from '../actions/deps.js'
 import {
   HostError,
   LimitsStoreError,
@@ -124,7 +124,7 @@ function add(
     setSecurityHeaders(res)
     checkMount(req, deps)
     const shared = requestState<RouteDeps>(req)
-    gateOf(shared, deps)
+    gateOf({ req, shared }, deps)
     const handler = handlers.get(req.method)
     if (!handler) {
       res.set('Allow', [...handlers.keys()].join(', '))
@@ -146,16 +146,7 @@ function checkMount(req: Request, { settings }: RouteDeps): void {
   const { path, pathPrefix } = settings
   // By default, Express matches paths without regard to case.
   if ((pathPrefix + req.baseUrl).toLowerCase() === path.toLowerCase()) return
-  const before = req.baseUrl && path.endsWith(req.baseUrl) ? path.slice(0, -req.baseUrl.length) : ''
-  throw new HostError(
-    'ERR_MFA_MOUNT_PATH',
-    [
-      `The MFA routes are mounted at ${req.baseUrl || '/'}, but the option urls.path is ${path}. `,
-      `Use the same path for both: app.use('${path.slice(pathPrefix.length)}', …), or urls.path: '${pathPrefix}${req.baseUrl}'`,
-      before && `, or urls.pathPrefix: '${before}' behind a proxy that removes ${before}`,
-      '.',
-    ].join(''),
-  )
+  throw mountPathError(settings, req.baseUrl)
 }
 
 function sendToSignIn(req: Request, res: Response, deps: RouteDeps, state: SignedOut, route: Route): void {
@@ -180,6 +171,10 @@ function respondFailure(
     error instanceof SessionStoreError ||
     error instanceof LimitsStoreError ||
     error instanceof TrustStoreError
+  const isUngated = error instanceof HostError && error.code === 'ERR_MFA_NO_GATE'
+  if (isUngated && process.env.NODE_ENV === 'production') {
+    return stop(req, res, { ...deps, settings }, { code: 'internal_error' })
+  }
   if (!isOurs || res.headersSent) return next(error)
   // The admission has logged it, once for all requests that it refuses.
   if (error.code !== 'ERR_MFA_SERVICE_BUSY') logFailure(settings.logger, error)

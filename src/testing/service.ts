@@ -4,6 +4,7 @@ import { KEY_METHODS } from '../protocol/methods.js'
 import type { CompleteMfaService, MfaService, VerifyAnswer } from '../protocol/service.js'
 import type { Refused } from '../protocol/service-refusal.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
+import { COUNTERSIGN_CODES } from '../protocol/wire.js'
 import type { testCarrier } from './carrier.js'
 import type { testKeys } from './key-service.js'
 import { base32Encode, stepAt, totpCode } from './totp.js'
@@ -122,6 +123,8 @@ export function testService(
       const hadFactor = factor === 'app' ? apps.delete(user) : backupCodes.delete(user)
       return { outcome: hadFactor ? 'removed' : 'none' }
     },
+
+    codes: COUNTERSIGN_CODES,
 
     async factorsOf({ contact }) {
       const user = formatUser(contact)

@@ -1,11 +1,22 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
+import { PROBLEM_CODES, statusOf } from '../../src/http/problem.js'
+import { en } from '../../src/pages/locales/en.js'
 import { virtualAuthenticators } from '../browser/virtual-authenticator.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { everyCase } from '../kit/every-case.js'
 import { appCode } from './kit/authenticator.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { describeJourney, openJourney } from './kit/journey.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
+
+/** The next page says what these miss. */
+const CONTINUES_THERE: readonly string[] = [
+  'mfa_required',
+  'step_up_required',
+  'enrollment_required',
+  'bypass_code_required',
+]
 
 const ALICE_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 const BOB = '+12025550122'
@@ -35,6 +46,28 @@ async function failure(page: Page, name: string): Promise<string | null> {
   await page.getByRole('button', { name }).click()
   await page.getByRole('alert').waitFor()
   return alertOn(page)
+}
+
+/** Presses a button whose request the app refuses with each problem code, and checks what the page then says. */
+async function everyRefusal(page: Page, route: string, name: string): Promise<void> {
+  const next = `${new URL(page.url()).pathname}?continued`
+  await everyCase(PROBLEM_CODES, async (code) => {
+    await page.route(route, (request) =>
+      request.fulfill({ status: statusOf(code), json: { code, next, title: 'x', retryAfterSeconds: 600 } }),
+    )
+    if (CONTINUES_THERE.includes(code)) {
+      await page.getByRole('button', { name }).first().click()
+      await page.waitForURL(/\?continued/)
+      await page.goBack()
+    } else {
+      await page.getByRole('button', { name }).first().click()
+      const { title, advice } = en.problems[code]
+      await expect.poll(() => alertOn(page), { timeout: 5_000 }).toContain(title)
+      const said = await alertOn(page)
+      expect(said).toContain(advice.replaceAll('{app}', 'Vault').replaceAll('{in}', 'in 10 minutes'))
+    }
+    await page.unroute(route)
+  })
 }
 
 async function signOut(page: Page, app: string): Promise<void> {
@@ -135,12 +168,18 @@ describeJourney(
       await snap(page, 'bob-keys')
       expect(await failure(page, 'Add a passkey')).toMatch(/^This key was already added/)
       await snap(page, 'bob-already-added')
+      await everyRefusal(page, '**/mfa/keys/options', 'Add a passkey')
 
       await signOut(page, app.url)
       await passwordStep(page, app.url, 'bob')
       await phone.verifyUser(false)
       expect(await failure(page, 'Continue')).toMatch(/^Nothing was confirmed/)
       await phone.verifyUser(true)
+
+      await everyRefusal(page, '**/mfa/challenge', 'Continue')
+      await page.route('**/mfa/challenge', (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway' }))
+      expect(await failure(page, 'Continue')).not.toBe('')
+      await page.unroute('**/mfa/challenge')
 
       await page.route('**/mfa/challenge', async (route) => {
         const response = await route.fetch()

@@ -215,6 +215,7 @@ const PATHS: ZodOpenApiPathsObject = {
       answer: z.union([wire.verifiedAnswer, wire.mustEnrollAnswer]),
       problems: [
         'invalid_code',
+        'malformed_code',
         'invalid_key',
         'code_expired',
         'no_challenge',
@@ -281,6 +282,7 @@ const PATHS: ZodOpenApiPathsObject = {
       problems: [
         'mfa_required',
         'invalid_code',
+        'malformed_code',
         'no_challenge',
         'challenge_exhausted',
         'locked',

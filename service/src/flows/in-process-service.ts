@@ -7,6 +7,7 @@ import {
   type TranscriptionService,
   transcriptionWire,
   VERBS,
+  wire,
 } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { parseTranscribe, parseVerb } from '../requests/inputs.js'
@@ -35,6 +36,7 @@ export function inProcessService(
       findApplication,
     ),
     keys: inProcessVerbs<keyTypes.KeyVerbs>(flowsOf(KEY_VERBS, KEY_FLOWS), context, findApplication),
+    codes: wire.COUNTERSIGN_CODES,
     async transcribe(request) {
       if (!transcriptionWire.isAddress(request.file)) await fileStats(request.file)
       const { signal: callerGone, onProgress } = request

@@ -4,9 +4,17 @@
  */
 import { createKey, useKey } from '../ceremony.js'
 import { postJson } from '../request.js'
-import type { KeyFailed } from '../result.js'
+import type { KeyFailed, KeyProblem } from '../result.js'
 import { signalAcceptedKeys, signalUserName } from '../signals.js'
 import { missingSupport } from '../support.js'
+
+/** The page that these name says what is missing. */
+const CONTINUES_THERE: ReadonlySet<string> = new Set([
+  'mfa_required',
+  'step_up_required',
+  'enrollment_required',
+  'bypass_code_required',
+])
 
 /** Shows a form, and makes its button start the ceremony. */
 function prepareForm(form: HTMLFormElement): void {
@@ -21,10 +29,9 @@ function prepareForm(form: HTMLFormElement): void {
     const outcome = await respond(form)
     form.ariaBusy = null
     if (outcome.ok) return form.requestSubmit()
-    if (outcome.problem?.next !== undefined) return location.assign(outcome.problem.next)
-    // The page says why, such as that the account is locked.
-    if (outcome.reason === 'refused') return location.reload()
-    showFailure(outcome.reason)
+    const { problem } = outcome
+    if (problem?.next !== undefined && CONTINUES_THERE.has(problem.code)) return location.assign(problem.next)
+    showFailure(outcome.reason, problem)
   })
 }
 
@@ -42,8 +49,8 @@ async function respond(form: HTMLFormElement): Promise<{ ok: true } | KeyFailed>
   return { ok: true }
 }
 
-/** Shows the text of a failure in place of the message before. */
-function showFailure(reason: string | undefined): void {
+/** Shows the text of a failure, or of the app's refusal, in place of the message before. */
+function showFailure(reason: string | undefined, problem?: KeyProblem): void {
   document.getElementById('mfa-message')?.remove()
   if (reason === undefined) return
   const template =
@@ -51,7 +58,29 @@ function showFailure(reason: string | undefined): void {
     document.querySelector('template[data-mfa-failure="failed"]')
   if (template instanceof HTMLTemplateElement)
     document.querySelector('h1')?.after(template.content.cloneNode(true))
+  if (reason === 'refused' && problem !== undefined) showProblem(problem)
   document.getElementById('mfa-message')?.scrollIntoView({ block: 'nearest' })
+}
+
+/** Puts the words for a refusal of the app into the box of the message. A refusal of something else, such as a proxy, has none. */
+function showProblem({ code, retryAfterSeconds }: KeyProblem): void {
+  const template = document.querySelector(`template[data-mfa-problem="${CSS.escape(code)}"]`)
+  if (!(template instanceof HTMLTemplateElement)) return
+  const words = template.content.cloneNode(true) as DocumentFragment
+  const wait = words.querySelector('[data-mfa-in]')
+  if (wait !== null && retryAfterSeconds !== undefined) wait.textContent = inTime(retryAfterSeconds)
+  document.querySelector('#mfa-message > div')?.replaceChildren(words)
+}
+
+/** "in 4 minutes", rounded up, in the units of the pages. */
+function inTime(seconds: number): string {
+  const { lang } = document.documentElement
+  const minutes = Math.ceil(seconds / 60)
+  const hours = Math.ceil(minutes / 60)
+  const format = new Intl.RelativeTimeFormat(lang)
+  if (seconds <= 90) return format.format(Math.max(1, Math.ceil(seconds)), 'second')
+  if (minutes <= 90) return format.format(minutes, 'minute')
+  return hours <= 36 ? format.format(hours, 'hour') : format.format(Math.ceil(hours / 24), 'day')
 }
 
 /** Tells the password manager which keys the account has, and its name. */

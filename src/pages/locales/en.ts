@@ -404,6 +404,10 @@ export const en: Catalogue = {
       advice: 'You signed out or signed in again in the meantime. Please sign in again.',
     },
     invalid_code: { title: 'Wrong code', advice: 'Check the code and try again.' },
+    malformed_code: {
+      title: 'This code is not complete',
+      advice: 'Enter the whole code, as you received it. This did not count as an attempt.',
+    },
     invalid_key: {
       title: 'That didn’t work',
       advice: 'Try again, or choose another way to confirm it’s you.',
