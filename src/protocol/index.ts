@@ -13,8 +13,6 @@ export type { Key } from './keys.js'
 export * as keyWire from './keys-wire.js'
 export { languageKey, matchLanguage } from './language.js'
 export {
-  type BackupMethod,
-  type CodeKind,
   type DeliveredMethod,
   KEY_METHODS,
   KEY_TYPE,
@@ -55,7 +53,7 @@ export {
 export * as jobWire from './transcription-jobs-wire.js'
 export * as streamWire from './transcription-stream.js'
 export * as transcriptionWire from './transcription-wire.js'
-export { bodyOf, ownParametersOf, type Verb } from './verb.js'
+export * as rows from './verb.js'
 export { VERBS } from './verbs.js'
 export * as webhooks from './webhook-events.js'
 export type { ServiceProblemCode } from './wire.js'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CodeKind } from '../../src/protocol/index.js'
+import type { CodeKind } from '../../src/protocol/methods.js'
 import { readQrCode } from '../kit/qr-code.js'
 import { wrong } from './delivered-codes.js'
 import type { Contract } from './mfa-service.js'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type CodeKind, canonicalBackupCode } from '../../src/protocol/index.js'
+import { canonicalBackupCode } from '../../src/protocol/index.js'
+import type { CodeKind } from '../../src/protocol/methods.js'
 import { sendCode } from './delivered-codes.js'
 import type { Contract } from './mfa-service.js'
 import { newUser } from './new-user.js'

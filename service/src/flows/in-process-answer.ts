@@ -1,4 +1,4 @@
-import { formatUser, ownParametersOf, ServiceError, type UserRequest } from 'countersign/protocol'
+import { formatUser, rows, ServiceError, type UserRequest } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { parseVerb } from '../requests/inputs.js'
 import type { Parsed } from '../requests/parse.js'
@@ -80,7 +80,7 @@ export function inProcessVerbs<Service extends object>(
         answer({ ok: true, value: request }, async () => flow(context, await findApplication(), request))
     }
     return (request: UserRequest) =>
-      ofAccount(parseVerb(verb, { ...userFields(request), ...ownParametersOf(verb, request) }), flow)
+      ofAccount(parseVerb(verb, { ...userFields(request), ...rows.ownParametersOf(verb, request) }), flow)
   }
   const methods = Object.entries<VerbFlow>(flows).map(([name, verbFlow]) => [name, methodOf(verbFlow)])
   return Object.fromEntries(methods)

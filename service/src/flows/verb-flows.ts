@@ -1,4 +1,4 @@
-import { KEY_VERBS, type keyTypes, type MfaService, VERBS, type Verb } from 'countersign/protocol'
+import { KEY_VERBS, type keyTypes, type MfaService, type rows, VERBS } from 'countersign/protocol'
 import type { Application } from '../application.js'
 import { deliveryState } from '../delivery/delivery-state.js'
 import type { VerbInput, VerbWithBody } from '../requests/inputs.js'
@@ -54,7 +54,7 @@ type Flows<Verbs, Service> = {
 
 /** A verb, and what the service does for it. */
 export interface VerbFlow {
-  readonly verb: Verb
+  readonly verb: rows.Verb
   flow(context: FlowContext, application: Application, input: unknown): Promise<unknown>
 }
 
@@ -66,7 +66,7 @@ export const VERB_FLOWS: readonly VerbFlow[] = [
 
 /** Verbs with their flows, by their names. */
 export function flowsOf<Name extends string>(
-  verbs: Readonly<Record<Name, Verb>>,
+  verbs: Readonly<Record<Name, rows.Verb>>,
   flows: Readonly<Record<Name, unknown>>,
 ): Readonly<Record<Name, VerbFlow>> {
   const names = Object.keys(verbs) as Name[]
@@ -75,6 +75,6 @@ export function flowsOf<Name extends string>(
 }
 
 /** Whether a verb takes parameters. */
-export function takesBody(verb: Verb): verb is VerbWithBody {
+export function takesBody(verb: rows.Verb): verb is VerbWithBody {
   return verb.body !== undefined
 }

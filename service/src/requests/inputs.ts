@@ -2,17 +2,17 @@ import {
   type Members,
   type Method,
   membersOf,
+  type rows,
   type TranscriptFormat,
   transcriptionWire,
   type VERBS,
-  type Verb,
 } from 'countersign/protocol'
 import type * as z from 'zod'
 import { type Parsed, parse } from './parse.js'
 import { anyMethodFor, type RequestUser, withUser } from './request-user.js'
 
 /** The input of the flow of a verb: the user, and the members of the request. */
-export type VerbInput<Row extends Verb> = RequestUser &
+export type VerbInput<Row extends rows.Verb> = RequestUser &
   (Row extends { readonly body: infer Body extends z.ZodObject } ? Members<z.output<Body>> : unknown)
 
 /** The input of `sendCode`. */
@@ -25,7 +25,7 @@ export type VerifyInput = VerbInput<typeof VERBS.verify>
 export type BackupInput = VerbInput<typeof VERBS.sendBackupCodes>
 
 /** A verb that takes parameters. */
-export type VerbWithBody = Verb & { readonly body: z.ZodObject }
+export type VerbWithBody = rows.Verb & { readonly body: z.ZodObject }
 
 /** A method whose contacts a request with this `Type` accepts. Keys accept all. */
 const METHOD_OF: Readonly<Record<string, Method>> = {

@@ -1,4 +1,4 @@
-import { type ServiceProblemCode, TRANSCRIPT_FORMATS, type Verb } from 'countersign/protocol'
+import { type rows, type ServiceProblemCode, TRANSCRIPT_FORMATS } from 'countersign/protocol'
 import type * as z from 'zod'
 import type { ZodOpenApiContentObject, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
@@ -80,11 +80,11 @@ export function post(about: {
 }
 
 /** The operations of these verbs, by path. */
-export function operationsOf(verbs: Readonly<Record<string, Verb>>): ZodOpenApiPathsObject {
+export function operationsOf(verbs: Readonly<Record<string, rows.Verb>>): ZodOpenApiPathsObject {
   return Object.fromEntries(Object.values(verbs).map((verb) => [verb.path, operationOf(verb)]))
 }
 
-function operationOf({ body, answer, problems, once, words }: Verb): ZodOpenApiPathsObject[string] {
+function operationOf({ body, answer, problems, once, words }: rows.Verb): ZodOpenApiPathsObject[string] {
   const {
     id,
     summary,
