@@ -1,4 +1,4 @@
-import type { Amr } from './protocol/amr.js'
+import type { Amr } from './protocol/factor.js'
 
 /** The MFA status of a request: the type of `req.mfa`. */
 export interface MfaStatus {

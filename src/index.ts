@@ -14,7 +14,6 @@ export {
   startMfa,
   verifyRouter,
 } from './create-mfa.js'
-export type { Duration } from './duration.js'
 export {
   HostError,
   LimitsStoreError,
@@ -35,10 +34,9 @@ export type { SignedInUpgrade } from './guard/upgrade.js'
 export type { MfaStatus } from './host.js'
 export type { MfaState } from './http/schemas.js'
 export { type MfaClient, mfaClient } from './mfa-client.js'
-export type { NoticeCatalogue } from './notices/catalogue.js'
-export type { AccountNotice } from './notices/notice.js'
+export type { AccountNotice, NoticeCatalogue } from './notices/notice.js'
+export type { PolicyDecision } from './options/login.js'
 export type { Compromise } from './options/notices.js'
-export type { PolicyDecision } from './options/policy.js'
 export type { MfaOptions } from './options.js'
 export type { Catalogue as PageCatalogue } from './pages/locales/catalogue.js'
 export type { PageFrame, RenderView, View } from './pages/view.js'
@@ -47,7 +45,7 @@ export type { FactorInput } from './protocol/factor.js'
 export type { MfaService } from './protocol/service.js'
 export type { TranscribeAnswer, TranscribeRequest, TranscriptionService } from './protocol/transcription.js'
 export type { StoreConfig } from './stores/config.js'
-export type { CounterStore } from './stores/counter-store.js'
-export type { ItemStore } from './stores/store.js'
+export type { CounterStore, ItemStore } from './stores/store.js'
 export type { MfaTexts } from './texts.js'
+export type { Duration } from './time.js'
 export { verifyWebhook } from './verify-webhook.js'

@@ -1,3 +1,55 @@
+import * as z from 'zod'
+
+/** The rule inside defaults, options and transformations, which says what kind of value is given. */
+export function baseOf(rule: z.core.$ZodType): z.core.$ZodType {
+  if (rule instanceof z.ZodOptional || rule instanceof z.ZodDefault || rule instanceof z.ZodPrefault) {
+    return baseOf(rule.def.innerType)
+  }
+  return rule instanceof z.ZodPipe ? baseOf(rule.def.in) : rule
+}
+
+/**
+ * The value that an operator writes as text in a variable or a command: lists with commas, pairs as `GB:0.04,*:0.20`, JSON for
+ * what has no other form. Text that does not have the form stays text, which the rule refuses.
+ */
+export function writtenValue(rule: z.core.$ZodType, text: string): unknown {
+  const base = baseOf(rule)
+  if (base instanceof z.ZodArray) return text === '' ? [] : text.split(',').map((part) => part.trim())
+  if (base instanceof z.ZodBoolean) return text === 'true' || (text === 'false' ? false : text)
+  if (base instanceof z.ZodRecord) return parsePairs(base.def.valueType, text)
+  if (base instanceof z.ZodUnknown) return parseJson(text)
+  // Limits: whole numbers, and durations, which may have a unit.
+  if (base instanceof z.ZodCustom) return /^\d{1,9}$/.test(text) ? Number(text) : text
+  if (base instanceof z.ZodNumber) return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : text
+  return text
+}
+
+/** The values that a rule allows, if it lists them, and whether there may be several. */
+export function choicesIn(rule: z.core.$ZodType): { readonly choices?: string[]; readonly isList: boolean } {
+  const base = baseOf(rule)
+  const isList = base instanceof z.ZodArray
+  const one = isList ? base.element : base
+  if (one instanceof z.ZodEnum) return { choices: one.options.map(String), isList }
+  return one instanceof z.ZodBoolean ? { choices: ['true', 'false'], isList } : { isList }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** `1:{code},2:{minutes}`. */
+function parsePairs(values: z.core.$ZodType, text: string): unknown {
+  const pairs = text.split(',').map((pair) => /^([^:]*):(.*)$/s.exec(pair)?.slice(1) ?? [])
+  if (pairs.some(({ length }) => length === 0)) return text
+  return Object.fromEntries(
+    pairs.map(([name = '', value = '']) => [name.trim(), writtenValue(values, value.trim())]),
+  )
+}
+
 /**
  * The service, or a command, cannot run with its configuration: an option is wrong, the store cannot be opened, a
  * port is in use. The message lists every fault with its remedy and contains no secret.

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { NOTICES } from './application.js'
-import { displayName } from './applications/display-name.js'
 import {
   faultsInPolicy,
   keyPolicyOption,
   relyingPartyOption,
   unfitOrigins,
 } from './applications/key-settings.js'
+import { displayName } from './applications/setting-text.js'
 import { noticesRule, originRule } from './applications/settings.js'
 import { parseDelivery } from './carriers/delivery-option.js'
 import type { Routes } from './carriers/route.js'
@@ -16,10 +16,10 @@ import { isCountry } from './contacts/phone.js'
 import { type Limits, limitRules, limitsFrom, processRules } from './limits.js'
 import type { Logger } from './log/logger.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from './message-texts/catalogue.js'
-import { parseHost } from './outbound/allowed-hosts.js'
 import { isProduction, productionFaults } from './production.js'
-import { sendgridKey } from './reports/sendgrid-reports.js'
-import { snsHost } from './reports/sns-message.js'
+import { sendgridKey } from './receipts/sendgrid.js'
+import { snsHost } from './receipts/ses.js'
+import { parseHost } from './safe-fetch/public-agent.js'
 import { parseEngine } from './transcription/engines/engine-option.js'
 import { parseLiveEngine } from './transcription/live/live-option.js'
 

@@ -1,7 +1,7 @@
 import { describeError, type Logger } from './log/logger.js'
 import { pendingMigrations } from './store/migrate.js'
+import { StoreUnavailableError } from './store/outages.js'
 import type { Store } from './store/store.js'
-import { StoreUnavailableError } from './store/store-unavailable.js'
 
 /** Shorter than two seconds, within which a load balancer must learn of an outage. */
 const STORE_TIMEOUT_MS = 1_500

@@ -1,4 +1,4 @@
-import { unrestrictedAdvice, unrestrictedApplications } from './applications/unrestricted.js'
+import { unrestrictedAdvice, unrestrictedApplications } from './applications/offered-methods.js'
 import type { Route } from './carriers/route.js'
 import { CHANNELS } from './delivery/message.js'
 import type { LogEvent } from './log/logger.js'

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers'
-import { encodeCbor } from '../../src/testing/cbor.js'
-import type { SoftwareRegistration } from '../../src/testing/software-credential.js'
+import { encodeCbor } from '../../src/testing/authenticator-data.js'
+import type { SoftwareRegistration } from '../../src/testing/key-response.js'
 
 /** A manufacturer of authenticators with a root certificate and one for attestations, which `openssl` makes. */
 export function manufacturer(aaguid: string) {

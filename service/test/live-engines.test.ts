@@ -6,16 +6,15 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { everyCase } from '../../test/kit/every-case.js'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { readOptions } from '../src/options.js'
-import type { EngineError } from '../src/transcription/engines/engine-error.js'
-import type { LiveEngine } from '../src/transcription/live/live-engine.js'
+import type { EngineError } from '../src/transcription/engines/transcriber.js'
 import {
   type LiveEngineChoice,
   liveEngineOf,
   parseLiveEngine,
   streamsOf,
 } from '../src/transcription/live/live-option.js'
-import { livePocketsphinx } from '../src/transcription/live/pocketsphinx-live.js'
-import { to24kHz } from '../src/transcription/live/resample.js'
+import type { LiveEngine } from '../src/transcription/live/live-transcription.js'
+import { livePocketsphinx, to24kHz } from '../src/transcription/live/pocketsphinx-live.js'
 import { rejection, SECRET } from './kit.js'
 
 /** A WebSocket server that speaks as `talk` does. */

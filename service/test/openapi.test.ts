@@ -2,8 +2,13 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { transcriptionWire, wire } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { html } from '../src/http/html-page.js'
-import { type ApiDocument, apiDocument, documentText } from '../src/http/openapi/document.js'
-import { entriesOf, resolve } from '../src/http/openapi/read-document.js'
+import {
+  type ApiDocument,
+  apiDocument,
+  documentText,
+  entriesOf,
+  resolve,
+} from '../src/http/openapi/document.js'
 import { apiOver } from './api-kit.js'
 import { type Bench, freshTenant, listen, openBench } from './kit.js'
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { run } from '../src/cli/program.js'
 import { SUBJECTS } from '../src/operator/diagnostic.js'
-import { simulatedOutcomeFor } from '../src/test-mode/simulated-outcomes.js'
+import { simulatedOutcomeFor } from '../src/test-mode/simulated-carrier.js'
 
 const text = await readFile(new URL('../docs/operating.md', import.meta.url), 'utf8')
 /** The first cells of table rows. */

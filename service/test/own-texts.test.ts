@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
-import { codeMessage, noticeMessage } from '../src/message-texts/compose.js'
-import { mailHtml } from '../src/message-texts/mail-html.js'
+import { codeMessage, mailHtml, noticeMessage } from '../src/message-texts/compose.js'
 import { faultsInOwnTexts } from '../src/message-texts/own-texts.js'
 
 const sign = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { diagnoseTraffic } from '../src/operator/diagnose-traffic.js'
+import { diagnoseTraffic } from '../src/operator/diagnose-sending.js'
 import { operator } from '../src/operator/operator.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import { advance, eventually, freshEmail, freshTenant, rejection, stopClock, type Tenant } from './kit.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { requestsUnderWay } from '../src/flows/context.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
-import { requestsUnderWay } from '../src/flows/requests-under-way.js'
 import { apiOver, postForm } from './api-kit.js'
 import { type Bench, freshTenant, listen, openBench } from './kit.js'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { slotAt, slotTable } from '../src/delivery/outbox-slots.js'
-import { leaseOf } from '../src/maintenance/lease.js'
 import { deleteExpired } from '../src/maintenance/retention.js'
+import { leaseOf } from '../src/maintenance/sweeper.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import {
   advance,

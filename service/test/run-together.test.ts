@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../src/store/outages.js'
 import { runTogether } from '../src/store/run-together.js'
-import { StoreUnavailableError } from '../src/store/store-unavailable.js'
 
 afterEach(() => vi.useRealTimers())
 

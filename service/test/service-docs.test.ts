@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { SETTING_GROUPS, type SettingDescription } from '../src/applications/settings.js'
+import { choicesIn } from '../src/configuration-error.js'
+import { OPTION_VARIABLES, PROCESS_VARIABLES, type Variable } from '../src/environment.js'
 import { LIMIT_NAMES, limitText } from '../src/limits.js'
-import { OPTION_VARIABLES, PROCESS_VARIABLES, type Variable } from '../src/variables.js'
-import { choicesIn } from '../src/written-value.js'
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 
 /** The schemas whose doc comments describe options, with what comes before the names of their members. */
 const SCHEMAS = [
-  ['src/process-options.ts', 'processSchema', ''],
+  ['src/limits.ts', 'processSchema', ''],
   ['src/options.ts', 'optionsSchema', ''],
   ['src/console-option.ts', 'consoleRule', 'console.'],
   ['src/applications/key-settings.ts', 'relyingPartyOption', 'relyingParty.'],

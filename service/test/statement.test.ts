@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { statement } from '../src/store/statement.js'
+import { statement } from '../src/store/store.js'
 
 describe('a statement with named parameters', () => {
   test('numbers each name once, in the order of appearance, and leaves casts and texts alone', () => {

@@ -2,11 +2,13 @@ import { createServer } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
-import { streamAcceptor } from '../src/http/streams/accept-stream.js'
-import { attachStreams } from '../src/http/streams/attach.js'
+import { attachStreams, streamAcceptor } from '../src/http/streams/accept-stream.js'
 import type { LogEvent } from '../src/log/logger.js'
-import type { LiveEngine, StreamRequest } from '../src/transcription/live/live-engine.js'
-import { createLiveTranscription } from '../src/transcription/live/live-transcription.js'
+import {
+  createLiveTranscription,
+  type LiveEngine,
+  type StreamRequest,
+} from '../src/transcription/live/live-transcription.js'
 import { apiOver } from './api-kit.js'
 import { API_KEY, type Bench, freshTenant } from './kit.js'
 import { openTestStream, type StreamTarget } from './stream-client.js'

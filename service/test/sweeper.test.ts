@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Lease } from '../src/maintenance/lease.js'
-import { sweeper } from '../src/maintenance/sweeper.js'
+import { type Lease, sweeper } from '../src/maintenance/sweeper.js'
 
 const UNFINISHED_MS = 10_000
 const HOUR_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { keyTypes } from 'countersign/protocol'
-import { type CborValue, encodeCbor } from '../../src/testing/cbor.js'
+import { type CborValue, encodeCbor } from '../../src/testing/authenticator-data.js'
 import type { KeyPage } from '../../src/testing/index.js'
 import { KEY_PAGE } from './software-key.js'
 

@@ -4,10 +4,9 @@ import { everyCase } from '../../test/kit/every-case.js'
 import type { Notice } from '../src/application.js'
 import { CHANNELS } from '../src/delivery/message.js'
 import { chooseLanguage, SUPPORTED_LANGUAGES, textsIn } from '../src/message-texts/catalogue.js'
-import { backupMessage, codeMessage, noticeMessage } from '../src/message-texts/compose.js'
-import { inGsm7 } from '../src/message-texts/gsm-7.js'
+import { backupMessage, codeMessage, mailHtml, noticeMessage } from '../src/message-texts/compose.js'
 import { en } from '../src/message-texts/locales/en.js'
-import { mailHtml } from '../src/message-texts/mail-html.js'
+import { inGsm7 } from '../src/message-texts/sms.js'
 
 const application = { name: 'Vault', origin: 'sign-in.vault.example' }
 const PURPOSES: readonly Purpose[] = ['sign-in', 'step-up', 'enrollment']

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { outputReader } from '../src/transcription/engines/pocketsphinx.js'
-import { answerOf, type Recognized, textOf } from '../src/transcription/recognized.js'
-import { srt, vtt } from '../src/transcription/subtitles.js'
+import { answerOf, type Recognized, srt, textOf, vtt } from '../src/transcription/recognized.js'
 
 const SEGMENTS = [
   { text: 'go forward', startSeconds: 0.4704, endSeconds: 2.12 },

@@ -9,8 +9,8 @@ import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-
 import { ConfigurationError } from '../src/configuration-error.js'
 import { readEnvironment } from '../src/environment.js'
 import { readOptions } from '../src/options.js'
-import { commandTranscriber } from '../src/transcription/engines/command-transcriber.js'
 import {
+  commandTranscriber,
   concurrencyOf,
   type Engine,
   parseEngine,

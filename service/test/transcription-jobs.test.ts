@@ -5,8 +5,12 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
 import { deleteExpired } from '../src/maintenance/retention.js'
-import { EngineError } from '../src/transcription/engines/engine-error.js'
-import type { Recording, Transcriber, Transcript } from '../src/transcription/engines/transcriber.js'
+import {
+  EngineError,
+  type Recording,
+  type Transcriber,
+  type Transcript,
+} from '../src/transcription/engines/transcriber.js'
 import { type TranscriptionJobs, transcriptionJobs } from '../src/transcription/jobs/transcription-jobs.js'
 import { createTranscription } from '../src/transcription/transcription.js'
 import { apiOver } from './api-kit.js'

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
-import { emptyDatabase } from '../src/store/empty-database.js'
-import { unpackTar } from '../src/store/unpack-tar.js'
+import { emptyDatabase, unpackTar } from '../src/store/empty-database.js'
 
 const { path: root, remove } = temporaryFolder()
 afterAll(remove)

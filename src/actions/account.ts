@@ -1,16 +1,16 @@
 import type { Request } from 'express'
-import { secureAccount } from '../flows/account-security.js'
-import { factorBinding } from '../flows/factor-binding.js'
-import { maskForOwner } from '../protocol/destination.js'
+import { secureAccount } from '../flows/remove-factor.js'
+import { factorBinding } from '../flows/user.js'
+import { maskForOwner } from '../protocol/contact.js'
 import { type Factor, type FactorInput, readFactors } from '../protocol/factor.js'
-import type { BypassCode } from '../recovery/bypass-code.js'
+import type { BypassCode } from '../recovery/resets.js'
 import { renewSession } from '../session/renew.js'
 import { requestState } from '../session/request-state.js'
-import { userIdOf } from '../session/user-id.js'
-import { gateOf, type RouteDeps } from './deps.js'
+import { userIdOf } from '../session/user-factors.js'
+import { gateOf, type RouteDeps } from './context.js'
 import { notify } from './notify.js'
 import { isProvenChange, type ReportedChange } from './proven-change.js'
-import { type AccountReset, resetAccount } from './reset.js'
+import { type AccountReset, resetAccount } from './recovery.js'
 
 /** Functions for changes of an account that the host makes itself. */
 export interface MfaAccount<User> {

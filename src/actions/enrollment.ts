@@ -1,5 +1,57 @@
+import type { Request, Response } from 'express'
+import * as z from 'zod'
 import { type Refused, refuse } from '../flows/deps.js'
+import { browserSeal } from '../http/cookies.js'
 import type { RequestContext } from './context.js'
+
+/*
+ * An enrollment page can be loaded again, on another process too, so QR code and key are kept for as long.
+ */
+
+const enrollmentSeal = browserSeal('mfa_enrollment')
+
+/** The longest QR code that is kept. A longer one is shown as a key only when the page is loaded again. */
+const MAX_QR_LENGTH = 20_000
+
+const shown = z.object({
+  qr: z.string().optional(),
+  uri: z.string().optional(),
+  secret: z.string().optional(),
+})
+
+/** What the user needs to set up an authenticator app. */
+export interface ShownEnrollment {
+  readonly qr?: string
+  readonly uri?: string
+  readonly secret?: string
+}
+
+/** Encrypts what an enrollment page shows, and gives the browser the key for `lifetimeMs`. */
+export function sealEnrollment(
+  exchange: { readonly req: Request; readonly res: Response },
+  { qr, ...rest }: ShownEnrollment,
+  scope: { readonly id: string; readonly path: string; readonly lifetimeMs: number },
+): string {
+  const kept = qr !== undefined && qr.length <= MAX_QR_LENGTH ? { ...rest, qr } : rest
+  return enrollmentSeal.seal(exchange, JSON.stringify(kept), scope)
+}
+
+/** What the enrollment page shows, if this browser has the key; otherwise nothing. */
+export function openEnrollment(req: Request, sealed: string | undefined, id: string): ShownEnrollment {
+  const text = enrollmentSeal.open(req, sealed, id)
+  if (text === undefined) return {}
+  const kept = shown.parse(JSON.parse(text))
+  return {
+    ...(kept.qr && { qr: kept.qr }),
+    ...(kept.uri && { uri: kept.uri }),
+    ...(kept.secret && { secret: kept.secret }),
+  }
+}
+
+/** Removes the key from the browser. */
+export function forgetEnrollment(res: Response, path: string): void {
+  enrollmentSeal.forget(res, path)
+}
 
 /** Whether the session may set up the first factor of its account. One that the policy let pass may not, unless it says so (R120). */
 export function mayEnrollFirst({ state: { record } }: Pick<RequestContext, 'state'>): boolean {

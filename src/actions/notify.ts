@@ -6,7 +6,7 @@ import { composeNotice } from '../notices/compose.js'
 import type { NoticeFacts } from '../notices/notice.js'
 import type { ActiveState } from '../session/state.js'
 import type { Settings } from '../settings.js'
-import { browserName } from '../trust/browser-name.js'
+import { browserName } from '../trust/devices.js'
 import type { NotMeLinks } from '../trust/not-me-links.js'
 
 /** What a notice is about, besides the request that caused it. */

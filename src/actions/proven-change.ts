@@ -1,12 +1,11 @@
 import type { Request } from 'express'
-import { factorBinding } from '../flows/factor-binding.js'
 import { FACTOR_CHANGE_MS, factorChange, isFresh } from '../flows/freshness.js'
-import { existingFactors } from '../flows/user.js'
+import { existingFactors, factorBinding } from '../flows/user.js'
 import type { Factor } from '../protocol/factor.js'
 import { requestState } from '../session/request-state.js'
 import type { ActiveState } from '../session/state.js'
 import { readAccount } from '../session/user-factors.js'
-import type { RouteDeps } from './deps.js'
+import type { RouteDeps } from './context.js'
 
 /** A change of factors that the host made and reports. */
 export interface ReportedChange {

@@ -1,11 +1,10 @@
 import type { Request } from 'express'
 import type { Deps } from '../flows/deps.js'
+import { type CookieExchange, trustCookie } from '../http/cookies.js'
 import { locationOf } from '../http/request.js'
-import { type CookieExchange, trustCookie } from '../http/trust-cookie.js'
-import type { Account, TrustedBrowsers } from '../session/deps.js'
+import type { Account, TrustedBrowsers } from '../session/state.js'
 import type { Settings } from '../settings.js'
-import { browserName } from '../trust/browser-name.js'
-import { bindingOf, type Device, type DeviceOwner, type Devices } from '../trust/devices.js'
+import { bindingOf, browserName, type Device, type DeviceOwner, type Devices } from '../trust/devices.js'
 
 /** Trusted devices for requests: with cookies and browser names. */
 export interface Browsers extends TrustedBrowsers {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Duration } from '../duration.js'
 import { duration, inMilliseconds, wholeNumber } from '../option-rules.js'
+import type { Duration } from '../time.js'
 import { type DialectInput, dialectOption } from './dialect.js'
 
 /** An MFA service that is reached over HTTP. */

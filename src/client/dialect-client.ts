@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { onlyGiven } from '../option-rules.js'
-import type { Caller } from '../protocol/caller.js'
-import { formatUser } from '../protocol/contact.js'
+import { type Caller, formatUser } from '../protocol/contact.js'
 import { KEY_VERBS, KEYS_PATH } from '../protocol/key-verbs.js'
 import type { KeyVerbs } from '../protocol/keys.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
@@ -11,7 +10,7 @@ import { VERBS } from '../protocol/verbs.js'
 import { COUNTERSIGN_CODES, verifyAnswer } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import { COUNTERSIGN, type Dialect } from './dialect.js'
-import { jobClient } from './job-client.js'
+import { jobClient, sendRecording } from './job-client.js'
 import { liveClient } from './live-client.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
 import {
@@ -25,9 +24,7 @@ import {
   validFields,
   verifyContradictionIn,
 } from './response-validation.js'
-import { sendRecording } from './send-recording.js'
-import { maxBytesOf, transcriptIn } from './transcript.js'
-import { lastEvent, progressReader } from './transcription-events.js'
+import { lastEvent, maxBytesOf, progressReader, transcriptIn } from './transcript.js'
 import type { Answer, Transport } from './transport.js'
 import { type VerbCalls, verbClient } from './verb-client.js'
 

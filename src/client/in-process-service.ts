@@ -4,7 +4,7 @@ import type { MfaService } from '../protocol/service.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
 import { returned } from '../protocol/verb.js'
 import { mapVerbs } from '../protocol/verbs.js'
-import { withTimeout } from '../timeout.js'
+import { withTimeout } from '../time.js'
 import { SERVICE_TIMEOUT_MS, TRANSCRIBE_TIMEOUT_MS } from './address.js'
 
 /**

@@ -1,11 +1,13 @@
 import { TranscriptionError } from '../errors.js'
+import { onlyGiven } from '../option-rules.js'
 import type {
   CreatedTranscriptionJob,
+  TranscribeRequest,
   TranscriptionJob,
   TranscriptionJobVerbs,
 } from '../protocol/transcription.js'
 import { JOBS_PATH, transcriptionJobAnswer } from '../protocol/transcription-jobs-wire.js'
-import { isAddress } from '../protocol/transcription-wire.js'
+import { isAddress, MAX_RECORDING_BYTES } from '../protocol/transcription-wire.js'
 import type { ServiceSettings } from './address.js'
 import {
   DEFAULT_WAIT_SECONDS,
@@ -14,9 +16,9 @@ import {
   refusalIn,
   validFields,
 } from './response-validation.js'
-import { sendRecording } from './send-recording.js'
 import { maxBytesOf, transcribedFrom, transcriptIn } from './transcript.js'
-import type { Answer, Transport } from './transport.js'
+import type { Answer, CallLimits, Transport } from './transport.js'
+import { uploadOf } from './upload.js'
 
 /** Transcription jobs of the Countersign service. */
 export function jobClient(
@@ -86,5 +88,26 @@ function jobIn(answer: Answer): TranscriptionJob {
     expiresAt: Date.parse(expires_at),
     ...(result && { transcript: transcribedFrom(result) }),
     ...(problem && { failure: problem.code }),
+  }
+}
+
+/**
+ * Posts the address of a recording, or a local recording as a form. Resolves to `undefined` if the file is too large to be sent.
+ * @throws if the path cannot be opened (Node's own error) or is not a file.
+ */
+export async function sendRecording(
+  transport: Transport,
+  path: string,
+  { file, language, prompt, format }: Pick<TranscribeRequest, 'file' | 'language' | 'prompt' | 'format'>,
+  limits: CallLimits,
+): Promise<Answer | undefined> {
+  const parameters = onlyGiven({ language, prompt, response_format: format })
+  if (isAddress(file)) return transport.post(path, { file, ...parameters }, limits)
+  const upload = await uploadOf(file, MAX_RECORDING_BYTES, parameters)
+  if (!upload) return undefined
+  try {
+    return await transport.upload(path, upload, limits)
+  } finally {
+    await upload.close()
   }
 }

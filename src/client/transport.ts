@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { ServiceError } from '../errors.js'
 import { SERVICE_HEADER } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import { PUBLISHED } from './dialect.js'
-import { callFailed } from './failure.js'
-import { readRetryAfter } from './retry-after.js'
 import type { Upload } from './upload.js'
 
 /** The maximum size of a response, in bytes, unless a call says otherwise (R80). */
@@ -291,4 +290,77 @@ function timeoutError(): Error {
 
 function single(header: string | string[] | undefined): string {
   return (Array.isArray(header) ? header[0] : header) ?? ''
+}
+
+/** How far a call got before it failed. */
+export interface Progress {
+  /** Whether the request was sent. From then on the service may have carried it out. */
+  readonly sent: boolean
+  /** Whether the head of a response had arrived, so that the response is incomplete. */
+  readonly begun: boolean
+  readonly timedOut: boolean
+  readonly timeoutMs: number
+}
+
+/** The error for a call without a complete response. */
+export function callFailed(error: unknown, { sent, begun, timedOut, timeoutMs }: Progress): ServiceError {
+  const { name, code } = describe(error)
+  const options = { cause: withoutResponse(error), effect: sent ? 'unknown' : 'none' } as const
+  if (timedOut || code.includes('TIMEOUT')) {
+    return new ServiceError(
+      'ERR_MFA_SERVICE_TIMEOUT',
+      `The MFA service did not respond within ${timeoutMs} ms. Check whether it is overloaded and whether a firewall drops the request.`,
+      options,
+    )
+  }
+  if (begun || name === 'HTTPParserError' || RESPONSE_ERRORS.has(code)) {
+    return new ServiceError(
+      'ERR_MFA_SERVICE_ANSWER',
+      `The response of the MFA service is incomplete, too large or not HTTP${code && ` (${code})`}. Check that service.baseUrl is the address of its API.`,
+      options,
+    )
+  }
+  return new ServiceError(
+    'ERR_MFA_SERVICE_UNAVAILABLE',
+    `The MFA service could not be reached${code && ` (${code})`}. Check that it is running and that service.baseUrl is correct.`,
+    options,
+  )
+}
+
+const RESPONSE_ERRORS = new Set([
+  'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'UND_ERR_HEADERS_OVERFLOW',
+])
+
+/**
+ * A copy of the error without its other properties: a parser error holds the raw response, which can repeat the request
+ * with its API key and code (R78, R84).
+ */
+function withoutResponse(error: unknown): Error {
+  const { name, code, message } = describe(error)
+  return Object.assign(new Error(message), { name, ...(code && { code }) })
+}
+
+function describe(error: unknown): { name: string; code: string; message: string } {
+  if (!(error instanceof Error)) return { name: 'Error', code: '', message: '' }
+  const code: unknown = Reflect.get(error, 'code')
+  return { name: error.name, code: typeof code === 'string' ? code : '', message: error.message }
+}
+
+const DAY_SECONDS = 86_400
+
+/**
+ * The wait in a `Retry-After` header, in whole seconds from 1 to a day; `undefined` if the header is invalid. RFC 9110
+ * §10.2.3: a number of seconds, or a date.
+ */
+export function readRetryAfter(header: string): number | undefined {
+  const seconds = /^\d+$/.test(header) ? Number(header) : secondsUntil(header)
+  return seconds === undefined ? undefined : Math.min(Math.max(seconds, 1), DAY_SECONDS)
+}
+
+function secondsUntil(date: string): number | undefined {
+  // `Date.parse` accepts almost anything that contains a digit; HTTP dates begin with a weekday.
+  const time = /^[A-Z][a-z]{2,8},? /.test(date) ? Date.parse(date) : Number.NaN
+  return Number.isNaN(time) ? undefined : Math.ceil((time - Date.now()) / 1000)
 }

@@ -1,6 +1,5 @@
-import type { Request } from 'express'
-import { requestedUrl } from '../session/return-to.js'
-import { cookieOf, storeNameOf } from '../session/store.js'
+import type { Request, Response } from 'express'
+import { cookieOf, passportUserWasRemoved, requestedUrl, sessionOf, storeNameOf } from '../session/store.js'
 import type { Settings } from '../settings.js'
 import type { WarningCode } from './warnings.js'
 
@@ -71,4 +70,88 @@ function warningsInSession(req: Request, { limits }: Pick<Settings, 'limits'>): 
 
 function isObject(value: unknown): value is object {
   return (typeof value === 'object' || typeof value === 'function') && value !== null
+}
+
+/** What a request for a page of keys, or for their options, shows. */
+export interface KeyRequestFacts {
+  /** The host that the browser requested, without the port. */
+  readonly hostname: string
+  /** The header `Permissions-Policy` of the response. */
+  readonly permissionsPolicy: unknown
+  /** The relying party's id, if it is known. */
+  readonly relyingPartyId?: unknown
+}
+
+/** A feature whose list of origins is empty, so that no page may use it. */
+const FORBIDS_KEYS = /publickey-credentials-(?:get|create)\s*=\s*\(\s*\)/i
+
+const IP_ADDRESS = /^[\d.]+$|^\[?[\da-f]*:/i
+
+/** The warnings about what keeps browsers from using keys on any site. */
+export function warningsAboutKeys({ hostname, permissionsPolicy }: KeyRequestFacts): WarningCode[] {
+  return [
+    ...(IP_ADDRESS.test(hostname) ? (['MFA_WARN_KEY_IP_ADDRESS'] as const) : []),
+    ...(FORBIDS_KEYS.test([permissionsPolicy].flat().join(','))
+      ? (['MFA_WARN_KEY_PERMISSIONS_POLICY'] as const)
+      : []),
+  ]
+}
+
+/** Whether the host is in the domain of the relying party. An IP address has a warning of its own. */
+export function isInDomain({ hostname, relyingPartyId: id }: KeyRequestFacts): boolean {
+  return typeof id !== 'string' || hostname === id || hostname.endsWith(`.${id}`) || IP_ADDRESS.test(hostname)
+}
+
+/** What express-session does with a session that the request did not change. */
+export type Saving = 'not saved' | 'resaved' | 'saved new'
+
+/**
+ * Observes whether express-session saves an unchanged session at the end of the request. This reveals its options, which
+ * it does not expose. `report` is not called if the request changed its session or saved it itself.
+ */
+export function observeSaving(
+  req: Request,
+  res: Response,
+  report: (saving: Saving, isNew: boolean) => void,
+): void {
+  // Passport has already changed the session.
+  if (passportUserWasRemoved(req)) return
+  const session = sessionOf(req)
+  const isNew = !req.get('cookie')?.includes(req.sessionID)
+  const before = contentOf(session)
+  const { save } = session
+  let saves = 0
+  Object.defineProperty(session, 'save', {
+    configurable: true,
+    writable: true,
+    value(this: typeof session, ...args: Parameters<typeof save>) {
+      saves++
+      return save.apply(this, args)
+    },
+  })
+
+  const { end } = res
+  Object.defineProperty(res, 'end', {
+    configurable: true,
+    writable: true,
+    value(this: Response, ...args: Parameters<typeof end>) {
+      const unchanged = saves === 0 && hasSameSession(req, session) && contentOf(session) === before
+      const result = end.apply(this, args)
+      if (unchanged) report(saves === 0 ? 'not saved' : isNew ? 'saved new' : 'resaved', isNew)
+      return result
+    },
+  })
+}
+
+function hasSameSession(req: Request, session: object): boolean {
+  try {
+    return sessionOf(req) === session
+  } catch {
+    return false
+  }
+}
+
+/** The content that express-session compares: everything except the cookie, whose times change. */
+function contentOf(session: object): string {
+  return JSON.stringify({ ...session, cookie: undefined })
 }

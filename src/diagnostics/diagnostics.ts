@@ -1,10 +1,14 @@
 import type { Request, Response } from 'express'
-import { guessingSentence } from '../protocol/guessing-bound.js'
+import { guessingSentence } from '../protocol/methods.js'
 import type { Settings } from '../settings.js'
-import { isInDomain, type KeyRequestFacts, warningsAboutKeys } from './at-key-page.js'
-import { warningsAtRequest } from './at-request.js'
+import {
+  isInDomain,
+  type KeyRequestFacts,
+  observeSaving,
+  warningsAboutKeys,
+  warningsAtRequest,
+} from './at-request.js'
 import { warningsAtStart } from './at-start.js'
-import { observeSaving } from './session-saving.js'
 import { WARNINGS, type WarningCode } from './warnings.js'
 
 /** Warns about configurations that work but are less secure than they look. Each warning is emitted once. */

@@ -1,6 +1,6 @@
-import type { SentBackupCodes } from '../limits/sent-backup-codes.js'
+import type { SentBackupCodes } from '../limits/budgets.js'
 import type { MfaService } from '../protocol/service.js'
-import { withTimeout } from '../timeout.js'
+import { withTimeout } from '../time.js'
 import { backupOwner, backupTarget, callerOf, type MfaUser } from './user.js'
 
 /** How long a page waits for the service. */

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Contact } from '../protocol/contact.js'
-import { maskForOwner } from '../protocol/destination.js'
-import { type Strength, strengthOf } from '../protocol/strength.js'
+import { type Contact, maskForOwner } from '../protocol/contact.js'
+import { type Strength, strengthOf } from '../protocol/factor.js'
 import type { MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
-import { type Deps, type Refused, refuse } from './deps.js'
-import { factorBinding } from './factor-binding.js'
+import { type Deps, type Refused, refuse, serviceVerb } from './deps.js'
 import { forgetKnownFactors } from './known-factors.js'
-import { serviceVerb } from './service-verb.js'
-import { backupOwner, backupShown, backupTarget, callerOf, type MfaUser } from './user.js'
+import { backupOwner, backupShown, backupTarget, callerOf, factorBinding, type MfaUser } from './user.js'
 
 /** New backup codes were sent; the old ones are void. */
 export interface BackupSent {

@@ -4,9 +4,16 @@ import { type DeliveredMethod, isDelivered, type Method } from '../protocol/meth
 import type { Challenge, MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
-import { bindingsOf, factorBinding } from './factor-binding.js'
-import { purposeOf } from './purpose.js'
-import { backupTarget, callerOf, findFactor, type MfaUser, refusalWithoutFactor } from './user.js'
+import {
+  backupTarget,
+  bindingsOf,
+  callerOf,
+  factorBinding,
+  findFactor,
+  type MfaUser,
+  purposeOf,
+  refusalWithoutFactor,
+} from './user.js'
 
 /** A challenge was started, or the code of the live one sent again (`again`). */
 export type Challenged = {

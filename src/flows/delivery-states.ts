@@ -1,5 +1,5 @@
 import type { DeliveryState, MfaService } from '../protocol/service.js'
-import { withTimeout } from '../timeout.js'
+import { withTimeout } from '../time.js'
 
 /** How long a page waits for the service. A later answer is shown the next time. */
 const MAX_WAIT_MS = 500

@@ -1,16 +1,14 @@
-import type { AppOwners } from '../limits/app-owners.js'
-import type { Approvals } from '../limits/approvals.js'
-import type { Attempts } from '../limits/attempts.js'
-import type { MessageBudget } from '../limits/budgets.js'
-import type { SentBackupCodes } from '../limits/sent-backup-codes.js'
+import { OptionsError } from '../errors.js'
+import type { Approvals, Attempts } from '../limits/attempts.js'
+import type { AppOwners, MessageBudget, SentBackupCodes } from '../limits/budgets.js'
 import type { Contact } from '../protocol/contact.js'
 import type { KeyVerbs, RelyingParty } from '../protocol/keys.js'
 import type { Method } from '../protocol/methods.js'
-import type { MfaService } from '../protocol/service.js'
+import type { CompleteMfaService, MfaService } from '../protocol/service.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
 import type { Settings } from '../settings.js'
 import type { Devices } from '../trust/devices.js'
-import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
+import type { SessionsValidAfter } from '../trust/not-me-links.js'
 import type { BackupCodes } from './backup-codes.js'
 import type { DeliveryStates } from './delivery-states.js'
 import type { EnrolledFactors } from './enrolled-factors.js'
@@ -59,4 +57,27 @@ export interface DisabledFactor {
 /** The outcome for a refusal. */
 export function refuse(refusal: Refusal): Refused {
   return { outcome: 'refused', refusal }
+}
+
+/** The verbs that only some routes call. A host's own service may lack those whose routes it does not mount. */
+type OptionalVerb = 'enrollApp' | 'sendBackupCodes'
+
+const CALLED_BY: Readonly<Record<OptionalVerb, string>> = {
+  enrollApp: 'the routes for authenticator apps (mfa.enrollAppRouter)',
+  sendBackupCodes: 'the routes for backup codes (mfa.backupRouter)',
+}
+
+/**
+ * A verb that some routes call.
+ * @throws {OptionsError} if the host's own service lacks it.
+ */
+export function serviceVerb<Verb extends OptionalVerb>(
+  service: MfaService,
+  verb: Verb,
+): CompleteMfaService[Verb] {
+  const call = service[verb] as CompleteMfaService[Verb] | undefined
+  if (call) return call
+  throw new OptionsError([
+    `service must have the function ${verb}, which ${CALLED_BY[verb]} call: implement it, or mount only the routers whose verbs the service has, instead of mfa.router`,
+  ])
 }

@@ -1,4 +1,4 @@
-import { isAtLeast, type ShownMethod, strongestOf } from '../protocol/strength.js'
+import { isAtLeast, type ShownMethod, strongestOf } from '../protocol/factor.js'
 import type { MfaRecord } from '../session/record.js'
 import type { Settings } from '../settings.js'
 import { existingFactors, type MfaUser } from './user.js'

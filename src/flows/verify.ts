@@ -1,24 +1,30 @@
 import type { Attempt, AttemptPermit } from '../limits/attempts.js'
-import { type Amr, METHOD_AMR } from '../protocol/amr.js'
-import { canonicalBackupCode, canonicalCode, hasShape, isCodeShaped } from '../protocol/code.js'
+import { type Amr, METHOD_AMR, methodShown, type ShownCode, type ShownMethod } from '../protocol/factor.js'
 import type { KeyFault } from '../protocol/keys.js'
-import { type CodeMethod, isKeyMethod, type Method } from '../protocol/methods.js'
+import {
+  type CodeMethod,
+  canonicalBackupCode,
+  canonicalCode,
+  hasShape,
+  isCodeShaped,
+  isKeyMethod,
+  type Method,
+} from '../protocol/methods.js'
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
-import { methodShown, type ShownCode, type ShownMethod } from '../protocol/strength.js'
 import type { MfaRecord } from '../session/record.js'
 import { askService } from './deliver.js'
 import { type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
-import { factorBinding } from './factor-binding.js'
-import { purposeOf } from './purpose.js'
 import { fromService, type Refusal } from './refusal.js'
 import {
   backupOwner,
   backupShown,
   backupTarget,
   callerOf,
+  factorBinding,
   findFactor,
   type MfaUser,
+  purposeOf,
   refusalWithoutFactor,
 } from './user.js'
 

@@ -1,31 +1,29 @@
 import type { NextFunction, Request, Response } from 'express'
 import {
   type EnteredRequest,
+  gateOf,
   type RequestContext,
+  type RouteDeps,
   readDisabledFactors,
   requestContext,
 } from '../actions/context.js'
-import { gateOf, type RouteDeps } from '../actions/deps.js'
 import { mayEnrollFirst } from '../actions/enrollment.js'
-import { withheldProblem } from '../actions/withheld.js'
-import { isFresh } from '../flows/freshness.js'
-import { acceptedFactors } from '../flows/known-factors.js'
+import { withheldProblem } from '../actions/recovery.js'
+import { factorChange, isFresh } from '../flows/freshness.js'
+import { acceptedFactors, hasBackupCodes } from '../flows/known-factors.js'
 import { existingFactors, offeredFactors } from '../flows/user.js'
-import { listFactors } from '../http/factors.js'
+import { listFactors } from '../http/cookies.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
-import { isOwnHost, wantsHtml } from '../http/request.js'
+import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
 import type { Factor } from '../protocol/factor.js'
 import type { InterruptedRequest, MfaRecord } from '../session/record.js'
 import { requestState } from '../session/request-state.js'
-import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState } from '../session/state.js'
-import { rememberTarget, storeIfCurrent } from '../session/store.js'
+import { rememberTarget, requestedUrl, safeReturnTo, storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
-import { type AnyRouteHandler, forAnyRoute } from './any-route-handler.js'
-import { interruptedRequest, isUnparsedForm } from './interrupted.js'
-import { type MfaRule, type Rule, readRule } from './rule.js'
-import { withState } from './with-state.js'
+import { type AnyRouteHandler, forAnyRoute, withState } from './handler.js'
+import { type MfaRule, type Rule, readRule, readStrongestRule, type StrongestRule } from './rule.js'
 
 /**
  * A guard for routes that require a second factor shown recently in this session. A browser is redirected to show one; a JSON
@@ -165,4 +163,85 @@ function targetOf(req: Request, settings: Settings): string {
   if (!referer || !URL.canParse(referer)) return homePath
   const { host, pathname, search } = new URL(referer)
   return (isOwnHost(req, host) && safeReturnTo(pathname + search)) || homePath
+}
+
+/** What a program is told about a pending login: what is missing, the usable factors, and where to continue. */
+export async function missingFactor(at: EnteredRequest, state: ActiveState): Promise<Problem> {
+  const { deps } = at
+  const { settings } = deps
+  const { path } = settings
+  const context = await requestContext(at, state)
+  const { user, step } = context
+  if (step === 'bypass_code') return { code: 'bypass_code_required', next: path }
+  if (step === 'enrollment') return { code: 'enrollment_required', next: `${path}/enroll-app` }
+  if (step === 'withheld') return withheldProblem(settings, user, state)
+  await readDisabledFactors(context)
+  return {
+    code: 'mfa_required',
+    next: path,
+    factors: listFactors(offeredFactors(user)),
+    // No factor is left after a reset, but backup codes may be.
+    ...(user.factors.length === 0 && { backup: await hasBackupCodes(deps, user) }),
+  }
+}
+
+/** How many characters of a form are kept. A longer form is not kept at all. */
+const MAX_KEPT = 2_000
+
+/**
+ * What the session keeps of a posted form that a rule interrupts: the fields that the rule lists, and their labels.
+ * `undefined` for a request from another site, which could otherwise have its own values offered to the user (R13), and for
+ * a body that is not a parsed form.
+ */
+export function interruptedRequest(
+  req: Request,
+  settings: Settings,
+  { resume: wanted, resumeTitle: title }: Pick<Rule, 'resume' | 'resumeTitle'>,
+): InterruptedRequest | undefined {
+  const path = safeReturnTo(requestedUrl(req, settings))
+  if (wanted.length === 0 || req.method !== 'POST' || !path || !isSameOrigin(req)) return undefined
+  const body: unknown = req.body
+  if (typeof body !== 'object' || body === null) return undefined
+  const fields = wanted.flatMap(({ name }): [string, string][] => {
+    const value: unknown = Object.hasOwn(body, name) ? Reflect.get(body, name) : undefined
+    return typeof value === 'string' ? [[name, value]] : []
+  })
+  if (fields.join().length > MAX_KEPT) return undefined
+  const labels = wanted.flatMap(({ name, label }) => (label === undefined ? [] : [[name, label] as const]))
+  return {
+    path,
+    at: Date.now(),
+    fields: Object.fromEntries(fields),
+    ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
+    ...(title !== undefined && { title }),
+  }
+}
+
+/** Whether a form was posted and no body parser ran before the rule, so that its fields cannot be kept. */
+export function isUnparsedForm(req: Request): boolean {
+  return req.body === undefined && typeof req.is(['urlencoded', 'multipart']) === 'string'
+}
+
+/**
+ * The guard for changes of factors, contacts and credentials that the host makes itself. It requires what our own changes of
+ * factors require, and refuses as `requireMfa` does.
+ * @throws {OptionsError} when the app starts, if the rule is invalid (R18).
+ */
+export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHandler {
+  const rule = readStrongestRule(given)
+
+  return forAnyRoute(function strongestRequired(req, res, next) {
+    const shared = requestState<RouteDeps>(req)
+    const deps = gateOf({ req, shared }, own)
+    const at = { req, deps, shared }
+    withState(at, next, async (state) => {
+      if (state.stage === 'none') return requireSignIn(req, res, deps)
+      const { user } = await requestContext(at, state)
+      const required = { ...rule, ...factorChange(deps.settings, user, rule.maxAgeMs) }
+      const hasNone = existingFactors(user).length === 0 && state.stage !== 'pending'
+      if (!hasNone && !isFresh(state.record, required)) return requireFactor(at, res, state, required)
+      shared.strongestShown = true
+      return pass(req, next, deps, state)
+    })
+  })
 }

@@ -1,11 +1,10 @@
 import * as z from 'zod'
-import type { Duration } from '../duration.js'
 import { OptionsError } from '../errors.js'
 import { FACTOR_CHANGE_MS } from '../flows/freshness.js'
-import { hasParts, optionFaults } from '../option-faults.js'
-import { duration, inMilliseconds, onlyGiven } from '../option-rules.js'
+import { duration, hasParts, inMilliseconds, onlyGiven, optionFaults } from '../option-rules.js'
+import { isAtLeast, methodShown, type ShownMethod, STRENGTHS, type Strength } from '../protocol/factor.js'
 import { METHODS, type Method } from '../protocol/methods.js'
-import { isAtLeast, methodShown, type ShownMethod, STRENGTHS, type Strength } from '../protocol/strength.js'
+import type { Duration } from '../time.js'
 
 /** A form field that the user sees again before the form is sent again. */
 export interface ResumeField {

@@ -1,18 +1,15 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import type { EnteredRequest } from '../actions/context.js'
-import { mountPathError, type RouteDeps, setGate } from '../actions/deps.js'
+import { type EnteredRequest, mountPathError, type RouteDeps, setGate } from '../actions/context.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { requestState } from '../session/request-state.js'
-import { requestedUrl, safeReturnTo } from '../session/return-to.js'
 import type { ActiveState, SessionState } from '../session/state.js'
-import { storeIfCurrent } from '../session/store.js'
+import { requestedUrl, safeReturnTo, storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
-import { checkMounted } from './any-route-handler.js'
-import { missingFactor } from './missing-factor.js'
-import { withState } from './with-state.js'
+import { checkMounted, withState } from './handler.js'
+import { missingFactor } from './require-mfa.js'
 
 /**
  * Withholds the user from all later handlers while the second factor is missing, however the user signed in (R01, R02), and

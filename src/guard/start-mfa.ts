@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express'
-import { gateOf, type RouteDeps } from '../actions/deps.js'
+import { gateOf, type RouteDeps } from '../actions/context.js'
 import { HostError } from '../errors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { wantsHtml } from '../http/request.js'
@@ -7,8 +7,8 @@ import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { logIn, userOf } from '../session/passport-request.js'
 import { requestState } from '../session/request-state.js'
-import { type AnyRouteHandler, checkMounted, forAnyRoute } from './any-route-handler.js'
-import { missingFactor } from './missing-factor.js'
+import { type AnyRouteHandler, checkMounted, forAnyRoute } from './handler.js'
+import { missingFactor } from './require-mfa.js'
 
 /**
  * The handler after a login without a session: starts the pending login and responds. A browser is redirected to the

@@ -1,8 +1,7 @@
 import express, { type Request, type Response } from 'express'
 import * as z from 'zod'
-import { MAX_CODE_LENGTH } from '../protocol/code.js'
 import { isKeyName, NO_KEY_NAME } from '../protocol/keys-wire.js'
-import { KEY_METHODS } from '../protocol/methods.js'
+import { KEY_METHODS, MAX_CODE_LENGTH } from '../protocol/methods.js'
 import type { Problem } from './problem.js'
 
 /** The size of the largest accepted body, in bytes (R82). */

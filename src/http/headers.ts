@@ -21,3 +21,11 @@ export function setRetryAfter(res: Response, problem: { readonly retryAfterSecon
   const { retryAfterSeconds } = problem
   if (retryAfterSeconds !== undefined) res.set('Retry-After', String(Math.max(1, retryAfterSeconds)))
 }
+
+/** Responds with an HTML document. It has no `ETag`, since no browser may keep it (`Cache-Control: no-store`). */
+export function sendPage(res: Response, markup: string): void {
+  const body = Buffer.from(markup)
+  res.setHeader('Content-Type', 'text/html; charset=utf-8')
+  res.setHeader('Content-Length', body.length)
+  res.end(body)
+}

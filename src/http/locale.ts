@@ -1,10 +1,9 @@
 import type { Request, Response } from 'express'
-import { graceBanner } from '../pages/grace-banner.js'
+import { graceBanner } from '../pages/layout.js'
 import { pickLocale } from '../pages/text.js'
 import { languageKey } from '../protocol/language.js'
 import type { Settings } from '../settings.js'
-import { byHeader } from './by-header.js'
-import { cookieReader } from './request.js'
+import { byHeader, cookieReader } from './request.js'
 
 /** The languages that a request prefers, best first; if the app offers languages, only offered ones. */
 export function localesOf(req: Request, settings: Settings): readonly string[] {

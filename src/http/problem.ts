@@ -1,9 +1,10 @@
 import type { Response } from 'express'
+import { ServiceError } from '../errors.js'
 import type { ProblemCode } from '../pages/view.js'
 import type { KeyFault } from '../protocol/keys.js'
 import { requestState } from '../session/request-state.js'
 import type { Settings } from '../settings.js'
-import type { ListedFactor } from './factors.js'
+import type { ListedFactor } from './cookies.js'
 import { setRetryAfter } from './headers.js'
 
 /** The HTTP status of each problem. */
@@ -162,4 +163,15 @@ export function problemDetails(
 /** The sentence for a code, also used as `info.message` of the Passport strategy. */
 export function titleOf(code: ProblemCode): string {
   return TITLE[code]
+}
+
+/**
+ * Logs the failure of a service or store. A service that is down fails for every user, so its failure is one line without a
+ * stack; the cause of a failed store is logged whole.
+ */
+export function logFailure(logger: Settings['logger'], error: Error): void {
+  const message = `countersign: ${error.message}`
+  if (!(error instanceof ServiceError)) return logger.error(message, error.cause ?? '')
+  const [reason] = error.cause instanceof Error ? error.cause.message.split('\n') : []
+  logger.error(reason && !message.includes(reason) ? `${message} Cause: ${reason}` : message)
 }

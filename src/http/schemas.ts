@@ -1,8 +1,8 @@
 import * as z from 'zod'
+import { STRENGTHS } from '../protocol/factor.js'
 import { KEY_FAULTS } from '../protocol/keys.js'
 import { authenticationField, registrationField } from '../protocol/keys-wire.js'
 import { KEY_METHODS, METHODS } from '../protocol/methods.js'
-import { STRENGTHS } from '../protocol/strength.js'
 import {
   codeField,
   deviceField,

@@ -1,6 +1,8 @@
-import { DAY_MS } from '../duration.js'
+import { digestOf } from '../digest.js'
+import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { Settings } from '../settings.js'
-import type { AccountLimits, Attempts } from './attempts.js'
+import { DAY_MS } from '../time.js'
+import { type AccountLimits, type Attempts, BINDING_WINDOW_MS } from './attempts.js'
 import type { Counter, Counters } from './counter.js'
 
 export const TEN_MINUTES_MS = 10 * 60_000
@@ -89,4 +91,85 @@ function refusalBy({ lockedForSeconds, disabled }: AccountLimits): SendPermit | 
 /** The refusal of a message, with the wait in whole seconds. */
 export function refuseMessage(why: 'too_soon' | 'too_many' | 'locked', ms: number): SendPermit {
   return { ok: false, why, retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)) }
+}
+
+/** How long sent backup codes are remembered. A process forgets them when it ends, and its timers reach 24 days. */
+const REMEMBERED_MS = { shared: 3 * 365 * DAY_MS, memory: 24 * DAY_MS }
+
+/** Stands for codes whose number the service did not say. No service sends as many. */
+const UNCOUNTED = 1_000_000
+
+/** Remembers which users were sent backup codes, for services that cannot say who has any. */
+export interface SentBackupCodes {
+  /** Remembers how many codes a user has now, such as after new ones were sent. */
+  remember(userId: string, count: number | undefined): Promise<void>
+  /** A code was used. */
+  used(userId: string): Promise<void>
+  /** How many are left, `some` if the number is unknown, `undefined` if it is unknown whether the user has any. */
+  left(userId: string): Promise<number | 'some' | undefined>
+}
+
+/** Remembers sent backup codes in `store`. */
+export function sentBackupCodesIn(store: Counters, kept: keyof typeof REMEMBERED_MS): SentBackupCodes {
+  const rememberedMs = REMEMBERED_MS[kept]
+  const codes = store('backup-codes', rememberedMs)
+  return {
+    remember: (userId, count = UNCOUNTED) => codes.set(userId, count, rememberedMs),
+    async used(userId) {
+      const { count, msLeft } = await codes.read(userId)
+      if (msLeft > 0 && count > 0) await codes.add(userId, -1)
+    },
+    async left(userId) {
+      const { count, msLeft } = await codes.read(userId)
+      if (msLeft <= 0) return undefined
+      return count > UNCOUNTED / 2 ? 'some' : count
+    },
+  }
+}
+
+/** Wrong codes in a day after which the user is warned that an attacker may know their password (R34). */
+const NOTIFY_AT = 5
+
+/** Decides when to notify a user of wrong codes. */
+export interface RepeatedFailures {
+  /** Counts a wrong code after a correct password. Returns `true` when the user should be notified. */
+  failed(userId: string): Promise<boolean>
+}
+
+/** Counts wrong codes in `store`. */
+export function repeatedFailuresIn(store: Counters): RepeatedFailures {
+  const wrongCodes = store('wrong-after-password', DAY_MS)
+  return { failed: async (userId) => (await wrongCodes.add(userId, 1)).count === NOTIFY_AT }
+}
+
+/**
+ * Which user enrolled an authenticator app under a contact. To a service that knows users by nothing else, two users with one
+ * contact are one account, and the second app would replace the first (R98).
+ */
+export interface AppOwners {
+  /** Whether another user enrolled an app under the contact. */
+  isAnother(contact: Contact, userId: string): Promise<boolean>
+  /** Remembers who enrolled an app under the contact. */
+  remember(contact: Contact, userId: string): Promise<void>
+  /** Forgets who enrolled an app under the contact. */
+  forget(contact: Contact): Promise<void>
+}
+
+/** Remembers the owners in `store`, by digests. */
+export function appOwnersIn(store: Counters): AppOwners {
+  const owners = store('app-owner', BINDING_WINDOW_MS)
+  const key = (contact: Contact) => digestOf(canonicalUser(contact))
+  return {
+    async isAnother(contact, userId) {
+      const { count } = await owners.read(key(contact))
+      return count > 0 && count !== numberOf(userId)
+    },
+    remember: (contact, userId) => owners.set(key(contact), numberOf(userId), BINDING_WINDOW_MS),
+    forget: (contact) => owners.remove(key(contact)),
+  }
+}
+
+/** A counter holds a number only: 28 bits of the user's digest, never 0. */
+function numberOf(userId: string): number {
+  return (Buffer.from(digestOf(userId), 'base64url').readUInt32BE() >>> 4) + 1
 }

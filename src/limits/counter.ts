@@ -3,10 +3,61 @@ import * as z from 'zod'
 import { storableName } from '../digest.js'
 import { LimitsStoreError } from '../errors.js'
 import type { PostgresConfig, RedisConfig, StoreConfig } from '../stores/config.js'
-import type { CounterStore, StoredCount } from '../stores/counter-store.js'
-import { withTable } from '../stores/postgres-table.js'
-import { withStoreTimeout } from '../stores/timeout.js'
-import { memoryCounter } from './memory-counters.js'
+import { withTable } from '../stores/postgres.js'
+import { type CounterStore, type StoredCount, withStoreTimeout } from '../stores/store.js'
+import { DAY_MS } from '../time.js'
+
+interface Entry {
+  count: number
+  endsAt: number
+}
+
+const NOTHING: StoredCount = { count: 0, msLeft: 0 }
+
+/** With fewer keys than this, expired ones stay: they take less memory than looking for them takes time. */
+const SWEEP_FROM = 1_000
+
+/** A counter in the memory of this process. Expired keys are deleted whenever the number of keys has doubled. */
+export function memoryCounter(windowMs: number) {
+  const entries = new Map<string, Entry>()
+  let sweepAt = SWEEP_FROM
+
+  const live = (key: string) => {
+    const entry = entries.get(key)
+    return entry && entry.endsAt > Date.now() ? entry : undefined
+  }
+  const put = (key: string, entry: Entry): StoredCount => {
+    if (entries.size >= sweepAt) {
+      for (const name of entries.keys()) if (!live(name)) entries.delete(name)
+      sweepAt = Math.max(SWEEP_FROM, 2 * entries.size)
+    }
+    entries.set(key, entry)
+    return stored(entry)
+  }
+
+  return {
+    async add(key: string, by: 1 | -1) {
+      const entry = live(key)
+      if (!entry) return put(key, { count: by, endsAt: Date.now() + windowMs })
+      entry.count += by
+      return stored(entry)
+    },
+    async read(key: string) {
+      const entry = live(key)
+      return entry ? stored(entry) : NOTHING
+    },
+    async set(key: string, count: number, ms: number) {
+      put(key, { count, endsAt: Date.now() + ms })
+    },
+    async remove(key: string) {
+      entries.delete(key)
+    },
+  }
+}
+
+function stored({ count, endsAt }: Entry): StoredCount {
+  return { count, msLeft: endsAt - Date.now() }
+}
 
 const MAX_KEY_LENGTH = 150
 
@@ -24,8 +75,6 @@ export interface Counter {
 
 /** Creates a counter. Each count starts over `windowMs` after its first change. */
 export type Counters = (name: string, windowMs: number) => Counter
-
-const NOTHING: StoredCount = { count: 0, msLeft: 0 }
 
 /** Counters in the store that the options name. */
 export function openCounters(config: StoreConfig<CounterStore> = 'memory'): Counters {
@@ -165,5 +214,73 @@ function guarded(counter: Counter, place: string): Counter {
     read: (key) => runInStore(place, () => read(key)),
     set: (key, count, ms) => runInStore(place, () => set(key, count, ms)),
     remove: (key) => runInStore(place, () => remove(key)),
+  }
+}
+
+/** In milliseconds. Longer than the life of any challenge, so that no count ends before its challenge does. */
+export const CHALLENGE_WINDOW_MS = 20 * 60 * 1000
+
+/**
+ * The failures of an account in the last 24 hours, at most a fixed number of them. The window slides: each failure leaves it
+ * 24 hours after it happened. Every failure holds one of a fixed number of places, and a place is taken by one atomic step,
+ * so that no window of 24 hours ever holds more.
+ */
+export interface FailureWindow {
+  /** Counts a failure and returns its place; `undefined` if there are too many already. */
+  add(userId: string): Promise<string | undefined>
+  /** Takes a failure back. */
+  remove(userId: string, place: string): Promise<void>
+  /** Remembers that the nth attempt on a challenge failed, so that a correct code can forgive it. */
+  remember(challenge: string, nth: number, place: string): Promise<void>
+  /** Forgets the first `count` attempts on a challenge, and the attempt at `place` (R25). */
+  forgive(userId: string, challenge: string, count: number, place: string): Promise<void>
+  /** Whether there are as many failures as there may be. */
+  isFull(userId: string): Promise<boolean>
+  /** Forgets all failures of an account. */
+  clear(userId: string): Promise<void>
+}
+
+/** Counts failures in `store`, at most `most` of one account in 24 hours. */
+export function failureWindowIn(store: Counters, most: number): FailureWindow {
+  const places = store('failed', DAY_MS)
+  const placeOf = store('failed-at', CHALLENGE_WINDOW_MS)
+  const all = Array.from({ length: most }, (_, index) => String(index + 1))
+  const key = (userId: string, place: string) => `${place}:${userId}`
+  const remove = (userId: string, place: string) => places.remove(key(userId, place))
+
+  return {
+    async add(userId) {
+      // In order, so that an account without failures takes one step.
+      for (const place of all) {
+        if ((await places.add(key(userId, place), 1)).count === 1) return place
+      }
+      return undefined
+    },
+
+    remove,
+
+    remember: (challenge, nth, place) =>
+      placeOf.set(`${nth}:${challenge}`, Number(place), CHALLENGE_WINDOW_MS),
+
+    async forgive(userId, challenge, count, place) {
+      // No other attempt on the challenge.
+      if (count <= 1) return remove(userId, place)
+      const nths = all.slice(0, count)
+      const taken = await Promise.all(nths.map((nth) => placeOf.read(`${nth}:${challenge}`)))
+      const earlier = taken.flatMap((one) => (one.count > 0 ? [String(one.count)] : []))
+      await Promise.all([...new Set([place, ...earlier])].map((one) => remove(userId, one)))
+    },
+
+    async isFull(userId) {
+      // The last place first: it is free unless there are many failures.
+      for (const place of all.toReversed()) {
+        if ((await places.read(key(userId, place))).count === 0) return false
+      }
+      return true
+    },
+
+    async clear(userId) {
+      await Promise.all(all.map((place) => remove(userId, place)))
+    },
   }
 }

@@ -1,12 +1,17 @@
 import type { Settings } from '../settings.js'
-import { type AppOwners, appOwnersIn } from './app-owners.js'
-import { type Approvals, approvalsIn } from './approvals.js'
-import { type Attempts, attemptsIn } from './attempts.js'
-import { type MessageBudget, messageBudgetIn } from './budgets.js'
+import { type Approvals, type Attempts, approvalsIn, attemptsIn } from './attempts.js'
+import {
+  type AppOwners,
+  appOwnersIn,
+  type MessageBudget,
+  messageBudgetIn,
+  type RepeatedFailures,
+  repeatedFailuresIn,
+  type SentBackupCodes,
+  sentBackupCodesIn,
+} from './budgets.js'
 import { openCounters } from './counter.js'
 import { scriptedLimits } from './redis-limits.js'
-import { type RepeatedFailures, repeatedFailuresIn } from './repeated-failures.js'
-import { type SentBackupCodes, sentBackupCodesIn } from './sent-backup-codes.js'
 
 /** Everything that is limited, counted in one store for all processes. */
 export interface Limits {

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import type { Duration } from '../duration.js'
 import { duration, inMilliseconds, wholeNumber } from '../option-rules.js'
 import { counterStoreConfig, type StoreConfig } from '../stores/config.js'
-import type { CounterStore } from '../stores/counter-store.js'
+import type { CounterStore } from '../stores/store.js'
+import type { Duration } from '../time.js'
 
 /** The limits on wrong codes and on messages, and where they are counted. */
 export interface LimitOptions {

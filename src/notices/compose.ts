@@ -1,10 +1,8 @@
 import type { Catalogue } from '../pages/locales/catalogue.js'
 import { en as englishPages } from '../pages/locales/en.js'
-import { languageTag, pickLocale } from '../pages/text.js'
-import { type TextsByLanguage, textsOf } from '../pages/translations.js'
-import type { NoticeCatalogue } from './catalogue.js'
+import { languageTag, pickLocale, type TextsByLanguage, textsOf } from '../pages/text.js'
 import { en } from './locales/en.js'
-import type { AccountNotice, NoticeFacts, NoticeType, RecoveryNoticeType } from './notice.js'
+import type { AccountNotice, NoticeCatalogue, NoticeFacts, NoticeType, RecoveryNoticeType } from './notice.js'
 
 /** The built-in languages of the notices, which are those of the pages. */
 export const noticeCatalogues: TextsByLanguage<NoticeCatalogue> = textsOf('notices', en)

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Duration } from '../duration.js'
 import { duration, inMilliseconds } from '../option-rules.js'
+import type { Duration } from '../time.js'
 
 /** Security keys and passkeys. See docs/keys.md. */
 export interface KeyOptions {

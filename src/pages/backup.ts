@@ -1,6 +1,7 @@
-import { type Html, html } from './html.js'
-import { destination, type Page, type PageContext } from './page.js'
-import { messageBox, problemText } from './page-message.js'
+import { type Html, html, safeLink } from './html.js'
+import { icons } from './icons.js'
+import { messageBox, problemText } from './layout.js'
+import { destination, type Page, type PageContext, startPath } from './page.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
@@ -34,4 +35,91 @@ function showing(to: string | undefined, { frame, words }: PageContext): Html {
 <p>${backup.once} ${backup.replaces}</p>
 <form class="mfa-form" method="post" action="${frame.base}/backup/codes"><button class="mfa-primary">${backup.show}</button></form>
 ${to !== undefined && html`<form class="mfa-form" method="post" action="${frame.base}/backup"><button class="mfa-secondary">${fill(backup.sendInstead, { to: destination(to) })}</button></form>`}`
+}
+
+/**
+ * New backup codes. Without script, they are text to select and a file to download; with it, they can also be copied and printed.
+ * `mfa.js` removes them from a page that the browser keeps for its back button.
+ */
+export function backupCodesPage(
+  { codes }: Extract<View, { page: 'backup-codes' }>,
+  { frame, words }: PageContext,
+): Page {
+  const { backupCodes } = words
+  const text = codes.join('\n')
+  return {
+    title: html`${backupCodes.title}`,
+    leadsHome: true,
+    main: html`<p class="mfa-lead">${backupCodes.lead}</p>
+<div data-mfa-once>
+<ol class="mfa-codes" aria-label="${backupCodes.list}">${codes.map((code) => html`<li><code dir="ltr" translate="no">${code}</code></li>`)}</ol>
+<div class="mfa-tools">
+<button class="mfa-secondary" type="button" hidden data-mfa-copy="${text}" data-mfa-copied="${backupCodes.copied}">${backupCodes.copy}</button>
+<button class="mfa-secondary" type="button" hidden data-mfa-print>${backupCodes.print}</button>
+<a class="mfa-secondary" href="${fileWith(
+      backupCodes.file.replace('{app}', () => frame.appName),
+      codes,
+    )}" download="backup-codes.txt">${backupCodes.download}</a>
+</div>
+</div>
+<form class="mfa-form" method="post" action="${frame.base}/backup/saved"><button class="mfa-primary">${backupCodes.saved}</button></form>`,
+  }
+}
+
+/** The page after the one with the codes was loaded again. */
+export function backupCodesGonePage(
+  { next }: Extract<View, { page: 'backup-codes-gone' }>,
+  context: PageContext,
+): Page {
+  const { frame, words } = context
+  const { backupCodes } = words
+  return {
+    title: html`${backupCodes.goneTitle}`,
+    leadsHome: true,
+    main: html`${messageBox(context)}<p class="mfa-lead">${backupCodes.gone}</p>
+<form class="mfa-form" method="post" action="${frame.base}/backup/codes"><button class="mfa-secondary">${backupCodes.again}</button></form>
+<div class="mfa-actions"><a class="mfa-primary" href="${next === undefined ? startPath(frame) : safeLink(next)}">${words.code.submit}</a></div>`,
+  }
+}
+
+/** The codes as the address of a text file, which needs neither script nor another request. */
+function fileWith(title: string, codes: readonly string[]): string {
+  return `data:text/plain;charset=utf-8,${encodeURIComponent([title, '', ...codes, ''].join('\r\n'))}`
+}
+
+/** With this many backup codes or fewer, the user should get new ones. */
+const FEW_BACKUP_CODES = 3
+
+/** Says how many backup codes are left. If they are few, it recommends new ones. */
+export function backupCodesLeftPage(
+  view: Extract<View, { page: 'backup-codes-left' }>,
+  { frame, text, words }: PageContext,
+): Page {
+  const { codesLeft } = words
+  const isFew = view.left <= FEW_BACKUP_CODES
+  const next = (style: string) =>
+    html`<a class="${style}" href="${safeLink(view.next)}">${words.code.submit}</a>`
+  const renew = (style: string) =>
+    html`<a class="${style}" href="${frame.base}/backup">${words.overview.backup}</a>`
+  return {
+    // No code left is not few.
+    title: html`${isFew && view.left > 0 ? codesLeft.title : codesLeft.used}`,
+    leadsHome: true,
+    main: html`<p class="mfa-lead">${view.left === 0 ? codesLeft.none : text.count(codesLeft.left, view.left)}</p>
+${isFew && html`<p>${codesLeft.advice}</p>`}
+<div class="mfa-actions">${isFew ? [renew('mfa-primary'), next('mfa-secondary')] : [next('mfa-primary'), renew('mfa-secondary')]}</div>`,
+  }
+}
+
+/** Says where the backup codes were sent, and where to keep them. */
+export function backupSentPage(view: Extract<View, { page: 'backup-sent' }>, context: PageContext): Page {
+  const { frame, text, words } = context
+  const { backup } = words
+  return {
+    title: html`${backup.sentTitle}`,
+    leadsHome: true,
+    main: html`${messageBox(context)}<p class="mfa-lead mfa-done">${icons.done}<span>${fill(backup.sent, { to: destination(view.to) })}</span></p>
+<p>${view.count !== undefined && html`${text.count(backup.count, view.count)} `}${backup.keep}</p>
+<div class="mfa-actions"><a class="mfa-primary" href="${safeLink(view.next ?? frame.homePath)}">${fill(words.enrolled.done, { app: frame.appName })}</a></div>`,
+  }
 }

@@ -1,10 +1,11 @@
-import { factorList } from './factor-list.js'
-import { html } from './html.js'
-import type { Page, PageContext } from './page.js'
-import { messageBox } from './page-message.js'
+import { countdown } from './delivery-line.js'
+import { type Html, html } from './html.js'
+import { messageBox } from './layout.js'
+import { actText, challengeForm, factorList } from './overview.js'
+import { type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
-import type { View } from './view.js'
+import type { ChallengeView, ProblemCode, View } from './view.js'
 
 /** The list of factors to choose from: the preferred one first, then the others in the given order. */
 export function choosePage(view: Extract<View, { page: 'choose' }>, context: PageContext): Page {
@@ -22,4 +23,102 @@ export function choosePage(view: Extract<View, { page: 'choose' }>, context: Pag
 ${!isEmpty && factorList({ ...view, factors }, context)}${isEmpty && frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
 ${recoverLink(context)}`,
   }
+}
+
+type CodeView = Extract<View, { page: 'code' }>
+
+const SEND_BUTTON_ID = 'mfa-send'
+
+/** The code page when there is no code to enter: none was sent, it has expired, or it has no attempts left. */
+export function codeRequest(view: CodeView, context: PageContext): Page {
+  return {
+    title: html`${headline(view, context)}`,
+    main: html`${messageBox(context) ?? reason(view, context)}
+${sendForm(view, context)}
+${troubleSection(view, context)}`,
+  }
+}
+
+function headline({ factor, exhausted, challenge }: CodeView, { words }: PageContext): string {
+  if (factor === 'backup' || factor.method === 'app')
+    return words.code.title[factor === 'backup' ? factor : 'app']
+  return exhausted || challenge !== undefined ? words.code.titleNew : words.code.titleFirst
+}
+
+function sendForm(view: CodeView, context: PageContext): Html {
+  const { factor, challenge } = view
+  const { restart } = context.words.code
+  if (factor === 'backup') {
+    const again = html`<button class="mfa-primary">${restart}</button>`
+    return html`<div class="mfa-form">${challengeForm({ id: 'backup' }, again, context)}</div>`
+  }
+  const label = factor.method === 'app' ? restart : actText(factor, context)
+  const button = html`<button class="mfa-primary" id="${SEND_BUTTON_ID}">${label}</button>`
+  const seconds = secondsToWait(challenge?.resendAt, context)
+  return html`<div class="mfa-form">${challengeForm(factor, button, context)}${waitLine(seconds, SEND_BUTTON_ID, context)}</div>`
+}
+
+/** Explains why there is no code to enter, when no page message does. */
+function reason(view: CodeView, context: PageContext): Html {
+  const code: ProblemCode = view.exhausted
+    ? 'challenge_exhausted'
+    : view.challenge === undefined
+      ? 'no_challenge'
+      : 'code_expired'
+  const { title, advice } = context.words.problems[code]
+  return html`<p class="mfa-lead"><strong>${title}</strong><br>${fill(advice, {})}</p>`
+}
+
+const AGAIN_BUTTON_ID = 'mfa-again'
+
+/** The form that sends the same code again. Without JavaScript the button is always enabled, and the server enforces the wait. */
+export function sendAgain(challenge: ChallengeView, context: PageContext): Html {
+  const { code } = context.words
+  const label = challenge.factor.method === 'call' ? code.callAgain : code.again
+  const button = html`<button class="mfa-secondary" id="${AGAIN_BUTTON_ID}">${label}</button>`
+  return html`<div class="mfa-again">${challengeForm(challenge.factor, button, context)}${waitLine(
+    secondsToWait(challenge.resendAt, context),
+    AGAIN_BUTTON_ID,
+    context,
+  )}</div>`
+}
+
+/** Says how long the user must wait before the button can be used; nothing if there is no wait. */
+export function waitLine(seconds: number, enables: string, context: PageContext): Html | undefined {
+  const { code } = context.words
+  if (seconds <= 0) return undefined
+  return countdown({ seconds, phrase: code.againWait, ready: code.againReady, enables }, context)
+}
+
+/** The wait before a code can be sent again: that of the challenge or of the page message, whichever is longer. */
+export function secondsToWait(resendAt: number | undefined, { frame }: PageContext): number {
+  const fromMessage = frame.message?.tone === 'error' ? (frame.message.retryAfterSeconds ?? 0) : 0
+  return Math.max(0, fromMessage, ((resendAt ?? frame.now) - frame.now) / 1000)
+}
+
+/** Help when the code does not arrive: a tip, the other factors, a backup code, and the host's help text. */
+export function troubleSection(
+  view: Extract<View, { page: 'code' }>,
+  context: PageContext,
+): Html | undefined {
+  const { frame, words } = context
+  const kind = view.factor === 'backup' ? 'backup' : view.factor.method
+  const backup = view.backup && kind !== 'backup'
+  const mayHaveBackup = view.mayHaveBackup === true && kind !== 'backup'
+  const hasOthers = view.others.length > 0 || backup || mayHaveBackup
+  const choice = { factors: view.others, backup, mayHaveBackup, current: view.factor }
+  // Without a usable code, the section is open and does not ask the user to wait.
+  const isUnusable = view.exhausted || view.challenge?.delivery === 'refused'
+  const isDelivered = kind !== 'app' && kind !== 'backup'
+  const hasTip = !(isUnusable && isDelivered)
+  const recover = recoverLink(context)
+  if (!hasTip && !hasOthers && !recover && frame.help === undefined) return undefined
+  return html`<details class="mfa-trouble"${isUnusable && html` open`}>
+<summary>${words.code.trouble[kind]}</summary>
+${hasTip && html`<p data-mfa-tip>${words.code.tip[kind]}</p>`}
+${hasOthers && html`<h2>${words.code.otherFactors}</h2>${factorList(choice, context)}`}
+${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
+${frame.purpose !== 'manage' && view.others.length > 0 && html`<p><a class="mfa-link" href="${startPath(frame)}?choose">${words.code.allFactors}</a></p>`}
+${recover}
+</details>`
 }

@@ -1,7 +1,7 @@
-import { MAX_CODE_LENGTH } from '../protocol/code.js'
+import { MAX_CODE_LENGTH } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
+import { MESSAGE_ID } from './layout.js'
 import type { PageContext } from './page.js'
-import { MESSAGE_ID } from './page-message.js'
 
 /** Problems with the code that was entered. */
 const CODE_PROBLEMS: ReadonlySet<string> = new Set([

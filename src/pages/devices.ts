@@ -1,7 +1,7 @@
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
+import { messageBox } from './layout.js'
 import type { Page, PageContext } from './page.js'
-import { messageBox } from './page-message.js'
 import { fill } from './text.js'
 import type { DeviceView, View } from './view.js'
 
@@ -39,4 +39,16 @@ function item(device: DeviceView, context: PageContext): Html {
 function nameOf({ browser, system }: DeviceView, { words }: PageContext): Html {
   if (browser !== undefined && system !== undefined) return fill(words.devices.name, { browser, system })
   return html`${browser ?? system ?? words.devices.unknown}`
+}
+
+/** The checkbox to trust this browser, below the code field. The script leaves a form with it to the button. */
+export function trustChoice(
+  { trust }: Pick<Extract<View, { page: 'code' }>, 'trust'>,
+  { text, words }: PageContext,
+): Html | undefined {
+  if (trust === undefined) return undefined
+  return html`<label class="mfa-trust"><input type="checkbox" name="trust" value="true"${trust.ticked && html` checked`}><span><span>${fill(
+    words.code.trust,
+    { time: text.lengthOf(trust.forMs) },
+  )}</span><span class="mfa-hint">${words.code.trustHint}</span></span></label>`
 }

@@ -1,9 +1,9 @@
 import { codeField } from './code-field.js'
-import { type Html, html } from './html.js'
+import { type Html, html, otpauthLink, safeLink } from './html.js'
+import { icons } from './icons.js'
+import { errorBox, messageBox } from './layout.js'
 import type { Page, PageContext } from './page.js'
-import { messageBox } from './page-message.js'
 import { qrImage } from './qr-code.js'
-import { otpauthLink } from './safe-url.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
@@ -73,4 +73,40 @@ function secretPart(secret: string, hasImage: boolean, context: PageContext): Ht
 <p>${enroll.secret}</p>
 ${key}
 </details>`
+}
+
+/** The page before an authenticator app is set up. */
+export function enrollStartPage(view: Extract<View, { page: 'enroll-start' }>, context: PageContext): Page {
+  const { frame, words } = context
+  return {
+    title: html`${words.enroll.title}`,
+    main: html`${messageBox(context)}${
+      view.over === undefined
+        ? html`<p class="mfa-lead">${words.enroll.lead}</p>
+${view.replaces && html`<p>${words.enroll.replaces}</p>`}`
+        : overBox(words.enroll.over[view.over])
+    }
+<form class="mfa-form" method="post" action="${frame.base}/enroll-app"><button class="mfa-primary">${view.over === undefined ? words.enroll.start : words.enroll.restart}</button></form>
+${view.keys === true && html`<div class="mfa-actions"><a class="mfa-secondary" href="${frame.base}/keys">${words.keys.add.passkey}</a></div>`}`,
+  }
+}
+
+function overBox({ title, advice }: { readonly title: string; readonly advice: string }): Html {
+  return errorBox(html`${title}`, html`${advice}`)
+}
+
+/** Confirms that the app is set up, and recommends a backup. */
+export function enrolledPage(view: Extract<View, { page: 'enrolled' }>, context: PageContext): Page {
+  const { frame, words } = context
+  const { enrolled } = words
+  const style = view.backup ? 'mfa-secondary' : 'mfa-primary'
+  return {
+    title: html`${enrolled.title}`,
+    leadsHome: true,
+    main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(enrolled.lead, { app: frame.appName })}</span></p>
+<p>${view.backup ? enrolled.advice : fill(enrolled.adviceAlone, { app: frame.appName })}</p>
+<div class="mfa-actions">${
+      view.backup && html`<a class="mfa-primary" href="${frame.base}/backup">${enrolled.backup}</a>`
+    }<a class="${style}" href="${safeLink(view.next ?? frame.homePath)}">${fill(enrolled.done, { app: frame.appName })}</a></div>`,
+  }
 }

@@ -1,8 +1,6 @@
-import { failureOfFault, KEY_FAILURES } from '../protocol/key-failure.js'
-import type { KeyFault } from '../protocol/keys.js'
-import { type Html, html } from './html.js'
+import { failureOfFault, KEY_FAILURES, type KeyFault } from '../protocol/keys.js'
+import { type Html, html, safeLink } from './html.js'
 import type { PageContext } from './page.js'
-import { safeLink } from './safe-url.js'
 import { fill } from './text.js'
 import type { ProblemCode } from './view.js'
 

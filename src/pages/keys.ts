@@ -1,10 +1,12 @@
 import type { KeyMethod } from '../protocol/methods.js'
-import { type Html, html } from './html.js'
+import { trustChoice } from './devices.js'
+import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
-import { addKeyForm, keyFailures } from './key-form.js'
-import type { Page, PageContext } from './page.js'
-import { messageBox } from './page-message.js'
-import { safeLink } from './safe-url.js'
+import { failureTemplates } from './key-failure.js'
+import { errorBox, messageBox } from './layout.js'
+import { factorList } from './overview.js'
+import { type Page, type PageContext, startPath } from './page.js'
+import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
 import type { KeyView, View } from './view.js'
 
@@ -58,4 +60,78 @@ function passkeysFirst(methods: readonly KeyMethod[]): readonly KeyMethod[] {
 function signals({ keys, relyingPartyId, userHandle, userName }: KeysView): Html | undefined {
   if (userHandle === undefined) return undefined
   return html` data-mfa-relying-party="${relyingPartyId}" data-mfa-user-handle="${userHandle}" data-mfa-user-name="${userName}" data-mfa-keys="${keys.map(({ id }) => id).join(' ')}"`
+}
+
+type KeyPageView = Extract<View, { page: 'key' }>
+
+/** The page on which the user confirms with a security key or passkey: one button, and the other ways beside it. */
+export function keyPage(view: KeyPageView, context: PageContext): Page {
+  const { frame, words } = context
+  const { factor, exhausted } = view
+  const title = html`${words.choose.act[factor.method]}`
+  if (exhausted) {
+    const restart = html`<button class="mfa-primary">${words.code.restart}</button>`
+    return {
+      title,
+      main: html`${messageBox(context)}
+<form class="mfa-form" method="post" action="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${restart}</form>
+${otherWays(view, context)}`,
+    }
+  }
+  const button = html`<button type="button" class="mfa-primary" data-mfa-first>${words.code.submit}</button>`
+  return {
+    title,
+    usesKeys: true,
+    main: html`${messageBox(context)}<p class="mfa-lead">${words.keys.lead[factor.method]}</p>
+${keyFailures(context)}
+${useKeyForm(factor.id, [trustChoice(view, context), button], context)}
+${otherWays(view, context)}`,
+  }
+}
+
+/** The other factors, folded up beside the button. */
+function otherWays(view: KeyPageView, context: PageContext): Html | undefined {
+  const { frame, words } = context
+  const { factor, others, backup, mayHaveBackup = false } = view
+  const hasOthers = others.length > 0 || backup || mayHaveBackup
+  const recover = recoverLink(context)
+  if (!hasOthers && !recover && frame.help === undefined) return undefined
+  return html`<details class="mfa-trouble"${view.exhausted && html` open`}>
+<summary>${words.code.otherFactors}</summary>
+${hasOthers && factorList({ factors: others, backup, mayHaveBackup, current: factor }, context)}
+${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
+${frame.purpose !== 'manage' && others.length > 0 && html`<p><a class="mfa-link" href="${startPath(frame)}?choose">${words.code.allFactors}</a></p>`}
+${recover}
+</details>`
+}
+
+/** The form that adds a key. Its script shows it. */
+export function addKeyForm(method: KeyMethod, button: Html, { frame }: PageContext): Html {
+  return html`<form hidden class="mfa-form" method="post" action="${frame.base}/keys" data-mfa-key="create" data-mfa-options="${frame.base}/keys/options" data-mfa-field="method"><input type="hidden" name="method" value="${method}"><input type="hidden" name="response">${button}</form>`
+}
+
+/** The form that confirms with a key. Its script shows it. */
+export function useKeyForm(factorId: string, content: Renderable, { frame }: PageContext): Html {
+  return html`<form hidden class="mfa-form" method="post" action="${frame.base}/verify" data-mfa-key="use" data-mfa-options="${frame.base}/challenge" data-mfa-field="factor"><input type="hidden" name="factor" value="${factorId}"><input type="hidden" name="response">${content}</form>`
+}
+
+/** What the page says unless its script runs and removes it, and what the script says about failures. */
+export function keyFailures(context: PageContext): Html {
+  return html`<p class="mfa-needs-script">${context.words.keys.needsScript}</p>${failureTemplates(errorBox, context)}`
+}
+
+/** Offers to add a passkey after a sign-in with a code. Its script skips the page where the browser cannot use passkeys. */
+export function keyOfferPage(view: Extract<View, { page: 'key-offer' }>, context: PageContext): Page {
+  const { frame, words } = context
+  const { keys, leave } = words
+  const button = html`<button type="button" class="mfa-primary" data-mfa-first>${keys.add.passkey}</button>`
+  return {
+    title: html`${keys.offerTitle}`,
+    usesKeys: true,
+    leadsHome: true,
+    main: html`${messageBox(context)}<p class="mfa-lead" data-mfa-unsupported="${safeLink(view.next)}">${keys.offerLead}</p>
+${keyFailures(context)}
+${addKeyForm('passkey', button, context)}
+<form class="mfa-form" method="post" action="${frame.base}/keys/offer/decline"><button class="mfa-secondary">${leave.notNow}</button></form>`,
+  }
 }

@@ -1,11 +1,13 @@
+import { languageKey } from '../protocol/language.js'
 import { assets } from './assets.js'
-import { pageFooter } from './footer.js'
-import { type Html, html } from './html.js'
-import { memoized } from './memoized.js'
-import type { Page, PageContext } from './page.js'
-import { safeLink } from './safe-url.js'
-import { fill } from './text.js'
-import type { PageFrame } from './view.js'
+import { countdown } from './delivery-line.js'
+import { memoized } from './duration.js'
+import { type Html, html, type Renderable, safeLink } from './html.js'
+import { icons } from './icons.js'
+import { keyFaultText } from './key-failure.js'
+import { type Page, type PageContext, startPath } from './page.js'
+import { fill, type Languages, textFor } from './text.js'
+import type { PageFrame, PageMessage } from './view.js'
 
 /** The HTML document around a page. It has no inline scripts or styles, so that it works under a strict CSP. */
 export function layout(page: Page, context: PageContext): Html {
@@ -55,3 +57,105 @@ const initial = memoized((name: string) => {
   const [first] = characters.segment(name.trim())
   return first?.segment.toLocaleUpperCase() ?? ''
 })
+
+/** The id of the page message; the code field refers to it. */
+export const MESSAGE_ID = 'mfa-message'
+
+/** Renders the message above the form, if there is one. */
+export function messageBox(context: PageContext): Html | undefined {
+  const { message } = context.frame
+  if (message === undefined) return undefined
+  if (message.tone === 'success') {
+    return html`<div class="mfa-message mfa-message-success" id="${MESSAGE_ID}" role="status">${icons.done}<p>${context.words.success[message.code]}</p></div>`
+  }
+  const { title, advice } = problemText(message, context)
+  return errorBox(title, advice)
+}
+
+/** The box of an error: what happened, and what to do now. */
+export function errorBox(title: Html, advice: Html): Html {
+  return html`<div class="mfa-message mfa-message-error" id="${MESSAGE_ID}" role="alert">${icons.error}<div><p><strong>${title}</strong></p><p>${advice}</p></div></div>`
+}
+
+/** A problem in words: what happened, what to do now, and how many attempts are left. */
+export function problemText(message: Extract<PageMessage, { tone: 'error' }>, context: PageContext) {
+  const { words, text, frame } = context
+  const { title, advice } = words.problems[message.code]
+  const values = { app: frame.appName, in: text.inTime(message.retryAfterSeconds) }
+  const attemptsLeft =
+    message.attemptsLeft !== undefined && html` ${text.count(words.attemptsLeft, message.attemptsLeft)}`
+  if (message.fault !== undefined) {
+    const fault = keyFaultText(message.fault, context)
+    return { title: fault.title, advice: html`${fault.advice}${attemptsLeft}` }
+  }
+  return {
+    title: fill(title, values),
+    advice: html`${fill(advice, values)}${clockAdvice(message.clockSteps, context)}${attemptsLeft}`,
+  }
+}
+
+// A user who types slowly may submit the previous code. An older one means that the clock of the app is slow.
+const TYPING_STEPS = 2
+
+function clockAdvice(clockSteps: number | undefined, { words, text }: PageContext): Html | undefined {
+  if (clockSteps === undefined || clockSteps >= -TYPING_STEPS) return undefined
+  const minutes = Math.round(-clockSteps / 2)
+  return html` ${fill(words.clockSlow, { time: text.lengthOf(minutes * 60_000) })}`
+}
+
+/** The footer of every page: the end of the pending login, a link to leave the page, and the languages. */
+export function pageFooter(page: Page, context: PageContext): Html {
+  const { frame, words } = context
+  return html`<footer class="mfa-leave">${[page.error !== true && pendingLoginEnd(context), leaveLink(), languageSwitch(context)]}</footer>`
+
+  function leaveLink(): Renderable {
+    if (frame.purpose === 'sign-in') {
+      // The user is signed in (an app was set up during a pending login), so there is nothing to cancel.
+      if (frame.pendingLoginEndsAt === undefined) return undefined
+      return html`<form method="post" action="${frame.base}/cancel"><button class="mfa-link">${words.leave.cancel}</button></form>`
+    }
+    if (page.leadsHome === true) return undefined
+    const label = frame.purpose === 'step-up' ? words.leave.notNow : words.leave.back
+    return html`<a class="mfa-link" href="${safeLink(frame.homePath)}">${fill(label, { app: frame.appName })}</a>`
+  }
+}
+
+function pendingLoginEnd(context: PageContext): Renderable {
+  const { frame, words } = context
+  if (frame.pendingLoginEndsAt === undefined || frame.purpose !== 'sign-in') return undefined
+  const seconds = Math.max(0, (frame.pendingLoginEndsAt - frame.now) / 1000)
+  return countdown({ seconds, phrase: words.leave.ends, leadsTo: startPath(frame), warns: true }, context)
+}
+
+/** A menu with a button for each language, labeled in that language. The current one is marked. It needs no script. */
+export function languageSwitch({ frame, text, words }: PageContext): Html | undefined {
+  const { languages } = frame
+  if (languages === undefined) return undefined
+  const buttons = languages.offer.map((tag) => {
+    const current = languageKey(tag) === languageKey(text.locale) && html` aria-current="true"`
+    return html`<li><button class="mfa-link" name="language" value="${tag}" lang="${tag}"${current}>${nameOf(tag)}</button></li>`
+  })
+  return html`<details class="mfa-languages"><summary>${icons.language}<span><span class="mfa-unseen">${words.language}: </span>${nameOf(text.locale)}</span></summary>
+<form method="post" action="${frame.base}/language" aria-label="${words.language}"><input type="hidden" name="back" value="${languages.back}"><ul>${buttons}</ul></form></details>`
+}
+
+/** The name of a language in that language, capitalized. */
+function nameOf(tag: string): string {
+  const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
+  const [first = ''] = name
+  return first.toLocaleUpperCase(tag) + name.slice(first.length)
+}
+
+/**
+ * A sentence in plain text for the host's own pages, about the date by which a second factor must be set up. The date is
+ * in UTC, as in account notices.
+ */
+export function graceBanner(
+  preferredLanguages: readonly string[],
+  graceUntil: number,
+  languages: Languages,
+): string {
+  const { locale, words } = textFor(preferredLanguages, languages)
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(graceUntil)
+  return words.grace.replaceAll('{date}', () => date)
+}

@@ -1,9 +1,9 @@
-import { countdown } from './countdown.js'
-import { type Html, html } from './html.js'
+import { codeField } from './code-field.js'
+import { countdown, LEAD_ID } from './delivery-line.js'
+import { type Html, html, safeLink } from './html.js'
 import { icons } from './icons.js'
+import { messageBox } from './layout.js'
 import { destination, type Page, type PageContext } from './page.js'
-import { messageBox } from './page-message.js'
-import { safeLink } from './safe-url.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
@@ -89,4 +89,49 @@ function unreachedLine(
 
 function contactList(contacts: readonly string[]): Html {
   return html`<ul>${contacts.map((contact) => html`<li>${destination(contact)}</li>`)}</ul>`
+}
+
+/** The form for the bypass code that staff hand over. */
+export function bypassPage(context: PageContext): Page {
+  const { frame, words } = context
+  const { bypass } = words
+  const field = {
+    label: bypass.label,
+    kind: 'backup',
+    digits: 0,
+    isFirst: true,
+    describedBy: LEAD_ID,
+  } as const
+  return {
+    title: html`${bypass.title}`,
+    main: html`${messageBox(context)}<p class="mfa-lead" id="${LEAD_ID}">${bypass.lead}</p>
+<form class="mfa-form" method="post" action="${frame.base}/verify"><input type="hidden" name="factor" value="bypass">
+${codeField(field, context)}
+<button class="mfa-primary">${words.code.submit}</button></form>
+${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}`,
+  }
+}
+
+/** The page of a "this wasn't me" link, which asks for confirmation before it ends everything. */
+export function notMePage(view: Extract<View, { page: 'not-me' }>, { frame, words }: PageContext): Page {
+  const { notMe } = words
+  return {
+    title: html`${notMe.title}`,
+    leadsHome: true,
+    main: html`<p class="mfa-lead">${fill(notMe.lead, { app: frame.appName })}</p>
+<form class="mfa-form" method="post" action="${frame.base}/not-me"><input type="hidden" name="token" value="${view.token}"><button class="mfa-primary">${notMe.confirm}</button></form>
+<p class="mfa-small">${notMe.otherwise}</p>`,
+  }
+}
+
+/** Confirms that everything has ended, and asks the user to change the password. */
+export function securedPage({ frame, words }: PageContext): Page {
+  const { notMe } = words
+  return {
+    title: html`${notMe.doneTitle}`,
+    leadsHome: true,
+    main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(notMe.done, { app: frame.appName })}</span></p>
+<p>${notMe.next}</p>
+<div class="mfa-actions"><a class="mfa-primary" href="${safeLink(frame.signInPath)}">${words.stop['sign-in']}</a></div>`,
+  }
 }

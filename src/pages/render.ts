@@ -1,26 +1,29 @@
-import { backupPage } from './backup.js'
-import { backupCodesGonePage, backupCodesPage } from './backup-codes.js'
-import { backupCodesLeftPage } from './backup-codes-left.js'
-import { backupSentPage } from './backup-sent.js'
-import { bypassPage } from './bypass.js'
+import {
+  backupCodesGonePage,
+  backupCodesLeftPage,
+  backupCodesPage,
+  backupPage,
+  backupSentPage,
+} from './backup.js'
 import { choosePage } from './choose.js'
 import { codePage } from './code.js'
 import { devicesPage } from './devices.js'
-import { enrollPage } from './enroll.js'
-import { enrollStartPage } from './enroll-start.js'
-import { enrolledPage } from './enrolled.js'
-import { keyPage } from './key.js'
-import { keyOfferPage } from './key-offer.js'
-import { keyRemovePage } from './key-remove.js'
-import { keysPage } from './keys.js'
+import { enrolledPage, enrollPage, enrollStartPage } from './enroll.js'
+import { keyOfferPage, keyPage, keysPage } from './keys.js'
 import { layout } from './layout.js'
-import { notMePage, securedPage } from './not-me.js'
 import { overviewPage } from './overview.js'
 import { type Page, type PageContext, pageContext } from './page.js'
-import { cancelRecoveryPage, recoverPage, recoveryCanceledPage, recoveryPage } from './recovery.js'
-import { removePage } from './remove.js'
-import { resumePage } from './resume.js'
-import { stopPage } from './stop.js'
+import {
+  bypassPage,
+  cancelRecoveryPage,
+  notMePage,
+  recoverPage,
+  recoveryCanceledPage,
+  recoveryPage,
+  securedPage,
+} from './recovery.js'
+import { keyRemovePage, removePage } from './remove.js'
+import { resumePage, stopPage } from './stop.js'
 import { catalogues, type Languages } from './text.js'
 import type { PageFrame, View } from './view.js'
 

@@ -1,9 +1,8 @@
-import { countdown } from './countdown.js'
-import { type Html, html } from './html.js'
+import { countdown } from './delivery-line.js'
+import { type Html, html, safeLink } from './html.js'
+import { problemText } from './layout.js'
 import { type Page, type PageContext, startPath } from './page.js'
-import { problemText } from './page-message.js'
 import { recoverLink } from './recovery.js'
-import { safeLink } from './safe-url.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
 
@@ -60,4 +59,24 @@ function nextStepLink({ next, message }: StopView, context: PageContext): Html |
     message.tone === 'error' && message.retryAfterSeconds !== undefined ? 'mfa-secondary' : 'mfa-primary'
   const retry = next === 'retry' && html` data-mfa-retry`
   return html`<div class="mfa-actions"${retry}><a class="${style}" href="${paths[next]}">${fill(words.stop[next], { app: frame.appName })}</a></div>`
+}
+
+/** Offers to submit a form again that was interrupted by the second factor. Nothing happens until the user confirms. */
+export function resumePage(view: Extract<View, { page: 'resume' }>, context: PageContext): Page {
+  const { resume } = context.words
+  const { entries } = view
+  return {
+    title: html`${view.title ?? resume.title}`,
+    main: html`<p class="mfa-lead">${resume.lead}</p>
+${
+  entries.length > 0 &&
+  html`<dl class="mfa-entries">${entries.map(
+    ({ label, value }) =>
+      html`<div><dt><bdi>${label}</bdi></dt><dd>${value === undefined ? html`<span class="mfa-hint">${resume.hidden}</span>` : html`<bdi>${value || '–'}</bdi>`}</dd></div>`,
+  )}</dl>`
+}
+<form class="mfa-form" method="post" action="${safeLink(view.action)}">${Object.entries(view.fields).map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+    )}<button class="mfa-primary">${resume.confirm}</button></form>`,
+  }
 }

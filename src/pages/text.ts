@@ -1,10 +1,47 @@
-import { matchLanguage } from '../protocol/language.js'
-import { dateOf, daysAgo, inTime, lengthOf } from './duration.js'
+import { readFileSync } from 'node:fs'
+import { languageKey, matchLanguage } from '../protocol/language.js'
+import { dateOf, daysAgo, inTime, lengthOf, memoized } from './duration.js'
 import { type Html, html, type Renderable } from './html.js'
 import type { Catalogue, Phrase, PluralPhrase } from './locales/catalogue.js'
 import { en } from './locales/en.js'
-import { memoized } from './memoized.js'
-import { type TextsByLanguage, textsOf } from './translations.js'
+
+/** The tags of the languages besides English, in each of which every catalogue has one file. */
+export const TRANSLATIONS = [
+  'ar',
+  'de',
+  'es',
+  'fr',
+  'it',
+  'ja',
+  'ko',
+  'nl',
+  'pl',
+  'pt-BR',
+  'pt-PT',
+  'tr',
+  'zh-Hans',
+] as const
+
+/** The tag of a language besides English. */
+export type Translation = (typeof TRANSLATIONS)[number]
+
+/** Texts by the key of their language. They are read when the function is first called. */
+export type TextsByLanguage<Texts> = ReadonlyMap<string, () => Texts>
+
+/** The texts of a catalogue in all its languages. */
+export function textsOf<Texts>(catalogue: 'pages' | 'notices', english: Texts): TextsByLanguage<Texts> {
+  const read = memoized((tag: Translation) => readTranslation<Texts>(catalogue, tag))
+  return new Map([
+    ['en', () => english],
+    ...TRANSLATIONS.map((tag) => [languageKey(tag), () => read(tag)] as const),
+  ])
+}
+
+/** Tests compare every file with the English texts, so it has their type. */
+function readTranslation<Texts>(catalogue: string, tag: Translation): Texts {
+  // src/pages and dist/cjs lie equally deep below the package.
+  return JSON.parse(readFileSync(new URL(`../../locales/${catalogue}/${tag}.json`, import.meta.url), 'utf8'))
+}
 
 const pluralRules = memoized((locale: string) => new Intl.PluralRules(locale))
 const numbers = memoized((locale: string) => new Intl.NumberFormat(locale))

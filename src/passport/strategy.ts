@@ -1,6 +1,5 @@
 import type { Request } from 'express'
-import { requestContext } from '../actions/context.js'
-import { checkOptions, type RouteDeps } from '../actions/deps.js'
+import { checkOptions, type RouteDeps, requestContext } from '../actions/context.js'
 import { verifyFactor } from '../actions/verification.js'
 import { readBody } from '../http/body.js'
 import { setRetryAfter } from '../http/headers.js'

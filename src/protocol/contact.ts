@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url'
 import * as z from 'zod'
+import { digestOf } from '../digest.js'
 import { isKeyMethod, type Method } from './methods.js'
 
 /** The address or number to which the service sends codes, which also identifies the user (`User` in its API). */
@@ -67,4 +68,84 @@ export function isEmail(value: unknown): value is string {
 /** Whether a value is a phone number in ITU-T E.164 format: plus sign, country code, no spaces, at most 15 digits. */
 export function isPhone(value: unknown): value is string {
   return typeof value === 'string' && PHONE.test(value)
+}
+
+const HIDDEN = '•••'
+
+/**
+ * Masks a contact for its owner: the last two digits of a phone number; the first and last letter of a mailbox, with its domain.
+ * This tells the owner which of their contacts it is (R46). Empty for an account without a contact.
+ */
+export function maskForOwner(contact: Contact): string {
+  if (isAccountAddress(contact)) return ''
+  if (contact.kind === 'email') return maskMailbox(contact.email)
+  if (contact.kind === 'phone') return maskPhone(contact.phone)
+  return `${maskMailbox(contact.email)} + ${maskPhone(contact.phone)}`
+}
+
+/**
+ * Masks a contact for operators and logs: the last two digits of a phone number, the first letter of an email address and of its
+ * domain. It reveals the contact to nobody who does not know it (R46).
+ */
+export function maskContact(contact: Contact): string {
+  if (contact.kind === 'email') return maskEmail(contact.email)
+  if (contact.kind === 'phone') return maskPhone(contact.phone)
+  return `${maskEmail(contact.email)} + ${maskPhone(contact.phone)}`
+}
+
+function maskPhone(phone: string): string {
+  return `${HIDDEN} ${phone.slice(-2)}`
+}
+
+function maskMailbox(email: string): string {
+  const at = email.lastIndexOf('@')
+  const letters = [...email.slice(0, at)]
+  // The last letter of a shorter name would give it away.
+  const last = letters.length > 2 ? letters.at(-1) : ''
+  return `${letters[0]}…${last}${email.slice(at)}`
+}
+
+function maskEmail(email: string): string {
+  const at = email.lastIndexOf('@')
+  return `${email.slice(0, 1)}${HIDDEN}@${email.slice(at + 1, at + 2)}${HIDDEN}`
+}
+
+/** A top-level domain that never exists, so nothing can be sent there (RFC 2606 §2). */
+const DOMAIN = 'account.invalid'
+
+/**
+ * The name of an authenticator app's account for a user without an email address and phone number. It has the form of an
+ * email address, because the service knows users by nothing else, and receives no message. Always the same for a user id.
+ */
+export function accountAddress(userId: string): Contact {
+  // Services fold case, so an id with capital letters could be taken for another one.
+  const isPlain = /^[a-z0-9][a-z0-9-]{0,47}$/.test(userId)
+  const name = isPlain
+    ? userId
+    : `u.${Buffer.from(digestOf(userId), 'base64url').toString('hex').slice(0, 32)}`
+  return { kind: 'email', email: `${name}@${DOMAIN}` }
+}
+
+/** Whether the contact is such a name, to which nothing can be sent and which tells a user nothing. */
+export function isAccountAddress(contact: Contact): boolean {
+  return contact.kind === 'email' && contact.email.endsWith(`@${DOMAIN}`)
+}
+
+/** The user and browser behind a request, for services that support these parameters. */
+export interface Caller {
+  /**
+   * The host's id for the account, opaque to the service. All factors of an account share its limits (R23). Defaults to
+   * the contact.
+   */
+  readonly account?: string
+  /** IP address of the browser, as Express determines it (R31). */
+  readonly clientAddress?: string
+  /** Language of the message, a BCP 47 tag. Defaults to the language of the application. */
+  readonly locale?: string
+}
+
+/** A request about an account. */
+export interface UserRequest extends Caller {
+  /** A contact of the account, which names it for a service without `account`. */
+  readonly contact: Contact
 }

@@ -1,5 +1,5 @@
 import { type Contact, foldedContact, isEmail, isPhone } from './contact.js'
-import { type KeyMethod, METHODS, type Method } from './methods.js'
+import { type CodeMethod, type KeyMethod, METHODS, type Method } from './methods.js'
 
 /** A second factor of a user, as the option `factors` returns it. */
 export type FactorInput = {
@@ -163,4 +163,100 @@ function contactOf(input: FactorInput): Contact {
     default:
       return { kind: 'phone', phone: input.phone }
   }
+}
+
+/**
+ * How hard a factor is to take over. Email is `weak`: it needs one more password (R48), and so is a code that goes to a mailbox
+ * and a phone alike. A phone number is `medium`: an attacker must deceive the carrier. An authenticator app is `strong`: its
+ * secret is never transmitted after enrollment. A security key or passkey is `phishing-resistant`: it signs for the right site only. A
+ * backup code is as strong as the contact that received it, and `medium` if it was shown on a page (R93).
+ */
+export const STRENGTHS = ['weak', 'medium', 'strong', 'phishing-resistant'] as const
+export type Strength = (typeof STRENGTHS)[number]
+
+/**
+ * What a user can show as a second factor. `backup` is a backup code that a mailbox received, alone or beside a phone;
+ * `phone_backup` is one that only a phone received, `page_backup` one that was shown on a page.
+ */
+export type ShownMethod = Method | ShownBackup
+
+/** What a code counts as. */
+export type ShownCode = CodeMethod | ShownBackup
+
+/** What a backup code counts as. */
+export type ShownBackup = 'backup' | 'phone_backup' | 'page_backup'
+
+const STRENGTH: Readonly<Record<ShownMethod, Strength>> = {
+  email: 'weak',
+  sms: 'medium',
+  whatsapp: 'medium',
+  call: 'medium',
+  dual: 'weak',
+  backup: 'weak',
+  phone_backup: 'medium',
+  page_backup: 'medium',
+  app: 'strong',
+  'security-key': 'phishing-resistant',
+  passkey: 'phishing-resistant',
+}
+
+/** The method as users know it: every backup code is `backup`. */
+export function methodShown(shown: ShownCode): CodeMethod | 'backup'
+export function methodShown(shown: ShownMethod): Method | 'backup'
+export function methodShown(shown: ShownMethod): Method | 'backup' {
+  return shown === 'phone_backup' || shown === 'page_backup' ? 'backup' : shown
+}
+
+/** The strength of a method. */
+export function strengthOf(shown: ShownMethod): Strength {
+  return STRENGTH[shown]
+}
+
+/** The strength of the strongest of these methods; `weak` if there are none. */
+export function strongestOf(methods: readonly Method[]): Strength {
+  const ranks = methods.map((method) => STRENGTHS.indexOf(strengthOf(method)))
+  return STRENGTHS[Math.max(0, ...ranks)] ?? 'weak'
+}
+
+/** Whether a method has at least this strength. */
+export function isAtLeast(shown: ShownMethod, strength: Strength): boolean {
+  return STRENGTHS.indexOf(strengthOf(shown)) >= STRENGTHS.indexOf(strength)
+}
+
+/** The authentication method references (RFC 8176) that this package uses, in the order in which it lists them (R19). */
+export const AMR_VALUES = ['pwd', 'otp', 'sms', 'tel', 'hwk', 'swk', 'user', 'mfa'] as const
+
+/** One of these values. */
+export type Amr = (typeof AMR_VALUES)[number]
+
+/**
+ * The values that a verified code of each method adds to `amr`. RFC 8176 has none for email and WhatsApp: a code by email
+ * counts as a one-time password, a WhatsApp message as a text message to a registered number.
+ */
+export const METHOD_AMR: Readonly<Record<CodeMethod | 'backup', readonly Amr[]>> = {
+  app: ['otp'],
+  email: ['otp'],
+  sms: ['sms'],
+  whatsapp: ['sms'],
+  call: ['tel'],
+  dual: ['otp', 'sms'],
+  backup: ['otp'],
+}
+
+/**
+ * The values that an accepted key adds to `amr`. The flags of its response decide, not the ceremony that asked: a key that can be
+ * synced is `swk`, any other `hwk`, and `user` is added if the authenticator verified the user.
+ */
+export function keyAmr(key: { readonly backupEligible: boolean }, userVerified: boolean): readonly Amr[] {
+  return [key.backupEligible ? 'swk' : 'hwk', ...(userVerified ? (['user'] as const) : [])]
+}
+
+/**
+ * Adds what was proven to `before`: each value once, in a fixed order, with `mfa` as soon as there are two different factors. A code
+ * by SMS after a sign-in by SMS is the same factor twice. A key with user verification is two factors.
+ */
+export function addAmr(before: readonly Amr[], added: readonly Amr[]): Amr[] {
+  const proven = new Set<Amr>([...before, ...added])
+  if (before.some((value) => !added.includes(value)) || added.includes('user')) proven.add('mfa')
+  return AMR_VALUES.filter((value) => proven.has(value))
 }

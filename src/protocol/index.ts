@@ -1,19 +1,26 @@
 /** The entry point `countersign/protocol`: the API between the plugin and an MFA service. */
 
 export { ServiceError, TranscriptionError } from '../errors.js'
-export { isAccountAddress } from './account-address.js'
-export type { UserRequest } from './caller.js'
-export { canonicalBackupCode, canonicalCode } from './code.js'
-export { type Contact, canonicalUser, contactFits, formatUser, parseUser } from './contact.js'
-export { maskContact } from './destination.js'
-export { guessingSentence } from './guessing-bound.js'
+export type { UserRequest } from './contact.js'
+export {
+  type Contact,
+  canonicalUser,
+  contactFits,
+  formatUser,
+  isAccountAddress,
+  maskContact,
+  parseUser,
+} from './contact.js'
 export { KEY_VERBS } from './key-verbs.js'
 export type * as keyTypes from './keys.js'
 export type { Key } from './keys.js'
 export * as keyWire from './keys-wire.js'
 export { languageKey, matchLanguage } from './language.js'
 export {
+  canonicalBackupCode,
+  canonicalCode,
   type DeliveredMethod,
+  guessingSentence,
   KEY_METHODS,
   KEY_TYPE,
   type KeyMethod,
@@ -38,7 +45,6 @@ export type {
   VerifyAnswer,
 } from './service.js'
 export type { Refused } from './service-refusal.js'
-export { streamPieces } from './stream-pieces.js'
 export {
   TRANSCRIPT_FORMATS,
   type TranscribeAnswer,
@@ -52,6 +58,7 @@ export {
 } from './transcription.js'
 export * as jobWire from './transcription-jobs-wire.js'
 export * as streamWire from './transcription-stream.js'
+export { streamPieces } from './transcription-stream.js'
 export * as transcriptionWire from './transcription-wire.js'
 export * as rows from './verb.js'
 export { VERBS } from './verbs.js'

@@ -1,11 +1,10 @@
-import type { Caller, UserRequest } from './caller.js'
-import type { CodeShapes } from './code.js'
-import type { Contact } from './contact.js'
+import type { Caller, Contact, UserRequest } from './contact.js'
 import type { KeyVerbs } from './keys.js'
 import type {
   BackupMethod,
   CodeKind,
   CodeMethod,
+  CodeShapes,
   DeliveredMethod,
   KeyMethod,
   KeyType,

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { KEY_FAULTS } from './keys.js'
 import type { Method } from './methods.js'
 import { parametersOf } from './parameters.js'
-import { refusedAnswer } from './refused-answer.js'
 import type { ServicePart } from './service.js'
+import { refusedAnswer } from './service-refusal.js'
 import type { ServiceProblemCode } from './wire.js'
 
 /** A verb of the service: how it is called over HTTP, and what it answers there and in the same process. */

@@ -9,7 +9,6 @@ import {
   VERIFY_TYPES,
   type VerifyType,
 } from './methods.js'
-import { waitSeconds } from './refused-answer.js'
 import type {
   BackupAnswer,
   DeliveryState,
@@ -20,6 +19,7 @@ import type {
   VerifyAnswer,
   VerifyRequest,
 } from './service.js'
+import { waitSeconds } from './service-refusal.js'
 import type { Verb } from './verb.js'
 import {
   backupAnswer,

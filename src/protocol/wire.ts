@@ -1,8 +1,14 @@
 import * as z from 'zod'
-import type { CodeShapes } from './code.js'
-import { MAX_CODE_LENGTH } from './code.js'
 import { keyFault } from './keys-wire.js'
-import { BACKUP_TYPES, CODE_KINDS, KEY_TYPES, SEND_TYPES, VERIFY_TYPES } from './methods.js'
+import {
+  BACKUP_TYPES,
+  CODE_KINDS,
+  type CodeShapes,
+  KEY_TYPES,
+  MAX_CODE_LENGTH,
+  SEND_TYPES,
+  VERIFY_TYPES,
+} from './methods.js'
 import { TRANSCRIPTION_REFUSALS } from './transcription-wire.js'
 import { caller, oneOf, seconds, text, user } from './wire-parts.js'
 

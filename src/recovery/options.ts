@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import type { Duration } from '../duration.js'
 import type { AccountNotice } from '../notices/notice.js'
 import { callback, duration, inMilliseconds } from '../option-rules.js'
 import type { Method } from '../protocol/methods.js'
 import { itemStoreConfig, type StoreConfig } from '../stores/config.js'
+import type { Duration } from '../time.js'
 
 /** Where a notice about a recovery goes: a mailbox or a phone of the account. */
 export interface NoticeContact {

@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { digestOf } from '../digest.js'
-import { namespaced } from '../stores/namespaced.js'
-import type { ItemStore, StoredItem } from '../stores/store.js'
-import { newId } from '../trust/tokens.js'
+import { type ItemStore, namespaced, type StoredItem } from '../stores/store.js'
+import { newId } from '../trust/devices.js'
 
 const time = z.number().int().nonnegative()
 

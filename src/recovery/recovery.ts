@@ -1,16 +1,13 @@
 import type { SendPermit } from '../limits/budgets.js'
 import type { NoticeFacts, NoticeType } from '../notices/notice.js'
 import { formatUser } from '../protocol/contact.js'
-import type { Factor } from '../protocol/factor.js'
-import { isAtLeast, type ShownMethod, strengthOf, strongestOf } from '../protocol/strength.js'
-import type { SessionDeps } from '../session/deps.js'
+import { type Factor, isAtLeast, type ShownMethod, strengthOf, strongestOf } from '../protocol/factor.js'
+import type { SessionDeps } from '../session/state.js'
 import type { Settings } from '../settings.js'
 import type { ItemStore } from '../stores/store.js'
 import type { Devices } from '../trust/devices.js'
-import type { SessionsValidAfter } from '../trust/sessions-valid-after.js'
-import { type BypassCode, newBypassCode } from './bypass-code.js'
-import { type CancelLinks, type CancelSubject, cancelLinksIn } from './cancel-links.js'
-import { ContactNotices } from './contact-notices.js'
+import type { SessionsValidAfter } from '../trust/not-me-links.js'
+import { type CancelLinks, type CancelSubject, ContactNotices, cancelLinksIn } from './contact-notices.js'
 import type { EndedFactor } from './options.js'
 import {
   expiresAt,
@@ -21,7 +18,7 @@ import {
   readyAt,
   recoveriesIn,
 } from './recoveries.js'
-import { type Resets, resetsIn } from './resets.js'
+import { type BypassCode, newBypassCode, type Resets, resetsIn } from './resets.js'
 
 /** What a recovery works with. */
 export interface RecoveryDeps {

@@ -1,14 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { digestOf } from '../digest.js'
-import { canonicalBackupCode } from '../protocol/code.js'
 import { canonicalUser } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
-import { isKeyMethod } from '../protocol/methods.js'
-import type { OpenResets } from '../session/deps.js'
-import { namespaced } from '../stores/namespaced.js'
-import type { ItemStore } from '../stores/store.js'
-import { isToken, newId } from '../trust/tokens.js'
-import type { BypassCode } from './bypass-code.js'
+import { canonicalBackupCode, isKeyMethod } from '../protocol/methods.js'
+import type { OpenResets } from '../session/state.js'
+import { type ItemStore, namespaced } from '../stores/store.js'
+import { isToken, newId } from '../trust/devices.js'
 
 const resetSchema = z.object({
   id: z.string(),
@@ -92,4 +90,26 @@ function digestOfFactor({ method, contact }: Pick<Factor, 'method' | 'contact'>)
   // The service keeps an account's keys together, whichever contact names them.
   if (isKeyMethod(method)) return digestOf(method)
   return digestOf(`${method} ${canonicalUser(contact)}`)
+}
+
+/** A code with which a user whose account was reset signs in once. */
+export interface BypassCode {
+  /** The code: 16 letters and digits in four groups. Dashes and case are ignored when it is typed. */
+  readonly code: string
+  /** When it expires, in milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+const LIFE_MS = 60 * 60_000
+
+// Crockford's base32: no I, L, O and U, so that a code can be read aloud.
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const LENGTH = 16
+
+/** A new code of 80 random bits for one hour. */
+export function newBypassCode(): BypassCode {
+  // Each byte modulo 32 is uniform, as 256 is a multiple of 32.
+  const letters = [...randomBytes(LENGTH)].map((byte) => ALPHABET[byte % ALPHABET.length])
+  const code = letters.join('').replace(/.{4}(?=.)/g, '$&-')
+  return { code, expiresAt: Date.now() + LIFE_MS }
 }

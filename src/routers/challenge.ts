@@ -1,25 +1,23 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
-import { readDisabledFactors } from '../actions/context.js'
-import type { RouteDeps } from '../actions/deps.js'
+import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
 import { mayEnrollFirst } from '../actions/enrollment.js'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import { type Refused, refuse } from '../flows/deps.js'
+import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../flows/keys.js'
 import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../flows/known-factors.js'
 import { refusalAtStep } from '../flows/login-step.js'
 import { existingFactors, offeredFactors } from '../flows/user.js'
-import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../flows/verify-key.js'
-import { listFactors } from '../http/factors.js'
+import { listFactors } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
 import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
 import type { FactorView, PageMessage } from '../pages/view.js'
-import { maskForOwner } from '../protocol/destination.js'
+import { maskForOwner } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import { isDelivered, isKeyMethod } from '../protocol/methods.js'
 import { endPendingLogin, givenUp } from '../session/find-state.js'
 import { storeRecord } from '../session/store.js'
 import { factorViews, followedChallenge, liveChallenge, type RouteContext } from './context.js'
-import { keptRefusal } from './kept-refusal.js'
 import { offersKeys, warnAboutKeys } from './key-page.js'
 import { otherFactorsAfter, respondUndelivered, type Undelivered } from './other-factors.js'
 import { offeredRemovals } from './remove-factor.js'
@@ -27,6 +25,7 @@ import {
   backupOffer,
   choosePage,
   hasBackup,
+  keptRefusal,
   preferredFactor,
   sendRefusal,
   showLock,

@@ -1,15 +1,14 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
-import type { RouteDeps } from '../actions/deps.js'
+import type { RouteDeps } from '../actions/context.js'
 import type { Browsers } from '../actions/trusted-browsers.js'
 import { deviceField, readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
 import { type devicesAnswer, revokeBody, type revokedAnswer } from '../http/schemas.js'
-import type { Account } from '../session/deps.js'
+import type { Account } from '../session/state.js'
 import type { RouteContext } from './context.js'
-import { sendRefusal, showPage } from './respond.js'
+import { sendRefusal, showPage, stop } from './respond.js'
 import { addRoute, type Handler } from './route.js'
-import { stop } from './stop-page.js'
 
 type Revoked = z.output<typeof revokedAnswer>
 

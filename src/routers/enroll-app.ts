@@ -1,12 +1,11 @@
 import type { Router } from 'express'
 import * as z from 'zod'
-import type { RouteDeps } from '../actions/deps.js'
-import { confirmForReset } from '../actions/enrollment.js'
+import type { RouteDeps } from '../actions/context.js'
+import { confirmForReset, forgetEnrollment, openEnrollment, sealEnrollment } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
-import { forgetEnrollment, openEnrollment, sealEnrollment } from '../actions/sealed-enrollment.js'
 import { completeVerification } from '../actions/verification.js'
 import { HostError } from '../errors.js'
-import { type Refused, refuse } from '../flows/deps.js'
+import { type Refused, refuse, serviceVerb } from '../flows/deps.js'
 import {
   appEnrolled,
   confirmApp,
@@ -16,26 +15,21 @@ import {
   prepareApp,
 } from '../flows/enroll-app.js'
 import { canShowBackupCodes } from '../flows/known-factors.js'
-import { serviceVerb } from '../flows/service-verb.js'
 import { existingFactors } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
 import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
-import { type Contact, formatUser } from '../protocol/contact.js'
-import { maskForOwner } from '../protocol/destination.js'
-import { appContactOf } from '../session/app-contact.js'
+import { type Contact, formatUser, maskForOwner } from '../protocol/contact.js'
 import type { MfaRecord } from '../session/record.js'
 import { storeRecord } from '../session/store.js'
-import { isExhausted } from './account-limits.js'
-import type { RouteContext } from './context.js'
+import { appContactOf } from '../session/user-factors.js'
+import { isExhausted, type RouteContext } from './context.js'
 import { enrollmentRefusal } from './factor-change.js'
-import { keptRefusal } from './kept-refusal.js'
 import { forgetEndedKeys, offersKeys } from './key-page.js'
 import { addRemoval } from './remove-factor.js'
-import { hasBackup, sendRefusal, showLock, showPage } from './respond.js'
+import { hasBackup, keptRefusal, sendRefusal, showLock, showPage, stop } from './respond.js'
 import { action, addRoute } from './route.js'
-import { stop } from './stop-page.js'
 
 /**
  * `POST /enroll-app` prepares an authenticator app; `GET /enroll-app/confirm` shows its QR code, and `POST

@@ -1,12 +1,11 @@
 import type * as z from 'zod'
-import type { KeyAccount } from '../flows/key-account.js'
-import { removeEndedKeys } from '../flows/manage-keys.js'
+import { type KeyAccount, removeEndedKeys } from '../flows/keys.js'
 import { existingFactors } from '../flows/user.js'
 import type { keysAnswer } from '../http/schemas.js'
 import type { KeyView } from '../pages/view.js'
 import type { Key } from '../protocol/keys.js'
 import { KEY_METHODS } from '../protocol/methods.js'
-import { appContactOf } from '../session/app-contact.js'
+import { appContactOf } from '../session/user-factors.js'
 import type { RouteContext } from './context.js'
 
 /** The account of the request, as the service names its keys. */

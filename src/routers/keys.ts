@@ -1,17 +1,24 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
-import type { RouteDeps } from '../actions/deps.js'
+import type { RouteDeps } from '../actions/context.js'
 import { confirmForReset } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import { completeVerification } from '../actions/verification.js'
 import { type Refused, refuse } from '../flows/deps.js'
-import type { RegisteredKey } from '../flows/enroll-key.js'
-import { keyAdded, type PreparedKey, prepareKey, registerKey } from '../flows/enroll-key.js'
-import { type ChangedKey, type ListedKeys, listKeys, renameKey } from '../flows/manage-keys.js'
+import {
+  type ChangedKey,
+  keyAdded,
+  type ListedKeys,
+  listKeys,
+  type PreparedKey,
+  prepareKey,
+  type RegisteredKey,
+  registerKey,
+  renameKey,
+} from '../flows/keys.js'
 import { refusalWithoutFactor } from '../flows/user.js'
 import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
-import { rememberUsedFactor } from '../http/factors.js'
-import { rememberKeyOffer } from '../http/key-offer.js'
+import { rememberKeyOffer, rememberUsedFactor } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
 import {
   addKeyBody,
@@ -23,19 +30,16 @@ import {
   renameKeyBody,
 } from '../http/schemas.js'
 import type { PageMessage } from '../pages/view.js'
-import { isAccountAddress } from '../protocol/account-address.js'
-import { formatUser } from '../protocol/contact.js'
+import { formatUser, isAccountAddress } from '../protocol/contact.js'
 import type { Key } from '../protocol/keys.js'
 import { KEY_METHODS } from '../protocol/methods.js'
 import { requireCurrent, storeRecord } from '../session/store.js'
 import type { RouteContext } from './context.js'
 import { enrollmentRefusal, factorChangeRefusal } from './factor-change.js'
-import { keptRefusal } from './kept-refusal.js'
 import { forgetEndedKeys, keyAccount, keyView, listedKey, warnAboutKeys } from './key-page.js'
-import { addKeyRemoval } from './remove-key.js'
-import { sendRefusal, showPage } from './respond.js'
+import { addKeyRemoval } from './remove-factor.js'
+import { keptRefusal, sendRefusal, showPage, stop } from './respond.js'
 import { action, addRoute } from './route.js'
-import { stop } from './stop-page.js'
 
 const PAGE = '/keys'
 

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import type { PageFrame, View } from '../pages/view.js'
-import { requestedUrl, safeReturnTo } from '../session/return-to.js'
+import { requestedUrl, safeReturnTo } from '../session/store.js'
 import type { Settings } from '../settings.js'
 
 /** The languages that a page offers, and the address that shows it again in another one. */

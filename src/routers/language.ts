@@ -1,13 +1,13 @@
 import type { Request, Response, Router } from 'express'
 import type * as z from 'zod'
-import type { RouteDeps } from '../actions/deps.js'
+import type { RouteDeps } from '../actions/context.js'
 import { readBody } from '../http/body.js'
 import { rememberLanguage } from '../http/locale.js'
 import { wantsHtml } from '../http/request.js'
 import { type chosenAnswer, languageBody } from '../http/schemas.js'
-import { safeReturnTo } from '../session/return-to.js'
+import { safeReturnTo } from '../session/store.js'
+import { stop } from './respond.js'
 import { addPublicRoute } from './route.js'
-import { stop } from './stop-page.js'
 
 /**
  * `POST /language` remembers a language for this browser, signed in or not, and redirects back to the page. Without the

@@ -1,28 +1,26 @@
 import type { Response, Router } from 'express'
 import * as z from 'zod'
-import type { RouteDeps } from '../actions/deps.js'
+import type { RouteDeps } from '../actions/context.js'
 import { contactsOf, senderOf } from '../actions/recovery.js'
 import { shownLately } from '../flows/freshness.js'
 import { refusalByReset } from '../flows/login-step.js'
 import type { Refusal } from '../flows/refusal.js'
 import { backupShown, backupTarget, existingFactors, refusalWithoutFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
-import { listFactors } from '../http/factors.js'
+import { listFactors } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
 import type { recoveredAnswer, recoveryAnswer, recoveryCancelAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
-import { parseUser } from '../protocol/contact.js'
-import { maskForOwner } from '../protocol/destination.js'
+import { maskForOwner, parseUser } from '../protocol/contact.js'
 import { expiresAt, isReady, type Recovery, readyAt } from '../recovery/recoveries.js'
 import { type AccountRecovery, factorsToEnd, type Requested } from '../recovery/recovery.js'
 import { endPendingLogin } from '../session/find-state.js'
-import { continueWithEnrollment } from '../session/must-enroll.js'
+import { continueWithEnrollment } from '../session/renew.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
 import type { RouteContext } from './context.js'
-import { keptRefusal } from './kept-refusal.js'
-import { sendRefusal, showPage } from './respond.js'
+import { addNoticeLinkRoutes } from './not-me.js'
+import { keptRefusal, sendRefusal, showPage, stop } from './respond.js'
 import { action, addRoute, type Handler } from './route.js'
-import { stop } from './stop-page.js'
 
 /**
  * `GET /recover` shows the pending recovery or explains it; `POST /recover` requests one, `POST /recover/cancel` cancels it,
@@ -231,4 +229,24 @@ function masked(contact: string): string {
 
 function iso(ms: number): string {
   return new Date(ms).toISOString()
+}
+
+/**
+ * The link in the notices of a recovery: `GET /cancel-recovery?token=…` asks for confirmation, `POST /cancel-recovery` cancels
+ * the recovery. Without the option `recovery` there are no routes.
+ */
+export function addCancelRecoveryRoutes(router: Router, deps: RouteDeps): void {
+  const { recovery, settings } = deps
+  if (!recovery || !settings.recovery?.selfService) return
+  addNoticeLinkRoutes(router, deps, {
+    path: '/cancel-recovery',
+    ask: 'cancel-recovery',
+    done: { page: 'recovery-canceled' },
+    status: 'canceled',
+    isLive: async (token) => (await recovery.findByToken(token)) !== undefined,
+    async follow(_req, token) {
+      const found = await recovery.findByToken(token)
+      return found !== undefined && recovery.cancel(found.userId, 'link', found.recovery)
+    },
+  })
 }

@@ -1,21 +1,29 @@
-import { readDisabledFactors } from '../actions/context.js'
-import { recoverPathFor, withheldProblem } from '../actions/withheld.js'
+import type { Request, Response } from 'express'
+import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
+import { recoverPathFor, withheldProblem } from '../actions/recovery.js'
 import { factorChange } from '../flows/freshness.js'
 import { hasBackupCodes } from '../flows/known-factors.js'
 import type { Refusal } from '../flows/refusal.js'
 import { findFactor } from '../flows/user.js'
 import { challengeIdFor } from '../flows/verify.js'
-import { factorView, lastUsedFactor } from '../http/factors.js'
-import { setRetryAfter } from '../http/headers.js'
-import { type Problem, sendProblem, statusOf } from '../http/problem.js'
-import { sendPage } from '../http/send-page.js'
+import { factorView, lastUsedFactor } from '../http/cookies.js'
+import { sendPage, setRetryAfter } from '../http/headers.js'
+import { localesOf } from '../http/locale.js'
+import { PROBLEM_CODES, type Problem, sendProblem, statusOf } from '../http/problem.js'
+import { wantsHtml } from '../http/request.js'
 import type { PageFrame, PageMessage, View } from '../pages/view.js'
 import type { Factor } from '../protocol/factor.js'
 import { isKeyMethod } from '../protocol/methods.js'
-import { isExhausted, lockedForSeconds } from './account-limits.js'
-import { factorViews, lastChallenge, liveChallenge, type RouteContext } from './context.js'
+import { requestedUrl, sessionEnded, storeIfCurrent } from '../session/store.js'
+import {
+  factorViews,
+  isExhausted,
+  lastChallenge,
+  liveChallenge,
+  lockedForSeconds,
+  type RouteContext,
+} from './context.js'
 import { factorChangeChoice } from './factor-change.js'
-import { keptRefusal, redirectRefused } from './kept-refusal.js'
 import { languageChoice } from './language-choice.js'
 
 /** Responds with a page. */
@@ -221,4 +229,91 @@ async function continuationOf(
   // In the routes that use this, only a change of factors requires a step-up.
   if (code === 'step_up_required') return { next: settings.path, ...(await factorChangeChoice(context)) }
   return code === 'enrollment_required' ? { next: `${settings.path}/enroll-app` } : {}
+}
+
+type ErrorMessage = Extract<PageMessage, { tone: 'error' }>
+
+/**
+ * Redirects to a page that says why a form was refused. Loading that page again posts nothing, so it consumes no attempt and
+ * sends no message (POST, redirect, GET). `page` is a path below the routers.
+ * @throws {SessionEndedError} when the session ended in the meantime.
+ */
+export async function redirectRefused(
+  { req, res, deps, state }: RouteContext,
+  page: string,
+  { code, attemptsLeft, clockSteps, fault, retryAfterSeconds }: Omit<ErrorMessage, 'tone'>,
+  trust = false,
+): Promise<void> {
+  const path = `${deps.settings.path}${page}${page.includes('?') ? '&' : '?'}refused`
+  const refused = {
+    path,
+    at: Date.now(),
+    code,
+    ...(attemptsLeft !== undefined && { attemptsLeft }),
+    ...(clockSteps !== undefined && { clockSteps }),
+    ...(fault && { fault }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(trust && { trust }),
+  }
+  if (!(await storeIfCurrent(req, { ...state.record, refused }))) throw sessionEnded()
+  res.redirect(303, path)
+}
+
+/** The refusal that brought the user to this page, with the wait that is left; `undefined` when there is none any more. */
+export function keptRefusal({ req, deps, state }: RouteContext): ErrorMessage | undefined {
+  const { refused } = state.record
+  if (!refused || refused.path !== requestedUrl(req, deps.settings)) return undefined
+  const { at, attemptsLeft, clockSteps, fault, retryAfterSeconds } = refused
+  const code = PROBLEM_CODES.find((known) => known === refused.code)
+  if (code === undefined) return undefined
+  const message = {
+    tone: 'error',
+    code,
+    ...(attemptsLeft !== undefined && { attemptsLeft }),
+    ...(clockSteps !== undefined && { clockSteps }),
+    ...(fault && { fault }),
+  } as const
+  if (retryAfterSeconds === undefined) return message
+  const left = Math.ceil(retryAfterSeconds - (Date.now() - at) / 1000)
+  return left > 0 ? { ...message, retryAfterSeconds: left } : undefined
+}
+
+/** Responds with a page that only shows a problem, or with problem+json. The user need not be signed in. */
+export function stop(
+  req: Request,
+  res: Response,
+  deps: RouteDeps,
+  problem: Problem,
+  next?: 'sign-in' | 'retry',
+  status = statusOf(problem.code),
+): void {
+  if (!wantsHtml(req)) return sendProblem(res, problem, status)
+  const message: PageMessage = { tone: 'error', code: problem.code }
+  setRetryAfter(res, problem)
+  res.status(status)
+  showPublicPage(req, res, deps, { page: 'stop', message, ...(next && { next }) })
+}
+
+/** Responds with a page that requires no sign-in. */
+export function showPublicPage(
+  req: Request,
+  res: Response,
+  { settings, render }: RouteDeps,
+  view: View,
+): void {
+  sendPage(
+    res,
+    render(view, {
+      locales: localesOf(req, settings),
+      appName: settings.appName,
+      base: settings.path,
+      signInPath: settings.signInPath,
+      homePath: settings.homePath,
+      purpose: 'sign-in',
+      now: Date.now(),
+      ...languageChoice(req, settings, view, false),
+      ...(settings.logo && { logo: settings.logo }),
+      ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
+    }),
+  )
 }

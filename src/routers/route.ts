@@ -1,7 +1,12 @@
-import type { NextFunction, Request, Response, Router } from 'express'
+import type { NextFunction, Request, RequestHandler, Response, Router } from 'express'
 import type * as z from 'zod'
-import { type EnteredRequest, requestContext } from '../actions/context.js'
-import { gateOf, mountPathError, type RouteDeps } from '../actions/deps.js'
+import {
+  type EnteredRequest,
+  gateOf,
+  mountPathError,
+  type RouteDeps,
+  requestContext,
+} from '../actions/context.js'
 import {
   HostError,
   LimitsStoreError,
@@ -10,10 +15,10 @@ import {
   SessionStoreError,
   TrustStoreError,
 } from '../errors.js'
+import { BUSY_RETRY_AFTER_SECONDS } from '../http/admission.js'
 import { readBody } from '../http/body.js'
-import { logFailure } from '../http/failure-log.js'
 import { setSecurityHeaders } from '../http/headers.js'
-import { sendProblem } from '../http/problem.js'
+import { logFailure, sendProblem } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
@@ -21,8 +26,7 @@ import { requestState } from '../session/request-state.js'
 import type { SignedOut } from '../session/state.js'
 import { requireCurrent } from '../session/store.js'
 import type { RouteContext } from './context.js'
-import { sendRefusal } from './respond.js'
-import { stop } from './stop-page.js'
+import { sendRefusal, stop } from './respond.js'
 
 /** A handler for a user who is signed in or pending. */
 export type Handler = (context: RouteContext) => Promise<void> | void
@@ -182,4 +186,41 @@ function respondFailure(
   const retryAfterSeconds = error instanceof ServiceError ? error.retryAfterSeconds : undefined
   const problem = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } as const
   stop(req, res, { ...deps, settings }, problem, 'retry', error.status)
+}
+
+const BUSY = { code: 'service_unavailable', retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS } as const
+
+/**
+ * How long a refusal is held back on average while the processor is the bottleneck. Clients that repeat a request as soon as it
+ * is refused would otherwise take the processor from the requests that were admitted.
+ */
+const HOLD_MS = 1_000
+
+/** So many refusals are held back at once; others are sent at once. */
+const MOST_HELD = 5_000
+
+/**
+ * Refuses POST requests to the MFA routes with 503 while as many as `maxConcurrentRequests` are under way, before a session is
+ * loaded for them. All other requests pass.
+ */
+export function buildAdmission(deps: RouteDeps): RequestHandler {
+  const { path, pathPrefix } = deps.settings
+  const below = `${path.slice(pathPrefix.length)}/`.toLowerCase()
+  let held = 0
+  return function mfaAdmission(req, res, next) {
+    // By default, Express matches paths without regard to case.
+    if (req.method !== 'POST' || !(req.baseUrl + req.path).toLowerCase().startsWith(below)) return next()
+    if (deps.admission.enter(req, res)) return next()
+    const refuse = () => {
+      setSecurityHeaders(res)
+      stop(req, res, deps, BUSY, 'retry')
+    }
+    if (!deps.admission.isSaturated() || held >= MOST_HELD) return refuse()
+    held++
+    const timer = setTimeout(refuse, HOLD_MS * (0.5 + Math.random()))
+    res.once('close', () => {
+      clearTimeout(timer)
+      held--
+    })
+  }
 }

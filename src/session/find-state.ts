@@ -2,12 +2,18 @@ import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
-import type { Account, SessionDeps } from './deps.js'
 import { deserializeUser, passportOf, showUser, userOf, withholdUser } from './passport-request.js'
 import { type Decision, decide } from './policy.js'
 import type { MfaRecord, PendingRecord } from './record.js'
 import type { SessionRequest } from './request-state.js'
-import { type ActiveState, activeState, RequestMfaStatus, type SessionState } from './state.js'
+import {
+  type Account,
+  type ActiveState,
+  activeState,
+  RequestMfaStatus,
+  type SessionDeps,
+  type SessionState,
+} from './state.js'
 import {
   forgetRecord,
   hasPassportUser,
@@ -19,8 +25,7 @@ import {
   storeFirst,
   withheldUserOf,
 } from './store.js'
-import { readAccount } from './user-factors.js'
-import { userIdOf } from './user-id.js'
+import { readAccount, userIdOf } from './user-factors.js'
 
 const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
 

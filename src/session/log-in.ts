@@ -1,13 +1,18 @@
 import type { Request } from 'express'
-import { addAmr } from '../protocol/amr.js'
+import { addAmr, keyAmr } from '../protocol/factor.js'
 import type { Settings } from '../settings.js'
 import { isStored, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
-import { declaredPasskey } from './passkey-sign-in.js'
 import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
-import { decide } from './policy.js'
+import { decide, listedForHost } from './policy.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
 import { requestState, type SessionRequest } from './request-state.js'
-import { activeState, type PendingRenewal, type PendingVerification } from './state.js'
+import {
+  type Account,
+  activeState,
+  type PendingRenewal,
+  type PendingVerification,
+  type SessionDeps,
+} from './state.js'
 import {
   deleteSession,
   detachSession,
@@ -16,8 +21,7 @@ import {
   rememberedTarget,
   requireCurrent,
 } from './store.js'
-import { readAccount } from './user-factors.js'
-import { userIdOf } from './user-id.js'
+import { readAccount, userIdOf } from './user-factors.js'
 
 /*
  * Every login goes through `req.logIn`, and Passport calls the one that it finds on the request. Our replacement turns
@@ -183,5 +187,29 @@ function verifiedRecord(
     ...(backupCodes && { backupCodes }),
     ...(enrolled && { enrolled }),
     ...(keyOffer && { keyOffer }),
+  }
+}
+
+/**
+ * The record of a login that the host declares a passkey sign-in with user verification, which is two factors. A user whose account
+ * was reset must show a new factor first, whatever the host says.
+ */
+export function declaredPasskey(
+  req: Request,
+  { settings: { passkeySignIn } }: Pick<SessionDeps, 'settings'>,
+  account: Account,
+  login: Readonly<Record<string, unknown>>,
+): VerifiedRecord | undefined {
+  const { user, userId, reset } = account
+  if (!passkeySignIn || reset) return undefined
+  const possession = passkeySignIn({ user, req, login, factors: listedForHost(account) })
+  if (possession === undefined) return undefined
+  const record = newRecord(req.sessionID, userId)
+  return {
+    ...record,
+    stage: 'verified',
+    verifiedAt: record.startedAt,
+    amr: addAmr([], keyAmr({ backupEligible: possession === 'swk' }, true)),
+    shown: { passkey: record.startedAt },
   }
 }

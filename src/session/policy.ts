@@ -1,8 +1,8 @@
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
 import type { Factor, LoginFactor } from '../protocol/factor.js'
-import type { Account, SessionDeps } from './deps.js'
 import type { ExemptRecord } from './record.js'
+import type { Account, SessionDeps } from './state.js'
 
 /** What follows the first factor. */
 export type Decision =

@@ -1,5 +1,4 @@
-import type { Amr } from '../protocol/amr.js'
-import type { ShownMethod } from '../protocol/strength.js'
+import type { Amr, ShownMethod } from '../protocol/factor.js'
 import {
   type Activity,
   activitySchema,

@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import type { Amr } from '../protocol/amr.js'
+import type { Amr, ShownMethod } from '../protocol/factor.js'
 import { KEY_FAULTS } from '../protocol/keys.js'
 import { METHODS, type Method } from '../protocol/methods.js'
-import type { ShownMethod } from '../protocol/strength.js'
 
 /*
  * The session's record: what `req.session.mfa` holds. It never holds a code, a secret or a contact (R10), and no counter:

@@ -1,12 +1,13 @@
 import { digestOf } from '../digest.js'
 import { SessionEndedError } from '../errors.js'
-import { newTransaction, sessionStateOf } from './find-state.js'
+import { newRecord, newTransaction, sessionStateOf } from './find-state.js'
 import { wrapLogIn } from './log-in.js'
 import { logIn } from './passport-request.js'
 import type { MfaRecord } from './record.js'
 import type { SessionRequest } from './request-state.js'
+import type { ActiveState } from './state.js'
 import { detachSession, recordOf, sessionEnded } from './store.js'
-import { userIdOf } from './user-id.js'
+import { userIdOf } from './user-factors.js'
 
 /** Lets one of several parallel requests renew a session. */
 export interface RenewalApprovals {
@@ -69,4 +70,25 @@ function renewed(record: MfaRecord): MfaRecord {
   } = record
   const { returnTo: _returnTo, ...rest } = kept
   return { ...rest, transaction: newTransaction() }
+}
+
+/**
+ * Continues the session under another id as a pending login whose user may, and must, set up a new factor while the reset
+ * with the id `reset` is open. It counts as started after everything that a recovery ended in this millisecond. `release` is called if no session could be created.
+ * @throws {SessionEndedError} when the session ended or changed in the meantime.
+ * @throws {SessionStoreError} when the session store fails.
+ */
+export async function continueWithEnrollment(
+  { req, shared }: Pick<SessionRequest, 'req' | 'shared'>,
+  { user, userId }: ActiveState,
+  reset: string,
+  release: () => Promise<void>,
+): Promise<void> {
+  const record = newRecord('', userId)
+  shared.pendingRenewal = {
+    userId,
+    renewed: { ...record, startedAt: record.startedAt + 1, mustEnroll: reset },
+    release,
+  }
+  await logIn(req, user)
 }

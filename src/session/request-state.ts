@@ -1,8 +1,7 @@
 import type { Request } from 'express'
 import type { Entry } from '../trust/devices.js'
-import type { SessionDeps } from './deps.js'
 import type { LogIn } from './passport-request.js'
-import type { PendingRenewal, PendingVerification, SessionState } from './state.js'
+import type { PendingRenewal, PendingVerification, SessionDeps, SessionState } from './state.js'
 
 /**
  * Everything that this package keeps for one request. The gate, the routers, the Passport strategy and our `req.logIn`

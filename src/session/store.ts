@@ -1,11 +1,7 @@
 import type { Request } from 'express'
 import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
-import type { MfaRecord } from './record.js'
-import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
-import type { RequestState } from './request-state.js'
-import { safeReturnTo } from './return-to.js'
-import { skipRepeatedSaves } from './saving.js'
+import type { Settings } from '../settings.js'
 import {
   isSerializedUser,
   keepBesideRecord,
@@ -13,7 +9,10 @@ import {
   returnToPassport,
   withheldIn,
   withholdFromSession,
-} from './withheld-user.js'
+} from './passport-request.js'
+import type { MfaRecord } from './record.js'
+import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
+import type { RequestState } from './request-state.js'
 
 /*
  * Session access: the only file that reads and writes `req.session` and `req.sessionStore`.
@@ -274,4 +273,60 @@ function storeFailed(cause: unknown): SessionStoreError {
     'The session store failed, so no user was signed in or out. Check the store; the cause is its error.',
     { cause },
   )
+}
+
+/**
+ * Lets the session be saved once for the same content. express-session saves a session with a new id again at the end of the
+ * response, and prolongs another one that was saved already: one more round trip to the store each, which could also bring
+ * a session back that another request ended in the meantime (R07). `beforeSave` may change the session each time before.
+ */
+export function skipRepeatedSaves(session: Session, beforeSave: () => unknown = () => {}): void {
+  // Not express-session's own property of that name: after it, the end of the response prolongs the session instead of saving it.
+  const save: unknown = Reflect.get(Reflect.getPrototypeOf(session) ?? {}, 'save')
+  if (typeof save !== 'function') return
+  let saved: string | undefined
+  Object.defineProperty(session, 'save', {
+    configurable: true,
+    writable: true,
+    value(this: Session, done: (cause?: unknown) => void = () => {}) {
+      beforeSave()
+      const content = contentOf(this)
+      if (content === saved) done()
+      else {
+        save.call(this, (cause: unknown) => {
+          saved = cause ? undefined : content
+          done(cause)
+        })
+      }
+      return this
+    },
+  })
+}
+
+/** Everything that the store keeps, except when the cookie ends, which changes with each request. */
+function contentOf(session: Session): string {
+  return JSON.stringify([
+    { ...session, cookie: undefined },
+    { ...session.cookie, _expires: undefined },
+  ])
+}
+
+const PLACEHOLDER_ORIGIN = 'http://countersign.invalid'
+
+/**
+ * The path, query and fragment of an address on this site; `undefined` for an address on another site. The address is
+ * parsed as a browser would parse it (R15).
+ */
+export function safeReturnTo(address: unknown): string | undefined {
+  if (typeof address !== 'string' || address.length > 2_000 || !address.startsWith('/')) return undefined
+  if (!URL.canParse(address, PLACEHOLDER_ORIGIN)) return undefined
+  const url = new URL(address, PLACEHOLDER_ORIGIN)
+  // In a redirect, a path that begins with two slashes leads to another host.
+  if (url.origin !== PLACEHOLDER_ORIGIN || url.pathname.startsWith('//')) return undefined
+  return url.pathname + url.search + url.hash
+}
+
+/** The address of a request as the browser requested it, including the prefix that a proxy removed. */
+export function requestedUrl({ originalUrl }: Request, { pathPrefix }: Pick<Settings, 'pathPrefix'>): string {
+  return pathPrefix + originalUrl
 }

@@ -1,11 +1,10 @@
 import { HostError } from '../errors.js'
 import type { Enrolled } from '../flows/enrolled-factors.js'
+import { accountAddress, type Contact, foldedContact, parseUser } from '../protocol/contact.js'
 import { type Factor, readFactors } from '../protocol/factor.js'
 import { isKeyMethod, type Method } from '../protocol/methods.js'
-import { appContactOf } from './app-contact.js'
-import type { Account, SessionDeps } from './deps.js'
-import { type ActiveState, type KnownAccount, knownAccount } from './state.js'
-import { keysOf } from './user-keys.js'
+import type { Settings } from '../settings.js'
+import { type Account, type ActiveState, type KnownAccount, knownAccount, type SessionDeps } from './state.js'
 
 type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledFactors' | 'resets'>
 
@@ -94,4 +93,45 @@ async function listedFactors(
       `Its argument is the user that your deserializeUser returned, or your strategy at sign-in; ${keysOf(user)}.`,
     ].join(' '),
   )
+}
+
+/**
+ * The contact under which the service stores a user's app; a name without a mailbox if the user has no contact. Letters are
+ * folded to lower case, since services take contacts that differ only in case for one account (R98).
+ */
+export function appContactOf(
+  { appContact }: Pick<Settings, 'appContact'>,
+  user: Express.User,
+  userId: string,
+  factors: readonly Factor[],
+): Contact {
+  const given: unknown = appContact ? appContact(user) : Reflect.get(user, 'email')
+  const contact = typeof given === 'string' ? parseUser(given) : undefined
+  if (contact && contact.kind !== 'dual') return foldedContact(contact)
+  const [first = accountAddress(userId)] = factors.map((factor) => factor.contact)
+  return foldedContact(first.kind === 'dual' ? { kind: 'email', email: first.email } : first)
+}
+
+/**
+ * The host's id of a user.
+ * @throws {HostError} when the user has none.
+ */
+export function userIdOf(user: Express.User, settings: Settings): string {
+  const id: unknown = settings.userId ? settings.userId(user) : Reflect.get(user, 'id')
+  if ((typeof id === 'string' && id !== '') || Number.isFinite(id) || typeof id === 'bigint')
+    return String(id)
+  throw new HostError(
+    'ERR_MFA_USER_ID',
+    'The user has no id. Set the option userId to a function such as (user) => user.accountNumber, which returns a string or a number that never changes.',
+  )
+}
+
+const MAX_LISTED_KEYS = 20
+
+/** The names of a user's properties, without their values, so that a missing one is seen (R84). */
+export function keysOf(user: Express.User): string {
+  const keys = Object.keys(user)
+  if (keys.length === 0) return 'it has no keys of its own'
+  const listed = keys.slice(0, MAX_LISTED_KEYS).join(', ')
+  return `it has the keys ${listed}${keys.length > MAX_LISTED_KEYS ? ' and more' : ''}`
 }

@@ -1,9 +1,10 @@
 import * as z from 'zod'
+import { storableName } from '../digest.js'
 import { hasFunctions, onlyGiven } from '../option-rules.js'
-import type { CounterStore } from './counter-store.js'
-import type { QueryPool } from './postgres-table.js'
-import type { RedisClient } from './redis.js'
-import type { ItemStore } from './store.js'
+import { memoryStore } from './memory.js'
+import { postgresStore, type QueryPool } from './postgres.js'
+import { type RedisClient, redisStore } from './redis.js'
+import type { CounterStore, ItemStore } from './store.js'
 
 /**
  * Where data is kept. `memory` is the memory of this process: it is lost at a restart, and no other process shares it.
@@ -108,3 +109,27 @@ export const itemStoreConfig = storeConfig<ItemStore>('read', 'add', 'put', 'swa
 
 /** The rule for a store of counters. */
 export const counterStoreConfig = storeConfig<CounterStore>('add', 'read', 'set', 'remove')
+
+/** The longest owner that a store is asked for. */
+const LONGEST_OWNER = 120
+
+/** The store that the options name, for items by their owner. */
+export function openStore(config: StoreConfig): ItemStore {
+  if (config === 'memory') return memoryStore()
+  if ('redis' in config) return redisStore(config.redis, config.prefix ?? 'mfa')
+  if (!('postgres' in config)) return config
+  const { pool, tableName = 'mfa_trust' } = config.postgres
+  const store = postgresStore(pool, tableName)
+  return config.prefix === undefined ? store : withPrefix(store, config.prefix)
+}
+
+function withPrefix(store: ItemStore, prefix: string): ItemStore {
+  const prefixed = (owner: string) => storableName(`${prefix}:${owner}`, LONGEST_OWNER)
+  return {
+    read: (owner) => store.read(prefixed(owner)),
+    add: (owner, item) => store.add(prefixed(owner), item),
+    put: (owner, item) => store.put(prefixed(owner), item),
+    swap: (owner, id, before, value) => store.swap(prefixed(owner), id, before, value),
+    remove: (owner, id) => store.remove(prefixed(owner), id),
+  }
+}

@@ -1,3 +1,7 @@
+import { storableName } from '../digest.js'
+import { TrustStoreError } from '../errors.js'
+import { withTimeout } from '../time.js'
+
 /** An item in a store: a value that belongs to an owner and has an id. */
 export interface StoredItem {
   /** The id of the item, unique for its owner. */
@@ -24,4 +28,80 @@ export interface ItemStore {
   swap(owner: string, id: string, before: string, value: string): Promise<boolean>
   /** Removes the item. Returns `true` only for the call that removed it. */
   remove(owner: string, id: string): Promise<boolean>
+}
+
+/** A count, and how long it still holds. */
+export interface StoredCount {
+  /** How often it was counted in this window; 0 when the key is not there. */
+  readonly count: number
+  /** Milliseconds until the window ends and the count starts over at 0. */
+  readonly msLeft: number
+}
+
+/**
+ * A store of your own for the counters of wrong codes and messages, shared by all processes of the app. Keys are
+ * printable ASCII of at most 200 characters. Each step must be atomic: of two processes that call `add` at once, one
+ * gets the higher count. A method that throws, or takes longer than 3 seconds, is a `LimitsStoreError`, and no code is
+ * evaluated.
+ */
+export interface CounterStore {
+  /**
+   * Adds 1 or -1 to the count and returns the result, in one atomic step. When the key is not there, or its window is
+   * over, the count starts at 0 and a window of `windowMs` milliseconds begins; later steps do not extend it.
+   */
+  add(key: string, by: 1 | -1, windowMs: number): Promise<StoredCount>
+  /** Reads the count without changing it: `{ count: 0, msLeft: 0 }` when the key is not there or its window is over. */
+  read(key: string): Promise<StoredCount>
+  /** Sets the count and begins a window of `windowMs` milliseconds. */
+  set(key: string, count: number, windowMs: number): Promise<void>
+  /** Forgets the key. */
+  remove(key: string): Promise<void>
+}
+
+/** The part of a store whose keys share one prefix. Items belong to users. Failures are thrown as `TrustStoreError`. */
+export interface Namespace {
+  /** Returns the user's items that have not expired. */
+  read(owner: string): Promise<readonly StoredItem[]>
+  /** Adds the item unless there is one with the same id that has not expired. Returns whether it was added. */
+  add(owner: string, item: StoredItem): Promise<boolean>
+  put(owner: string, item: StoredItem): Promise<void>
+  swap(owner: string, id: string, before: string, value: string): Promise<boolean>
+  remove(owner: string, id: string): Promise<boolean>
+}
+
+const MAX_OWNER_LENGTH = 80
+
+/** The namespace `name` in `store`. */
+export function namespaced(store: ItemStore, name: string): Namespace {
+  const keyOf = (owner: string) => `${name}:${storableName(owner, MAX_OWNER_LENGTH)}`
+  return {
+    async read(owner) {
+      const items = await guarded(() => store.read(keyOf(owner)))
+      const now = Date.now()
+      return items.filter(({ expiresAt }) => expiresAt > now)
+    },
+    add: (owner, item) => guarded(() => store.add(keyOf(owner), item)),
+    put: (owner, item) => guarded(() => store.put(keyOf(owner), item)),
+    swap: (owner, id, before, value) => guarded(() => store.swap(keyOf(owner), id, before, value)),
+    remove: (owner, id) => guarded(() => store.remove(keyOf(owner), id)),
+  }
+}
+
+async function guarded<Result>(step: () => Promise<Result>): Promise<Result> {
+  try {
+    return await withStoreTimeout(step())
+  } catch (cause) {
+    throw new TrustStoreError(
+      'The store of trusted devices, notices and recoveries failed. Check that the store in trustedDevices.store, notices.store or recovery.store is running and reachable.',
+      { cause },
+    )
+  }
+}
+
+/** How long a store operation may take. */
+const STORE_TIMEOUT_MS = 3_000
+
+/** Resolves like a store operation, or rejects when it takes too long. */
+export function withStoreTimeout<Result>(operation: Promise<Result>): Promise<Result> {
+  return withTimeout(operation, STORE_TIMEOUT_MS)
 }

@@ -1,4 +1,4 @@
-import { type Duration, durationMs } from '../duration.js'
+import { type Duration, durationMs } from '../time.js'
 
 /** The clock of this process, which a test can move. */
 export interface TestClock {

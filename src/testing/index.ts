@@ -1,30 +1,30 @@
 /** The entry point `countersign/testing`: tools to test an app's sign-in with a second factor. */
 export type { AgentAnswer, AgentRequest, FetchAgent, FirstFactor, TestAgent } from './agent.js'
 export type { AppRoute, SkippedRoute } from './app-routes.js'
-export type { TestCarrier } from './carrier.js'
+export type { KeyAlgorithm } from './authenticator-data.js'
+export type { TestCarrier, TestInbox, TestMessage } from './carrier.js'
 export type { TestClock } from './clock.js'
-export type { KeyAlgorithm } from './credential-key.js'
-export type { FailureOptions, TestFailure, TestVerb } from './failures.js'
-export type { TestInbox, TestMessage } from './inbox.js'
 export type { KeyChanges, KeyFlags, KeyPage } from './key-ceremony.js'
+export type { SoftwareAssertion, SoftwareCredential, SoftwareRegistration } from './key-response.js'
 export type { TestRelyingParty } from './key-service.js'
-export {
-  type AddingKeyUser,
-  addKey,
-  type KeyUser,
-  type SigningKeyUser,
-  signInWithKey,
-} from './key-sign-in.js'
 export { type MfaTestKit, type MfaTestKitOptions, mfaTestKit, type TestApps } from './kit.js'
 export { type BypassOptions, type BypassReport, expectNoMfaBypass, findMfaBypasses } from './mfa-bypasses.js'
 export type { MfaBypass, ProbeLogin } from './probe-login.js'
 export type { HostApp, ProbeAgent } from './probed-app.js'
-export { type SignInOptions, signInWithMfa } from './sign-in.js'
+export type { FailureOptions, TestFailure, TestVerb } from './service.js'
+export { totpCode } from './service.js'
+export {
+  type AddingKeyUser,
+  addKey,
+  type KeyUser,
+  type SignInOptions,
+  type SigningKeyUser,
+  signInWithKey,
+  signInWithMfa,
+} from './sign-in.js'
 export {
   type SoftwareAuthenticator,
   type SoftwareAuthenticatorOptions,
   softwareAuthenticator,
 } from './software-authenticator.js'
-export type { SoftwareAssertion, SoftwareCredential, SoftwareRegistration } from './software-credential.js'
-export { totpCode } from './totp.js'
 export type { UpgradeAnswer, UpgradeProbe, UpgradeProbes } from './upgrade-probe.js'

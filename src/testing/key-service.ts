@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { UserRequest } from '../protocol/caller.js'
-import { formatUser } from '../protocol/contact.js'
+import { formatUser, type UserRequest } from '../protocol/contact.js'
 import type { Key, KeyFault, KeyOptions, KeyPurpose, KeyVerbs, RelyingParty } from '../protocol/keys.js'
 import { authenticationResponse, registrationResponse } from '../protocol/keys-wire.js'
 import type { KeyMethod } from '../protocol/methods.js'

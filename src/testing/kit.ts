@@ -1,14 +1,17 @@
-import type { Duration } from '../duration.js'
 import type { CompleteMfaService } from '../protocol/service.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
-import { type TestCarrier, testCarrier } from './carrier.js'
+import type { Duration } from '../time.js'
+import { type TestCarrier, type TestInbox, testCarrier, testInbox } from './carrier.js'
 import { millisecondsIn, type TestClock, testClock } from './clock.js'
-import { type FailureOptions, type TestFailure, withFailures } from './failures.js'
-import { type TestInbox, testInbox } from './inbox.js'
 import { type TestRelyingParty, testKeys } from './key-service.js'
-import { refuseProduction } from './production.js'
-import { testService } from './service.js'
-import { stepAt, totpCode } from './totp.js'
+import {
+  type FailureOptions,
+  stepAt,
+  type TestFailure,
+  testService,
+  totpCode,
+  withFailures,
+} from './service.js'
 
 /** The authenticator apps of the users in a test. `user` is the email address or phone number in the factor. */
 export interface TestApps {
@@ -93,4 +96,13 @@ export function mfaTestKit({ relyingParty }: MfaTestKitOptions = {}): MfaTestKit
       testClock.reset()
     },
   }
+}
+
+/**
+ * Keeps test tools out of production, however `NODE_ENV` is spelled (R100).
+ * @throws with `NODE_ENV=production`; the error names the function that was called.
+ */
+export function refuseProduction(name: string): void {
+  if (!/^\s*prod(uction)?\s*$/i.test(process.env.NODE_ENV ?? '')) return
+  throw new Error(`${name} is for tests and does not run with NODE_ENV=production.`)
 }

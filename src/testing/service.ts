@@ -1,13 +1,14 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { ServiceError } from '../errors.js'
 import { formatUser } from '../protocol/contact.js'
 import { KEY_METHODS } from '../protocol/methods.js'
 import type { CompleteMfaService, MfaService, VerifyAnswer } from '../protocol/service.js'
 import type { Refused } from '../protocol/service-refusal.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
+import { mapVerbs } from '../protocol/verbs.js'
 import { COUNTERSIGN_CODES } from '../protocol/wire.js'
 import type { testCarrier } from './carrier.js'
 import type { testKeys } from './key-service.js'
-import { base32Encode, stepAt, totpCode } from './totp.js'
 
 /** The verbs of the service of the test kit. */
 export type TestService = CompleteMfaService &
@@ -179,4 +180,111 @@ function newSecret(): string {
 
 function newBackupCode(): string {
   return Array.from({ length: 16 }, () => CROCKFORD[randomInt(CROCKFORD.length)]).join('')
+}
+
+/**
+ * How the service fails. `down`: it cannot be reached. `late`: it handles the request, but its response comes too late.
+ * `doubled`: it receives the request twice, as from a proxy that retries, and returns the second response. `wrong`: its
+ * response is invalid.
+ */
+export type TestFailure = 'down' | 'late' | 'doubled' | 'wrong'
+
+const TEST_VERBS = [
+  'send',
+  'verify',
+  'enrollApp',
+  'sendBackupCodes',
+  'registrationOptions',
+  'register',
+  'authenticationOptions',
+  'authenticate',
+] as const
+
+/** A method of the service. */
+export type TestVerb = (typeof TEST_VERBS)[number]
+
+/** Selects the calls that fail. */
+export interface FailureOptions {
+  /** How many calls fail. Defaults to 1; with `Infinity` they fail until `recover()`. */
+  readonly times?: number | undefined
+  /** Only calls of this method fail. Defaults to all methods. */
+  readonly verb?: TestVerb | undefined
+}
+
+const ERRORS = {
+  down: ['ERR_MFA_SERVICE_UNAVAILABLE', 'Simulated failure: the MFA service of the test kit is down.'],
+  late: ['ERR_MFA_SERVICE_TIMEOUT', 'Simulated failure: the MFA service of the test kit responded too late.'],
+  wrong: [
+    'ERR_MFA_SERVICE_ANSWER',
+    'Simulated failure: the MFA service of the test kit sent an invalid response.',
+  ],
+} as const
+
+/** Wraps the service so that a test can make its calls fail. */
+export function withFailures(service: TestService) {
+  const plans: { readonly how: TestFailure; readonly verb: TestVerb | undefined; left: number }[] = []
+
+  const next = (verb: TestVerb): TestFailure | undefined => {
+    const plan = plans.find(
+      (candidate) => candidate.left > 0 && (candidate.verb === undefined || candidate.verb === verb),
+    )
+    if (plan) plan.left--
+    return plan?.how
+  }
+  const call = async <Answer>(verb: TestVerb, work: () => Promise<Answer>): Promise<Answer> => {
+    const how = next(verb)
+    if (how === 'late' || how === 'doubled') await work()
+    if (how === undefined || how === 'doubled') return work()
+    const [code, message] = ERRORS[how]
+    throw new ServiceError(code, message)
+  }
+
+  // An app under test has its backup codes sent, so that the test finds them in its inbox.
+  const { createBackupCodes: _shown, removeFactor: _removed, ...offered } = service
+  const failing = mapVerbs(offered, (name, _verb, work) => {
+    const verb = TEST_VERBS.find((one) => name === one || name === `keys.${one}`)
+    return (request) => (verb ? call(verb, () => work(request)) : work(request))
+  })
+  const wrapped = { ...offered, ...failing }
+  return {
+    service: wrapped,
+    fail(how: TestFailure, { times = 1, verb }: FailureOptions = {}) {
+      plans.push({ how, verb, left: times })
+    },
+    recover: () => void plans.splice(0),
+  }
+}
+
+const STEP_MS = 30_000
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** The 30-second time step of a time in milliseconds since 1970. */
+export function stepAt(ms: number): number {
+  return Math.floor(ms / STEP_MS)
+}
+
+/**
+ * The code that an authenticator app with this base32 secret shows at the time `at`: six digits, SHA-1, 30 seconds
+ * (RFC 6238).
+ */
+export function totpCode(secret: string, at = Date.now()): string {
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(stepAt(at)))
+  const mac = createHmac('sha1', base32Decode(secret)).update(counter).digest()
+  // RFC 4226 §5.3: the low four bits of the last byte are the offset of the number.
+  const offset = mac.readUInt8(mac.length - 1) & 0xf
+  const number = (mac.readUInt32BE(offset) & 0x7fff_ffff) % 1_000_000
+  return String(number).padStart(6, '0')
+}
+
+/** Encodes bytes in base32. */
+export function base32Encode(bytes: Buffer): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  return (bits.match(/.{5}/g) ?? []).map((five) => ALPHABET[Number.parseInt(five, 2)]).join('')
+}
+
+function base32Decode(secret: string): Buffer {
+  const letters = [...secret.toUpperCase().replaceAll(/[\s=-]/g, '')]
+  const bits = letters.map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, '0')).join('')
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)))
 }

@@ -3,14 +3,12 @@ import {
   attestationObject,
   attestedCredential,
   authenticatorData,
-  signCeremony,
-} from './authenticator-data.js'
-import {
   type CredentialKey,
   createCredentialKey,
   KEY_ALGORITHMS,
   type KeyAlgorithm,
-} from './credential-key.js'
+  signCeremony,
+} from './authenticator-data.js'
 import {
   type CreationOptions,
   clientDataOf,
@@ -20,7 +18,7 @@ import {
   readRequestOptions,
   relyingPartyOf,
 } from './key-ceremony.js'
-import type { SoftwareAssertion, SoftwareCredential, SoftwareRegistration } from './software-credential.js'
+import type { SoftwareAssertion, SoftwareCredential, SoftwareRegistration } from './key-response.js'
 
 /** What a software authenticator is like. By default it is a security key with a PIN, on USB. */
 export interface SoftwareAuthenticatorOptions {

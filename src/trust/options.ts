@@ -1,8 +1,8 @@
 import type { Request } from 'express'
 import * as z from 'zod'
-import type { Duration } from '../duration.js'
 import { callback, duration, inMilliseconds, wholeNumber } from '../option-rules.js'
 import { itemStoreConfig, type StoreConfig } from '../stores/config.js'
+import type { Duration } from '../time.js'
 
 /** Browsers in which sign-in skips the second factor. See docs/trusted-devices.md. */
 export interface TrustedDeviceOptions<User = Express.User> {

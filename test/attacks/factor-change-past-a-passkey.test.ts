@@ -1,7 +1,7 @@
 import express from 'express'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMfa, type MfaOptions, type MfaService, ServiceError } from '../../src/index.js'
-import { totpCode } from '../../src/testing/totp.js'
+import { totpCode } from '../../src/testing/service.js'
 import { addKey, assertion, type KeyHost, keyHost, showCode, signedIn } from '../keys/kit.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { browserAgent, jsonAgent, type TestUser } from '../kit/host.js'

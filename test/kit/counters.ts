@@ -1,4 +1,4 @@
-import type { CounterStore } from '../../src/stores/counter-store.js'
+import type { CounterStore } from '../../src/stores/store.js'
 
 /** A minimal store of a host for counters, in memory. */
 export function ownStore(): CounterStore {

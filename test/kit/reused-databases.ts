@@ -1,5 +1,5 @@
 import { embeddedDatabase as openDatabase } from '../../service/src/store/embedded-database.js'
-import type { PgliteDatabase } from '../../service/src/store/pglite-module.js'
+import type { PgliteDatabase } from '../../service/src/store/empty-database.js'
 
 /*
  * Stands in for the module that opens PGlite, in tests only: opening and migrating it takes more than a second of

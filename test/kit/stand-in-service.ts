@@ -4,8 +4,7 @@ import {
   ServiceError,
   type TranscriptionService,
 } from '../../src/protocol/index.js'
-import { testCarrier } from '../../src/testing/carrier.js'
-import { testInbox } from '../../src/testing/inbox.js'
+import { testCarrier, testInbox } from '../../src/testing/carrier.js'
 import { testService } from '../../src/testing/service.js'
 import { signal } from './signal.js'
 

@@ -15,7 +15,7 @@ const example = sourcesIn('example-app/src')
 const moduleOf = (path: string) => path.replace(/^src\//, '').split('/')[0] ?? ''
 
 // Small files that depend on nothing else in the plugin, and that every module may use.
-const LEAVES = ['digest.ts', 'errors.ts', 'duration.ts', 'option-faults.ts', 'option-rules.ts', 'timeout.ts']
+const LEAVES = ['digest.ts', 'errors.ts', 'option-rules.ts', 'time.ts']
 
 // Any module may import the type of the settings; only `mfa.ts` and `mfa-client.ts` use the functions that read them.
 const CONFIGURED = ['settings.ts']
@@ -28,10 +28,8 @@ interface Layer {
 const LAYERS: Readonly<Record<string, Layer>> = {
   'digest.ts': { uses: [] },
   'errors.ts': { uses: [] },
-  'duration.ts': { uses: [] },
-  'timeout.ts': { uses: [] },
-  'option-rules.ts': { uses: ['duration.ts'] },
-  'option-faults.ts': { uses: ['option-rules.ts'] },
+  'time.ts': { uses: [] },
+  'option-rules.ts': { uses: ['time.ts'] },
   protocol: { uses: LEAVES },
   'host.ts': { uses: [], types: ['protocol'] },
 
@@ -103,7 +101,6 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
 
   // The client by itself, without Express.
-  'host-callbacks.ts': { uses: ['errors.ts', 'timeout.ts'], types: ['settings.ts'] },
   'mfa-client.ts': { uses: ['settings.ts', 'client', 'errors.ts'], types: ['options.ts', 'protocol'] },
 
   // What an app does with a request of the service, without a client.
@@ -111,7 +108,6 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
   'mfa.ts': {
     uses: [
-      'host-callbacks.ts',
       'settings.ts',
       'diagnostics',
       'client',
@@ -139,7 +135,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'options',
       'options.ts',
       'host.ts',
-      'duration.ts',
+      'time.ts',
       'diagnostics',
       'protocol',
       'client',
@@ -159,13 +155,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
 /** Where each npm package may be used, and where its types may be imported. */
 const PACKAGES: Readonly<Record<string, Layer>> = {
-  undici: { uses: ['src/client/live-socket.ts', 'src/client/transport.ts'] },
+  undici: { uses: ['src/client/live-client.ts', 'src/client/transport.ts'] },
   // Optional.
-  'libphonenumber-js': { uses: ['src/client/phone-format.ts'] },
+  'libphonenumber-js': { uses: ['src/client/verb-client.ts'] },
   'rate-limiter-flexible': { uses: ['src/limits/counter.ts'] },
   // To bring back the user of a pending login.
   passport: { uses: ['src/session/passport-request.ts'] },
-  'express-session': { uses: [], types: ['src/session/saving.ts', 'src/session/store.ts'] },
+  'express-session': { uses: [], types: ['src/session/store.ts', 'src/session/store.ts'] },
   express: {
     uses: ['src/create-mfa.ts', 'src/routers/', 'src/http/'],
     types: [
@@ -231,7 +227,7 @@ describe('the layering of the plugin', () => {
     const others = loaded.flatMap(({ imports }) => imports.map(({ to }) => to))
     expect([...new Set(others.filter((to) => !to.startsWith('src/browser/')))].sort()).toEqual([
       '@simplewebauthn/browser',
-      'src/protocol/key-failure.ts',
+      'src/protocol/keys.ts',
     ])
   })
 
@@ -256,8 +252,9 @@ describe('the layering of the plugin', () => {
       // Functions that the host calls with its request.
       'src/actions/account.ts',
       'src/actions/proven-change.ts',
+      // Node reports a request before any handler sees it.
+      'src/diagnostics/wiring.ts',
       'src/guard/require-mfa.ts',
-      'src/guard/require-strongest.ts',
       'src/guard/session-gate.ts',
       'src/guard/start-mfa.ts',
       'src/guard/upgrade.ts',
@@ -275,7 +272,7 @@ describe('the layering of the plugin', () => {
     const network = /\bfetch\(|\bWebSocket\(|node:(?:https?|net|tls|dgram|http2)['"]/
     expect(plugin.filter(({ code }) => network.test(code)).map(({ path }) => path)).toEqual([
       'src/browser/request.ts',
-      'src/client/live-socket.ts',
+      'src/client/live-client.ts',
       // Makes a request and a response for the host's app, without a connection.
       'src/guard/upgrade.ts',
       'src/testing/probed-app.ts',

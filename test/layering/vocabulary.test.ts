@@ -62,11 +62,11 @@ describe('public names', () => {
       [
         'src/options.ts',
         'src/options/keys.ts',
-        'src/options/languages.ts',
+        'src/options/pages.ts',
         'src/options/login.ts',
         'src/options/notices.ts',
         'src/options/pages.ts',
-        'src/options/policy.ts',
+        'src/options/login.ts',
         'src/options/urls.ts',
         'src/host.ts',
         'src/flows/events.ts',

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { approvalsIn } from '../../src/limits/approvals.js'
-import { type Attempt, attemptsIn, type CountedAttempt } from '../../src/limits/attempts.js'
+import { type Attempt, approvalsIn, attemptsIn, type CountedAttempt } from '../../src/limits/attempts.js'
 import { type Counters, openCounters } from '../../src/limits/counter.js'
 import { readOptions } from '../../src/settings.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMfa } from '../../src/index.js'
-import { guessingArithmetic, guessingBound } from '../../src/protocol/guessing-bound.js'
+import { guessingArithmetic, guessingBound } from '../../src/protocol/methods.js'
 import { readOptions } from '../../src/settings.js'
 import { everyCase } from '../kit/every-case.js'
 import { standInService } from '../kit/stand-in-service.js'

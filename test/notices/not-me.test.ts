@@ -1,7 +1,7 @@
 import express from 'express'
 import { describe, expect, it } from 'vitest'
 import { createMfa, TrustStoreError } from '../../src/index.js'
-import { openStore } from '../../src/stores/open.js'
+import { openStore } from '../../src/stores/config.js'
 import { DAY, HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { composeNotice } from '../../src/notices/compose.js'
 import { NOTICE_TYPES } from '../../src/notices/notice.js'
-import { TRANSLATIONS } from '../../src/pages/translations.js'
+import { TRANSLATIONS } from '../../src/pages/text.js'
 import { readTexts } from '../../src/texts.js'
 import { everyCase } from '../kit/every-case.js'
 

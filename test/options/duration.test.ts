@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { durationMs } from '../../src/duration.js'
+import { durationMs } from '../../src/time.js'
 import { everyCase } from '../kit/every-case.js'
 
 it('is read as milliseconds', () =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type Duration, durationMs } from '../../src/duration.js'
 import { mfaRouter, mfaSession, OptionsError } from '../../src/index.js'
 import type { MfaOptions } from '../../src/options.js'
 import { readOptions } from '../../src/settings.js'
+import { type Duration, durationMs } from '../../src/time.js'
 import { everyCase } from '../kit/every-case.js'
 import { addressFaults, faultsOf, faultsOfAll, ioredisClient, redisClient, WORKING } from './read.js'
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { LIMIT_RANGES } from '../../service/src/limits.js'
-import { durationMs } from '../../src/duration.js'
+import { durationMs } from '../../src/time.js'
 import { declarationsIn } from './declarations.js'
 import { faultsOf } from './read.js'
 

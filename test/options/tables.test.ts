@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { durationMs } from '../../src/duration.js'
+import { durationMs } from '../../src/time.js'
 import { everyCase } from '../kit/every-case.js'
 import { GROUP_NAMES, inWords, optionsOf, ruledIn, withTables } from './tables.js'
 

@@ -4,10 +4,9 @@ import { serviceAddress } from '../../src/client/address.js'
 import { limits } from '../../src/limits/options.js'
 import { innerSchemas } from '../../src/option-rules.js'
 import { keys } from '../../src/options/keys.js'
-import { languages } from '../../src/options/languages.js'
 import { login } from '../../src/options/login.js'
 import { notices } from '../../src/options/notices.js'
-import { pages } from '../../src/options/pages.js'
+import { languages, pages } from '../../src/options/pages.js'
 import { urls } from '../../src/options/urls.js'
 import { optionsSchema } from '../../src/options.js'
 import { recovery } from '../../src/recovery/options.js'
@@ -32,7 +31,7 @@ const GROUPS: Readonly<Record<string, readonly [string, string, Schema]>> = {
   keys: ['src/options/keys.ts', 'KeyOptions', keys],
   recovery: ['src/recovery/options.ts', 'RecoveryOptions', recovery],
   pages: ['src/options/pages.ts', 'PageOptions', pages],
-  languages: ['src/options/languages.ts', 'LanguageOptions', languages],
+  languages: ['src/options/pages.ts', 'LanguageOptions', languages],
   trustedDevices: ['src/trust/options.ts', 'TrustedDeviceOptions', trustedDevices],
 }
 

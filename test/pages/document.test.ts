@@ -5,8 +5,7 @@ import { en } from '../../src/pages/locales/en.js'
 import { renderView } from '../../src/pages/render.js'
 import { catalogues, languageTag } from '../../src/pages/text.js'
 import type { PageFrame, PageMessage } from '../../src/pages/view.js'
-import { failureOfFault } from '../../src/protocol/key-failure.js'
-import { KEY_FAULTS } from '../../src/protocol/keys.js'
+import { failureOfFault, KEY_FAULTS } from '../../src/protocol/keys.js'
 import { ALL_VIEWS, codeView, factorOf, frame, keyPageOf, manyTongued, problem, VIEWS } from './samples.js'
 
 const PURPOSES: readonly PageFrame['purpose'][] = ['sign-in', 'step-up', 'manage']

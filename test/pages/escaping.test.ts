@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { html } from '../../src/pages/html.js'
+import { html, imageDataUrl, otpauthLink, safeLink } from '../../src/pages/html.js'
 import { renderView } from '../../src/pages/render.js'
-import { imageDataUrl, otpauthLink, safeLink } from '../../src/pages/safe-url.js'
 import { fill } from '../../src/pages/text.js'
 import { everyCase } from '../kit/every-case.js'
 import { codeView, factorOf, frame, NOW, problem } from './samples.js'

@@ -1,4 +1,4 @@
-import { TRANSLATIONS } from '../../src/pages/translations.js'
+import { TRANSLATIONS } from '../../src/pages/text.js'
 import type {
   CodeFactorView,
   FactorView,

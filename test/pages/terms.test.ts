@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { textsIn } from '../../service/src/message-texts/catalogue.js'
 import { noticeCatalogues } from '../../src/notices/compose.js'
-import { catalogues } from '../../src/pages/text.js'
-import { TRANSLATIONS } from '../../src/pages/translations.js'
+import { catalogues, TRANSLATIONS } from '../../src/pages/text.js'
 import { languageKey } from '../../src/protocol/language.js'
 import { everyCase } from '../kit/every-case.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Amr, addAmr, keyAmr, METHOD_AMR } from '../../src/protocol/amr.js'
+import { type Amr, addAmr, keyAmr, METHOD_AMR } from '../../src/protocol/factor.js'
 import { isKeyMethod, METHODS } from '../../src/protocol/methods.js'
 import { everyCase } from '../kit/every-case.js'
 

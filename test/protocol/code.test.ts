@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalBackupCode, canonicalCode, isCodeShaped, MAX_CODE_LENGTH } from '../../src/protocol/code.js'
+import {
+  canonicalBackupCode,
+  canonicalCode,
+  isCodeShaped,
+  MAX_CODE_LENGTH,
+} from '../../src/protocol/methods.js'
 import { everyCase } from '../kit/every-case.js'
 
 describe('a typed code has one form (R30)', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { maskForOwner } from '../../src/protocol/destination.js'
+import { maskForOwner } from '../../src/protocol/contact.js'
 import { maskContact } from '../../src/protocol/index.js'
 import { everyCase } from '../kit/every-case.js'
 

@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type MfaEvent, requireMfa } from '../../src/index.js'
-import { testCarrier } from '../../src/testing/carrier.js'
-import { testInbox } from '../../src/testing/inbox.js'
-import { testService } from '../../src/testing/service.js'
-import { totpCode } from '../../src/testing/totp.js'
+import { testCarrier, testInbox } from '../../src/testing/carrier.js'
+import { testService, totpCode } from '../../src/testing/service.js'
 import { browserAgent, type Host, host, jsonAgent, signInFully, type TestUser } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
 

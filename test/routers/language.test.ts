@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { MfaOptions } from '../../src/index.js'
-import type { LanguageOptions } from '../../src/options/languages.js'
+import type { LanguageOptions } from '../../src/options/pages.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { CounterStore } from '../../src/stores/counter-store.js'
 import { memoryStore } from '../../src/stores/memory.js'
-import type { ItemStore } from '../../src/stores/store.js'
+import type { CounterStore, ItemStore } from '../../src/stores/store.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import {

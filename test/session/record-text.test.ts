@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isFresh } from '../../src/flows/freshness.js'
-import { strengthOf } from '../../src/protocol/strength.js'
+import { strengthOf } from '../../src/protocol/factor.js'
 import type { MfaRecord } from '../../src/session/record.js'
 import { readRecord, writeRecord } from '../../src/session/record-text.js'
 import { everyCase } from '../kit/every-case.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openStore } from '../../src/stores/open.js'
+import { openStore } from '../../src/stores/config.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { jsonAgent, type TestUser } from '../kit/host.js'

@@ -186,7 +186,7 @@ describe('the cookie of a trusted browser', () => {
 
   it('contains 256 random bits, of which the store has only the hash (R64)', async () => {
     const seen: string[] = []
-    const { openStore } = await import('../../src/stores/open.js')
+    const { openStore } = await import('../../src/stores/config.js')
     const inner = openStore('memory')
     const store = {
       ...inner,

@@ -1,7 +1,6 @@
 import type { Application } from '../application.js'
-import { secondsUntil } from '../seconds-until.js'
-import { statement } from '../store/statement.js'
-import { type Queries, queryOne } from '../store/store.js'
+import { type Queries, queryOne, statement } from '../store/store.js'
+import { secondsUntil } from '../time.js'
 
 /** The stored state of an account. Times in milliseconds since 1970. */
 export interface AccountRow {
@@ -69,4 +68,64 @@ export async function forgetFactor(
 /** Seconds until the account is unlocked; 0 when it is not locked. */
 export function lockedForSeconds(row: Pick<AccountRow, 'locked_until'>, now: number): number {
   return secondsUntil(row.locked_until, now)
+}
+
+const CONTACT_PREFIX = 'contact:'
+
+/**
+ * The mailboxes and phone numbers that the store shows for an account, in lower case, as the budgets of destinations are
+ * named: proven ones, those of its challenges, backup codes and failures, and its own name if that is a contact.
+ */
+export async function destinationsOf(
+  queries: Queries,
+  application: Pick<Application, 'id'>,
+  account: string,
+): Promise<string[]> {
+  const rows = await queries.query<{ contact: string | null }>(
+    `SELECT unnest(ARRAY[proven_email, proven_phone]) AS contact FROM account
+       WHERE application = $1 AND account = $2
+     UNION SELECT contact FROM challenge WHERE application = $1 AND account = $2
+     UNION SELECT unnest(ARRAY[contact, waiting_contact]) FROM backup_set WHERE application = $1 AND account = $2
+     UNION SELECT substr(factor, strpos(factor, ':') + 1) FROM factor
+       WHERE application = $1 AND account = $2 AND strpos(factor, ':') > 0`,
+    [application.id, account],
+  )
+  const own = account.startsWith(CONTACT_PREFIX) ? [account.slice(CONTACT_PREFIX.length)] : []
+  const contacts = [...own, ...rows.flatMap(({ contact }) => contact ?? [])]
+  // A DUAL contact is a mailbox and a number, separated by a colon, which neither contains.
+  return [...new Set(contacts.flatMap((contact) => contact.toLowerCase().split(':')))]
+}
+
+/** An account in a list. */
+export interface ListedAccount {
+  /** As rows name it. */
+  readonly account: string
+  readonly proven_email: string | null
+  readonly proven_phone: string | null
+  readonly locked_until: number
+  /** Whether a confirmed authenticator app is set up. */
+  readonly app: boolean
+  /** The number of backup codes that were not used. */
+  readonly backup_codes: number
+  /** The number of security keys and passkeys. */
+  readonly keys: number
+}
+
+/** The accounts of an application after the account `after`, in the order of their primary key. */
+export function listAccounts(
+  queries: Queries,
+  application: Pick<Application, 'id'>,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<ListedAccount[]> {
+  return queries.query<ListedAccount>(
+    `SELECT account, proven_email, proven_phone, locked_until,
+       EXISTS (SELECT FROM app_secret AS app WHERE app.application = listed.application
+         AND app.account = listed.account AND app.sealed IS NOT NULL) AS app,
+       (SELECT count(*)::integer FROM account_key AS key WHERE key.application = listed.application
+         AND key.account = listed.account) AS keys,
+       (SELECT count(*)::integer FROM backup_code AS code JOIN backup_set AS active USING (application, account, salt)
+         WHERE active.application = listed.application AND active.account = listed.account) AS backup_codes
+     FROM account AS listed WHERE application = $1 AND account > $2 ORDER BY account LIMIT $3`,
+    [application.id, after, limit],
+  )
 }

@@ -1,4 +1,4 @@
-import { type Statement, statement } from '../store/statement.js'
+import { type Statement, statement } from '../store/store.js'
 
 /** An attempt as a statement reads it from JSON. Times in milliseconds since 1970. */
 export interface AttemptFields {

@@ -1,9 +1,16 @@
 import type { Contact } from 'countersign/protocol'
 import type { Application } from '../application.js'
+import { allKeys, type Keys } from '../secrets/keys.js'
 import { perStore, runTogether, SHARED_STATEMENTS } from '../store/run-together.js'
 import type { Queries, Store } from '../store/store.js'
 import type { AccountRow } from './account.js'
-import type { AttemptFields, AttemptStatement } from './attempt-statement.js'
+import {
+  type AttemptFields,
+  type AttemptStatement,
+  attemptStatement,
+  ofAccount,
+} from './attempt-statement.js'
+import { belongsTo, isActive, macOf, type Owner, ownerParameters } from './challenge.js'
 
 // More failures than any account records.
 const NEVER = 1_000
@@ -125,5 +132,128 @@ export async function makeAttempt<Own extends object>(
     const [final] = await evaluate(tx, [prepared(NEVER)])
     if (final) await attempt.notify(tx, final)
     return final
+  })
+}
+
+interface CodeFields {
+  readonly contact: string
+  readonly type: string
+  readonly transaction: string
+  readonly macs: readonly string[]
+  readonly always_valid: boolean
+}
+
+const FIELDS = 'contact text, type text, transaction text, macs text[], always_valid boolean'
+const IS_VALID = '(challenge.code_mac = ANY (gate.macs) OR gate.always_valid)'
+
+// One step counts the attempt and compares the code, so that no burst is evaluated more often than it is counted
+// (R22). SQL may compare MACs: how far two of them agree says nothing about the code (R90).
+const evaluation = (id: string) => `evaluated AS (
+    UPDATE challenge SET attempts = attempts + 1, ended_at = CASE WHEN ${IS_VALID} THEN gate.now END
+    FROM gate
+    WHERE gate.open AND (NOT gate.disabled OR purpose = 'enrollment') AND ${ofAccount('challenge', 'gate')}
+      AND ${belongsTo('gate')} AND ${isActive('gate.now')} AND challenge.id = ${id}
+    RETURNING gate.nr, ${IS_VALID} AS ok, challenge.id AS challenge, purpose = 'enrollment' AS rebound
+  )`
+const EVALUATE_BY_ID = attemptStatement<CodeFields & { challenge_id: string }>(
+  'code',
+  `${FIELDS}, challenge_id text`,
+  evaluation('gate.challenge_id'),
+)
+const NEWEST = `(
+      SELECT newest.id FROM challenge AS newest
+      WHERE newest.application = :application AND newest.account = gate.account AND ${belongsTo('gate', 'newest')}
+        AND ${isActive('gate.now', 'newest')}
+      ORDER BY created_at DESC LIMIT 1
+    )`
+const EVALUATE_NEWEST = attemptStatement<CodeFields>('newest-code', FIELDS, evaluation(NEWEST))
+
+/**
+ * Makes an attempt with a delivered code, in one statement: for the challenge with this id, or for the newest active
+ * one if no id is given, provided that it belongs to the owner (R38).
+ */
+export function attemptDeliveredCode(
+  parts: { readonly store: Store; readonly keys: Keys },
+  application: Application,
+  owner: Owner,
+  typed: {
+    readonly code: string
+    readonly challenge: string | undefined
+    /** The code of test keys that is valid for every active challenge. */
+    readonly alwaysValid: boolean
+  },
+  attempt: Attempt,
+  now: number,
+): Promise<AttemptResult | undefined> {
+  const { store, keys } = parts
+  const { contact, type, transaction } = ownerParameters(application, owner)
+  const macs = allKeys(keys).map((key) => macOf(key, application, owner, typed.code))
+  const own = { contact, type, transaction, macs, always_valid: typed.alwaysValid }
+  if (typed.challenge === undefined) {
+    return makeAttempt(store, EVALUATE_NEWEST, application, attempt, now, own)
+  }
+  return makeAttempt(store, EVALUATE_BY_ID, application, attempt, now, {
+    ...own,
+    challenge_id: typed.challenge,
+  })
+}
+
+/** What an assertion says about the key that it names. */
+export interface KeyUse {
+  /** The credential id. */
+  readonly key: string
+  /** Whether everything but the signature counter is right. */
+  readonly verified: boolean
+  /** The signature counter of the assertion. */
+  readonly counter: number
+  /** Whether a counter that went back is accepted. */
+  readonly acceptsAnyCounter: boolean
+  readonly backedUp: boolean
+  /** The test key, which is valid for every account of test API keys and is not stored. */
+  readonly isTestKey: boolean
+}
+
+interface Fields {
+  readonly key: string
+  readonly verified: boolean
+  readonly counter: number
+  readonly any_counter: boolean
+  readonly backed_up: boolean
+  readonly is_test_key: boolean
+}
+
+// WebAuthn §7.2: a counter of 0 on both sides says that the key does not count. Otherwise it must have grown.
+const EVALUATE_KEY = attemptStatement<Fields>(
+  'key',
+  'key text, verified boolean, counter bigint, any_counter boolean, backed_up boolean, is_test_key boolean',
+  `used_key AS (
+    UPDATE account_key SET counter = greatest(account_key.counter, gate.counter), backed_up = gate.backed_up,
+      last_used_at = gate.now
+    FROM gate
+    WHERE gate.open AND NOT gate.disabled AND gate.verified AND ${ofAccount('account_key', 'gate')}
+      AND account_key.id = gate.key
+      AND (account_key.counter < gate.counter OR account_key.counter = 0 AND gate.counter = 0 OR gate.any_counter)
+    RETURNING gate.nr
+  ), evaluated AS (
+    SELECT nr, EXISTS (SELECT FROM used_key WHERE used_key.nr = gate.nr) OR gate.verified AND gate.is_test_key AS ok,
+      NULL::text AS challenge, false AS rebound
+    FROM gate WHERE gate.open AND NOT gate.disabled
+  )`,
+)
+
+/** Counts an attempt with a key. If it is right, the signature counter, the backup state and the last use are stored. */
+export function attemptKey(
+  store: Store,
+  application: Application,
+  attempt: Attempt,
+  now: number,
+  use: KeyUse,
+): Promise<AttemptResult | undefined> {
+  const { key, verified, counter } = use
+  return makeAttempt(store, EVALUATE_KEY, application, attempt, now, {
+    ...{ key, verified, counter },
+    any_counter: use.acceptsAnyCounter,
+    backed_up: use.backedUp,
+    is_test_key: use.isTestKey,
   })
 }

@@ -1,6 +1,6 @@
 import type { Application } from '../application.js'
 import { writeEvent, writeEventsSql } from '../events/write-events.js'
-import { backupMac, newBackupCode, newBackupSalt } from '../secrets/backup-code.js'
+import { backupMac, newBackupCode, newBackupSalt } from '../secrets/codes.js'
 import { allKeys, type Keys, withKeyId } from '../secrets/keys.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import { forgetFactor } from './account.js'

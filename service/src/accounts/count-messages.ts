@@ -1,7 +1,6 @@
 import type { Application } from '../application.js'
-import { raiseConflict } from '../store/raise-conflict.js'
-import { statement } from '../store/statement.js'
-import { type Queries, queryOne } from '../store/store.js'
+import { raiseConflict } from '../store/sql-state.js'
+import { type Queries, queryOne, statement } from '../store/store.js'
 import {
   countTraffic,
   judgeTraffic,

@@ -1,8 +1,6 @@
 import type { Application } from '../application.js'
-import { statement } from '../store/statement.js'
-import { type Queries, queryOne } from '../store/store.js'
-import { holdAccount } from './account.js'
-import { destinationsOf } from './account-destinations.js'
+import { type Queries, queryOne, statement } from '../store/store.js'
+import { destinationsOf, holdAccount } from './account.js'
 
 /** How many rows an erasure deleted. */
 export interface Erasure {

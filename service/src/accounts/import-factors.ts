@@ -1,7 +1,6 @@
 import type { Application } from '../application.js'
 import { writeEventsSql } from '../events/write-events.js'
-import { statement } from '../store/statement.js'
-import type { Queries } from '../store/store.js'
+import { type Queries, statement } from '../store/store.js'
 import { lockAccounts } from './account.js'
 import { APP_FACTOR } from './app-secret.js'
 

@@ -1,8 +1,17 @@
 import type { Application } from '../application.js'
 import { clientNetwork } from '../contacts/client-network.js'
-import { secondsUntil } from '../seconds-until.js'
-import type { Queries } from '../store/store.js'
-import { APPLICATION_DAY_MS, type BudgetRow, type CountedMessage, findFreePart } from './count-messages.js'
+import { type Queries, queryOne, statement } from '../store/store.js'
+import { secondsUntil } from '../time.js'
+import {
+  APPLICATION_DAY_MS,
+  type BudgetParameters,
+  type BudgetRow,
+  budgetColumns,
+  budgetParameters,
+  type CountedMessage,
+  countMessages,
+  findFreePart,
+} from './count-messages.js'
 import { type TrafficRefusal, trafficCountersOf, trafficRefusalIn } from './phone-traffic.js'
 
 const MINUTE_MS = 60_000
@@ -179,4 +188,31 @@ function applicationBudget({ limits }: Application, row: BudgetRow, now: number)
     left: row.is_counted ? Math.max(0, limits.sendsPerApplicationDay - row.sent_today - 1) : 0,
     resetSeconds: secondsUntil(now - (now % APPLICATION_DAY_MS) + APPLICATION_DAY_MS, now),
   }
+}
+
+const CONSUME = statement<BudgetParameters & { now: number }>(
+  `WITH gate AS MATERIALIZED (
+    SELECT 0 AS nr, :now::bigint AS now
+  ), ${countMessages('gate')} SELECT ${budgetColumns('gate')} FROM gate`,
+)
+
+/** Consumes one message of every budget (R43), or of none and returns how long to wait, in a statement of its own. */
+export async function consumeMessageBudget(
+  tx: Queries,
+  application: Application,
+  message: BudgetedMessage,
+  now: number,
+): Promise<BudgetResult> {
+  const run = async (counted: CountedMessage, part: number | undefined) => {
+    const values = CONSUME.values({
+      ...budgetParameters(application, [counted], now, part),
+      now,
+    })
+    const row = await queryOne<BudgetRow>(tx, CONSUME.text, values)
+    if (!row) throw new Error('The store returned no row for the budgets of a message.')
+    return row
+  }
+  const { result } = await withinBudget(application, message, now, { queries: tx, run })
+  if (!result) throw new Error('The store did not look at the budgets of a message.')
+  return result
 }

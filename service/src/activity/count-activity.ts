@@ -6,10 +6,11 @@ import {
   type ActivityKey,
   type ActivityRow,
   ALL_APPLICATIONS,
+  type AttemptOfChallenge,
   addActivity,
+  messagesOfChallenges,
   STEP_MS,
 } from './activity-table.js'
-import { type AttemptOfChallenge, messagesOfChallenges } from './messages-of-challenges.js'
 
 /** What happened, where. */
 export type Activity = Omit<ActivityKey, 'startsAt'>

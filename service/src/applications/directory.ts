@@ -10,8 +10,6 @@ import {
   applicationFrom,
   parseStoredSettings,
 } from './settings.js'
-import { ttlCache } from './ttl-cache.js'
-import { WEBHOOK_COLUMNS, type WebhookRow, webhookFrom } from './webhook-row.js'
 
 /** The application that the service's own options describe. */
 export const DEFAULT_APPLICATION = 'default'
@@ -142,4 +140,76 @@ export function applicationDirectory(parts: {
 
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest()
+}
+
+/** The columns of an application's webhook in a statement that joins its table. */
+export const WEBHOOK_COLUMNS = 'url, channels, sealed, former, former_until'
+
+/** The row of an application's webhook; all columns are `null` when it has none. */
+export interface WebhookRow {
+  readonly url: string | null
+  readonly channels: OwnWebhook['channels'] | null
+  readonly sealed: string | null
+  readonly former: string | null
+  readonly former_until: number | null
+}
+
+/** The webhook in a row; `undefined` when there is none. */
+export function webhookFrom(row: WebhookRow | undefined): OwnWebhook | undefined {
+  if (!row?.url || !row.channels || !row.sealed) return undefined
+  const { url, channels, sealed, former, former_until: formerUntil } = row
+  return {
+    url,
+    channels,
+    sealed,
+    ...(former && formerUntil && { former: { sealed: former, until: formerUntil } }),
+  }
+}
+
+/** A cache whose entries live for a fixed time. */
+export interface TtlCache<T> {
+  /** The value for a key, loaded at most once within its lifetime. A failure is not cached. */
+  get(key: string): Promise<T>
+  delete(key: string): void
+  /** Deletes the entries whose value matches, and those that are still being loaded. */
+  deleteWhere(matches: (value: T) => boolean): void
+}
+
+interface Entry<T> {
+  readonly expiresAt: number
+  readonly loading: Promise<T>
+  loaded?: { readonly value: T }
+}
+
+const MAX_ENTRIES = 10_000
+
+/** Caches what `load` returns for `ttlMs`. `undefined` means that there is no value, and is not cached. */
+export function ttlCache<T>(ttlMs: number, load: (key: string) => Promise<T>): TtlCache<T> {
+  const entries = new Map<string, Entry<T>>()
+
+  function loadNow(key: string): Promise<T> {
+    // The lifetime begins before loading: a change during loading must be seen in time too.
+    const entry: Entry<T> = { expiresAt: performance.now() + ttlMs, loading: load(key) }
+    if (entries.size >= MAX_ENTRIES) entries.clear()
+    entries.set(key, entry)
+    const drop = () => entries.get(key) === entry && entries.delete(key)
+    entry.loading.then((value) => {
+      if (value === undefined) drop()
+      else entry.loaded = { value }
+    }, drop)
+    return entry.loading
+  }
+
+  return {
+    get(key) {
+      const entry = entries.get(key)
+      return entry && entry.expiresAt > performance.now() ? entry.loading : loadNow(key)
+    },
+    delete: (key) => void entries.delete(key),
+    deleteWhere(matches) {
+      for (const [key, entry] of entries) {
+        if (!entry.loaded || matches(entry.loaded.value)) entries.delete(key)
+      }
+    },
+  }
 }

@@ -23,3 +23,10 @@ export function setting<Rule extends z.ZodType>(rule: Rule, text: SettingText): 
 export function textOf(rule: z.core.$ZodType): SettingText | undefined {
   return texts.get(rule)
 }
+
+/** The rule for a name that users see; `field` is the name of the option. */
+export function displayName(field: string) {
+  return z.string({ error: `${field} must be text: the name that users know` }).regex(/^[^\p{Cc}]{1,40}$/u, {
+    error: `${field} must have 1 to 40 characters and no control characters`,
+  })
+}

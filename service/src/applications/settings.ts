@@ -8,15 +8,14 @@ import {
   partitionOf,
   TIERS,
 } from '../application.js'
+import { baseOf, choicesIn } from '../configuration-error.js'
 import { isCountry } from '../contacts/phone.js'
 import { LIMIT_NAMES, type LimitOptions, limitRules, limitsFrom, limitText } from '../limits.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../message-texts/catalogue.js'
 import { faultsInOwnTexts } from '../message-texts/own-texts.js'
-import { baseOf, choicesIn } from '../written-value.js'
-import { displayName } from './display-name.js'
 import { DEFAULT_KEY_POLICY, keyPolicyFrom, keyRules, relyingPartyFrom } from './key-settings.js'
 import { senderRules } from './sender-settings.js'
-import { setting, textOf } from './setting-text.js'
+import { displayName, setting, textOf } from './setting-text.js'
 
 /** How an operator writes the empty list of countries, which serves all. */
 export const ALL_COUNTRIES = 'all'

@@ -1,17 +1,15 @@
 import type { KeyObject } from 'node:crypto'
+import type { Senders } from '../application.js'
 import { ATTEMPT_TIMEOUT_MS, type Carrier } from '../delivery/carrier.js'
 import { type Channel, messageLogFields } from '../delivery/message.js'
 import { describeError, type Logger } from '../log/logger.js'
-import { withTimeLimit } from '../time-limit.js'
-import { withBreaker } from './breaker.js'
-import { fallbackCarrier } from './fallback.js'
+import { withTimeLimit } from '../time.js'
+import { sesCarrier, snsCarrier } from './aws.js'
+import { fallbackCarrier, logPause, withBreaker } from './fallback.js'
 import type { Inbox } from './inbox.js'
-import { logPause } from './log-pause.js'
 import { messageBirdCarrier } from './messagebird.js'
 import type { Route, Routes } from './route.js'
-import { sesCarrier } from './ses.js'
 import { smtpCarrier } from './smtp.js'
-import { snsCarrier } from './sns.js'
 import { twilioCarrier } from './twilio.js'
 import { vonageCarrier } from './vonage.js'
 import { webhookCarrier } from './webhook.js'
@@ -117,4 +115,38 @@ export function checkableCarriers(routes: Routes): Carrier[] {
     carriers.set(key, buildCheckable(route))
   }
   return [...carriers.values()]
+}
+
+interface Use {
+  readonly channels: readonly Channel[]
+  readonly carriers: readonly Route['by'][]
+}
+
+/** The carriers that can use each setting, and the channels for which they do. */
+const USES: { readonly [Name in keyof Senders]-?: Use } = {
+  emailFrom: { channels: ['email'], carriers: ['smtp', 'ses', 'webhook'] },
+  emailReplyTo: { channels: ['email'], carriers: ['smtp', 'ses', 'webhook'] },
+  smsFrom: { channels: ['sms'], carriers: ['twilio', 'sns', 'vonage', 'messagebird', 'webhook'] },
+  messagingService: { channels: ['sms', 'whatsapp'], carriers: ['twilio'] },
+  whatsappFrom: { channels: ['whatsapp'], carriers: ['twilio', 'webhook'] },
+  whatsappTemplate: { channels: ['whatsapp'], carriers: ['twilio'] },
+  whatsappVariables: { channels: ['whatsapp'], carriers: ['twilio'] },
+  callFrom: { channels: ['call'], carriers: ['twilio', 'webhook'] },
+}
+
+/** A setting that has no effect, and the configured carriers of its channels, none of which can use it. */
+export interface UnusedSender {
+  readonly name: keyof Senders
+  readonly channels: readonly Channel[]
+  readonly configured: readonly Route['by'][]
+}
+
+/** The settings of an application that none of the carriers of their channels can use. */
+export function unusedSenders(routes: Routes, senders: Senders): UnusedSender[] {
+  return (Object.keys(senders) as (keyof Senders)[]).flatMap((name) => {
+    const { channels, carriers } = USES[name]
+    const configured = channels.flatMap((channel) => (routes[channel] ?? []).map(({ by }) => by))
+    const isUsed = configured.some((by) => carriers.includes(by))
+    return isUsed ? [] : [{ name, channels, configured: [...new Set(configured)] }]
+  })
 }

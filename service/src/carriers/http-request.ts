@@ -1,8 +1,8 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { DeliveryError } from '../delivery/carrier.js'
-import { isForbiddenAddress } from '../outbound/public-agent.js'
-import { retryAfterMs } from '../retry-after.js'
+import { isForbiddenAddress } from '../safe-fetch/public-agent.js'
+import { retryAfterMs } from '../time.js'
 
 const MAX_BODY_BYTES = 16_384
 
@@ -95,4 +95,39 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return 'timeout'
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
   return typeof code === 'string' ? code : 'connection lost'
+}
+
+/** The members of a JSON object in a response; none when it is anything else. */
+export function jsonFields(body: string): Readonly<Record<string, unknown>> {
+  return fieldsOf(parse(body))
+}
+
+/** The members of a value that should be an object; none when it is not. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+/** The first item of a value that should be a list of objects. */
+export function firstItem(value: unknown): Readonly<Record<string, unknown>> {
+  return Array.isArray(value) ? fieldsOf(value[0]) : {}
+}
+
+/** A carrier's id for a message, if it can be one. */
+export function messageIdIn(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value) ? value : undefined
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a carrier says that a message costs, as a number without sign and trailing zeros; `undefined` when it is none. */
+export function priceFrom(given: unknown): string | undefined {
+  const text = typeof given === 'number' ? String(given) : given
+  const [, amount] = typeof text === 'string' ? (/^-?(\d{1,6}(?:\.\d{1,8})?)$/.exec(text) ?? []) : []
+  return amount?.includes('.') ? amount.replace(/\.?0+$/, '') : amount
 }

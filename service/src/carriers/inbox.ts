@@ -1,8 +1,7 @@
 import { type Carrier, checkRecipient } from '../delivery/carrier.js'
 import type { Channel } from '../delivery/message.js'
 import type { Keys } from '../secrets/keys.js'
-import { open, seal } from '../secrets/seal.js'
-import { inboxIdentity } from '../secrets/seal-identity.js'
+import { inboxIdentity, open, seal } from '../secrets/seal.js'
 import { queryOne, type Store } from '../store/store.js'
 
 const MAX_MESSAGES = 500

@@ -1,6 +1,13 @@
 import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
-import { type HttpResponse, httpRequest, isForeign, isTemporary } from './http-request.js'
-import { firstItem, jsonFields, messageIdIn } from './json-fields.js'
+import {
+  firstItem,
+  type HttpResponse,
+  httpRequest,
+  isForeign,
+  isTemporary,
+  jsonFields,
+  messageIdIn,
+} from './http-request.js'
 
 /** An account with MessageBird (Bird), for its SMS API. */
 export interface MessageBirdSettings {

@@ -1,10 +1,15 @@
 import { languageKey, matchLanguage } from 'countersign/protocol'
-import { type Carrier, checkRecipient, DeliveryError, type OutgoingMessage } from '../delivery/carrier.js'
-import { messageReference } from '../delivery/message-reference.js'
-import { type HttpResponse, httpRequest } from './http-request.js'
-import { priceFrom } from './price.js'
-import { twilioError } from './twilio-error.js'
-import { twiml } from './twiml.js'
+import {
+  type Carrier,
+  CONTACT_FAULTS,
+  type ContactFault,
+  checkRecipient,
+  DeliveryError,
+  type OutgoingMessage,
+} from '../delivery/carrier.js'
+import { messageReference, type QueuedMessage } from '../delivery/message.js'
+import { spokenCode } from '../message-texts/compose.js'
+import { type HttpResponse, httpRequest, isTemporary, priceFrom } from './http-request.js'
 
 /** An account with Twilio, or with a gateway that has the same API. */
 export interface TwilioSettings {
@@ -162,4 +167,83 @@ function readJson(body: string): Readonly<Record<string, unknown>> {
   } catch {
     return {}
   }
+}
+
+/** The error codes that are about the recipient. All others are about our account with the gateway. */
+const CONTACT_ERRORS: Readonly<Record<ContactFault, readonly number[]>> = {
+  unknown: [13_223, 13_224, 21_211, 21_214, 21_217, 30_005],
+  unsuitable: [21_265, 21_614, 30_006, 63_003, 63_024],
+  unsubscribed: [21_610, 63_033],
+  complained: [],
+  unreachable: [30_003, 30_004],
+}
+
+/** A gateway's error as a `DeliveryError`, without the gateway's own text, which quotes the phone number. */
+export function twilioError(response: HttpResponse): DeliveryError {
+  const code = errorCode(response.body)
+  const details = [response.status, code].filter((part) => part !== undefined).join(', error ')
+  const message = `The gateway answered ${details}.`
+  const { retryAfterMs } = response
+  if (isTemporary(response.status)) return new DeliveryError(message, 'outage', { retryAfterMs })
+  const contact = code === undefined ? undefined : contactFaultOf(code)
+  return contact ? new DeliveryError(message, 'contact', { contact }) : new DeliveryError(message, 'carrier')
+}
+
+function contactFaultOf(code: number): ContactFault | undefined {
+  return CONTACT_FAULTS.find((fault) => CONTACT_ERRORS[fault].includes(code))
+}
+
+function errorCode(body: string): number | undefined {
+  try {
+    const read = JSON.parse(body) as { code?: unknown; error_code?: unknown } | null
+    const code = Number(read?.code ?? read?.error_code ?? Number.NaN)
+    return Number.isInteger(code) && code >= 0 && code < 1_000_000 ? code : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The locale of the voice for each language: voices need a region. */
+const VOICES: Readonly<Record<string, string>> = {
+  ar: 'ar-XA',
+  de: 'de-DE',
+  en: 'en-US',
+  es: 'es-ES',
+  fr: 'fr-FR',
+  it: 'it-IT',
+  ja: 'ja-JP',
+  ko: 'ko-KR',
+  nl: 'nl-NL',
+  pl: 'pl-PL',
+  tr: 'tr-TR',
+  'zh-Hans': 'zh-CN',
+}
+
+/** A call as TwiML: the message read out in its language, with a pause before and after each code. */
+export function twiml(message: QueuedMessage): string {
+  const language = VOICES[message.locale] ?? message.locale
+  const code = message.code === undefined ? undefined : spokenCode(message.code)
+  const parts = code === undefined ? [message.text] : partsAround(message.text, code)
+  const spoken = parts.map((part) => `<Say language="${language}">${escapeXml(part)}</Say>`)
+  // The first pause gives the user time to raise the phone to the ear.
+  return `<Response><Pause length="1"/>${spoken.join('<Pause length="1"/>')}</Response>`
+}
+
+function partsAround(text: string, code: string): string[] {
+  const around = text.split(code)
+  return around
+    .flatMap((part, index) => (index === 0 ? [part] : [code, part]))
+    .map((part) => part.replace(/^[\s.。]+/, '').trim())
+    .filter((part) => part !== '')
+}
+
+function escapeXml(text: string): string {
+  const names: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&apos;',
+  }
+  return text.replace(/[&<>"']/g, (character) => names[character] ?? character)
 }

@@ -1,8 +1,15 @@
 import { type Carrier, type ContactFault, checkRecipient, DeliveryError } from '../delivery/carrier.js'
-import { gsm7Units } from '../message-texts/gsm-7.js'
-import { type HttpResponse, httpRequest, isForeign, isTemporary } from './http-request.js'
-import { firstItem, jsonFields, messageIdIn } from './json-fields.js'
-import { priceFrom } from './price.js'
+import { gsm7Units } from '../message-texts/sms.js'
+import {
+  firstItem,
+  type HttpResponse,
+  httpRequest,
+  isForeign,
+  isTemporary,
+  jsonFields,
+  messageIdIn,
+  priceFrom,
+} from './http-request.js'
 
 /** An account with Vonage, for its SMS API. */
 export interface VonageSettings {

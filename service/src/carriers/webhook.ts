@@ -1,4 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto'
+import type { LookupFunction } from 'node:net'
+import type { OwnWebhook } from '../application.js'
 import {
   type Carrier,
   CONTACT_FAULTS,
@@ -6,7 +8,14 @@ import {
   DeliveryError,
   type OutgoingMessage,
 } from '../delivery/carrier.js'
-import type { ConnectionAgent } from '../outbound/public-agent.js'
+import type { Channel } from '../delivery/message.js'
+import type { Logger } from '../log/logger.js'
+import { isProduction } from '../production.js'
+import { type ConnectionAgent, publicAgent } from '../safe-fetch/public-agent.js'
+import type { Keys } from '../secrets/keys.js'
+import { open, webhookIdentity } from '../secrets/seal.js'
+import { LOOPBACK } from './address-parts.js'
+import { logPause, withBreaker } from './fallback.js'
 import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
 
 /** The address of the webhook, and the secret that signs its requests. */
@@ -104,4 +113,72 @@ function fieldIn(body: string, name: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** The carriers of each channel that an application delivers to its own webhook. */
+export type OwnCarriers = Readonly<Partial<Record<Channel, Carrier>>>
+
+/** The webhooks of all applications as carriers, each with a circuit breaker of its own. */
+export interface OwnWebhooks {
+  carriersOf(application: string, webhook: OwnWebhook): OwnCarriers
+}
+
+/** Builds the carrier of a webhook when it is first needed, and again after it was changed. */
+export function ownWebhooks(parts: {
+  readonly keys: Keys
+  readonly log: Logger
+  /** Measures the carriers. */
+  readonly timed: (carriers: OwnCarriers) => OwnCarriers
+  /** Resolves names. Defaults to the system's resolver. */
+  readonly lookup?: LookupFunction
+}): OwnWebhooks {
+  const { keys, log, timed, lookup } = parts
+  const built = new Map<string, { readonly version: string; readonly carriers: OwnCarriers }>()
+
+  function build(application: string, { url, channels, sealed, former }: OwnWebhook): OwnCarriers {
+    const name = `webhook/${application}`
+    const agent = ownWebhookAgent(url, lookup)
+    const secretIn = (text: string) => open(keys, webhookIdentity(application), text)
+    const formerSecret = former && secretIn(former.sealed)
+    const carrier = agent
+      ? webhookCarrier({ url, secret: secretIn(sealed), formerSecret, name, agent })
+      : forbiddenCarrier(name)
+    const measured = withBreaker(carrier, logPause(log))
+    return timed(Object.fromEntries(channels.map((channel) => [channel, measured])))
+  }
+
+  return {
+    carriersOf(application, { former, ...webhook }) {
+      const current = former && former.until > Date.now() ? { ...webhook, former } : webhook
+      const version = JSON.stringify(current)
+      const known = built.get(application)
+      if (known?.version === version) return known.carriers
+      const carriers = build(application, current)
+      built.set(application, { version, carriers })
+      return carriers
+    },
+  }
+}
+
+/** For an address that was allowed when it was set: outside production, that of this machine. */
+function forbiddenCarrier(name: string): Carrier {
+  return {
+    name,
+    async deliver() {
+      throw new DeliveryError('The address of the webhook is not allowed.', 'carrier')
+    },
+    async close() {},
+  }
+}
+
+/**
+ * The agent for requests to an application's own webhook (R87): only by https to port 443 of a public address and, outside
+ * production, to any port of this machine. `undefined` when the address is not allowed.
+ */
+export function ownWebhookAgent(address: string, lookup?: LookupFunction): ConnectionAgent | undefined {
+  if (!URL.canParse(address)) return undefined
+  const url = new URL(address)
+  const isAllowedLoopback = !isProduction() && LOOPBACK.test(url.hostname)
+  const hosts = isAllowedLoopback ? [{ hostname: url.hostname, port: url.port || undefined }] : []
+  return publicAgent(url, { hosts, ...(lookup && { lookup }) }, true)
 }

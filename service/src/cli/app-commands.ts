@@ -1,11 +1,10 @@
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { SETTING_GROUPS, wholeHint } from '../applications/settings.js'
-import { checkSettingNames, parseSettings } from '../operator/parse-settings.js'
-import { withCountries } from './ask-countries.js'
-import { type CommonOptions, type Io, print } from './io.js'
-import { withFiles } from './setting-files.js'
+import { type ApplicationSettings, SETTING_GROUPS, wholeHint } from '../applications/settings.js'
+import { OperatorError } from '../operator/audited-change.js'
+import { checkSettingNames, parseSettings } from '../operator/list-applications.js'
+import { type CommonOptions, type Io, print, table } from './output.js'
 import { READS, withOperator } from './store-access.js'
-import { table } from './table.js'
 import { webhookCommand } from './webhook-command.js'
 
 const LIST = SETTING_GROUPS.flatMap(({ settings }) =>
@@ -104,4 +103,107 @@ export function appCommands(program: Command, io: Io): void {
     )
 
   webhookCommand(app, io)
+}
+
+interface NewKeyOptions {
+  readonly test?: boolean
+  readonly label?: string
+}
+
+/** `key create|list|revoke`. */
+export function keyCommands(program: Command, io: Io): void {
+  const key = program.command('key').description('manage the API keys of an application')
+
+  key
+    .command('create')
+    .argument('<application>')
+    .option('--test', 'create a test key, which has its own data and delivers nothing')
+    .option('--label <text>', 'what it is for')
+    .description('create a key and print it, this once')
+    .addHelpText('after', '\nExample:\n  KEY=$(countersign-service key create vault --label "web servers")')
+    .action(async (application: string, own: NewKeyOptions, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions>()
+      const mode = own.test ? 'test' : 'live'
+      const created = await withOperator(io, options, (operator) =>
+        operator.createKey(application, { mode, label: own.label }),
+      )
+      print(io, options, { ...created, application, mode }, () => created.key)
+      if (!options.json)
+        io.err(`Created ${created.id}, a ${mode} key of "${application}". It is not shown again.`)
+    })
+
+  key
+    .command('list')
+    .argument('<application>')
+    .description('list the keys of an application')
+    .action(async (application: string, _own, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions>()
+      const keys = await withOperator(io, options, (operator) => operator.listKeys(application), READS)
+      print(io, options, keys, () =>
+        table(
+          ['id', 'key', 'label', 'created', 'last used', 'revoked'],
+          keys.map((one) => [
+            ...[one.id, one.hint, one.label || null],
+            ...[one.createdAt, one.lastUsedAt, one.revokedAt].map((time) => time && new Date(time)),
+          ]),
+        ),
+      )
+    })
+
+  key
+    .command('revoke')
+    .argument('<application>')
+    .argument('<id>', 'the id that `key list` shows')
+    .description('revoke a key for good; all processes refuse it within a second')
+    .action(async (application: string, id: string, _own, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions>()
+      await withOperator(io, options, (operator) => operator.revokeKey(application, id))
+      print(io, options, { id, revoked: true }, () => `Revoked ${id}.`)
+    })
+}
+
+/**
+ * The settings of a new application with the countries that it serves, which nobody should leave open by accident: as
+ * given, else as answered at the terminal, else SERVICE_HOME_COUNTRY. Throws an `OperatorError` when there is none of these.
+ */
+export async function withCountries(io: Io, settings: ApplicationSettings): Promise<ApplicationSettings> {
+  if (settings.countries !== undefined) return settings
+  const home = io.env.SERVICE_HOME_COUNTRY
+  if (!io.ask) {
+    if (home) return { ...settings, ...parseSettings([`countries=${home}`]) }
+    throw new OperatorError(
+      'Say which countries have phone numbers that the application sends to: add countries=GB,DE, or countries=all, ' +
+        'or set SERVICE_HOME_COUNTRY.',
+    )
+  }
+  const proposed = home || regionOf(io.env)
+  const answer = await io.ask(
+    `Countries whose phone numbers are served, as ISO codes such as GB,DE, or all${proposed ? ` [${proposed}]` : ''}: `,
+  )
+  const countries = answer.trim() || proposed
+  if (!countries) throw new OperatorError('An application needs its countries: answer GB,DE or all.')
+  return { ...settings, ...parseSettings([`countries=${countries}`]) }
+}
+
+/** The country of the operator's language setting, such as GB of en_GB.UTF-8. */
+function regionOf({ LC_ALL, LANG }: Io['env']): string | undefined {
+  return /^[a-z]{2,3}_([A-Z]{2})\b/.exec(LC_ALL || LANG || '')?.[1]
+}
+
+/** Replaces `texts=@file.json` and `keyMetadata=@file.json` by the content of the file, which is too long for a command line. */
+export function withFiles(written: readonly string[]): string[] {
+  return written.map((pair) => {
+    const [, name, path] = /^(texts|keyMetadata)=@(.+)$/s.exec(pair) ?? []
+    return path === undefined ? pair : `${name}=${contentOf(path)}`
+  })
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new OperatorError(
+      `The file "${path}" cannot be read: give the path of a JSON file, such as texts=@file.json.`,
+    )
+  }
 }

@@ -1,10 +1,8 @@
 import type { Command } from 'commander'
 import { webhooks } from 'countersign/protocol'
 import type { Operator } from '../operator/operator.js'
-import { type CommonOptions, type Io, print } from './io.js'
-import { limitOption } from './limit-option.js'
+import { type CommonOptions, type Io, limitOption, print, table } from './output.js'
 import { READS, withOperator } from './store-access.js'
-import { table } from './table.js'
 
 const EXAMPLES = `
 Examples:

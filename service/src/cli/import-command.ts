@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { ENCODINGS, type Encoding, IMPORT_SOURCES, type ImportSource } from '../import/import-row.js'
+import { OperatorError } from '../operator/audited-change.js'
 import type { ImportReport } from '../operator/import-factors.js'
-import { OperatorError } from '../operator/operator-error.js'
-import { type CommonOptions, type Io, print } from './io.js'
+import { type CommonOptions, type Io, pairs, print, table } from './output.js'
 import { withOperator } from './store-access.js'
-import { pairs, table } from './table.js'
 
 interface ImportOptions extends CommonOptions {
   readonly from: ImportSource

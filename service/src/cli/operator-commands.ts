@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import type { Invitation } from '../operator/operator-invitations.js'
-import { ROLES, type Role } from '../operator/role.js'
-import { type CommonOptions, type Io, print } from './io.js'
+import { ROLES, type Role } from '../operator/rights.js'
+import { type CommonOptions, type Io, print, table } from './output.js'
 import { READS, withOperator } from './store-access.js'
-import { table } from './table.js'
 
 /** `operator invite|revoke|reset|end-sessions|list|role|disable`. */
 export function operatorCommands(program: Command, io: Io): void {

@@ -1,15 +1,23 @@
 import type { Command } from 'commander'
-import type { Actor } from '../operator/actor.js'
-import { describeKeyUse } from '../operator/key-use.js'
-import { listMigrations, recordMigrations } from '../operator/migrations.js'
-import { rotateSecrets } from '../operator/rotate-secrets.js'
+import { guessingSentence } from 'countersign/protocol'
+import { ConfigurationError } from '../configuration-error.js'
+import { readEnvironment, VARIABLE_NAMES } from '../environment.js'
+import { type Actor, OperatorError } from '../operator/audited-change.js'
+import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-sending.js'
+import { diagnoseStore } from '../operator/diagnose-store.js'
+import type { Diagnostic } from '../operator/diagnostic.js'
+import { listMigrations, recordMigrations } from '../operator/operator.js'
+import { describeKeyUse, rotateSecrets } from '../operator/rotate-secrets.js'
+import { readOptions, type ServiceSettings } from '../options.js'
+import { isProduction } from '../production.js'
+import { configuredSources } from '../receipts/configured-sources.js'
+import type { Keys } from '../secrets/keys.js'
+import { copyStore, tablesWithRows } from '../store/copy-store.js'
 import { openStore } from '../store/open.js'
 import { grantPrivileges } from '../store/privileges.js'
 import type { Store } from '../store/store.js'
-import { VARIABLE_NAMES } from '../variables.js'
-import { type CommonOptions, type Io, print } from './io.js'
-import { COMMAND_LIMITS, keysOf, storeLocation, systemUser, withStore } from './store-access.js'
-import { table } from './table.js'
+import { type CommonOptions, type Io, print, table } from './output.js'
+import { COMMAND_LIMITS, keysOf, READS, storeLocation, systemUser, withStore } from './store-access.js'
 
 const VARIABLES = `
 Variables: ${VARIABLE_NAMES.join(', ')}.
@@ -79,4 +87,116 @@ export function serviceCommands(program: Command, io: Io): void {
 function actorOn(io: Io, store: Store, options: CommonOptions): Actor {
   const name = options.as ?? systemUser()
   return { store, name, relyingParty: null, keys: () => keysOf(io), onApplicationChanged: () => {} }
+}
+
+/** `doctor`. */
+export function doctorCommand(program: Command, io: Io): void {
+  program
+    .command('doctor')
+    .description(
+      'check settings, carriers, database, secrets, deliveries and API keys without changing anything; exit code 1 when something is wrong',
+    )
+    .action(async (_own, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions>()
+      const keys = keysOf(io)
+      const { settings, diagnostics: ofSettings } = await diagnoseSettings(io)
+      const diagnostics = [...ofSettings, ...(await diagnoseStoreOf(io, keys, settings))]
+      print(io, options, diagnostics, () =>
+        table(
+          ['', 'subject', 'diagnostic'],
+          diagnostics.map(({ severity, subject, message }) => [severity, subject, message]),
+        ),
+      )
+      if (diagnostics.some(({ severity }) => severity === 'error')) {
+        throw new OperatorError('The doctor found errors, which are listed above.')
+      }
+    })
+}
+
+/** Checks the environment variables of the service, and the carriers that they configure. */
+async function diagnoseSettings(
+  io: Io,
+): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly settings?: ServiceSettings }> {
+  const subject = 'settings'
+  try {
+    const { options, warnings } = readEnvironment(io.env, { dataDir: storeLocation(io.env).dataDir })
+    const settings = readOptions(options)
+    const { routes, limits } = settings
+    const ok: Diagnostic = { severity: 'ok', subject, message: 'The service can start with them.' }
+    const found = warnings.map((message): Diagnostic => ({ severity: 'warning', subject, message }))
+    const { failuresBeforeDisable, appStepsAhead } = limits
+    // Of all codes, those of an app are the easiest to guess: several are valid at a time.
+    const guessing = guessingSentence({ failuresBeforeDisable, validCodes: 2 + appStepsAhead })
+    const bound: Diagnostic = { severity: 'ok', subject, message: guessing }
+    const diagnostics = [
+      ...(found.length > 0 ? found : [ok]),
+      bound,
+      ...(await diagnoseCarriers(routes)),
+      diagnoseReports(configuredSources(settings)),
+    ]
+    return { diagnostics, settings }
+  } catch (error) {
+    return { diagnostics: faultsOf(error, subject) }
+  }
+}
+
+async function diagnoseStoreOf(
+  io: Io,
+  keys: Keys,
+  settings: ServiceSettings | undefined,
+): Promise<Diagnostic[]> {
+  const production = isProduction(io.env)
+  const service = {
+    production,
+    hasOptionKey: !!io.env.SERVICE_API_KEY,
+    homeCountry: io.env.SERVICE_HOME_COUNTRY || undefined,
+    routes: settings?.routes,
+    relyingParty: settings?.relyingParty,
+  }
+  try {
+    return await withStore(io, (store) => diagnoseStore(store, keys, service), { migrations: 'skip' })
+  } catch (error) {
+    return faultsOf(error, 'database')
+  }
+}
+
+function faultsOf(error: unknown, subject: Diagnostic['subject']): Diagnostic[] {
+  if (!(error instanceof ConfigurationError)) throw error
+  return error.faults.map((message) => ({ severity: 'error', subject, message }))
+}
+
+/** `copy`. */
+export function copyCommand(program: Command, io: Io): void {
+  program
+    .command('copy')
+    .argument('<target>', 'postgresql://… of an empty database, or a new folder for an embedded one')
+    .description('copy everything to an empty database or folder; stop the service first')
+    .action(async (target: string, _own, command: Command) => {
+      const copied = await withStore(io, (store) => copyTo(store, target), READS)
+      print(io, command.optsWithGlobals<CommonOptions>(), copied, () =>
+        table(
+          ['table', 'rows'],
+          copied.map((one) => [one.table, one.rows]),
+        ),
+      )
+      const { databaseUrl, dataDir } = storeLocation(io.env)
+      const secret = databaseUrl ? 'SERVICE_SECRET' : `SERVICE_SECRET, or the file ${dataDir}/secret`
+      io.err(`The copy is encrypted with the same keys: start its service with the same ${secret}.`)
+    })
+}
+
+async function copyTo(store: Parameters<typeof copyStore>[0], target: string) {
+  const location = storeLocation(
+    /^[a-z]+:\/\//.test(target) ? { DATABASE_URL: target } : { DATA_DIR: target },
+  )
+  const other = await openStore({ ...location, postgres: COMMAND_LIMITS })
+  try {
+    const filled = await tablesWithRows(other)
+    if (filled.length === 0) return await copyStore(store, other)
+    throw new OperatorError(
+      `The target is not empty (${filled.join(', ')}): copy to a new database or folder.`,
+    )
+  } finally {
+    await other.close()
+  }
 }

@@ -3,13 +3,13 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { ConfigurationError } from '../configuration-error.js'
 import { readSecrets } from '../environment.js'
+import { OperatorError } from '../operator/audited-change.js'
 import { type Operator, operator } from '../operator/operator.js'
-import { OperatorError } from '../operator/operator-error.js'
 import { type Keys, keysFrom } from '../secrets/keys.js'
 import { openStore } from '../store/open.js'
+import { StoreUnavailableError } from '../store/outages.js'
 import type { Store } from '../store/store.js'
-import { StoreUnavailableError } from '../store/store-unavailable.js'
-import type { CommonOptions, Io } from './io.js'
+import type { CommonOptions, Io } from './output.js'
 
 /** Where a service with this environment keeps its data. */
 export function storeLocation(env: Io['env']): { databaseUrl?: string; dataDir: string } {

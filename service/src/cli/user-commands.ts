@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { UserReference } from '../operator/user-reference.js'
-import { type CommonOptions, type Io, print } from './io.js'
+import type { UserReference } from '../operator/users.js'
+import { type CommonOptions, type Io, pairs, print, table } from './output.js'
 import { READS, withOperator } from './store-access.js'
-import { pairs, table } from './table.js'
 
 interface UserOptions extends CommonOptions {
   readonly account?: boolean

@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
+import { OperatorError } from '../operator/audited-change.js'
 import type { Operator } from '../operator/operator.js'
-import { OperatorError } from '../operator/operator-error.js'
-import { type CommonOptions, type Io, print } from './io.js'
+import { type CommonOptions, type Io, print, table } from './output.js'
 import { READS, withOperator } from './store-access.js'
-import { table } from './table.js'
 
 interface WebhookOptions {
   readonly url?: string

@@ -3,23 +3,36 @@ import session from 'express-session'
 import { html } from '../http/html-page.js'
 import { observeRequests } from '../http/observe-requests.js'
 import { describeError } from '../log/logger.js'
-import { isAtLeast } from '../operator/role.js'
+import { isAtLeast } from '../operator/rights.js'
 import { isProduction } from '../production.js'
 import { allKeys } from '../secrets/keys.js'
-import { StoreUnavailableError } from '../store/store-unavailable.js'
-import { ConsoleError } from './console-error.js'
-import { formOf } from './form.js'
-import type { PageRoute } from './page.js'
+import { StoreUnavailableError } from '../store/outages.js'
+import { ConsoleError, formOf } from './form.js'
+import { type PageRoute, type PublicRoute, serveScripts, styleRoute } from './page.js'
+import { KEY_ROUTES } from './pages/api-keys.js'
+import { APPLICATION_ROUTES } from './pages/applications.js'
+import { APPROVAL_ROUTES } from './pages/approvals.js'
+import { AUDIT_ROUTES } from './pages/audit.js'
+import { DEVELOPER_ROUTES } from './pages/developer.js'
+import { EVENT_ENDPOINT_ROUTES, EVENT_ROUTES } from './pages/events.js'
+import { HEALTH_ROUTES } from './pages/health.js'
+import { INBOX_ROUTES } from './pages/inbox.js'
+import { SINGLE_MESSAGE_ROUTES } from './pages/message.js'
+import { MESSAGE_ROUTES } from './pages/messages.js'
+import { NUMBER_ROUTES } from './pages/numbers.js'
+import { OPERATOR_ROUTES } from './pages/operators.js'
+import { OVERVIEW_ROUTES } from './pages/overview.js'
+import { SETTINGS_ROUTES } from './pages/settings.js'
+import { TEXT_ROUTES } from './pages/texts.js'
+import { TRAFFIC_ROUTES } from './pages/traffic.js'
+import { USER_ROUTES } from './pages/users.js'
+import { WEBHOOK_ROUTES } from './pages/webhook.js'
 import type { ConsoleParts } from './parts.js'
-import { PAGE_ROUTES, PUBLIC_ROUTES } from './routes.js'
-import { serveScripts } from './scripts.js'
 import { requireTls, sameOrigin, securityHeaders } from './security.js'
 import { sendPage } from './send-page.js'
 import { StoredSessions } from './session-store.js'
-import { consoleMfa } from './sign-in/console-mfa.js'
-import { consolePassport, operatorOf, SESSION_MS } from './sign-in/console-passport.js'
-import { signInHandler, signOutHandler } from './sign-in/sign-in-routes.js'
-import { styleRoute } from './style.js'
+import { consoleMfa, consolePassport, operatorOf, SESSION_MS } from './sign-in/console-mfa.js'
+import { INVITATION_ROUTES, SIGN_IN_ROUTES, signInHandler, signOutHandler } from './sign-in/sign-in-routes.js'
 
 const MAX_BODY = '64kb'
 
@@ -127,3 +140,29 @@ function describe(error: unknown): { readonly status: number; readonly text: str
   }
   return { status: 500, text: 'The log has the details.' }
 }
+
+/** Every route for signed-in operators, each with the least role that may use it. */
+export const PAGE_ROUTES: readonly PageRoute[] = [
+  ...OVERVIEW_ROUTES,
+  ...APPLICATION_ROUTES,
+  ...SETTINGS_ROUTES,
+  ...KEY_ROUTES,
+  ...USER_ROUTES,
+  ...MESSAGE_ROUTES,
+  ...SINGLE_MESSAGE_ROUTES,
+  ...NUMBER_ROUTES,
+  ...TRAFFIC_ROUTES,
+  ...WEBHOOK_ROUTES,
+  ...EVENT_ROUTES,
+  ...EVENT_ENDPOINT_ROUTES,
+  ...TEXT_ROUTES,
+  ...DEVELOPER_ROUTES,
+  ...INBOX_ROUTES,
+  ...APPROVAL_ROUTES,
+  ...AUDIT_ROUTES,
+  ...HEALTH_ROUTES,
+  ...OPERATOR_ROUTES,
+]
+
+/** The routes that need no sign-in. */
+export const PUBLIC_ROUTES: readonly PublicRoute[] = [...SIGN_IN_ROUTES, ...INVITATION_ROUTES]

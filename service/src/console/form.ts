@@ -1,4 +1,8 @@
-import type { Form } from './page.js'
+import { randomBytes } from 'node:crypto'
+import { type Html, html } from '../http/html-page.js'
+import { OperatorError } from '../operator/audited-change.js'
+import { consoleCounters } from '../operator/console-counters.js'
+import type { Form, PageMessage, PageRequest } from './page.js'
 
 /** Reads a parsed body. Values that are not text count as missing (R81). */
 export function formOf(body: unknown): Form {
@@ -15,5 +19,48 @@ export function formOf(body: unknown): Form {
       const values = Array.isArray(value) ? value : [value]
       return values.filter((item): item is string => typeof item === 'string')
     },
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** A field that makes a form count once: loading the page that follows it again posts it again. */
+export function onceField(): Html {
+  return html`<input type="hidden" name="once" value="${randomBytes(12).toString('base64url')}">`
+}
+
+/** Whether a form with `onceField` was posted before. */
+export async function wasPosted({ form, parts, account }: PageRequest): Promise<boolean> {
+  const key = `form:${account.email.slice(0, 100)}:${form.text('once').slice(0, 64)}`
+  const { count } = await consoleCounters(parts.store).add(key, 1, DAY_MS)
+  return count > 1
+}
+
+/** Runs a change, and returns what the page says about it: `done`, or what the operator must correct. */
+export async function attempt(work: () => Promise<unknown>, done: string): Promise<PageMessage> {
+  try {
+    await work()
+    return { tone: 'success', text: done }
+  } catch (error) {
+    if (error instanceof OperatorError) return { tone: 'error', text: error.message }
+    throw error
+  }
+}
+
+/** The message and, for a refused change, the status of a page. */
+export function withMessage(message: PageMessage | undefined) {
+  if (!message) return {}
+  return { message, ...(message.tone === 'error' && { status: 422 }) }
+}
+
+/** A request that the console refuses. Its message is shown on a page. */
+export class ConsoleError extends Error {
+  /** The HTTP status. */
+  readonly status: 403 | 404 | 405 | 429
+
+  constructor(status: ConsoleError['status'], message: string) {
+    super(message)
+    this.name = 'ConsoleError'
+    this.status = status
   }
 }

@@ -1,10 +1,13 @@
-import type { Request, Response } from 'express'
-import type { Html } from '../http/html-page.js'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Express, Request, RequestHandler, Response } from 'express'
+import { type Html, html } from '../http/html-page.js'
+import { CONSOLE_NAME } from '../operator/console-counters.js'
 import type { Operator } from '../operator/operator.js'
 import type { OperatorAccount } from '../operator/operator-account.js'
-import type { Role } from '../operator/role.js'
+import { isAtLeast, type Role } from '../operator/rights.js'
 import type { ConsoleParts } from './parts.js'
-import type { Script } from './scripts.js'
 
 /** A page of the console. */
 export interface Page {
@@ -81,4 +84,121 @@ export interface PublicRoute {
   readonly method: 'get' | 'post'
   readonly path: string
   readonly handle: (request: Request, response: Response, parts: ConsoleParts) => Promise<Reply> | Reply
+}
+
+const SECTIONS: readonly {
+  readonly section: Section
+  readonly name: string
+  readonly path: string
+  readonly least: Role
+}[] = [
+  { section: 'overview', name: 'Overview', path: '/console', least: 'viewer' },
+  { section: 'applications', name: 'Applications', path: '/console/applications', least: 'viewer' },
+  { section: 'approvals', name: 'Approvals', path: '/console/approvals', least: 'support' },
+  { section: 'audit', name: 'Audit log', path: '/console/audit', least: 'viewer' },
+  { section: 'health', name: 'Health and numbers', path: '/console/health', least: 'viewer' },
+  { section: 'operators', name: 'Operators', path: '/console/operators', least: 'admin' },
+]
+
+/** The HTML document around a page; `account` is the operator who is signed in. */
+export function layout(page: Page, account: OperatorAccount | undefined): string {
+  const isError = page.message?.tone === 'error'
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${isError ? 'Error: ' : ''}${page.title} – ${CONSOLE_NAME}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/console/mfa/assets/mfa.css">
+<link rel="stylesheet" href="${STYLE_PATH}">
+${page.scripts?.map(({ path }) => html`<script defer src="${path}"></script>\n`)}</head>
+<body class="${account ? 'console' : 'console-narrow'}">
+${account ? html`<a class="skip" href="#main">Skip to content</a>` : ''}
+<header class="mfa-top console-top">
+<span class="mfa-mark" aria-hidden="true">C</span><span class="mfa-app">${CONSOLE_NAME}</span>
+${account ? accountMenu(account) : ''}
+</header>
+${account ? navigation(page, account.role) : ''}
+<main class="mfa-card" id="main">
+<h1>${page.title}</h1>
+${page.message ? messageBox(page.message) : ''}
+${page.main}
+</main>
+</body>
+</html>
+`.markup
+}
+
+function accountMenu({ email, role }: OperatorAccount): Html {
+  return html`<form class="console-account" method="post" action="/console/sign-out">
+<span><a href="/console/mfa" title="Your second factors"><bdi>${email}</bdi></a> <span class="badge">${role}</span></span>
+<button class="mfa-link">Sign out</button>
+</form>`
+}
+
+function navigation({ section }: Page, role: Role): Html {
+  const entries = SECTIONS.filter(({ least }) => isAtLeast(role, least))
+  return html`<nav class="console-nav" aria-label="Console"><ul>
+${entries.map(
+  (entry) =>
+    html`<li><a href="${entry.path}"${entry.section === section ? html` aria-current="page"` : ''}>${entry.name}</a></li>`,
+)}
+</ul></nav>`
+}
+
+function messageBox({ tone, text }: PageMessage): Html {
+  const role = tone === 'error' ? 'alert' : 'status'
+  return html`<div class="mfa-message mfa-message-${tone}" role="${role}"><p>${text}</p></div>`
+}
+
+// `src/console` and `dist/console` are equally deep in the package.
+const CSS = readFileSync(new URL('../../assets/console.css', import.meta.url), 'utf8')
+const VERSION = createHash('sha256').update(CSS).digest('base64url').slice(0, 10)
+
+/** The path of the style sheet, which changes with its content. */
+export const STYLE_PATH = `/console/assets/console.css?v=${VERSION}`
+
+/** Serves the style sheet. */
+export const styleRoute: RequestHandler = function styleRoute(_request, response) {
+  response.set('Cache-Control', 'public, max-age=31536000, immutable').type('css').send(CSS)
+}
+
+/** A script of the console, which is served from the console itself. */
+export interface Script {
+  /** Its address, which changes with its content. */
+  readonly path: string
+  readonly content: string
+}
+
+// `src/console` and `dist/console` are equally deep in the package.
+const NUMBERS = new URL('../../assets/numbers.js', import.meta.url)
+const COPY = new URL('../../assets/copy.js', import.meta.url)
+// The whole library in one file for browsers, beside the file that Node loads.
+const CHART = new URL('chart.umd.min.js', `file://${createRequire(import.meta.url).resolve('chart.js')}`)
+
+function scriptFrom(name: string, file: URL): Script {
+  const content = readFileSync(file, 'utf8')
+  const version = createHash('sha256').update(content).digest('base64url').slice(0, 10)
+  return { path: `/console/assets/${name}?v=${version}`, content }
+}
+
+/** Draws the charts of a page and keeps them up to date; the library comes first. */
+export const CHART_SCRIPTS: readonly Script[] = [
+  scriptFrom('chart.js', CHART),
+  scriptFrom('numbers.js', NUMBERS),
+]
+
+/** Adds a button that copies what a page shows once. */
+export const COPY_SCRIPTS: readonly Script[] = [scriptFrom('copy.js', COPY)]
+
+/** Serves the scripts. */
+export function serveScripts(app: Express): void {
+  for (const { path, content } of [...CHART_SCRIPTS, ...COPY_SCRIPTS]) {
+    app.get(path.replace(/\?.*$/, ''), (_request, response) => {
+      response.set('Cache-Control', 'public, max-age=31536000, immutable').type('js').send(content)
+    })
+  }
 }

@@ -1,7 +1,8 @@
 import type { MfaService } from 'countersign'
 import type { Routes } from '../carriers/route.js'
+import { type Html, html } from '../http/html-page.js'
 import type { Logger } from '../log/logger.js'
-import type { RequestObserver } from '../metrics/request-metrics.js'
+import type { RequestObserver } from '../metrics/event-metrics.js'
 import type { Operator } from '../operator/operator.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Store } from '../store/store.js'
@@ -34,4 +35,67 @@ export interface ConsoleParts {
   readonly publicUrl: string | undefined
   /** What runs. */
   readonly info: { readonly version: string; readonly store: string; readonly carriers: string }
+}
+
+/** The content of a cell; a `Date` is shown in UTC, a number right-aligned, `null` as a dash. */
+export type Cell = Html | string | number | Date | null
+
+/** A table that scrolls by itself on a narrow screen. `label` names it for screen readers. */
+export function table(
+  label: string,
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  whenEmpty: string,
+): Html {
+  if (rows.length === 0) return html`<p class="note">${whenEmpty}</p>`
+  return html`<div class="table" role="region" aria-label="${label}" tabindex="0"><table>
+<thead><tr>${headings.map((heading, column) => html`<th scope="col"${numeric(rows[0]?.[column])}>${heading}</th>`)}</tr></thead>
+<tbody>
+${rows.map((row) => html`<tr>${row.map((cell) => html`<td${numeric(cell)}>${shown(cell)}</td>`)}</tr>\n`)}
+</tbody></table></div>`
+}
+
+function numeric(cell: Cell | undefined): Html | false {
+  return typeof cell === 'number' && html` class="number"`
+}
+
+function shown(cell: Cell): Html | string | number {
+  if (cell instanceof Date) return timeOf(cell.getTime())
+  return cell ?? '–'
+}
+
+/** A time in UTC, to the minute. */
+export function timeOf(ms: number): Html {
+  const iso = new Date(ms).toISOString()
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
+}
+
+/** A cell with a time that may be missing. */
+export function timeCell(ms: number | null): Cell {
+  return ms === null ? null : new Date(ms)
+}
+
+/** The same table for rows with forms: on a narrow screen, its rows are cards. */
+export function cardTable(
+  label: string,
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  whenEmpty: string,
+): Html {
+  if (rows.length === 0) return html`<p class="note">${whenEmpty}</p>`
+  // Browsers drop the roles of a table whose parts are displayed in another way.
+  return html`<table class="cards" role="table" aria-label="${label}">
+<thead role="rowgroup"><tr role="row">${headings.map((heading) => html`<th scope="col" role="columnheader">${heading}</th>`)}</tr></thead>
+<tbody role="rowgroup">
+${rows.map(
+  (row) =>
+    html`<tr role="row">${row.map((cell, column) => html`<td role="cell" data-label="${headings[column]}"><span>${shown(cell)}</span></td>`)}</tr>\n`,
+)}
+</tbody></table>`
+}
+
+/** The beginning of a day in UTC, or of the day after it; `undefined` unless the text is `YYYY-MM-DD`. */
+export function dayOf(text: string, later: 0 | 1): number | undefined {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  return Number.isNaN(day) ? undefined : day + later * 86_400_000
 }

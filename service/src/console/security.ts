@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { isProduction } from '../production.js'
-import { ConsoleError } from './console-error.js'
+import { ConsoleError } from './form.js'
 
 const POLICY = [
   "default-src 'none'",

@@ -1,7 +1,6 @@
 import type { Response } from 'express'
 import type { OperatorAccount } from '../operator/operator-account.js'
-import { layout } from './layout.js'
-import type { Reply } from './page.js'
+import { layout, type Reply } from './page.js'
 import { FRAMED_HEADERS, POLICY_WITH_SCRIPTS } from './security.js'
 
 /** Responds with a page, or leads to the next one. */

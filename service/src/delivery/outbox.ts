@@ -4,7 +4,7 @@ import { type Application, isTestPartition, type Senders } from '../application.
 import { describeError, type Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
-import { withTimeLimit } from '../time-limit.js'
+import { withTimeLimit } from '../time.js'
 import {
   ATTEMPT_TIMEOUT_MS,
   asDeliveryError,
@@ -16,9 +16,7 @@ import {
 } from './carrier.js'
 import { type Channel, type Message, messageLogFields, type QueuedMessage } from './message.js'
 import { countryOfMessage, type EnqueueDetails, type OutboxTable, outboxTable } from './outbox-table.js'
-import { pollTimer } from './poll-timer.js'
-import type { AttemptRecord } from './record-outcomes.js'
-import { retryDelay } from './retry-schedule.js'
+import { type AttemptRecord, retryDelay } from './record-outcomes.js'
 
 const ANSWER_WITHIN_MS = 3_000
 const POLL_INTERVAL_MS = 5_000
@@ -243,4 +241,34 @@ async function combinedOutcome(attempts: readonly Promise<Outcome>[], withinMs: 
   clearTimeout(timer)
   const find = (wanted: Outcome['outcome']) => outcomes.find(({ outcome }) => outcome === wanted)
   return find('failed') ?? find('queued') ?? { outcome: 'sent' }
+}
+
+/** A timer that fires at the earliest of the times it was scheduled for, and does not keep the process alive. */
+export interface PollTimer {
+  scheduleIn(delayMs: number): void
+  /** Cancels the timer for good. */
+  stop(): void
+}
+
+export function pollTimer(poll: () => void): PollTimer {
+  let timer: NodeJS.Timeout | undefined
+  let firesAt = Number.POSITIVE_INFINITY
+  let stopped = false
+  return {
+    scheduleIn(delayMs) {
+      const at = performance.now() + delayMs
+      // Rescheduling to a later time would let a series of failures postpone the poll forever.
+      if (stopped || at >= firesAt) return
+      clearTimeout(timer)
+      firesAt = at
+      timer = setTimeout(() => {
+        firesAt = Number.POSITIVE_INFINITY
+        poll()
+      }, delayMs).unref()
+    },
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
 }

@@ -1,5 +1,5 @@
+import { StoreUnavailableError } from '../store/outages.js'
 import { queryOne, type Transactions } from '../store/store.js'
-import { StoreUnavailableError } from '../store/store-unavailable.js'
 import { KEPT_MS, SLOTS, slotTable } from './outbox-slots.js'
 
 const BATCH_SIZE = 1_000

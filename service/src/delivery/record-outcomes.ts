@@ -1,10 +1,9 @@
-import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/message-events.js'
-import { statement } from '../store/statement.js'
-import type { Queries } from '../store/store.js'
+import { setTimeout as wait } from 'node:timers/promises'
+import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
+import { type Queries, statement } from '../store/store.js'
 import type { DeliveryFault } from './carrier.js'
 import type { QueuedMessage } from './message.js'
 import { SLOTS } from './outbox-slots.js'
-import { writeTogether } from './write-together.js'
 
 const MAX_CARRIER_ID_LENGTH = 128
 /** The longest text of a carrier that is kept. */
@@ -101,4 +100,65 @@ export function recordOutcomes(queries: Queries): RecordOutcome {
     if (!write) throw new RangeError(`The outbox has no partition ${slot}.`)
     await write({ application, id, leasedUntil, state, carrier, carrierId, fault, detail, price, now })
   }
+}
+
+const FIRST_DELAY_MS = 2_000
+const MAX_DELAY_MS = 600_000
+
+/** The last attempt is made so long before a message expires, because its user needs time to enter the code. */
+const BEFORE_EXPIRY_MS = 20_000
+
+/**
+ * The delay before the next attempt to deliver a message: twice as long after each attempt, up to ten minutes, until
+ * shortly before the message expires, and not before the carrier allows it (`retryAfterMs`). `undefined` when no attempt
+ * is left.
+ */
+export function retryDelay(
+  { attempts, expiresAt }: Pick<QueuedMessage, 'attempts' | 'expiresAt'>,
+  now: number,
+  retryAfterMs = 0,
+): number | undefined {
+  const leftMs = expiresAt - BEFORE_EXPIRY_MS - now
+  const backoffMs = Math.min(FIRST_DELAY_MS * 2 ** attempts, MAX_DELAY_MS)
+  // Jitter spreads the retries of messages that failed together.
+  const delayMs = Math.round(
+    Math.max(backoffMs * (0.8 + Math.random() * 0.4), retryAfterMs * (1 + Math.random() * 0.1)),
+  )
+  if (delayMs <= leftMs) return delayMs
+  return leftMs >= FIRST_DELAY_MS && leftMs >= retryAfterMs ? leftMs : undefined
+}
+
+/**
+ * Writes items together: those that come while a write is in progress wait for it, and then share the next one. Each call
+ * resolves when its own item is written, and rejects when the write of its group fails. With `collectMs`, each write also waits
+ * that long for more items, where nobody waits for the result.
+ */
+export function writeTogether<Item>(
+  write: (items: readonly Item[]) => Promise<unknown>,
+  { maxItems, collectMs = 0 }: { readonly maxItems: number; readonly collectMs?: number },
+): (item: Item) => Promise<void> {
+  let waiting: { readonly item: Item; resolve(): void; reject(error: unknown): void }[] = []
+  let writing = false
+
+  async function writeAll(): Promise<void> {
+    writing = true
+    while (waiting.length > 0) {
+      if (collectMs > 0) await wait(collectMs)
+      const group = waiting.slice(0, maxItems)
+      waiting = waiting.slice(maxItems)
+      try {
+        await write(group.map(({ item }) => item))
+        for (const { resolve } of group) resolve()
+      } catch (error) {
+        for (const { reject } of group) reject(error)
+      }
+    }
+    writing = false
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      if (!writing) void writeAll()
+    })
 }

@@ -1,5 +1,5 @@
 import { maskContact } from 'countersign/protocol'
-import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/message-events.js'
+import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
 import { type Queries, queryOne } from '../store/store.js'
 import type { Channel } from './message.js'
 
@@ -81,4 +81,13 @@ export async function recordReport(
 function mailboxOf(recipient: string | undefined): readonly (string | null)[] {
   const email = recipient?.toLowerCase()
   return email ? [email, maskContact({ kind: 'email', email })] : [null, null]
+}
+
+/** Whether the owner of a mailbox reported a mail of the application as spam, so that it gets no more of them. */
+export async function hasComplained(queries: Queries, application: string, email: string): Promise<boolean> {
+  const rows = await queries.query('SELECT FROM mail_complaint WHERE application = $1 AND email = $2', [
+    application,
+    email.toLowerCase(),
+  ])
+  return rows.length > 0
 }

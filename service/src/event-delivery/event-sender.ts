@@ -1,11 +1,10 @@
 import type { LookupFunction } from 'node:net'
-import { pollTimer } from '../delivery/poll-timer.js'
+import { pollTimer } from '../delivery/outbox.js'
 import { describeError, type Logger } from '../log/logger.js'
-import { accountReference } from '../secrets/account-reference.js'
 import type { Keys } from '../secrets/keys.js'
+import { accountReference } from '../secrets/references.js'
 import type { Store } from '../store/store.js'
-import { type AttemptedEvent, attemptEvent } from './attempt-event.js'
-import { eventAgents } from './event-agents.js'
+import { type AttemptedEvent, attemptEvent, eventAgents } from './deliver-event.js'
 import { type DueEvent, takeDueEvents } from './event-table.js'
 
 const POLL_INTERVAL_MS = 5_000

@@ -1,6 +1,5 @@
 import type { webhooks } from 'countersign/protocol'
-import { statement } from '../store/statement.js'
-import type { Queries } from '../store/store.js'
+import { type Queries, statement } from '../store/store.js'
 
 /**
  * CTEs that write an event for each row of `source` to every endpoint of the application that asked for its type, so that the event
@@ -52,4 +51,20 @@ export async function writeEvent(
 ): Promise<void> {
   const parameters = { application, account: account ?? null, type, data: JSON.stringify(data), now }
   await tx.query(WRITE.text, WRITE.values(parameters))
+}
+
+/** What a statement on the outbox returns for `writeMessageEventsSql`. */
+export const MESSAGE_COLUMNS = `outbox.application, outbox.account, outbox.id, outbox.challenge, outbox.channel, outbox.masked,
+    outbox.carrier, outbox.fault, outbox.state, outbox.updated_at AS at`
+
+/**
+ * CTEs that write the events of messages that arrived, or that did not. `rows` is the CTE that returned `MESSAGE_COLUMNS` of the
+ * changed messages; those that are queued or sent are no events.
+ */
+export function writeMessageEventsSql(rows: string): string {
+  return writeEventsSql(`(SELECT application, account, type, at, jsonb_build_object('message', jsonb_strip_nulls(
+      jsonb_build_object('id', id, 'challenge', challenge, 'channel', channel, 'to', masked, 'carrier', carrier,
+        'reason', CASE WHEN type = 'message.failed' THEN fault END))) AS data
+    FROM (SELECT *, CASE WHEN state = 'delivered' THEN 'message.delivered' ELSE 'message.failed' END AS type FROM ${rows}
+      WHERE state IN ('delivered', 'failed', 'refused', 'expired')) AS message)`)
 }

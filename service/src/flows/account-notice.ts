@@ -7,7 +7,7 @@ import { chooseLanguage } from '../message-texts/catalogue.js'
 import { noticeMessage, type Recipient } from '../message-texts/compose.js'
 import type { Queries } from '../store/store.js'
 import type { FlowContext } from './context.js'
-import { refuseRecipient } from './recipients.js'
+import { refuseRecipient } from './send-code.js'
 
 const DAY_MS = 86_400_000
 

@@ -1,26 +1,28 @@
 import type { keyTypes } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
 import { findKey, type KeyRow, keyFactor, keyFrom } from '../accounts/account-key.js'
-import type { Attempt, AttemptResult } from '../accounts/attempt.js'
-import { attemptKey } from '../accounts/key-attempt.js'
-import { consumeKeyChallenge } from '../accounts/key-challenge.js'
+import { type Attempt, type AttemptResult, attemptKey } from '../accounts/attempt.js'
+import { consumeKeyChallenge } from '../accounts/challenge.js'
 import type { Application, RelyingPartySettings } from '../application.js'
 import { relyingPartyFor } from '../applications/offered-methods.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import type { LogEvent } from '../log/logger.js'
 import { factorDisabled, locked } from '../refusals.js'
-import type { AuthenticateKeyInput } from '../requests/key-inputs.js'
-import { accountReference } from '../secrets/account-reference.js'
-import { simulatedVerdict } from '../test-mode/simulated-outcomes.js'
+import type { AuthenticateKeyInput } from '../requests/inputs.js'
+import { accountReference } from '../secrets/references.js'
+import { simulatedVerdict } from '../test-mode/simulated-carrier.js'
 import { TEST_KEY } from '../test-mode/test-key.js'
-import type { AuthenticatorData } from '../webauthn/authenticator-data.js'
-import { bytesFrom } from '../webauthn/base64url.js'
-import { type ClientData, faultInClientData, readClientData } from '../webauthn/client-data.js'
+import {
+  type AuthenticatorData,
+  bytesFrom,
+  type ClientData,
+  faultInClientData,
+  readClientData,
+} from '../webauthn/authenticator-data.js'
 import { isSignedBy, readAssertion } from '../webauthn/verify-assertion.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
-import { lockEvent, writeEventOfAttempt } from './attempt-event.js'
 import type { FlowContext } from './context.js'
-import { countAttempt } from './count-verification.js'
+import { countAttempt, lockEvent, writeEventOfAttempt } from './count-verification.js'
 
 /** What an assertion proves, apart from its signature counter. */
 type Assertion =

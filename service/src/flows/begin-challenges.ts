@@ -1,5 +1,16 @@
-import { lockAccounts } from '../accounts/account.js'
-import { CHALLENGE_FIELDS, type ChallengeRow, repeatedIn, writeChallenges } from '../accounts/challenge.js'
+import { type Refused, VERIFY_TYPE } from 'countersign/protocol'
+import { lockAccounts, lockedForSeconds } from '../accounts/account.js'
+import {
+  CHALLENGE_FIELDS,
+  type ChallengeRow,
+  codeOf,
+  findActiveChallenge,
+  newChallenge,
+  type Owner,
+  repeatedChallenge,
+  repeatedIn,
+  writeChallenges,
+} from '../accounts/challenge.js'
 import {
   type BudgetParameters,
   type BudgetRow,
@@ -8,11 +19,17 @@ import {
   type CountedMessage,
   countMessages,
 } from '../accounts/count-messages.js'
+import { type BudgetedMessage, withinBudget } from '../accounts/message-budget.js'
 import type { Application } from '../application.js'
+import type { QueuedMessage } from '../delivery/message.js'
 import { insertMessages, MESSAGE_FIELDS, type PreparedMessages } from '../delivery/outbox-table.js'
+import { codeMessage, type Recipient } from '../message-texts/compose.js'
+import { factorDisabled, limited, locked } from '../refusals.js'
+import type { SendInput } from '../requests/inputs.js'
 import { perStore, runTogether, SHARED_STATEMENTS, type Sharing } from '../store/run-together.js'
-import { statement } from '../store/statement.js'
-import type { Store } from '../store/store.js'
+import { type Store, statement } from '../store/store.js'
+import { secondsUntil } from '../time.js'
+import type { FlowContext } from './context.js'
 
 /** A challenge to begin, or to repeat with another code. */
 export interface Beginning {
@@ -139,5 +156,95 @@ function sharingOf({ application, beginning: { challenge, counted } }: Request):
     ].join(' '),
     owner: `${id} ${challenge.account}`,
     keys: [...counted.counters, ...counted.traffic].map(({ scope, key }) => `${scope} ${key}`),
+  }
+}
+
+/** A challenge whose code is written to the outbox. */
+export interface Begun {
+  readonly outcome: 'begun'
+  readonly row: ChallengeRow
+  /** To be dispatched. */
+  readonly messages: QueuedMessage[]
+}
+
+/** Begins a challenge, or repeats the active one that the input names. It changes nothing when the message is refused. */
+export async function beginSending(
+  context: FlowContext,
+  application: Application,
+  input: SendInput,
+  recipients: readonly Recipient[],
+  now: number,
+): Promise<Begun | Refused> {
+  const { account, canonicalContact, transaction, challenge, purpose = 'sign-in' } = input
+  const owner: Owner = { account, canonicalContact, type: VERIFY_TYPE[input.method], transaction }
+  for (;;) {
+    const active =
+      challenge === undefined
+        ? undefined
+        : await findActiveChallenge(context.store, application, owner, { id: challenge, now })
+    const row = active
+      ? repeatedChallenge(application, active, now)
+      : newChallenge(context.keys, application, owner, { ...input, purpose, now })
+    const messages = prepareMessages(context, application, row, recipients, now)
+    const begun = {
+      challenge: row,
+      factor: `${owner.type}:${canonicalContact}`,
+      now,
+      messages: messages.fields,
+    }
+    const { row: found, result } = await withinBudget(
+      application,
+      { ...budgetedMessage(recipients, input), isCode: true },
+      now,
+      {
+        queries: context.store,
+        run: (counted, part) => beginChallenge(context.store, application, { ...begun, counted }, part),
+      },
+    )
+    if (found.locked_until > now) return locked(lockedForSeconds(found, now))
+    if (found.disabled) return factorDisabled
+    if (found.is_stale) continue
+    if (found.resend_at !== null && found.resend_at > now) return limited(secondsUntil(found.resend_at, now))
+    if (!result) throw new Error('The store did not look at the budgets of a message.')
+    context.onBudgets?.(result.budgets)
+    if (result.waitSeconds > 0) return limited(result.waitSeconds)
+    if (result.traffic) return context.phoneTraffic.refuse(application, result.traffic, now)
+    return { outcome: 'begun', row, messages: messages.queued }
+  }
+}
+
+function prepareMessages(
+  context: FlowContext,
+  application: Application,
+  row: ChallengeRow,
+  recipients: readonly Recipient[],
+  now: number,
+): PreparedMessages {
+  const content = {
+    code: codeOf(context.keys, application, row),
+    purpose: row.purpose,
+    secondsLeft: secondsUntil(row.expires_at, now),
+  }
+  const composed = recipients.map((recipient) => codeMessage(application, recipient, content))
+  const details = {
+    now,
+    expiresAt: row.expires_at,
+    account: row.account,
+    challenge: row.id,
+    request: context.requestId,
+  }
+  return context.outbox.prepare(application.id, composed, details)
+}
+
+/** What the messages to these recipients count against. */
+export function budgetedMessage(
+  recipients: readonly Recipient[],
+  caller: Pick<BudgetedMessage, 'account' | 'clientAddress'>,
+): Omit<BudgetedMessage, 'isCode'> {
+  return {
+    account: caller.account,
+    destinations: recipients.map(({ to }) => to.toLowerCase()),
+    clientAddress: caller.clientAddress,
+    phone: recipients.find(({ channel }) => channel !== 'email')?.to,
   }
 }

@@ -1,13 +1,21 @@
-import { type EnrollAppAnswer, formatUser } from 'countersign/protocol'
+import { type EnrollAppAnswer, formatUser, ServiceError } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
-import { storePendingSecret } from '../accounts/app-secret.js'
+import {
+  APP_FACTOR,
+  type ConfirmedSecret,
+  storeConfirmedSecret,
+  storePendingSecret,
+} from '../accounts/app-secret.js'
 import type { Application } from '../application.js'
 import { qrImage } from '../authenticator-app/qr-image.js'
 import { newAppSecret, otpauthUri } from '../authenticator-app/totp.js'
+import { writeEvent } from '../events/write-events.js'
+import { type Encoding, REFUSALS } from '../import/import-row.js'
+import { readSecret } from '../import/read-secret.js'
 import { locked } from '../refusals.js'
-import type { RequestUser } from '../requests/request-user.js'
-import { accountReference } from '../secrets/account-reference.js'
-import { simulatedRefusal } from '../test-mode/simulated-outcomes.js'
+import type { RequestUser } from '../requests/parse.js'
+import { accountReference } from '../secrets/references.js'
+import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
 import type { FlowContext } from './context.js'
 
 /** Creates a secret for an authenticator app. It proves nothing until its first valid code (R54). */
@@ -36,4 +44,63 @@ export async function enrollApp(
   })
   const uri = otpauthUri(secret, application.name, formatUser(input.contact))
   return { outcome: 'prepared', qr: `data:image/png;base64,${qrImage(uri)}`, uri, secret }
+}
+
+/** An authenticator secret of another system. */
+export interface ForeignSecret {
+  /** In base32, with or without padding, in either case, with or without spaces; or an `otpauth://` URI. */
+  readonly secret: string
+  /** How the secret is written. Defaults to `base32`. */
+  readonly encoding?: Encoding | undefined
+  /** `SHA1`, `SHA256` or `SHA512`. Defaults to `SHA1`. */
+  readonly algorithm?: string | undefined
+  /** 6 or 8. Defaults to 6. */
+  readonly digits?: number | undefined
+  /** The length of a step in seconds: 30 or 60. Defaults to 30. */
+  readonly period?: number | undefined
+  /** Accepts secrets of 80 to 127 bits too. Defaults to `false`. */
+  readonly allowWeak?: boolean | undefined
+}
+
+/**
+ * Binds an authenticator app whose secret comes from another system or from a demonstration. `kept`: the account
+ * already has an app, which is left unchanged.
+ */
+export async function importApp(
+  context: FlowContext,
+  application: Application,
+  input: RequestUser,
+  foreign: ForeignSecret,
+): Promise<'bound' | 'kept'> {
+  const secret = checked(foreign)
+  const { keys, store } = context
+  const bound = await store.transaction(async (tx) => {
+    await holdAccount(tx, application, input.account)
+    const now = Date.now()
+    const isNew = await storeConfirmedSecret(keys, tx, application, input.account, secret, now)
+    const data = { factor: APP_FACTOR, by: 'operator' }
+    const event = { application: application.id, account: input.account, type: 'factor.added', data } as const
+    if (isNew) await writeEvent(tx, event, now)
+    return isNew
+  })
+  if (!bound) return 'kept'
+  const account = accountReference(keys, application, input.account)
+  context.log({
+    level: 'info',
+    event: 'factor.imported',
+    application: application.id,
+    account,
+    factor: 'APP',
+  })
+  return 'bound'
+}
+
+function checked({ encoding = 'base32', ...foreign }: ForeignSecret): ConfirmedSecret {
+  const secret = readSecret(foreign, { encoding }, foreign.allowWeak === true)
+  if (typeof secret !== 'string') return secret
+  const why =
+    secret === 'weak'
+      ? 'The secret has fewer than 128 bits. To import it nevertheless, set allowWeak.'
+      : REFUSALS[secret]
+  throw new ServiceError('ERR_MFA_SERVICE_REQUEST', why)
 }

@@ -6,16 +6,15 @@ import {
   livePendingSecret,
   matchSealed,
 } from '../accounts/app-secret.js'
-import type { Attempt, AttemptResult } from '../accounts/attempt.js'
+import { type Attempt, type AttemptResult, attemptDeliveredCode } from '../accounts/attempt.js'
 import { attemptBackupCode, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
-import { attemptDeliveredCode } from '../accounts/delivered-code-attempt.js'
 import type { Application } from '../application.js'
 import { refuseType } from '../applications/offered-methods.js'
 import { clockStepsAt, matchStep, newAppSecret, type StepMatch } from '../authenticator-app/totp.js'
 import type { VerifyInput } from '../requests/inputs.js'
-import { hashedFormsOf, isBackupShaped } from '../secrets/backup-code.js'
+import { hashedFormsOf, isBackupShaped } from '../secrets/codes.js'
 import type { Queries } from '../store/store.js'
-import { isAlwaysValid } from '../test-mode/simulated-outcomes.js'
+import { isAlwaysValid } from '../test-mode/simulated-carrier.js'
 import type { FlowContext } from './context.js'
 
 /** The kind of code as which a code is evaluated. */

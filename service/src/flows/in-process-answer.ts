@@ -2,9 +2,8 @@ import { formatUser, rows, ServiceError, type UserRequest } from 'countersign/pr
 import type { Application } from '../application.js'
 import { parseVerb } from '../requests/inputs.js'
 import type { Parsed } from '../requests/parse.js'
-import { EngineError } from '../transcription/engines/engine-error.js'
-import type { FlowContext } from './context.js'
-import { ACCOUNT_BUSY_SECONDS } from './requests-under-way.js'
+import { EngineError } from '../transcription/engines/transcriber.js'
+import { ACCOUNT_BUSY_SECONDS, type FlowContext } from './context.js'
 import { takesBody, type VerbFlow } from './verb-flows.js'
 
 /** The parameters of the HTTP API that name a user. */

@@ -1,12 +1,11 @@
 import type { Refused } from 'countersign/protocol'
 import { HALVINGS, type TrafficRefusal, trafficFreeAt, trafficKeys } from '../accounts/phone-traffic.js'
 import type { Application } from '../application.js'
-import { writeTogether } from '../delivery/write-together.js'
+import { writeTogether } from '../delivery/record-outcomes.js'
 import { describeError, type Logger } from '../log/logger.js'
 import { contactRefused, limited } from '../refusals.js'
-import { secondsUntil } from '../seconds-until.js'
-import { statement } from '../store/statement.js'
-import { queryOne, type Store } from '../store/store.js'
+import { queryOne, type Store, statement } from '../store/store.js'
+import { secondsUntil } from '../time.js'
 
 const DAY_MS = 86_400_000
 

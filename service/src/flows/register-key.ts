@@ -1,16 +1,37 @@
-import { isAccountAddress, type keyTypes } from 'countersign/protocol'
-import { holdAccount, lockedForSeconds } from '../accounts/account.js'
-import { insertKey, type KeyRow, keyFactor, keyFrom, listKeys } from '../accounts/account-key.js'
-import { consumeKeyChallenge } from '../accounts/key-challenge.js'
+import {
+  type Contact,
+  formatUser,
+  isAccountAddress,
+  type KeyMethod,
+  type keyTypes,
+  type Refused,
+} from 'countersign/protocol'
+import { findAccount, holdAccount, lockedForSeconds } from '../accounts/account.js'
+import {
+  insertKey,
+  type KeyRow,
+  keyFactor,
+  keyFrom,
+  listKeys,
+  obtainUserHandle,
+} from '../accounts/account-key.js'
+import { consumeKeyChallenge, createKeyChallenge, KEY_CHALLENGE_MS } from '../accounts/challenge.js'
 import type { Application, RelyingPartySettings } from '../application.js'
+import { relyingPartyFor } from '../applications/offered-methods.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { writeEvent } from '../events/write-events.js'
 import { locked, tooManyKeys } from '../refusals.js'
-import type { RegisterKeyInput } from '../requests/key-inputs.js'
-import { accountReference } from '../secrets/account-reference.js'
+import type {
+  KeyAuthenticationOptionsInput,
+  KeyRegistrationOptionsInput,
+  RegisterKeyInput,
+} from '../requests/inputs.js'
+import { accountReference } from '../secrets/references.js'
+import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
 import { isTestKey, TEST_KEY } from '../test-mode/test-key.js'
-import { faultInClientData, readClientData } from '../webauthn/client-data.js'
+import { faultInClientData, readClientData } from '../webauthn/authenticator-data.js'
 import { nameForKey } from '../webauthn/names.js'
+import { creationOptions, requestOptions } from '../webauthn/options.js'
 import {
   type Credential,
   type RegistrationVerdict,
@@ -18,7 +39,6 @@ import {
 } from '../webauthn/verify-registration.js'
 import { writeNotice } from './account-notice.js'
 import type { FlowContext } from './context.js'
-import { keyRelyingParty } from './key-relying-party.js'
 
 interface Stored {
   readonly answer: keyTypes.RegisterKeyAnswer
@@ -125,4 +145,78 @@ function logRegistration(
   if (answer.outcome === 'registered') return log({ level: 'info', event: 'factor.bound', ...fields })
   const reason = answer.outcome === 'invalid' ? answer.fault : answer.refusal.reason
   log({ level: 'info', event: 'key.refused', ...fields, reason })
+}
+
+const expiresInSeconds = KEY_CHALLENGE_MS / 1000
+const timeoutMs = KEY_CHALLENGE_MS
+
+/** Creates the challenge of a registration, and the account's user id for its keys. */
+export async function prepareKeyRegistration(
+  { store }: FlowContext,
+  application: Application,
+  input: KeyRegistrationOptionsInput,
+): Promise<keyTypes.KeyOptionsAnswer> {
+  const relyingParty = keyRelyingParty(application, input)
+  if ('outcome' in relyingParty) return relyingParty
+  const now = Date.now()
+  const { account: name, method, transaction, userName = formatUser(input.contact) } = input
+  return store.transaction(async (tx): Promise<keyTypes.KeyOptionsAnswer> => {
+    const seconds = lockedForSeconds(await holdAccount(tx, application, name), now)
+    if (seconds > 0) return locked(seconds)
+    const keys = await listKeys(tx, application, name)
+    if (keys.length >= application.limits.keysPerAccount) return tooManyKeys
+    const userHandle = await obtainUserHandle(tx, application, name)
+    const ceremony = { account: name, method, purpose: 'registration', transaction } as const
+    const options = creationOptions(relyingParty, application.keyPolicy, {
+      method,
+      challenge: await createKeyChallenge(tx, application, ceremony, now),
+      user: { id: userHandle, name: userName },
+      exclude: keys.filter((key) => key.method === method),
+      timeoutMs,
+    })
+    return { outcome: 'prepared', options, expiresInSeconds }
+  })
+}
+
+/** Creates the challenge of an assertion, for the account's keys of one kind. */
+export async function prepareKeyAuthentication(
+  { store }: FlowContext,
+  application: Application,
+  input: KeyAuthenticationOptionsInput,
+): Promise<keyTypes.KeyOptionsAnswer> {
+  const relyingParty = keyRelyingParty(application, input)
+  if ('outcome' in relyingParty) return relyingParty
+  const now = Date.now()
+  const { account: name, method, purpose, transaction } = input
+  const account = await findAccount(store, application, name)
+  const seconds = account ? lockedForSeconds(account, now) : 0
+  if (seconds > 0) return locked(seconds)
+  const keys = await listKeys(store, application, name)
+  const testKeys = application.mode === 'test' ? [{ id: TEST_KEY.id, transports: [] }] : []
+  const ceremony = { account: name, method, purpose, transaction }
+  const options = requestOptions(relyingParty, application.keyPolicy, {
+    method,
+    challenge: await createKeyChallenge(store, application, ceremony, now),
+    allow: [...keys.filter((key) => key.method === method), ...testKeys],
+    timeoutMs,
+  })
+  return { outcome: 'prepared', options, expiresInSeconds }
+}
+
+/** The relying party of a ceremony with a key, unless the application does not offer the method or test mode simulates a refusal. */
+export function keyRelyingParty(
+  application: Application,
+  { contact, method }: { readonly contact: Contact; readonly method: KeyMethod },
+): RelyingPartySettings | Refused {
+  return simulatedRefusal(application, contact) ?? relyingPartyFor(application, method)
+}
+
+/** The relying party of an application as its pages publish it; `undefined` if it has none. */
+export async function publishedRelyingParty(
+  _context: FlowContext,
+  { relyingParty }: Application,
+): Promise<keyTypes.RelyingParty | undefined> {
+  if (!relyingParty) return undefined
+  const { topOrigins: _topOrigins, ...published } = relyingParty
+  return published
 }

@@ -1,14 +1,17 @@
-import type { RemoveFactorAnswer, VERBS } from 'countersign/protocol'
+import type { AccountFactors, RemoveFactorAnswer, VERBS } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
+import { readAccountFactors } from '../accounts/account-factors.js'
 import { removeAppSecret } from '../accounts/app-secret.js'
 import { removeBackupSet } from '../accounts/backup-set.js'
 import type { Application } from '../application.js'
+import { offeredKeyMethods } from '../applications/offered-methods.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { writeEvent } from '../events/write-events.js'
 import { locked } from '../refusals.js'
 import type { VerbInput } from '../requests/inputs.js'
-import { accountReference } from '../secrets/account-reference.js'
-import { simulatedRefusal } from '../test-mode/simulated-outcomes.js'
+import type { RequestUser } from '../requests/parse.js'
+import { accountReference } from '../secrets/references.js'
+import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
 import { writeNotice } from './account-notice.js'
 import type { FlowContext } from './context.js'
 
@@ -41,4 +44,13 @@ export async function removeFactor(
     context.log({ level: 'info', event: 'factor.removed', application: application.id, account, factor })
   }
   return answer
+}
+
+/** The factors that an account has: its authenticator app, its backup codes for the contact, and when they were last used. */
+export async function accountFactors(
+  { store }: Pick<FlowContext, 'store'>,
+  application: Application,
+  input: RequestUser,
+): Promise<AccountFactors> {
+  return readAccountFactors(store, application, input, offeredKeyMethods(application))
 }

@@ -1,12 +1,17 @@
-import type { SendAnswer } from 'countersign/protocol'
+import type { Contact, DeliveredMethod, Refused, SendAnswer } from 'countersign/protocol'
 import type { Application } from '../application.js'
-import { undelivered } from '../refusals.js'
+import { refuseMethod } from '../applications/offered-methods.js'
+import { type PhoneRefusal, refusePhone } from '../contacts/phone.js'
+import type { Channel } from '../delivery/message.js'
+import { chooseLanguage } from '../message-texts/catalogue.js'
+import type { Recipient } from '../message-texts/compose.js'
+import { contactRefused, methodOff, undelivered } from '../refusals.js'
 import type { SendInput } from '../requests/inputs.js'
-import { secondsUntil } from '../seconds-until.js'
-import { accountReference } from '../secrets/account-reference.js'
-import { beginSending } from './begin-sending.js'
+import { accountReference } from '../secrets/references.js'
+import { isSimulated, simulatedRefusal } from '../test-mode/simulated-carrier.js'
+import { secondsUntil } from '../time.js'
+import { beginSending } from './begin-challenges.js'
 import type { FlowContext } from './context.js'
-import { recipientsOf } from './recipients.js'
 
 /** Creates a challenge and delivers its code, or delivers the code of an active challenge again. */
 export async function sendCode(
@@ -41,4 +46,36 @@ export async function sendCode(
     resendInSeconds: secondsUntil(row.resend_at, now),
     ...(outbox.reports(application, begun.messages) && { deliveryReports: true }),
   }
+}
+
+/** The recipients of a method's messages (one, or two for DUAL), or why nothing can be sent. */
+export function recipientsOf(
+  context: FlowContext,
+  application: Application,
+  method: DeliveredMethod,
+  to: { readonly contact: Contact; readonly locale: string | undefined },
+): readonly Recipient[] | Refused {
+  const refusal = simulatedRefusal(application, to.contact) ?? refuseMethod(application, method)
+  if (refusal) return refusal
+  const locale = chooseLanguage(to.locale, application.locale)
+  const recipients = addressesOf(method, to.contact).map((address) => ({ ...address, locale }))
+  if (recipients.some(({ channel }) => !context.outbox.serves(application, channel))) return methodOff
+  const refused = recipients.map((recipient) => refuseRecipient(application, recipient)).find(Boolean)
+  return refused ? contactRefused(refused.detail) : recipients
+}
+
+/** Why an application sends nothing to a recipient; `undefined` for every mailbox and for an allowed phone number. */
+export function refuseRecipient(
+  application: Application,
+  { channel, to }: Pick<Recipient, 'channel' | 'to'>,
+): PhoneRefusal | undefined {
+  if (channel === 'email' || isSimulated(application, to)) return undefined
+  return refusePhone(to, channel, application.countries)
+}
+
+function addressesOf(method: DeliveredMethod, contact: Contact): { channel: Channel; to: string }[] {
+  if (contact.kind === 'email') return [{ channel: 'email', to: contact.email }]
+  const channel = method === 'dual' || method === 'email' ? 'sms' : method
+  const phone = { channel, to: contact.phone }
+  return contact.kind === 'dual' ? [{ channel: 'email', to: contact.email }, phone] : [phone]
 }

@@ -1,18 +1,19 @@
 import { KEY_VERBS, type keyTypes, type MfaService, type rows, VERBS } from 'countersign/protocol'
 import type { Application } from '../application.js'
-import { deliveryState } from '../delivery/delivery-state.js'
+import { deliveryState } from '../delivery/message.js'
 import type { VerbInput, VerbWithBody } from '../requests/inputs.js'
-import { accountFactors } from './account-factors.js'
 import { authenticateKey } from './authenticate-key.js'
+import { createBackupCodes, sendBackupCodes } from './backup-codes.js'
 import type { FlowContext } from './context.js'
-import { createBackupCodes } from './create-backup-codes.js'
 import { enrollApp } from './enroll-app.js'
-import { publishedRelyingParty } from './key-relying-party.js'
 import { listAccountKeys, removeAccountKey, renameAccountKey } from './manage-keys.js'
-import { prepareKeyAuthentication, prepareKeyRegistration } from './prepare-key.js'
-import { registerKey } from './register-key.js'
-import { removeFactor } from './remove-factor.js'
-import { sendBackupCodes } from './send-backup-codes.js'
+import {
+  prepareKeyAuthentication,
+  prepareKeyRegistration,
+  publishedRelyingParty,
+  registerKey,
+} from './register-key.js'
+import { accountFactors, removeFactor } from './remove-factor.js'
 import { sendCode } from './send-code.js'
 import { verifyCode } from './verify-code.js'
 

@@ -1,8 +1,8 @@
-import type { RequestHandler } from 'express'
+import type { RequestHandler, Response } from 'express'
 import type { Logger } from '../log/logger.js'
 import { applicationIdOf } from './authenticate.js'
+import { requestId } from './headers.js'
 import { problem } from './problem.js'
-import { requestId } from './request-id.js'
 
 /** When a caller may try again; the service recovers by itself within this time of the database's return. */
 export const UNAVAILABLE_FOR_SECONDS = 5
@@ -32,4 +32,11 @@ export function answerWithin(limitMs: number, log: Logger): RequestHandler {
 /** Ends requests that were answered by `answerWithin`, before anything is done for them. */
 export const unlessAnswered: RequestHandler = function stopAnswered(_request, response, next) {
   if (!response.headersSent) next()
+}
+
+/** Aborts when the caller closes the connection before the response is sent. */
+export function callerGoneSignal(response: Response): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort(new Error('The caller closed the connection.')))
+  return gone.signal
 }

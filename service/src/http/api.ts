@@ -6,26 +6,27 @@ import { takesBody, VERB_FLOWS } from '../flows/verb-flows.js'
 import type { IdempotentRequests } from '../idempotency/idempotent-requests.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Readiness } from '../readiness.js'
-import type { ReportSources } from '../reports/report-source.js'
-import { refuseAmbiguousHeaders } from './ambiguous-headers.js'
+import type { ReportSources } from '../receipts/report-source.js'
 import { answerWithin, unlessAnswered } from './answer-within.js'
 import { authenticate, type FindApplication } from './authenticate.js'
 import { bodyReader } from './body.js'
 import { errorHandler } from './error-handler.js'
 import { flowRoute } from './flow-route.js'
+import { refuseAmbiguousHeaders } from './headers.js'
 import { onceByKey } from './idempotency-key.js'
 import { observeRequests } from './observe-requests.js'
 import { apiDocument } from './openapi/document.js'
 import { PUBLIC_URL, problem } from './problem.js'
-import { health, readiness } from './routes/health.js'
-import { type Inboxes, inboxRoute } from './routes/inbox.js'
-import { metricsRoute } from './routes/metrics.js'
-import { docsRoute, documentRoute, streamDocumentRoute } from './routes/openapi.js'
-import { problemList, problemPage } from './routes/problems.js'
-import { reportsRoute } from './routes/reports.js'
-import { ticketRoute } from './routes/tickets.js'
-import { transcribeRoute } from './routes/transcribe.js'
-import { createJobRoute, deleteJobRoute, showJobRoute } from './routes/transcription-jobs.js'
+import { health, metricsRoute, readiness } from './routes/health.js'
+import { type Inboxes, inboxRoute, reportsRoute } from './routes/messages.js'
+import { docsRoute, documentRoute, problemList, problemPage, streamDocumentRoute } from './routes/openapi.js'
+import {
+  createJobRoute,
+  deleteJobRoute,
+  showJobRoute,
+  ticketRoute,
+  transcribeRoute,
+} from './routes/transcribe.js'
 import { upgradeRequired } from './routes/upgrade-required.js'
 import { eraseRoute, exportRoute, usersRoute } from './routes/users.js'
 

@@ -1,5 +1,6 @@
-import type { Request, RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Application } from '../application.js'
+import { ACCOUNT_BUSY_SECONDS, type FlowContext } from '../flows/context.js'
 import { problem } from './problem.js'
 
 /** Finds the application that an API key belongs to (R85, R86). */
@@ -37,4 +38,24 @@ export function callingApplication(request: Request): Application {
   const application = applicationOf.get(request)
   if (!application) throw new Error('A route was reached without an API key.')
   return application
+}
+
+/**
+ * Runs `work` for a request about an account of the calling application. Refuses the request if as many of the account are under way
+ * as this process allows (R139).
+ */
+export async function forAccount(
+  { underWay }: Pick<FlowContext, 'underWay'>,
+  account: string,
+  request: Request,
+  response: Response,
+  work: () => Promise<void>,
+): Promise<void> {
+  const leave = underWay.enter(callingApplication(request), account)
+  if (!leave) return problem(response, 'account_busy', { retryAfterSeconds: ACCOUNT_BUSY_SECONDS })
+  try {
+    await work()
+  } finally {
+    leave()
+  }
 }

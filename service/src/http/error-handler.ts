@@ -1,11 +1,11 @@
 import type { ErrorRequestHandler } from 'express'
 import { describeError, type Logger } from '../log/logger.js'
-import { StoreUnavailableError } from '../store/store-unavailable.js'
+import { StoreUnavailableError } from '../store/outages.js'
 import { UNAVAILABLE_FOR_SECONDS } from './answer-within.js'
+import { InvalidBodyError, UNPARSABLE } from './body.js'
 import { eventStreamOf } from './event-stream.js'
-import { InvalidBodyError, UNPARSABLE } from './parse-body.js'
+import { requestId } from './headers.js'
 import { problem } from './problem.js'
-import { requestId } from './request-id.js'
 
 /** Responds to errors without revealing internals (R84). */
 export function errorHandler(log: Logger): ErrorRequestHandler {

@@ -3,11 +3,9 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { FlowContext } from '../flows/context.js'
 import { takesBody, type VerbFlow } from '../flows/verb-flows.js'
 import { parseVerb } from '../requests/inputs.js'
-import { forAccount } from './account-request.js'
-import { callingApplication } from './authenticate.js'
+import { callingApplication, forAccount } from './authenticate.js'
+import { rateLimitHeaders, requestId } from './headers.js'
 import { type ProblemDetails, problem, refuse } from './problem.js'
-import { rateLimitHeaders } from './rate-limit-headers.js'
-import { requestId } from './request-id.js'
 
 /** The result of a flow: the body of a success, or a function that responds with a refusal. */
 export type Outcome = { readonly body: object } | { readonly refuse: () => void }

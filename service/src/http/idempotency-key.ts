@@ -1,8 +1,8 @@
 import type { IdempotentRequests } from '../idempotency/idempotent-requests.js'
 import { describeError, type Logger } from '../log/logger.js'
 import { type Once, respond } from './flow-route.js'
+import { requestId } from './headers.js'
 import { problem } from './problem.js'
-import { requestId } from './request-id.js'
 
 const HEADER = 'Idempotency-Key'
 const FORMAT = /^[\x21-\x7e]{1,128}$/

@@ -1,9 +1,9 @@
 import type { Request, RequestHandler } from 'express'
 import type { Logger } from '../log/logger.js'
-import type { RequestObserver } from '../metrics/request-metrics.js'
+import type { RequestObserver } from '../metrics/event-metrics.js'
 import { applicationIdOf } from './authenticate.js'
+import { requestId } from './headers.js'
 import { problemOf } from './problem.js'
-import { requestId } from './request-id.js'
 
 /** Routes that are called every few seconds; only their failures are logged. */
 const PROBES = ['/healthz', '/readyz', '/metrics']

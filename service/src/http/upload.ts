@@ -1,15 +1,15 @@
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { Request } from 'express'
 import { parseTranscribe } from '../requests/inputs.js'
-import { withTimeLimit } from '../time-limit.js'
+import { withTimeLimit } from '../time.js'
 import type { SpeechOptions } from '../transcription/engines/transcriber.js'
 import {
   fetchFailed,
   InvalidSourceError,
   type Received,
   type RecordingSource,
+  saveRecording,
 } from '../transcription/sources/recording-source.js'
-import { saveRecording } from '../transcription/sources/save-recording.js'
 
 const UPLOAD_TIMEOUT_MS = 60_000
 /** The fields that say something about the speech or the transcript. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Keys, mac } from '../secrets/keys.js'
-import { statement } from '../store/statement.js'
-import { queryOne, type Store } from '../store/store.js'
+import { queryOne, type Store, statement } from '../store/store.js'
 
 const RETENTION_MS = 24 * 3_600_000
 // Longer than any request takes: after that, the process that handles the request counts as dead.

@@ -1,4 +1,4 @@
-import { parseAccount } from '../requests/account-input.js'
+import { parseAccount } from '../requests/inputs.js'
 import type { Encoding, ImportRow, ImportSource, Refusal, SourceRow } from './import-row.js'
 import { readSecret, type SecretDefaults } from './read-secret.js'
 import { type AccountFields, rowsOf, SOURCES } from './sources.js'

@@ -1,4 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Carrier } from '../delivery/carrier.js'
+import type { Channel } from '../delivery/message.js'
 import type { LogEvent, Logger } from '../log/logger.js'
 
 const VERDICTS: Readonly<Record<string, string>> = {
@@ -80,4 +82,56 @@ export function eventCounter(registry: Registry): Logger {
 /** The outcome, or for a refusal its reason. */
 function outcomeOf(outcome: string, event: LogEvent): string {
   return outcome === 'refused' ? (event.reason ?? outcome) : outcome
+}
+
+type Carriers = Readonly<Partial<Record<Channel, Carrier>>>
+
+/** Returns the same carriers; the duration of each handover is measured. */
+export function timedCarriers(registry: Registry): (carriers: Carriers) => Carriers {
+  const times = new Histogram({
+    name: 'countersign_delivery_seconds',
+    help: 'Time to hand a message over to its carrier, by channel and outcome (sent, failed)',
+    labelNames: ['channel', 'outcome'],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
+    registers: [registry],
+  })
+  const timed = (carrier: Carrier): Carrier => ({
+    ...carrier,
+    async deliver(message, signal) {
+      const start = performance.now()
+      const observe = (outcome: string) =>
+        times.observe({ channel: message.channel, outcome }, (performance.now() - start) / 1000)
+      try {
+        const receipt = await carrier.deliver(message, signal)
+        observe('sent')
+        return receipt
+      } catch (error) {
+        observe('failed')
+        throw error
+      }
+    },
+  })
+  return (carriers) =>
+    Object.fromEntries(
+      Object.entries(carriers).flatMap(([channel, carrier]) => (carrier ? [[channel, timed(carrier)]] : [])),
+    )
+}
+
+/** Records a request that was answered. `route` is its template, so that no label contains part of an address. */
+export type RequestObserver = (request: {
+  readonly method: string
+  readonly route: string
+  readonly status: number
+  readonly seconds: number
+}) => void
+
+export function requestTimes(registry: Registry): RequestObserver {
+  const times = new Histogram({
+    name: 'countersign_http_request_seconds',
+    help: 'Duration of requests by method, route and status',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 3, 10],
+    registers: [registry],
+  })
+  return ({ method, route, status, seconds }) => times.observe({ method, route, status }, seconds)
 }

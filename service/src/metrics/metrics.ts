@@ -3,9 +3,7 @@ import type { Carrier } from '../delivery/carrier.js'
 import type { Channel } from '../delivery/message.js'
 import type { Logger } from '../log/logger.js'
 import type { Store } from '../store/store.js'
-import { timedCarriers } from './delivery-metrics.js'
-import { eventCounter } from './event-metrics.js'
-import { type RequestObserver, requestTimes } from './request-metrics.js'
+import { eventCounter, type RequestObserver, requestTimes, timedCarriers } from './event-metrics.js'
 import { eventQueueDepth, pausedDestinations, poolUse, queueDepth, timedStore } from './store-metrics.js'
 
 /**

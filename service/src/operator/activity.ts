@@ -1,6 +1,6 @@
 import { ACTIVITY_COUNTS, type ActivityCount, ALL_APPLICATIONS } from '../activity/activity-table.js'
-import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
+import type { Actor } from './audited-change.js'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

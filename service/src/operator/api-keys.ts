@@ -3,10 +3,8 @@ import type { Mode } from '../application.js'
 import { hashApiKey, hintOf, newApiKey } from '../applications/api-key.js'
 import { writeEvent } from '../events/write-events.js'
 import { queryOne } from '../store/store.js'
-import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
-import { auditedChange } from './audited-change.js'
-import { OperatorError } from './operator-error.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 
 /** An API key in a list, without the key itself. */
 export interface KeySummary {

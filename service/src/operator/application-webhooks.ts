@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { OwnWebhook } from '../application.js'
-import { WEBHOOK_COLUMNS, type WebhookRow, webhookFrom } from '../applications/webhook-row.js'
-import { ownWebhookAgent } from '../carriers/own-webhook-address.js'
+import { WEBHOOK_COLUMNS, type WebhookRow, webhookFrom } from '../applications/directory.js'
+import { ownWebhookAgent } from '../carriers/webhook.js'
 import { CHANNELS, type Channel } from '../delivery/message.js'
 import type { Keys } from '../secrets/keys.js'
-import { seal } from '../secrets/seal.js'
-import { webhookIdentity } from '../secrets/seal-identity.js'
+import { seal, webhookIdentity } from '../secrets/seal.js'
 import { type Queries, queryOne, type Value } from '../store/store.js'
-import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
-import { auditedChange } from './audited-change.js'
-import { OperatorError } from './operator-error.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 
 const SECRET_BYTES = 32
 const MAX_URL_LENGTH = 1_000

@@ -1,5 +1,5 @@
 import { KEY_METHODS, type KeyMethod } from 'countersign/protocol'
-import { countLockedOut, type LockedOut } from '../accounts/locked-out.js'
+import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
 import { faultsInPolicy, keySettingsFrom } from '../applications/key-settings.js'
 import { sendersIn } from '../applications/sender-settings.js'
@@ -14,10 +14,8 @@ import {
 } from '../applications/settings.js'
 import { LIMIT_NAMES, LIMIT_RANGES, type Limits } from '../limits.js'
 import { type Queries, queryOne } from '../store/store.js'
-import type { Actor } from './actor.js'
-import { auditedChange } from './audited-change.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { describeLockedOut } from './locked-out-users.js'
-import { OperatorError } from './operator-error.js'
 
 /** A setting of an application. */
 export interface Setting {

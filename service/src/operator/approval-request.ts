@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { nameOfPartition, partitionOf } from '../application.js'
 import { type Queries, queryOne } from '../store/store.js'
-import type { Actor } from './actor.js'
+import { type Actor, OperatorError } from './audited-change.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
-import { OperatorError } from './operator-error.js'
 import { withGroupOf } from './operator-relations.js'
-import type { Role } from './role.js'
-import type { UserReference } from './user-reference.js'
-import { factorOf, maskedFactor } from './users.js'
+import type { Role } from './rights.js'
+import { factorOf, maskedFactor, type UserReference } from './users.js'
 
 /** How long a request can be approved. */
 const APPROVAL_MS = 3_600_000

@@ -1,7 +1,6 @@
 import { isTestPartition, nameOfPartition, partitionOf } from '../application.js'
-import { accountReference } from '../secrets/account-reference.js'
+import { accountReference } from '../secrets/references.js'
 import { queryOne, type Store } from '../store/store.js'
-import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
 import {
   type ApprovalAction,
@@ -19,13 +18,17 @@ import {
   takeRefused,
   type UserAction,
 } from './approval-request.js'
-import { auditedChange } from './audited-change.js'
-import { makeOperatorChange } from './operator-approvals.js'
-import type { Role } from './role.js'
+import { type Actor, auditedChange } from './audited-change.js'
+import {
+  type AskedOperatorApproval,
+  askOperatorApproval,
+  makeOperatorChange,
+  type NewOperatorApproval,
+} from './operator-approvals.js'
+import { hasSecondAdmin } from './operator-relations.js'
+import { eraseUser, type Role } from './rights.js'
 import { removeUserKey, unknownKey } from './user-keys.js'
-import { accountOf, maskedUser, type UserReference, unknownUser } from './user-reference.js'
-import { eraseUser } from './user-rights.js'
-import { disableFactor, factorOf } from './users.js'
+import { accountOf, disableFactor, factorOf, maskedUser, type UserReference, unknownUser } from './users.js'
 
 /** A change that an operator asks for. */
 export interface NewApproval {
@@ -147,5 +150,45 @@ function userOf({ application, account }: Pick<ApprovalRow, 'application' | 'acc
     mode: isTestPartition(application) ? 'test' : 'live',
     user: account.slice(account.indexOf(':') + 1),
     isAccount: account.startsWith('account:'),
+  }
+}
+
+/**
+ * Changes that need two operators of the console: one asks, another approves within an hour. Operators who count as one person do not
+ * approve each other's requests. They go by the accounts of the console, so `operator(name)` needs the email address of one.
+ */
+export interface ApprovalOperator {
+  /**
+   * Asks for a change. Throws an `OperatorError` when the user is unknown, the factor is not one, or this operator has not the role
+   * for it.
+   */
+  ask(user: UserReference, change: NewApproval): Promise<{ readonly id: string }>
+  /**
+   * Asks for a new operator, a new role or a reset. The link becomes valid when another administrator approves it. Throws an
+   * `OperatorError` when the operator is unknown, or this one is no administrator.
+   */
+  askOperatorChange(change: NewOperatorApproval): Promise<AskedOperatorApproval>
+  /** Whether there are two administrators who are not one person, so that neither invites operators or gives links or roles alone. */
+  hasSecondAdmin(): Promise<boolean>
+  /** Lists the requests that wait for approval, the oldest first, each with the operators who can approve it. */
+  list(): Promise<Approval[]>
+  /**
+   * Approves a request and makes its change, in one transaction. Throws an `OperatorError` when it was decided already or has
+   * expired, and when this operator asked for it, is one person with the one who asked, or has not the role for it.
+   */
+  approve(request: ApprovalReference): Promise<void>
+  /** Refuses a request, or withdraws one of one's own. Throws an `OperatorError` when it was decided already or has expired. */
+  refuse(request: ApprovalReference): Promise<void>
+}
+
+/** The approvals, for an operator. */
+export function approvalOperator(actor: Actor): ApprovalOperator {
+  return {
+    ask: (user, change) => askApproval(actor, user, change),
+    askOperatorChange: (change) => askOperatorApproval(actor, change),
+    hasSecondAdmin: () => hasSecondAdmin(actor.store),
+    list: () => listApprovals(actor),
+    approve: (request) => approve(actor, request),
+    refuse: (request) => refuseApproval(actor, request),
   }
 }

@@ -1,6 +1,6 @@
 import type { Value } from '../store/store.js'
-import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
+import type { Actor } from './audited-change.js'
 
 /** A change in the audit log. */
 export interface AuditEntry {

@@ -1,5 +1,6 @@
-import type { Queries } from '../store/store.js'
-import type { Actor } from './actor.js'
+import type { RelyingPartyOption } from '../applications/key-settings.js'
+import type { Keys } from '../secrets/keys.js'
+import type { Queries, Store } from '../store/store.js'
 
 /** A change, as it is written to the audit log. An empty application stands for the whole service. */
 export interface NewAuditEntry {
@@ -38,4 +39,36 @@ export async function auditedChange<T>(
   // Only after the commit does reading the application again show the change.
   if (changed) actor.onApplicationChanged(changed)
   return result
+}
+
+/** The operator who makes changes, at a command line or in a process of their own. */
+export interface Actor {
+  /** The store that is changed. */
+  readonly store: Store
+  /** The operator's name in the audit log. */
+  readonly name: string
+  /** The operator who asked for the change, if this one approves it. Links and roles then relate to the one who asked. */
+  readonly asker?: string | undefined
+  /** The country whose phone numbers a new application serves, unless its settings say otherwise. */
+  readonly homeCountry?: string | undefined
+  /** The relying party of the application `default`, unless its settings say otherwise; `null` if this process does not know. */
+  readonly relyingParty: RelyingPartyOption | undefined | null
+  /** The keys of the service. Throws an `OperatorError` when they are not configured. */
+  keys(): Keys
+  /** Is called after a change to an application, so that this process reads the application again. */
+  onApplicationChanged(application: string): void
+}
+
+/** An operator requested something that is impossible. The message lists every fault with its remedy. */
+export class OperatorError extends Error {
+  /** Identifies the error for programs. */
+  readonly code = 'ERR_SERVICE_OPERATOR'
+  /** What is wrong, one sentence per fault. */
+  readonly faults: readonly string[]
+
+  constructor(...faults: string[]) {
+    super(faults.join('\n'))
+    this.name = 'OperatorError'
+    this.faults = faults
+  }
 }

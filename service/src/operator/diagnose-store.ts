@@ -1,18 +1,21 @@
+import type { RelyingPartySettings } from '../application.js'
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
-import type { RelyingPartyOption } from '../applications/key-settings.js'
-import { unrestrictedAdvice, unrestrictedApplications } from '../applications/unrestricted.js'
+import {
+  faultsInPolicy,
+  type RelyingPartyOption,
+  relyingPartyOf,
+  unfitOrigins,
+} from '../applications/key-settings.js'
+import { unrestrictedAdvice, unrestrictedApplications } from '../applications/offered-methods.js'
+import { applicationDefaults, applicationFrom, parseStoredSettings } from '../applications/settings.js'
 import type { Routes } from '../carriers/route.js'
 import { allKeys, type Keys } from '../secrets/keys.js'
 import { pendingMigrations } from '../store/migrate.js'
 import { queryOne, type Store } from '../store/store.js'
-import { diagnoseDeliveries } from './diagnose-deliveries.js'
-import { diagnoseEvents } from './diagnose-events.js'
-import { diagnoseLockedOut } from './diagnose-locked-out.js'
-import { diagnoseRelyingParties } from './diagnose-relying-parties.js'
-import { diagnoseSenders } from './diagnose-senders.js'
-import { diagnoseTraffic } from './diagnose-traffic.js'
+import { diagnoseDeliveries, diagnoseEvents, diagnoseSenders, diagnoseTraffic } from './diagnose-sending.js'
 import type { Diagnostic } from './diagnostic.js'
-import { describeKeyUse, keyUses } from './key-use.js'
+import { lockedOutAdvice, lockedOutUsers } from './locked-out-users.js'
+import { describeKeyUse, keyUses } from './rotate-secrets.js'
 
 const MAX_CLOCK_DIFFERENCE_MS = 2_000
 
@@ -154,4 +157,84 @@ async function diagnoseCountries(store: Store, homeCountry: string | undefined):
     return { severity: 'warning', subject, message: unrestrictedAdvice(unrestricted) }
   }
   return { severity: 'ok', subject, message: 'Every application names the countries that it serves.' }
+}
+
+/** Checks the relying parties of all applications; nothing is reported if none has one. */
+export async function diagnoseRelyingParties(
+  store: Store,
+  service: { readonly production: boolean; readonly relyingParty?: RelyingPartyOption | undefined },
+): Promise<Diagnostic[]> {
+  const subject = 'security keys'
+  const rows = await store.query<{ application: string; settings: string }>(
+    `SELECT application, settings FROM application
+     WHERE application = $1 OR settings::jsonb ? 'relyingPartyId' ORDER BY application`,
+    [DEFAULT_APPLICATION],
+  )
+  const applications = rows.flatMap(({ application, settings }) => {
+    const isDefault = application === DEFAULT_APPLICATION
+    const defaults = applicationDefaults(application)
+    const own = relyingPartyOf(service.relyingParty, application)
+    const base = isDefault ? { ...defaults, relyingParty: own } : defaults
+    const found = applicationFrom(application, 'live', base, parseStoredSettings(settings))
+    const { relyingParty, keyPolicy, origin } = found
+    return relyingParty ? [{ name: application, relyingParty, keyPolicy, host: origin }] : []
+  })
+  const faults = applications.flatMap(({ name, relyingParty, keyPolicy, host }) =>
+    [
+      ...faultsInRelyingParty(relyingParty, host, service.production),
+      ...faultsInPolicy(keyPolicy).map((message): Fault => ({ severity: 'error', message })),
+    ].map(({ severity, message }): Diagnostic => ({ severity, subject, message: `"${name}": ${message}` })),
+  )
+  if (applications.length === 0 || faults.length > 0) return faults
+  const ids = applications.map(({ name, relyingParty }) => `${relyingParty.id} for "${name}"`)
+  return [{ severity: 'ok', subject, message: `The relying parties fit their origins: ${ids.join(', ')}.` }]
+}
+
+interface Fault {
+  readonly severity: 'warning' | 'error'
+  readonly message: string
+}
+
+function faultsInRelyingParty(
+  relyingParty: RelyingPartySettings,
+  host: string | undefined,
+  production: boolean,
+): Fault[] {
+  const { id, origins } = relyingParty
+  const unfit = unfitOrigins(relyingParty)
+  const pages = host === undefined ? [] : unfitOrigins({ id, origins: [`https://${host}`] })
+  const local = production ? origins.filter((origin) => origin.startsWith('http://')) : []
+  return [
+    ...unfit.map(
+      (origin): Fault => ({
+        severity: 'error',
+        message: `browsers refuse keys of ${id} at ${origin}: use an origin of ${id} or of a host below it, or add it to relatedOrigins.`,
+      }),
+    ),
+    ...pages.map(
+      (): Fault => ({
+        severity: 'warning',
+        message: `the pages at ${host} cannot use keys of the relying party ${id}: its id must be their domain or one above it.`,
+      }),
+    ),
+    ...local.map(
+      (origin): Fault => ({
+        severity: 'warning',
+        message: `${origin} is an origin for development: remove it in production.`,
+      }),
+    ),
+  ]
+}
+
+/** Checks whether users have nothing but keys that their application does not offer now (R132). Reports nothing if there are none. */
+export async function diagnoseLockedOut(
+  store: Store,
+  { relyingParty }: { readonly relyingParty?: RelyingPartyOption | undefined },
+): Promise<Diagnostic[]> {
+  const found = await lockedOutUsers(store, relyingParty)
+  return found.map((one) => ({
+    severity: 'warning',
+    subject: 'security keys',
+    message: lockedOutAdvice(one),
+  }))
 }

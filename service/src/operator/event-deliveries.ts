@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { attemptEvent, TEST_EVENT } from '../event-delivery/attempt-event.js'
-import { eventAgents } from '../event-delivery/event-agents.js'
+import { attemptEvent, eventAgents, TEST_EVENT } from '../event-delivery/deliver-event.js'
 import { takeEvent } from '../event-delivery/event-table.js'
 import { queryOne } from '../store/store.js'
-import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
-import { auditedChange } from './audited-change.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { type EndpointReference, unknownEndpoint } from './event-endpoints.js'
-import { OperatorError } from './operator-error.js'
 
 /** An event at an endpoint. Times in milliseconds since 1970. */
 export interface EventDelivery {

@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { webhooks } from 'countersign/protocol'
-import { ownWebhookAgent } from '../carriers/own-webhook-address.js'
-import { newEventSecret } from '../event-delivery/event-secret.js'
-import { seal } from '../secrets/seal.js'
-import { eventEndpointIdentity } from '../secrets/seal-identity.js'
+import { ownWebhookAgent } from '../carriers/webhook.js'
+import { newEventSecret } from '../event-delivery/event-table.js'
+import { eventEndpointIdentity, seal } from '../secrets/seal.js'
 import { queryOne, type Value } from '../store/store.js'
-import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
-import { auditedChange } from './audited-change.js'
-import { OperatorError } from './operator-error.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 
 const MAX_URL_LENGTH = 1_000
 /** Each event is written once for every endpoint that asked for it. */

@@ -1,4 +1,4 @@
-import type { Actor } from './actor.js'
+import type { Actor } from './audited-change.js'
 import {
   type AttemptSummary,
   type EventDelivery,

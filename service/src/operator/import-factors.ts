@@ -8,17 +8,14 @@ import {
   type NewFactors,
 } from '../accounts/import-factors.js'
 import { type Mode, partitionOf } from '../application.js'
-import type { ImportRow, Refusal } from '../import/import-row.js'
-import { REFUSALS } from '../import/import-row.js'
+import { type ImportRow, REFUSALS, type Refusal } from '../import/import-row.js'
 import { type ImportFile, readRows } from '../import/read-rows.js'
-import { hashedForm, newBackupSalt } from '../secrets/backup-code.js'
+import { hashedForm, newBackupSalt } from '../secrets/codes.js'
 import type { Keys } from '../secrets/keys.js'
-import { open, seal } from '../secrets/seal.js'
-import { appSecretIdentity } from '../secrets/seal-identity.js'
+import { appSecretIdentity, open, seal } from '../secrets/seal.js'
 import type { Queries } from '../store/store.js'
-import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
-import { auditedChange } from './audited-change.js'
+import { type Actor, auditedChange } from './audited-change.js'
 
 /** What is imported, and into which application. */
 export interface FactorImport extends ImportFile {

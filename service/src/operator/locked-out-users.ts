@@ -1,5 +1,5 @@
 import { KEY_METHODS, type KeyMethod } from 'countersign/protocol'
-import { countLockedOut, type LockedOut } from '../accounts/locked-out.js'
+import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
 import { isTestPartition } from '../application.js'
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
 import { type RelyingPartyOption, relyingPartyOf } from '../applications/key-settings.js'

@@ -1,9 +1,7 @@
 import { maskContact } from 'countersign/protocol'
 import { queryOne } from '../store/store.js'
-import type { Actor } from './actor.js'
 import { mustExist } from './applications.js'
-import { auditedChange } from './audited-change.js'
-import { OperatorError } from './operator-error.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 
 const MAX_LISTED = 200
 

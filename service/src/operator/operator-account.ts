@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { KeyMethod } from 'countersign/protocol'
 import { type Queries, queryOne } from '../store/store.js'
-import type { Role } from './role.js'
+import type { Role } from './rights.js'
 
 /** The application of the service whose users are the operators of the console. No application can be created by this name. */
 export const CONSOLE_APPLICATION = '_console'

@@ -1,12 +1,9 @@
 import type { KeyMethod } from 'countersign/protocol'
-import { queryOne } from '../store/store.js'
-import type { Actor } from './actor.js'
-import { auditedChange } from './audited-change.js'
-import { requireOtherAdmin } from './last-admin.js'
-import { canonicalEmail, KEYS_COLUMN, type OperatorSummary } from './operator-account.js'
-import { OperatorError } from './operator-error.js'
+import { type Queries, queryOne } from '../store/store.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { CONSOLE_APPLICATION, canonicalEmail, KEYS_COLUMN, type OperatorSummary } from './operator-account.js'
 import { groupsOf, relateTo, withdrawRequestsOf } from './operator-relations.js'
-import { checkRole, type Role } from './role.js'
+import { checkRole, type Role } from './rights.js'
 
 /** All operators, by email address. */
 export async function listOperators({ store }: Actor): Promise<OperatorSummary[]> {
@@ -120,4 +117,23 @@ async function changeOperator(
 /** The error for an operator who does not exist. */
 export function unknownOperator(email: string): OperatorError {
   return new OperatorError(`There is no operator ${email}, or the account is disabled.`)
+}
+
+/**
+ * Throws an `OperatorError` when this operator is the only administrator who can sign in. The rows of all administrators are
+ * locked until the end of the transaction, so that two of them cannot end each other's account at once.
+ */
+export async function requireOtherAdmin(tx: Queries, email: string): Promise<void> {
+  const admins = await tx.query<{ email: string; is_complete: boolean }>(
+    `SELECT email, password IS NOT NULL AND (app_enrolled_at IS NOT NULL OR EXISTS (
+       SELECT FROM account_key WHERE application = $1 AND account = 'account:' || email)) AS is_complete
+     FROM operator_account WHERE role = 'admin' AND disabled_at IS NULL ORDER BY email FOR UPDATE`,
+    [CONSOLE_APPLICATION],
+  )
+  const complete = admins.filter((admin) => admin.is_complete).map((admin) => admin.email)
+  if (complete.length === 1 && complete[0] === email) {
+    throw new OperatorError(
+      `${email} is the only administrator who can sign in: invite another one first, who then signs in.`,
+    )
+  }
 }

@@ -1,11 +1,9 @@
-import type { Actor } from './actor.js'
 import { type ApprovalRow, auditOf, insertRequest, type OperatorAction } from './approval-request.js'
-import { auditedChange } from './audited-change.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { CONSOLE_APPLICATION, findOperator } from './operator-account.js'
 import { changeRole, unknownOperator } from './operator-accounts.js'
-import { OperatorError } from './operator-error.js'
 import { checkInvited, inviteWithLink, newLink, resetWithLink } from './operator-invitations.js'
-import { checkRole, type Role } from './role.js'
+import { checkRole, type Role } from './rights.js'
 
 /** A change to an operator that an administrator asks for. */
 export interface NewOperatorApproval {

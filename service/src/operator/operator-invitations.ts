@@ -3,20 +3,17 @@ import { parseUser } from 'countersign/protocol'
 import { eraseAccount } from '../accounts/erase-account.js'
 import { hashPassword } from '../secrets/password.js'
 import { type Queries, queryOne } from '../store/store.js'
-import type { Actor } from './actor.js'
-import { auditedChange } from './audited-change.js'
-import { requireOtherAdmin } from './last-admin.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import {
   CONSOLE_APPLICATION,
   canonicalEmail,
   hashInvitation,
   type OperatorAccount,
 } from './operator-account.js'
-import { unknownOperator } from './operator-accounts.js'
-import { OperatorError } from './operator-error.js'
+import { requireOtherAdmin, unknownOperator } from './operator-accounts.js'
 import { relateTo, withdrawRequestsOf } from './operator-relations.js'
-import { checkRole, type Role } from './role.js'
-import { accountOf, type UserReference } from './user-reference.js'
+import { checkRole, type Role } from './rights.js'
+import { accountOf, type UserReference } from './users.js'
 
 const HOUR_MS = 3_600_000
 

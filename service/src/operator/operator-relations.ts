@@ -1,5 +1,5 @@
 import type { Queries } from '../store/store.js'
-import type { Actor } from './actor.js'
+import type { Actor } from './audited-change.js'
 import { canonicalEmail } from './operator-account.js'
 
 /**

@@ -1,12 +1,11 @@
 import type { Key } from 'countersign/protocol'
+import type { LockedOut } from '../accounts/account-factors.js'
 import type { AccountExport } from '../accounts/export-schema.js'
-import type { LockedOut } from '../accounts/locked-out.js'
 import type { Mode } from '../application.js'
 import type { ApplicationSettings } from '../applications/settings.js'
 import type { InboxMessage } from '../carriers/inbox.js'
 import type { Store } from '../store/store.js'
 import { type ActivityFilter, type ActivityReport, showActivity } from './activity.js'
-import type { Actor } from './actor.js'
 import { createKey, type KeySummary, listKeys, revokeKey } from './api-keys.js'
 import {
   type NewWebhook,
@@ -24,9 +23,10 @@ import {
   showSettings,
   usersLockedOutBy,
 } from './applications.js'
-import { type ApprovalOperator, approvalOperator } from './approval-operator.js'
+import { type ApprovalOperator, approvalOperator } from './approvals.js'
 import { type AuditEntry, type AuditFilter, listAudit } from './audit-log.js'
-import type { DeliveryFilter, DeliverySummary } from './deliveries.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type DeliveryFilter, type DeliverySummary, type QueueState, showQueue } from './deliveries.js'
 import { type EventOperator, eventOperator } from './event-operator.js'
 import { type FactorImport, type ImportReport, importFactorsOf } from './import-factors.js'
 import {
@@ -36,18 +36,19 @@ import {
   listApplications,
   searchApplications,
 } from './list-applications.js'
-import { type InboxFilter, listInbox } from './list-inbox.js'
 import { liftComplaint, listComplaints, type MailComplaint } from './mail-complaints.js'
 import {
+  type InboxFilter,
+  listInbox,
   type MessageFilter,
   type MessagePage,
   type MessageReference,
+  retryMessage,
   searchMessages,
   showMessage,
 } from './messages.js'
 import type { OperatorAccount, OperatorSummary } from './operator-account.js'
 import { changeRole, disableOperator, endOperatorSessions, listOperators } from './operator-accounts.js'
-import { OperatorError } from './operator-error.js'
 import {
   acceptInvitation,
   type Invitation,
@@ -60,16 +61,18 @@ import {
 import { hasSecondAdmin } from './operator-relations.js'
 import { type PhoneTrafficSummary, pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
 import { previewTexts, type TextPreview } from './preview-texts.js'
-import { type QueueState, showQueue } from './queue.js'
-import { type OwnFactorChange, recordOwnFactor, recordSignIn } from './record-sign-in.js'
-import { retryMessage } from './retry-message.js'
-import type { Role } from './role.js'
-import type { ErasedUser, UserPage } from './user-data.js'
+import { eraseUser, exportUser, listUsers, type Role, type UserFilter } from './rights.js'
+import { type OwnFactorChange, recordOwnFactor, recordSignIn } from './sign-ins.js'
+import { type ErasedUser, type TimelineEntry, type UserPage, userTimeline } from './user-data.js'
 import { listUserKeys, removeUserKey } from './user-keys.js'
-import type { UserReference } from './user-reference.js'
-import { eraseUser, exportUser, listUsers, type UserFilter } from './user-rights.js'
-import { type TimelineEntry, userTimeline } from './user-timeline.js'
-import { type DisabledFactor, disableFactor, showUser, type UserState, unlockUser } from './users.js'
+import {
+  type DisabledFactor,
+  disableFactor,
+  showUser,
+  type UserReference,
+  type UserState,
+  unlockUser,
+} from './users.js'
 
 /**
  * Everything that an operator can do, for a command line or for pages. No method prints anything or asks for input. A
@@ -351,4 +354,30 @@ export function operator(store: Store, name: string, parts: OperatorParts = {}):
 
 function withoutKeys(): never {
   throw new OperatorError('The secret of the service is missing.')
+}
+
+/** A migration that has been applied to the store. */
+interface AppliedMigration {
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly appliedAt: number
+}
+
+/** The applied migrations, in order. */
+export async function listMigrations(store: Store): Promise<AppliedMigration[]> {
+  const rows = await store.query<{ name: string; applied_at: number }>(
+    'SELECT name, applied_at FROM migration ORDER BY name',
+  )
+  return rows.map((row) => ({ name: row.name, appliedAt: row.applied_at }))
+}
+
+/** Records in the audit log which migrations the operator has applied, if any. */
+export async function recordMigrations(actor: Actor, applied: readonly AppliedMigration[]): Promise<void> {
+  if (applied.length === 0) return
+  const detail = applied.map(({ name }) => name).join(', ')
+  await auditedChange(
+    actor,
+    async () => {},
+    () => ({ application: '', action: 'store.migrated', detail }),
+  )
 }

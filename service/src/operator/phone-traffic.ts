@@ -1,11 +1,8 @@
 import { HALVINGS } from '../accounts/phone-traffic.js'
 import { isCountry } from '../contacts/phone.js'
-import { statement } from '../store/statement.js'
-import { queryOne } from '../store/store.js'
-import type { Actor } from './actor.js'
+import { queryOne, statement } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { auditedChange } from './audited-change.js'
-import { OperatorError } from './operator-error.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

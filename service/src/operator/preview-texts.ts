@@ -1,9 +1,8 @@
 import { CHANNELS, type Channel } from '../delivery/message.js'
-import { codeMessage } from '../message-texts/compose.js'
-import { mailHtml } from '../message-texts/mail-html.js'
-import { type SmsSize, smsSize } from '../message-texts/sms-segments.js'
-import type { Actor } from './actor.js'
+import { codeMessage, mailHtml } from '../message-texts/compose.js'
+import { type SmsSize, smsSize } from '../message-texts/sms.js'
 import { effectiveApplication, storedSettings } from './applications.js'
+import type { Actor } from './audited-change.js'
 
 /** The message of one channel with a code to sign in, as it is sent. */
 export interface TextPreview {

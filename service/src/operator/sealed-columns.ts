@@ -5,7 +5,7 @@ import {
   jobIdentity,
   outboxIdentity,
   webhookIdentity,
-} from '../secrets/seal-identity.js'
+} from '../secrets/seal.js'
 
 /** A column of sealed texts, and how one of them is identified. */
 export interface SealedColumn {

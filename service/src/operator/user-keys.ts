@@ -3,12 +3,10 @@ import { holdAccount } from '../accounts/account.js'
 import { deleteKey, keyFactor, keyFrom, listKeys } from '../accounts/account-key.js'
 import { partitionOf } from '../application.js'
 import { writeEvent } from '../events/write-events.js'
-import { accountReference } from '../secrets/account-reference.js'
-import type { Actor } from './actor.js'
+import { accountReference } from '../secrets/references.js'
 import { mustExist } from './applications.js'
-import { auditedChange } from './audited-change.js'
-import { OperatorError } from './operator-error.js'
-import { accountOf, maskedUser, type UserReference } from './user-reference.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { accountOf, maskedUser, type UserReference } from './users.js'
 
 /** The security keys and passkeys of an account, in the order in which they were registered. */
 export async function listUserKeys({ store }: Actor, user: UserReference): Promise<readonly Key[]> {

@@ -1,15 +1,12 @@
-import { canonicalUser, KEY_METHODS, parseUser } from 'countersign/protocol'
+import { type Contact, canonicalUser, KEY_METHODS, maskContact, parseUser } from 'countersign/protocol'
 import { DISABLED_BY_OPERATOR } from '../accounts/account.js'
 import { keyFactor, listKeys } from '../accounts/account-key.js'
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
-import { partitionOf } from '../application.js'
+import { type Mode, partitionOf } from '../application.js'
 import { type Queries, queryOne } from '../store/store.js'
-import type { Actor } from './actor.js'
 import { limitsOf, mustExist } from './applications.js'
-import { auditedChange } from './audited-change.js'
-import { OperatorError } from './operator-error.js'
-import { accountOf, masked, maskedUser, type UserReference, unknownUser } from './user-reference.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 
 /** The state of a factor. */
 interface FactorState {
@@ -201,4 +198,52 @@ export function factorOf(text: string): string {
 export function maskedFactor(factor: string): string {
   const colon = factor.indexOf(':')
   return colon < 0 ? factor : `${factor.slice(0, colon)} ${masked(factor.slice(colon + 1))}`
+}
+
+/** Identifies an account: by a contact, or by the application's own name for it. */
+export interface UserReference {
+  /** The name of the application. */
+  readonly application: string
+  /** `test` stands for the data of test keys. */
+  readonly mode: Mode
+  /** A mailbox, a phone number or `mailbox:number`; if `isAccount`, the `Account` that the application sends. */
+  readonly user: string
+  /** Whether `user` is the application's own name for the account. */
+  readonly isAccount: boolean
+}
+
+/** The account in rows. Throws an `OperatorError` when `user` is neither a contact nor marked as an account's name. */
+export function accountOf({ user, isAccount }: UserReference): string {
+  return isAccount ? `account:${user}` : `contact:${canonicalUser(contactOf(user))}`
+}
+
+function contactOf(text: string): Contact {
+  const contact = parseUser(text)
+  if (contact) return contact
+  throw new OperatorError(
+    `"${text}" is not a contact: write ann@example.com, +447700900123, or both separated by a colon. ` +
+      'If it is the name that the application sends as Account, add --account.',
+  )
+}
+
+/** The account as it may be shown. */
+export function maskedUser({ user, isAccount }: UserReference): string {
+  return isAccount ? user : masked(user)
+}
+
+/** A contact as it may be shown. */
+export function masked(text: string): string {
+  const contact = parseUser(text)
+  return contact ? maskContact(contact) : '•••'
+}
+
+/** The error for an account that does not exist. */
+export function unknownUser(user: UserReference): OperatorError {
+  const isTest = user.mode === 'test'
+  const where = isTest ? ' in its test data' : ''
+  const hint = isTest ? '' : ' For data of test keys, add --test.'
+  return new OperatorError(
+    `${maskedUser(user)} has no account in "${user.application}"${where}. ` +
+      `If the application names its accounts itself, write that name and add --account.${hint}`,
+  )
 }

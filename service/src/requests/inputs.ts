@@ -1,15 +1,26 @@
 import {
+  canonicalUser,
+  type KEY_VERBS,
   type Members,
   type Method,
   membersOf,
+  parseUser,
   type rows,
   type TranscriptFormat,
   transcriptionWire,
   type VERBS,
+  wire,
 } from 'countersign/protocol'
-import type * as z from 'zod'
-import { type Parsed, parse } from './parse.js'
-import { anyMethodFor, type RequestUser, withUser } from './request-user.js'
+import * as z from 'zod'
+import {
+  accountName,
+  anyMethodFor,
+  invalid,
+  type Parsed,
+  parse,
+  type RequestUser,
+  withUser,
+} from './parse.js'
 
 /** The input of the flow of a verb: the user, and the members of the request. */
 export type VerbInput<Row extends rows.Verb> = RequestUser &
@@ -67,3 +78,39 @@ export function parseTranscribe(body: unknown): Parsed<TranscribeInput> {
     value: { ...value, ...(format && { format }) },
   }))
 }
+
+/** The body of the calls about the data of an account. */
+export const accountBody = z.object({
+  Account: wire.factorsBody.shape.Account,
+  User: wire.factorsBody.shape.User.optional().meta({
+    description: 'The contact of the account, if your requests about it have no `Account`.',
+    examples: ['ann@example.com'],
+  }),
+})
+
+/** Validates a body that names an account; the result is its name in rows. */
+export function parseAccount(body: unknown): Parsed<string> {
+  return parse(accountBody, body, ({ Account, User }) => {
+    if (Account !== undefined) return { ok: true, value: accountName(Account, '') }
+    const contact = User === undefined ? undefined : parseUser(User)
+    if (contact) return { ok: true, value: accountName(undefined, canonicalUser(contact)) }
+    return User === undefined
+      ? invalid({ field: 'Account', detail: 'or User must be given' })
+      : invalid({
+          field: 'User',
+          detail: 'must be a contact: an email address, a phone number in E.164 form, or both',
+        })
+  })
+}
+
+/** The input of `prepareKeyRegistration`. */
+export type KeyRegistrationOptionsInput = VerbInput<typeof KEY_VERBS.registrationOptions>
+
+/** The input of `registerKey`. */
+export type RegisterKeyInput = VerbInput<typeof KEY_VERBS.register>
+
+/** The input of `prepareKeyAuthentication`. */
+export type KeyAuthenticationOptionsInput = VerbInput<typeof KEY_VERBS.authenticationOptions>
+
+/** The input of `authenticateKey`. */
+export type AuthenticateKeyInput = VerbInput<typeof KEY_VERBS.authenticate>

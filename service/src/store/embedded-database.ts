@@ -2,10 +2,8 @@ import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConfigurationError } from '../configuration-error.js'
-import { emptyDatabase } from './empty-database.js'
+import { emptyDatabase, loadPglite, type PgliteDatabase, unpackTar } from './empty-database.js'
 import { lockFolder } from './folder-lock.js'
-import { loadPglite, type PgliteDatabase } from './pglite-module.js'
-import { unpackTar } from './unpack-tar.js'
 
 /**
  * Opens PGlite, a PostgreSQL inside this process: on disk under `dataDir`, which is created if necessary, or in memory

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip, type ZlibOptions } from 'node:zlib'
-import { loadPglite } from './pglite-module.js'
+import { ConfigurationError } from '../configuration-error.js'
 
 // `src` and `dist` are at the same depth in the package, so one path fits both.
 const FOLDER = new URL('../../empty-database/', import.meta.url)
@@ -49,4 +50,70 @@ async function fileOfInstalled(): Promise<URL> {
   const main = createRequire(import.meta.url).resolve('@electric-sql/pglite')
   const { version } = JSON.parse(await readFile(new URL('../package.json', `file://${main}`), 'utf8'))
   return new URL(`pglite-${version}.tar.gz`, FOLDER)
+}
+
+const BLOCK = 512
+const FOLDER_TYPE = '5'
+
+/**
+ * Unpacks a tar file, in the form in which PGlite dumps a database, into a folder, which is created if necessary. Only
+ * the current user can read the result.
+ */
+export function unpackTar(tar: Buffer, folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  let offset = 0
+  // Two blocks of zeros mark the end.
+  while (tar[offset]) {
+    const header = tar.subarray(offset, offset + BLOCK)
+    const path = join(folder, headerField(header, 0, 100))
+    const size = Number.parseInt(headerField(header, 124, 12), 8)
+    offset += BLOCK
+    if (headerField(header, 156, 1) === FOLDER_TYPE) mkdirSync(path, { recursive: true, mode: 0o700 })
+    else writeFileSync(path, tar.subarray(offset, offset + size), { mode: 0o600 })
+    offset += Math.ceil(size / BLOCK) * BLOCK
+  }
+}
+
+/** A field of a header, without the zeros that pad it. */
+function headerField(header: Buffer, from: number, length: number): string {
+  return header.toString('utf8', from, from + length).replace(/\0.*$/s, '')
+}
+
+// PGlite's own types need those of the DOM and of Emscripten, so the few methods that we call are declared here.
+
+/** Runs statements: a PGlite database, or a transaction in it. */
+export interface PgliteClient {
+  /** Runs one statement with numbered parameters. */
+  query<Row>(text: string, params?: unknown[]): Promise<{ rows: Row[] }>
+  /** Runs several statements without parameters. */
+  exec(text: string): Promise<unknown>
+}
+
+/** A PGlite database. */
+export interface PgliteDatabase extends PgliteClient {
+  /** Resolves when the database is open; rejects when it cannot be opened. */
+  readonly waitReady: Promise<void>
+  /** Runs `work` in one transaction, which is rolled back when it throws. */
+  transaction<T>(work: (tx: PgliteClient) => Promise<T>): Promise<T>
+  /** The data folder as a tar file. */
+  dumpDataDir(compression: 'none'): Promise<Blob>
+  /** Closes the database and unlocks its folder. */
+  close(): Promise<void>
+}
+
+/** The part of `@electric-sql/pglite` that is used. */
+export interface PgliteModule {
+  readonly PGlite: new (folder: string, options?: { readonly loadDataDir?: Blob }) => PgliteDatabase
+}
+
+/** Loads PGlite, an optional dependency. Throws a `ConfigurationError` when it is not installed. */
+export async function loadPglite(): Promise<PgliteModule> {
+  const name: string = '@electric-sql/pglite'
+  try {
+    return (await import(name)) as PgliteModule
+  } catch (cause) {
+    const fault =
+      'The embedded database is not installed: install `@electric-sql/pglite`, or set `databaseUrl` (DATABASE_URL).'
+    throw new ConfigurationError([fault], { cause })
+  }
 }

@@ -1,5 +1,5 @@
+import { isRaisedConflict, sqlStateOf } from './sql-state.js'
 import type { Store, Transactions } from './store.js'
-import { StoreUnavailableError } from './store-unavailable.js'
 
 /** For how long a database counts as full after it refused to write for that reason. */
 const FULL_FOR_MS = 3_000
@@ -36,4 +36,71 @@ export function storeOutages(store: Store): StoreOutages {
     store: { ...store, ...observe(store), background: observe(store.background) },
     isFull: () => performance.now() < fullUntil,
   }
+}
+
+/**
+ * Why the database cannot be used. `conflict`: transactions on the same rows got in each other's way, and repeating them
+ * for seconds did not help.
+ */
+export type UnavailableReason = 'unreachable' | 'read_only' | 'full' | 'overloaded' | 'conflict'
+
+/** The database cannot be used at the moment. Nothing is wrong with the statement, so it may succeed later. */
+export class StoreUnavailableError extends Error {
+  readonly reason: UnavailableReason
+
+  constructor(reason: UnavailableReason, options: { readonly cause: unknown }) {
+    super(`${SENTENCES[reason]}${detailOf(options.cause)}`, options)
+    this.name = 'StoreUnavailableError'
+    this.reason = reason
+  }
+}
+
+const SENTENCES: Readonly<Record<UnavailableReason, string>> = {
+  unreachable: 'The database is unreachable',
+  read_only: 'The database is read-only',
+  full: 'The database has no disk space left',
+  overloaded: 'The database did not respond in time',
+  conflict: 'The database could not serialize concurrent transactions',
+}
+
+/** SQLSTATE codes, or their classes, after which a statement may succeed later. */
+const REASON_OF: Readonly<Record<string, UnavailableReason>> = {
+  '08': 'unreachable',
+  // A server that shuts down or starts, and a session that it ended.
+  '57P01': 'unreachable',
+  '57P02': 'unreachable',
+  '57P03': 'unreachable',
+  '57P05': 'unreachable',
+  '25P03': 'unreachable',
+  '25006': 'read_only',
+  '53100': 'full',
+  '58030': 'full',
+  '53': 'overloaded',
+  // A statement that took too long, and a row that stayed locked.
+  '57014': 'overloaded',
+  '55P03': 'overloaded',
+  '40001': 'conflict',
+  '40P01': 'conflict',
+}
+
+/** The error as a `StoreUnavailableError` if the database reported such a state, else unchanged. */
+export function asReported(error: unknown): unknown {
+  if (isRaisedConflict(error)) return new StoreUnavailableError('conflict', { cause: error })
+  const state = sqlStateOf(error)
+  const reason = state === undefined ? undefined : (REASON_OF[state] ?? REASON_OF[state.slice(0, 2)])
+  return reason ? new StoreUnavailableError(reason, { cause: error }) : error
+}
+
+/** The same for an error of a network driver: without an answer of the database, it is unreachable. */
+export function asDriverError(error: unknown): unknown {
+  const isOurs =
+    error instanceof StoreUnavailableError || error instanceof TypeError || error instanceof RangeError
+  if (isOurs || sqlStateOf(error) !== undefined) return asReported(error)
+  return new StoreUnavailableError('unreachable', { cause: error })
+}
+
+/** The database's own message; for a connection that several addresses refused, the message of the first. */
+function detailOf(cause: unknown): string {
+  const first = cause instanceof AggregateError ? cause.errors[0] : cause
+  return first instanceof Error ? `: ${first.message}` : ''
 }

@@ -1,8 +1,8 @@
+import { escapeLiteral } from 'pg'
 import { embeddedDatabase } from './embedded-database.js'
-import type { PgliteClient } from './pglite-module.js'
-import { type PreparedStatements, preparedStatements } from './pglite-prepared.js'
+import type { PgliteClient } from './empty-database.js'
+import { asReported } from './outages.js'
 import type { Queries, Store, Transactions, Value } from './store.js'
-import { asReported } from './store-unavailable.js'
 
 /** A store embedded in this process, on disk under `dataDir`, or in memory for `memory://`. */
 export async function pgliteStore(dataDir: string): Promise<Store> {
@@ -50,4 +50,58 @@ function queriesOn(client: PgliteClient, prepared: PreparedStatements): Scriptab
     },
     exec: (text) => client.exec(text),
   }
+}
+
+/** Runs a statement's text as it is. */
+type Run<Row> = (text: string) => Promise<Row[]>
+
+/** The prepared statements of one PGlite session. */
+export interface PreparedStatements {
+  /** Runs a statement by its name, and prepares it first if necessary. */
+  execute<Row>(run: Run<Row>, text: string, params: readonly Value[]): Promise<Row[]>
+}
+
+/**
+ * Prepares statements by SQL's own PREPARE and EXECUTE. PGlite parses and plans every statement anew, which costs five
+ * times as much as running it, and has no protocol for named statements. EXECUTE takes values as literals only.
+ */
+export function preparedStatements(): PreparedStatements {
+  const names = new Map<string, string>()
+  let count = 0
+  return {
+    async execute(run, text, params) {
+      const known = names.get(text)
+      if (known) return run(call(known, params))
+      // Two concurrent calls each prepare one: waiting for the other could deadlock inside a transaction.
+      const name = `s${++count}`
+      await run(`PREPARE ${name} AS ${text}`)
+      names.set(text, name)
+      return run(call(name, params))
+    },
+  }
+}
+
+function call(name: string, params: readonly Value[]): string {
+  return params.length === 0 ? `EXECUTE ${name}` : `EXECUTE ${name}(${params.map(literal).join(', ')})`
+}
+
+function literal(value: Value): string {
+  if (value === null) return 'NULL'
+  if (typeof value === 'string') return text(value)
+  if (typeof value === 'boolean') return String(value)
+  if (typeof value === 'number') return number(value)
+  // An empty array has no element type.
+  if (value.length === 0) return "'{}'"
+  const items = value.map((item) => (typeof item === 'string' ? text(item) : number(item)))
+  return `ARRAY[${items.join(', ')}]::${typeof value[0] === 'string' ? 'text' : 'bigint'}[]`
+}
+
+function text(value: string): string {
+  if (value.includes('\0')) throw new RangeError('A text for the store must not contain a NUL character.')
+  return escapeLiteral(value)
+}
+
+function number(value: number): string {
+  if (!Number.isFinite(value)) throw new RangeError('A number for the store must be finite.')
+  return `${value}`
 }

@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { connectionStrings } from './postgres-hosts.js'
-import { typeParser } from './postgres-values.js'
+import { ConfigurationError } from '../configuration-error.js'
+import { asDriverError, StoreUnavailableError } from './outages.js'
 import type { ConnectionCounts } from './store.js'
-import { asDriverError, StoreUnavailableError } from './store-unavailable.js'
 
 /** How the service uses a PostgreSQL server. */
 export interface PostgresLimits {
@@ -179,4 +179,57 @@ function openPool(connectionString: string, limits: PostgresLimits): pg.Pool {
     client.on('error', () => {})
   })
   return pool
+}
+
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/
+
+/** The values of `target_session_attrs` that a service can work with: it writes all the time. */
+const WRITABLE = ['read-write', 'primary']
+
+/**
+ * The connection strings of each host in `postgresql://user:password@first:5432,second:5432/name`, in their order, as in
+ * libpq. Throws a `ConfigurationError` for a `target_session_attrs` other than `read-write` or `primary`, which are what
+ * the service always requires.
+ */
+export function connectionStrings(databaseUrl: string): string[] {
+  const [, start = '', hosts = '', rest = ''] = PARTS.exec(databaseUrl) ?? []
+  const [path = '', query = ''] = split(rest, '?')
+  const parameters = new URLSearchParams(query)
+  const wanted = parameters.get('target_session_attrs')
+  if (wanted !== null && !WRITABLE.includes(wanted)) {
+    throw new ConfigurationError([
+      `target_session_attrs in DATABASE_URL must be read-write (got ${wanted}), because the service writes to its database.`,
+    ])
+  }
+  // Not through URLSearchParams, which would change the encoding of the other parameters.
+  const others = query.split('&').filter((part) => part !== '' && !part.startsWith('target_session_attrs='))
+  const end = others.length > 0 ? `${path}?${others.join('&')}` : path
+  return hosts.split(',').map((host) => `${start}${host}${end}`)
+}
+
+function split(text: string, by: string): string[] {
+  const at = text.indexOf(by)
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+const INT8: number = 20
+const INT8_ARRAY: number = 1016
+
+/** The parsers of column values: `bigint` columns arrive as numbers. */
+export function typeParser(oid: number, format?: 'text' | 'binary') {
+  if (oid === INT8) return Number
+  if (oid === INT8_ARRAY) {
+    const parse = pg.types.getTypeParser(oid, 'text')
+    return (text: string) => (parse(text) as string[]).map(Number)
+  }
+  return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text')
+}
+
+const names = new Map<string, string>()
+
+/** The name under which a statement is prepared. */
+export function statementName(text: string): string {
+  const name = names.get(text) ?? createHash('sha256').update(text).digest('base64url')
+  names.set(text, name)
+  return name
 }

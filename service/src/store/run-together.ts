@@ -1,6 +1,6 @@
+import { StoreUnavailableError } from './outages.js'
 import { sqlStateOf } from './sql-state.js'
 import type { Store } from './store.js'
-import { StoreUnavailableError } from './store-unavailable.js'
 
 /** With which others an item may share a run. */
 export interface Sharing {

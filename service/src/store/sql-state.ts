@@ -1,3 +1,18 @@
+const INVALID_TEXT = '22P02'
+const CONFLICT = 'another statement created this row first'
+
+/**
+ * An integer expression that makes a statement fail because of another one, after which the store repeats it. The server's
+ * log shows the reason and no part of the row, unlike that of a violated constraint. `column` is any text of the row at
+ * hand: an expression without a column would fail as soon as the statement is planned.
+ */
+export const raiseConflict = (column: string) => `('${CONFLICT}' || left(${column}, 0))::integer`
+
+/** Whether a statement failed by `raiseConflict`. */
+export function isRaisedConflict(error: unknown): boolean {
+  return sqlStateOf(error) === INVALID_TEXT && error instanceof Error && error.message.includes(CONFLICT)
+}
+
 /** The SQLSTATE code of an error that the database itself reported. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined

@@ -1,5 +1,5 @@
 import type { Logger } from '../log/logger.js'
-import type { AllowedHost } from '../outbound/allowed-hosts.js'
+import type { AllowedHost } from '../safe-fetch/public-agent.js'
 import { concurrencyOf, type Engine, transcriberOf } from './engines/engine-option.js'
 import { type LiveEngineChoice, liveEngineOf, streamsOf } from './live/live-option.js'
 import { createLiveTranscription, type LiveTranscription } from './live/live-transcription.js'

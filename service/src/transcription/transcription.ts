@@ -6,10 +6,15 @@ import type {
   TranscriptSegment,
 } from 'countersign/protocol'
 import { describeError, type Logger } from '../log/logger.js'
-import { withSignals, withTimeLimit } from '../time-limit.js'
-import { decode } from './decode.js'
-import { engineErrorOf } from './engines/engine-error.js'
-import type { Recording, SpeechOptions, Transcriber, Transcript } from './engines/transcriber.js'
+import { withSignals, withTimeLimit } from '../time.js'
+import { decode, withTemporaryFolder } from './decode.js'
+import {
+  engineErrorOf,
+  type Recording,
+  type SpeechOptions,
+  type Transcriber,
+  type Transcript,
+} from './engines/transcriber.js'
 import { fairSlots } from './fair-slots.js'
 import { answerOf, needsTimes, type Recognized, showsTimes } from './recognized.js'
 import { type FetchOptions, fromAddress } from './sources/from-address.js'
@@ -21,7 +26,6 @@ import {
   timestampsUnavailable,
   unavailable,
 } from './sources/recording-source.js'
-import { withTemporaryFolder } from './temporary-folder.js'
 
 const ENGINE_TIMEOUT_MS = 300_000
 const RETRY_AFTER_SECONDS = 10

@@ -3,12 +3,12 @@ import type { keyTypes, keyWire } from 'countersign/protocol'
 import type * as z from 'zod'
 import {
   type AuthenticatorData,
+  bytesFrom,
+  type ClientData,
   type Expected,
   faultInAuthenticatorData,
   readAuthenticatorData,
 } from './authenticator-data.js'
-import { bytesFrom } from './base64url.js'
-import type { ClientData } from './client-data.js'
 import { algorithmOf } from './public-key.js'
 
 /** An assertion as its `toJSON` writes it, with valid fields. */

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { encodeCbor } from '../../../src/testing/cbor.js'
+import { encodeCbor } from '../../../src/testing/authenticator-data.js'
 import { type SoftwareRegistration, softwareAuthenticator } from '../../../src/testing/index.js'
 import { everyCase } from '../../../test/kit/every-case.js'
 import { KEY_ALGORITHMS } from '../../src/application.js'

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { PAGE_ROUTES } from '../../src/console/routes.js'
+import { PAGE_ROUTES } from '../../src/console/console.js'
 
 const DOCS = new URL('../../docs/', import.meta.url)
 const MAX_BYTES = 60_000

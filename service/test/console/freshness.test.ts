@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
-import { PAGE_ROUTES, PUBLIC_ROUTES } from '../../src/console/routes.js'
+import { PAGE_ROUTES, PUBLIC_ROUTES } from '../../src/console/console.js'
 import { advance, stopClock } from '../kit.js'
 import { openConsole, post, type SignedIn, type TestConsole } from './kit.js'
 

@@ -8,7 +8,7 @@ import { axeViolations } from '../../../test/kit/axe.js'
 import { hasBrowser, openBrowser } from '../../../test/kit/chromium.js'
 import { MINUTE, stopClock } from '../../../test/kit/clock.js'
 import { listenOnLoopback } from '../../../test/kit/loopback.js'
-import type { Role } from '../../src/operator/role.js'
+import type { Role } from '../../src/operator/rights.js'
 import { openConsole, PASSWORD, type TestConsole } from './kit.js'
 
 /** The pages of an application and those of the whole service, each with a name. */

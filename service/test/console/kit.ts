@@ -1,7 +1,7 @@
 import request from 'supertest'
 import { expect } from 'vitest'
 import type { LogEvent } from '../../src/log/logger.js'
-import type { Role } from '../../src/operator/role.js'
+import type { Role } from '../../src/operator/rights.js'
 import type { ServiceOptions } from '../../src/options.js'
 import { type CountersignService, createService } from '../../src/service.js'
 import { advance, appCode, SECRET } from '../kit.js'

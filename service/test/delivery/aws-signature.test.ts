@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signedHeaders } from '../../src/carriers/aws-signature.js'
+import { signedHeaders } from '../../src/carriers/aws.js'
 
 const CREDENTIALS = {
   accessKeyId: 'AKIDEXAMPLE',

@@ -2,11 +2,9 @@
  * The script of the pages for security keys and passkeys. A button of a form `data-mfa-key` requests options, runs the ceremony and
  * submits the form with the response. The server renders the outcome; what the browser refuses is shown from the page's templates.
  */
-import { createKey, useKey } from '../ceremony.js'
-import { postJson } from '../request.js'
-import type { KeyFailed, KeyProblem } from '../result.js'
+import { createKey, missingSupport, useKey } from '../ceremony.js'
+import { type KeyFailed, type KeyProblem, postJson } from '../request.js'
 import { signalAcceptedKeys, signalUserName } from '../signals.js'
-import { missingSupport } from '../support.js'
 
 /** The page that these name says what is missing. */
 const CONTINUES_THERE: ReadonlySet<string> = new Set([

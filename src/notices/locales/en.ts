@@ -1,4 +1,4 @@
-import type { NoticeCatalogue } from '../catalogue.js'
+import type { NoticeCatalogue } from '../notice.js'
 
 /** English. */
 export const en: NoticeCatalogue = {

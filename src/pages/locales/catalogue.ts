@@ -1,4 +1,4 @@
-import type { KeyFailure } from '../../protocol/key-failure.js'
+import type { KeyFailure } from '../../protocol/keys.js'
 import type { CodeMethod, DeliveredMethod, KeyMethod, Method } from '../../protocol/methods.js'
 import type { PageFrame, ProblemCode, SuccessCode } from '../view.js'
 

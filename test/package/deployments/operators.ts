@@ -1,4 +1,4 @@
-import { totpCode } from '../../../src/testing/totp.js'
+import { totpCode } from '../../../src/testing/service.js'
 import type { Browser } from './browser.js'
 import { CONSOLE_URL, type Deployment } from './deployment.js'
 import { nextAppCode } from './users.js'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { FactorInput } from '../../../src/index.js'
-import { totpCode } from '../../../src/testing/totp.js'
+import { totpCode } from '../../../src/testing/service.js'
 import { challenge, verify } from '../../kit/sign-in.js'
 import type { Browser } from './browser.js'
 import type { Deployment } from './deployment.js'

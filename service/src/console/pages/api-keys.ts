@@ -1,11 +1,16 @@
 import { html } from '../../http/html-page.js'
 import type { KeySummary } from '../../operator/api-keys.js'
-import { isAtLeast } from '../../operator/role.js'
-import { attempt, withMessage } from '../attempt.js'
-import { onceField, wasPosted } from '../form-once.js'
-import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { COPY_SCRIPTS } from '../scripts.js'
-import { cardTable, timeCell } from '../table.js'
+import { isAtLeast } from '../../operator/rights.js'
+import { attempt, onceField, wasPosted, withMessage } from '../form.js'
+import {
+  COPY_SCRIPTS,
+  type Page,
+  type PageMessage,
+  type PageRequest,
+  type PageRoute,
+  type Reply,
+} from '../page.js'
+import { cardTable, timeCell } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/keys`

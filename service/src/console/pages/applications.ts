@@ -1,12 +1,10 @@
 import { type Html, html } from '../../http/html-page.js'
-import type { ApplicationSummary } from '../../operator/list-applications.js'
-import { OperatorError } from '../../operator/operator-error.js'
-import { parseSettings } from '../../operator/parse-settings.js'
-import { isAtLeast } from '../../operator/role.js'
-import { attempt, withMessage } from '../attempt.js'
-import { ConsoleError } from '../console-error.js'
+import { OperatorError } from '../../operator/audited-change.js'
+import { type ApplicationSummary, parseSettings } from '../../operator/list-applications.js'
+import { isAtLeast } from '../../operator/rights.js'
+import { attempt, ConsoleError, withMessage } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { table, timeCell } from '../table.js'
+import { table, timeCell } from '../parts.js'
 
 export const APPLICATIONS_PATH = '/console/applications'
 

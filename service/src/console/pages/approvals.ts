@@ -2,10 +2,10 @@ import { type Html, html } from '../../http/html-page.js'
 import type { ApprovalReference } from '../../operator/approval-request.js'
 import type { Approval, NewApproval } from '../../operator/approvals.js'
 import { CONSOLE_APPLICATION } from '../../operator/operator-account.js'
-import type { UserReference } from '../../operator/user-reference.js'
-import { attempt, withMessage } from '../attempt.js'
+import type { UserReference } from '../../operator/users.js'
+import { attempt, withMessage } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { type Cell, cardTable } from '../table.js'
+import { type Cell, cardTable } from '../parts.js'
 
 const PATH = '/console/approvals'
 

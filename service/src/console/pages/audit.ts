@@ -1,9 +1,8 @@
 import { html } from '../../http/html-page.js'
 import type { AuditEntry, AuditFilter } from '../../operator/audit-log.js'
-import { OperatorError } from '../../operator/operator-error.js'
-import { dayOf } from '../day.js'
+import { OperatorError } from '../../operator/audited-change.js'
 import type { PageRequest, PageRoute, Reply } from '../page.js'
-import { cardTable } from '../table.js'
+import { cardTable, dayOf } from '../parts.js'
 import { textOf } from './applications.js'
 
 const PATH = '/console/audit'

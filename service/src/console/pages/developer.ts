@@ -1,7 +1,7 @@
 import { html } from '../../http/html-page.js'
-import { isAtLeast } from '../../operator/role.js'
+import { isAtLeast } from '../../operator/rights.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
-import { table } from '../table.js'
+import { table } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 
 /** What a developer needs to use an application. */

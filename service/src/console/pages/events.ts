@@ -1,12 +1,18 @@
 import { webhooks } from 'countersign/protocol'
 import { type Html, html } from '../../http/html-page.js'
-import type { EventEndpoint } from '../../operator/event-endpoints.js'
-import { isAtLeast } from '../../operator/role.js'
-import { attempt, withMessage } from '../attempt.js'
-import { onceField, wasPosted } from '../form-once.js'
-import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { COPY_SCRIPTS } from '../scripts.js'
-import { cardTable } from '../table.js'
+import type { EventDelivery } from '../../operator/event-deliveries.js'
+import type { EndpointReference, EventEndpoint } from '../../operator/event-endpoints.js'
+import { isAtLeast, type Role } from '../../operator/rights.js'
+import { attempt, ConsoleError, onceField, wasPosted, withMessage } from '../form.js'
+import {
+  COPY_SCRIPTS,
+  type Page,
+  type PageMessage,
+  type PageRequest,
+  type PageRoute,
+  type Reply,
+} from '../page.js'
+import { type Cell, cardTable, timeOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 
 /** The path of the endpoints of an application, as routes have it. */
@@ -110,4 +116,140 @@ ${webhooks.WEBHOOK_EVENT_TYPES.map(
     html`<label><input type="checkbox" name="types" value="${type}"${chosen.includes(type) && html` checked`}> ${type}</label>`,
 )}</div></fieldset>
 <button class="mfa-primary">Create the endpoint</button></form>`
+}
+
+const PATH = `${EVENTS_PATH}/:endpoint`
+const LISTED = 50
+
+/** One endpoint for events, and its last deliveries. */
+export const EVENT_ENDPOINT_ROUTES: readonly PageRoute[] = [
+  { method: 'get', path: PATH, least: 'viewer', handle: (request) => endpointPage(request) },
+  { method: 'post', path: `${PATH}/pause`, least: 'support', handle: pause },
+  { method: 'post', path: `${PATH}/resume`, least: 'support', handle: resume },
+  { method: 'post', path: `${PATH}/test`, least: 'support', handle: test },
+  { method: 'post', path: `${PATH}/resend`, least: 'support', handle: resend },
+  { method: 'post', path: `${PATH}/rotate`, least: 'admin', stepUp: true, handle: rotate },
+  { method: 'post', path: `${PATH}/remove`, least: 'admin', stepUp: true, handle: remove },
+]
+
+async function referenceOf(request: PageRequest): Promise<EndpointReference> {
+  return { application: await applicationOf(request), endpoint: String(request.request.params.endpoint) }
+}
+
+async function pause(request: PageRequest): Promise<Reply> {
+  const reference = await referenceOf(request)
+  const done = 'The endpoint is paused. Its events wait, for up to seven days.'
+  return endpointPage(request, await attempt(() => request.operator.events.pause(reference), done))
+}
+
+async function resume(request: PageRequest): Promise<Reply> {
+  const reference = await referenceOf(request)
+  const done = 'The endpoint gets events again, those first that wait.'
+  return endpointPage(request, await attempt(() => request.operator.events.resume(reference), done))
+}
+
+async function test(request: PageRequest): Promise<Reply> {
+  const reference = await referenceOf(request)
+  return endpointPage(request, await posted(() => request.operator.events.test(reference)))
+}
+
+async function resend(request: PageRequest): Promise<Reply> {
+  const reference = await referenceOf(request)
+  const event = request.form.text('event')
+  return endpointPage(request, await posted(() => request.operator.events.resend(reference, event)))
+}
+
+/** What the page says about one attempt. */
+async function posted(
+  work: () => Promise<Pick<EventDelivery, 'state' | 'status' | 'answer'>>,
+): Promise<PageMessage> {
+  let result: Awaited<ReturnType<typeof work>> | undefined
+  const message = await attempt(async () => {
+    result = await work()
+  }, '')
+  if (!result) return message
+  const { state, status, answer } = result
+  if (state === 'delivered') return { tone: 'success', text: `The endpoint accepted the event (${status}).` }
+  const why = status === null ? answer : `The endpoint responded with ${status}.`
+  return { tone: 'error', text: `The event was not accepted. ${why}` }
+}
+
+async function rotate(request: PageRequest): Promise<Reply> {
+  const reference = await referenceOf(request)
+  let secret: string | undefined
+  const message = await attempt(async () => {
+    secret = (await request.operator.events.rotateSecret(reference)).secret
+  }, '')
+  if (secret === undefined) return endpointPage(request, message)
+  return eventSecretPage(request, reference.application, { id: reference.endpoint, secret })
+}
+
+async function remove(request: PageRequest): Promise<Reply> {
+  const reference = await referenceOf(request)
+  const message = await attempt(() => request.operator.events.remove(reference), '')
+  if (message.tone === 'error') return endpointPage(request, message)
+  return { redirect: applicationPath(reference.application, '/events') }
+}
+
+async function endpointPage(request: PageRequest, message?: PageMessage): Promise<Page> {
+  const { application, endpoint: id } = await referenceOf(request)
+  const { operator, account } = request
+  const endpoint = (await operator.events.list(application)).find((one) => one.id === id)
+  if (!endpoint) throw new ConsoleError(404, 'There is no endpoint of this name.')
+  const deliveries = await operator.events.deliveries({ application, endpoint: id }, LISTED)
+  const mayHelp = isAtLeast(account.role, 'support')
+  return {
+    title: `Endpoint ${id}`,
+    section: 'applications',
+    ...withMessage(message),
+    main: html`${applicationNav(request, application, '/events')}
+${facts(endpoint)}
+${mayHelp && actions(application, endpoint, account.role)}
+<h2>Last deliveries</h2>
+${cardTable(
+  'Last deliveries',
+  ['Time', 'Event', 'State', 'Attempts', 'Response', ...(mayHelp ? ['Again'] : [])],
+  deliveries.map((delivery) => [
+    ...deliveryCells(delivery),
+    ...(mayHelp ? [resendButton(application, id, delivery.id)] : []),
+  ]),
+  'There are none of the last seven days.',
+)}`,
+  }
+}
+
+function facts({ url, types, state, failingSince, queued, formerSecretUntil }: EventEndpoint): Html {
+  return html`<dl class="facts">
+<dt>Address</dt><dd>${shownAddress(url)}</dd>
+<dt>Events</dt><dd>${types.join(', ')}</dd>
+<dt>State</dt><dd>${stateBadge({ state, failingSince })}${failingSince !== null && html` since ${timeOf(failingSince)}`}</dd>
+<dt>Waiting</dt><dd>${queued}</dd>
+<dt>Former secret</dt><dd>${formerSecretUntil === null ? 'none' : html`also signs until ${timeOf(formerSecretUntil)}`}</dd>
+</dl>`
+}
+
+function actions(application: string, { id, state }: EventEndpoint, role: Role): Html {
+  const button = (action: string, name: string) =>
+    html`<form method="post" action="${endpointPath(application, id, `/${action}`)}"><button class="small-button">${name}</button></form>`
+  const change = state === 'active' ? button('pause', 'Pause') : button('resume', 'Resume')
+  return html`<div class="form-row">${button('test', 'Send a test event')}${change}
+${isAtLeast(role, 'admin') && html`${button('rotate', 'Replace the secret')}${button('remove', 'Remove')}`}</div>
+<p class="note">For 24 hours after a replacement, requests are signed with the former secret, too. Removing an endpoint deletes its
+events.</p>`
+}
+
+function deliveryCells({ id, type, createdAt, state, attempts, status, answer }: EventDelivery): Cell[] {
+  const badge = { delivered: ' badge-good', queued: '', failed: ' badge-bad' }[state]
+  return [
+    new Date(createdAt),
+    html`${type}<br><code>${id}</code>`,
+    html`<span class="badge${badge}">${state}</span>`,
+    attempts,
+    html`${status ?? '–'} ${answer !== null && html`<span class="mfa-hint">${answer}</span>`}`,
+  ]
+}
+
+function resendButton(application: string, endpoint: string, event: string): Html {
+  return html`<form method="post" action="${endpointPath(application, endpoint, '/resend')}">
+<input type="hidden" name="event" value="${event}"><button class="small-button" aria-label="Resend ${event}">Resend</button></form>`
 }

@@ -1,9 +1,8 @@
 import { type Html, html } from '../../http/html-page.js'
 import { diagnoseStore } from '../../operator/diagnose-store.js'
 import { isProduction } from '../../production.js'
-import type { Page, PageRequest, PageRoute } from '../page.js'
-import { CHART_SCRIPTS } from '../scripts.js'
-import { table, timeOf } from '../table.js'
+import { CHART_SCRIPTS, type Page, type PageRequest, type PageRoute } from '../page.js'
+import { table, timeOf } from '../parts.js'
 import { numbersSection } from './numbers.js'
 
 /** The numbers of all applications, the queue, and what the doctor finds in the store. It changes nothing. */

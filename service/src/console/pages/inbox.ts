@@ -1,7 +1,7 @@
 import type { InboxMessage } from '../../carriers/inbox.js'
 import { type Html, html } from '../../http/html-page.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
-import { timeOf } from '../table.js'
+import { timeOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
 
 const MAX_LISTED = 50

@@ -1,12 +1,11 @@
 import { type Html, html } from '../../http/html-page.js'
+import { OperatorError } from '../../operator/audited-change.js'
 import type { DeliverySummary } from '../../operator/deliveries.js'
 import type { MessageReference } from '../../operator/messages.js'
-import { OperatorError } from '../../operator/operator-error.js'
-import { isAtLeast } from '../../operator/role.js'
-import { attempt, withMessage } from '../attempt.js'
-import { ConsoleError } from '../console-error.js'
+import { isAtLeast } from '../../operator/rights.js'
+import { attempt, ConsoleError, withMessage } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { type Cell, table, timeOf } from '../table.js'
+import { type Cell, table, timeOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/messages/:id`

@@ -7,9 +7,8 @@ import {
   type ActivityReport,
   type CountryActivity,
 } from '../../operator/activity.js'
-import type { PageRequest, PageRoute, Reply } from '../page.js'
-import { CHART_SCRIPTS } from '../scripts.js'
-import { type Cell, table } from '../table.js'
+import { CHART_SCRIPTS, type PageRequest, type PageRoute, type Reply } from '../page.js'
+import { type Cell, table } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, textOf } from './applications.js'
 
 /** The numbers of one application. */

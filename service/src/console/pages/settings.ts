@@ -1,13 +1,34 @@
+import { SETTING_GROUPS as GROUPS, type SettingDescription, wholeHint } from '../../applications/settings.js'
 import { type Html, html } from '../../http/html-page.js'
 import type { Setting } from '../../operator/applications.js'
+import { OperatorError } from '../../operator/audited-change.js'
+import { parseSettings } from '../../operator/list-applications.js'
 import { describeLockedOut } from '../../operator/locked-out-users.js'
-import { OperatorError } from '../../operator/operator-error.js'
-import { parseSettings } from '../../operator/parse-settings.js'
-import { isAtLeast } from '../../operator/role.js'
-import { attempt, withMessage } from '../attempt.js'
+import { isAtLeast } from '../../operator/rights.js'
+import { attempt, withMessage } from '../form.js'
 import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf } from './applications.js'
-import { SETTING_GROUPS, type SettingField } from './setting-fields.js'
+
+/** How a setting is shown and entered. */
+export interface SettingField extends SettingDescription {
+  readonly label: string
+}
+
+/** Every setting of an application, in groups. */
+export const SETTING_GROUPS: readonly { readonly title: string; readonly fields: readonly SettingField[] }[] =
+  GROUPS.map(({ title, settings }) => ({
+    title,
+    fields: settings.map((one) => ({ ...one, label: inWords(one.name), hint: wholeHint(one) })),
+  }))
+
+/** `sendsPerDay` as "Sends per day". */
+function inWords(name: string): string {
+  const words = name
+    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replace(/^sms/, 'SMS')
+    .replace(/^whatsapp/, 'WhatsApp')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
 
 const PATH = `${APPLICATIONS_PATH}/:application`
 

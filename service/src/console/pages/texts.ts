@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html-page.js'
 import { SUPPORTED_LANGUAGES, textsIn } from '../../message-texts/catalogue.js'
 import type { TextPreview } from '../../operator/preview-texts.js'
-import { ConsoleError } from '../console-error.js'
+import { ConsoleError } from '../form.js'
 import type { Page, PageRequest, PageRoute, Reply } from '../page.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
 

@@ -1,9 +1,9 @@
 import { html } from '../../http/html-page.js'
 import type { PhoneTrafficSummary } from '../../operator/phone-traffic.js'
-import { isAtLeast } from '../../operator/role.js'
-import { attempt, withMessage } from '../attempt.js'
+import { isAtLeast } from '../../operator/rights.js'
+import { attempt, withMessage } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { table } from '../table.js'
+import { table } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/traffic`

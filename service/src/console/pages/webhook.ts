@@ -1,11 +1,17 @@
 import { CHANNELS } from '../../delivery/message.js'
 import { type Html, html } from '../../http/html-page.js'
 import type { WebhookSummary } from '../../operator/application-webhooks.js'
-import { isAtLeast } from '../../operator/role.js'
-import { attempt, withMessage } from '../attempt.js'
-import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { COPY_SCRIPTS } from '../scripts.js'
-import { timeOf } from '../table.js'
+import { isAtLeast } from '../../operator/rights.js'
+import { attempt, withMessage } from '../form.js'
+import {
+  COPY_SCRIPTS,
+  type Page,
+  type PageMessage,
+  type PageRequest,
+  type PageRoute,
+  type Reply,
+} from '../page.js'
+import { timeOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/webhook`

@@ -1,7 +1,11 @@
 import { createMfa, type FactorInput, type Mfa, type MfaEvent, type MfaService } from 'countersign'
-import { CONSOLE_NAME } from '../../operator/console-application.js'
-import { consoleCounters } from '../../operator/console-counters.js'
-import { CONSOLE_APPLICATION, type OperatorAccount } from '../../operator/operator-account.js'
+import type { Request } from 'express'
+import passport from 'passport'
+import { Strategy as LocalStrategy } from 'passport-local'
+import { clientNetwork } from '../../contacts/client-network.js'
+import { CONSOLE_NAME, consoleCounters } from '../../operator/console-counters.js'
+import { CONSOLE_APPLICATION, findOperator, type OperatorAccount } from '../../operator/operator-account.js'
+import { checkSignIn } from '../../operator/sign-ins.js'
 import type { ConsoleParts } from '../parts.js'
 
 /** The second factor of operators, which every sign-in requires: our own plugin on our own service, in this process. */
@@ -67,4 +71,57 @@ async function record({ operator }: ConsoleParts, event: MfaEvent): Promise<void
   if (event.type === 'factor_removed' && (event.method === 'security-key' || event.method === 'passkey')) {
     return operator(event.userId).recordOwnFactor({ method: event.method, change: 'removed' })
   }
+}
+
+/** How long a session lasts from the password on, however it is used. */
+export const SESSION_MS = 12 * 3_600_000
+
+/** An operator in a session that began at a time. */
+interface SessionOperator extends OperatorAccount {
+  readonly signedInAt?: number
+}
+
+/** Passport with the passwords of operators. */
+export function consolePassport({ store }: Pick<ConsoleParts, 'store'>) {
+  const own = new passport.Passport()
+  own.use(
+    new LocalStrategy(
+      { usernameField: 'email', passReqToCallback: true },
+      (request: Request, email: string, password: string, done) => {
+        const network = clientNetwork(request.ip ?? '')
+        checkSignIn(store, { email, password, network }).then((result) => {
+          if (result.outcome === 'accepted') return done(null, asUser(result.operator))
+          return done(null, false, { message: result.outcome })
+        }, done)
+      },
+    ),
+  )
+  // A step-up logs in again; it keeps the time of the password.
+  own.serializeUser((user, done) => {
+    const { email, version, signedInAt = Date.now() } = operatorOf(user)
+    done(null, JSON.stringify([email, version, signedInAt]))
+  })
+  own.deserializeUser((kept: unknown, done) => {
+    const [email, version, signedInAt] = JSON.parse(String(kept)) as [string, number, number]
+    if (Date.now() - signedInAt >= SESSION_MS) return done(null, false)
+    findOperator(store, email).then((found) => {
+      // A new password and a disabled account end all sessions.
+      if (found?.version !== version) return done(null, false)
+      const operator: SessionOperator = { ...found, signedInAt }
+      return done(null, asUser(operator))
+    }, done)
+  })
+  return own
+}
+
+/** An instance of Passport, separate from the one that `import passport` shares. */
+export type ConsolePassport = ReturnType<typeof consolePassport>
+
+/** The operator behind `request.user`, whose type an app that embeds the service may have extended. */
+export function operatorOf(user: object): SessionOperator {
+  return user as SessionOperator
+}
+
+function asUser(operator: object): Express.User {
+  return operator as Express.User
 }

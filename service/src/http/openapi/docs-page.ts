@@ -1,6 +1,5 @@
 import { type Html, html } from '../html-page.js'
-import type { ApiDocument } from './document.js'
-import { entriesOf, exampleOf, resolve, textsOf } from './read-document.js'
+import { type ApiDocument, entriesOf, exampleOf, resolve, textsOf } from './document.js'
 
 /** The document as a page. `baseUrl` is the address of the service's pages. */
 export function docsPage(document: ApiDocument, baseUrl: string): Html {

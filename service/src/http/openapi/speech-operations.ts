@@ -1,8 +1,7 @@
 import { jobWire, streamWire, transcriptionWire } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { header } from './headers.js'
-import { get, post, REQUEST_ID } from './operation.js'
-import { problemResponses } from './problems.js'
+import { get, post, problemResponses, REQUEST_ID } from './operation.js'
 
 const JOB_PARAMETER = {
   name: 'id',

@@ -1,5 +1,9 @@
-import type { RequestHandler } from 'express'
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Request, RequestHandler } from 'express'
+import type { Metrics } from '../../metrics/metrics.js'
 import type { Readiness } from '../../readiness.js'
+import { bearerKey } from '../authenticate.js'
+import { problem } from '../problem.js'
 
 /** `GET /healthz`: responds while the process is alive. */
 export const health: RequestHandler = function showHealth(_request, response) {
@@ -12,4 +16,35 @@ export function readiness(checkReadiness: () => Promise<Readiness>): RequestHand
     const { ready, checks } = await checkReadiness()
     response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not_ready', checks })
   }
+}
+
+/**
+ * `GET /metrics` for Prometheus: requires `key` as a bearer token. Without a key, it does not exist, unless `withoutKey`
+ * allows requests from this machine. A request that a proxy forwarded does not count as one from this machine.
+ */
+export function metricsRoute(
+  metrics: Metrics,
+  { key, withoutKey }: { readonly key: string | undefined; readonly withoutKey: boolean },
+): RequestHandler {
+  const expected = key === undefined ? undefined : sha256(key)
+  return async function showMetrics(request, response) {
+    if (expected && !timingSafeEqual(sha256(bearerKey(request)), expected)) {
+      return problem(response, 'invalid_api_key')
+    }
+    if (!expected && !(withoutKey && isLocal(request))) return problem(response, 'not_found')
+    const { text, contentType } = await metrics.read()
+    response.set('Content-Type', contentType).send(text)
+  }
+}
+
+const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
+
+function isLocal(request: Request): boolean {
+  const address = request.socket.remoteAddress ?? ''
+  if (PROXY_HEADERS.some((name) => request.headers[name] !== undefined)) return false
+  return address === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(address)
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }

@@ -1,8 +1,10 @@
+import { type ServiceProblemCode, wire } from 'countersign/protocol'
 import type { RequestHandler } from 'express'
-import { sendPage } from '../html-page.js'
+import { html, prefersHtml, sendPage } from '../html-page.js'
 import { docsPage } from '../openapi/docs-page.js'
 import { type ApiDocument, documentText } from '../openapi/document.js'
-import { baseUrlOf } from '../problem.js'
+import { baseUrlOf, problem } from '../problem.js'
+import { PROBLEMS } from '../problem-catalogue.js'
 import { streamDocumentText } from '../streams/stream-document.js'
 
 /** `GET /openapi.json`: the OpenAPI document for programs. */
@@ -26,4 +28,57 @@ export function docsRoute(document: ApiDocument): RequestHandler {
   return function showDocs(_request, response) {
     sendPage(response, document.info.title, docsPage(document, baseUrlOf(response)))
   }
+}
+
+/** `GET /problems`: the list of all problems. */
+export const problemList: RequestHandler = function listProblems(_request, response) {
+  const baseUrl = baseUrlOf(response)
+  if (!prefersHtml(response)) {
+    response.json({ problems: wire.SERVICE_PROBLEMS.map((code) => problemJson(code, baseUrl)) })
+    return
+  }
+  const entries = wire.SERVICE_PROBLEMS.map(
+    (code) => html`<div><dt><a href="${baseUrl}/problems/${code}"><code>${code}</code></a></dt>
+<dd><span class="status bad">${PROBLEMS[code].status}</span> ${PROBLEMS[code].title}</dd></div>`,
+  )
+  sendPage(
+    response,
+    'Problems',
+    html`<h1>Problems</h1>
+<p>Every error of the service is an <code>application/problem+json</code> response with one of these codes.</p>
+<dl>${entries}</dl>
+<p><a href="${baseUrl}/docs">API reference</a></p>`,
+  )
+}
+
+/** `GET /problems/:code`: the page that the `type` of a problem links to. */
+export const problemPage: RequestHandler = function showProblem(request, response) {
+  const { code } = request.params
+  if (!isCode(code)) return problem(response, 'not_found')
+  const baseUrl = baseUrlOf(response)
+  if (!prefersHtml(response)) {
+    response.json(problemJson(code, baseUrl))
+    return
+  }
+  const { status, title, happened, helps } = PROBLEMS[code]
+  sendPage(
+    response,
+    title,
+    html`<p class="soft"><a href="${baseUrl}/problems">Problems</a></p>
+<h1>${title}</h1>
+<p><span class="status bad">${status}</span> <code>${code}</code></p>
+<h2 class="minor">What happened</h2>
+<p>${happened}</p>
+<h2 class="minor">What to do</h2>
+<ul>${helps.map((sentence) => html`<li>${sentence}</li>`)}</ul>
+<p><a href="${baseUrl}/docs">API reference</a></p>`,
+  )
+}
+
+function problemJson(code: ServiceProblemCode, baseUrl: string) {
+  return { type: `${baseUrl}/problems/${code}`, code, ...PROBLEMS[code] }
+}
+
+function isCode(text: unknown): text is ServiceProblemCode {
+  return wire.SERVICE_PROBLEMS.some((code) => code === text)
 }

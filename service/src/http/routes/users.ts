@@ -1,12 +1,11 @@
 import type { RequestHandler } from 'express'
 import type * as z from 'zod'
 import type { FlowContext } from '../../flows/context.js'
-import type { Actor } from '../../operator/actor.js'
+import type { Actor } from '../../operator/audited-change.js'
 import { eraseUserData, exportUserData, listUserData, MAX_USERS } from '../../operator/user-data.js'
-import { parseAccount } from '../../requests/account-input.js'
-import { forAccount } from '../account-request.js'
-import { callingApplication } from '../authenticate.js'
-import type { eraseAnswer, usersAnswer } from '../openapi/user-schemas.js'
+import { parseAccount } from '../../requests/inputs.js'
+import { callingApplication, forAccount } from '../authenticate.js'
+import type { eraseAnswer, usersAnswer } from '../openapi/schemas.js'
 import { problem } from '../problem.js'
 
 const DEFAULT_LIMIT = 100

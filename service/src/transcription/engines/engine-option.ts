@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { isInstalled } from '../child-process.js'
-import { commandTranscriber } from './command-transcriber.js'
+import { dirname } from 'node:path'
+import { isInstalled, runProgram } from '../decode.js'
 import { type OpenAiSettings, openAiTranscriber } from './openai-transcriber.js'
 import { hasPocketsphinx, pocketsphinx } from './pocketsphinx.js'
 import type { Transcriber } from './transcriber.js'
@@ -61,4 +61,24 @@ export function transcriberOf(engine: Engine, apiKey: OpenAiSettings['apiKey']):
 /** How many recordings an engine transcribes at once unless the operator says otherwise. */
 export function concurrencyOf({ by }: Engine): number {
   return by === 'server' ? SERVER_CONCURRENCY : availableParallelism()
+}
+
+/**
+ * Runs a local program that transcribes a file and prints the text, without times. `{file}` in its arguments stands for the path
+ * of a WAV file, 16 kHz, mono.
+ */
+export function commandTranscriber([program, ...args]: readonly [string, ...string[]]): Transcriber {
+  return {
+    name: 'command',
+    givesTimes: false,
+    async transcribe({ path, signal }) {
+      const filled = args.map((arg) => arg.replaceAll('{file}', path))
+      const { status, output, errorOutput } = await runProgram([program, ...filled], {
+        folder: dirname(path),
+        signal,
+      })
+      if (status !== 0) throw new Error(`command exited with status ${status ?? 'none'}: ${errorOutput}`)
+      return { text: output.split(/\s+/).filter(Boolean).join(' ') }
+    },
+  }
 }

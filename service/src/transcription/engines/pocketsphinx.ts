@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { TranscriptSegment, TranscriptWord } from 'countersign/protocol'
-import { isInstalled, runProgram } from '../child-process.js'
+import { isInstalled, runProgram } from '../decode.js'
 import type { Transcriber } from './transcriber.js'
 
 const PROGRAM = 'pocketsphinx_continuous'

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { TRANSCRIPT_FORMATS } from 'countersign/protocol'
+import * as z from 'zod'
 import { describeError, type Logger } from '../../log/logger.js'
 import type { Keys } from '../../secrets/keys.js'
+import { jobIdentity, open, seal } from '../../secrets/seal.js'
 import type { Store } from '../../store/store.js'
-import { EngineError } from '../engines/engine-error.js'
+import { EngineError } from '../engines/transcriber.js'
 import type { Transcription } from '../transcription.js'
-import { encrypt } from './job-cipher.js'
-import { storedRecording } from './job-recording.js'
-import { openRequest } from './job-request.js'
+import { encrypt, storedRecording } from './job-recording.js'
 import { type ClaimedJob, claimJob, finishJob, renewLease, requeueJob } from './job-table.js'
 
 const POLL_MS = 10_000
@@ -168,4 +169,37 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
 
 function fieldsOf({ id, application }: ClaimedJob) {
   return { application, request: id }
+}
+
+const schema = z.object({
+  /** The key of the job, in base64. */
+  key: z.string(),
+  /** The address of the recording; absent when it is stored. */
+  address: z.string().optional(),
+  language: z.string().optional(),
+  prompt: z.string().optional(),
+  format: z.enum(TRANSCRIPT_FORMATS).optional(),
+})
+
+/** What a job does, and the key of what belongs to it. */
+export interface JobRequest extends Omit<z.output<typeof schema>, 'key'> {
+  readonly key: Buffer
+}
+
+/** Whose job it is. */
+export interface JobOwner {
+  readonly application: string
+  readonly id: string
+}
+
+/** Encrypts the request of a job, which may contain an address with a token. */
+export function sealRequest(keys: Keys, { application, id }: JobOwner, request: JobRequest): string {
+  const text = JSON.stringify({ ...request, key: request.key.toString('base64') })
+  return seal(keys, jobIdentity(application, id), text)
+}
+
+/** Decrypts the request of a job. */
+export function openRequest(keys: Keys, { application, id }: JobOwner, sealed: string): JobRequest {
+  const { key, ...request } = schema.parse(JSON.parse(open(keys, jobIdentity(application, id), sealed)))
+  return { ...request, key: Buffer.from(key, 'base64') }
 }

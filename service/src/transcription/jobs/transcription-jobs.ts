@@ -4,10 +4,8 @@ import type { Keys } from '../../secrets/keys.js'
 import type { Store } from '../../store/store.js'
 import type { SpeechOptions } from '../engines/transcriber.js'
 import type { Recognized } from '../recognized.js'
-import { decrypt, newJobKey } from './job-cipher.js'
-import { storeRecording } from './job-recording.js'
-import { openRequest, sealRequest } from './job-request.js'
-import { type JobRunnerParts, jobRunner, RESULT } from './job-runner.js'
+import { decrypt, newJobKey, storeRecording } from './job-recording.js'
+import { type JobRunnerParts, jobRunner, openRequest, RESULT, sealRequest } from './job-runner.js'
 import { deleteJob, findJob, insertJob, type JobState, type JobUse, useOf } from './job-table.js'
 
 const LIFETIME_MS = 24 * 60 * 60_000

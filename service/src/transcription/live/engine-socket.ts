@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import { EngineError } from '../engines/engine-error.js'
+import { EngineError } from '../engines/transcriber.js'
 
 const HANDSHAKE_TIMEOUT_MS = 10_000
 const MAX_MESSAGE_BYTES = 1024 * 1024

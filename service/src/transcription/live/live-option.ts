@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { LiveEngine } from './live-engine.js'
+import type { LiveEngine } from './live-transcription.js'
 import { openAiRealtime } from './openai-realtime.js'
 import { hasLivePocketsphinx, livePocketsphinx } from './pocketsphinx-live.js'
 import { vosk } from './vosk.js'

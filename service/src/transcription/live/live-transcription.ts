@@ -1,9 +1,8 @@
 import { streamWire, type TranscriptPiece } from 'countersign/protocol'
 import { describeError, type Logger } from '../../log/logger.js'
-import { type EngineError, engineErrorOf } from '../engines/engine-error.js'
+import { type EngineError, engineErrorOf } from '../engines/transcriber.js'
 import { fairSlots } from '../fair-slots.js'
 import type { Origin } from '../transcription.js'
-import type { EngineStream, LiveEngine } from './live-engine.js'
 
 /** The maximum length of the audio of a stream, and of the stream itself. */
 const MAX_SECONDS = 600
@@ -186,4 +185,31 @@ function logOf(log: Logger, origin: Origin, engine: string) {
     engineFailed: (error: EngineError) =>
       log({ level: 'error', event: 'stream.failed', ...origin, detail: describeError(error) }),
   }
+}
+
+/** How a stream is opened. */
+export interface StreamRequest {
+  /** A BCP 47 tag; `undefined` leaves the choice to the engine. */
+  readonly language: string | undefined
+  /** Called for each piece of the transcript. */
+  onPiece(piece: TranscriptPiece): void
+  /** Called at most once, when the engine fails while the stream is open. */
+  onFailure(error: EngineError): void
+  /** Ends the stream and frees everything that belongs to it. It must abort in the end, also after a success. */
+  readonly signal: AbortSignal
+}
+
+/** An open stream. */
+export interface EngineStream {
+  /** Hands audio to the engine (PCM, 16 kHz, 16 bits, mono). Resolves when it can take more, and also when it has failed. */
+  write(pcm: Buffer): Promise<void>
+  /** Says that there is no more audio. Resolves after the last piece, or when the engine has failed. */
+  end(): Promise<void>
+}
+
+/** Turns speech into text while it is spoken. */
+export interface LiveEngine {
+  readonly name: string
+  /** Resolves when the engine is ready for audio. Throws an `EngineError` if it is not within a few seconds. */
+  open(request: StreamRequest): Promise<EngineStream>
 }

@@ -1,9 +1,9 @@
 import { streamWire } from 'countersign/protocol'
 import * as z from 'zod'
-import { EngineError } from '../engines/engine-error.js'
+import { EngineError } from '../engines/transcriber.js'
 import { type EngineSocket, openEngineSocket } from './engine-socket.js'
-import type { EngineStream, LiveEngine, StreamRequest } from './live-engine.js'
-import { to24kHz } from './resample.js'
+import type { EngineStream, LiveEngine, StreamRequest } from './live-transcription.js'
+import { to24kHz } from './pocketsphinx-live.js'
 
 /** A server with OpenAI's realtime API. */
 export interface OpenAiRealtimeSettings {

@@ -1,8 +1,8 @@
 import { streamWire } from 'countersign/protocol'
 import * as z from 'zod'
-import { EngineError } from '../engines/engine-error.js'
+import { EngineError } from '../engines/transcriber.js'
 import { type EngineSocket, openEngineSocket } from './engine-socket.js'
-import type { EngineStream, LiveEngine, StreamRequest } from './live-engine.js'
+import type { EngineStream, LiveEngine, StreamRequest } from './live-transcription.js'
 
 // A partial result has `partial`; a final one has `text`, and `result` if words were recognized.
 const partialSchema = z.object({ partial: z.string() })

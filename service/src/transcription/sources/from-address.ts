@@ -1,17 +1,20 @@
+import { createReadStream, type Stats } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { type Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { basename } from 'node:path'
 import { transcriptionWire } from 'countersign/protocol'
-import { type AddressRules, isForbiddenAddress, publicAgent } from '../../outbound/public-agent.js'
-import { withTimeLimit } from '../../time-limit.js'
+import { type AddressRules, isForbiddenAddress, publicAgent } from '../../safe-fetch/public-agent.js'
+import { withTimeLimit } from '../../time.js'
 import {
   addressRefused,
   fetchFailed,
   fileTooLarge,
   type Received,
   type RecordingSource,
+  saveRecording,
   unsupportedMedia,
 } from './recording-source.js'
-import { saveRecording } from './save-recording.js'
 
 const DEFAULT_TIMEOUT_MS = 30_000
 
@@ -87,3 +90,18 @@ const OTHER_TYPES = new Set([
   'application/ogg',
   'application/mp4',
 ])
+
+/** A file on this machine, named by code in this process and never by an HTTP request. */
+export function fromPath(path: string): RecordingSource {
+  return {
+    name: basename(path),
+    receive: (savedPath, signal) => saveRecording(createReadStream(path), savedPath, signal),
+  }
+}
+
+/** What is known of a file on this machine. Throws Node's own error if there is none, and another one if it is not a file. */
+export async function fileStats(path: string): Promise<Stats> {
+  const stats = await stat(path)
+  if (!stats.isFile()) throw new Error('The recording must be a file.')
+  return stats
+}

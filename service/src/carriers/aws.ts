@@ -1,0 +1,214 @@
+import { createHash, createHmac } from 'node:crypto'
+import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
+import { composeEmail } from './email.js'
+import {
+  type HttpResponse,
+  httpRequest,
+  isForeign,
+  isTemporary,
+  jsonFields,
+  messageIdIn,
+} from './http-request.js'
+
+/** An account with Amazon SES. */
+export interface SesSettings {
+  /** The address before `/v2`. */
+  readonly baseUrl: string
+  readonly credentials: AwsCredentials
+  /** The sender, such as `Vault <no-reply@vault.example>`. */
+  readonly from: string
+  readonly replyTo?: string | undefined
+  readonly configurationSet?: string | undefined
+  /** The carrier's name in delivery states and the log. Defaults to `ses`. */
+  readonly name?: string | undefined
+}
+
+/** What SES writes about an address that no mailbox can have. All other errors are about our account. */
+const ADDRESS_FAULT =
+  /^(Illegal address|Missing (start|final)|Invalid domain|Domain (starts|ends|contains)|Local address)/
+
+/** Delivers email over the API of Amazon SES, version 2. */
+export function sesCarrier(settings: SesSettings): Carrier {
+  const { baseUrl, credentials, configurationSet, name = 'ses' } = settings
+  const url = `${baseUrl}/v2/email/outbound-emails`
+  return {
+    name,
+    async deliver(message, signal) {
+      checkRecipient(message)
+      // The email as a whole: SES then reports its `Message-ID` back.
+      const { raw } = composeEmail(message, settings)
+      const body = JSON.stringify({
+        Destination: { ToAddresses: [message.to] },
+        ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),
+        Content: { Raw: { Data: Buffer.from(raw).toString('base64') } },
+      })
+      const request = { method: 'POST', url, headers: { 'content-type': 'application/json' }, body } as const
+      const headers = signedHeaders(request, credentials, Date.now())
+      const response = await httpRequest('SES', url, { method: 'POST', headers, body }, signal)
+      const id = messageIdIn(jsonFields(response.body).MessageId)
+      if (response.status !== 200 || id === undefined) throw sesError(response)
+      return { id }
+    },
+    async close() {},
+  }
+}
+
+function sesError(response: HttpResponse): DeliveryError {
+  const { status, body, retryAfterMs } = response
+  const fault = `SES answered ${status}.`
+  // AWS answers some of its limits with status 400, and names the error in a header.
+  const isThrottled = /^(Throttling|TooManyRequests|RequestLimitExceeded)/.test(
+    response.header('x-amzn-errortype') ?? '',
+  )
+  if (isTemporary(status) || isThrottled || isForeign(response))
+    return new DeliveryError(fault, 'outage', { retryAfterMs })
+  const { message } = jsonFields(body)
+  if (status === 400 && typeof message === 'string' && ADDRESS_FAULT.test(message)) {
+    return new DeliveryError(fault, 'contact', { contact: 'unknown' })
+  }
+  return new DeliveryError(fault, 'carrier')
+}
+
+/** An account with Amazon SNS. */
+export interface SnsSettings {
+  /** The address of the API. */
+  readonly baseUrl: string
+  readonly credentials: AwsCredentials
+  /** The sender: a name of at most 11 letters, or a number of the account. */
+  readonly from?: string | undefined
+  /** The carrier's name in delivery states and the log. Defaults to `sns`. */
+  readonly name?: string | undefined
+}
+
+const CONTENT_TYPE = 'application/x-www-form-urlencoded'
+
+/** Delivers SMS over the API of Amazon SNS. */
+export function snsCarrier({ baseUrl, credentials, from, name = 'sns' }: SnsSettings): Carrier {
+  const url = `${baseUrl}/`
+  return {
+    name,
+    async deliver(message, signal) {
+      checkRecipient(message)
+      const sender = senderAttribute(message.senders?.smsFrom ?? from)
+      const attributes = { 'AWS.SNS.SMS.SMSType': 'Transactional', ...sender }
+      const body = new URLSearchParams({
+        ...{ Action: 'Publish', Version: '2010-03-31', PhoneNumber: message.to, Message: message.text },
+        ...attributeFields(attributes),
+      }).toString()
+      const request = { method: 'POST', url, headers: { 'content-type': CONTENT_TYPE }, body } as const
+      const headers = signedHeaders(request, credentials, Date.now())
+      const response = await httpRequest('SNS', url, { method: 'POST', headers, body }, signal)
+      const id = messageIdIn(element(response.body, 'MessageId'))
+      if (response.status !== 200 || id === undefined) throw snsError(response)
+      return { id }
+    },
+    async close() {},
+  }
+}
+
+function senderAttribute(from: string | undefined): Record<string, string> {
+  if (from === undefined) return {}
+  return from.startsWith('+') ? { 'AWS.MM.SMS.OriginationNumber': from } : { 'AWS.SNS.SMS.SenderID': from }
+}
+
+function attributeFields(attributes: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(attributes).flatMap(([name, value], index) => {
+      const entry = `MessageAttributes.entry.${index + 1}`
+      return [
+        [`${entry}.Name`, name],
+        [`${entry}.Value.DataType`, 'String'],
+        [`${entry}.Value.StringValue`, value],
+      ]
+    }),
+  )
+}
+
+function snsError(response: HttpResponse): DeliveryError {
+  const { status, body, retryAfterMs } = response
+  const found = element(body, 'Code')
+  const code = found !== undefined && /^[A-Za-z]{1,40}$/.test(found) ? found : undefined
+  const message = `SNS answered ${[status, code].filter(Boolean).join(' ')}.`
+  // Some of its limits are answered with status 400.
+  if (isTemporary(status) || isForeign(response) || (code !== undefined && /^Throttl/.test(code))) {
+    return new DeliveryError(message, 'outage', { retryAfterMs })
+  }
+  const reason = element(body, 'Message') ?? ''
+  if (code === 'OptedOut' || (code === 'InvalidParameter' && /\bopted out\b/i.test(reason))) {
+    return new DeliveryError(message, 'contact', { contact: 'unsubscribed' })
+  }
+  const isNumber = code === 'InvalidParameter' && /\bPhoneNumber\b/.test(reason)
+  return isNumber
+    ? new DeliveryError(message, 'contact', { contact: 'unknown' })
+    : new DeliveryError(message, 'carrier')
+}
+
+/** The text of the first element with this name; SNS answers in XML whose texts we do not show. */
+function element(xml: string, name: string): string | undefined {
+  return new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1]
+}
+
+/** Credentials of AWS, and what they sign for. */
+export interface AwsCredentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  /** Such as `eu-west-1`. */
+  readonly region: string
+  /** Such as `ses`. */
+  readonly service: string
+}
+
+/** A request to sign. */
+export interface UnsignedRequest {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  /** The headers that are signed, with lower-case names, besides `host` and `x-amz-date`. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+const ALGORITHM = 'AWS4-HMAC-SHA256'
+
+/** The headers of a request with those that sign it, by AWS Signature Version 4. `now` is in milliseconds since 1970. */
+export function signedHeaders(
+  { method, url, headers, body }: UnsignedRequest,
+  { accessKeyId, secretAccessKey, region, service }: AwsCredentials,
+  now: number,
+): Record<string, string> {
+  const { host, pathname, searchParams } = new URL(url)
+  const time = new Date(now).toISOString().replace(/[-:]|\.\d{3}/g, '')
+  const signed: Record<string, string> = { ...headers, host, 'x-amz-date': time }
+  const names = Object.keys(signed).sort()
+  const query = [...searchParams].map((pair) => pair.map(encode).join('=')).sort()
+  const canonical = [
+    ...[method, pathname, query.join('&')],
+    ...names.map((name) => `${name}:${signed[name]?.trim().replace(/ +/g, ' ')}`),
+    ...['', names.join(';'), sha256(body)],
+  ].join('\n')
+  const scope = [time.slice(0, 8), region, service, 'aws4_request']
+  const key = scope.reduce<string | Buffer>((parent, part) => hmac(parent, part), `AWS4${secretAccessKey}`)
+  const text = [ALGORITHM, time, scope.join('/'), sha256(canonical)].join('\n')
+  const signature = createHmac('sha256', key).update(text).digest('hex')
+  const { host: _host, ...sent } = signed
+  const credential = `${accessKeyId}/${scope.join('/')}`
+  return {
+    ...sent,
+    authorization: `${ALGORITHM} Credential=${credential}, SignedHeaders=${names.join(';')}, Signature=${signature}`,
+  }
+}
+
+function hmac(key: string | Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** RFC 3986: also the characters that `encodeURIComponent` leaves. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}

@@ -1,0 +1,70 @@
+import { InvalidArgumentError, Option } from 'commander'
+
+/** The environment and the output of a command. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Writes results, one line or several. */
+  out(text: string): void
+  /** Writes remarks and errors for the operator. */
+  err(text: string): void
+  /** Asks the operator a question. Absent when nobody is at the terminal. */
+  readonly ask?: ((question: string) => Promise<string>) | undefined
+}
+
+/** Options of every command. */
+export interface CommonOptions {
+  readonly json?: boolean
+  /** The operator's name in the audit log. */
+  readonly as?: string
+}
+
+/** Prints a result: as JSON with `--json`, else as text. */
+export function print(io: Io, { json }: CommonOptions, result: unknown, text: () => string): void {
+  io.out(json ? JSON.stringify(result, null, 2) : text())
+}
+
+/** The content of a cell; times are `Date`s. */
+export type Cell = string | number | Date | null | undefined
+
+/** Rows under their headings, in columns separated by two spaces; numbers are right-aligned. */
+export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const lines = [headings.map((heading) => heading.toUpperCase()), ...rows.map((row) => row.map(shown))]
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => width(line[column] ?? ''))))
+  return lines
+    .map((line, index) =>
+      line
+        .map((text, column) => {
+          const gap = ' '.repeat((widths[column] ?? 0) - width(text))
+          return index > 0 && typeof rows[index - 1]?.[column] === 'number' ? gap + text : text + gap
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Names and values, one pair per line. */
+export function pairs(entries: readonly (readonly [string, Cell])[]): string {
+  const widest = Math.max(...entries.map(([name]) => width(name)))
+  return entries.map(([name, value]) => `${name.padEnd(widest)}  ${shown(value)}`.trimEnd()).join('\n')
+}
+
+function shown(cell: Cell): string {
+  if (cell instanceof Date) return `${cell.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  // Control characters in names must not affect the terminal.
+  return String(cell ?? '–').replace(/\p{Cc}/gu, '\ufffd')
+}
+
+function width(text: string): number {
+  return [...text].length
+}
+
+/** `--limit`, for commands that list something. */
+export function limitOption(): Option {
+  return new Option('--limit <n>', 'the maximum number of entries').argParser(readLimit).default(50)
+}
+
+function readLimit(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 99999.')
+  return Number(text)
+}

@@ -1,0 +1,157 @@
+import type { BackupAnswer, CreatedBackupCodes } from 'countersign/protocol'
+import { holdAccount, lockedForSeconds } from '../accounts/account.js'
+import {
+  activateWaitingSet,
+  BACKUP_FACTOR,
+  dropWaitingSet,
+  newBackupSet,
+  storeShownSet,
+  storeWaitingSet,
+} from '../accounts/backup-set.js'
+import { consumeMessageBudget } from '../accounts/message-budget.js'
+import type { Application } from '../application.js'
+import type { QueuedMessage } from '../delivery/message.js'
+import { backupMessage, type Recipient } from '../message-texts/compose.js'
+import { limited, locked, undelivered } from '../refusals.js'
+import type { BackupInput } from '../requests/inputs.js'
+import type { RequestUser } from '../requests/parse.js'
+import { formatBackupCode } from '../secrets/codes.js'
+import { accountReference } from '../secrets/references.js'
+import type { Queries } from '../store/store.js'
+import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
+import { writeNotice } from './account-notice.js'
+import { budgetedMessage } from './begin-challenges.js'
+import type { FlowContext } from './context.js'
+import { recipientsOf } from './send-code.js'
+
+type Created = Exclude<CreatedBackupCodes, { outcome: 'refused' }> & {
+  readonly notices: readonly QueuedMessage[]
+}
+
+/**
+ * Creates backup codes for a page that shows them once, in place of all earlier ones (R61). They count against the budget of
+ * messages, so that they are limited as those that are sent.
+ */
+export async function createBackupCodes(
+  context: FlowContext,
+  application: Application,
+  input: RequestUser,
+): Promise<CreatedBackupCodes> {
+  const { store, outbox, keys, log } = context
+  const answer =
+    simulatedRefusal(application, input.contact) ??
+    (await store.transaction((tx) => create(context, tx, application, input)))
+  const fields = {
+    application: application.id,
+    account: accountReference(keys, application, input.account),
+    factor: BACKUP_FACTOR,
+  }
+  if (answer.outcome === 'refused') {
+    log({ level: 'info', event: 'backup.refused', ...fields, reason: answer.refusal.reason })
+    return answer
+  }
+  log({ level: 'info', event: 'backup.made', ...fields, reason: 'page' })
+  const { notices, ...created } = answer
+  if (notices.length > 0) void outbox.dispatch(notices)
+  return created
+}
+
+async function create(
+  context: FlowContext,
+  tx: Queries,
+  application: Application,
+  { account: name, clientAddress }: RequestUser,
+): Promise<Created | (CreatedBackupCodes & { readonly outcome: 'refused' })> {
+  const now = Date.now()
+  const account = await holdAccount(tx, application, name)
+  const lockSeconds = lockedForSeconds(account, now)
+  if (lockSeconds > 0) return locked(lockSeconds)
+  const budgeted = { account: name, destinations: [], clientAddress, isCode: false }
+  const { waitSeconds, budgets } = await consumeMessageBudget(tx, application, budgeted, now)
+  context.onBudgets?.(budgets)
+  if (waitSeconds > 0) return limited(waitSeconds)
+  const set = newBackupSet(application)
+  await storeShownSet(context.keys, tx, application, name, set, now)
+  const notices = await writeNotice(
+    context,
+    tx,
+    application,
+    account,
+    { notice: 'backup-made', account: name },
+    now,
+  )
+  return { outcome: 'created', codes: set.codes.map(formatBackupCode), notices }
+}
+
+const HOUR_MS = 3_600_000
+
+type CreatedToSend =
+  | {
+      readonly outcome: 'created'
+      readonly salt: string
+      readonly messages: readonly QueuedMessage[]
+      readonly notices: readonly QueuedMessage[]
+    }
+  | (BackupAnswer & { readonly outcome: 'refused' })
+
+/** Creates backup codes and sends them to the user. The former set stays valid until the new one was handed over (R61). */
+export async function sendBackupCodes(
+  context: FlowContext,
+  application: Application,
+  input: BackupInput,
+): Promise<BackupAnswer> {
+  const now = Date.now()
+  const { store, outbox, keys, log } = context
+  const recipients = recipientsOf(context, application, input.method, input)
+  const created =
+    'outcome' in recipients
+      ? recipients
+      : await store.transaction((tx) => createToSend(context, tx, application, input, recipients, now))
+  const fields = {
+    application: application.id,
+    account: accountReference(keys, application, input.account),
+    factor: BACKUP_FACTOR,
+  }
+  if (created.outcome === 'refused') {
+    log({ level: 'info', event: 'backup.refused', ...fields, reason: created.refusal.reason })
+    return created
+  }
+  log({ level: 'info', event: 'backup.made', ...fields })
+  if (created.notices.length > 0) void outbox.dispatch(created.notices)
+  const dispatched = await outbox.dispatch(created.messages)
+  const { outcome } = dispatched
+  if (outcome === 'failed') await dropWaitingSet(store, application, input.account, created.salt)
+  if (outcome === 'sent') await activateWaitingSet(store, application, input.account)
+  if (outcome === 'failed') return undelivered(dispatched.contact)
+  return { outcome, count: application.limits.backupCodes }
+}
+
+async function createToSend(
+  context: FlowContext,
+  tx: Queries,
+  application: Application,
+  input: BackupInput,
+  recipients: readonly Recipient[],
+  now: number,
+): Promise<CreatedToSend> {
+  const account = await holdAccount(tx, application, input.account)
+  const lockSeconds = lockedForSeconds(account, now)
+  if (lockSeconds > 0) return locked(lockSeconds)
+  const budgeted = { ...budgetedMessage(recipients, input), isCode: false }
+  const { waitSeconds, budgets, traffic } = await consumeMessageBudget(tx, application, budgeted, now)
+  context.onBudgets?.(budgets)
+  if (waitSeconds > 0) return limited(waitSeconds)
+  // A message that is no code is never `untyped`, so this writes nothing while the transaction holds the traffic's rows.
+  if (traffic) return context.phoneTraffic.refuse(application, traffic, now)
+
+  const set = newBackupSet(application)
+  const codes = set.codes.map(formatBackupCode)
+  const composed = recipients.map((recipient) => backupMessage(application, recipient, codes))
+  const details = { now, expiresAt: now + HOUR_MS, account: input.account, request: context.requestId }
+  const messages = await context.outbox.enqueue(tx, application.id, composed, details)
+  const ids = messages.map(({ id }) => id)
+  await storeWaitingSet(context.keys, tx, application, input, set, ids, now)
+  const notice = { notice: 'backup-made', account: input.account, except: input.contact } as const
+  const notices = await writeNotice(context, tx, application, account, notice, now)
+  return { outcome: 'created', salt: set.salt, messages, notices }
+}

@@ -1,0 +1,117 @@
+// In UTF-16 units. A shorter piece of a name is not recognized.
+const MIN_NAME_LENGTH = 8
+
+/**
+ * The text of an SMS with a code: the first one that is a single segment together with the line for browsers. For a long name
+ * the texts get shorter, then the name is cut. Some form always fits if the origin has at most 37 characters less twice the digits
+ * of the code, which is 25 for six digits.
+ */
+export function smsText(
+  name: string,
+  forms: readonly ((name: string) => string)[],
+  lastLine: string,
+): string {
+  const withLine = (form: (name: string) => string, shown: string) => inGsm7(form(shown)) + lastLine
+  const whole = forms.map((form) => withLine(form, name))
+  const shortestForm = forms.at(-1)
+  const cut = shortestForm ? cutNames(name).map((shown) => withLine(shortestForm, shown)) : []
+  return [...whole, ...cut].find(isOneSegment) ?? whole.at(-1) ?? ''
+}
+
+/** The name cut to each length, longest first. Nothing marks the end: three dots would replace three letters. */
+function cutNames(name: string): string[] {
+  const characters = [...name]
+  return characters
+    .map((_, cut) =>
+      characters
+        .slice(0, characters.length - cut)
+        .join('')
+        .trimEnd(),
+    )
+    .filter((shown) => shown.length >= MIN_NAME_LENGTH)
+}
+
+const GSM_7_LIMIT = 160
+const UCS_2_LIMIT = 70
+// Each of several segments has a header of six octets.
+const GSM_7_PART = 153
+const UCS_2_PART = 67
+
+/** The length of an SMS. */
+export interface SmsSize {
+  /** The alphabet in which it is sent. */
+  readonly alphabet: 'GSM 7-bit' | 'UCS-2'
+  /** Characters of the alphabet, some of which count twice. */
+  readonly units: number
+  /** How many of them fit into one segment. */
+  readonly limit: number
+  /** How many segments it has. */
+  readonly segments: number
+}
+
+/** The length of a text as an SMS, and the number of segments that carriers charge for. */
+export function smsSize(text: string): SmsSize {
+  const units = gsm7Units(text)
+  if (units === undefined) {
+    const segments = isOneSegment(text) ? 1 : Math.ceil(text.length / UCS_2_PART)
+    return { alphabet: 'UCS-2', units: text.length, limit: UCS_2_LIMIT, segments }
+  }
+  const segments = isOneSegment(text) ? 1 : Math.ceil(units / GSM_7_PART)
+  return { alphabet: 'GSM 7-bit', units, limit: GSM_7_LIMIT, segments }
+}
+
+/**
+ * Whether a text is one segment of an SMS: 160 characters of the GSM alphabet, of which some count twice, or 70 UTF-16 code
+ * units if it has any other character. Carriers charge for each segment.
+ */
+export function isOneSegment(text: string): boolean {
+  const units = gsm7Units(text)
+  return units === undefined ? text.length <= UCS_2_LIMIT : units <= GSM_7_LIMIT
+}
+
+// GSM 03.38 and its extension table.
+const BASIC = /^[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà]$/
+const EXTENDED = /^[\f^{}\\[~\]|€]$/
+
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  '‘': "'",
+  '’': "'",
+  '“': '"',
+  '”': '"',
+  '«': '"',
+  '»': '"',
+  '–': '-',
+  '—': '-',
+  '…': '...',
+  // Letters that Unicode does not decompose into a letter and an accent.
+  ı: 'i',
+  ł: 'l',
+  Ł: 'L',
+}
+
+/** How many characters of the GSM alphabet a text takes; `undefined` if it has others. */
+export function gsm7Units(text: string): number | undefined {
+  let units = 0
+  for (const character of text) {
+    if (BASIC.test(character)) units += 1
+    // An escape character precedes these.
+    else if (EXTENDED.test(character)) units += 2
+    else return undefined
+  }
+  return units
+}
+
+/**
+ * The text in the GSM alphabet, in which one SMS holds 160 characters instead of 70; accents that the alphabet lacks are
+ * removed. A text that it cannot represent (another script, an emoji) is returned unchanged.
+ */
+export function inGsm7(text: string): string {
+  const converted = [...text].map(toAlphabet)
+  return converted.every((character) => character !== undefined) ? converted.join('') : text
+}
+
+function toAlphabet(character: string): string | undefined {
+  if (BASIC.test(character) || EXTENDED.test(character)) return character
+  const plain = LOOKALIKES[character] ?? character.normalize('NFD').replace(/\p{Mn}/gu, '')
+  return plain !== '' && [...plain].every((letter) => BASIC.test(letter)) ? plain : undefined
+}

@@ -1,0 +1,168 @@
+import { ALL_APPLICATIONS } from '../activity/activity-table.js'
+import { senderRules, sendersIn } from '../applications/sender-settings.js'
+import { parseStoredSettings } from '../applications/settings.js'
+import { checkableCarriers, unusedSenders } from '../carriers/build-carriers.js'
+import type { Routes } from '../carriers/route.js'
+import { asDeliveryError, type Carrier } from '../delivery/carrier.js'
+import type { Channel } from '../delivery/message.js'
+import type { ReportSources } from '../receipts/report-source.js'
+import { queryOne, type Store } from '../store/store.js'
+import { withTimeLimit } from '../time.js'
+import type { Diagnostic } from './diagnostic.js'
+
+const DAY_MS = 86_400_000
+const MAX_NAMED = 5
+
+/** Checks whether codes to phones are typed (R103): paused destinations, and those that raised the alarm today. */
+export async function diagnoseTraffic(store: Store, now: number): Promise<Diagnostic[]> {
+  const subject = 'traffic'
+  const rows = await store.query<{ application: string; isPaused: boolean; count: number; keys: string[] }>(
+    `SELECT application, paused_at IS NOT NULL AS "isPaused", count(*)::integer AS count,
+       (array_agg(key ORDER BY sent - typed DESC))[1:${MAX_NAMED}] AS keys
+     FROM phone_traffic WHERE paused_at IS NOT NULL OR exhausted_at >= $1
+     GROUP BY application, paused_at IS NOT NULL ORDER BY 2 DESC, 1`,
+    [now - (now % DAY_MS)],
+  )
+  if (rows.length === 0) return [{ severity: 'ok', subject, message: 'The codes sent to phones are typed.' }]
+  return rows.map(({ application, isPaused, count, keys }) => {
+    const more = count > keys.length ? ` and ${count - keys.length} more` : ''
+    const where = `${keys.join(', ')}${more}`
+    const message = isPaused
+      ? `"${application}" sends nothing to phones of ${where}: traffic show ${application} shows why, traffic resume ends a pause.`
+      : `Too few codes that "${application}" sent to phones of ${where} were typed today: see traffic show ${application}.`
+    return { severity: 'warning', subject, message }
+  })
+}
+
+const OVERDUE_MS = 60_000
+
+// The sums over all applications are counted as messages are sent, so that nothing has to look at them again.
+const COUNTS = `SELECT (SELECT count(*)::integer FROM outbox WHERE state = 'queued' AND due_at < $1) AS overdue,
+    (SELECT count(*)::integer FROM outbox WHERE state = 'queued' AND attempts > 0) AS retried,
+    coalesce(sum(sent), 0)::bigint AS sent, coalesce(sum(failed), 0)::bigint AS lost
+  FROM activity WHERE application = $3 AND starts_at > $2`
+
+/** Checks whether messages leave the outbox, and how many of the last day were not delivered. */
+export async function diagnoseDeliveries(store: Store, now: number): Promise<Diagnostic> {
+  const subject = 'deliveries'
+  const row = await queryOne<{
+    overdue: number
+    retried: number
+    lost: number
+    sent: number
+  }>(store, COUNTS, [now - OVERDUE_MS, now - DAY_MS, ALL_APPLICATIONS])
+  const { overdue = 0, retried = 0, lost = 0, sent = 0 } = row ?? {}
+  if (overdue > 0) {
+    const message = `${overdue} messages are overdue: check that a service is running.`
+    return { severity: 'warning', subject, message }
+  }
+  const counts = `In the last 24 hours ${sent} messages were sent and ${lost} were not delivered.`
+  if (retried > 0) {
+    const waiting = `${retried} await another attempt: ${await reasonsToWait(store)}.`
+    const pauses = 'A process pauses a carrier after five outages in a row (countersign_carrier_paused).'
+    return { severity: 'warning', subject, message: `${counts} ${waiting} ${pauses}` }
+  }
+  if (lost <= sent / 10) return { severity: 'ok', subject, message: counts }
+  return { severity: 'warning', subject, message: `${counts} The command deliveries shows why.` }
+}
+/** The carriers and faults of messages that await another attempt, such as `4 by smtp (outage), 1 by post (deferred)`. */
+async function reasonsToWait(store: Store): Promise<string> {
+  const rows = await store.query<{ carrier: string; fault: string; count: number }>(
+    `SELECT coalesce(carrier, 'no carrier') AS carrier, coalesce(fault, 'outage') AS fault, count(*)::integer AS count
+     FROM outbox WHERE state = 'queued' AND attempts > 0 GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+  )
+  return rows.map(({ carrier, fault, count }) => `${count} by ${carrier} (${fault})`).join(', ')
+}
+
+const CHECK_TIMEOUT_MS = 5_000
+
+/** Checks whether each mail server and gateway is reachable and accepts our credentials. Sends nothing. */
+export function diagnoseCarriers(routes: Routes): Promise<Diagnostic[]> {
+  return Promise.all(checkableCarriers(routes).map(diagnoseCarrier))
+}
+
+async function diagnoseCarrier(carrier: Carrier): Promise<Diagnostic> {
+  const subject = 'carriers'
+  try {
+    await withTimeLimit(CHECK_TIMEOUT_MS, [], async (signal) => await carrier.check?.(signal))
+    const message = `${carrier.name} is reachable and accepts the credentials.`
+    return { severity: 'ok', subject, message }
+  } catch (thrown) {
+    const { message, fault } = asDeliveryError(thrown)
+    const remedy =
+      fault === 'outage'
+        ? 'It is down, or its address is wrong.'
+        : 'Check its address, user and password in SERVICE_DELIVERY.'
+    return { severity: 'error', subject, message: `${carrier.name}: ${message} ${remedy}` }
+  } finally {
+    await carrier.close()
+  }
+}
+
+/** Says which carriers report whether their messages arrived. */
+export function diagnoseReports(sources: ReportSources): Diagnostic {
+  const providers = Object.keys(sources)
+  const message =
+    providers.length > 0
+      ? `Delivery reports are accepted from ${providers.join(', ')}.`
+      : 'No carrier reports what became of a message: sent only means that a carrier accepted it.'
+  return { severity: 'ok', subject: 'carriers', message }
+}
+
+/** Reports settings for senders that none of the configured carriers can use. */
+export async function diagnoseSenders(store: Store, routes: Routes): Promise<Diagnostic[]> {
+  const rows = await store.query<{
+    application: string
+    settings: string
+    channels: readonly Channel[] | null
+  }>(
+    `SELECT application, settings, channels FROM application
+       LEFT JOIN application_webhook USING (application)
+     WHERE settings::jsonb ?| $1::text[] ORDER BY application`,
+    [Object.keys(senderRules)],
+  )
+  return rows.flatMap(({ application, settings, channels: own }) =>
+    unusedSenders(withWebhook(routes, own ?? []), sendersIn(parseStoredSettings(settings))).map(
+      ({ name, channels, configured }): Diagnostic => {
+        const by = configured.length > 0 ? `is delivered by ${configured.join(' and ')}` : 'is not delivered'
+        const message =
+          `The setting ${name} of "${application}" has no effect: ${channels.join(' or ')} ${by}. ` +
+          `Add a carrier that can use it to SERVICE_DELIVERY, or unset it: app settings ${application} --unset ${name}.`
+        return { severity: 'warning', subject: 'carriers', message }
+      },
+    ),
+  )
+}
+
+/** The routes of an application with a webhook of its own for these channels. */
+function withWebhook(routes: Routes, channels: readonly Channel[]): Routes {
+  const own = channels.map((channel) => [channel, [{ by: 'webhook', settings: { url: '' } }]] as const)
+  return { ...routes, ...Object.fromEntries(own) }
+}
+
+const HOUR_MS = 3_600_000
+
+/** Finds endpoints for events that are disabled, or whose attempts have failed for an hour. */
+export async function diagnoseEvents(store: Store, now: number): Promise<Diagnostic[]> {
+  const subject = 'webhooks'
+  const rows = await store.query<{
+    application: string
+    id: string
+    failing_since: number | null
+    disabled_at: number | null
+  }>(
+    `SELECT application, id, failing_since, disabled_at FROM event_endpoint
+     WHERE disabled_at IS NOT NULL OR failing_since < $1 AND paused_at IS NULL ORDER BY application, id`,
+    [now - HOUR_MS],
+  )
+  return rows.map(({ application, id, failing_since: since, disabled_at: disabledAt }) => {
+    const which = `The endpoint ${id} of "${application}"`
+    if (disabledAt === null) {
+      const hours = Math.floor((now - (since ?? now)) / HOUR_MS)
+      const message = `${which} has accepted no event for ${hours} h: webhook deliveries ${application} ${id} shows why.`
+      return { severity: 'warning', subject, message }
+    }
+    const message = `${which} was disabled after failures and gets no events. When it works: webhook resume ${application} ${id}.`
+    return { severity: 'error', subject, message }
+  })
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import type { KeyMethod } from 'countersign/protocol'
+import { isPassword } from '../secrets/password.js'
+import type { Store } from '../store/store.js'
+import { type Actor, auditedChange } from './audited-change.js'
+import { type ConsoleCounters, consoleCounters } from './console-counters.js'
+import { canonicalEmail, findOperatorRow, type OperatorAccount, operatorFrom } from './operator-account.js'
+
+const MINUTE_MS = 60_000
+
+/** How often passwords are checked: for one account from one network, for one account, and from one network. */
+const PER_NETWORK = { attempts: 10, windowMs: 15 * MINUTE_MS }
+const FROM_NETWORK = { attempts: 100, windowMs: 15 * MINUTE_MS }
+const PER_ACCOUNT = { attempts: 100, windowMs: 24 * 60 * MINUTE_MS }
+
+/** The result of a password: the operator, or why there is none. */
+export type PasswordResult =
+  | { readonly outcome: 'accepted'; readonly operator: OperatorAccount }
+  | { readonly outcome: 'refused' | 'too_many_attempts' }
+
+/**
+ * Checks an operator's password. Every attempt is counted before the password is checked (R22), and an unknown address
+ * takes as long and counts as much as a known one (R90). An operator without a second factor is refused when the hour in which
+ * they could set one up is over.
+ */
+export async function checkSignIn(
+  store: Store,
+  given: { readonly email: string; readonly password: string; readonly network: string },
+): Promise<PasswordResult> {
+  const email = canonicalEmail(given.email)
+  const counters = consoleCounters(store)
+  const fromNetwork = `password:${digest(`${email} ${given.network}`)}`
+  const isAllowed =
+    (await isWithin(counters, `password:network:${digest(given.network)}`, FROM_NETWORK)) &&
+    (await isWithin(counters, fromNetwork, PER_NETWORK)) &&
+    (await isWithin(counters, `password:${digest(email)}`, PER_ACCOUNT))
+  if (!isAllowed) return { outcome: 'too_many_attempts' }
+  const row = await findOperatorRow(store, email)
+  const isCorrect = await isPassword(given.password, row?.password ?? null)
+  if (!row || !isCorrect) return { outcome: 'refused' }
+  const operator = operatorFrom(row)
+  const hasFactor = operator.hasApp || operator.keys.length > 0
+  if (!hasFactor && row.enroll_until <= Date.now()) return { outcome: 'refused' }
+  await counters.remove(fromNetwork)
+  return { outcome: 'accepted', operator }
+}
+
+async function isWithin(
+  counters: ConsoleCounters,
+  key: string,
+  { attempts, windowMs }: { readonly attempts: number; readonly windowMs: number },
+): Promise<boolean> {
+  const { count } = await counters.add(key, 1, windowMs)
+  return count <= attempts
+}
+
+/** Of one length, whatever was typed; addresses without an account are not stored readably. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+/** A change of their second factors that an operator made themselves. */
+export interface OwnFactorChange {
+  /** The kind of factor. */
+  readonly method: 'app' | KeyMethod
+  /** What happened to it. */
+  readonly change: 'added' | 'removed'
+}
+
+/** Notes that the operator who acts has added or removed a second factor of the console. */
+export async function recordOwnFactor(actor: Actor, { method, change }: OwnFactorChange): Promise<void> {
+  const isAdded = change === 'added'
+  const now = Date.now()
+  await auditedChange(
+    actor,
+    (tx) =>
+      tx.query(
+        // Of keys, the service knows which ones there are.
+        `UPDATE operator_account SET
+           signed_in_at = CASE WHEN $2::boolean THEN $3::bigint ELSE signed_in_at END,
+           app_enrolled_at = CASE WHEN $4::boolean THEN $5::bigint ELSE app_enrolled_at END
+         WHERE email = $1`,
+        [actor.name, isAdded, now, method === 'app', isAdded ? now : null],
+      ),
+    () => ({ application: '', action: `operator.factor_${change}`, detail: `${actor.name} ${method}` }),
+  )
+}
+
+/** Notes that the operator who acts has signed in with both factors. */
+export async function recordSignIn(actor: Actor): Promise<void> {
+  await auditedChange(
+    actor,
+    (tx) =>
+      tx.query('UPDATE operator_account SET signed_in_at = $2 WHERE email = $1', [actor.name, Date.now()]),
+    () => ({ application: '', action: 'operator.signed_in', detail: actor.name }),
+  )
+}

@@ -1,0 +1,66 @@
+import { parseReference } from '../delivery/message.js'
+import type { DeliveryReport } from '../delivery/report-table.js'
+
+/** A request with delivery reports, as it arrived. */
+export interface ReportRequest {
+  /** The query of its address, without the question mark. */
+  readonly query: string
+  readonly header: (name: string) => string | undefined
+  readonly body: Buffer
+}
+
+/**
+ * Verifies a request of a carrier or mail provider and returns its delivery reports. Throws an `InvalidReportError` when the
+ * signature is wrong or the content makes no sense.
+ */
+export type ReportSource = (request: ReportRequest) => Promise<readonly DeliveryReport[]>
+
+/** The senders of delivery reports; their names are in the addresses that receive them. */
+export const REPORT_PROVIDERS = ['twilio', 'ses', 'sendgrid'] as const
+/** One of the senders of delivery reports. */
+export type ReportProvider = (typeof REPORT_PROVIDERS)[number]
+
+/** The configured senders of delivery reports. */
+export type ReportSources = Readonly<Partial<Record<ReportProvider, ReportSource>>>
+
+/** A request that is not a delivery report of the configured sender. */
+export class InvalidReportError extends Error {
+  /** `signature`: it is not signed by the sender, or long ago. `content`: it is signed, but cannot be read. */
+  readonly reason: 'signature' | 'content'
+
+  constructor(reason: 'signature' | 'content') {
+    super(reason === 'signature' ? 'The signature is missing or wrong.' : 'The content cannot be read.')
+    this.name = 'InvalidReportError'
+    this.reason = reason
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** Throws an `InvalidReportError` when a request was signed more than a day ago, or in the future. */
+export function checkSigningTime(signedAt: number): void {
+  if (!(Math.abs(Date.now() - signedAt) <= DAY_MS)) throw new InvalidReportError('signature')
+}
+
+/** The JSON object in a text; throws an `InvalidReportError` when it is not one. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> {
+  const read = parseJson(text)
+  if (typeof read !== 'object' || read === null || Array.isArray(read))
+    throw new InvalidReportError('content')
+  return read as Readonly<Record<string, unknown>>
+}
+
+/** The JSON value in a text; throws an `InvalidReportError` when it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new InvalidReportError('content')
+  }
+}
+
+/** The message whose `Message-ID` this is, with or without angle brackets; `undefined` when it is not one of ours. */
+export function messageOfId(messageId: unknown): ReturnType<typeof parseReference> {
+  const [, reference] = typeof messageId === 'string' ? (/^<?([^@<>]+)@[^@<>]+>?$/.exec(messageId) ?? []) : []
+  return parseReference(reference)
+}

@@ -1,0 +1,319 @@
+import { randomUUID } from 'node:crypto'
+import { ServiceError } from '../errors.js'
+import { type Contact, formatUser, isAccountAddress } from '../protocol/contact.js'
+import { type Factor, keyAmr } from '../protocol/factor.js'
+import type {
+  AuthenticateKeyAnswer,
+  Key,
+  KeyList,
+  KeyOptions,
+  KeyResponse,
+  KeyVerbs,
+  RelyingParty,
+} from '../protocol/keys.js'
+import { isKeyMethod, type KeyMethod } from '../protocol/methods.js'
+import type { MfaRecord } from '../session/record.js'
+import { askService } from './deliver.js'
+import { type Deps, type Refused, refuse } from './deps.js'
+import { forgetKnownFactors } from './known-factors.js'
+import { fromService, type Refusal } from './refusal.js'
+import { revokeDevices } from './remove-factor.js'
+import { callerOf, factorBinding, findFactor, type MfaUser, purposeOf, refusalWithoutFactor } from './user.js'
+import { type AcceptedCode, challengeIdFor, checkShown } from './verify.js'
+
+/** The keys of a user, as the service lists them. */
+export interface ListedKeys extends KeyList {
+  readonly outcome: 'listed'
+  readonly relyingPartyId: string
+}
+
+/** A key was renamed or removed. */
+export interface ChangedKey {
+  readonly outcome: 'changed'
+  /** The key as it was before. */
+  readonly key: Key
+}
+
+/** Asks the service for the user's keys, if they can be used. */
+export async function listKeys(deps: Deps, account: KeyAccount): Promise<ListedKeys | Refused> {
+  if (!deps.keys) return refuse({ code: 'method_off' })
+  const answer = await askForKeys(deps, deps.keys, account)
+  if ('outcome' in answer) return answer
+  const { relyingPartyId } = answer
+  return relyingPartyId === undefined
+    ? refuse({ code: 'method_off' })
+    : { outcome: 'listed', ...answer, relyingPartyId }
+}
+
+async function askForKeys(
+  deps: Deps,
+  keys: KeyVerbs,
+  { user, contact }: KeyAccount,
+): Promise<KeyList | Refused> {
+  const answer = await askService(deps, user.userId, () => keys.list({ contact, ...callerOf(user) }))
+  return 'outcome' in answer ? refuse(fromService(answer.refusal)) : answer
+}
+
+/** One key of the user. */
+export async function findKey(
+  deps: Deps,
+  account: KeyAccount,
+  id: string,
+): Promise<{ readonly outcome: 'found'; readonly key: Key; readonly all: readonly Key[] } | Refused> {
+  const listed = await listKeys(deps, account)
+  if (listed.outcome === 'refused') return listed
+  const key = listed.keys.find((one) => one.id === id)
+  return key ? { outcome: 'found', key, all: listed.keys } : refuse({ code: 'unknown_key' })
+}
+
+/** Has the service rename a key of the user. */
+export async function renameKey(
+  deps: Deps,
+  account: KeyAccount,
+  named: { readonly key: string; readonly name: string },
+): Promise<ChangedKey | Refused> {
+  const { user, contact } = account
+  const found = await findKey(deps, account, named.key)
+  if (found.outcome === 'refused') return found
+  const answer = await askService(
+    deps,
+    user.userId,
+    async () => await deps.keys?.rename({ contact, ...named, ...callerOf(user) }),
+  )
+  if (answer?.outcome === 'refused') return refuse(fromService(answer.refusal))
+  return answer?.outcome === 'renamed'
+    ? { outcome: 'changed', key: found.key }
+    : refuse({ code: 'unknown_key' })
+}
+
+/** Has the service remove a key of the user. It revokes the trusted devices, as removing the authenticator app does. */
+export async function removeKey(deps: Deps, account: KeyAccount, id: string): Promise<ChangedKey | Refused> {
+  const { user, contact } = account
+  const found = await findKey(deps, account, id)
+  if (found.outcome === 'refused') return found
+  const { userId } = user
+  const answer = await askService(
+    deps,
+    userId,
+    async () => await deps.keys?.remove({ contact, key: id, ...callerOf(user) }),
+  )
+  if (answer?.outcome === 'refused') return refuse(fromService(answer.refusal))
+  if (answer?.outcome !== 'removed') return refuse({ code: 'unknown_key' })
+  forgetKnownFactors(user)
+  await revokeDevices(deps, userId, 'factor_change')
+  deps.emit({ type: 'factor_removed', userId, method: found.key.method })
+  return { outcome: 'changed', key: found.key }
+}
+
+/**
+ * Removes the keys that a reset of the account ended, apart from the one that was just added. They do not count while the reset is
+ * open, and must not come back when it is closed, also if they cannot be used now (R132).
+ * @throws {ServiceError} when the service fails or refuses; the reset stays open then.
+ */
+export async function removeEndedKeys(
+  deps: Deps,
+  account: KeyAccount,
+  ended: { readonly hasEnded: (method: KeyMethod) => boolean; readonly added?: Key },
+): Promise<void> {
+  const { user, contact } = account
+  // Those of the service: the app may have switched keys off.
+  const { keys } = deps.service
+  if (!keys) return
+  const listed = await askForKeys(deps, keys, account)
+  if ('outcome' in listed) throw notRemoved(listed.refusal)
+  for (const { id, method } of listed.keys) {
+    if (id === ended.added?.id || !ended.hasEnded(method)) continue
+    const answer = await askService(deps, user.userId, () =>
+      keys.remove({ contact, key: id, ...callerOf(user) }),
+    )
+    if (answer.outcome === 'refused') throw notRemoved(fromService(answer.refusal))
+  }
+}
+
+function notRemoved(refusal: Refusal): ServiceError {
+  return new ServiceError(
+    'ERR_MFA_SERVICE_UNAVAILABLE',
+    `The MFA service refused to remove the keys that a reset of the account ended (${refusal.code}), so the reset stays open. The user can set up a factor again later.`,
+    { effect: 'none' },
+  )
+}
+
+/** What the browser needs to create a key, and what the session remembers of it. */
+export interface PreparedKey {
+  readonly outcome: 'prepared'
+  readonly registration: NonNullable<MfaRecord['keyRegistration']>
+  readonly options: KeyOptions
+}
+
+/** The service stored a new key, which counts as shown. */
+export interface RegisteredKey extends AcceptedCode {
+  readonly key: Key
+}
+
+/** What a user posts to add a key. */
+export interface NewKey {
+  readonly method: KeyMethod
+  readonly response: KeyResponse
+  readonly name?: string | undefined
+}
+
+/** Has the service prepare the registration of a key. Nothing is stored yet. */
+export async function prepareKey(
+  deps: Deps,
+  { user, contact }: KeyAccount,
+  method: KeyMethod,
+): Promise<PreparedKey | Refused> {
+  const { keys } = deps
+  if (!keys) return refuse({ code: 'method_off' })
+  const registration = { id: randomUUID(), startedAt: Date.now() }
+  const request = {
+    contact,
+    method,
+    transaction: registration.id,
+    ...(!isAccountAddress(contact) && { userName: formatUser(contact) }),
+    ...callerOf(user),
+  }
+  const answer = await askService(deps, user.userId, () => keys.registrationOptions(request))
+  if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
+  return { outcome: 'prepared', registration, options: answer.options }
+}
+
+/**
+ * Has the service check and store a key that was prepared in this session. Creating it proves possession, so it counts as shown.
+ * Nothing can be guessed here, so no attempt is counted.
+ */
+export async function registerKey(
+  deps: Deps,
+  { user, contact }: KeyAccount,
+  registration: MfaRecord['keyRegistration'],
+  { method, response, name }: NewKey,
+): Promise<RegisteredKey | Refused> {
+  const { keys, approvals } = deps
+  if (!keys) return refuse({ code: 'method_off' })
+  if (!registration) return refuse({ code: 'no_challenge' })
+  const request = {
+    contact,
+    method,
+    transaction: registration.id,
+    response,
+    ...(name !== undefined && { name }),
+    ...callerOf(user),
+  }
+  const answer = await askService(deps, user.userId, () => keys.register(request))
+  if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
+  if (answer.outcome === 'invalid') {
+    deps.emit({ type: 'refused', userId: user.userId, method, code: 'invalid_key' })
+    return refuse({ code: 'invalid_key', fault: answer.fault })
+  }
+  if (!(await approvals.acquire(registration.id))) return refuse({ code: 'session_ended' })
+  // A passkey is accepted only with user verification; of a security key, only the possession is proven.
+  const amr = keyAmr(answer.key, method === 'passkey')
+  return { outcome: 'accepted', method, shown: method, amr, key: answer.key }
+}
+
+/** Forgets what was known about the user's factors and the failures of earlier keys, and revokes the trusted devices, as a new app does. */
+export async function keyAdded(deps: Deps, { user, contact }: KeyAccount, { method }: Key): Promise<void> {
+  const { userId } = user
+  forgetKnownFactors(user)
+  await deps.attempts.enable(factorBinding(userId, method, contact))
+  await revokeDevices(deps, userId, 'factor_change')
+  deps.emit({ type: 'key_added', userId, method })
+}
+
+/** The response of a key for one of the user's factors. `factor` is its id or method; it defaults to that of the live challenge. */
+export interface KeyAssertion {
+  readonly response: KeyResponse
+  readonly factor?: string | undefined
+}
+
+/** The options for the browser. */
+export interface PreparedAssertion {
+  readonly outcome: 'prepared'
+  readonly options: KeyOptions
+  /** When the challenge of the service expires, in milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+/** Has the service create the challenge that a key signs. */
+export async function prepareAssertion(
+  deps: Deps,
+  user: MfaUser,
+  record: MfaRecord,
+  factor: KeyFactor,
+): Promise<PreparedAssertion | Refused> {
+  const { keys } = deps
+  if (!keys) return refuse({ code: 'method_off' })
+  const { method, contact } = factor
+  const { transaction } = record
+  const request = { contact, method, purpose: purposeOf(record), transaction, ...callerOf(user) }
+  const answer = await askService(deps, user.userId, () => keys.authenticationOptions(request))
+  if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
+  const { options, expiresInSeconds } = answer
+  return { outcome: 'prepared', options, expiresAt: Date.now() + expiresInSeconds * 1000 }
+}
+
+/** Checks the response of a key for one of the user's factors, in the limits that all codes have (R20). */
+export async function verifyKey(
+  deps: Deps,
+  user: MfaUser,
+  record: MfaRecord,
+  { response, factor: name = record.challenge?.factorId }: KeyAssertion,
+): Promise<AcceptedCode | Refused> {
+  const none = refusalWithoutFactor(user)
+  if (none) return refuse(none)
+  if (name === undefined) return refuse({ code: 'no_challenge' })
+  const factor = keyFactorOf(user, name)
+  if (!factor) return refuse({ code: 'unknown_factor' })
+  const { keys } = deps
+  if (!keys) return refuse({ code: 'method_off' })
+  const { id, method, contact } = factor
+  const { transaction } = record
+  const { userId } = user
+  const request = { contact, method, purpose: purposeOf(record), transaction, response, ...callerOf(user) }
+  const verdict = await checkShown<Extract<AuthenticateKeyAnswer, { outcome: 'valid' }>>(deps, {
+    attempt: {
+      userId,
+      challenge: challengeIdFor(record, id),
+      binding: factorBinding(userId, method, contact),
+    },
+    approval: transaction,
+    factor: { method, contact },
+    evaluate: () => askService(deps, userId, () => keys.authenticate(request)),
+  })
+  if (verdict.outcome === 'refused') return verdict
+  const { key, userVerified } = verdict
+  return { outcome: 'accepted', method, shown: method, amr: keyAmr(key, userVerified) }
+}
+
+/** A factor that is confirmed with a key. */
+export type KeyFactor = Factor & { readonly method: KeyMethod }
+
+/** The user's key factor with that id or method. */
+export function keyFactorOf(user: MfaUser, name: string): KeyFactor | undefined {
+  const factor = findFactor(user, name)
+  return factor && isKeyMethod(factor.method) ? { ...factor, method: factor.method } : undefined
+}
+
+/** The account whose keys are meant. */
+export interface KeyAccount {
+  readonly user: MfaUser
+  /** The contact under which the service stores the account's keys, the same as for its authenticator app. */
+  readonly contact: Contact
+}
+
+/** How long an answer is used. The operator changes the relying party rarely, and browsers ask often. */
+const USED_FOR_MS = 5 * 60_000
+
+/** Asks the service for the relying party, at most every five minutes. A failure is not remembered. */
+export function relyingPartyIn(keys: KeyVerbs): () => Promise<RelyingParty | undefined> {
+  let known: { readonly answer: Promise<RelyingParty | undefined>; readonly usedUntil: number } | undefined
+  return () => {
+    if (known && known.usedUntil > Date.now()) return known.answer
+    const asked = { answer: keys.relyingParty(), usedUntil: Date.now() + USED_FOR_MS }
+    known = asked
+    asked.answer.catch(() => {
+      if (known === asked) known = undefined
+    })
+    return asked.answer
+  }
+}
