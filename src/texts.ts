@@ -8,7 +8,7 @@ import { catalogues, type TextsByLanguage } from './pages/text.js'
 import { languageKey, matchLanguage } from './protocol/language.js'
 
 /** All texts of one language. A language of the host can omit notices; they then use the user's next preferred language. */
-export interface AppCatalogue extends Catalogue {
+interface AppCatalogue extends Catalogue {
   readonly notices?: NoticeCatalogue
 }
 

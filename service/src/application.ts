@@ -105,7 +105,7 @@ export interface AuthenticatorModel {
 }
 
 /** What messages to phones cost, and how much may be spent on them, in the currency of the operator's carriers. */
-export interface Spending {
+interface Spending {
   /** The price of a message by ISO code of the country; `*` stands for all others. */
   readonly prices: Readonly<Record<string, number>>
   /** The ceiling of a UTC day. */

@@ -250,7 +250,7 @@ export const VARIABLE_NAMES: readonly string[] = [...PROCESS_VARIABLES, ...OPTIO
 )
 
 /** The sentence about an option, with the name of its variable. */
-export function aboutVariable(fault: string): string {
+function aboutVariable(fault: string): string {
   const all = [...PROCESS_VARIABLES, ...OPTION_VARIABLES]
   return fault.replace(
     /^[\w.]+/,
@@ -259,7 +259,7 @@ export function aboutVariable(fault: string): string {
 }
 
 /** A fault for each variable that begins with `SERVICE_` and is not known, with the known name that it resembles. */
-export function unknownVariableFaults(env: Readonly<Record<string, string | undefined>>): string[] {
+function unknownVariableFaults(env: Readonly<Record<string, string | undefined>>): string[] {
   const unknown = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !VARIABLE_NAMES.includes(name))
   return unknown.sort().map((name) => {
     // More changes would make a short name resemble everything.

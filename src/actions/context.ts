@@ -24,7 +24,7 @@ import type { NotMeLinks } from '../trust/not-me-links.js'
 import type { Browsers } from './trusted-browsers.js'
 
 /** The user of a request. Its languages are negotiated once, when they are first needed. */
-export interface AskedUser extends MfaUser {
+interface AskedUser extends MfaUser {
   disabled: MfaUser['disabled']
   /** The languages that the request prefers, best first. */
   readonly locales: readonly string[]

@@ -85,7 +85,7 @@ interface Refusal {
  * Opens a stream at the service. Resolves when its engine is ready.
  * @throws {TranscriptionError | ServiceError} if the service refuses the stream.
  */
-export async function openLiveSocket(
+async function openLiveSocket(
   { baseUrl, apiKey, timeoutMs }: Pick<ServiceSettings, 'baseUrl' | 'apiKey' | 'timeoutMs'>,
   { onPiece, onFailure }: PieceListener,
   { language }: Pick<LiveOptions, 'language'>,

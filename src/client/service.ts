@@ -41,7 +41,7 @@ const IDENTITY_TIMEOUT_MS = 2_000
  * captive portal or a deployment, so it decides nothing (R131): the call fails, and the next one asks again. `onUnrecognized` is
  * called for every such answer except the failure of an overloaded or broken service.
  */
-export function identifiedTransport(
+function identifiedTransport(
   transport: Transport,
   timeoutMs: number,
   onUnrecognized: () => void = () => {},

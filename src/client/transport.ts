@@ -293,7 +293,7 @@ function single(header: string | string[] | undefined): string {
 }
 
 /** How far a call got before it failed. */
-export interface Progress {
+interface Progress {
   /** Whether the request was sent. From then on the service may have carried it out. */
   readonly sent: boolean
   /** Whether the head of a response had arrived, so that the response is incomplete. */
@@ -303,7 +303,7 @@ export interface Progress {
 }
 
 /** The error for a call without a complete response. */
-export function callFailed(error: unknown, { sent, begun, timedOut, timeoutMs }: Progress): ServiceError {
+function callFailed(error: unknown, { sent, begun, timedOut, timeoutMs }: Progress): ServiceError {
   const { name, code } = describe(error)
   const options = { cause: withoutResponse(error), effect: sent ? 'unknown' : 'none' } as const
   if (timedOut || code.includes('TIMEOUT')) {

@@ -11,7 +11,7 @@ const OFFERED_FOR_MS = 30_000
 const MAX_USERS = 10_000
 
 /** How many backup codes a user has: `some` if the number is unknown, `undefined` if it is unknown whether there are any. */
-export type CodesLeft = number | 'some' | undefined
+type CodesLeft = number | 'some' | undefined
 
 /**
  * How many backup codes users have. The service says, or the plugin remembers which ones it had sent. No function fails, and

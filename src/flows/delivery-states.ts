@@ -11,7 +11,7 @@ const MAX_REQUESTS = 30
 const MAX_MESSAGES = 10_000
 
 /** Identifies one message. */
-export interface MessageName {
+interface MessageName {
   /** The service's id of the challenge. */
   readonly challenge: string
   /** Distinguishes the message from an earlier one of the same challenge. */

@@ -3,7 +3,7 @@ import type { MfaEvent } from './events.js'
 import type { RefusalCode } from './refusal.js'
 
 /** A count for each method. */
-export type ByMethod = Readonly<Record<Method | 'backup', number>>
+type ByMethod = Readonly<Record<Method | 'backup', number>>
 
 /** What happened in this process since it started, as counts and durations for monitoring. */
 export interface MfaMetrics {

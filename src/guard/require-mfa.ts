@@ -56,7 +56,7 @@ export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
 }
 
 /** Calls the route, and forgets an interrupted form that this request sends again. */
-export function pass(
+function pass(
   req: Request,
   next: NextFunction,
   { settings }: RouteDeps,
@@ -67,7 +67,7 @@ export function pass(
 }
 
 /** Refuses a request without a signed-in user. */
-export function requireSignIn(req: Request, res: Response, { settings }: RouteDeps): void {
+function requireSignIn(req: Request, res: Response, { settings }: RouteDeps): void {
   setSecurityHeaders(res)
   if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.signInPath })
   rememberTarget(req, targetOf(req, settings))
@@ -101,7 +101,7 @@ function problemFor(
 }
 
 /** Refuses a request until the user has shown one of the factors that the rule accepts. */
-export async function requireFactor(
+async function requireFactor(
   at: EnteredRequest,
   res: Response,
   state: ActiveState,
@@ -193,7 +193,7 @@ const MAX_KEPT = 2_000
  * `undefined` for a request from another site, which could otherwise have its own values offered to the user (R13), and for
  * a body that is not a parsed form.
  */
-export function interruptedRequest(
+function interruptedRequest(
   req: Request,
   settings: Settings,
   { resume: wanted, resumeTitle: title }: Pick<Rule, 'resume' | 'resumeTitle'>,
@@ -218,7 +218,7 @@ export function interruptedRequest(
 }
 
 /** Whether a form was posted and no body parser ran before the rule, so that its fields cannot be kept. */
-export function isUnparsedForm(req: Request): boolean {
+function isUnparsedForm(req: Request): boolean {
   return req.body === undefined && typeof req.is(['urlencoded', 'multipart']) === 'string'
 }
 

@@ -7,7 +7,7 @@ import { METHODS, type Method } from '../protocol/methods.js'
 import type { Duration } from '../time.js'
 
 /** A form field that the user sees again before the form is sent again. */
-export interface ResumeField {
+interface ResumeField {
   /** The name of the field in the form. */
   readonly name: string
   /**

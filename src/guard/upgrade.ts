@@ -29,7 +29,7 @@ export interface SignedInUpgrade<User = Express.User> {
 }
 
 /** The connection must be refused. */
-export interface RefusedUpgrade {
+interface RefusedUpgrade {
   /** Nobody is signed in, or not completely. */
   readonly outcome: 'refused'
   /** Absent, so that `if (upgrade.user)` tells the two apart. */

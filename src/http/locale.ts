@@ -32,7 +32,7 @@ const COOKIE = 'mfa_language'
 const YEAR_MS = 365 * 24 * 60 * 60_000
 
 /** The language that was chosen in this browser. The value is only compared with the offered languages. */
-export const chosenLanguage = cookieReader(COOKIE, /[a-zA-Z0-9-]{2,35}/)
+const chosenLanguage = cookieReader(COOKIE, /[a-zA-Z0-9-]{2,35}/)
 
 /** Remembers the chosen language. The cookie is sent to all paths, since the host's own routes send messages, too (R11). */
 export function rememberLanguage(req: Request, res: Response, tag: string): void {

@@ -34,7 +34,7 @@ export type AttemptPermit =
   | { readonly ok: false; readonly why: 'disabled' }
 
 /** What follows from a wrong code. */
-export interface Failure {
+interface Failure {
   /** How long the account is locked because of it; 0 if it is not. */
   readonly lockedForSeconds: number
   /** Whether it disabled its factor. */

@@ -18,7 +18,7 @@ const NOTHING: StoredCount = { count: 0, msLeft: 0 }
 const SWEEP_FROM = 1_000
 
 /** A counter in the memory of this process. Expired keys are deleted whenever the number of keys has doubled. */
-export function memoryCounter(windowMs: number) {
+function memoryCounter(windowMs: number) {
   const entries = new Map<string, Entry>()
   let sweepAt = SWEEP_FROM
 

@@ -168,7 +168,7 @@ end
  * attempts left, 0 and the lock's milliseconds when the challenge is exhausted, -1 and the lock's milliseconds when the
  * account is locked, or -2 when the factor is disabled; and at last the number of the attempt on the factor.
  */
-export const CONSUME_ATTEMPT = `${ADD}${WINDOW}
+const CONSUME_ATTEMPT = `${ADD}${WINDOW}
 local lockMs = math.max(redis.call('PTTL', KEYS[3]), 0)
 local onChallenge = add(KEYS[1], ARGV[1])
 if onChallenge > tonumber(ARGV[4]) then
@@ -196,7 +196,7 @@ return {1, tonumber(ARGV[4]) - onChallenge, onBinding}`
  * KEYS: attempts of the challenge, failures of the account, failures of the factor if they are counted. ARGV: the member of
  * the attempt. Takes the attempt back, unless it is forgiven already.
  */
-export const REFUND_ATTEMPT = `${ADD}
+const REFUND_ATTEMPT = `${ADD}
 if redis.call('ZREM', KEYS[2], ARGV[1]) == 0 then return 0 end
 takeBack(KEYS[1], 1)
 if KEYS[3] then takeBack(KEYS[3], 1) end
@@ -207,7 +207,7 @@ return 1`
  * locks in milliseconds, failures before a lock, the first lock and the longest in milliseconds, the time. Returns the
  * milliseconds of the lock that begins, or 0.
  */
-export const FAIL_ATTEMPT = `${WINDOW}
+const FAIL_ATTEMPT = `${WINDOW}
 forgetOld(KEYS[1], ARGV[6], ARGV[1])
 if redis.call('ZCARD', KEYS[1]) < tonumber(ARGV[3]) then return 0 end
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
@@ -223,7 +223,7 @@ return lockMs`
  * the window of the first two in milliseconds, attempts per challenge, how the members of this challenge begin. Returns 1
  * for the first caller, whose challenge's failures are forgiven and whose challenge ends; otherwise 0.
  */
-export const APPROVE_ATTEMPT = `${ADD}
+const APPROVE_ATTEMPT = `${ADD}
 if add(KEYS[1], ARGV[1]) > 1 then return 0 end
 local counted = math.min(tonumber(redis.call('GET', KEYS[2]) or '0'), tonumber(ARGV[2]))
 if KEYS[4] and counted > 0 then takeBack(KEYS[4], counted) end
@@ -234,7 +234,7 @@ redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[1])
 return 1`
 
 /** KEYS: lock of the account, failures of each factor. Returns the lock's milliseconds, and the failures in their order. */
-export const READ_LIMITS = `
+const READ_LIMITS = `
 local found = {math.max(redis.call('PTTL', KEYS[1]), 0)}
 for at = 2, #KEYS do found[at] = tonumber(redis.call('GET', KEYS[at]) or '0') end
 return found`
@@ -245,7 +245,7 @@ return found`
  * ten minutes, messages in a day, failures before a factor is disabled, then the waits in milliseconds. Returns `sent` and the
  * next wait, or why the message is refused and the milliseconds to wait.
  */
-export const CONSUME_MESSAGE = `${ADD}
+const CONSUME_MESSAGE = `${ADD}
 if KEYS[6] then
   if tonumber(redis.call('GET', KEYS[6]) or '0') >= tonumber(ARGV[6]) then return {'disabled', 0} end
   local lockMs = redis.call('PTTL', KEYS[5])

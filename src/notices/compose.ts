@@ -11,7 +11,7 @@ export const noticeCatalogues: TextsByLanguage<NoticeCatalogue> = textsOf('notic
 type NoticeTexts = Pick<Catalogue, 'overview'> & { readonly notices?: NoticeCatalogue }
 
 /** The languages of an app. Those without notices are not used for notices. */
-export type NoticeLanguages = TextsByLanguage<NoticeTexts>
+type NoticeLanguages = TextsByLanguage<NoticeTexts>
 
 /** Everything that a notice is composed of. */
 export interface NoticeContent {

@@ -84,14 +84,14 @@ export function sendAgain(challenge: ChallengeView, context: PageContext): Html 
 }
 
 /** Says how long the user must wait before the button can be used; nothing if there is no wait. */
-export function waitLine(seconds: number, enables: string, context: PageContext): Html | undefined {
+function waitLine(seconds: number, enables: string, context: PageContext): Html | undefined {
   const { code } = context.words
   if (seconds <= 0) return undefined
   return countdown({ seconds, phrase: code.againWait, ready: code.againReady, enables }, context)
 }
 
 /** The wait before a code can be sent again: that of the challenge or of the page message, whichever is longer. */
-export function secondsToWait(resendAt: number | undefined, { frame }: PageContext): number {
+function secondsToWait(resendAt: number | undefined, { frame }: PageContext): number {
   const fromMessage = frame.message?.tone === 'error' ? (frame.message.retryAfterSeconds ?? 0) : 0
   return Math.max(0, fromMessage, ((resendAt ?? frame.now) - frame.now) / 1000)
 }

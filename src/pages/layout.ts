@@ -104,7 +104,7 @@ function clockAdvice(clockSteps: number | undefined, { words, text }: PageContex
 }
 
 /** The footer of every page: the end of the pending login, a link to leave the page, and the languages. */
-export function pageFooter(page: Page, context: PageContext): Html {
+function pageFooter(page: Page, context: PageContext): Html {
   const { frame, words } = context
   return html`<footer class="mfa-leave">${[page.error !== true && pendingLoginEnd(context), leaveLink(), languageSwitch(context)]}</footer>`
 
@@ -128,7 +128,7 @@ function pendingLoginEnd(context: PageContext): Renderable {
 }
 
 /** A menu with a button for each language, labeled in that language. The current one is marked. It needs no script. */
-export function languageSwitch({ frame, text, words }: PageContext): Html | undefined {
+function languageSwitch({ frame, text, words }: PageContext): Html | undefined {
   const { languages } = frame
   if (languages === undefined) return undefined
   const buttons = languages.offer.map((tag) => {

@@ -76,7 +76,7 @@ function vectors(modules: boolean[][]): QrImage {
 }
 
 /** The pixels of an image: whether each is dark. */
-export interface Pixels {
+interface Pixels {
   readonly width: number
   readonly height: number
   isDark(x: number, y: number): boolean
@@ -93,7 +93,7 @@ const MAX_SIDE = 2_000
  * Reads a PNG image, as far as QR codes use the format (W3C PNG, third edition): every color type without interlacing, with at
  * most 8 bits for each sample. `undefined` for any other image.
  */
-export function pngPixels(file: Buffer): Pixels | undefined {
+function pngPixels(file: Buffer): Pixels | undefined {
   if (!file.subarray(0, 8).equals(SIGNATURE)) return undefined
   const header = chunks(file, 'IHDR')[0]
   if (header?.length !== 13) return undefined

@@ -27,7 +27,7 @@ ${revokesDevices && html`<p>${remove.browsers}</p>`}
 }
 
 /** The factors that are left. */
-export function otherFactors(others: readonly FactorView[], context: PageContext): Html | undefined {
+function otherFactors(others: readonly FactorView[], context: PageContext): Html | undefined {
   if (others.length === 0) return undefined
   return html`<p>${context.words.remove.next}</p>
 <ul class="mfa-factors">${others.map((other) => factorItem(other, context))}</ul>`
@@ -39,7 +39,7 @@ function riskLine(others: readonly FactorView[], context: PageContext): Html | u
 }
 
 /** What an attacker who knows the password then needs: the weakest of the factors that are left. */
-export function riskOf(others: readonly FactorView[], { words }: PageContext): string {
+function riskOf(others: readonly FactorView[], { words }: PageContext): string {
   const { remove } = words
   if (others.length === 0) return remove.password
   return others.some(({ method }) => strengthOf(method) === 'weak') ? remove.mailbox : remove.phone

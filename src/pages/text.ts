@@ -23,7 +23,7 @@ export const TRANSLATIONS = [
 ] as const
 
 /** The tag of a language besides English. */
-export type Translation = (typeof TRANSLATIONS)[number]
+type Translation = (typeof TRANSLATIONS)[number]
 
 /** Texts by the key of their language. They are read when the function is first called. */
 export type TextsByLanguage<Texts> = ReadonlyMap<string, () => Texts>

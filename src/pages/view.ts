@@ -26,7 +26,7 @@ export interface CodeFactorView extends FactorView {
 }
 
 /** A factor that is confirmed with a security key or passkey. */
-export interface KeyFactorView extends FactorView {
+interface KeyFactorView extends FactorView {
   /** The method of the factor. */
   readonly method: KeyMethod
 }

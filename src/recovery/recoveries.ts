@@ -49,7 +49,7 @@ export interface Recoveries {
 }
 
 /** What a recovery is started with. */
-export interface BeginRecovery {
+interface BeginRecovery {
   readonly waitMs: number
   /** Email addresses, and phone numbers in E.164 format. */
   readonly contacts: readonly string[]

@@ -106,7 +106,7 @@ const WAITS_MS = 60_000
  * `POST /backup/codes` creates backup codes and redirects to `GET /backup/codes`, which shows them once: with the page, the
  * browser loses the key to them. `POST /backup/saved` is the user's confirmation.
  */
-export function addBackupCodes(router: Router, deps: RouteDeps): void {
+function addBackupCodes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/backup/codes', {
     get: showCodes,
     post: action({ body: z.object({}), run: create, respond: respondCreated }),

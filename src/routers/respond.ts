@@ -238,7 +238,7 @@ type ErrorMessage = Extract<PageMessage, { tone: 'error' }>
  * sends no message (POST, redirect, GET). `page` is a path below the routers.
  * @throws {SessionEndedError} when the session ended in the meantime.
  */
-export async function redirectRefused(
+async function redirectRefused(
   { req, res, deps, state }: RouteContext,
   page: string,
   { code, attemptsLeft, clockSteps, fault, retryAfterSeconds }: Omit<ErrorMessage, 'tone'>,

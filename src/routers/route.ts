@@ -48,7 +48,7 @@ export interface PublicRoute {
 }
 
 /** A handler that requires no sign-in. */
-export type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
+type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
 
 /** What a path does with a request, whose state `shared` was looked up. */
 type EnteredHandler = (at: EnteredRequest, res: Response) => Promise<void> | void

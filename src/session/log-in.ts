@@ -194,7 +194,7 @@ function verifiedRecord(
  * The record of a login that the host declares a passkey sign-in with user verification, which is two factors. A user whose account
  * was reset must show a new factor first, whatever the host says.
  */
-export function declaredPasskey(
+function declaredPasskey(
   req: Request,
   { settings: { passkeySignIn } }: Pick<SessionDeps, 'settings'>,
   account: Account,

@@ -59,7 +59,7 @@ export function showUser(req: Request, user: Express.User): void {
 }
 
 /** The property of the session that Passport uses. */
-export function passportKeyOf(req: Request): string {
+function passportKeyOf(req: Request): string {
   const key = propertyOf(Reflect.get(req, '_sessionManager'), '_key')
   return typeof key === 'string' ? key : 'passport'
 }
@@ -73,7 +73,7 @@ interface Authenticator {
  * The instance of Passport that ran for a request. A request names only its session manager, so the instance is known if it is
  * Passport's default one, or if `passport.initialize()` ran; not for a `new Authenticator()` without it.
  */
-export function authenticatorOf(req: Request): Authenticator | undefined {
+function authenticatorOf(req: Request): Authenticator | undefined {
   const manager: unknown = Reflect.get(req, '_sessionManager')
   const initialized = propertyOf(Reflect.get(req, '_passport'), 'instance')
   const found = [passport, initialized].find(

@@ -30,7 +30,7 @@ export interface VerifiedRecord extends RecordBase {
 }
 
 /** A trusted device took the place of the second factor. It proves nothing (R67), and is valid as long as the device is. */
-export interface TrustedRecord extends RecordBase {
+interface TrustedRecord extends RecordBase {
   readonly stage: 'trusted'
   /** The device's public id. */
   readonly device: string

@@ -179,12 +179,12 @@ export interface SessionDeps {
 }
 
 /** The pending recoveries, which a sign-in with the strongest factor cancels (R94). */
-export interface RecoveryToCancel {
+interface RecoveryToCancel {
   cancel(userId: string, by: 'strong_factor'): Promise<boolean>
 }
 
 /** Factors of an account ended, and its user has to set up a new one. */
-export interface OpenReset {
+interface OpenReset {
   readonly id: string
   /** `recovery`: the user completed one. `help_desk`: staff reset the account, and the user needs a bypass code. */
   readonly kind: 'recovery' | 'help_desk'
@@ -211,7 +211,7 @@ export interface Account {
 }
 
 /** A request, and the entries of the trusted-device cookie that its response already sets. */
-export interface BrowserExchange {
+interface BrowserExchange {
   readonly req: Request
   readonly shared: { deviceEntries?: readonly Entry[] }
 }

@@ -280,7 +280,7 @@ function storeFailed(cause: unknown): SessionStoreError {
  * response, and prolongs another one that was saved already: one more round trip to the store each, which could also bring
  * a session back that another request ended in the meantime (R07). `beforeSave` may change the session each time before.
  */
-export function skipRepeatedSaves(session: Session, beforeSave: () => unknown = () => {}): void {
+function skipRepeatedSaves(session: Session, beforeSave: () => unknown = () => {}): void {
   // Not express-session's own property of that name: after it, the end of the response prolongs the session instead of saving it.
   const save: unknown = Reflect.get(Reflect.getPrototypeOf(session) ?? {}, 'save')
   if (typeof save !== 'function') return

@@ -32,7 +32,7 @@ export interface PostgresConfig {
 }
 
 /** A table in the host's PostgreSQL. */
-export interface PostgresTable {
+interface PostgresTable {
   /** A `Pool` of the package `pg`, or an object with its `query`. */
   readonly pool: QueryPool
   /**

@@ -278,7 +278,7 @@ export function totpCode(secret: string, at = Date.now()): string {
 }
 
 /** Encodes bytes in base32. */
-export function base32Encode(bytes: Buffer): string {
+function base32Encode(bytes: Buffer): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return (bits.match(/.{5}/g) ?? []).map((five) => ALPHABET[Number.parseInt(five, 2)]).join('')
 }

@@ -125,6 +125,6 @@ export async function addKey(
 }
 
 /** Whether a method is confirmed with a key. */
-export function isKey(method: string): boolean {
+function isKey(method: string): boolean {
   return KEY_METHODS.some((known) => known === method)
 }

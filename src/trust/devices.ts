@@ -29,7 +29,7 @@ export interface DeviceOwner {
 }
 
 /** The result of looking up a browser's cookie entries. */
-export type Recognition =
+type Recognition =
   /** `entry` replaces the one in the cookie. It is absent when a concurrent request has already replaced it. */
   | { readonly outcome: 'recognized'; readonly device: string; readonly entry?: Entry }
   /** `copied`: the id is known but its token is outdated, so the cookie was copied. The device is removed. */

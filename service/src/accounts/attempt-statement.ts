@@ -18,7 +18,7 @@ const FIELDS = `nr integer, now bigint, account text, factor text, transaction_s
     new_locale text, deferred_from integer`
 
 /** The parameters of every attempt statement. */
-export type AttemptParameters = {
+type AttemptParameters = {
   readonly application: string
   /** Attempts as JSON, for different accounts: `AttemptFields`, those of the evaluation, and the position `nr`. */
   readonly attempts: string

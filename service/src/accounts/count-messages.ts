@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000
 const PARTS = 64
 
 /** A row of `budget` that a message counts in. */
-export interface BudgetCounter {
+interface BudgetCounter {
   readonly scope: string
   readonly key: string
   /** How long it keeps the time of a message: the longest period of its allowances. */
@@ -26,7 +26,7 @@ export interface BudgetCounter {
 }
 
 /** How many messages the counter with this scope and key allows in a period. */
-export interface CountedAllowance {
+interface CountedAllowance {
   readonly scope: string
   readonly key: string
   /** Its position among the allowances of the message. */

@@ -201,7 +201,7 @@ function isoOrNull(time: number | null): string | null {
 }
 
 /** What is stored about the security keys and passkeys of an account. Public keys and challenges are left out. */
-export async function exportKeys(
+async function exportKeys(
   tx: Queries,
   application: Pick<Application, 'id'>,
   account: string,

@@ -13,7 +13,7 @@ import {
 } from './activity-table.js'
 
 /** What happened, where. */
-export type Activity = Omit<ActivityKey, 'startsAt'>
+type Activity = Omit<ActivityKey, 'startsAt'>
 
 /** How long counts are collected before they are written: a write for each would cost a tenth of a verification. */
 const COLLECT_MS = 1_000

@@ -30,7 +30,7 @@ export interface ApplicationDirectory {
 }
 
 /** What an application sets about the delivery of its messages. */
-export interface DeliverySettings {
+interface DeliverySettings {
   readonly senders: Senders
   readonly webhook: OwnWebhook | undefined
   /** Whether any mailbox gets no more mail of the application, because its owner reported it as spam. */
@@ -167,7 +167,7 @@ export function webhookFrom(row: WebhookRow | undefined): OwnWebhook | undefined
 }
 
 /** A cache whose entries live for a fixed time. */
-export interface TtlCache<T> {
+interface TtlCache<T> {
   /** The value for a key, loaded at most once within its lifetime. A failure is not cached. */
   get(key: string): Promise<T>
   delete(key: string): void
@@ -184,7 +184,7 @@ interface Entry<T> {
 const MAX_ENTRIES = 10_000
 
 /** Caches what `load` returns for `ttlMs`. `undefined` means that there is no value, and is not cached. */
-export function ttlCache<T>(ttlMs: number, load: (key: string) => Promise<T>): TtlCache<T> {
+function ttlCache<T>(ttlMs: number, load: (key: string) => Promise<T>): TtlCache<T> {
   const entries = new Map<string, Entry<T>>()
 
   function loadNow(key: string): Promise<T> {

@@ -31,7 +31,7 @@ const entry = z.object({
 const payload = z.object({ entries: z.array(entry) })
 
 /** The rule for the id of a model of authenticators; `field` is the name of the option. */
-export function aaguidList(field: string) {
+function aaguidList(field: string) {
   const error = `${field} must be a list of AAGUIDs such as ee882879-721c-4913-9775-3dfcce97072a`
   const aaguid = z.string({ error }).toLowerCase().regex(AAGUID, { error })
   return z.array(aaguid, { error }).transform((ids) => [...new Set(ids)])
@@ -41,7 +41,7 @@ export function aaguidList(field: string) {
  * The rule for metadata of authenticators: the payload of a metadata BLOB of the FIDO Alliance (`{ entries: […] }`), or a list of
  * metadata statements. Compromised models and those without an AAGUID are left out, and of the rest only what we need is kept.
  */
-export function metadataRule(field: string) {
+function metadataRule(field: string) {
   return z.unknown().transform((given, context): readonly AuthenticatorModel[] => {
     const models = modelsIn(given)
     const message = Array.isArray(models)

@@ -77,7 +77,7 @@ export const senderRules = {
 } satisfies { readonly [Name in keyof Senders]-?: z.ZodType }
 
 /** The names of the settings for senders. */
-export const SENDER_NAMES = Object.keys(senderRules) as (keyof Senders)[]
+const SENDER_NAMES = Object.keys(senderRules) as (keyof Senders)[]
 
 /** What is set about who messages come from. */
 export function sendersIn(set: Senders): Senders {

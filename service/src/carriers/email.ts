@@ -61,7 +61,7 @@ function domainOf(address: string): string {
 }
 
 /** The name and address of a sender or recipient; the name may be empty. */
-export interface Mailbox {
+interface Mailbox {
   readonly name: string
   readonly address: string
 }

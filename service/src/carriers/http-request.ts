@@ -103,7 +103,7 @@ export function jsonFields(body: string): Readonly<Record<string, unknown>> {
 }
 
 /** The members of a value that should be an object; none when it is not. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 

@@ -91,7 +91,7 @@ interface SmtpFailure {
 }
 
 /** A mail server's error as a `DeliveryError`, without the server's own text, which often quotes the recipient. */
-export function smtpError(error: unknown): DeliveryError {
+function smtpError(error: unknown): DeliveryError {
   const failure = (error ?? {}) as SmtpFailure
   const replyCode = typeof failure.responseCode === 'number' ? failure.responseCode : undefined
   const status = enhancedStatus(failure.response)

@@ -179,7 +179,7 @@ const CONTACT_ERRORS: Readonly<Record<ContactFault, readonly number[]>> = {
 }
 
 /** A gateway's error as a `DeliveryError`, without the gateway's own text, which quotes the phone number. */
-export function twilioError(response: HttpResponse): DeliveryError {
+function twilioError(response: HttpResponse): DeliveryError {
   const code = errorCode(response.body)
   const details = [response.status, code].filter((part) => part !== undefined).join(', error ')
   const message = `The gateway answered ${details}.`
@@ -220,7 +220,7 @@ const VOICES: Readonly<Record<string, string>> = {
 }
 
 /** A call as TwiML: the message read out in its language, with a pause before and after each code. */
-export function twiml(message: QueuedMessage): string {
+function twiml(message: QueuedMessage): string {
   const language = VOICES[message.locale] ?? message.locale
   const code = message.code === undefined ? undefined : spokenCode(message.code)
   const parts = code === undefined ? [message.text] : partsAround(message.text, code)

@@ -166,7 +166,7 @@ export function keyCommands(program: Command, io: Io): void {
  * The settings of a new application with the countries that it serves, which nobody should leave open by accident: as
  * given, else as answered at the terminal, else SERVICE_HOME_COUNTRY. Throws an `OperatorError` when there is none of these.
  */
-export async function withCountries(io: Io, settings: ApplicationSettings): Promise<ApplicationSettings> {
+async function withCountries(io: Io, settings: ApplicationSettings): Promise<ApplicationSettings> {
   if (settings.countries !== undefined) return settings
   const home = io.env.SERVICE_HOME_COUNTRY
   if (!io.ask) {
@@ -191,7 +191,7 @@ function regionOf({ LC_ALL, LANG }: Io['env']): string | undefined {
 }
 
 /** Replaces `texts=@file.json` and `keyMetadata=@file.json` by the content of the file, which is too long for a command line. */
-export function withFiles(written: readonly string[]): string[] {
+function withFiles(written: readonly string[]): string[] {
   return written.map((pair) => {
     const [, name, path] = /^(texts|keyMetadata)=@(.+)$/s.exec(pair) ?? []
     return path === undefined ? pair : `${name}=${contentOf(path)}`

@@ -30,10 +30,10 @@ export interface PageMessage {
 }
 
 /** The entries of the navigation. */
-export type Section = 'overview' | 'applications' | 'approvals' | 'audit' | 'health' | 'operators'
+type Section = 'overview' | 'applications' | 'approvals' | 'audit' | 'health' | 'operators'
 
 /** A file that the browser saves. */
-export interface Download {
+interface Download {
   readonly name: string
   /** Its `Content-Type`. */
   readonly type: string
@@ -159,7 +159,7 @@ const CSS = readFileSync(new URL('../../assets/console.css', import.meta.url), '
 const VERSION = createHash('sha256').update(CSS).digest('base64url').slice(0, 10)
 
 /** The path of the style sheet, which changes with its content. */
-export const STYLE_PATH = `/console/assets/console.css?v=${VERSION}`
+const STYLE_PATH = `/console/assets/console.css?v=${VERSION}`
 
 /** Serves the style sheet. */
 export const styleRoute: RequestHandler = function styleRoute(_request, response) {

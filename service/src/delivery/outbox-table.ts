@@ -30,7 +30,7 @@ export interface EnqueueDetails {
 }
 
 /** A message whose time is over. */
-export interface ExpiredMessage {
+interface ExpiredMessage {
   readonly application: string
   readonly channel: string
   readonly country: string | null

@@ -25,7 +25,7 @@ const MAX_CONCURRENT = 20
 const QUEUED: Outcome = { outcome: 'queued' }
 
 /** The state of messages when the caller who requested them is answered. */
-export type Outcome =
+type Outcome =
   | { readonly outcome: 'sent' | 'queued' }
   /** A message was refused for good; `contact` says why, if its contact is the reason. */
   | { readonly outcome: 'failed'; readonly contact?: ContactFault | undefined }

@@ -22,7 +22,7 @@ export interface AttemptRecord {
 }
 
 /** The state of a message after its last attempt. */
-export type FinalState = 'sent' | 'refused' | 'expired'
+type FinalState = 'sent' | 'refused' | 'expired'
 
 /** Records the final state of a message. */
 export type RecordOutcome = (

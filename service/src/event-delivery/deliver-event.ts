@@ -118,7 +118,7 @@ export function eventAgents(lookup?: LookupFunction): EventAgents {
 const ACCOUNT_PREFIX = 'account:'
 
 /** The body of an event, the same for every attempt. It has no secret and no full contact. */
-export function eventBody(keys: Keys, { application, type, account, data, createdAt }: DueEvent): string {
+function eventBody(keys: Keys, { application, type, account, data, createdAt }: DueEvent): string {
   const user = account === null ? {} : { user: userOf(keys, application, account) }
   return JSON.stringify({
     type,
@@ -154,7 +154,7 @@ const MAX_RETRY_AFTER_MS = 12 * HOUR_MS
  * The delay before the next attempt to deliver an event after this many, and not before the receiver asks for it;
  * `undefined` when no attempt is left.
  */
-export function eventRetryDelay(attempts: number, retryAfterMs = 0): number | undefined {
+function eventRetryDelay(attempts: number, retryAfterMs = 0): number | undefined {
   const delayMs = DELAYS_MS[attempts - 1]
   if (delayMs === undefined) return undefined
   // Jitter spreads the events that failed together.

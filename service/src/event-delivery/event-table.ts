@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { type Queries, queryOne, statement } from '../store/store.js'
 
 /** How long a process may keep an event before it counts as dead. Longer than an attempt. */
-export const LEASE_MS = 30_000
+const LEASE_MS = 30_000
 
 /** An endpoint is disabled when all attempts of so long a time failed, */
 const FAILING_MS = 3 * 86_400_000

@@ -32,7 +32,7 @@ import { secondsUntil } from '../time.js'
 import type { FlowContext } from './context.js'
 
 /** A challenge to begin, or to repeat with another code. */
-export interface Beginning {
+interface Beginning {
   readonly challenge: ChallengeRow
   /** The factor that its code confirms, such as `EMAIL:dana@example.com`. */
   readonly factor: string
@@ -43,7 +43,7 @@ export interface Beginning {
 }
 
 /** What became of it. */
-export interface BeginningResult extends BudgetRow {
+interface BeginningResult extends BudgetRow {
   readonly locked_until: number
   readonly disabled: boolean
   /** The challenge is no longer as it was read before. */
@@ -95,7 +95,7 @@ const beginTogether = perStore((store) =>
  * at the same time share a statement. With `part`, the message counts in that part of the application's day, in a statement of its
  * own.
  */
-export async function beginChallenge(
+async function beginChallenge(
   store: Store,
   application: Application,
   beginning: Beginning,

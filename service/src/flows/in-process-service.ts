@@ -92,7 +92,7 @@ type JobVerbs = Required<
 >
 
 /** Transcription jobs without HTTP. */
-export function inProcessJobs({ jobs }: FlowContext, findApplication: () => Promise<Application>): JobVerbs {
+function inProcessJobs({ jobs }: FlowContext, findApplication: () => Promise<Application>): JobVerbs {
   const withId = <Result>(id: string, use: (application: string) => Promise<Result>) =>
     answer({ ok: true, value: id }, async () => use((await findApplication()).id))
 

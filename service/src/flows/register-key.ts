@@ -204,7 +204,7 @@ export async function prepareKeyAuthentication(
 }
 
 /** The relying party of a ceremony with a key, unless the application does not offer the method or test mode simulates a refusal. */
-export function keyRelyingParty(
+function keyRelyingParty(
   application: Application,
   { contact, method }: { readonly contact: Contact; readonly method: KeyMethod },
 ): RelyingPartySettings | Refused {

@@ -51,14 +51,14 @@ const ONCE = 'must be given only once'
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Parses JSON. Throws an `InvalidBodyError`, also when a name occurs twice in the outermost object. */
-export function parseJson(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   const text = decode(body)
   refuseDuplicateNames(text)
   return orInvalid(() => JSON.parse(text))
 }
 
 /** Parses a form. Throws an `InvalidBodyError`, also when a parameter occurs twice. */
-export function parseForm(body: Buffer): Readonly<Record<string, string>> {
+function parseForm(body: Buffer): Readonly<Record<string, string>> {
   const text = decode(body)
   refuseInvalidEncoding(text)
   const pairs = [...new URLSearchParams(text)]

@@ -7,7 +7,7 @@ const RETENTION_MS = 24 * 3_600_000
 const LEASE_MS = 60_000
 
 /** A request with an Idempotency-Key. */
-export interface KeyedRequest {
+interface KeyedRequest {
   readonly application: string
   readonly key: string
   /** Everything that distinguishes the request from others. */
@@ -15,7 +15,7 @@ export interface KeyedRequest {
 }
 
 /** How a request with an Idempotency-Key is to be handled. */
-export type Acquisition =
+type Acquisition =
   | {
       readonly outcome: 'first'
       /** Stores the response for repetitions of the request. */

@@ -12,11 +12,7 @@ const ENCRYPTED = /^(?:\$ba\$\d+\$)?((?:[0-9a-f]{2}){40,})$/i
 const BASE32 = 'base32:'
 
 /** A row of the table `twoFactor` of better-auth, encrypted with one of the secrets of the app, or decrypted already. */
-export function betterAuthRow(
-  fields: Fields,
-  account: string,
-  secrets: readonly string[],
-): SourceRow['found'] {
+function betterAuthRow(fields: Fields, account: string, secrets: readonly string[]): SourceRow['found'] {
   const stored = fields.secret
   if (typeof stored !== 'string' || stored === '') return 'absent'
   if (['false', '0'].includes(String(fields.verified))) return 'unconfirmed'

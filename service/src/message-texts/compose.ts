@@ -121,7 +121,7 @@ function minutes(language: string, seconds: number): string {
  * An application's name as messages show it: on one line and without bidirectional controls and invisible characters,
  * so that a name cannot add a line, a header or text of its own (R88).
  */
-export function displayedName(name: string): string {
+function displayedName(name: string): string {
   return (
     name
       .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')

@@ -64,7 +64,7 @@ export function smsSize(text: string): SmsSize {
  * Whether a text is one segment of an SMS: 160 characters of the GSM alphabet, of which some count twice, or 70 UTF-16 code
  * units if it has any other character. Carriers charge for each segment.
  */
-export function isOneSegment(text: string): boolean {
+function isOneSegment(text: string): boolean {
   const units = gsm7Units(text)
   return units === undefined ? text.length <= UCS_2_LIMIT : units <= GSM_7_LIMIT
 }

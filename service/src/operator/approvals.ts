@@ -54,7 +54,7 @@ export interface Approval extends ApprovalReference {
 }
 
 /** Asks for a change to a user's factors, which another operator has to approve within an hour. */
-export async function askApproval(
+async function askApproval(
   actor: Actor,
   user: UserReference,
   { action, target }: NewApproval,
@@ -86,7 +86,7 @@ export async function askApproval(
 }
 
 /** The requests that wait for approval, the oldest first. */
-export async function listApprovals({ store }: Actor): Promise<Approval[]> {
+async function listApprovals({ store }: Actor): Promise<Approval[]> {
   const rows = await openRequests(store)
   return Promise.all(
     rows.map(async (row) => ({
@@ -106,7 +106,7 @@ export async function listApprovals({ store }: Actor): Promise<Approval[]> {
 }
 
 /** Approves a request and makes its change, in one transaction, once. Nobody approves a request of their own. */
-export async function approve(actor: Actor, reference: ApprovalReference): Promise<void> {
+async function approve(actor: Actor, reference: ApprovalReference): Promise<void> {
   await auditedChange(
     actor,
     async (tx) => {
@@ -121,7 +121,7 @@ export async function approve(actor: Actor, reference: ApprovalReference): Promi
 }
 
 /** Refuses a request, or withdraws one of one's own. */
-export async function refuseApproval(actor: Actor, reference: ApprovalReference): Promise<void> {
+async function refuseApproval(actor: Actor, reference: ApprovalReference): Promise<void> {
   await auditedChange(
     actor,
     (tx) => takeRefused(tx, reference, actor.name),

@@ -160,7 +160,7 @@ async function diagnoseCountries(store: Store, homeCountry: string | undefined):
 }
 
 /** Checks the relying parties of all applications; nothing is reported if none has one. */
-export async function diagnoseRelyingParties(
+async function diagnoseRelyingParties(
   store: Store,
   service: { readonly production: boolean; readonly relyingParty?: RelyingPartyOption | undefined },
 ): Promise<Diagnostic[]> {
@@ -227,7 +227,7 @@ function faultsInRelyingParty(
 }
 
 /** Checks whether users have nothing but keys that their application does not offer now (R132). Reports nothing if there are none. */
-export async function diagnoseLockedOut(
+async function diagnoseLockedOut(
   store: Store,
   { relyingParty }: { readonly relyingParty?: RelyingPartyOption | undefined },
 ): Promise<Diagnostic[]> {

@@ -28,7 +28,7 @@ export interface FactorImport extends ImportFile {
 }
 
 /** A line of the file, or a position in a JSON array, and what is to be said about it. */
-export interface ImportRemark {
+interface ImportRemark {
   readonly line: number
   /** For programs. */
   readonly code: Refusal | 'codes_unverifiable' | 'codes_kept'

@@ -171,7 +171,7 @@ function orderOf({ key, order = key }: SealedColumn): readonly string[] {
 const MAX_COUNT = 10_000
 
 /** What backup codes are called in a use. */
-export const BACKUP_CODES = 'backup codes'
+const BACKUP_CODES = 'backup codes'
 
 /** How much of the store depends on a key. */
 export interface KeyUse {

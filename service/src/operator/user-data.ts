@@ -25,7 +25,7 @@ export interface ErasedUser {
 }
 
 /** An account in a list, with masked contacts. */
-export interface UserSummary {
+interface UserSummary {
   /** The application's own name for the account; `null` if it is known by its contact. */
   readonly account: string | null
   /** The contact by which the account is known, masked; `null` if it has a name. */

@@ -19,7 +19,7 @@ export interface ReportSettings {
 }
 
 /** The path that receives the delivery reports of a provider. */
-export const reportPath = (provider: ReportProvider): string => `/v1/reports/${provider}`
+const reportPath = (provider: ReportProvider): string => `/v1/reports/${provider}`
 
 /** The address for Twilio's status callbacks; `undefined` without a public address of the service. */
 export function twilioReportAddress(publicUrl: string | undefined): string | undefined {

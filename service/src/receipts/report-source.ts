@@ -2,7 +2,7 @@ import { parseReference } from '../delivery/message.js'
 import type { DeliveryReport } from '../delivery/report-table.js'
 
 /** A request with delivery reports, as it arrived. */
-export interface ReportRequest {
+interface ReportRequest {
   /** The query of its address, without the question mark. */
   readonly query: string
   readonly header: (name: string) => string | undefined

@@ -83,13 +83,13 @@ export function snsHost(topicArn: string): string | undefined {
 }
 
 /** A message of Amazon SNS whose signature is correct. */
-export type SnsMessage = Readonly<Record<string, string>>
+type SnsMessage = Readonly<Record<string, string>>
 
 /**
  * Verifies messages of one topic. The certificate is only fetched from the host of Amazon SNS in the topic's region, and
  * remembered. Throws an `InvalidReportError` for a message of another topic or with a wrong signature.
  */
-export function snsVerifier(topicArn: string, fetchText: FetchText): (body: Buffer) => Promise<SnsMessage> {
+function snsVerifier(topicArn: string, fetchText: FetchText): (body: Buffer) => Promise<SnsMessage> {
   const host = snsHost(topicArn)
   let known: { readonly url: string; readonly certificate: Promise<X509Certificate> } | undefined
 

@@ -46,12 +46,12 @@ export function isForbiddenAddress(error: unknown): boolean {
  * Whether an IPv6 address is global unicast (RFC 4291 §2.4, 2000::/3); all others are reserved or local. The agent's
  * own filter is a list of reserved ranges that lacks `::127.0.0.1` (RFC 4291 §2.5.5.1).
  */
-export function isGlobalIPv6(address: string): boolean {
+function isGlobalIPv6(address: string): boolean {
   return /^[23][0-9a-f]{3}:/i.test(address)
 }
 
 /** Resolves names like `lookup`, and fails for a name with an IPv6 address that is not global. */
-export function globalLookup(lookup: LookupFunction = systemLookup as LookupFunction): LookupFunction {
+function globalLookup(lookup: LookupFunction = systemLookup as LookupFunction): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, options, (error, found, family) => {
       const addresses = typeof found === 'string' ? [found] : (found ?? []).map(({ address }) => address)
@@ -63,7 +63,7 @@ export function globalLookup(lookup: LookupFunction = systemLookup as LookupFunc
 }
 
 /** A name resolves to an address that must not be connected to. */
-export class NotGlobalError extends Error {
+class NotGlobalError extends Error {
   override readonly name = 'NotGlobalError'
 }
 
@@ -82,7 +82,7 @@ export function parseHost(text: string): AllowedHost | undefined {
 }
 
 /** Whether the host and port of an address are allowed. */
-export function isAllowedHost(hosts: readonly AllowedHost[], url: URL): boolean {
+function isAllowedHost(hosts: readonly AllowedHost[], url: URL): boolean {
   const defaultPort = url.protocol === 'https:' ? '443' : '80'
   const port = url.port || defaultPort
   return hosts.some((host) => host.hostname === url.hostname && port === (host.port ?? defaultPort))

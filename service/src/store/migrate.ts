@@ -15,7 +15,7 @@ const INTERNAL_ERROR = 'XX000'
  * Builds an index while other processes read and write its table. Several processes may build the same one: one does, and
  * the others wait for it. An index that was left unfinished is dropped and built again.
  */
-export async function createIndexConcurrently(store: Store, script: string): Promise<void> {
+async function createIndexConcurrently(store: Store, script: string): Promise<void> {
   const [isOnPartitions, ending, table = '', definition] = ON_PARTITIONS.exec(script) ?? []
   if (!isOnPartitions) return createOne(store, script)
   const partitions = await store.query<{ name: string }>(

@@ -123,7 +123,7 @@ const PAUSE_MS = 30_000
  * A store whose lists are read from a replica. While the replica does not answer, they are read from the store itself, and
  * `onFailure` learns why.
  */
-export function withReplica(store: Store, replica: Store, onFailure: (error: unknown) => void): Store {
+function withReplica(store: Store, replica: Store, onFailure: (error: unknown) => void): Store {
   let pausedUntil = 0
   return {
     ...store,

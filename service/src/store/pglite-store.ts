@@ -56,7 +56,7 @@ function queriesOn(client: PgliteClient, prepared: PreparedStatements): Scriptab
 type Run<Row> = (text: string) => Promise<Row[]>
 
 /** The prepared statements of one PGlite session. */
-export interface PreparedStatements {
+interface PreparedStatements {
   /** Runs a statement by its name, and prepares it first if necessary. */
   execute<Row>(run: Run<Row>, text: string, params: readonly Value[]): Promise<Row[]>
 }
@@ -65,7 +65,7 @@ export interface PreparedStatements {
  * Prepares statements by SQL's own PREPARE and EXECUTE. PGlite parses and plans every statement anew, which costs five
  * times as much as running it, and has no protocol for named statements. EXECUTE takes values as literals only.
  */
-export function preparedStatements(): PreparedStatements {
+function preparedStatements(): PreparedStatements {
   const names = new Map<string, string>()
   let count = 0
   return {

@@ -191,7 +191,7 @@ const WRITABLE = ['read-write', 'primary']
  * libpq. Throws a `ConfigurationError` for a `target_session_attrs` other than `read-write` or `primary`, which are what
  * the service always requires.
  */
-export function connectionStrings(databaseUrl: string): string[] {
+function connectionStrings(databaseUrl: string): string[] {
   const [, start = '', hosts = '', rest = ''] = PARTS.exec(databaseUrl) ?? []
   const [path = '', query = ''] = split(rest, '?')
   const parameters = new URLSearchParams(query)
@@ -216,7 +216,7 @@ const INT8: number = 20
 const INT8_ARRAY: number = 1016
 
 /** The parsers of column values: `bigint` columns arrive as numbers. */
-export function typeParser(oid: number, format?: 'text' | 'binary') {
+function typeParser(oid: number, format?: 'text' | 'binary') {
   if (oid === INT8) return Number
   if (oid === INT8_ARRAY) {
     const parse = pg.types.getTypeParser(oid, 'text')

@@ -50,7 +50,7 @@ export function isSimulated(application: Application, address: string): boolean 
 }
 
 /** The simulated outcome of a contact; that of the mailbox comes before that of the phone number. */
-export function simulatedOutcomeOf(contact: Contact): SimulatedOutcome | undefined {
+function simulatedOutcomeOf(contact: Contact): SimulatedOutcome | undefined {
   return (
     (contact.kind === 'phone' ? undefined : simulatedOutcomeFor(contact.email)) ??
     (contact.kind === 'email' ? undefined : simulatedOutcomeFor(contact.phone))

@@ -46,7 +46,7 @@ export interface Origin {
 }
 
 /** What the caller says about the speech, and for how long the caller waits. */
-export interface TranscribeOptions extends SpeechOptions {
+interface TranscribeOptions extends SpeechOptions {
   readonly callerGone?: AbortSignal | undefined
   /** Called once the recording has arrived, and then whenever the engine says how far it has come. */
   readonly onProgress?: ((progress: TranscriptionProgress) => void) | undefined

@@ -87,7 +87,7 @@ const SMALL_ORDER = [0n, 1n, FIELD - 1n, Y_OF_ORDER_8, FIELD - Y_OF_ORDER_8]
  * Whether bytes are the one encoding of a point of Ed25519 that can be a public key. For a point of small order, such as the
  * identity, everybody can sign. OpenSSL accepts any 32 bytes.
  */
-export function isEdwardsKey(bytes: Uint8Array): boolean {
+function isEdwardsKey(bytes: Uint8Array): boolean {
   const encoded = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
   const y = encoded % SIGN
   if (bytes.length !== 32 || y >= FIELD || SMALL_ORDER.includes(y)) return false

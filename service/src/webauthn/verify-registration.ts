@@ -141,7 +141,7 @@ function withoutAttestation(authenticatorData: Uint8Array): string {
 }
 
 /** An attestation object (WebAuthn §6.5.4). */
-export interface Attestation {
+interface Attestation {
   readonly format: string
   readonly statement: ReadonlyMap<unknown, unknown>
   /** The authenticator data. */
@@ -153,7 +153,7 @@ const FORMATS = ['packed', 'tpm', 'apple']
 const MAX_CERTIFICATES = 6
 
 /** Whether an attestation without certificates is signed by the key itself, or is none. It says nothing about the model. */
-export function isWithoutCertificates({ format, statement }: Attestation): boolean {
+function isWithoutCertificates({ format, statement }: Attestation): boolean {
   return format === 'none' || (format === 'packed' && !statement.has('x5c'))
 }
 
@@ -161,7 +161,7 @@ export function isWithoutCertificates({ format, statement }: Attestation): boole
  * Whether the certificates of an attestation lead to a root of the model in the operator's metadata, and the policy accepts the
  * model. Its signature is checked elsewhere. Nothing is fetched.
  */
-export function isAccepted(
+function isAccepted(
   { format, statement }: Attestation,
   aaguid: string,
   { authenticators, metadata }: Pick<KeyPolicy, 'authenticators' | 'metadata'>,

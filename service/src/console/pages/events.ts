@@ -16,7 +16,7 @@ import { type Cell, cardTable, timeOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 
 /** The path of the endpoints of an application, as routes have it. */
-export const EVENTS_PATH = `${APPLICATIONS_PATH}/:application/events`
+const EVENTS_PATH = `${APPLICATIONS_PATH}/:application/events`
 
 /** The endpoints to which events of an application are posted. */
 export const EVENT_ROUTES: readonly PageRoute[] = [
@@ -42,7 +42,7 @@ async function create(request: PageRequest): Promise<Reply> {
 }
 
 /** Shows the secret of an endpoint, this once. */
-export function eventSecretPage(
+function eventSecretPage(
   request: PageRequest,
   application: string,
   { id, secret }: { readonly id: string; readonly secret: string },
@@ -86,18 +86,18 @@ ${isAtLeast(request.account.role, 'admin') && createForm(request, application)}`
 }
 
 /** The path of an endpoint’s page, or of one of its actions. */
-export function endpointPath(application: string, endpoint: string, action = ''): string {
+function endpointPath(application: string, endpoint: string, action = ''): string {
   return applicationPath(application, `/events/${encodeURIComponent(endpoint)}${action}`)
 }
 
 /** An address without its query, which may have a secret. */
-export function shownAddress(url: string): Html {
+function shownAddress(url: string): Html {
   const { origin, pathname, search } = new URL(url)
   return html`<code>${origin}${pathname}${search && '?…'}</code>`
 }
 
 /** The state of an endpoint, and whether its attempts fail. */
-export function stateBadge({ state, failingSince }: Pick<EventEndpoint, 'state' | 'failingSince'>): Html {
+function stateBadge({ state, failingSince }: Pick<EventEndpoint, 'state' | 'failingSince'>): Html {
   if (state === 'disabled') return html`<span class="badge badge-bad">disabled</span>`
   const failing = failingSince !== null && html` <span class="badge badge-bad">failing</span>`
   return html`<span class="badge${state === 'active' ? ' badge-good' : ''}">${state}</span>${failing}`

@@ -10,12 +10,12 @@ import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../
 import { APPLICATIONS_PATH, applicationNav, applicationOf } from './applications.js'
 
 /** How a setting is shown and entered. */
-export interface SettingField extends SettingDescription {
+interface SettingField extends SettingDescription {
   readonly label: string
 }
 
 /** Every setting of an application, in groups. */
-export const SETTING_GROUPS: readonly { readonly title: string; readonly fields: readonly SettingField[] }[] =
+const SETTING_GROUPS: readonly { readonly title: string; readonly fields: readonly SettingField[] }[] =
   GROUPS.map(({ title, settings }) => ({
     title,
     fields: settings.map((one) => ({ ...one, label: inWords(one.name), hint: wholeHint(one) })),

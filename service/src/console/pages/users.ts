@@ -12,7 +12,7 @@ import { changeOrAsk } from './approvals.js'
 const METHOD_NAMES = { 'security-key': 'security key', passkey: 'passkey' } as const
 
 /** The security keys and passkeys of a user, each with a button that removes it. */
-export function keysTable(user: UserReference, keys: readonly Key[]): Html {
+function keysTable(user: UserReference, keys: readonly Key[]): Html {
   return html`<h2>Security keys and passkeys</h2>
 ${cardTable(
   'Security keys and passkeys',
@@ -34,7 +34,7 @@ ${cardTable(
 }
 
 /** The factors with failures, and the forms that disable one until the user sets it up again. */
-export function factorsSection(user: UserReference, state: UserState, keys: readonly Key[]): Html {
+function factorsSection(user: UserReference, state: UserState, keys: readonly Key[]): Html {
   const offered = [
     ...(state.authenticatorApp === 'set up' ? [['app', 'authenticator app'] as const] : []),
     ...(state.backupCodesLeft > 0 ? [['backup', 'backup codes'] as const] : []),
@@ -217,7 +217,7 @@ function eraseForm(user: UserReference): Html {
 }
 
 /** The user that a form names. */
-export async function referenceOf(request: PageRequest): Promise<UserReference> {
+async function referenceOf(request: PageRequest): Promise<UserReference> {
   const { form } = request
   return {
     application: await applicationOf(request),
@@ -228,7 +228,7 @@ export async function referenceOf(request: PageRequest): Promise<UserReference> 
 }
 
 /** A form with one button, for an action on a user. */
-export function userForm(user: UserReference, action: string, content: Html, className = ''): Html {
+function userForm(user: UserReference, action: string, content: Html, className = ''): Html {
   return html`<form${className && html` class="${className}"`} method="post" action="${applicationPath(user.application, `/users/${action}`)}">
 <input type="hidden" name="user" value="${user.user}">
 <input type="hidden" name="kind" value="${user.isAccount ? 'account' : 'contact'}">

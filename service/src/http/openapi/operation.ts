@@ -159,7 +159,7 @@ const OF_EVERY_ROUTE: readonly ServiceProblemCode[] = [
 ]
 
 /** The additional problems of routes with a body and an API key. */
-export const WITH_BODY: readonly ServiceProblemCode[] = [
+const WITH_BODY: readonly ServiceProblemCode[] = [
   'invalid_request',
   'invalid_api_key',
   'body_too_large',
@@ -168,7 +168,7 @@ export const WITH_BODY: readonly ServiceProblemCode[] = [
 ]
 
 /** The additional problems of routes about an account. */
-export const OF_ACCOUNTS: readonly ServiceProblemCode[] = ['account_busy']
+const OF_ACCOUNTS: readonly ServiceProblemCode[] = ['account_busy']
 
 /** The responses for problems, by status. */
 export function problemResponses(

@@ -8,7 +8,7 @@ import { eraseAnswer, inboxAnswer, readiness, usersAnswer } from './schemas.js'
 import { SPEECH_OPERATIONS } from './speech-operations.js'
 
 /** The operations on the data of users, by path. */
-export const USER_OPERATIONS: ZodOpenApiPathsObject = {
+const USER_OPERATIONS: ZodOpenApiPathsObject = {
   '/v1/users': get({
     id: 'listUsers',
     summary: 'List accounts',

@@ -104,7 +104,7 @@ const MAX_RESPONSE_BYTES = 1024 * 1024
  * Reads the JSON in the response of a transcription server, and stops reading after 1 MB.
  * @throws {EngineError} for every other response
  */
-export async function readJson(response: Response): Promise<unknown> {
+async function readJson(response: Response): Promise<unknown> {
   if (!response.ok) {
     await response.body?.cancel()
     throw statusError(response)

@@ -17,7 +17,7 @@ export interface StreamFailure {
 }
 
 /** The listeners of a stream. */
-export interface StreamListeners {
+interface StreamListeners {
   onPiece(piece: TranscriptPiece): void
   /** Called at most once. The stream is closed then, and its methods do nothing more. */
   onFailure(failure: StreamFailure): void
