@@ -64,8 +64,8 @@ describe('a code sent by email to one session, typed as a backup code in another
       method: 'email',
       email: 'careful@example.com',
     })
-    expect(typed.status).toBe(401)
-    expect(typed.body.code).toBe('invalid_code')
+    expect(typed.status).toBe(400)
+    expect(typed.body.code).toBe('malformed_code')
     await sessionB.get('/secret').expect(401)
     expect(events.map(({ type }) => type)).not.toContain('warning')
     // The code still belongs to the session that requested it.
