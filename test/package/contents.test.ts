@@ -42,8 +42,8 @@ describe('the packed package', () => {
     expect(project.files).toContain('dist/licenses/simplewebauthn-browser.txt')
     expect(project.files).toContain('dist/pages/mfa-keys.js')
     const { size } = await stat(join(project.folder, TARBALL))
-    // The declarations are 122 KB of it, the texts in 13 languages 97 KB, the documents 80 KB, and the parts of zod 38 KB.
-    expect(size).toBeLessThan(550_000)
+    // The declarations are 122 KB of it, the texts in 13 languages 97 KB, the documents 100 KB, and the parts of zod 38 KB.
+    expect(size).toBeLessThan(600_000)
   })
 
   it('holds no report of a benchmark, and no document of the service', () => {
