@@ -189,7 +189,7 @@ export function advance(seconds: number): void {
 
 /** Waits until a condition holds, in real time. */
 export function eventually(check: () => void | Promise<void>): Promise<void> {
-  return vi.waitFor(check, { timeout: 20_000, interval: 5 })
+  return vi.waitFor(check, { timeout: 50_000, interval: 20 })
 }
 
 /** Listens on a free port of this machine. */
