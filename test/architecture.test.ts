@@ -90,9 +90,9 @@ describe('the files that one verification runs', () => {
     ran = await filesOfVerification()
   })
 
-  it('are at most 52 of the plugin, and at most 31 of the service', () => {
-    expect(ran.plugin.length, ran.plugin.join('\n')).toBeLessThanOrEqual(52)
-    expect(ran.service.length, ran.service.join('\n')).toBeLessThanOrEqual(31)
+  it('are at most 40 of the plugin, and at most 30 of the service', () => {
+    expect(ran.plugin.length, ran.plugin.join('\n')).toBeLessThanOrEqual(40)
+    expect(ran.service.length, ran.service.join('\n')).toBeLessThanOrEqual(30)
     expect(Math.min(ran.plugin.length, ran.service.length)).toBeGreaterThan(8)
   })
 
