@@ -192,7 +192,7 @@ export type InterruptedRequest = NonNullable<Activity['interrupted']>
  *
  *   { "record": "2p …", "returnTo": "/vault", "challenge": ["…", "sms", …] }
  *
- * While the login is pending, `user` in this object can be the user as Passport serialized them (`withheld-user.ts`).
+ * While the login is pending, `user` in this object can be the user as Passport serialized them (`store.ts`).
  *
  * Times are milliseconds since 1970 in base 36. `amr` is a letter for each value. `shown` is a letter for each method, with
  * its time where that is not the time of the verification. The letter before the transaction is the stage.
