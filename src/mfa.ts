@@ -11,9 +11,9 @@ import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
 import { enrolledFactorsIn } from './flows/enrolled-factors.js'
 import { relyingPartyIn } from './flows/keys.js'
-import { eventMetrics } from './flows/metrics.js'
+import { eventMetrics, eventSink } from './flows/metrics.js'
 import { admissionWith } from './http/admission.js'
-import { graceBannerFor } from './http/locale.js'
+import { graceBannerFor } from './http/request.js'
 import { openLimits } from './limits/limits.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
@@ -52,22 +52,11 @@ function build(options: unknown): RouteDeps {
   const settings = withCheckedCallbacks(readOptions(options))
   const { logger, onEvent, render } = settings
   const metrics = eventMetrics()
-  const emit: Deps['emit'] = (event) => {
-    if (event.type === 'service_failed' && event.errorCode === 'ERR_MFA_SERVICE_KEY') {
-      diagnostics.warn('MFA_WARN_KEY_REFUSED')
-    }
-    const dated = { ...event, at: Date.now() }
-    metrics.record(dated)
-    const failed = (error: unknown) =>
-      logger.error('countersign: onEvent failed; nothing else was affected', error)
-    try {
-      // Not awaited. Without a handler, a rejection would end the process.
-      const listened = onEvent?.(dated)
-      if (listened) Promise.resolve(listened).catch(failed)
-    } catch (error) {
-      failed(error)
-    }
-  }
+  const emit = eventSink(metrics, {
+    onEvent,
+    onKeyRefused: () => diagnostics.warn('MFA_WARN_KEY_REFUSED'),
+    logger,
+  })
   const standard: RenderView = (view, frame) => renderView(view, frame, settings.languages.texts)
   const diagnostics = diagnosticsFor(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
   const { trustedDevices, publicUrl, notices } = settings

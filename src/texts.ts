@@ -1,11 +1,10 @@
 import { noticeCatalogues } from './notices/compose.js'
 import { en as englishNotices } from './notices/locales/en.js'
 import type { NoticeCatalogue } from './notices/notice.js'
-import { memoized } from './pages/duration.js'
 import type { Catalogue } from './pages/locales/catalogue.js'
 import { en as englishPages } from './pages/locales/en.js'
 import { catalogues, type TextsByLanguage } from './pages/text.js'
-import { languageKey, matchLanguage } from './protocol/language.js'
+import { languageKey, matchLanguage, memoized } from './protocol/language.js'
 
 /** All texts of one language. A language of the host can omit notices; they then use the user's next preferred language. */
 interface AppCatalogue extends Catalogue {

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type FilesOfVerification, filesOfVerification } from './kit/files-of-verification.js'
 import { readSource } from './layering/scan.js'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -61,13 +62,6 @@ describe('the description of the architecture', () => {
     expect(folders.filter((folder) => !namedPaths.includes(folder))).toEqual([])
   })
 
-  it('follows POST /mfa/verify through at most eight files', () => {
-    expect(steps.map(({ number }) => number)).toEqual(steps.map((_, index) => String(index + 1)))
-    expect(steps.length).toBeGreaterThan(5)
-    expect(steps.length).toBeLessThanOrEqual(8)
-    expect(new Set(steps.map(({ file }) => file)).size).toBe(steps.length)
-  })
-
   it.each(steps.slice(1))('connects step $number to an earlier one by a direct import', (step) => {
     const [from = '', to = ''] = step.connection ?? []
     const earlier = ['mfa', ...steps.slice(0, Number(step.number) - 1).map(({ number }) => number)]
@@ -76,22 +70,41 @@ describe('the description of the architecture', () => {
     expect(readSource(fileOf(from)).imports.map((one) => one.to)).toContain(fileOf(to))
   })
 
-  it('follows the verification of a code in the service along direct imports', () => {
-    const paragraph = /^\*\*Verifying a code\.\*\*[\s\S]*?\n\n/m.exec(text)?.[0] ?? ''
-    const files = linkedFiles(paragraph)
-    expect(files.length).toBeGreaterThan(4)
-    for (const [index, file] of files.slice(1).entries()) {
-      const before = files.slice(0, index + 1)
-      const importers = before.filter((one) => readSource(one).imports.some(({ to }) => to === file))
-      expect(importers, file).not.toEqual([])
-    }
-  })
-
   it('names the files that answer the first questions of a new contributor', () => {
     const questions = sectionOf('Where to look first')
     const row = (words: string) => questions.split('\n').find((line) => line.includes(words)) ?? ''
     expect(linkedFiles(row('wrong code counted'))).toContain('src/limits/attempts.ts')
     expect(linkedFiles(row('`req.session` written'))).toEqual(['src/session/store.ts'])
     expect(linkedFiles(row('SMS text'))).toContain('service/src/message-texts/locales/en.ts')
+  })
+})
+
+/** The files of the service that its paragraph about a verification links to. */
+const serviceSteps = [
+  ...new Set(linkedFiles(/^\*\*Verifying a code\.\*\*[\s\S]*?\n\n/m.exec(text)?.[0] ?? '')),
+]
+
+describe('the files that one verification runs', () => {
+  let ran: FilesOfVerification
+  beforeAll(async () => {
+    ran = await filesOfVerification()
+  })
+
+  it('are at most 40 of the plugin, and at most 30 of the service', () => {
+    expect(ran.plugin.length, ran.plugin.join('\n')).toBeLessThanOrEqual(40)
+    expect(ran.service.length, ran.service.join('\n')).toBeLessThanOrEqual(30)
+    expect(Math.min(ran.plugin.length, ran.service.length)).toBeGreaterThan(8)
+  })
+
+  it('have among them the files to read, which are at most eight of each program', () => {
+    expect(steps.map(({ number }) => number)).toEqual(steps.map((_, index) => String(index + 1)))
+    const toRead = steps.map(({ file }) => file)
+    for (const files of [toRead, serviceSteps]) {
+      expect(files.length).toBeGreaterThan(5)
+      expect(new Set(files).size).toBe(files.length)
+      expect(files.length).toBeLessThanOrEqual(8)
+    }
+    expect(ran.plugin).toEqual(expect.arrayContaining(toRead))
+    expect(ran.service).toEqual(expect.arrayContaining(serviceSteps))
   })
 })

@@ -1,23 +1,21 @@
 import type { Request } from 'express'
 import type { Diagnostics } from '../diagnostics/diagnostics.js'
 import type { Wiring } from '../diagnostics/wiring.js'
-import { HostError, LimitsStoreError } from '../errors.js'
+import { HostError, LimitsStoreError, OptionsError } from '../errors.js'
 import type { Deps } from '../flows/deps.js'
-import { type LoginStep, loginStep } from '../flows/login-step.js'
 import type { EventMetrics } from '../flows/metrics.js'
 import { bindingsOf, existingFactors, type MfaUser } from '../flows/user.js'
+import { type LoginStep, loginStep } from '../flows/verify.js'
 import type { Admission } from '../http/admission.js'
-import { localesOf } from '../http/locale.js'
-import { clientAddressOf } from '../http/request.js'
+import { clientAddressOf, localesOf } from '../http/request.js'
 import type { RepeatedFailures } from '../limits/budgets.js'
-import { languageTag, pickLocale } from '../pages/text.js'
 import type { RenderView } from '../pages/view.js'
 import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
+import { languageTag, pickLocale } from '../protocol/language.js'
 import type { AccountRecovery } from '../recovery/recovery.js'
 import type { Resets } from '../recovery/resets.js'
-import type { RequestState } from '../session/request-state.js'
-import type { ActiveState, KnownAccount, ResetState } from '../session/state.js'
+import type { ActiveState, KnownAccount, RequestState, ResetState } from '../session/state.js'
 import { accountOf, appContactOf } from '../session/user-factors.js'
 import type { Settings } from '../settings.js'
 import type { NotMeLinks } from '../trust/not-me-links.js'
@@ -184,6 +182,15 @@ export function checkOptions({ gates }: RequestState<RouteDeps>, own: RouteDeps 
     'ERR_MFA_TWO_OPTIONS',
     'This route was built from another options object than the gate before it, so each would count wrong codes for itself. Call createMfa(options) once, and take every part from what it returned.',
   )
+}
+
+/**
+ * Checks that Express calls a handler, and not the reader, who took it for a factory.
+ * @throws {OptionsError}
+ */
+export function checkMounted(name: string, how: string, next: unknown): void {
+  if (typeof next === 'function') return
+  throw new OptionsError([`${name} was called by hand: mount it without calling it, ${how}`])
 }
 
 /** The routers are mounted at another path than the option `urls.path`. `at`: the path of a request to them, if it is known. */

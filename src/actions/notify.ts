@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 import type { Deps } from '../flows/deps.js'
-import { localesOf } from '../http/locale.js'
-import { addressOf, locationOf } from '../http/request.js'
+import { addressOf, localesOf, locationOf } from '../http/request.js'
 import { composeNotice } from '../notices/compose.js'
 import type { NoticeFacts } from '../notices/notice.js'
 import type { ActiveState } from '../session/state.js'

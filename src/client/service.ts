@@ -1,9 +1,33 @@
+import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../errors.js'
-import { SERVICE_IDENTITY, serviceIdentity } from '../protocol/wire.js'
+import { onlyGiven } from '../option-rules.js'
+import { type Caller, formatUser } from '../protocol/contact.js'
+import { KEY_VERBS, KEYS_PATH } from '../protocol/key-verbs.js'
+import type { KeyVerbs } from '../protocol/keys.js'
+import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
+import type { CompleteMfaService, MfaService, Purpose } from '../protocol/service.js'
+import type { TranscriptionService } from '../protocol/transcription.js'
+import { VERBS } from '../protocol/verbs.js'
+import { COUNTERSIGN_CODES, SERVICE_IDENTITY, serviceIdentity, verifyAnswer } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
-import { COUNTERSIGN } from './dialect.js'
-import { dialectClient, type HttpService } from './dialect-client.js'
+import { COUNTERSIGN, type Dialect } from './dialect.js'
+import { jobClient, sendRecording } from './job-client.js'
+import { liveClient } from './live-client.js'
+import { bareImage, findOtpauthUri, findQr } from './qr.js'
+import {
+  clockStepsIn,
+  contradictionIn,
+  type Fields,
+  invalidResponse,
+  isKeyRefusal,
+  keyRefused,
+  refusalIn,
+  validFields,
+  verifyContradictionIn,
+} from './response-validation.js'
+import { lastEvent, maxBytesOf, progressReader, transcriptIn } from './transcript.js'
 import { type Answer, httpTransport, observedTransport, type Transport } from './transport.js'
+import { type VerbCalls, verbClient } from './verb-client.js'
 
 /** What the client finds out about the service. */
 export interface ServiceObserver {
@@ -109,4 +133,184 @@ function unidentified(what: string, cause?: unknown): ServiceError {
     `The MFA service has not identified itself as the Countersign service: GET ${SERVICE_IDENTITY} ${what}. Nobody is signed in until it does. Check service.baseUrl, and what answers there. If the service speaks the published API, set service.dialect to 'published'.`,
     { cause, effect: 'none' },
   )
+}
+
+const { send: _send, verify: _verify, enrollApp: _enrollApp, sendBackupCodes: _backup, ...OWN_VERBS } = VERBS
+type OwnVerbs = Required<Pick<MfaService, keyof typeof OWN_VERBS>>
+const validAnswer = verifyAnswer.pick({ valid: true })
+
+/** An MFA service over HTTP. */
+export type HttpService = CompleteMfaService & TranscriptionService & { close(): Promise<void> }
+
+/** The client of an MFA service that implements the HTTP API in this dialect. */
+export function dialectClient(
+  settings: Omit<ServiceSettings, 'dialect'>,
+  dialect: Dialect,
+  transport: Transport,
+): HttpService {
+  const { timeoutMs, transcribeTimeoutMs } = settings
+  const post = (path: string, parameters: Record<string, string | undefined>) =>
+    transport.post(path, onlyGiven(parameters))
+  const postOnce = (path: string, parameters: Record<string, string | undefined>) =>
+    transport.post(path, onlyGiven(parameters), { idempotencyKey: dialect.extras ? randomUUID() : undefined })
+
+  const extras = (caller: Caller & { purpose?: Purpose; kind?: CodeKind; transaction?: string }) =>
+    dialect.extras
+      ? {
+          Account: caller.account,
+          ClientAddress: caller.clientAddress,
+          Locale: caller.locale,
+          Purpose: caller.purpose,
+          Kind: caller.kind?.toUpperCase(),
+          Transaction: caller.transaction,
+        }
+      : {}
+
+  const calls: VerbCalls = {
+    post,
+    get: (path, limitMs = timeoutMs) => transport.get(path, Math.min(timeoutMs, limitMs)),
+    extras,
+  }
+  const keysPath = dialect.paths.keys
+  const backupPath = (method: BackupMethod) =>
+    method === 'dual' ? dialect.paths.backupDual : dialect.paths.backup
+
+  return {
+    async send(request) {
+      const { method, contact, challenge } = request
+      const answer = await postOnce(method === 'dual' ? dialect.paths.sendDual : dialect.paths.send, {
+        User: formatUser(contact),
+        Type: dialect.sendTypes[method],
+        Challenge: challenge,
+        ...extras(request),
+      })
+      if (!isAccepted(answer)) return refusalIn(answer)
+      const fields = acceptedFields(answer)
+      return {
+        outcome: fields.status === 'queued' ? 'queued' : 'sent',
+        ...(isChallengeId(fields.challenge) && { challenge: fields.challenge }),
+        ...(isSmallCount(fields.expires_in) && { expiresInSeconds: fields.expires_in }),
+        ...(isSmallCount(fields.resend_in) && { resendInSeconds: fields.resend_in }),
+        ...(dialect.extras && fields.delivery_reports === true && { deliveryReports: true as const }),
+      }
+    },
+
+    async verify(request) {
+      const { method, contact, code, challenge } = request
+      const answer = await post(dialect.paths.verify, {
+        User: formatUser(contact),
+        Type: VERIFY_TYPE[method],
+        Code: code,
+        Challenge: challenge,
+        ...extras(request),
+      })
+      if (isKeyRefusal(answer)) throw keyRefused()
+      if (answer.status === 401) {
+        const clockSteps = method === 'app' ? clockStepsIn(answer) : undefined
+        return { outcome: 'invalid', ...(clockSteps !== undefined && { clockSteps }) }
+      }
+      // Verifying sends no message, so a 429 without a reason means too many wrong codes.
+      if (answer.status !== 200) return refusalIn(answer, 'locked')
+      const fields = validFields(answer)
+      const contradiction = verifyContradictionIn(fields)
+      if (contradiction === 'no') return { outcome: 'invalid' }
+      if (contradiction === 'error') throw invalidResponse('status 200 with an error')
+      if (dialect.validWhen === 'body' && !validAnswer.safeParse(fields).success) {
+        throw invalidResponse('status 200 without `valid: true`')
+      }
+      const left = fields.backup_codes_left
+      return {
+        outcome: 'valid',
+        // Only a service that is told the kind can accept a code as nothing else.
+        ...(dialect.extras && request.kind === 'backup' && { kind: request.kind }),
+        ...(isSmallCount(left) && { backupCodesLeft: left }),
+        ...(dialect.extras && fields.backup_delivery === 'page' && { backupDelivery: 'page' }),
+      }
+    },
+
+    async enrollApp(request) {
+      const answer = await post(dialect.paths.enrollApp, {
+        User: formatUser(request.contact),
+        ...extras(request),
+      })
+      if (!isAccepted(answer)) return refusalIn(answer)
+      const bare = bareImage(answer.body)
+      const fields = bare === undefined ? acceptedFields(answer) : {}
+      const qr = bare ?? findQr(fields)
+      if (!qr) throw invalidResponse('no QR code in it')
+      const uri = findOtpauthUri(fields)
+      const secret = isSecret(fields.secret) ? fields.secret : secretIn(uri)
+      return { outcome: 'prepared', qr, ...(uri && { uri }), ...(secret && { secret }) }
+    },
+
+    async sendBackupCodes(request) {
+      const answer = await postOnce(backupPath(request.method), {
+        User: formatUser(request.contact),
+        Type: dialect.backupTypes[request.method],
+        ...extras(request),
+      })
+      if (!isAccepted(answer)) return refusalIn(answer)
+      const fields = acceptedFields(answer)
+      return {
+        outcome: fields.status === 'queued' ? 'queued' : 'sent',
+        ...(isSmallCount(fields.count) && { count: fields.count }),
+      }
+    },
+
+    // A dialect of other parts belongs to another service.
+    ...(dialect === COUNTERSIGN && { codes: COUNTERSIGN_CODES }),
+    // Only the Countersign service has these endpoints.
+    ...(dialect.extras && verbClient<OwnVerbs>(OWN_VERBS, calls)),
+    ...(keysPath !== undefined && {
+      keys: verbClient<KeyVerbs>(KEY_VERBS, {
+        ...calls,
+        pathOf: (path) => `${keysPath}${path.slice(KEYS_PATH.length)}`,
+      }),
+    }),
+    ...(dialect.extras && { ...liveClient(settings, transport), ...jobClient(settings, transport) }),
+    async transcribe(request) {
+      const { format, onProgress, signal } = request
+      const answer = await sendRecording(transport, dialect.paths.transcribe, request, {
+        timeoutMs: transcribeTimeoutMs,
+        maxBytes: maxBytesOf(format, onProgress !== undefined),
+        signal,
+        onEvents: onProgress && progressReader(onProgress),
+      })
+      if (!answer) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
+      return transcriptIn(lastEvent(answer, format), format)
+    },
+
+    close: () => transport.close(),
+  }
+}
+
+/** Whether a request that proves nothing was accepted: then 201, 202 and 204 count as success too. */
+function isAccepted(answer: Answer): boolean {
+  return [200, 201, 202, 204].includes(answer.status)
+}
+
+function acceptedFields(answer: Answer): Fields {
+  // The published API does not specify these bodies. Plain text does not contradict the status.
+  if (answer.contentType.startsWith('text/plain') && !/^\s*[{[<"]/.test(answer.body)) return {}
+  const fields = validFields(answer)
+  // An error in the body means the same as a 500: nothing was done.
+  if (contradictionIn(fields)) throw invalidResponse(`status ${answer.status} with an error`, 'none')
+  return fields
+}
+
+function isChallengeId(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value)
+}
+
+function isSmallCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 86_400
+}
+
+function isSecret(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Z2-7]{16,128}=*$/.test(value)
+}
+
+function secretIn(uri: string | undefined): string | undefined {
+  const secret = uri !== undefined && URL.canParse(uri) ? new URL(uri).searchParams.get('secret') : undefined
+  return isSecret(secret) ? secret : undefined
 }

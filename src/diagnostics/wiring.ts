@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Request, Response } from 'express'
 import { userOf } from '../session/passport-request.js'
-import { requestState } from '../session/request-state.js'
+import { requestState } from '../session/state.js'
 import type { Settings } from '../settings.js'
 
 /** Knows which parts of one `createMfa` were built, and whether the app mounts the gate and the routers where they work. */

@@ -3,6 +3,7 @@ import type { Message } from '../limits/budgets.js'
 import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { fromService } from './refusal.js'
+import { askService } from './user.js'
 
 /** The service accepted the message; `resendInSeconds` is the plugin's own wait before the next one. */
 export interface Delivered<Answer> {
@@ -55,24 +56,4 @@ function mayHaveBeenSent(error: unknown): boolean {
 
 function isRefused(answer: { readonly outcome: string }): answer is ServiceRefused {
   return answer.outcome === 'refused'
-}
-
-/**
- * Calls the service. If the call fails, by rejecting or by throwing at once, an event is emitted (R89) and `onFailure` refunds
- * what was counted before. No event is emitted for an error that is not a `ServiceError`; the host finds it by itself.
- * @throws the error of the service.
- */
-export async function askService<Answer>(
-  { emit }: Pick<Deps, 'emit'>,
-  userId: string,
-  call: () => Promise<Answer>,
-  onFailure?: (error: unknown) => Promise<void>,
-): Promise<Answer> {
-  try {
-    return await call()
-  } catch (error) {
-    if (error instanceof ServiceError) emit({ type: 'service_failed', userId, errorCode: error.code })
-    await onFailure?.(error)
-    throw error
-  }
 }

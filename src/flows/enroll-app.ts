@@ -3,11 +3,10 @@ import type { Contact } from '../protocol/contact.js'
 import { METHOD_AMR } from '../protocol/factor.js'
 import { canonicalCode } from '../protocol/methods.js'
 import type { MfaRecord } from '../session/record.js'
-import { askService } from './deliver.js'
 import { type Deps, type Refused, refuse, serviceVerb } from './deps.js'
 import { fromService } from './refusal.js'
 import { revokeDevices } from './remove-factor.js'
-import { callerOf, factorBinding, type MfaUser } from './user.js'
+import { askService, callerOf, factorBinding, type MfaUser } from './user.js'
 import { type AcceptedCode, checkCode, isMalformed } from './verify.js'
 
 /** What the user needs to set up an app. It is stored nowhere in the clear (R53). */

@@ -13,12 +13,19 @@ import type {
 } from '../protocol/keys.js'
 import { isKeyMethod, type KeyMethod } from '../protocol/methods.js'
 import type { MfaRecord } from '../session/record.js'
-import { askService } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { forgetKnownFactors } from './known-factors.js'
 import { fromService, type Refusal } from './refusal.js'
 import { revokeDevices } from './remove-factor.js'
-import { callerOf, factorBinding, findFactor, type MfaUser, purposeOf, refusalWithoutFactor } from './user.js'
+import {
+  askService,
+  callerOf,
+  factorBinding,
+  findFactor,
+  type MfaUser,
+  purposeOf,
+  refusalWithoutFactor,
+} from './user.js'
 import { type AcceptedCode, challengeIdFor, checkShown } from './verify.js'
 
 /** The keys of a user, as the service lists them. */

@@ -1,5 +1,6 @@
 import { METHODS, type Method } from '../protocol/methods.js'
-import type { MfaEvent } from './events.js'
+import type { Settings } from '../settings.js'
+import type { MfaEvent, MfaEventBody } from './events.js'
 import type { RefusalCode } from './refusal.js'
 
 /** A count for each method. */
@@ -128,5 +129,32 @@ export function eventMetrics(): EventMetrics {
         },
       }
     },
+  }
+}
+
+/** Who hears of events besides the metrics. */
+interface Listeners extends Pick<Settings, 'onEvent' | 'logger'> {
+  /** The service refused the API key. */
+  onKeyRefused(): void
+}
+
+/** Dates an event, counts it and passes it to the host's `onEvent`. It waits for nothing and never throws. */
+export function eventSink(
+  metrics: EventMetrics,
+  { onEvent, onKeyRefused, logger }: Listeners,
+): (event: MfaEventBody) => void {
+  const failed = (error: unknown) =>
+    logger.error('countersign: onEvent failed; nothing else was affected', error)
+  return (event) => {
+    if (event.type === 'service_failed' && event.errorCode === 'ERR_MFA_SERVICE_KEY') onKeyRefused()
+    const dated = { ...event, at: Date.now() }
+    metrics.record(dated)
+    try {
+      // Not awaited. Without a handler, a rejection would end the process.
+      const listened = onEvent?.(dated)
+      if (listened) Promise.resolve(listened).catch(failed)
+    } catch (error) {
+      failed(error)
+    }
   }
 }

@@ -1,10 +1,9 @@
 import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
-import { askService } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { forgetKnownFactors, knownFactors } from './known-factors.js'
 import { fromService } from './refusal.js'
-import { backupOwner, callerOf, type MfaUser } from './user.js'
+import { askService, backupOwner, callerOf, type MfaUser } from './user.js'
 
 /** What a user can remove here: the authenticator app, or all backup codes. */
 export type RemovableFactor = 'app' | 'backup'

@@ -1,4 +1,5 @@
 import { digestOf } from '../digest.js'
+import { ServiceError } from '../errors.js'
 import { type Caller, type Contact, canonicalUser } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import {
@@ -10,6 +11,7 @@ import {
   VERIFY_TYPE,
 } from '../protocol/methods.js'
 import type { MfaRecord } from '../session/record.js'
+import type { MfaEventBody } from './events.js'
 
 /** The user behind a request, as the flows see them. */
 export interface MfaUser {
@@ -96,6 +98,26 @@ export function callerOf({ userId, clientAddress, locale }: MfaUser): Caller {
     account: userId,
     ...(clientAddress && { clientAddress }),
     ...(locale && { locale }),
+  }
+}
+
+/**
+ * Calls the service. If the call fails, by rejecting or by throwing at once, an event is emitted (R89) and `onFailure` refunds
+ * what was counted before. No event is emitted for an error that is not a `ServiceError`; the host finds it by itself.
+ * @throws the error of the service.
+ */
+export async function askService<Answer>(
+  { emit }: { emit(event: MfaEventBody): void },
+  userId: string,
+  call: () => Promise<Answer>,
+  onFailure?: (error: unknown) => Promise<void>,
+): Promise<Answer> {
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof ServiceError) emit({ type: 'service_failed', userId, errorCode: error.code })
+    await onFailure?.(error)
+    throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import type { NextFunction, Request, Response } from 'express'
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import {
   type EnteredRequest,
   gateOf,
@@ -17,13 +17,28 @@ import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
 import type { Factor } from '../protocol/factor.js'
+import { withState } from '../session/find-state.js'
 import type { InterruptedRequest, MfaRecord } from '../session/record.js'
-import { requestState } from '../session/request-state.js'
-import type { ActiveState } from '../session/state.js'
+import { type ActiveState, requestState } from '../session/state.js'
 import { rememberTarget, requestedUrl, safeReturnTo, storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
-import { type AnyRouteHandler, forAnyRoute, withState } from './handler.js'
 import { type MfaRule, type Rule, readRule, readStrongestRule, type StrongestRule } from './rule.js'
+
+/**
+ * A handler for any route. Unlike Express's `RequestHandler`, it does not change the types of the route's parameters, body
+ * and query for the handlers after it.
+ */
+export type AnyRouteHandler = <Params, ResBody, ReqBody, Query, Locals extends Record<string, unknown>>(
+  req: Request<Params, ResBody, ReqBody, Query, Locals>,
+  res: Response<ResBody, Locals>,
+  next: NextFunction,
+) => void
+
+/** A handler of this package, typed for any route. */
+export function forAnyRoute(handler: RequestHandler): AnyRouteHandler {
+  // Our handlers do not read parameters, body or query, so they fit every route.
+  return handler as AnyRouteHandler
+}
 
 /**
  * A guard for routes that require a second factor shown recently in this session. A browser is redirected to show one; a JSON

@@ -1,14 +1,19 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { type EnteredRequest, mountPathError, type RouteDeps, setGate } from '../actions/context.js'
+import {
+  checkMounted,
+  type EnteredRequest,
+  mountPathError,
+  type RouteDeps,
+  setGate,
+} from '../actions/context.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
+import { withState } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
-import { requestState } from '../session/request-state.js'
-import type { ActiveState, SessionState } from '../session/state.js'
+import { type ActiveState, requestState, type SessionState } from '../session/state.js'
 import { requestedUrl, safeReturnTo, storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
-import { checkMounted, withState } from './handler.js'
 import { missingFactor } from './require-mfa.js'
 
 /**

@@ -1,14 +1,13 @@
 import type { NextFunction, Request, Response } from 'express'
-import { gateOf, type RouteDeps } from '../actions/context.js'
+import { checkMounted, gateOf, type RouteDeps } from '../actions/context.js'
 import { HostError } from '../errors.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { wantsHtml } from '../http/request.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
 import { logIn, userOf } from '../session/passport-request.js'
-import { requestState } from '../session/request-state.js'
-import { type AnyRouteHandler, checkMounted, forAnyRoute } from './handler.js'
-import { missingFactor } from './require-mfa.js'
+import { requestState } from '../session/state.js'
+import { type AnyRouteHandler, forAnyRoute, missingFactor } from './require-mfa.js'
 
 /**
  * The handler after a login without a session: starts the pending login and responds. A browser is redirected to the

@@ -5,8 +5,7 @@ import { HostError } from '../errors.js'
 import type { MfaStatus } from '../host.js'
 import { type Problem, type ProblemDetails, problemDetails, statusOf } from '../http/problem.js'
 import { isSameOrigin } from '../http/request.js'
-import { type RequestState, requestState } from '../session/request-state.js'
-import type { SessionState } from '../session/state.js'
+import { type RequestState, requestState, type SessionState } from '../session/state.js'
 import { missingFactor } from './require-mfa.js'
 
 /** Who opens a connection that outlives its request: a WebSocket, a socket of socket.io, a stream of server-sent events. */

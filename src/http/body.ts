@@ -55,6 +55,19 @@ export const keyNameField = text(60)
   .min(1, { error: 'must not be empty' })
   .refine(isKeyName, { error: NO_KEY_NAME })
 
+/** Adds an issue unless a body has either a code or the response of a key. */
+export function requireOneProof(
+  { code, response }: { readonly code?: unknown; readonly response?: unknown },
+  context: z.RefinementCtx,
+): void {
+  if (code === undefined && response === undefined) {
+    context.addIssue({ code: 'custom', path: ['code'], message: 'must be a single string' })
+  }
+  if (code !== undefined && response !== undefined) {
+    context.addIssue({ code: 'custom', path: ['response'], message: 'must be absent beside code' })
+  }
+}
+
 /** Why a body was rejected. */
 export type BodyFault = Problem & {
   readonly code: 'invalid_request' | 'body_too_large' | 'unsupported_media_type'

@@ -13,6 +13,7 @@ import {
   languageField,
   linkTokenField,
   pageField,
+  requireOneProof,
   trustField,
 } from './body.js'
 
@@ -58,14 +59,7 @@ export const verifyBody = z
       .meta(described("A factor's id or method, or `backup`. Defaults to the factor of the live challenge.")),
     trust: trustField.optional().meta(described('Whether to trust this browser, if the app offers that.')),
   })
-  .superRefine(({ code, response }, context) => {
-    if (code === undefined && response === undefined) {
-      context.addIssue({ code: 'custom', path: ['code'], message: 'must be a single string' })
-    }
-    if (code !== undefined && response !== undefined) {
-      context.addIssue({ code: 'custom', path: ['response'], message: 'must be absent beside code' })
-    }
-  })
+  .superRefine(requireOneProof)
 
 /** `POST /keys/options` */
 export const keyOptionsBody = z.object({

@@ -1,6 +1,7 @@
 import type { Catalogue } from '../pages/locales/catalogue.js'
 import { en as englishPages } from '../pages/locales/en.js'
-import { languageTag, pickLocale, type TextsByLanguage, textsOf } from '../pages/text.js'
+import { type TextsByLanguage, textsOf } from '../pages/text.js'
+import { languageTag, pickLocale } from '../protocol/language.js'
 import { en } from './locales/en.js'
 import type { AccountNotice, NoticeCatalogue, NoticeFacts, NoticeType, RecoveryNoticeType } from './notice.js'
 

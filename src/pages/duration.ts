@@ -1,3 +1,5 @@
+import { memoized } from '../protocol/language.js'
+
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -60,19 +62,4 @@ export function inTime(locale: string, seconds: number): string {
 /** Japanese text has no spaces, also not beside the numbers that `Intl` formats. */
 function spaced(locale: string, text: string): string {
   return locale === 'ja' ? text.replaceAll(' ', '') : text
-}
-
-/**
- * A function that keeps what it made for each key, such as the `Intl` object for a locale, which costs more than rendering a
- * page. Use it only where there are few keys, such as the locales of the catalogues: nothing is ever removed.
- */
-export function memoized<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const made = new Map<Key, Value>()
-  return (key) => {
-    const known = made.get(key)
-    if (known !== undefined) return known
-    const value = make(key)
-    made.set(key, value)
-    return value
-  }
 }

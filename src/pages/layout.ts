@@ -1,7 +1,6 @@
-import { languageKey } from '../protocol/language.js'
+import { languageKey, memoized } from '../protocol/language.js'
 import { assets } from './assets.js'
 import { countdown } from './delivery-line.js'
-import { memoized } from './duration.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
 import { keyFaultText } from './key-failure.js'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { languageKey, matchLanguage } from '../protocol/language.js'
-import { dateOf, daysAgo, inTime, lengthOf, memoized } from './duration.js'
+import { languageKey, languageTag, memoized, pickLocale } from '../protocol/language.js'
+import { dateOf, daysAgo, inTime, lengthOf } from './duration.js'
 import { type Html, html, type Renderable } from './html.js'
 import type { Catalogue, Phrase, PluralPhrase } from './locales/catalogue.js'
 import { en } from './locales/en.js'
@@ -51,14 +51,6 @@ export const catalogues: TextsByLanguage<Catalogue> = textsOf('pages', en)
 
 /** The languages of an app's pages: the built-in ones and those of the host. */
 export type Languages = TextsByLanguage<Catalogue>
-
-/** The key of the best matching language, English if there is none. */
-export function pickLocale(preferred: readonly string[], languages: { has(key: string): boolean }): string {
-  return matchLanguage(preferred, languages) ?? 'en'
-}
-
-/** The tag of a language as it is usually written, such as `pt-BR`, by its key. */
-export const languageTag = memoized((key: string) => Intl.getCanonicalLocales(key)[0] ?? key)
 
 /** The value of each `{placeholder}`. */
 export type Values = Readonly<Record<string, Renderable>>

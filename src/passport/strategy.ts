@@ -8,7 +8,7 @@ import { isSameOrigin } from '../http/request.js'
 import { verifyBody } from '../http/schemas.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { wrapLogIn } from '../session/log-in.js'
-import { requestState } from '../session/request-state.js'
+import { requestState } from '../session/state.js'
 import { sessionEnded } from '../session/store.js'
 
 /** What the strategy passes to `fail`. A custom callback of `passport.authenticate` receives it as `info`. */

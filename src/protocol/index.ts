@@ -28,7 +28,6 @@ export {
   VERIFY_TYPE,
   type VerifyType,
 } from './methods.js'
-export { type Members, membersOf } from './parameters.js'
 export type {
   AccountFactors,
   BackupAnswer,
@@ -61,6 +60,7 @@ export * as streamWire from './transcription-stream.js'
 export { streamPieces } from './transcription-stream.js'
 export * as transcriptionWire from './transcription-wire.js'
 export * as rows from './verb.js'
+export { type Members, membersOf } from './verb.js'
 export { VERBS } from './verbs.js'
 export * as webhooks from './webhook-events.js'
 export type { ServiceProblemCode } from './wire.js'

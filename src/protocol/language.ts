@@ -45,8 +45,31 @@ export function matchLanguage(
   return undefined
 }
 
+/** The key of the best matching language, English if there is none. */
+export function pickLocale(preferred: readonly string[], languages: { has(key: string): boolean }): string {
+  return matchLanguage(preferred, languages) ?? 'en'
+}
+
 function keysFor(tag: string): readonly string[] {
   const [language = '', ...rest] = tag.toLowerCase().split(/[-_]/)
   const longer = rest.map((_, index) => [language, ...rest.slice(0, rest.length - index)].join('-'))
   return [...longer, ...(VARIANTS.get(language)?.(rest) ?? [language])]
 }
+
+/**
+ * A function that keeps what it made for each key, such as the `Intl` object for a locale, which costs more than rendering a
+ * page. Use it only where there are few keys, such as the locales of the catalogues: nothing is ever removed.
+ */
+export function memoized<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new Map<Key, Value>()
+  return (key) => {
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const value = make(key)
+    made.set(key, value)
+    return value
+  }
+}
+
+/** The tag of a language as it is usually written, such as `pt-BR`, by its key. */
+export const languageTag = memoized((key: string) => Intl.getCanonicalLocales(key)[0] ?? key)

@@ -41,7 +41,7 @@ import {
 
 /*
  * The one table of the verbs. The HTTP client, the validation of a service in the same process and the breaker are derived of
- * it, and of the service its routes, its verbs without HTTP and its OpenAPI document. The names of the parameters: see parameters.ts.
+ * it, and of the service its routes, its verbs without HTTP and its OpenAPI document. The names of the parameters: see verb.ts.
  */
 
 const DAY_SECONDS = 86_400

@@ -188,10 +188,6 @@ export const removeFactorAnswer = z.object({
   removed: z.boolean().meta({ description: 'Whether the account had the factor.' }),
 })
 
-function isEachOnce(existing: readonly { readonly type: string }[]): boolean {
-  return new Set(existing.map(({ type }) => type)).size === existing.length
-}
-
 /** The response to `POST /v1/mfa/factors` with status 200. */
 export const factorsAnswer = z.object({
   existing: z
@@ -208,7 +204,6 @@ export const factorsAnswer = z.object({
       }),
     )
     .max(3)
-    .refine(isEachOnce, { error: 'lists a type twice' })
     .meta({
       description:
         'Every factor that the account has, each type once, also those that cannot be used now. An account with one of these has MFA: do not let its user in with the password alone.',

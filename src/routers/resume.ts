@@ -1,7 +1,6 @@
 import { sendProblem } from '../http/problem.js'
-import { pickLocale } from '../pages/text.js'
 import type { ResumeEntry } from '../pages/view.js'
-import { languageKey } from '../protocol/language.js'
+import { languageKey, pickLocale } from '../protocol/language.js'
 import type { InterruptedRequest } from '../session/record.js'
 import type { RouteContext } from './context.js'
 import { showPage } from './respond.js'

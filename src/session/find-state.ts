@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import type { Request } from 'express'
+import type { NextFunction, Request } from 'express'
 import { HostError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
 import { deserializeUser, passportOf, showUser, userOf, withholdUser } from './passport-request.js'
 import { type Decision, decide } from './policy.js'
 import type { MfaRecord, PendingRecord } from './record.js'
-import type { SessionRequest } from './request-state.js'
 import {
   type Account,
   type ActiveState,
   activeState,
   RequestMfaStatus,
   type SessionDeps,
+  type SessionRequest,
   type SessionState,
 } from './state.js'
 import {
@@ -237,6 +237,24 @@ export function isStored(record: MfaRecord, { sessionsValidAfter }: SessionDeps)
 
 function returnToOf(record: MfaRecord | undefined): Pick<MfaRecord, 'returnTo'> {
   return record?.returnTo === undefined ? {} : { returnTo: record.returnTo }
+}
+
+/**
+ * Hands on where the session of a request stands: at once where that is known from the session alone, as for almost every
+ * request of the host. Whatever fails goes to `next`.
+ */
+export function withState(
+  at: SessionRequest,
+  next: NextFunction,
+  run: (state: SessionState) => Promise<void> | void,
+): void {
+  try {
+    const state = sessionStateOf(at)
+    const done = state instanceof Promise ? state.then(run) : run(state)
+    if (done instanceof Promise) done.catch(next)
+  } catch (error) {
+    next(error)
+  }
 }
 
 /** The event of a pending login that ended without the second factor. */

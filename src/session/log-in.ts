@@ -5,13 +5,14 @@ import { isStored, newRecord, recordFor, sessionStateOf, setState } from './find
 import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
 import { decide, listedForHost } from './policy.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
-import { requestState, type SessionRequest } from './request-state.js'
 import {
   type Account,
   activeState,
   type PendingRenewal,
   type PendingVerification,
+  requestState,
   type SessionDeps,
+  type SessionRequest,
 } from './state.js'
 import {
   deleteSession,

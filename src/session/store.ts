@@ -10,9 +10,8 @@ import {
   withheldIn,
   withholdFromSession,
 } from './passport-request.js'
-import type { MfaRecord } from './record.js'
-import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
-import type { RequestState } from './request-state.js'
+import { isRecordOf, type MfaRecord, type RecordOwner, readRecord, writeRecord } from './record.js'
+import type { RequestState } from './state.js'
 
 /*
  * Session access: the only file that reads and writes `req.session` and `req.sessionStore`.

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { ServiceAddress } from '../../src/client/address.js'
-import type { HttpService } from '../../src/client/dialect-client.js'
-import { httpService } from '../../src/client/service.js'
+import { type HttpService, httpService } from '../../src/client/service.js'
 import { MfaError } from '../../src/errors.js'
 import type { VerifyRequest } from '../../src/protocol/service.js'
 import { readServiceAddress } from '../../src/settings.js'

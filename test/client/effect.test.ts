@@ -1,7 +1,6 @@
 import { Agent } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { HttpService } from '../../src/client/dialect-client.js'
-import { httpService } from '../../src/client/service.js'
+import { type HttpService, httpService } from '../../src/client/service.js'
 import { httpTransport } from '../../src/client/transport.js'
 import { ServiceError } from '../../src/errors.js'
 import { readOptions } from '../../src/settings.js'

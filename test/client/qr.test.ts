@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
-import type { HttpService } from '../../src/client/dialect-client.js'
+import type { HttpService } from '../../src/client/service.js'
 import { failure, pair } from './ask.js'
 import { answer, type Behaviour } from './hostile-service.js'
 

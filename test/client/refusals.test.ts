@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { HttpService } from '../../src/client/dialect-client.js'
+import type { HttpService } from '../../src/client/service.js'
 import { everyCase } from '../kit/every-case.js'
 import { BOBS_CODE, errorCode, failure, pair, verdict } from './ask.js'
 import { answer, type Behaviour } from './hostile-service.js'

@@ -1,6 +1,5 @@
 import { MemoryStore, type SessionData } from 'express-session'
-import type { MfaRecord } from '../../src/session/record.js'
-import { readRecord } from '../../src/session/record-text.js'
+import { type MfaRecord, readRecord } from '../../src/session/record.js'
 
 export type StoreVerb = 'get' | 'set' | 'destroy'
 

@@ -264,7 +264,7 @@ describe('the layering of the plugin', () => {
       'src/routers/route.ts',
       // Passport calls `req.logIn` with the request.
       'src/session/log-in.ts',
-      'src/session/request-state.ts',
+      'src/session/state.ts',
     ])
   })
 

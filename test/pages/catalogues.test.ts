@@ -3,7 +3,8 @@ import { noticeCatalogues } from '../../src/notices/compose.js'
 import { en as notices } from '../../src/notices/locales/en.js'
 import { inTime } from '../../src/pages/duration.js'
 import { en } from '../../src/pages/locales/en.js'
-import { catalogues, pickLocale, textFor } from '../../src/pages/text.js'
+import { catalogues, textFor } from '../../src/pages/text.js'
+import { pickLocale } from '../../src/protocol/language.js'
 import { everyCase } from '../kit/every-case.js'
 
 /** Every phrase of a catalogue by its path; the forms of a plural are one phrase. */

@@ -3,9 +3,10 @@ import { assets } from '../../src/pages/assets.js'
 import type { Catalogue } from '../../src/pages/locales/catalogue.js'
 import { en } from '../../src/pages/locales/en.js'
 import { renderView } from '../../src/pages/render.js'
-import { catalogues, languageTag } from '../../src/pages/text.js'
+import { catalogues } from '../../src/pages/text.js'
 import type { PageFrame, PageMessage } from '../../src/pages/view.js'
 import { failureOfFault, KEY_FAULTS } from '../../src/protocol/keys.js'
+import { languageTag } from '../../src/protocol/language.js'
 import { ALL_VIEWS, codeView, factorOf, frame, keyPageOf, manyTongued, problem, VIEWS } from './samples.js'
 
 const PURPOSES: readonly PageFrame['purpose'][] = ['sign-in', 'step-up', 'manage']

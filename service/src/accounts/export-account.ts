@@ -1,7 +1,6 @@
 import type { Application } from '../application.js'
 import { timeOfStep } from '../authenticator-app/totp.js'
-import type { Keys } from '../secrets/keys.js'
-import { accountReference } from '../secrets/references.js'
+import { accountReference, type Keys } from '../secrets/keys.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { destinationsOf } from './account.js'
 import { findUserHandle, listKeys } from './account-key.js'

@@ -9,7 +9,7 @@ import type { QueuedMessage } from '../delivery/message.js'
 import type { LogEvent } from '../log/logger.js'
 import { factorDisabled, locked } from '../refusals.js'
 import type { AuthenticateKeyInput } from '../requests/inputs.js'
-import { accountReference } from '../secrets/references.js'
+import { accountReference } from '../secrets/keys.js'
 import { simulatedVerdict } from '../test-mode/simulated-carrier.js'
 import { TEST_KEY } from '../test-mode/test-key.js'
 import {

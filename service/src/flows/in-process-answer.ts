@@ -1,7 +1,6 @@
 import { formatUser, rows, ServiceError, type UserRequest } from 'countersign/protocol'
 import type { Application } from '../application.js'
-import { parseVerb } from '../requests/inputs.js'
-import type { Parsed } from '../requests/parse.js'
+import { type Parsed, parseVerb } from '../requests/inputs.js'
 import { EngineError } from '../transcription/engines/transcriber.js'
 import { ACCOUNT_BUSY_SECONDS, type FlowContext } from './context.js'
 import { takesBody, type VerbFlow } from './verb-flows.js'

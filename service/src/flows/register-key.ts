@@ -26,7 +26,7 @@ import type {
   KeyRegistrationOptionsInput,
   RegisterKeyInput,
 } from '../requests/inputs.js'
-import { accountReference } from '../secrets/references.js'
+import { accountReference } from '../secrets/keys.js'
 import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
 import { isTestKey, TEST_KEY } from '../test-mode/test-key.js'
 import { faultInClientData, readClientData } from '../webauthn/authenticator-data.js'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Request, RequestHandler } from 'express'
 import type { BudgetLeft } from '../accounts/message-budget.js'
-import type { FieldError } from '../requests/parse.js'
+import type { FieldError } from '../requests/inputs.js'
 import { problem } from './problem.js'
 
 // With two of these headers, a proxy in front may have acted on the other one.

@@ -1,6 +1,6 @@
 import type { keyTypes, Refused, ServiceProblemCode, wire } from 'countersign/protocol'
 import type { Response } from 'express'
-import type { FieldError } from '../requests/parse.js'
+import type { FieldError } from '../requests/inputs.js'
 import type { RecordingRefused } from '../transcription/sources/recording-source.js'
 import { eventStreamOf } from './event-stream.js'
 import { PROBLEMS } from './problem-catalogue.js'

@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Application } from '../application.js'
 import { ConfigurationError } from '../configuration-error.js'
 
 /** The keys derived from the one secret, one for each use, so that none can replace another (R40). */
@@ -88,4 +89,19 @@ function createOrRead(dataDir: string, file: string): string {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
   return readFileSync(file, 'utf8').trim()
+}
+
+/** Stands for an account in the log: always the same for one account, and nothing leads back from it. */
+export function accountReference(keys: Keys, application: Pick<Application, 'id'>, account: string): string {
+  return mac(keys.references, [application.id, account]).toString('hex').slice(0, 12)
+}
+
+/** Stands for a mailbox or phone number in the outbox: equal for equal contacts, and nothing leads back from it. */
+export function recipientReference(keys: Keys, application: string, to: string): string {
+  return mac(keys.references, [application, 'recipient', to.toLowerCase()]).toString('base64url').slice(0, 22)
+}
+
+/** The same under the current secret and the former ones. */
+export function recipientReferences(keys: Keys, application: string, to: string): string[] {
+  return allKeys(keys).map((key) => recipientReference(key, application, to))
 }
