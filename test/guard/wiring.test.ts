@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import cookieSession from 'cookie-session'
 import express, { type RequestHandler } from 'express'
 import session, { MemoryStore } from 'express-session'
@@ -68,6 +69,14 @@ describe('the wiring check at the first request', () => {
     expect(answer.body).not.toHaveProperty('reached')
     expect(code).toBe('ERR_MFA_NO_PASSPORT')
     expect(message).toContain('app.use(passport.session())')
+  })
+
+  it('leads an app without Passport to its recipe', async () => {
+    const { message } = await firstRequest([sessions(), mfaSession(options())])
+    expect(message).toContain('req.session.userId')
+    expect(message).toContain('req.logIn')
+    const [path = 'no path'] = message.match(/recipes\/[\w-]+/) ?? []
+    expect(existsSync(new URL(`../../${path}/README.md`, import.meta.url))).toBe(true)
   })
 
   it('reports requireMfa without the gate before it, with the fix', async () => {
