@@ -47,7 +47,8 @@ app.use((req, res) => handle(req, res))
 const server = app.listen(Number(process.env.PORT ?? 3000), 'localhost', () => {
   console.log(`Listens on http://localhost:${server.address().port}`)
 })
+// Next keeps the process alive, so that it has to be ended.
 process.once('SIGTERM', () => {
-  server.close(() => service.close())
+  server.close(() => service.close().then(() => process.exit()))
   server.closeAllConnections()
 })
