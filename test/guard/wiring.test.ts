@@ -79,6 +79,21 @@ describe('the wiring check at the first request', () => {
     expect(existsSync(new URL(`../../${path}/README.md`, import.meta.url))).toBe(true)
   })
 
+  it('does not see a user whom the app signs in beside Passport', async () => {
+    const app = express()
+    app.use(sessions(), passport.session(), mfaSession(options()))
+    app.post('/login', (req, res) => {
+      Reflect.set(req.session, 'userId', 'u-bob')
+      res.json({})
+    })
+    app.get('/account', (req, res) => {
+      res.json({ userId: Reflect.get(req.session, 'userId'), mfa: req.mfa?.status })
+    })
+    const browser = jsonAgent(app)
+    await browser.post('/login').expect(200)
+    await browser.get('/account').expect(200, { userId: 'u-bob', mfa: 'none' })
+  })
+
   it('reports requireMfa without the gate before it, with the fix', async () => {
     const { code, message } = await firstRequest([sessions(), passport.session(), requireMfa()])
     expect(code).toBe('ERR_MFA_NO_GATE')
