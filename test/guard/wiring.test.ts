@@ -73,7 +73,7 @@ describe('the wiring check at the first request', () => {
 
   it('leads an app without Passport to its recipe', async () => {
     const { message } = await firstRequest([sessions(), mfaSession(options())])
-    expect(message).toContain('req.session.userId')
+    expect(message).toContain('session.userId')
     expect(message).toContain('req.logIn')
     const [path = 'no path'] = message.match(/recipes\/[\w-]+/) ?? []
     expect(existsSync(new URL(`../../${path}/README.md`, import.meta.url))).toBe(true)
