@@ -12,6 +12,7 @@ const OTHERS = [
   'api.openai.com',
   'api.twilio.com',
   'auth0.com/docs/',
+  'better-auth.com/docs',
   'cheatsheetseries.owasp.org',
   'cockroachlabs.com/docs/',
   'dev.to/aws-heroes/',
@@ -28,9 +29,11 @@ const OTHERS = [
   'registry.npmjs.org',
   'semver.org',
   'unpkg.com/knip',
+  'www.keycloak.org/docs/',
   'www.npmjs.com/package/libphonenumber-js',
   'www.passportjs.org',
   'www.standardwebhooks.com',
+  'www.twilio.com/docs/',
   'www.w3.org',
 ]
 

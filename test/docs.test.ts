@@ -99,6 +99,22 @@ describe('the documents', () => {
     }
   })
 
+  it('name a test that exists for what fits and what does not', async () => {
+    const [claims = ''] = (await read('docs/does-it-fit.md')).split('## Which one fits?')
+    const rows = claims.split('\n').filter((line) => /^\| (?!your app)/.test(line))
+    expect(rows.length).toBeGreaterThan(15)
+    for (const row of rows) {
+      const named = [...(row.split('|').at(-2) ?? '').matchAll(/\]\(\.\.\/([\w./-]+\.ts)\)([^[]*)/g)]
+      expect(named.length, row).toBeGreaterThan(0)
+      for (const [, path = '', rest = ''] of named) {
+        const source = await read(path)
+        for (const [, title = ''] of rest.matchAll(/"([^"]+)"/g)) {
+          expect(source.includes(`'${title}'`), `${path} has no test "${title}"`).toBe(true)
+        }
+      }
+    }
+  })
+
   it('are in the index by task, which lists nothing twice', async () => {
     const index = await read('docs/README.md')
     const linked = [...index.matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, link = '']) => posix.join('docs', link))

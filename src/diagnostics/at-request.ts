@@ -1,5 +1,12 @@
 import type { Request, Response } from 'express'
-import { cookieOf, passportUserWasRemoved, requestedUrl, sessionOf, storeNameOf } from '../session/store.js'
+import {
+  cookieOf,
+  hasUserBesidePassport,
+  passportUserWasRemoved,
+  requestedUrl,
+  sessionOf,
+  storeNameOf,
+} from '../session/store.js'
 import type { Settings } from '../settings.js'
 import type { WarningCode } from './warnings.js'
 
@@ -16,6 +23,7 @@ export function warningsAtRequest(
     ...warningsInPrefix(req, settings),
     ...warningsInBody(req, settings),
     ...warningsInRoutes(req),
+    ...(hasUserBesidePassport(req) ? (['MFA_WARN_USER_BESIDE_PASSPORT'] as const) : []),
     ...(process.env.NODE_ENV === 'production' ? warningsInSession(req, settings) : []),
   ]
 }

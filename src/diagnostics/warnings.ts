@@ -26,6 +26,8 @@ export const WARNINGS = {
     'A form that requireMfa blocked could not be kept, because its body was not parsed. Mount express.urlencoded() before requireMfa({ resume }).',
   MFA_WARN_ROUTES_BEFORE_GATE:
     'Routes are mounted between passport.session() and mfa.session, where a user without the second factor counts as signed in. Mount mfa.session directly after passport.session().',
+  MFA_WARN_USER_BESIDE_PASSPORT:
+    'The session names a user (such as session.userId), but Passport knows none, so the gate asks nobody for a second factor. Sign users in with req.logIn: see recipes/without-passport in the repository.',
   MFA_WARN_MEMORY_DEVICES:
     'Trusted devices are stored in the memory of this process. They are lost at a restart and not shared with other processes. Set trustedDevices.store to { redis } or { postgres }.',
   MFA_WARN_MEMORY_RECOVERIES:

@@ -30,7 +30,7 @@ export function passportOf(req: Request): Request & PassportRequest {
   }
   throw new HostError(
     'ERR_MFA_NO_PASSPORT',
-    'passport.session() did not run for this request. Mount it after express-session and before mfa.session: app.use(passport.session()).',
+    'passport.session() did not run for this request. Mount it after express-session and before mfa.session: app.use(passport.session()). An app that keeps the user in the session itself (session.userId) must also sign users in with req.logIn, or nobody is asked for a second factor: see recipes/without-passport in the repository.',
   )
 }
 

@@ -52,6 +52,16 @@ export function hasPassportUser(req: Request, session = sessionOf(req)): boolean
   return isSerializedUser(Reflect.get(passportDataOf(req, session) ?? {}, 'user'))
 }
 
+/** The names under which apps without Passport keep the signed-in user in the session. */
+const OWN_USER = /^(?:user|user_?id|uid|account_?id|(?:is_?)?(?:logged_?in|authenticated))$/i
+
+/** Whether the app has signed a user in by a property of the session, past Passport and so past the gate. */
+export function hasUserBesidePassport(req: Request): boolean {
+  const session = sessionOf(req)
+  if (hasPassportUser(req, session) || withheldUserOf(req, session) !== undefined) return false
+  return Object.entries(session).some(([name, value]) => OWN_USER.test(name) && Boolean(value))
+}
+
 /** Whether Passport has removed the user from the session, as it does when the host no longer finds the user. */
 export function passportUserWasRemoved(req: Request): boolean {
   return passportDataOf(req, sessionOf(req)) !== undefined && !hasPassportUser(req)

@@ -82,6 +82,14 @@ const changesPhone: HostSetup['routes'] = (app, mfa) => {
   app.post('/guarded', createMfa(mfa).requireStrongest({ maxAge: '10m' }), change)
 }
 
+/** A login of the app's own, which writes the user's id into the session beside Passport. */
+const keepsUserId: HostSetup['routes'] = (app) => {
+  app.post('/own-login', (req, res) => {
+    Reflect.set(req.session, 'userId', 'u-bob')
+    res.sendStatus(204)
+  })
+}
+
 /** Causes each warning, most of them twice. */
 const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>>> = {
   MFA_WARN_MEMORY_COUNTERS: async (setup) => {
@@ -116,6 +124,13 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
   MFA_WARN_TRUST_OUTLIVES_PASSWORD: async (setup) => {
     inProduction()
     return watched({ ...setup, options: { ...setup.options, trustedDevices: { store: 'memory' } } })
+  },
+  MFA_WARN_USER_BESIDE_PASSPORT: async (setup) => {
+    const made = watched({ ...setup, routes: keepsUserId })
+    const browser = jsonAgent(made.app)
+    await browser.post('/own-login').expect(204)
+    for (let visit = 0; visit < 2; visit++) await browser.get('/open')
+    return made
   },
   MFA_WARN_MEMORY_SESSIONS: async (setup) => {
     inProduction()
@@ -345,6 +360,21 @@ describe('the diagnostics', () => {
     await verify(agent, made.standIn.newestCode()).expect(200)
     for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(200)
     expect(made.warnings).toEqual([])
+  })
+
+  it('report a user whom the app keeps in the session beside Passport, unless Passport knows one, too', async () => {
+    const made = watched({ routes: keepsUserId })
+    const known = await signIn(made.app, 'nina')
+    await known.post('/own-login').expect(204)
+    await known.get('/secret').expect(200)
+    const pending = await signIn(made.app, 'bob')
+    await pending.post('/own-login').expect(401)
+    expect(made.codes()).toEqual([])
+
+    const beside = jsonAgent(made.app)
+    await beside.post('/own-login').expect(204)
+    await beside.get('/secret').expect(401)
+    expect(made.codes()).toEqual(['MFA_WARN_USER_BESIDE_PASSPORT'])
   })
 
   it('assume several processes if sessions are shared in production', async () => {

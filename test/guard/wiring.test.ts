@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import cookieSession from 'cookie-session'
 import express, { type RequestHandler } from 'express'
 import session, { MemoryStore } from 'express-session'
@@ -68,6 +69,29 @@ describe('the wiring check at the first request', () => {
     expect(answer.body).not.toHaveProperty('reached')
     expect(code).toBe('ERR_MFA_NO_PASSPORT')
     expect(message).toContain('app.use(passport.session())')
+  })
+
+  it('leads an app without Passport to its recipe', async () => {
+    const { message } = await firstRequest([sessions(), mfaSession(options())])
+    expect(message).toContain('session.userId')
+    expect(message).toContain('req.logIn')
+    const [path = 'no path'] = message.match(/recipes\/[\w-]+/) ?? []
+    expect(existsSync(new URL(`../../${path}/README.md`, import.meta.url))).toBe(true)
+  })
+
+  it('does not see a user whom the app signs in beside Passport', async () => {
+    const app = express()
+    app.use(sessions(), passport.session(), mfaSession(options()))
+    app.post('/login', (req, res) => {
+      Reflect.set(req.session, 'userId', 'u-bob')
+      res.json({})
+    })
+    app.get('/account', (req, res) => {
+      res.json({ userId: Reflect.get(req.session, 'userId'), mfa: req.mfa?.status })
+    })
+    const browser = jsonAgent(app)
+    await browser.post('/login').expect(200)
+    await browser.get('/account').expect(200, { userId: 'u-bob', mfa: 'none' })
   })
 
   it('reports requireMfa without the gate before it, with the fix', async () => {

@@ -10,8 +10,14 @@ export interface Recipe extends Consumer {
   start(script: string, env?: Readonly<Record<string, string>>): Promise<RunningProcess>
 }
 
-/** Copies a recipe into a new folder and installs what its package.json names. Nothing is fetched. */
-export async function openRecipe(name: string): Promise<Recipe> {
+/**
+ * Copies a recipe into a new folder and installs what its package.json names. Nothing is fetched.
+ * @param missing - packages too large for this repository, which are not installed
+ */
+export async function openRecipe(
+  name: string,
+  { missing = [] }: { missing?: readonly string[] } = {},
+): Promise<Recipe> {
   const source = join(ROOT, 'recipes', name)
   const { dependencies = {}, devDependencies = {} } = JSON.parse(
     await readFile(join(source, 'package.json'), 'utf8'),
@@ -19,7 +25,7 @@ export async function openRecipe(name: string): Promise<Recipe> {
   const named = { ...dependencies, ...devDependencies }
   const installed: Record<string, string> = {}
   for (const [dependency, range] of Object.entries(named)) {
-    if (dependency === 'countersign') continue
+    if (dependency === 'countersign' || missing.includes(dependency)) continue
     if (dependency === '@countersign/service') {
       installed[dependency] = dependency
       continue

@@ -1,0 +1,39 @@
+import request from 'supertest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { codeIn } from '../kit/message-code.js'
+import type { RunningProcess } from '../kit/process.js'
+import { challenge, verify } from '../kit/sign-in.js'
+import { openRecipe, type Recipe } from './kit.js'
+
+describe('the recipe "Fastify"', () => {
+  let recipe: Recipe
+  let app: RunningProcess
+
+  beforeAll(async () => {
+    recipe = await openRecipe('fastify')
+    app = await recipe.start('server.js')
+  })
+
+  afterAll(() => recipe?.dispose())
+
+  it('signs in with the password and the right code only, and guards a route of Fastify', async () => {
+    const browser = request.agent(app.url).set('Accept', 'text/html')
+    await browser.get('/').expect(302).expect('Location', '/login')
+    const form = { username: 'bob', password: 'a good password' }
+    await browser.post('/login').type('form').send(form).expect(302).expect('Location', '/')
+    await browser.get('/').expect(303).expect('Location', '/mfa')
+    await browser.post('/transfer').set('Accept', 'application/json').expect(401)
+
+    await challenge(browser, 'email').type('form').expect(303)
+    const [message] = (await browser.get('/inbox').expect(200)).body
+    const code = codeIn(message.text)
+    const wrong = code === '000000' ? '000001' : '000000'
+    const refused = await verify(browser, wrong).type('form').redirects(1).expect(200)
+    expect(refused.text).toContain('You have 4 attempts left.')
+    await browser.get('/').expect(303).expect('Location', '/mfa')
+
+    await verify(browser, code).type('form').expect(303).expect('Location', '/')
+    expect((await browser.get('/').expect(200)).text).toContain('Signed in as bob.')
+    expect((await browser.post('/transfer').expect(200)).text).toBe('Transferred.')
+  })
+})
