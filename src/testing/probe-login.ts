@@ -1,6 +1,5 @@
 import type { AppRoute, SkippedRoute } from './app-routes.js'
-import type { ProbeAgent, ProbedApp } from './probed-app.js'
-import type { UpgradeProbe } from './upgrade-probe.js'
+import type { ProbeAgent, ProbedApp, UpgradeProbe } from './probed-app.js'
 
 /** Signs in with the first factor: a function that uses the agent, or the fields to post to the app's login route. */
 export type ProbeLogin =

@@ -276,7 +276,6 @@ describe('the layering of the plugin', () => {
       // Makes a request and a response for the host's app, without a connection.
       'src/guard/upgrade.ts',
       'src/testing/probed-app.ts',
-      'src/testing/upgrade-probe.ts',
     ])
   })
 
