@@ -44,7 +44,7 @@ type Headers = Readonly<Record<string, string>>
 const TIMEOUT_MS = 2_000
 
 /** An app that runs at an origin, in whatever process. */
-export function runningApp(origin: string, headers: Headers): ProbedApp {
+export function runningApp(origin: string, headers: Headers, timeoutMs = TIMEOUT_MS): ProbedApp {
   const jars = new WeakMap<ProbeAgent, ReadonlyMap<string, string>>()
   const cookieHeader = (jar: ReadonlyMap<string, string> = new Map()): Headers =>
     jar.size > 0 ? { Cookie: [...jar].map((pair) => pair.join('=')).join('; ') } : {}
@@ -57,7 +57,7 @@ export function runningApp(origin: string, headers: Headers): ProbedApp {
           ...init,
           headers: { Accept: 'application/json', ...headers, ...cookieHeader(jar), ...init.headers },
           redirect: 'manual',
-          signal: AbortSignal.timeout(TIMEOUT_MS),
+          signal: AbortSignal.timeout(timeoutMs),
         })
         for (const line of answer.headers.getSetCookie()) {
           const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []

@@ -84,6 +84,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // For the tests of an app. It implements a service and knows nothing of the plugin that calls it.
   testing: { uses: ['protocol', ...LEAVES] },
 
+  // The command line. No module uses it.
+  cli: { uses: ['testing'] },
+
   // The texts that a host may replace, on pages and in notices.
   'texts.ts': { uses: ['pages', 'notices', 'protocol'] },
 
