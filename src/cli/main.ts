@@ -212,6 +212,9 @@ function table({ outcome, problems, status, cookies, routes, skipped }: AppCheck
     ...lines,
     ...skipped.map(({ path, reason }) => `not requested: GET ${path}: ${reason}`),
     ...problems,
+    ...(bypasses > 0
+      ? ['If a pending login may get another response at a path, such as the login page, add --pending-path.']
+      : []),
     result[outcome],
   ].join('\n')
 }

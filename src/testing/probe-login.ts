@@ -154,7 +154,8 @@ async function judge(
   if (pending.status === 0) return { verdict: 'silent', reason: 'it did not respond' }
   if (asksForMfa(pending, path)) return { verdict: 'mfa', reason: 'the app asks for the second factor' }
   const statuses = `a pending login gets ${pending.status}, an anonymous request gets ${anonymous.status}`
-  if (pendingPaths.some((allowed) => isBelow(route.path, allowed))) {
+  const [requested = ''] = route.path.split('?', 1)
+  if (pendingPaths.some((allowed) => isBelow(requested, allowed))) {
     return { verdict: 'public', reason: 'a pending login may use this path' }
   }
   if (!isSuccess(pending)) return judgeRefusal(anonymous, pending, statuses)

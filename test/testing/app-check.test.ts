@@ -123,6 +123,26 @@ describe('countersign check', () => {
     expect(code).toBe(1)
   })
 
+  it('reports a login page that greets a pending login, unless --pending-path allows it', async () => {
+    const greeting: HostSetup = {
+      behindGate: (app) => {
+        link(app, '/', '/login?as=bob')
+        app.get(
+          '/login',
+          (req, res) => void res.send(req.mfa?.status === 'pending' ? 'One more step' : 'Hello'),
+        )
+      },
+    }
+    const args = [...SIGN_IN, '--route', '/login?as=bob']
+    const { code, out } = await checkHost(greeting, args)
+    expect(out).toMatch(/BYPASS +GET \/login\?as=bob +a pending login gets other content/)
+    expect(out).toContain('such as the login page, add --pending-path.')
+    expect(code).toBe(1)
+    const allowed = await checkHost(greeting, [...args, '--pending-path', '/login'])
+    expect(allowed.out).toMatch(/public +GET \/login\?as=bob +a pending login may use this path/)
+    expect(allowed.code).toBe(0)
+  })
+
   it('sends no method but GET unless a route names it', async () => {
     const methods = new Set<string>()
     await checkHost({
