@@ -61,6 +61,17 @@ await build({
   },
 })
 
+// A bundle of its own, so that an app does not load what only the command needs.
+await build({
+  input: { commands: 'src/cli/main.ts' },
+  platform: 'node',
+  tsconfig: false,
+  transform: { target: 'node20.19' },
+  plugins: [executable()],
+  onLog,
+  output: { dir: 'dist', format: 'cjs', strict: true, entryFileNames: 'bin/[name].cjs', comments: false },
+})
+
 const forBrowsers = {
   platform: 'browser',
   tsconfig: false,
@@ -123,6 +134,29 @@ function esmEntries() {
         })
         this.emitFile({ type: 'asset', fileName: `esm/${name}.d.mts`, source: `export * from '${types}'\n` })
       }
+    },
+  }
+}
+
+/** Adds the file that npm links as `countersign`. */
+function executable() {
+  const source = `#!/usr/bin/env node
+const { text } = require('node:stream/consumers')
+const { runCommand } = require('./commands.cjs')
+
+runCommand(process.argv.slice(2), {
+  env: process.env,
+  stdin: () => text(process.stdin),
+  out: console.log,
+  err: console.error,
+}).then((code) => {
+  process.exitCode = code
+})
+`
+  return {
+    name: 'executable',
+    generateBundle() {
+      this.emitFile({ type: 'asset', fileName: 'bin/countersign.cjs', source })
     },
   }
 }

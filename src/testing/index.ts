@@ -3,14 +3,13 @@ export type { AgentAnswer, AgentRequest, FetchAgent, FirstFactor, TestAgent } fr
 export type { AppRoute, SkippedRoute } from './app-routes.js'
 export type { KeyAlgorithm } from './authenticator-data.js'
 export type { TestCarrier, TestInbox, TestMessage } from './carrier.js'
-export type { TestClock } from './clock.js'
 export type { KeyChanges, KeyFlags, KeyPage } from './key-ceremony.js'
 export type { SoftwareAssertion, SoftwareCredential, SoftwareRegistration } from './key-response.js'
 export type { TestRelyingParty } from './key-service.js'
-export { type MfaTestKit, type MfaTestKitOptions, mfaTestKit, type TestApps } from './kit.js'
+export { type MfaTestKit, type MfaTestKitOptions, mfaTestKit, type TestApps, type TestClock } from './kit.js'
 export { type BypassOptions, type BypassReport, expectNoMfaBypass, findMfaBypasses } from './mfa-bypasses.js'
 export type { MfaBypass, ProbeLogin } from './probe-login.js'
-export type { HostApp, ProbeAgent } from './probed-app.js'
+export type { HostApp, ProbeAgent, UpgradeAnswer, UpgradeProbe, UpgradeProbes } from './probed-app.js'
 export type { FailureOptions, TestFailure, TestVerb } from './service.js'
 export { totpCode } from './service.js'
 export {
@@ -27,4 +26,3 @@ export {
   type SoftwareAuthenticatorOptions,
   softwareAuthenticator,
 } from './software-authenticator.js'
-export type { UpgradeAnswer, UpgradeProbe, UpgradeProbes } from './upgrade-probe.js'

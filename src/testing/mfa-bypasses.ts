@@ -1,8 +1,7 @@
 import { type AppRoute, routesOf, type SkippedRoute } from './app-routes.js'
 import { refuseProduction } from './kit.js'
 import { type MfaBypass, type ProbeLogin, probeLogin } from './probe-login.js'
-import { type HostApp, probedApp } from './probed-app.js'
-import type { UpgradeProbes } from './upgrade-probe.js'
+import { type HostApp, probedApp, type UpgradeProbes } from './probed-app.js'
 
 /** The app to probe, and every login it has. */
 export interface BypassOptions {
@@ -64,14 +63,22 @@ export async function findMfaBypasses(options: BypassOptions): Promise<BypassRep
   const connections = upgrades?.paths.map((one) => (typeof one === 'string' ? { path: one } : one)) ?? []
   const running = await probedApp(app, headers, upgrades?.attach)
   try {
-    const probes = []
-    for (const [name, login] of Object.entries(logins)) {
-      probes.push(await probeLogin(running, { name, login, routes: probed, connections, path, pendingPaths }))
+    const bypasses: MfaBypass[] = []
+    const silent: SkippedRoute[] = []
+    for (const [login, how] of Object.entries(logins)) {
+      const probe = { name: login, login: how, routes: probed, connections, path, pendingPaths }
+      for (const { method, path: route, verdict, reason } of (await probeLogin(running, probe)).results) {
+        const isKnown = bypasses.some(
+          (one) => one.login === login && one.method === method && one.route === route,
+        )
+        if (verdict === 'bypass' && !isKnown) bypasses.push({ login, method, route, reason })
+        if (verdict === 'silent') silent.push({ method, path: route, reason })
+      }
     }
     return {
-      bypasses: probes.flatMap(({ bypasses }) => bypasses),
+      bypasses,
       probed: [...probed, ...connections.map((one) => ({ method: 'GET', path: one.path }))],
-      skipped: [...unreadable, ...ofOtherMethods, ...probes.flatMap(({ skipped }) => skipped)],
+      skipped: [...unreadable, ...ofOtherMethods, ...silent],
     }
   } finally {
     await running.close()

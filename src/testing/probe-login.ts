@@ -1,6 +1,5 @@
-import type { AppRoute, SkippedRoute } from './app-routes.js'
-import type { ProbeAgent, ProbedApp } from './probed-app.js'
-import type { UpgradeProbe } from './upgrade-probe.js'
+import type { AppRoute } from './app-routes.js'
+import type { ProbeAgent, ProbedApp, UpgradeProbe } from './probed-app.js'
 
 /** Signs in with the first factor: a function that uses the agent, or the fields to post to the app's login route. */
 export type ProbeLogin =
@@ -20,6 +19,20 @@ export interface MfaBypass {
   readonly reason: string
 }
 
+/** What a pending login gets at a route, beside an anonymous request. */
+export interface ProbeResult extends AppRoute {
+  /**
+   * `bypass`: it can use the route like a signed-in user. `differs`: both are refused, in different ways. `mfa`: the app asks it for the
+   * second factor. `refused`: it is refused as the anonymous request is. `public`: both get the same. `unclear`: nothing follows
+   * from the responses. `silent`: the route did not respond.
+   */
+  readonly verdict: 'bypass' | 'differs' | 'mfa' | 'refused' | 'public' | 'unclear' | 'silent'
+  /** Why, in words. */
+  readonly reason: string
+  /** The response to the anonymous request, if there was one. */
+  readonly anonymous?: Pick<ProbeResponse, 'status' | 'location'>
+}
+
 interface Probe {
   readonly name: string
   readonly login: ProbeLogin
@@ -28,12 +41,19 @@ interface Probe {
   /** Where the plugin's routes are mounted. */
   readonly path: string
   readonly pendingPaths: readonly string[]
+  /** Requests each route as a browser opens a page, too. */
+  readonly asPage?: boolean
+  /** Requests the routes even if the login is not pending. */
+  readonly unlessPending?: 'stop' | 'compare'
+  /** When to stop, in milliseconds since 1970. */
+  readonly until?: number
 }
 
 /** The response to one probe request. */
 interface ProbeResponse {
   readonly status: number
   readonly text: string
+  readonly location: string
   readonly hasUser: boolean
 }
 
@@ -45,94 +65,171 @@ const REQUEST_HEADERS: readonly Headers[] = [
   { Accept: 'image/*', 'Sec-Fetch-Dest': 'image' },
 ]
 
-/** Signs in by one login and requests the routes with the pending login. `skipped` lists routes without a response. */
-export async function probeLogin(
-  probed: ProbedApp,
-  { name, login, routes, connections, path, pendingPaths }: Probe,
-) {
-  const bypasses: MfaBypass[] = []
-  const skipped: SkippedRoute[] = []
-  const report = ({ method, path: route }: AppRoute, reason: string) => {
-    if (bypasses.some((known) => known.method === method && known.route === route)) return
-    bypasses.push({ login: name, method, route, reason })
-  }
+/** The headers of a browser that opens a page. */
+export const PAGE_HEADERS: Headers = {
+  Accept: 'text/html',
+  'Sec-Fetch-Dest': 'document',
+  'Sec-Fetch-Mode': 'navigate',
+}
+
+/**
+ * Signs in by one login and requests the routes with the pending login. The results have one entry for each kind of request, and
+ * `status` is the MFA status after the login.
+ */
+export async function probeLogin(probed: ProbedApp, probe: Probe) {
+  const { name, login, routes, connections, path, asPage, unlessPending = 'stop' } = probe
+  const results: ProbeResult[] = []
 
   const signIn = async () => {
     const agent = probed.agent()
     probed.takeRequestsWithUser()
     await passFirstFactor(name, login, agent)
     for (const request of probed.takeRequestsWithUser()) {
-      report(request, 'the request has a user when the login route responds')
+      results.push({
+        ...request,
+        verdict: 'bypass',
+        reason: 'the request has a user when the login route responds',
+      })
     }
     return agent
   }
 
   let agent = await signIn()
+  const cookies = probed.cookiesOf(agent)
   const status = await mfaStatus(agent, path)
-  if (status !== 'pending') {
-    report({ method: 'GET', path }, `the MFA status after this login is "${status}" instead of "pending"`)
-    return { bypasses, skipped }
+  if (status !== 'pending' && unlessPending === 'stop') {
+    const reason = `the MFA status after this login is "${status}" instead of "pending"`
+    results.push({ method: 'GET', path, verdict: 'bypass', reason })
+    return { status, cookies, results }
   }
+  // A route can end the pending login, as signing out does.
+  const stayPending = async () => {
+    if (status === 'pending' && (await mfaStatus(agent, path)) !== 'pending') agent = await signIn()
+  }
+  const isOver = (route: AppRoute) => {
+    if (Date.now() < (probe.until ?? Number.POSITIVE_INFINITY)) return false
+    results.push({ ...route, verdict: 'unclear', reason: 'there was no time left to request it' })
+    return true
+  }
+  const kinds = asPage ? [PAGE_HEADERS, ...REQUEST_HEADERS] : REQUEST_HEADERS
   for (const route of routes) {
-    for (const headers of REQUEST_HEADERS) {
-      // A route can end the pending login, as signing out does.
-      if ((await mfaStatus(agent, path)) !== 'pending') agent = await signIn()
+    for (const headers of kinds) {
+      if (isOver(route)) break
+      await stayPending()
       const requestAnonymously = () => request(probed, probed.agent(), route, headers)
       const anonymous = await requestAnonymously()
       const pending = await request(probed, agent, route, headers)
-      if (pending.hasUser && !anonymous.hasUser) {
-        report(route, 'the request has a user when the route responds')
-        break
-      }
-      if (pending.status === 0) {
-        skipped.push({ ...route, reason: 'it did not respond' })
-        break
-      }
-      if (isSuccess(pending) && !pendingPaths.some((allowed) => isBelow(route.path, allowed))) {
-        if (!isSuccess(anonymous)) {
-          report(
-            route,
-            `a pending login gets ${pending.status}, an anonymous request gets ${anonymous.status}`,
-          )
-        } else if (
-          pending.text !== anonymous.text &&
-          // Content that changes with each request, like a nonce, proves nothing.
-          (await requestAnonymously()).text === anonymous.text
-        ) {
-          report(route, 'a pending login gets other content than an anonymous request')
-        }
-      }
+      const judged = await judge(anonymous, pending, { ...probe, route, requestAnonymously })
+      results.push({ ...route, ...judged, anonymous })
+      if (judged.verdict === 'silent' || pending.hasUser) break
     }
   }
   for (const connection of connections) {
-    if ((await mfaStatus(agent, path)) !== 'pending') agent = await signIn()
     const route = { method: 'GET', path: connection.path }
-    const found = await probeConnection(probed, agent, connection)
-    if (found.bypass) report(route, found.bypass)
-    else if (found.skipped) skipped.push({ ...route, reason: found.skipped })
+    if (isOver(route)) break
+    await stayPending()
+    results.push({ ...route, ...(await probeConnection(probed, agent, connection)) })
   }
-  return { bypasses, skipped }
+  return { status, cookies, results }
 }
 
-/** Why an upgrade counts as a bypass, or why it could not be probed; nothing if the server refuses it. */
+type Judgement = Pick<ProbeResult, 'verdict' | 'reason'>
+
+interface Compared {
+  readonly route: AppRoute
+  readonly path: string
+  readonly pendingPaths: readonly string[]
+  readonly requestAnonymously: () => Promise<ProbeResponse>
+}
+
+/** Compares the response to a pending login with the one to an anonymous request. */
+async function judge(
+  anonymous: ProbeResponse,
+  pending: ProbeResponse,
+  { route, path, pendingPaths, requestAnonymously }: Compared,
+): Promise<Judgement> {
+  if (pending.hasUser && !anonymous.hasUser) {
+    return { verdict: 'bypass', reason: 'the request has a user when the route responds' }
+  }
+  if (pending.status === 0) return { verdict: 'silent', reason: 'it did not respond' }
+  if (asksForMfa(pending, path)) return { verdict: 'mfa', reason: 'the app asks for the second factor' }
+  const statuses = `a pending login gets ${pending.status}, an anonymous request gets ${anonymous.status}`
+  const [requested = ''] = route.path.split('?', 1)
+  if (pendingPaths.some((allowed) => isBelow(requested, allowed))) {
+    return { verdict: 'public', reason: 'a pending login may use this path' }
+  }
+  if (!isSuccess(pending)) return judgeRefusal(anonymous, pending, statuses)
+  if (!isSuccess(anonymous)) return { verdict: 'bypass', reason: statuses }
+  if (pending.text === anonymous.text) return { verdict: 'public', reason: 'everyone gets the same content' }
+  const isOther = isOtherContent(pending.text, anonymous.text, (await requestAnonymously()).text)
+  if (isOther === undefined) return { verdict: 'unclear', reason: 'its content changes with each request' }
+  if (!isOther) return { verdict: 'public', reason: 'everyone gets the same content' }
+  return { verdict: 'bypass', reason: 'a pending login gets other content than an anonymous request' }
+}
+
+/**
+ * Whether a text differs from two anonymous ones in more than the tokens in which those two differ, such as a nonce. `undefined` if
+ * they differ in more than tokens, so that nothing follows.
+ */
+function isOtherContent(pending: string, anonymous: string, again: string): boolean | undefined {
+  const [parts, others, own] = [anonymous, again, pending].map((text) => text.split(/([\w+/=%.-]{8,})/))
+  if (!parts || !others || !own || parts.length !== others.length) return undefined
+  const isToken = (at: number) => at % 2 === 1
+  if (parts.some((part, at) => part !== others[at] && !isToken(at))) return undefined
+  return own.length !== parts.length || parts.some((part, at) => part === others[at] && part !== own[at])
+}
+
+function judgeRefusal(anonymous: ProbeResponse, pending: ProbeResponse, statuses: string): Judgement {
+  const failed = [anonymous, pending].find(({ status }) => status === 0 || status === 429 || status >= 500)
+  if (failed) return { verdict: 'unclear', reason: statuses }
+  if (isSuccess(anonymous)) return { verdict: 'refused', reason: statuses }
+  if (pending.status === anonymous.status && pending.location === anonymous.location) {
+    return { verdict: 'refused', reason: `everyone gets ${pending.status}` }
+  }
+  const places =
+    pending.status === anonymous.status ? `, to ${pending.location} and to ${anonymous.location}` : ''
+  return { verdict: 'differs', reason: `${statuses}${places}` }
+}
+
+/** Whether the plugin sent the response: a problem that asks for the second factor, or a redirect to its pages. */
+function asksForMfa({ status, text, location }: ProbeResponse, path: string): boolean {
+  if (status >= 300 && status < 400) {
+    return URL.canParse(location, 'http://app') && isBelow(new URL(location, 'http://app').pathname, path)
+  }
+  return status >= 400 && /"code":\s*"(?:mfa|enrollment|bypass_code)_required"/.test(text)
+}
+
+/** What an upgrade of a pending login opens, beside an anonymous one. */
 async function probeConnection(
   probed: ProbedApp,
   agent: ProbeAgent,
   connection: UpgradeProbe,
-): Promise<{ readonly bypass?: string; readonly skipped?: string }> {
+): Promise<Judgement> {
   const connectAnonymously = () => probed.connect(probed.agent(), connection)
   const anonymous = await connectAnonymously()
   const pending = await probed.connect(agent, connection)
-  if (pending.status === 0) return { skipped: 'it did not respond' }
+  if (pending.status === 0) return { verdict: 'silent', reason: 'it did not respond' }
   if (connection.isSignedIn) {
-    return connection.isSignedIn(pending) ? { bypass: 'a pending login opens a signed-in connection' } : {}
+    return connection.isSignedIn(pending)
+      ? { verdict: 'bypass', reason: 'a pending login opens a signed-in connection' }
+      : { verdict: 'refused', reason: 'the connection is not signed in' }
   }
-  if (!pending.isOpen) return {}
-  if (!anonymous.isOpen)
-    return { bypass: 'a pending login opens a connection, an anonymous request does not' }
+  if (!pending.isOpen) {
+    // A path without a WebSocket server opens nothing either, and proves nothing.
+    const isRefusal = [anonymous, pending].every(({ status }) => [101, 401, 403].includes(status))
+    return { verdict: isRefusal ? 'refused' : 'unclear', reason: `a pending login gets ${pending.status}` }
+  }
+  if (!anonymous.isOpen) {
+    return { verdict: 'bypass', reason: 'a pending login opens a connection, an anonymous request does not' }
+  }
   const said = String(anonymous.messages)
-  const differs = String(pending.messages) !== said && String((await connectAnonymously()).messages) === said
-  return differs ? { bypass: 'a pending login gets other messages than an anonymous connection' } : {}
+  if (String(pending.messages) === said) {
+    return { verdict: 'public', reason: 'everyone opens the connection and gets the same messages' }
+  }
+  if (String((await connectAnonymously()).messages) !== said) {
+    return { verdict: 'unclear', reason: 'its messages change with each connection' }
+  }
+  return { verdict: 'bypass', reason: 'a pending login gets other messages than an anonymous connection' }
 }
 
 async function request(
@@ -146,8 +243,12 @@ async function request(
   const headers = { ...requestHeaders, ...(sent.body && { 'Content-Type': 'application/json' }) }
   const response = await agent(path, { method, headers, ...sent }).then(
     // A stream never ends, but its status is known.
-    async (answer) => ({ status: answer.status, text: await answer.text().catch(() => '') }),
-    () => ({ status: 0, text: '' }),
+    async (answer) => ({
+      status: answer.status,
+      text: await answer.text().catch(() => ''),
+      location: answer.headers.get('Location') ?? '',
+    }),
+    () => ({ status: 0, text: '', location: '' }),
   )
   return { ...response, hasUser: probed.takeRequestsWithUser().length > 0 }
 }

@@ -1,7 +1,15 @@
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { randomBytes } from 'node:crypto'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type Server,
+} from 'node:http'
+import { request as requestOverTls } from 'node:https'
 import type { Socket } from 'node:net'
 import type { AppRoute } from './app-routes.js'
-import { probeUpgrade, type UpgradeAnswer, type UpgradeProbe, type UpgradeProbes } from './upgrade-probe.js'
 
 /** An Express app, by the part of its type that all Express versions share. */
 export type HostApp = RequestListener
@@ -19,10 +27,51 @@ export type ProbeAgent = (
   },
 ) => Promise<Response>
 
-/** A running app whose requests are observed. */
-export type ProbedApp = Awaited<ReturnType<typeof probedApp>>
+/** An app that runs, and browsers that send requests to it. */
+export interface ProbedApp {
+  /** Returns the requests that had a user when they were answered, and clears the list. Only an app in this process shows them. */
+  takeRequestsWithUser(): readonly AppRoute[]
+  /** A new browser without cookies. */
+  agent(): ProbeAgent
+  /** The names of the cookies that a browser has. */
+  cookiesOf(agent: ProbeAgent): readonly string[]
+  /** Opens a connection with the cookies of a browser. */
+  connect(agent: ProbeAgent, probe: UpgradeProbe): Promise<UpgradeAnswer>
+}
+
+type Headers = Readonly<Record<string, string>>
 
 const TIMEOUT_MS = 2_000
+
+/** An app that runs at an origin, in whatever process. */
+export function runningApp(origin: string, headers: Headers, timeoutMs = TIMEOUT_MS): ProbedApp {
+  const jars = new WeakMap<ProbeAgent, ReadonlyMap<string, string>>()
+  const cookieHeader = (jar: ReadonlyMap<string, string> = new Map()): Headers =>
+    jar.size > 0 ? { Cookie: [...jar].map((pair) => pair.join('=')).join('; ') } : {}
+  return {
+    takeRequestsWithUser: () => [],
+    agent() {
+      const jar = new Map<string, string>()
+      const agent: ProbeAgent = async (path, init = {}) => {
+        const answer = await fetch(new URL(path, origin), {
+          ...init,
+          headers: { Accept: 'application/json', ...headers, ...cookieHeader(jar), ...init.headers },
+          redirect: 'manual',
+          signal: AbortSignal.timeout(timeoutMs),
+        })
+        for (const line of answer.headers.getSetCookie()) {
+          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+          jar.set(name, value)
+        }
+        return answer
+      }
+      jars.set(agent, jar)
+      return agent
+    },
+    cookiesOf: (agent) => [...(jars.get(agent)?.keys() ?? [])],
+    connect: (agent, probe) => probeUpgrade(origin, probe, { ...headers, ...cookieHeader(jars.get(agent)) }),
+  }
+}
 
 /**
  * Runs the app on a port of this machine and records which requests have a user when they are answered. The app itself
@@ -30,11 +79,10 @@ const TIMEOUT_MS = 2_000
  */
 export async function probedApp(
   app: HostApp,
-  headers: Readonly<Record<string, string>>,
+  headers: Headers,
   attach: UpgradeProbes['attach'] = () => {},
-) {
+): Promise<ProbedApp & { close(): Promise<void> }> {
   let withUser: AppRoute[] = []
-  const cookiesOf = new WeakMap<ProbeAgent, () => Record<string, string>>()
   const server = createServer((req, res) => {
     const { method = '', url = '' } = req
     const { writeHead } = res
@@ -57,45 +105,13 @@ export async function probedApp(
   const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
 
   return {
-    /** Returns the requests that had a user when they were answered, and clears the list. */
-    takeRequestsWithUser(): readonly AppRoute[] {
+    ...runningApp(origin, headers),
+    takeRequestsWithUser() {
       const taken = withUser
       withUser = []
       return taken
     },
-    /** A new browser without cookies. */
-    agent(): ProbeAgent {
-      const jar = new Map<string, string>()
-      const cookieHeader = (): Record<string, string> => {
-        const cookies = [...jar].map((pair) => pair.join('=')).join('; ')
-        return cookies ? { Cookie: cookies } : {}
-      }
-      const agent: ProbeAgent = async (path, init = {}) => {
-        const answer = await fetch(new URL(path, origin), {
-          ...init,
-          headers: {
-            Accept: 'application/json',
-            ...headers,
-            ...cookieHeader(),
-            ...init.headers,
-          },
-          redirect: 'manual',
-          signal: AbortSignal.timeout(TIMEOUT_MS),
-        })
-        for (const line of answer.headers.getSetCookie()) {
-          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-          jar.set(name, value)
-        }
-        return answer
-      }
-      cookiesOf.set(agent, cookieHeader)
-      return agent
-    },
-    /** Opens a connection with the cookies of a browser. */
-    connect(agent: ProbeAgent, probe: UpgradeProbe): Promise<UpgradeAnswer> {
-      return probeUpgrade(origin, probe, { ...headers, ...cookiesOf.get(agent)?.() })
-    },
-    async close(): Promise<void> {
+    async close() {
       server.closeAllConnections()
       // Upgraded connections do not count as connections of the HTTP server.
       for (const socket of sockets) socket.destroy()
@@ -107,4 +123,121 @@ export async function probedApp(
 /** Whether the request has a user, for Passport or for code that imitates it under another property name. */
 function hasUser(req: IncomingMessage & { user?: unknown; isAuthenticated?: () => unknown }): boolean {
   return Boolean(req.user) || Boolean(req.isAuthenticated?.())
+}
+
+/** The WebSocket servers of an app, and the paths to probe. */
+export interface UpgradeProbes {
+  /** Attaches your WebSocket servers to the HTTP server of the probe, as your app does with its own. */
+  readonly attach: (server: Server) => unknown
+  /** The paths to connect to, with their query. */
+  readonly paths: readonly (string | UpgradeProbe)[]
+}
+
+/** A path that accepts upgrades, and how to tell that it treats a connection as signed in. */
+export interface UpgradeProbe {
+  /** The path, with its query. */
+  readonly path: string
+  /** Text messages to send once the connection is open, such as `40` for socket.io. Defaults to none. */
+  readonly send?: readonly string[] | undefined
+  /**
+   * Whether the server treats the connection as signed in. By default, it does if the connection stays open while that of an
+   * anonymous visitor does not, or if it gets other messages.
+   */
+  readonly isSignedIn?: ((answer: UpgradeAnswer) => boolean) | undefined
+}
+
+/** What a server does with a connection within a moment after the handshake. */
+export interface UpgradeAnswer {
+  /** The HTTP status: 101 for a connection that was opened, 0 without a response. */
+  readonly status: number
+  /** Whether the connection is still open. */
+  readonly isOpen: boolean
+  /** The text messages that arrived. */
+  readonly messages: readonly string[]
+}
+
+/** How long the server may take for the handshake, and how long its messages are awaited after it. */
+const HANDSHAKE_MS = 2_000
+const MESSAGES_MS = 300
+
+/** Connects to a path with these headers, and waits a moment for messages. */
+function probeUpgrade(
+  origin: string,
+  { path, send = [] }: UpgradeProbe,
+  headers: IncomingHttpHeaders,
+): Promise<UpgradeAnswer> {
+  return new Promise((resolve) => {
+    const refused = (status: number) => resolve({ status, isOpen: false, messages: [] })
+    const url = new URL(path, origin)
+    const sent = (url.protocol === 'https:' ? requestOverTls : request)(url, {
+      timeout: HANDSHAKE_MS,
+      headers: {
+        ...headers,
+        Connection: 'Upgrade',
+        Upgrade: 'websocket',
+        'Sec-WebSocket-Version': '13',
+        'Sec-WebSocket-Key': randomBytes(16).toString('base64'),
+      },
+    })
+    sent.on('timeout', () => sent.destroy())
+    sent.on('error', () => refused(0))
+    sent.on('response', (response) => {
+      response.resume()
+      refused(response.statusCode ?? 0)
+    })
+    sent.on('upgrade', (response, socket: Socket, head) => {
+      for (const text of send) socket.write(textFrame(text))
+      void listen(socket, head).then((heard) => resolve({ status: response.statusCode ?? 0, ...heard }))
+    })
+    sent.end()
+  })
+}
+
+/** Collects what arrives on an open connection, until it ends or the time is over. */
+function listen(socket: Socket, head: Buffer): Promise<Omit<UpgradeAnswer, 'status'>> {
+  return new Promise((resolve) => {
+    let received = head
+    const finish = (hasEnded: boolean) => {
+      clearTimeout(timer)
+      socket.destroy()
+      const { messages, isClosed } = readFrames(received)
+      resolve({ messages, isOpen: !hasEnded && !isClosed })
+    }
+    const timer = setTimeout(finish, MESSAGES_MS, false)
+    socket.on('data', (part: Buffer) => {
+      received = Buffer.concat([received, part])
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => finish(true))
+  })
+}
+
+const TEXT = 1
+const CLOSE = 8
+
+/** The text messages in the frames that a server sent (RFC 6455 §5.2), and whether it closed the connection. */
+function readFrames(bytes: Buffer): { readonly messages: string[]; readonly isClosed: boolean } {
+  const messages: string[] = []
+  let at = 0
+  while (at + 2 <= bytes.length) {
+    const opcode = bytes.readUInt8(at) & 0x0f
+    const short = bytes.readUInt8(at + 1) & 0x7f
+    const extra = short === 126 ? 2 : short === 127 ? 8 : 0
+    const start = at + 2 + extra
+    if (start > bytes.length) break
+    const length = extra === 0 ? short : bytes.readUIntBE(start - Math.min(extra, 6), Math.min(extra, 6))
+    if (opcode === CLOSE) return { messages, isClosed: true }
+    if (opcode === TEXT) messages.push(bytes.subarray(start, start + length).toString())
+    at = start + length
+  }
+  return { messages, isClosed: false }
+}
+
+/** A text message of a client, which masks what it sends (RFC 6455 §5.3). */
+function textFrame(text: string): Buffer {
+  const payload = Buffer.from(text)
+  if (payload.length > 125) throw new RangeError('A message of a probe has at most 125 bytes.')
+  const mask = randomBytes(4)
+  const masked = payload.map((byte, at) => byte ^ mask.readUInt8(at % 4))
+  return Buffer.concat([Buffer.from([0x80 | TEXT, 0x80 | payload.length]), mask, masked])
 }

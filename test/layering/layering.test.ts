@@ -84,6 +84,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // For the tests of an app. It implements a service and knows nothing of the plugin that calls it.
   testing: { uses: ['protocol', ...LEAVES] },
 
+  // The command line. No module uses it.
+  cli: { uses: ['testing'] },
+
   // The texts that a host may replace, on pages and in notices.
   'texts.ts': { uses: ['pages', 'notices', 'protocol'] },
 
@@ -276,7 +279,6 @@ describe('the layering of the plugin', () => {
       // Makes a request and a response for the host's app, without a connection.
       'src/guard/upgrade.ts',
       'src/testing/probed-app.ts',
-      'src/testing/upgrade-probe.ts',
     ])
   })
 

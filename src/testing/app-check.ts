@@ -1,0 +1,288 @@
+import type { AppRoute } from './app-routes.js'
+import { PAGE_HEADERS, type ProbeResult, probeLogin } from './probe-login.js'
+import { type ProbeAgent, runningApp } from './probed-app.js'
+
+/** How to sign in with the first factor. */
+export interface AppSignIn {
+  readonly method: string
+  readonly path: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly body: 'form' | 'json'
+  /** The page with the form; its hidden fields are sent too. Not read for JSON. */
+  readonly page: string
+}
+
+/** A running app, and what to request from it. */
+export interface AppCheck {
+  /** The address of the landing page. */
+  readonly url: URL
+  readonly signIn: AppSignIn
+  /** Paths that no anonymous request may use. */
+  readonly protectedPaths: readonly string[]
+  readonly routes: readonly AppRoute[]
+  /** Paths of WebSocket servers. */
+  readonly upgrades: readonly string[]
+  /** Paths where a pending login may get another response than an anonymous request. */
+  readonly pendingPaths: readonly string[]
+  /** Headers to send with each request. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Where the plugin's routes are mounted. */
+  readonly path: string
+  /** How many routes to find by following links. */
+  readonly maxRoutes: number
+  readonly maxSeconds: number
+}
+
+/** What the check found at a route. */
+export interface CheckedRoute extends AppRoute {
+  readonly verdict: 'bypass' | 'unclear' | 'mfa' | 'refused' | 'public'
+  readonly reason: string
+}
+
+/** The result of `checkApp`. */
+export interface AppCheckReport {
+  /** `unknown` if the check cannot tell: that is never `none`. */
+  readonly outcome: 'none' | 'bypass' | 'unknown'
+  /** Why the outcome is `unknown`. */
+  readonly problems: readonly string[]
+  /** The MFA status after the login; `undefined` if the login failed. */
+  readonly status: string | undefined
+  /** The names of the cookies after the login. */
+  readonly cookies: readonly string[]
+  readonly routes: readonly CheckedRoute[]
+  /** Links that were not followed, and why. */
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[]
+}
+
+const REQUEST_MS = 5_000
+
+/**
+ * Signs in to a running app with the first factor only, and compares the responses of its routes with those to an anonymous request.
+ * It finds routes by the links of the pages, sends GET only, and requests another method only for a route in `routes`.
+ */
+export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
+  const { url, signIn, path, protectedPaths } = check
+  const app = runningApp(url.origin, check.headers, REQUEST_MS)
+  const until = Date.now() + check.maxSeconds * 1_000
+  const login = (agent: ProbeAgent) => passFirstFactor(agent, signIn, url.origin)
+  try {
+    const agent = app.agent()
+    await login(agent)
+    const named = [
+      ...[
+        `${url.pathname}${url.search}`,
+        ...(signIn.method === 'GET' ? [] : [signIn.page]),
+        ...protectedPaths,
+      ].map(getOf),
+      ...check.routes,
+    ].filter(isNew())
+    const found = await followLinks([app.agent(), agent], { ...check, named, until })
+    const probe = { name: 'login', login, routes: [...named, ...found.routes], path, until }
+    const probed = await probeLogin(app, {
+      ...probe,
+      connections: check.upgrades.map((one) => ({ path: one })),
+      pendingPaths: check.pendingPaths,
+      asPage: true,
+      unlessPending: 'compare',
+    })
+    const routes = verdicts(probed.results, protectedPaths)
+    const problems = problemsOf(probed, routes, check)
+    const hasBypass = routes.some(({ verdict }) => verdict === 'bypass')
+    const outcome = hasBypass ? 'bypass' : problems.length > 0 ? 'unknown' : 'none'
+    return {
+      outcome,
+      problems,
+      status: probed.status,
+      cookies: probed.cookies,
+      routes,
+      skipped: found.skipped,
+    }
+  } catch (error) {
+    const problems = [messageOf(error)]
+    return { outcome: 'unknown', problems, status: undefined, cookies: [], routes: [], skipped: [] }
+  }
+}
+
+/** Posts the fields, with the hidden fields of the page's form, which hold CSRF tokens. */
+async function passFirstFactor(agent: ProbeAgent, signIn: AppSignIn, origin: string): Promise<void> {
+  const { method, path, fields, body, page } = signIn
+  const isForm = body === 'form'
+  const html = isForm && method !== 'GET' ? await textOf(agent, page) : ''
+  const sent = { ...hiddenFields(html, Object.keys(fields)), ...fields }
+  const text = isForm ? new URLSearchParams(sent).toString() : JSON.stringify(sent)
+  const { status } = await agent(path, {
+    method,
+    headers: {
+      ...(isForm && PAGE_HEADERS),
+      Origin: origin,
+      'Content-Type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
+    },
+    // A link in an email has no body.
+    ...(method !== 'GET' && { body: text }),
+  })
+  if (status < 400) return
+  throw new Error(
+    `Cannot sign in: ${method} ${path} responded with ${status}. Check the path and the fields.`,
+  )
+}
+
+async function textOf(agent: ProbeAgent, path: string): Promise<string> {
+  const answer = await agent(path, { headers: PAGE_HEADERS })
+  return answer.text()
+}
+
+/** The hidden fields of the form that has one of these fields. */
+function hiddenFields(html: string, names: readonly string[]): Record<string, string> {
+  const forms = [...html.matchAll(/<form\b[\s\S]*?<\/form>/gi)].map(([form]) =>
+    [...form.matchAll(/<input\b[^>]*>/gi)].map(([input]) => input),
+  )
+  const form = forms.find((inputs) => inputs.some((one) => names.includes(attribute(one, 'name') ?? '')))
+  const hidden = form?.filter((input) => attribute(input, 'type')?.toLowerCase() === 'hidden') ?? []
+  return Object.fromEntries(
+    hidden.map((input) => [attribute(input, 'name') ?? '', attribute(input, 'value') ?? '']),
+  )
+}
+
+function attribute(tag: string, name: string): string | undefined {
+  const pattern = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i')
+  const [, double, single, bare] = pattern.exec(tag) ?? []
+  const named = { amp: '&', quot: '"', apos: "'", lt: '<', gt: '>' }
+  return (double ?? single ?? bare)
+    ?.replace(/&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi, (whole, hex?: string, decimal?: string) => {
+      const point = hex ? Number.parseInt(hex, 16) : Number(decimal)
+      return point <= 0x10ffff ? String.fromCodePoint(point) : whole
+    })
+    .replace(/&(amp|quot|apos|lt|gt);/g, (_, entity: keyof typeof named) => named[entity])
+}
+
+interface Crawl extends AppCheck {
+  readonly named: readonly AppRoute[]
+  readonly until: number
+}
+
+/** Follows the links and redirects that these browsers see, within the origin, without signing out. */
+async function followLinks(agents: readonly ProbeAgent[], { url, named, path, maxRoutes, until }: Crawl) {
+  const routes: AppRoute[] = []
+  const skipped = new Map<string, string>()
+  const queue = named.filter(({ method }) => method === 'GET').map((route) => route.path)
+  const seen = new Set(queue)
+  const add = (target: string) => {
+    const { pathname } = new URL(target, url.origin)
+    if (seen.has(target) || pathname === path || pathname.startsWith(`${path}/`)) return
+    if (isSignOut(pathname)) return void skipped.set(target, 'it looks like signing out')
+    if (routes.length >= maxRoutes)
+      return void skipped.set(target, `${maxRoutes} routes were found before it`)
+    seen.add(target)
+    routes.push(getOf(target))
+    queue.push(target)
+  }
+  for (const from of queue) {
+    if (Date.now() >= until) skipped.set(from, 'there was no time left to read its links')
+    else {
+      const linked = agents.map((agent) => linksOf(agent, from, url.origin))
+      for (const target of (await Promise.all(linked)).flat()) add(target)
+    }
+  }
+  return { routes, skipped: [...skipped].map(([target, reason]) => ({ path: target, reason })) }
+}
+
+function isSignOut(path: string): boolean {
+  return /(?:log|sign)[-_]?(?:out|off)\b/i.test(path)
+}
+
+/** The paths of this origin that a page links or redirects to; none if it does not respond. */
+async function linksOf(agent: ProbeAgent, path: string, origin: string): Promise<string[]> {
+  const answer = await agent(path, { headers: PAGE_HEADERS }).catch(() => undefined)
+  // A stream never ends, and holds no links.
+  const isPage = answer?.headers.get('Content-Type')?.includes('html')
+  if (!isPage) await answer?.body?.cancel()
+  const html = isPage ? await answer?.text().catch(() => '') : ''
+  const anchors = [...(html ?? '').matchAll(/<a\b[^>]*>/gi)].map(([tag]) => attribute(tag, 'href'))
+  const base = new URL(path, origin).href
+  return [answer?.headers.get('Location') ?? undefined, ...anchors].flatMap((link) => {
+    if (link === undefined || !URL.canParse(link, base)) return []
+    const target = new URL(link, base)
+    return target.origin === origin ? [`${target.pathname}${target.search}`] : []
+  })
+}
+
+// The first one decides about a route that was requested in several ways.
+const ORDER = ['bypass', 'unclear', 'mfa', 'refused', 'public'] as const
+
+/** One verdict for each route. */
+function verdicts(results: readonly ProbeResult[], protectedPaths: readonly string[]): CheckedRoute[] {
+  const routes = new Map<string, CheckedRoute>()
+  for (const result of results) {
+    const { method, path } = result
+    const key = `${method} ${path}`
+    const judged = { method, path, ...verdictOf(result, method === 'GET' && protectedPaths.includes(path)) }
+    const known = routes.get(key)
+    if (!known || ORDER.indexOf(judged.verdict) < ORDER.indexOf(known.verdict)) routes.set(key, judged)
+  }
+  return [...routes.values()]
+}
+
+function verdictOf(
+  { verdict, reason, anonymous }: ProbeResult,
+  isProtected: boolean,
+): Pick<CheckedRoute, 'verdict' | 'reason'> {
+  const status = anonymous?.status ?? 0
+  if (verdict !== 'bypass' && isProtected && status >= 200 && status < 300) {
+    return { verdict: 'bypass', reason: `it is named as protected, and an anonymous request gets ${status}` }
+  }
+  // Whatever the app does for a login without the second factor, it does not ask for it.
+  if (verdict === 'differs') return { verdict: 'bypass', reason }
+  if (verdict === 'silent') return { verdict: 'unclear', reason }
+  if (isProtected && status === 404) return { verdict: 'unclear', reason: 'an anonymous request gets 404' }
+  return { verdict, reason }
+}
+
+/** What keeps the check from saying that there is no bypass. */
+function problemsOf(
+  { status, results }: { readonly status: string; readonly results: readonly ProbeResult[] },
+  routes: readonly CheckedRoute[],
+  { path, signIn, protectedPaths }: AppCheck,
+): string[] {
+  const problems: string[] = []
+  if (status !== 'pending') {
+    problems.push(
+      `GET ${path} reports "${status}" instead of "pending" after the login. Check the password, that the user has a second factor, and where the plugin is mounted.`,
+    )
+  }
+  const isProtected = ({ verdict, anonymous, path: requested }: ProbeResult) => {
+    if (verdict !== 'mfa' || !anonymous) return false
+    if (protectedPaths.includes(requested) || [401, 403].includes(anonymous.status)) return true
+    const to = URL.canParse(anonymous.location, 'http://app')
+      ? new URL(anonymous.location, 'http://app')
+      : undefined
+    return anonymous.status >= 300 && to?.pathname === signIn.page
+  }
+  if (!results.some(isProtected)) {
+    problems.push('No protected page asked for the second factor. Name one with --protected.')
+  }
+  const unclear = routes.filter(({ verdict }) => verdict === 'unclear').length
+  if (unclear > 0) problems.push(`${unclear} of the routes cannot be judged; the table says why.`)
+  return problems
+}
+
+function getOf(path: string): AppRoute {
+  return { method: 'GET', path }
+}
+
+/** Passes each route once. */
+function isNew() {
+  const seen = new Set<string>()
+  return ({ method, path }: AppRoute) => {
+    const size = seen.size
+    return seen.add(`${method} ${path}`).size > size
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  const detail = cause instanceof Error ? ` (${cause.message || Reflect.get(cause, 'code')})` : ''
+  return error.message.startsWith('Cannot')
+    ? error.message
+    : `Cannot reach the app: ${error.message}${detail}`
+}
