@@ -13,7 +13,7 @@ const MAX_BYTES = 60_000
 const WIDTH = 360
 
 /** What is between two shades of a color: a divisor of 255. */
-const SHADE = 5
+const SHADE = 3
 
 /** How much taller or lower a page may be with the fonts of another machine, in pixels of the picture. */
 const HEIGHT_TOLERANCE = 120
@@ -88,7 +88,7 @@ function beside(left: PNG, right: PNG): Buffer {
   for (let at = 0; at < joined.data.length; at += 4) joined.data.set(background, at)
   PNG.bitblt(left, joined, 0, 0, left.width, left.height, 0, 0)
   PNG.bitblt(right, joined, 0, 0, right.width, right.height, left.width, 0)
-  // Fewer shades of the edges of letters make the file a third smaller.
+  // Fewer shades of the edges of letters make the file smaller.
   for (const [at, value] of joined.data.entries()) joined.data[at] = Math.round(value / SHADE) * SHADE
   return PNG.sync.write(joined, { colorType: 2, deflateLevel: 9, deflateStrategy: 0, filterType: 0 })
 }
