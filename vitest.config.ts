@@ -41,6 +41,7 @@ const OPERATION = [
   'test/journeys/separate-service.test.ts',
   'test/journeys/transcribe.test.ts',
   'test/pages/accessible.test.ts',
+  'test/pages/pictures.test.ts',
   'test/routers/redirects.test.ts',
 ]
 

@@ -21,7 +21,7 @@ const PACKAGES = [
 ]
 
 /**
- * Writes the page of the results, and three of its figures into the README. Its prose is in `performance.template.md`, and why a target is not reached is written by hand
+ * Writes the page of the results, and what Countersign costs into the README. Its prose is in `performance.template.md`, and why a target is not reached is written by hand
  * in `floors.json`, by the name of the row.
  * @throws {Error} for results of quick runs, which are too short to be published, unless they go to another file.
  */
@@ -35,7 +35,7 @@ export function writePage(results, output = PAGE) {
   const floors = existsSync(FLOORS) ? JSON.parse(readFileSync(FLOORS, 'utf8')) : {}
   writeFileSync(output, page(results, floors))
   console.log(`Wrote ${output}`)
-  if (output === PAGE) quoteInReadme(results)
+  if (output === PAGE) quoteInReadme()
 }
 
 function page(results, floors) {

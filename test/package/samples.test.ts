@@ -5,7 +5,7 @@ import { type Consumer, consumer, ROOT, STRICT_TSCONFIG } from './kit.js'
 
 /** Documents with samples for developers to copy. */
 const DOCUMENTS = [
-  'README.md',
+  'docs/mounting.md',
   'docs/options.md',
   'docs/routes.md',
   'docs/dialect.md',

@@ -1,54 +1,20 @@
-import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { TOTP } from 'otpauth'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeIn } from '../kit/message-code.js'
 import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
-import { type Consumer, consumer, ROOT } from '../package/kit.js'
-import { startScript } from './kit.js'
+import type { Consumer } from '../package/kit.js'
+import { followGuide, startScript } from './kit.js'
 
-const run = promisify(execFile)
-
-const readJson = async (path: string) => JSON.parse(await readFile(join(ROOT, path), 'utf8'))
-
-/** The code blocks of the guide in a language, in order. */
-async function blocksOf(language: 'sh' | 'js'): Promise<string[]> {
-  const text = await readFile(join(ROOT, 'docs/getting-started.md'), 'utf8')
-  return [...text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(
-    ([, code = '']) => code,
-  )
-}
-
-/** What the guide installs: names of packages, and paths of packed ones. */
-async function installed(): Promise<string[]> {
-  const lines = (await blocksOf('sh')).flatMap((block) => block.split('\n'))
-  return lines
-    .filter((line) => line.startsWith('npm install '))
-    .flatMap((line) => line.replace('npm install ', '').split(' '))
-}
+const GUIDE = 'docs/getting-started.md'
 
 describe('the guide docs/getting-started.md', () => {
   let project: Consumer
   let app: RunningProcess
 
   beforeAll(async () => {
-    const names = (await installed()).filter((name) => !name.endsWith('.tgz'))
-    project = await consumer({
-      ...Object.fromEntries(names.map((name) => [name, name])),
-      '@countersign/service': '@countersign/service',
-    })
-    const commands = (await blocksOf('sh')).flatMap((block) => block.split('\n'))
-    const init = commands.find((line) => line.startsWith('npm init')) ?? ''
-    await run('sh', ['-c', init], { cwd: project.folder })
-    for (const code of await blocksOf('js')) {
-      const [, name] = /^\/\/ (\S+\.js)\n/.exec(code) ?? []
-      if (!name) throw new Error(`A file of the guide does not begin with its name:\n${code}`)
-      await project.write(name, code)
-    }
+    project = await followGuide(GUIDE)
     app = await startScript(project.folder, 'server.js')
   })
 
@@ -67,15 +33,6 @@ describe('the guide docs/getting-started.md', () => {
     await agent.get('/').expect(303).expect('Location', '/mfa')
     return agent
   }
-
-  it('installs the packages under the names that npm pack gives them', async () => {
-    const packages = await Promise.all(['package.json', 'service/package.json'].map(readJson))
-    const tarballs = packages.map(
-      ({ name, version }) => `../countersign/${name.replace('@', '').replace('/', '-')}-${version}.tgz`,
-    )
-    expect((await installed()).filter((name) => name.endsWith('.tgz'))).toEqual(tarballs)
-    expect(packages[0].engines.node).toBe('>=20.19.0')
-  })
 
   it('redirects to the sign-in page, and rejects a wrong password', async () => {
     const agent = browser()

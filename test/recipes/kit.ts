@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process'
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { type RunningProcess, startProcess } from '../kit/process.js'
 import { type Consumer, consumer, EXPRESS_5_TYPES, type Installed, ROOT } from '../package/kit.js'
+
+const run = promisify(execFile)
 
 /** A recipe in a folder of its own, with the packed package and the packages that its package.json names. */
 export interface Recipe extends Consumer {
@@ -69,4 +73,38 @@ export function startScript(
   env: Readonly<Record<string, string>> = {},
 ): Promise<RunningProcess> {
   return startProcess([script], { folder, env: { PORT: '0', ...env }, listens: /Listens on (http:\/\/\S+)/ })
+}
+
+/** The code blocks of a document in a language, in order. */
+export async function blocksOf(path: string, language: 'sh' | 'js'): Promise<string[]> {
+  const text = await readFile(join(ROOT, path), 'utf8')
+  return [...text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(
+    ([, code = '']) => code,
+  )
+}
+
+/** What a guide installs: names of packages, and paths of packed ones. */
+export async function installedBy(guide: string): Promise<string[]> {
+  const lines = (await blocksOf(guide, 'sh')).flatMap((block) => block.split('\n'))
+  return lines
+    .filter((line) => line.startsWith('npm install '))
+    .flatMap((line) => line.replace('npm install ', '').split(' '))
+}
+
+/** Does in an empty folder what a guide says: its commands to create and install, and its files. Nothing is fetched. */
+export async function followGuide(guide: string): Promise<Consumer> {
+  const names = (await installedBy(guide)).filter((name) => !name.endsWith('.tgz'))
+  const project = await consumer({
+    ...Object.fromEntries(names.map((name) => [name, name])),
+    '@countersign/service': '@countersign/service',
+  })
+  const commands = (await blocksOf(guide, 'sh')).flatMap((block) => block.split('\n'))
+  const init = commands.map((line) => /npm init.*/.exec(line)?.[0]).find(Boolean) ?? ''
+  await run('sh', ['-c', init], { cwd: project.folder })
+  for (const code of await blocksOf(guide, 'js')) {
+    const [, name] = /^\/\/ (\S+\.m?js)\n/.exec(code) ?? []
+    if (!name) throw new Error(`A file of ${guide} does not begin with its name:\n${code}`)
+    await project.write(name, code)
+  }
+  return project
 }

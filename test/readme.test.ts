@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string) => readFile(new URL(path, `file://${ROOT}`), 'utf8')
+
+/** What a function of the benchmark's report returns, for a page of figures. */
+function costsOf(page: string): string {
+  const script = `import { costs } from './bench/report/readme-figures.mjs'; process.stdout.write(costs(process.env.PAGE))`
+  const env = { PATH: process.env.PATH ?? '', PAGE: page }
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    env,
+  })
+}
+
+describe('the README', () => {
+  it('has at most 120 lines', async () => {
+    expect((await read('README.md')).trimEnd().split('\n').length).toBeLessThanOrEqual(120)
+  })
+
+  it('shows pictures that exist, for browsers in light and in dark', async () => {
+    const shown = [...(await read('README.md')).matchAll(/(?:src|srcset)="([^"]+)"/g)].map(
+      ([, path = '']) => path,
+    )
+    expect(shown).toEqual(['docs/images/pages-dark.png', 'docs/images/pages-light.png'])
+    expect(shown.filter((path) => !existsSync(new URL(path, `file://${ROOT}`)))).toEqual([])
+  })
+
+  it('quotes the costs of the page of the benchmark', async () => {
+    expect(await read('README.md')).toContain(
+      `<!-- begin: written by npm run bench -->\n${costsOf(await read('bench/performance.md'))}\n<!-- end: written by npm run bench -->`,
+    )
+  })
+
+  it('quotes no figure by which a guarded page is faster than the same page without a guard', async () => {
+    const page = await read('bench/performance.md')
+    const label = '| page behind `mfaSession` and `requireMfa`, verified session | 24 | '
+    const noisy = page
+      .split('\n')
+      .map((line) =>
+        line.startsWith(label)
+          ? `${label}99 µs, 9/s | passport.session() only: 121 µs, 8/s | 1.2 (1) | – |`
+          : line,
+      )
+    const row = costsOf(noisy.join('\n'))
+      .split('\n')
+      .find((line) => line.includes('Passport alone'))
+    expect(row).toMatch(/ \| \d\.\d\d; \d\.\d\d \| – \|$/)
+  })
+
+  it('says how many security requirements there are', async () => {
+    const ids = new Set((await read('docs/security/requirements.md')).match(/(?<=^\| )R\d+/gm))
+    expect(ids.size).toBeGreaterThan(100)
+    expect(await read('README.md')).toContain(`Each of the ${ids.size} [security requirements]`)
+  })
+})
