@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type CountersignService, createService } from '@countersign/service'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { recordFilesRun } from './files-run.js'
 import { host, jsonAgent } from './host.js'
 import { listenOnLoopback } from './loopback.js'
@@ -18,7 +18,7 @@ export interface FilesOfVerification {
   readonly service: readonly string[]
 }
 
-/** Signs bob in by an email code, after the same worked before, and records which files run. */
+/** Signs bob in by email codes, and records which files run each time after the first. */
 export async function filesOfVerification(): Promise<FilesOfVerification> {
   const service = await createService({
     dataDir: 'memory://',
@@ -51,23 +51,34 @@ export async function filesOfVerification(): Promise<FilesOfVerification> {
       },
     })
     await signIn(app, service, () => {})
-    await signIn(app, service, () => {
-      recording.take()
-      ran.plugin.clear()
-      ran.service.clear()
-    })
-    for (const file of recording.take()) ran.plugin.add(file)
+    // However long the test takes, the service does not read its settings again.
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const measured: FilesOfVerification[] = []
+    for (const _ of ['first', 'second']) {
+      await signIn(app, service, () => {
+        recording.take()
+        ran.plugin.clear()
+        ran.service.clear()
+      })
+      for (const file of recording.take()) ran.plugin.add(file)
+      measured.push({ plugin: below('src/', ran.plugin), service: below('service/src/', ran.service) })
+    }
+    // What a timer runs meanwhile is no part of a verification.
+    const inEach = (part: keyof FilesOfVerification) =>
+      (measured[0]?.[part] ?? []).filter((file) => measured.every((one) => one[part].includes(file)))
+    return { plugin: inEach('plugin'), service: inEach('service') }
   } finally {
+    vi.useRealTimers()
     recording.stop()
     server.closeAllConnections()
     server.close()
     await once(server, 'close')
     await service.close()
   }
-  const below = (folder: string, files: ReadonlySet<string>) =>
-    [...files].filter((file) => file.startsWith(folder)).sort()
-  return { plugin: below('src/', ran.plugin), service: below('service/src/', ran.service) }
 }
+
+const below = (folder: string, files: ReadonlySet<string>) =>
+  [...files].filter((file) => file.startsWith(folder)).sort()
 
 async function signIn(
   app: Parameters<typeof jsonAgent>[0],
