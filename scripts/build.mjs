@@ -149,9 +149,15 @@ runCommand(process.argv.slice(2), {
   stdin: () => text(process.stdin),
   out: console.log,
   err: console.error,
-}).then((code) => {
-  process.exitCode = code
-})
+}).then(
+  (code) => {
+    process.exitCode = code
+  },
+  (error) => {
+    console.error(error)
+    process.exitCode = 2
+  },
+)
 `
   return {
     name: 'executable',

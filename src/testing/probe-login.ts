@@ -126,7 +126,7 @@ export async function probeLogin(probed: ProbedApp, probe: Probe) {
   }
   for (const connection of connections) {
     const route = { method: 'GET', path: connection.path }
-    if (isOver(route)) break
+    if (isOver(route)) continue
     await stayPending()
     results.push({ ...route, ...(await probeConnection(probed, agent, connection)) })
   }

@@ -260,7 +260,16 @@ describe('countersign check that cannot tell exits with 2', () => {
   })
 
   it('when time is over before a route was requested', async () => {
-    const { code, out } = await checkHost({}, [...SIGN_IN, '--max-seconds', '0'])
+    const { code, out } = await checkHost({}, [
+      ...SIGN_IN,
+      '--max-seconds',
+      '0',
+      '--upgrade',
+      '/a',
+      '--upgrade',
+      '/b',
+    ])
+    expect(out).toMatch(/cannot tell +GET \/b +there was no time left to request it/)
     expect(out).toMatch(/cannot tell +GET \/secret +there was no time left to request it/)
     expect(code).toBe(2)
   })
