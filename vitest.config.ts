@@ -28,6 +28,7 @@ const OPERATION = [
   'service/test/console/screens.test.ts',
   'service/test/deployment.test.ts',
   'service/test/failover.test.ts',
+  'service/test/first-operator.test.ts',
   'service/test/live-pocketsphinx.test.ts',
   'service/test/new-folder.test.ts',
   'service/test/process.test.ts',
@@ -55,6 +56,15 @@ const AT_ONCE = [
 
 /** The script that runs, which gives its results their name. */
 const SCRIPT = process.env.npm_lifecycle_event ?? 'test'
+
+/** How results are shown. On every machine, a table at the end says what could not be tested. */
+export function reportersOf({ CI }: NodeJS.ProcessEnv) {
+  const file = ['json', { outputFile: `test-output/${SCRIPT.replace(':', '-')}.json` }] satisfies [
+    string,
+    object,
+  ]
+  return ['default', './test/kit/missing-packages-reporter.ts', ...(CI ? [file] : [])]
+}
 
 export default defineConfig({
   resolve: {
@@ -101,8 +111,6 @@ export default defineConfig({
       // Has a script of its own, so that `npm test` stays quick. Hooks pack the package, compile apps and start processes.
       { extends: true, test: { name: 'package', isolate: false, include: PACKAGE, hookTimeout: 120_000 } },
     ],
-    reporters: process.env.CI
-      ? ['default', ['json', { outputFile: `test-output/${SCRIPT.replace(':', '-')}.json` }]]
-      : ['default', './test/kit/missing-packages-reporter.ts'],
+    reporters: reportersOf(process.env),
   },
 })

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { resolve as absolute } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { ConfigurationError } from './configuration-error.js'
 import { isLoopback, readEnvironment } from './environment.js'
 import { apiServer, withConsole } from './http/server.js'
 import { jsonLogger, leveledLogger, lineBuffer } from './log/logger.js'
+import { acceptLocalInvitations } from './operator/local-invitations.js'
 import { isProduction } from './production.js'
 import { type CountersignService, createService } from './service.js'
 
@@ -64,11 +67,18 @@ export async function serve(): Promise<void> {
     carriers,
   })
   print(`The MFA service listens on ${listeningOn(host, boundPort)}`)
-  if (isShared)
-    print('The console is at /console. Invite the first operator: operator invite <email> --role admin')
+  if (isShared) print('The console is at /console.')
+  let consolePort = boundPort
   if (consoleServer && consoleAddress) {
-    const { port: consolePort } = consoleServer.address() as AddressInfo
+    consolePort = (consoleServer.address() as AddressInfo).port
     print(`The console listens on ${listeningOn(consoleAddress.host, consolePort)}`)
+  }
+  const consoleUrl = options.console?.url ?? options.publicUrl
+  const ownFolder = options.databaseUrl === undefined ? options.dataDir : undefined
+  let refuseInvitations = () => {}
+  if (console) {
+    if (ownFolder !== undefined) refuseInvitations = await acceptInvitations(service, ownFolder, consoleUrl)
+    await printFirstInvitation(service, ownFolder, consoleUrl ?? `http://localhost:${consolePort}`)
   }
   if (service.inbox) {
     print(
@@ -88,6 +98,7 @@ export async function serve(): Promise<void> {
       drain: () => service.drain(),
       closeStreams: () => service.closeStreams(),
       async close() {
+        refuseInvitations()
         consoleServer?.close()
         consoleServer?.closeAllConnections()
         await service.close()
@@ -104,6 +115,58 @@ export async function serve(): Promise<void> {
     skipDrain.abort()
     stop()
   })
+}
+
+async function acceptInvitations(
+  service: CountersignService,
+  dataDir: string,
+  consoleUrl: string | undefined,
+): Promise<() => void> {
+  try {
+    return await acceptLocalInvitations(dataDir, service.operator, consoleUrl)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    print(
+      `warning: To use \`operator invite\`, stop the service: it has no socket for the command (${reason}).`,
+    )
+    return () => {}
+  }
+}
+
+/** The program that operators run. Its path works in every folder and container. */
+const COMMAND = fileURLToPath(new URL('cli/main.js', import.meta.url))
+
+/** The account of the link that is printed in development. */
+const FIRST_OPERATOR = 'admin@example.com'
+
+/** Says how the first operator gets into the console, as long as nobody can sign in to it. */
+async function printFirstInvitation(
+  service: CountersignService,
+  ownFolder: string | undefined,
+  consoleUrl: string,
+): Promise<void> {
+  const operator = service.operator('countersign-service')
+  const operators = await operator.listOperators()
+  if (operators.some(({ state }) => state === 'active')) return
+  // In production, a link must not end up where the output of the process is kept.
+  if (isProduction()) {
+    const folder = ownFolder === undefined ? '' : `DATA_DIR=${quoted(absolute(ownFolder))} `
+    print(
+      `Nobody can sign in to the console yet. Invite yourself, while the service runs${ownFolder === undefined ? ' and with its environment variables' : ''}: ` +
+        `${folder}node ${quoted(COMMAND)} operator invite you@example.com --role admin`,
+    )
+    return
+  }
+  const { token } = await operator.inviteOperator({ email: FIRST_OPERATOR, role: 'admin' })
+  print(
+    `Nobody can sign in to the console yet. Until the next start, this link makes you its administrator ${FIRST_OPERATOR}, once, within 24 hours: ` +
+      `${consoleUrl}/console/invitation/${token}`,
+  )
+}
+
+/** A path as a word of a shell. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }
 
 /** The channels that the inbox serves, of a text such as `email=smtp, sms=inbox`. */

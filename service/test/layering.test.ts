@@ -208,7 +208,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   'serve.ts': {
-    uses: ['configuration-error.ts', 'environment.ts', 'http', 'log', 'production.ts', 'service.ts'],
+    uses: [
+      'configuration-error.ts',
+      'environment.ts',
+      'http',
+      'log',
+      'operator',
+      'production.ts',
+      'service.ts',
+    ],
   },
   'main.ts': { uses: ['configuration-error.ts', 'serve.ts'] },
   cli: {

@@ -90,13 +90,18 @@ function fileWith(title: string, codes: readonly string[]): string {
 /** With this many backup codes or fewer, the user should get new ones. */
 const FEW_BACKUP_CODES = 3
 
+/** Whether the user should get new backup codes; also when the service does not say how many are left. */
+export function needsBackupCodes(left: number | undefined): boolean {
+  return left === undefined || left <= FEW_BACKUP_CODES
+}
+
 /** Says how many backup codes are left. If they are few, it recommends new ones. */
 export function backupCodesLeftPage(
   view: Extract<View, { page: 'backup-codes-left' }>,
   { frame, text, words }: PageContext,
 ): Page {
   const { codesLeft } = words
-  const isFew = view.left <= FEW_BACKUP_CODES
+  const isFew = needsBackupCodes(view.left)
   const next = (style: string) =>
     html`<a class="${style}" href="${safeLink(view.next)}">${words.code.submit}</a>`
   const renew = (style: string) =>

@@ -16,7 +16,7 @@ export function devicesPage(view: Extract<View, { page: 'devices' }>, context: P
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${devices.title}">${view.devices.map((device) => item(device, context))}</ul>`}
 ${
   view.devices.length > 1 &&
-  html`<form class="mfa-form" method="post" action="${frame.base}/devices/revoke-all"><button class="mfa-secondary">${devices.revokeAll}</button></form>`
+  html`<form class="mfa-form" method="post" action="${frame.base}/devices/revoke-all"><button class="mfa-secondary mfa-danger">${devices.revokeAll}</button></form>`
 }`,
   }
 }
@@ -33,7 +33,7 @@ function item(device: DeviceView, context: PageContext): Html {
   return html`<li class="mfa-device">${icons.device}<span class="mfa-choice-text"><span>${name}${
     device.current && html` <strong class="mfa-here">${devices.current}</strong>`
   }</span>${device.location !== undefined && html`<span class="mfa-hint"><bdi>${device.location}</bdi></span>`}${hints.map((hint) => html`<span class="mfa-hint">${hint}</span>`)}</span>
-<form method="post" action="${frame.base}/devices/revoke"><input type="hidden" name="device" value="${device.id}"><button class="mfa-link">${devices.revoke}<span class="mfa-unseen"> ${name}</span></button></form></li>`
+<form method="post" action="${frame.base}/devices/revoke"><input type="hidden" name="device" value="${device.id}"><button class="mfa-link mfa-danger">${devices.revoke}<span class="mfa-unseen"> ${name}</span></button></form></li>`
 }
 
 function nameOf({ browser, system }: DeviceView, { words }: PageContext): Html {

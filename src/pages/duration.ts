@@ -33,9 +33,14 @@ export function dateOf(locale: string, at: number): string {
   return dates(locale).format(at)
 }
 
-/** A duration in words: "30 days", "12 hours". */
+// Up to here, `inTime` counts hours. A page that says both says "24 hours" twice, and not "1 day" once.
+const HOURS_UP_TO_MS = 36 * 3_600_000
+
+/** A duration in words: "30 days", "24 hours". */
 export function lengthOf(locale: string, ms: number): string {
-  const [unit, size] = UNITS.find(([, whole]) => ms % whole === 0) ?? ['minute', 60_000]
+  const fits = ([unit, size]: (typeof UNITS)[number]) =>
+    ms % size === 0 && (unit !== 'day' || ms > HOURS_UP_TO_MS)
+  const [unit, size] = UNITS.find(fits) ?? ['minute', 60_000]
   return spaced(locale, lengths[unit](locale).format(Math.round(ms / size)))
 }
 
@@ -56,7 +61,7 @@ export function inTime(locale: string, seconds: number): string {
   const minutes = Math.ceil(left / 60)
   if (minutes <= 90) return words.minute(minutes)
   const hours = Math.ceil(minutes / 60)
-  return hours <= 36 ? words.hour(hours) : words.day(Math.ceil(hours / 24))
+  return hours * 3_600_000 <= HOURS_UP_TO_MS ? words.hour(hours) : words.day(Math.ceil(hours / 24))
 }
 
 /** Japanese text has no spaces, also not beside the numbers that `Intl` formats. */

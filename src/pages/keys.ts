@@ -5,7 +5,7 @@ import { icons } from './icons.js'
 import { failureTemplates } from './key-failure.js'
 import { errorBox, messageBox } from './layout.js'
 import { factorList } from './overview.js'
-import { type Page, type PageContext, startPath } from './page.js'
+import { labelOf, type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
 import type { KeyView, View } from './view.js'
@@ -30,10 +30,13 @@ ${!isEmpty && html`<ul class="mfa-factors" aria-label="${keys.title}">${view.key
 }
 
 /** A key whose name can be changed in place, and a link to the page that asks before it is removed. */
-function keyItem(key: KeyView, { frame, text, words }: PageContext): Html {
+function keyItem(key: KeyView, context: PageContext): Html {
+  const { frame, text, words } = context
   const { keys, overview, devices } = words
+  const copies = key.synced ? keys.synced : keys.oneDevice
+  const isNamed = labelOf({ method: key.method, label: key.name }, context) !== undefined
   const hints = [
-    `${overview.method[key.method]} · ${key.synced ? keys.synced : keys.oneDevice}`,
+    isNamed ? `${overview.method[key.method]} · ${copies}` : copies,
     fill(keys.added, { when: text.dateOf(key.createdAt) }),
     key.lastUsedAt !== undefined && fill(devices.used, { when: text.dateOf(key.lastUsedAt) }),
   ]

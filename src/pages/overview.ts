@@ -1,13 +1,14 @@
 import { strengthOf } from '../protocol/factor.js'
 import { isDelivered, type Method } from '../protocol/methods.js'
+import { needsBackupCodes } from './backup.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
 import { messageBox } from './layout.js'
-import { destination, type Page, type PageContext } from './page.js'
+import { destination, labelOf, type Page, type PageContext } from './page.js'
 import { fill } from './text.js'
 import type { FactorView, View } from './view.js'
 
-/** The page of a signed-in user: their factors, and links to manage them. The first link is the one that matters most. */
+/** The page of a signed-in user: their factors, and links to manage them. The first link is filled if the user should follow it. */
 export function overviewPage(view: Extract<View, { page: 'overview' }>, context: PageContext): Page {
   const { frame, text, words } = context
   const { codesLeft, enrolled, overview } = words
@@ -22,6 +23,9 @@ export function overviewPage(view: Extract<View, { page: 'overview' }>, context:
     href: `${frame.base}/backup`,
     label: left === undefined || left > 0 ? overview.backup : enrolled.backup,
   }
+  const isUrgent = hasApp
+    ? view.backup && needsBackupCodes(left)
+    : view.enroll !== false || needsBackupCodes(left)
   const actions = [
     ...(hasApp ? [backup, enroll] : [enroll, backup]),
     view.keys === true && { href: `${frame.base}/keys`, label: words.keys.title },
@@ -35,7 +39,7 @@ ${!isEmpty && html`<ul class="mfa-factors" aria-label="${overview.factors}">${vi
 ${left !== undefined && html`<p>${left === 0 ? codesLeft.zero : text.count(codesLeft.left, left)}${codesUse(view, context)}</p>`}
 <div class="mfa-actions">${actions.map(
       ({ href, label }, index) =>
-        html`<a class="${index === 0 ? 'mfa-primary' : 'mfa-secondary'}" href="${href}">${label}</a>`,
+        html`<a class="${index === 0 && isUrgent ? 'mfa-primary' : 'mfa-secondary'}" href="${href}">${label}</a>`,
     )}</div>`,
   }
 }
@@ -56,8 +60,9 @@ function codesUse(
 function factorItem(factor: FactorView, context: PageContext): Html {
   const { overview } = context.words
   const name = overview.method[factor.method]
+  const label = labelOf(factor, context)
   return html`<li>${icons[factor.method]}<span class="mfa-choice-text"><span>${name}</span>${
-    factor.label !== undefined && html`<span class="mfa-hint"><bdi>${factor.label}</bdi></span>`
+    label !== undefined && html`<span class="mfa-hint"><bdi>${label}</bdi></span>`
   }${factor.to !== '' && html`<span class="mfa-hint">${destination(factor.to)}</span>`}${factor.lastUsedAt !== undefined && html`<span class="mfa-hint">${fill(context.words.devices.used, { when: context.text.dateOf(factor.lastUsedAt) })}</span>`}</span>${factor.manageUrl !== undefined && html`<a class="mfa-link mfa-manage" href="${safeLink(factor.manageUrl)}">${overview.change}<span class="mfa-unseen"> ${name}</span></a>`}${factor.canRemove === true && html`<a class="mfa-link mfa-manage" href="${context.frame.base}/enroll-app/remove">${context.words.devices.revoke}<span class="mfa-unseen"> ${name}</span></a>`}</li>`
 }
 
@@ -108,8 +113,9 @@ function backupLink(context: PageContext): Html {
 }
 
 function hints(factor: FactorView, choice: Choice, context: PageContext): Renderable {
+  const label = labelOf(factor, context)
   return [
-    factor.label !== undefined && hint(html`<bdi>${factor.label}</bdi>`),
+    label !== undefined && hint(html`<bdi>${label}</bdi>`),
     factor.method === 'app' && factor.to !== '' && hint(destination(factor.to)),
     hintOf(factor.method, choice, context),
   ]

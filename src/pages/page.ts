@@ -1,3 +1,4 @@
+import type { Method } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
 import type { Catalogue } from './locales/catalogue.js'
 import { type Languages, type Text, textFor } from './text.js'
@@ -33,6 +34,18 @@ export function pageContext(frame: PageFrame, languages: Languages): PageContext
 /** A masked contact, isolated from the direction of the surrounding text. */
 export function destination(to: string): Html {
   return html`<bdi class="mfa-to" dir="ltr">${to}</bdi>`
+}
+
+/** The label of a factor, unless it is the name of its method, which stands beside it: a key can be called "Passkey". */
+export function labelOf(
+  { method, label }: { readonly method: Method; readonly label?: string | undefined },
+  { text, words }: PageContext,
+): string | undefined {
+  return label !== undefined && isSame(label, words.overview.method[method], text.locale) ? undefined : label
+}
+
+function isSame(one: string, other: string, locale: string): boolean {
+  return one.trim().toLocaleLowerCase(locale) === other.toLocaleLowerCase(locale)
 }
 
 /** The path of the first page. */

@@ -3,7 +3,7 @@ import { isKeyMethod } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
 import { messageBox } from './layout.js'
-import { destination, type Page, type PageContext, startPath } from './page.js'
+import { destination, labelOf, type Page, type PageContext, startPath } from './page.js'
 import { fill } from './text.js'
 import type { FactorView, View } from './view.js'
 
@@ -21,7 +21,7 @@ export function removePage(
 ${otherFactors(others, context)}
 ${isApp && riskLine(others, context)}
 ${revokesDevices && html`<p>${remove.browsers}</p>`}
-<form class="mfa-form" method="post" action="${frame.base}${isApp ? '/enroll-app/remove' : '/backup/remove'}"><button class="mfa-primary">${words.devices.revoke}</button></form>
+<form class="mfa-form" method="post" action="${frame.base}${isApp ? '/enroll-app/remove' : '/backup/remove'}"><button class="mfa-primary mfa-danger">${words.devices.revoke}</button></form>
 <div class="mfa-actions"><a class="mfa-secondary" href="${startPath(frame)}">${remove.cancel}</a></div>`,
   }
 }
@@ -45,8 +45,9 @@ function riskOf(others: readonly FactorView[], { words }: PageContext): string {
   return others.some(({ method }) => strengthOf(method) === 'weak') ? remove.mailbox : remove.phone
 }
 
-function factorItem({ method, label, to }: FactorView, { words }: PageContext) {
-  return html`<li>${icons[method]}<span class="mfa-choice-text"><span>${words.overview.method[method]}</span>${
+function factorItem({ method, label: given, to }: FactorView, context: PageContext) {
+  const label = labelOf({ method, label: given }, context)
+  return html`<li>${icons[method]}<span class="mfa-choice-text"><span>${context.words.overview.method[method]}</span>${
     label !== undefined && html`<span class="mfa-hint"><bdi>${label}</bdi></span>`
   }${to !== '' && html`<span class="mfa-hint">${destination(to)}</span>`}</span></li>`
 }
@@ -64,7 +65,7 @@ export function keyRemovePage(
 ${otherFactors(others, context)}
 ${risk(others, context)}
 ${revokesDevices && html`<p>${remove.browsers}</p>`}
-<form class="mfa-form" method="post" action="${frame.base}/keys/remove"><input type="hidden" name="key" value="${key.id}"><button class="mfa-primary">${devices.revoke}</button></form>
+<form class="mfa-form" method="post" action="${frame.base}/keys/remove"><input type="hidden" name="key" value="${key.id}"><button class="mfa-primary mfa-danger">${devices.revoke}</button></form>
 <div class="mfa-actions"><a class="mfa-secondary" href="${frame.base}/keys">${remove.cancel}</a></div>`,
   }
 }

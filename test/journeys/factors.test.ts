@@ -280,7 +280,7 @@ describe.skipIf(!hasBrowser)('the example app in a browser', () => {
       await snap(page, `alice-remove-app-${look}`)
       if (look === 'phone-light') {
         await page.getByRole('link', { name: 'Cancel' }).click()
-        await heading(page, 'Your sign-in security')
+        await heading(page, 'Two-step verification')
         expect(await removal.count()).toBe(1)
       } else {
         await page.getByRole('button', { name: 'Remove' }).click()

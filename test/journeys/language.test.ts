@@ -54,6 +54,7 @@ describeJourney('the language switch of the example app', (app) => {
       await page.getByRole('textbox').press('Enter')
       await answered
       expect(await currentLanguage(page)).toBe('日本語')
+      await page.locator('footer summary').click()
       await snap(page, `${name}-vault-footer`)
       await context.close()
     },

@@ -69,6 +69,36 @@ describeJourney('a page of the example app', (app) => {
     }
   })
 
+  it('has its cards beside each other at one height on a desktop, and its header in one line on a phone', async () => {
+    for (const path of ['/', '/account', '/vault']) {
+      await page.setViewportSize({ width: 1280, height: 900 })
+      await page.goto(app.url + path)
+      const tops = await page.evaluate<number[]>(
+        `[...document.querySelectorAll('.grid > .card')].slice(0, 2).map((card) => card.getBoundingClientRect().top)`,
+      )
+      expect(tops).toEqual([tops[0], tops[0]])
+      await page.setViewportSize({ width: 390, height: 844 })
+      const header = await page.evaluate<number>(
+        `document.querySelector('header').getBoundingClientRect().height`,
+      )
+      expect(`${path} ${Math.round(header)}`).toBe(`${path} 74`)
+    }
+  })
+
+  it('offers all languages in one menu of its footer, which opens without a script', async () => {
+    await page.goto(`${app.url}/`)
+    const menu = page.locator('footer details')
+    expect(await menu.locator('summary').innerText()).toBe('Language of two-step verification: English')
+    const height = await page.evaluate<number>(
+      `document.querySelector('footer').getBoundingClientRect().height`,
+    )
+    expect(height).toBeLessThan(150)
+    expect(await page.getByRole('button', { name: 'Deutsch' }).isVisible()).toBe(false)
+    await menu.locator('summary').click()
+    expect(await menu.getByRole('button').count()).toBe(14)
+    await expectAccessible()
+  })
+
   it('keeps the form in sight when an entry is wrong, and a reload posts nothing', async () => {
     const wrong = async (path: string, entries: Record<string, string>, button: string, text: string) => {
       await page.goto(app.url + path)
@@ -90,5 +120,13 @@ describeJourney('a page of the example app', (app) => {
     await page.getByLabel('Phone number').fill('+12025550199')
     await page.getByRole('button', { name: 'Send a code' }).click()
     await wrong('/phone', { Code: '000000' }, 'Confirm', 'The code is wrong or has expired.')
+  })
+
+  it('says where the backup codes are that Vault shows on a page', async () => {
+    await page.context().clearCookies()
+    await page.goto(`${app.url}/`)
+    const text = await page.getByRole('main').innerText()
+    expect(text).toContain('sign in with one of the backup codes you saved')
+    expect(text).not.toMatch(/backup code from your email/)
   })
 })

@@ -1,17 +1,25 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { reportersOf } from '../../vitest.config.js'
 import { missingReport } from './debian-packages.js'
 
-it('says once what is skipped for want of a package, and how to install it', () => {
+it('says once, in a table, what is not tested for want of a package, and how to install it', () => {
   const lacks = ['redis-server', 'ffmpeg']
   expect(missingReport((name) => !lacks.includes(name))).toBe(
     [
-      'Skipped, because Debian packages are missing:',
-      '  redis-server: sessions, limits and devices in Redis',
-      '  ffmpeg: transcription',
-      'To run everything: apt-get install redis-server ffmpeg',
+      'Not tested, because Debian packages are missing:',
+      '  PACKAGE       WHAT IT WOULD TEST',
+      '  redis-server  sessions, limits and devices in Redis',
+      '  ffmpeg        transcription',
+      'To test everything: apt-get install redis-server ffmpeg',
     ].join('\n'),
   )
+})
+
+it('is reported at the end of a run, in CI too', () => {
+  for (const env of [{}, { CI: 'true' }]) {
+    expect(reportersOf(env)).toContain('./test/kit/missing-packages-reporter.ts')
+  }
 })
 
 it('says nothing when nothing is missing', () => {

@@ -50,13 +50,15 @@ export function missing(...names: DebianPackage[]): string | undefined {
   return reason
 }
 
-/** The missing packages, as text for the end of a test run; empty if nothing is missing. */
+/** The missing packages with what they would test, as a table for the end of a test run; empty if nothing is missing. */
 export function missingReport(isThere = (name: DebianPackage) => fileOf(name) !== undefined): string {
   const absent = (Object.keys(PACKAGES) as DebianPackage[]).filter((name) => !isThere(name))
   if (absent.length === 0) return ''
+  const width = Math.max(...absent.map((name) => name.length), 'PACKAGE'.length) + 2
   return [
-    'Skipped, because Debian packages are missing:',
-    ...absent.map((name) => `  ${name}: ${PACKAGES[name].skips}`),
-    `To run everything: apt-get install ${absent.join(' ')}`,
+    'Not tested, because Debian packages are missing:',
+    `  ${'PACKAGE'.padEnd(width)}WHAT IT WOULD TEST`,
+    ...absent.map((name) => `  ${name.padEnd(width)}${PACKAGES[name].skips}`),
+    `To test everything: apt-get install ${absent.join(' ')}`,
   ].join('\n')
 }

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { renderView } from '../../src/pages/render.js'
+import { catalogues, languageTag, textFor } from '../../src/pages/text.js'
+import type { FactorView, KeyView } from '../../src/pages/view.js'
 import { isDelivered } from '../../src/protocol/methods.js'
 import { everyCase } from '../kit/every-case.js'
-import { FACTORS, frame, problem } from './samples.js'
+import { FACTORS, frame, NOW, problem, VIEWS } from './samples.js'
+
+const LANGUAGES = [...catalogues.keys()].map(languageTag)
 
 describe('the chooser', () => {
   const page = renderView({ page: 'choose', factors: FACTORS, preferred: 'sms-1', backup: true }, frame)
@@ -89,6 +93,120 @@ describe('the overview', () => {
     expect(all).toContain('href="/mfa/backup"')
     const none = renderView({ page: 'overview', factors: FACTORS, backup: false, enroll: false }, manage)
     expect(none).not.toMatch(/\/mfa\/(enroll-app|backup)/)
+  })
+
+  it('fills the button for new backup codes only when few codes are left, or when it is not known how many', () =>
+    everyCase<readonly [number | undefined, boolean]>(
+      [
+        [10, false],
+        [4, false],
+        [3, true],
+        [0, true],
+        [undefined, true],
+      ],
+      ([backupCodesLeft, isFilled]) => {
+        const left = backupCodesLeft !== undefined && { backupCodesLeft }
+        const page = renderView({ page: 'overview', factors: FACTORS, backup: true, ...left }, frame)
+        expect(page).toContain(`class="mfa-${isFilled ? 'primary' : 'secondary'}" href="/mfa/backup"`)
+        expect(page.match(/class="mfa-primary"/g) ?? []).toHaveLength(isFilled ? 1 : 0)
+      },
+    ))
+
+  it('fills the button that sets up an app, and not the one that replaces it', () => {
+    const without = FACTORS.filter(({ method }) => method === 'sms')
+    const all = { page: 'overview', backup: false } as const
+    expect(renderView({ ...all, factors: without }, frame)).toContain(
+      'class="mfa-primary" href="/mfa/enroll-app"',
+    )
+    expect(renderView({ ...all, factors: FACTORS }, frame)).not.toContain('mfa-primary')
+  })
+
+  it('is called two-step verification, as in the sentence that leads to it, in every language', () =>
+    everyCase(LANGUAGES, (locale) => {
+      const { words } = textFor([locale], catalogues)
+      const { title, none } = words.overview
+      // Words change their endings within a sentence.
+      const stems = title.split(' ').map((word) => word.toLocaleLowerCase(locale).slice(0, 5))
+      for (const stem of stems) expect(none.toLocaleLowerCase(locale)).toContain(stem)
+      expect(
+        renderView({ page: 'overview', factors: FACTORS, backup: true }, { ...frame, locales: [locale] }),
+      ).toContain(`<h1>${title}</h1>`)
+    }))
+})
+
+describe('a destructive button', () => {
+  it('is marked as one wherever something of the user is removed', () =>
+    everyCase(
+      [
+        renderView({ page: 'remove', factor: 'app', others: FACTORS, revokesDevices: true }, frame),
+        renderView({ page: 'remove', factor: 'backup', others: FACTORS, revokesDevices: false }, frame),
+        renderView(VIEWS['remove a key'], frame),
+      ],
+      (page) => expect(page).toMatch(/<button class="mfa-primary mfa-danger">Remove<\/button>/),
+    ))
+
+  it('is not marked where nothing is removed', () => {
+    expect(renderView({ page: 'backup', to: 'a…e@example.com' }, frame)).not.toContain('mfa-danger')
+  })
+})
+
+describe('a key that is named after its kind', () => {
+  const key = (method: 'passkey' | 'security-key', name: string): KeyView => ({
+    id: 'a2V5LTE',
+    method,
+    name,
+    synced: true,
+    createdAt: NOW,
+  })
+  const times = (page: string, word: string) =>
+    // A label that only screen readers meet tells two buttons apart.
+    page
+      .replace(/[\s\S]*<main/, '')
+      .replace(/<span class="mfa-unseen">.*?<\/span>/g, '')
+      .match(new RegExp(`>\\s*${word}(?=[<\\s])`, 'g'))?.length ?? 0
+
+  it('does not say it again in the list of keys, and says it beside any other name', () => {
+    const page = (one: KeyView) => renderView({ ...VIEWS.keys, keys: [one], methods: [] }, frame)
+    expect(times(page(key('passkey', 'Passkey')), 'Passkey')).toBe(1)
+    expect(page(key('passkey', 'Passkey'))).toContain('<span class="mfa-hint">Synced</span>')
+    expect(times(page(key('security-key', 'Security key')), 'Security key')).toBe(1)
+    expect(page(key('passkey', 'Ana’s phone'))).toContain('<span class="mfa-hint">Passkey · Synced</span>')
+  })
+
+  it('does not say it again in the overview, in the chooser and before a removal', () => {
+    const labelled: FactorView = { id: 'passkey-1', method: 'passkey', to: '', label: 'Passkey' }
+    const views = {
+      overview: renderView({ page: 'overview', factors: [labelled], backup: false }, frame),
+      removal: renderView(
+        { page: 'remove', factor: 'app', others: [labelled], revokesDevices: false },
+        frame,
+      ),
+    }
+    for (const page of Object.values(views)) expect(times(page, 'Passkey')).toBe(1)
+    const chooser = renderView({ page: 'choose', factors: [labelled], backup: false }, frame)
+    expect(times(chooser, 'Passkey')).toBe(0)
+    expect(chooser).toContain('Use your passkey')
+    const named = { ...labelled, label: 'Ana’s phone' }
+    expect(renderView({ page: 'choose', factors: [named], backup: false }, frame)).toContain('Ana’s phone')
+  })
+})
+
+describe('a duration', () => {
+  it('of 24 hours is in hours, like the time until then, in every language', () =>
+    everyCase(LANGUAGES, (locale) => {
+      const text = textFor([locale], catalogues)
+      const number = new Intl.NumberFormat(locale).format(24)
+      expect(text.lengthOf(24 * 3_600_000)).toContain(number)
+      expect(text.inTime(24 * 3_600)).toContain(number)
+    }))
+
+  it('is in days from two days on', () => {
+    const text = textFor(['en'], catalogues)
+    expect([36, 48, 720].map((hours) => text.lengthOf(hours * 3_600_000))).toEqual([
+      '36 hours',
+      '2 days',
+      '30 days',
+    ])
   })
 })
 

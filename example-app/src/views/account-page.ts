@@ -46,7 +46,7 @@ ${pageMessageBox(message)}
     <h2>Two-step verification</h2>
     ${
       hasFactor
-        ? html`<dl>${factors.map(({ name, to }) => html`<dt>${name}</dt><dd>${contact(to)}</dd>`)}${keys?.map((key) => html`<dt>${keyInWords(key)}</dt><dd>${key.name}</dd>`)}</dl>`
+        ? html`<dl>${factors.map(({ name, to }) => html`<dt>${name}</dt><dd>${contact(to)}</dd>`)}${keys?.map(keyInWords).map(({ name, to }) => html`<dt>${name}</dt><dd>${to}</dd>`)}</dl>`
         : html`<p class="callout">Not set up yet. Anyone who knows your password can sign in, and you cannot withdraw money.</p>`
     }
     ${mfa?.verifiedAt && html`<p class="muted">Last confirmed ${moment(mfa.verifiedAt)}.</p>`}

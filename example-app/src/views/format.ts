@@ -33,10 +33,12 @@ export interface NamedFactor {
   readonly to: string
 }
 
-/** What a key is, in words. Its name is the user's. */
-export function keyInWords({ method, backupEligible }: Key): string {
-  if (method === 'security-key') return 'Security key'
-  return backupEligible ? 'Passkey, synced' : 'Passkey, on one device'
+/** A key in words: what it is, and the user's name for it. A name that says nothing else, such as "Passkey", stands once. */
+export function keyInWords({ method, backupEligible, name }: Key): NamedFactor {
+  const kind = method === 'security-key' ? 'Security key' : 'Passkey'
+  const copies = backupEligible ? 'synced' : 'on one device'
+  if (name === kind) return { name: kind, to: copies }
+  return { name: method === 'passkey' ? `${kind}, ${copies}` : kind, to: name }
 }
 
 /** The second factors of a user, in words. Only the user sees them, so the contacts are not masked. */

@@ -20,7 +20,7 @@ export function frontPage(frame: Frame): string {
 <ul class="facts">
   <li><h2>Signed in after both steps</h2><p>Until the second step is done, every page treats you as signed out.</p></li>
   <li><h2>Withdrawals ask again</h2><p>A withdrawal requires a second step from the last few minutes.</p></li>
-  <li><h2>Backup codes</h2><p>If you lose your phone, sign in with a backup code from your email.</p></li>
+  <li><h2>Backup codes</h2><p>If you lose your phone, sign in with one of the backup codes you saved.</p></li>
 </ul>`,
   })
 }

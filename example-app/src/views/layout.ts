@@ -44,7 +44,7 @@ export function layout(page: Page): string {
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
-<header class="top">
+<header class="top${page.viewer && ' top-full'}">
   <a class="brand" href="/">${mark}<span>Vault</span></a>
   <nav aria-label="Main">
     ${page.viewer && [link('/vault', 'vault', 'Money'), link('/account', 'account', 'Account')]}
@@ -67,15 +67,21 @@ export function layout(page: Page): string {
 `.markup
 }
 
-/** The form has no return address, because the browser sends the address of the page as the referrer. */
+/**
+ * A menu with a button for each language, which needs no script. The form has no return address, because the browser sends
+ * the address of the page as the referrer.
+ */
 function languageSwitch(current: Language): Html {
-  return html`<form method="post" action="/language" class="languages" aria-labelledby="languages">
-    <p id="languages">Vault’s own pages are in English. Choose the language of two-step verification and its messages:</p>
-    <p>${Object.entries(LANGUAGES).map(
-      ([tag, name]) =>
-        html`<button class="quiet" name="to" value="${tag}" lang="${tag}"${tag === current && html` aria-current="true"`}>${name}</button> `,
-    )}</p>
-  </form>`
+  return html`<details class="languages">
+    <summary><span id="languages">Language of two-step verification:</span> <span lang="${current}">${LANGUAGES[current]}</span></summary>
+    <form method="post" action="/language" aria-labelledby="languages">
+      ${Object.entries(LANGUAGES).map(
+        ([tag, name]) =>
+          html`<button class="quiet" name="to" value="${tag}" lang="${tag}"${tag === current && html` aria-current="true"`}>${name}</button> `,
+      )}
+      <p>Vault’s own pages are in English.</p>
+    </form>
+  </details>`
 }
 
 /** The logo: a dial. */

@@ -172,17 +172,52 @@ function describe([name, rule]: [string, z.core.$ZodType]): SettingDescription {
   return { name, ...choicesIn(rule), isLong: baseOf(rule) instanceof z.ZodUnknown, ...text }
 }
 
-/** Every setting, in groups. */
+/** Every setting, in groups that fit the screen of a phone. */
 export const SETTING_GROUPS: readonly {
   readonly title: string
   readonly settings: readonly SettingDescription[]
-}[] = [
-  { title: 'General', rules: generalRules },
-  { title: 'Phone numbers and money', rules: phoneRules },
-  { title: 'Security keys and passkeys', rules: keyRules },
-  { title: 'Codes and limits', rules: limitRules },
-  { title: 'Senders and more', rules: senderRules },
-].map(({ title, rules }) => ({ title, settings: Object.entries(rules).map(describe) }))
+}[] = Object.entries({
+  'Name and language': ['name', 'origin', 'locale', 'texts'],
+  'Methods and notices': ['tier', 'methods', 'notices'],
+  'Phone numbers and money': Object.keys(phoneRules),
+  'Site of security keys and passkeys': [
+    'relyingPartyId',
+    'relyingPartyName',
+    'relyingPartyOrigins',
+    'relatedOrigins',
+    'topOrigins',
+  ],
+  'Accepted security keys': ['keyUserVerification', 'keyDeviceBoundOnly', 'keyAttestation', 'keyCounter'],
+  'Models of security keys': ['keyAuthenticators', 'keyMetadata', 'keyAlgorithms', 'keysPerAccount'],
+  Codes: ['codeDigits', 'codeLifetime', 'emailCodeLifetime'],
+  'Authenticator apps and backup codes': [
+    'enrollmentLifetime',
+    'appStepsAhead',
+    'backupCodes',
+    'backupCodeLength',
+  ],
+  'Wrong codes': ['attemptsPerChallenge', 'failuresBeforeLock', 'lockDuration', 'failuresBeforeDisable'],
+  'Messages to one user': ['resendDelay', 'sendsPerTenMinutes', 'sendsPerDay', 'sendsPerDestinationHour'],
+  'Messages of the application': [
+    'sendsPerClientHour',
+    'sendsPerApplicationDay',
+    'sendsPerCountryHour',
+    'sendsPerPrefixHour',
+  ],
+  'SMS pumping': ['minConversionPercent', 'untypedPerCountry', 'untypedPerPrefix'],
+  'Senders of email and text messages': ['emailFrom', 'emailReplyTo', 'smsFrom', 'messagingService'],
+  'Senders of WhatsApp messages and calls': [
+    'whatsappFrom',
+    'whatsappTemplate',
+    'whatsappVariables',
+    'callFrom',
+  ],
+}).map(([title, names]) => ({
+  title,
+  settings: Object.entries(settingsSchema.shape)
+    .filter(([name]) => names.includes(name))
+    .map(describe),
+}))
 
 /** What a setting does, with its allowed range and default. */
 export function wholeHint({ hint, allowed, usual }: SettingDescription): string {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Invitation } from '../operator/operator-invitations.js'
+import { inviteLocally, type LocalAnswer } from '../operator/local-invitations.js'
 import { ROLES, type Role } from '../operator/rights.js'
 import { type CommonOptions, type Io, print, table } from './output.js'
-import { READS, withOperator } from './store-access.js'
+import { READS, storeLocation, systemUser, withOperator } from './store-access.js'
 
 /** `operator invite|revoke|reset|end-sessions|list|role|disable`. */
 export function operatorCommands(program: Command, io: Io): void {
@@ -15,9 +15,9 @@ export function operatorCommands(program: Command, io: Io): void {
     .description('print a link that sets password and second factor, valid once, for 24 hours')
     .action(async (email: string, { role }: { role?: Role }, me: Command) => {
       const options = me.optsWithGlobals<CommonOptions>()
-      const invitation = await withOperator(io, options, (operator) =>
-        operator.inviteOperator({ email, role }),
-      )
+      const invitation =
+        (await inviteByService(io, options, { email, role })) ??
+        (await withOperator(io, options, (operator) => operator.inviteOperator({ email, role })))
       printLink(io, options, email, invitation)
     })
 
@@ -97,8 +97,25 @@ export function operatorCommands(program: Command, io: Io): void {
     })
 }
 
-function printLink(io: Io, options: CommonOptions, email: string, { token, expiresAt }: Invitation): void {
-  const base = (io.env.SERVICE_CONSOLE_URL || io.env.SERVICE_PUBLIC_URL || '').replace(/\/+$/, '')
+/** Has the service make the invitation that runs on the embedded database, which only one process can open. */
+async function inviteByService(
+  io: Io,
+  options: CommonOptions,
+  invited: { readonly email: string; readonly role: Role | undefined },
+): Promise<LocalAnswer | undefined> {
+  const { databaseUrl, dataDir } = storeLocation(io.env)
+  if (databaseUrl !== undefined) return undefined
+  return inviteLocally(dataDir, { ...invited, as: options.as ?? systemUser() })
+}
+
+function printLink(
+  io: Io,
+  options: CommonOptions,
+  email: string,
+  { token, expiresAt, console = '' }: LocalAnswer,
+): void {
+  const url = io.env.SERVICE_CONSOLE_URL || io.env.SERVICE_PUBLIC_URL || console
+  const base = url.replace(/\/+$/, '')
   const link = `${base}/console/invitation/${token}`
   print(io, options, { email, link, expiresAt }, () => link)
   if (options.json) return

@@ -13,7 +13,8 @@ import { userCommands } from './user-commands.js'
 
 const HELP = `
 Commands use the store in DATABASE_URL or DATA_DIR (default .data), whether the service is running or not. Only one
-process can open an embedded store (DATA_DIR): stop the service first.
+process can open an embedded store (DATA_DIR): stop the service first, except for "operator invite", which a running
+service carries out.
 Exit codes: 0 success, 1 refused or failed, 2 invalid command line.`
 
 /** Runs a command line (without the program's name) and returns the exit code. */

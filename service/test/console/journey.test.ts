@@ -111,6 +111,31 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     },
   )
 
+  test('shows the settings of an application in groups, each of which fits the screen of a phone', async () => {
+    const { page, context } = await newUser(browser, { ...LOOKS['phone-light'], javaScriptEnabled: false })
+    await page.setViewportSize({ width: 390, height: 844 })
+    await acceptInvitation(page, 'group@example.com', 'viewer')
+    await page.waitForURL(/enroll-app/)
+    await page.getByRole('button').first().click()
+    await page.locator('[name=code]').fill(appCode((await scan(page)).secret))
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    await page.goto(`${url}/console/applications/default`)
+    const height = () => page.evaluate<number>('document.documentElement.scrollHeight')
+    const closed = await height()
+    expect(closed).toBeLessThan(2 * 844)
+    const groups = page.locator('details.group')
+    for (const group of await groups.all()) {
+      await group.locator('summary').click()
+      expect([await group.locator('h2').innerText(), (await height()) - closed <= 844]).toEqual([
+        await group.locator('h2').innerText(),
+        true,
+      ])
+      await group.locator('summary').click()
+    }
+    expect(await groups.count()).toBeGreaterThan(5)
+    await context.close()
+  })
+
   test('lets an operator set up a security key at the invitation, sign in with it, and step up with it', async () => {
     const clock = stopClock()
     const { page, context } = await newUser(browser, LOOKS['phone-light'])

@@ -178,7 +178,7 @@ export const en: Catalogue = {
       'Get new ones before you need them. Without a backup code, you could lose access to your account when you can’t use your other options.',
   },
   overview: {
-    title: 'Your sign-in security',
+    title: 'Two-step verification',
     lead: 'You can use these options to confirm it’s you when you sign in.',
     none: 'You don’t use two-step verification yet. Set up an authenticator app to protect your account.',
     factors: 'Ways to confirm it’s you',

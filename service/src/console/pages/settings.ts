@@ -14,12 +14,16 @@ interface SettingField extends SettingDescription {
   readonly label: string
 }
 
+interface SettingGroup {
+  readonly title: string
+  readonly fields: readonly SettingField[]
+}
+
 /** Every setting of an application, in groups. */
-const SETTING_GROUPS: readonly { readonly title: string; readonly fields: readonly SettingField[] }[] =
-  GROUPS.map(({ title, settings }) => ({
-    title,
-    fields: settings.map((one) => ({ ...one, label: inWords(one.name), hint: wholeHint(one) })),
-  }))
+const SETTING_GROUPS: readonly SettingGroup[] = GROUPS.map(({ title, settings }) => ({
+  title,
+  fields: settings.map((one) => ({ ...one, label: inWords(one.name), hint: wholeHint(one) })),
+}))
 
 /** `sendsPerDay` as "Sends per day". */
 function inWords(name: string): string {
@@ -122,27 +126,30 @@ async function settingsPage(
     main: html`${applicationNav(request, application, '')}
 ${application === 'default' && html`<p class="note">The environment variables of the service decide everything that is not set here.</p>`}
 <form method="post" class="form form-wide">
-${SETTING_GROUPS.map(
-  ({ title, fields }) => html`<h2>${title}</h2>
-<div class="grid">${fields.map((field) =>
-    fieldOf(
-      field,
-      settings.find(({ name }) => name === field.name),
-      { mayChange, form },
-    ),
-  )}</div>`,
-)}
+${SETTING_GROUPS.map((group) => groupOf(group, settings, { mayChange, form }))}
 ${locksOut && html`<div class="field"><label><input type="checkbox" name="lockOut" required> Lock these users out</label></div>`}
 ${mayChange ? html`<button class="mfa-primary form-save">Save</button>` : html`<p class="note">Only administrators can change settings.</p>`}
 </form>`,
   }
 }
 
-function fieldOf(
-  field: SettingField,
-  setting: Setting | undefined,
-  { mayChange, form }: { readonly mayChange: boolean; readonly form: Form | undefined },
-): Html {
+interface FieldState {
+  readonly mayChange: boolean
+  /** What was entered, if it was not saved. */
+  readonly form: Form | undefined
+}
+
+/** A group, which is closed unless it has an entry that was not saved. */
+function groupOf({ title, fields }: SettingGroup, settings: readonly Setting[], state: FieldState): Html {
+  const { form } = state
+  const isEdited = form && fields.some((field) => entered(form, field) !== form.exact(`was.${field.name}`))
+  const shown = fields.map((field) => ({ field, setting: settings.find(({ name }) => name === field.name) }))
+  const set = shown.filter(({ setting }) => setting?.from === 'set').length
+  return html`<details class="group"${isEdited && html` open`}><summary><h2>${title}</h2>${set > 0 && html` <span class="badge">${set} set</span>`}</summary>
+<div class="grid">${shown.map(({ field, setting }) => fieldOf(field, setting, state))}</div></details>`
+}
+
+function fieldOf(field: SettingField, setting: Setting | undefined, { mayChange, form }: FieldState): Html {
   if (!setting) return html``
   const { name, hint } = field
   const { value, from } = setting
