@@ -76,10 +76,6 @@ export async function serve(): Promise<void> {
   const consoleUrl = options.console?.url ?? options.publicUrl
   const ownFolder = options.databaseUrl === undefined ? options.dataDir : undefined
   let refuseInvitations = () => {}
-  if (console) {
-    if (ownFolder !== undefined) refuseInvitations = await acceptInvitations(service, ownFolder, consoleUrl)
-    await printFirstInvitation(service, ownFolder, consoleUrl ?? `http://localhost:${consolePort}`)
-  }
   if (service.inbox) {
     print(
       `The inbox keeps the messages by ${channelsOfInbox(carriers)}: GET /v1/test/inbox?to=… with the API key`,
@@ -115,6 +111,14 @@ export async function serve(): Promise<void> {
     skipDrain.abort()
     stop()
   })
+  if (!console) return
+  if (ownFolder !== undefined) refuseInvitations = await acceptInvitations(service, ownFolder, consoleUrl)
+  if (stopping) return refuseInvitations()
+  await printFirstInvitation(service, ownFolder, consoleUrl ?? `http://localhost:${consolePort}`).catch(
+    (error) => {
+      if (!stopping) throw error
+    },
+  )
 }
 
 async function acceptInvitations(

@@ -44,6 +44,7 @@ const PRODUCTION = {
 test('prints a link at the start in development, which lets the first administrator in once, without a stop', async () => {
   const dataDir = join(newFolder(), 'data')
   const first = await started({ DATA_DIR: dataDir })
+  await expect.poll(() => first.output()).toContain('Nobody can sign in')
   const link = /http:\S+\/console\/invitation\/[\w-]{43}/.exec(first.output())?.[0] ?? ''
   expect(new URL(link).port).toBe(new URL(first.url).port)
   const choose = () =>
@@ -60,12 +61,16 @@ test('prints a link at the start in development, which lets the first administra
   first.child.kill('SIGTERM')
   await first.ended
   const second = await started({ DATA_DIR: dataDir })
+  await expect.poll(() => existsSync(join(dataDir, 'operator.sock'))).toBe(true)
+  second.child.kill('SIGTERM')
+  await second.ended
   expect(second.output()).not.toContain('/console/invitation/')
 })
 
 test('has a running service on an embedded database carry out an invitation, and nobody else can ask for one', async () => {
   const dataDir = join(newFolder(), 'data')
   const service = await started({ DATA_DIR: dataDir })
+  await expect.poll(() => service.output()).toContain('Nobody can sign in')
   const command = async (...args: string[]) => {
     const [out, err]: [string[], string[]] = [[], []]
     const io = {

@@ -142,7 +142,9 @@ describe('the process', () => {
     const one = await run({ ...env, SERVICE_CONSOLE: 'true', SERVICE_CONSOLE_PORT: '0' })
     expect(one.output()).toContain('(from this machine only; SERVICE_HOST=0.0.0.0 opens it to others)')
     // Mail is sent.
-    expect(one.output()).toContain('The inbox keeps the messages by sms, whatsapp, call: ')
+    await eventually(() =>
+      expect(one.output()).toContain('The inbox keeps the messages by sms, whatsapp, call: '),
+    )
     expect(one.output()).not.toContain('not sent')
     await eventually(() => expect(one.log()).toContain('\n'))
     expect(JSON.parse(one.log().split('\n')[0] ?? '')).toMatchObject({
