@@ -203,6 +203,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     await page.getByLabel('Countries').fill('GB')
     await press(page, 'Create')
     await page.getByRole('heading', { name: 'vault' }).waitFor()
+    await page.locator('details:has(#sendsPerDay) > summary').click()
     await page.getByLabel('Sends per day').fill('99')
     await press(page, 'Save')
     await page.getByRole('alert').waitFor()
