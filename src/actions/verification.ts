@@ -2,16 +2,10 @@ import { SessionEndedError } from '../errors.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
 import { verifyKey } from '../flows/keys.js'
+import { type Finish, planVerification, type VerificationPlan } from '../flows/login-step.js'
 import { revokeDevices } from '../flows/remove-factor.js'
 import { existingFactors, type MfaUser } from '../flows/user.js'
-import {
-  type AcceptedCode,
-  emitVerified,
-  type Finish,
-  planVerification,
-  type VerificationPlan,
-  verifyCode,
-} from '../flows/verify.js'
+import { type AcceptedCode, emitVerified, verifyCode } from '../flows/verify.js'
 import { wasOfferedKey } from '../http/cookies.js'
 import { wantsHtml } from '../http/request.js'
 import type { Attempts } from '../limits/attempts.js'

@@ -13,7 +13,6 @@ import {
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
 import type { MfaRecord } from '../session/record.js'
-import type { ActiveState, ResetState } from '../session/state.js'
 import { type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
 import { fromService, type Refusal } from './refusal.js'
 import {
@@ -22,7 +21,6 @@ import {
   backupShown,
   backupTarget,
   callerOf,
-  existingFactors,
   factorBinding,
   findFactor,
   type MfaUser,
@@ -294,62 +292,4 @@ function targetOf(
 export function challengeIdFor(record: MfaRecord, factorId: string): string {
   const { challenge, transaction } = record
   return challenge?.factorId === factorId ? challenge.id : `${transaction}:${factorId}`
-}
-
-/**
- * What a login has to do next. `bypass_code`: show the code of the help desk, and nothing else is accepted. `enrollment`: set up a
- * factor. `factor`: show a factor or a backup code. `withheld`: the same, but no factor can be used now (R132). `none`: the login is
- * complete.
- */
-export type LoginStep = 'bypass_code' | 'enrollment' | 'factor' | 'withheld' | 'none'
-
-/** The next step of a login. Gate, routes and guards all follow it. */
-export function loginStep(stage: ActiveState['stage'], reset: ResetState, user: MfaUser): LoginStep {
-  if (stage !== 'pending') return 'none'
-  if (reset.requires === 'bypass_code' || reset.requires === 'enrollment') return reset.requires
-  if (reset.requires === 'nothing' && existingFactors(user).length === 0) return 'enrollment'
-  return refusalWithoutFactor(user)?.code === 'factors_withheld' ? 'withheld' : 'factor'
-}
-
-/** Why no challenge is started at this step, or `undefined` if one may be. */
-export function refusalAtStep(step: LoginStep): Refusal | undefined {
-  if (step === 'bypass_code') return { code: 'bypass_code_required' }
-  return step === 'enrollment' ? { code: 'enrollment_required' } : undefined
-}
-
-/**
- * Why an open reset permits no change of factors, no request for a recovery and no list of keys, or `undefined` without one. It permits
- * to set up a factor and nothing else (R135), and the password alone never is enough for that (R94).
- */
-export function refusalByReset({ requires }: ResetState): Refusal | undefined {
-  if (requires === 'nothing') return undefined
-  return { code: requires === 'enrollment' ? 'enrollment_required' : 'mfa_required' }
-}
-
-/** How a verification is to make the session a verified one: by our `req.logIn`, by that of Passport, or for one request only. */
-export type Finish = 'log-in' | 'passport' | 'request'
-
-/** What follows from a correct code. */
-export interface VerificationPlan {
-  /** How the session becomes verified; with `enrollFor` it stays pending, and its user sets up a factor for the reset with this id. */
-  readonly finish: Finish | { readonly enrollFor: string }
-  /** Whether the browser may be trusted. */
-  readonly mayTrust: boolean
-  /** Whether a passkey may be offered. */
-  readonly mayOfferKey: boolean
-}
-
-/** Plans the verification of a factor or a backup code, or says why none of them is accepted. */
-export function planVerification(
-  stage: ActiveState['stage'],
-  reset: ResetState,
-  finish: Finish,
-): VerificationPlan | Refusal {
-  if (reset.requires === 'nothing') {
-    return { finish, mayTrust: true, mayOfferKey: finish === 'log-in' && stage === 'pending' }
-  }
-  // A code cannot replace the new factor, and Passport would sign the user in without it.
-  if (reset.requires === 'enrollment' || finish !== 'log-in') return { code: 'enrollment_required' }
-  if (reset.requires === 'bypass_code') return { code: 'bypass_code_required' }
-  return { finish: { enrollFor: reset.open.id }, mayTrust: false, mayOfferKey: false }
 }
