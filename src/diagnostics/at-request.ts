@@ -9,6 +9,7 @@ import {
 } from '../session/store.js'
 import type { Settings } from '../settings.js'
 import type { WarningCode } from './warnings.js'
+import { isObject, routerOf } from './wiring.js'
 
 // The default limit of Express's parsers. A larger body means that the host raised the limit.
 const LARGE_BODY_BYTES = 100 * 1024
@@ -47,9 +48,9 @@ function warningsInBody(req: Request, settings: Pick<Settings, 'path' | 'pathPre
   return isOurs && isLarge && req.readableEnded ? ['MFA_WARN_BODY_PARSER'] : []
 }
 
-/** Looks for routes between passport.session() and the gate. Express 4 and 5 use different names for the list. */
+/** Looks for routes between passport.session() and the gate. */
 function warningsInRoutes({ app }: Request): WarningCode[] {
-  const router: unknown = Reflect.get(app, '_router') ?? Reflect.get(app, 'router')
+  const router = routerOf(app)
   const stack: unknown = isObject(router) ? Reflect.get(router, 'stack') : undefined
   const layers = Array.isArray(stack) ? stack.filter(isObject) : []
   const names = layers.map((layer) => Reflect.get(layer, 'name'))
@@ -74,10 +75,6 @@ function warningsInSession(req: Request, { limits }: Pick<Settings, 'limits'>): 
     ...(httpOnly === false ? (['MFA_WARN_COOKIE_HTTP_ONLY'] as const) : []),
     ...(sameSite === 'none' ? (['MFA_WARN_COOKIE_SAME_SITE'] as const) : []),
   ]
-}
-
-function isObject(value: unknown): value is object {
-  return (typeof value === 'object' || typeof value === 'function') && value !== null
 }
 
 /** What a request for a page of keys, or for their options, shows. */

@@ -122,8 +122,12 @@ interface Mount {
 /** The handlers of an app, as far as Express 4 or 5 shows them. */
 function mountsIn({ app }: Request, path: string): readonly Mount[] {
   const base = app.path()
-  const router: unknown = Reflect.get(app, '_router') ?? Reflect.get(app, 'router')
-  return mountsBelow(router, path, path.startsWith(base) ? path.slice(base.length) : undefined)
+  return mountsBelow(routerOf(app), path, path.startsWith(base) ? path.slice(base.length) : undefined)
+}
+
+/** The router of an app, which Express 4 and 5 keep under different names. */
+export function routerOf(app: object): unknown {
+  return Reflect.get(app, '_router') ?? Reflect.get(app, 'router')
 }
 
 /** `rest`: what is left of the path at this router. */
@@ -152,6 +156,7 @@ function isRouter(value: unknown): value is { readonly stack: readonly unknown[]
   return isObject(value) && Array.isArray(Reflect.get(value, 'stack'))
 }
 
-function isObject(value: unknown): value is object {
+/** Whether a value has properties, as objects and functions have. */
+export function isObject(value: unknown): value is object {
   return (typeof value === 'object' || typeof value === 'function') && value !== null
 }
