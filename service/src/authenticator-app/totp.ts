@@ -25,7 +25,8 @@ const SECRET_BYTES = 20
 
 /** A secret with its parameters as one text, which is sealed. With the default parameters it is the secret itself. */
 export function writeAppSecret(secret: string, { algorithm, digits, period }: AppParameters): string {
-  const isDefault = algorithm === 'SHA1' && digits === 6 && period === 30
+  const usual = DEFAULT_APP_PARAMETERS
+  const isDefault = algorithm === usual.algorithm && digits === usual.digits && period === usual.period
   return isDefault ? secret : [secret, algorithm, digits, period].join('.')
 }
 
@@ -41,7 +42,12 @@ function readAppSecret(text: string): AppParameters & { readonly secret: string 
 
 /** A new authenticator secret of 160 random bits, in base32 (R53). */
 export function newAppSecret(): string {
-  return new Secret({ buffer: new Uint8Array(randomBytes(SECRET_BYTES)).buffer }).base32
+  return toBase32(randomBytes(SECRET_BYTES))
+}
+
+/** A secret as authenticator apps take it, in base32. */
+export function toBase32(secret: Uint8Array): string {
+  return new Secret({ buffer: new Uint8Array(secret).buffer }).base32
 }
 
 /** The number of the step of this length at `now` (in milliseconds). */

@@ -5,6 +5,7 @@ import {
   APP_PERIODS,
   type AppParameters,
   DEFAULT_APP_PARAMETERS,
+  toBase32,
   writeAppSecret,
 } from '../authenticator-app/totp.js'
 import { type Candidate, ENCODINGS, type Encoding, type Refusal } from './import-row.js'
@@ -14,7 +15,6 @@ const STRONG_BITS = 128
 /** Several libraries make secrets of 80 bits by default. */
 const WEAK_BITS = 80
 const MAX_BITS = 640
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 /** What applies where a row says nothing. */
 export interface SecretDefaults {
@@ -97,13 +97,6 @@ function bytesIn(value: unknown): Uint8Array | undefined {
   const isBytes =
     Array.isArray(data) && data.every((byte) => Number.isInteger(byte) && byte >= 0 && byte < 256)
   return isBytes ? Buffer.from(data) : undefined
-}
-
-function toBase32(bytes: Uint8Array): string {
-  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
-  return (bits.match(/.{1,5}/g) ?? [])
-    .map((five) => ALPHABET[Number.parseInt(five.padEnd(5, '0'), 2)])
-    .join('')
 }
 
 function parametersOf(given: Written, defaults: SecretDefaults): AppParameters | undefined {

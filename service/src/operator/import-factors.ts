@@ -71,15 +71,7 @@ const BATCH = 500
 export async function importFactorsOf(actor: Actor, given: FactorImport): Promise<ImportReport> {
   await mustExist(actor.store, given.application)
   const partition = { id: partitionOf(given.application, given.mode ?? 'live') }
-  const report: Written = {
-    imported: 0,
-    unchanged: 0,
-    absent: 0,
-    backupCodes: 0,
-    refused: [],
-    remarks: [],
-    weak: [],
-  }
+  const report = emptyReport()
   let batch: ImportRow[] = []
   const flush = async () => {
     const rows = batch
@@ -144,15 +136,7 @@ function planBatch(
   rows: readonly ImportRow[],
   before: readonly FactorsBefore[],
 ): { readonly factors: readonly NewFactors[]; readonly report: Written } {
-  const report: Written = {
-    imported: 0,
-    unchanged: 0,
-    absent: 0,
-    backupCodes: 0,
-    refused: [],
-    remarks: [],
-    weak: [],
-  }
+  const report = emptyReport()
   const has = new Map(before.map((row) => [row.account, secretOf(keys, partition, row)]))
   const hasCodes = new Set(before.filter(({ codes }) => codes).map(({ account }) => account))
   const factors: NewFactors[] = []
@@ -181,6 +165,10 @@ function planBatch(
     if (isNew || isBacked) factors.push({ account, sealed, weak: secret.weak, ...set })
   }
   return { factors, report }
+}
+
+function emptyReport(): Written {
+  return { imported: 0, unchanged: 0, absent: 0, backupCodes: 0, refused: [], remarks: [], weak: [] }
 }
 
 function secretOf(
