@@ -193,9 +193,10 @@ function table({ outcome, problems, status, cookies, routes, skipped }: AppCheck
     reason,
   ])
   const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
+  const [verdictWidth, routeWidth] = [widthOf(0), widthOf(1)]
   const lines = rows.map(
     ([verdict = '', route = '', reason]) =>
-      `${verdict.padEnd(widthOf(0))}  ${route.padEnd(widthOf(1))}  ${reason}`,
+      `${verdict.padEnd(verdictWidth)}  ${route.padEnd(routeWidth)}  ${reason}`,
   )
   const bypasses = routes.filter(({ verdict }) => verdict === 'bypass').length
   const result = {

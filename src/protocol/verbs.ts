@@ -51,6 +51,17 @@ const life = z
   .overwrite((value) => Math.min(Math.floor(value), DAY_SECONDS))
 const count = z.int().nonnegative()
 
+/** The problems of every verb that sends a message. */
+const SENDING_PROBLEMS = [
+  'method_off',
+  'idempotency_key_in_flight',
+  'contact_refused',
+  'idempotency_key_reused',
+  'limited',
+  'locked',
+  'delivery_failed',
+] as const
+
 /** An answer with which a verb responds with status 200. */
 type Granted<Answer> = Exclude<Answer, { readonly outcome: 'refused' | 'invalid' }>
 
@@ -84,16 +95,7 @@ export const VERBS = {
       description:
         'Creates a code and sends it, or sends the code of an active challenge again. The response waits at most three seconds for the delivery.',
     },
-    problems: [
-      'factor_disabled',
-      'method_off',
-      'idempotency_key_in_flight',
-      'contact_refused',
-      'idempotency_key_reused',
-      'limited',
-      'locked',
-      'delivery_failed',
-    ],
+    problems: ['factor_disabled', ...SENDING_PROBLEMS],
     part: 'delivery',
     once: true,
   },
@@ -165,15 +167,7 @@ export const VERBS = {
       summary: 'Send backup codes',
       description: 'Creates a set of backup codes and sends them to the user. Each code can be used once.',
     },
-    problems: [
-      'method_off',
-      'idempotency_key_in_flight',
-      'contact_refused',
-      'idempotency_key_reused',
-      'limited',
-      'locked',
-      'delivery_failed',
-    ],
+    problems: SENDING_PROBLEMS,
     part: 'delivery',
     once: true,
   },
