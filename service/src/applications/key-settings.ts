@@ -102,6 +102,11 @@ const algorithmList = (name: string) => {
 const oneOf = <const Words extends readonly [string, string]>(name: string, words: Words) =>
   z.enum(words, { error: `${name} must be ${words.join(' or ')}` })
 
+const userVerification = (name: string) => oneOf(name, ['discouraged', 'required'])
+const attestation = (name: string) => oneOf(name, ['none', 'direct'])
+const counter = (name: string) => oneOf(name, ['refuse', 'flag'])
+const deviceBoundOnly = (name: string) => z.boolean({ error: `${name} must be true or false` })
+
 /** The option `relyingParty` of `createService`. */
 export const relyingPartyOption = z.strictObject(
   {
@@ -126,11 +131,11 @@ export type RelyingPartyOption = z.output<typeof relyingPartyOption>
 export const keyPolicyOption = z.strictObject(
   {
     /** Whether security keys must verify the user: `discouraged` or `required`. Passkeys always must. Defaults to `discouraged`. */
-    userVerification: oneOf('keyPolicy.userVerification', ['discouraged', 'required']).default('discouraged'),
+    userVerification: userVerification('keyPolicy.userVerification').default('discouraged'),
     /** Refuses keys that can be synced to other devices. Defaults to `false`. */
-    deviceBoundOnly: z.boolean({ error: 'keyPolicy.deviceBoundOnly must be true or false' }).default(false),
+    deviceBoundOnly: deviceBoundOnly('keyPolicy.deviceBoundOnly').default(false),
     /** `direct` accepts only authenticators whose attestation leads to `metadata`. Defaults to `none`. */
-    attestation: oneOf('keyPolicy.attestation', ['none', 'direct']).default('none'),
+    attestation: attestation('keyPolicy.attestation').default('none'),
     /** The accepted models by AAGUID; needs `attestation: 'direct'`. Defaults to all in `metadata`. */
     authenticators: aaguidList('keyPolicy.authenticators').default([]),
     /** Metadata statements of the FIDO Alliance, or the payload of its BLOB, as parsed JSON. Defaults to none. */
@@ -138,7 +143,7 @@ export const keyPolicyOption = z.strictObject(
     /** The accepted algorithms. Defaults to `EdDSA`, `ES256` and `RS256`. */
     algorithms: algorithmList('keyPolicy.algorithms').default(['EdDSA', 'ES256', 'RS256']),
     /** When a signature counter goes back, `refuse` refuses the key, `flag` notifies the user only. Defaults to `refuse`. */
-    counter: oneOf('keyPolicy.counter', ['refuse', 'flag']).default('refuse'),
+    counter: counter('keyPolicy.counter').default('refuse'),
   },
   { error: 'keyPolicy must be an object' },
 )
@@ -165,15 +170,15 @@ export const keyRules = {
     hint: 'Origins of other sites whose pages may show its pages in a frame that uses keys.',
     usual: 'none',
   }),
-  keyUserVerification: setting(oneOf('keyUserVerification', ['discouraged', 'required']), {
+  keyUserVerification: setting(userVerification('keyUserVerification'), {
     hint: 'Whether security keys must verify the user, too. Passkeys always must.',
     usual: 'discouraged',
   }),
-  keyDeviceBoundOnly: setting(z.boolean({ error: 'keyDeviceBoundOnly must be true or false' }), {
+  keyDeviceBoundOnly: setting(deviceBoundOnly('keyDeviceBoundOnly'), {
     hint: 'Refuses keys that can be synced to other devices.',
     usual: 'false',
   }),
-  keyAttestation: setting(oneOf('keyAttestation', ['none', 'direct']), {
+  keyAttestation: setting(attestation('keyAttestation'), {
     hint: 'direct accepts only authenticators whose manufacturer attests their model. It needs metadata.',
     usual: 'none',
   }),
@@ -189,7 +194,7 @@ export const keyRules = {
     hint: 'The accepted algorithms.',
     usual: 'EdDSA, ES256 and RS256',
   }),
-  keyCounter: setting(oneOf('keyCounter', ['refuse', 'flag']), {
+  keyCounter: setting(counter('keyCounter'), {
     hint: 'When a signature counter goes back: refuse the key, or flag it with a notice to the user.',
     usual: 'refuse',
   }),

@@ -8,7 +8,7 @@ import {
   storeShownSet,
   storeWaitingSet,
 } from '../accounts/backup-set.js'
-import { consumeMessageBudget } from '../accounts/message-budget.js'
+import { type BudgetedMessage, consumeMessageBudget } from '../accounts/message-budget.js'
 import type { Application } from '../application.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { backupMessage, type Recipient } from '../message-texts/compose.js'
@@ -62,13 +62,10 @@ async function create(
   { account: name, clientAddress }: RequestUser,
 ): Promise<Created | (CreatedBackupCodes & { readonly outcome: 'refused' })> {
   const now = Date.now()
-  const account = await holdAccount(tx, application, name)
-  const lockSeconds = lockedForSeconds(account, now)
-  if (lockSeconds > 0) return locked(lockSeconds)
-  const budgeted = { account: name, destinations: [], clientAddress, isCode: false }
-  const { waitSeconds, budgets } = await consumeMessageBudget(tx, application, budgeted, now)
-  context.onBudgets?.(budgets)
-  if (waitSeconds > 0) return limited(waitSeconds)
+  const budgeted = { account: name, destinations: [], clientAddress }
+  const begun = await begin(context, tx, application, budgeted, now)
+  if ('outcome' in begun) return begun
+  const { account } = begun
   const set = newBackupSet(application)
   await storeShownSet(context.keys, tx, application, name, set, now)
   const notices = await writeNotice(
@@ -80,6 +77,23 @@ async function create(
     now,
   )
   return { outcome: 'created', codes: set.codes.map(formatBackupCode), notices }
+}
+
+/** Holds the account and consumes the budget of messages for a new set, unless either refuses it. */
+async function begin(
+  context: FlowContext,
+  tx: Queries,
+  application: Application,
+  message: Omit<BudgetedMessage, 'isCode'>,
+  now: number,
+) {
+  const account = await holdAccount(tx, application, message.account)
+  const lockSeconds = lockedForSeconds(account, now)
+  if (lockSeconds > 0) return locked(lockSeconds)
+  const budgeted = { ...message, isCode: false }
+  const { waitSeconds, budgets, traffic } = await consumeMessageBudget(tx, application, budgeted, now)
+  context.onBudgets?.(budgets)
+  return waitSeconds > 0 ? limited(waitSeconds) : { account, traffic }
 }
 
 const HOUR_MS = 3_600_000
@@ -133,13 +147,9 @@ async function createToSend(
   recipients: readonly Recipient[],
   now: number,
 ): Promise<CreatedToSend> {
-  const account = await holdAccount(tx, application, input.account)
-  const lockSeconds = lockedForSeconds(account, now)
-  if (lockSeconds > 0) return locked(lockSeconds)
-  const budgeted = { ...budgetedMessage(recipients, input), isCode: false }
-  const { waitSeconds, budgets, traffic } = await consumeMessageBudget(tx, application, budgeted, now)
-  context.onBudgets?.(budgets)
-  if (waitSeconds > 0) return limited(waitSeconds)
+  const begun = await begin(context, tx, application, budgetedMessage(recipients, input), now)
+  if ('outcome' in begun) return begun
+  const { account, traffic } = begun
   // A message that is no code is never `untyped`, so this writes nothing while the transaction holds the traffic's rows.
   if (traffic) return context.phoneTraffic.refuse(application, traffic, now)
 
