@@ -1,9 +1,7 @@
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { codeIn } from '../kit/message-code.js'
 import type { RunningProcess } from '../kit/process.js'
-import { challenge, verify } from '../kit/sign-in.js'
-import { openRecipe, type Recipe } from './kit.js'
+import { openRecipe, type Recipe, showEmailCode } from './kit.js'
 
 describe('the recipe "Fastify"', () => {
   let recipe: Recipe
@@ -24,15 +22,7 @@ describe('the recipe "Fastify"', () => {
     await browser.get('/').expect(303).expect('Location', '/mfa')
     await browser.post('/transfer').set('Accept', 'application/json').expect(401)
 
-    await challenge(browser, 'email').type('form').expect(303)
-    const [message] = (await browser.get('/inbox').expect(200)).body
-    const code = codeIn(message.text)
-    const wrong = code === '000000' ? '000001' : '000000'
-    const refused = await verify(browser, wrong).type('form').redirects(1).expect(200)
-    expect(refused.text).toContain('You have 4 attempts left.')
-    await browser.get('/').expect(303).expect('Location', '/mfa')
-
-    await verify(browser, code).type('form').expect(303).expect('Location', '/')
+    await showEmailCode(browser)
     expect((await browser.get('/').expect(200)).text).toContain('Signed in as bob.')
     expect((await browser.post('/transfer').expect(200)).text).toBe('Transferred.')
   })

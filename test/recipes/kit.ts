@@ -2,8 +2,11 @@ import { execFile } from 'node:child_process'
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type TestAgent from 'supertest/lib/agent.js'
 import { expect } from 'vitest'
+import { codeIn } from '../kit/message-code.js'
 import { type RunningProcess, startProcess } from '../kit/process.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { type Consumer, consumer, EXPRESS_5_TYPES, type Installed, ROOT } from '../package/kit.js'
 
 const run = promisify(execFile)
@@ -107,4 +110,16 @@ export async function followGuide(guide: string): Promise<Consumer> {
     await project.write(name, code)
   }
   return project
+}
+
+/** Has a code sent by email, sees a wrong one refused, and signs in with the one in the inbox. Returns its message. */
+export async function showEmailCode(browser: TestAgent): Promise<{ readonly to: string }> {
+  await challenge(browser, 'email').type('form').expect(303)
+  const [message] = (await browser.get('/inbox').expect(200)).body
+  const code = codeIn(message.text)
+  const wrong = verify(browser, code === '000000' ? '000001' : '000000').type('form')
+  expect((await wrong.redirects(1).expect(200)).text).toContain('You have 4 attempts left.')
+  await browser.get('/').expect(303).expect('Location', '/mfa')
+  await verify(browser, code).type('form').expect(303).expect('Location', '/')
+  return message
 }

@@ -1,9 +1,7 @@
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { codeIn } from '../kit/message-code.js'
 import type { RunningProcess } from '../kit/process.js'
-import { challenge, verify } from '../kit/sign-in.js'
-import { openRecipe, type Recipe } from './kit.js'
+import { openRecipe, type Recipe, showEmailCode } from './kit.js'
 
 /** Takes the place of Next, of which the recipe's server knows `prepare` and the request handler only. */
 const STAND_IN = `
@@ -41,13 +39,7 @@ describe('the recipe "Next behind a custom server", with a stand-in for Next', (
     for (const path of guarded) await browser.get(path).expect(303).expect('Location', '/mfa')
     await browser.post('/api/transfer').set('Accept', 'application/json').expect(401)
 
-    await challenge(browser, 'email').type('form').expect(303)
-    const [message] = (await browser.get('/inbox').expect(200)).body
-    const code = codeIn(message.text)
-    await verify(browser, code === '000000' ? '000001' : '000000').type('form')
-    await browser.get('/').expect(303).expect('Location', '/mfa')
-
-    await verify(browser, code).type('form').expect(303).expect('Location', '/')
+    await showEmailCode(browser)
     expect((await browser.get('/').expect(200)).text).toBe('The page / of bob.')
     expect((await browser.post('/api/transfer').expect(200)).body).toEqual({ transferredBy: 'bob' })
   })
