@@ -65,7 +65,7 @@ function unknownIn(text: string): string[] {
 }
 
 describe('an address in a tracked file', () => {
-  it('is never one with our name, which somebody else could register', () =>
+  it('is never one with our name, which anyone else could register', () =>
     everyCase(
       tracked.filter((path) => path !== 'test/addresses.test.ts'),
       async (path) => {

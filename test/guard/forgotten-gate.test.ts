@@ -10,7 +10,7 @@ import { browserAgent, jsonAgent, type TestUser, testUsers } from '../kit/host.j
 import { login } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
-/** Signs in whoever the body names, as the login of an app does with a correct password. */
+/** Signs in the user that the body names, as the login of an app does with a correct password. */
 class Password extends Strategy {
   readonly name = 'password'
   override authenticate(req: express.Request): void {
@@ -163,7 +163,7 @@ describe('an app with mfa.session in the wrong place', () => {
 })
 
 describe('a router at another path than urls.path', () => {
-  it('fails the first request with the fix, whoever makes it and wherever it leads, in Express 4 and 5', () =>
+  it('fails the first request with the fix, of any user and to any path, in Express 4 and 5', () =>
     everyCase([express, express4 as unknown as () => App], (create) =>
       everyCase(['nested', 'plain'], async (how) => {
         const { app, failures } = appWith(
