@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { PATIENCE_MS } from './test/kit/patience.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -27,8 +28,11 @@ const OPERATION = [
   'service/test/console/journey.test.ts',
   'service/test/console/screens.test.ts',
   'service/test/deployment.test.ts',
+  'service/test/doctor.test.ts',
+  'service/test/earlier-tables.test.ts',
   'service/test/failover.test.ts',
   'service/test/first-operator.test.ts',
+  'service/test/import/import-command.test.ts',
   'service/test/live-pocketsphinx.test.ts',
   'service/test/new-folder.test.ts',
   'service/test/process.test.ts',
@@ -37,21 +41,39 @@ const OPERATION = [
   'service/test/transcription-jobs.test.ts',
   'service/test/transcription-limits.test.ts',
   'service/test/transcription.test.ts',
+  'test/journeys/contact-change.test.ts',
+  'test/journeys/delivery.test.ts',
+  'test/journeys/error-paths.test.ts',
+  'test/journeys/factors.test.ts',
   'test/journeys/keys.test.ts',
   'test/journeys/live-transcription.test.ts',
+  'test/journeys/recovery.test.ts',
   'test/journeys/separate-service.test.ts',
+  'test/journeys/sign-in.test.ts',
   'test/journeys/transcribe.test.ts',
+  'test/journeys/vault-pages.test.ts',
+  'test/limits/redis-topologies.test.ts',
   'test/pages/accessible.test.ts',
+  'test/pages/follow-message.test.ts',
   'test/pages/pictures.test.ts',
+  'test/pages/qr-code.test.ts',
   'test/routers/redirects.test.ts',
 ]
 
-/** Send requests at once to databases of every isolation level, and to two processes. */
+/**
+ * Send requests at once to databases of every isolation level, to the servers of stores and to several processes, and while the
+ * database is away.
+ */
 const AT_ONCE = [
   'service/test/attacks/flood-of-one-account.test.ts',
+  'service/test/handed-over-once.test.ts',
   'service/test/isolation.test.ts',
   'service/test/two-processes.test.ts',
   'service/test/verbs-at-once.test.ts',
+  'test/hosts/four-processes.test.ts',
+  'test/hosts/postgres.test.ts',
+  'test/hosts/redis.test.ts',
+  'test/limits/stores.test.ts',
 ]
 
 /** The script that runs, which gives its results their name. */
@@ -84,10 +106,10 @@ export default defineConfig({
     ],
   },
   test: {
-    // A machine that does other things too makes tests slow, and must not make them fail.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000, interval: 20 } },
+    // A test may wait for several things, one after the other.
+    testTimeout: 3 * PATIENCE_MS,
+    hookTimeout: 3 * PATIENCE_MS,
+    expect: { poll: { timeout: PATIENCE_MS, interval: 20 } },
     maxWorkers: 3,
     // What a file changes outside of itself it puts back.
     setupFiles: ['test/kit/put-back.ts'],
@@ -109,7 +131,7 @@ export default defineConfig({
       // Runs in the same script, without a second try: a race must not pass by luck.
       { extends: true, test: { name: 'databases', isolate: false, include: AT_ONCE } },
       // Has a script of its own, so that `npm test` stays quick. Hooks pack the package, compile apps and start processes.
-      { extends: true, test: { name: 'package', isolate: false, include: PACKAGE, hookTimeout: 120_000 } },
+      { extends: true, test: { name: 'package', isolate: false, include: PACKAGE } },
     ],
     reporters: reportersOf(process.env),
   },

@@ -10,6 +10,7 @@ export const CASES = {
   challenge: {},
   redis: {},
   'redis-commands': { once: true },
+  'store-distance': { once: true },
   'app-code': { peers: true },
   'mfa-pages': {},
   import: {},

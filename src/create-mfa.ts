@@ -2,6 +2,7 @@ import { type RequestHandler, Router } from 'express'
 import { accountWith, type MfaAccount } from './actions/account.js'
 import type { RouteDeps } from './actions/context.js'
 import type { MfaMetrics } from './flows/metrics.js'
+import { type ActingAccount, actingWith } from './guard/acting.js'
 import { type AnyRouteHandler, ruleGuard, strongestGuard } from './guard/require-mfa.js'
 import type { MfaRule } from './guard/rule.js'
 import { sessionGate } from './guard/session-gate.js'
@@ -110,7 +111,7 @@ export interface Mfa<User = Express.User> {
   /** The Passport strategy `mfa`: `passport.use(mfa.strategy)`. */
   readonly strategy: MfaStrategy<User>
   /** The functions for changes that your app makes itself: factors that were added or removed, new passwords, accounts to be secured. */
-  readonly account: MfaAccount<User>
+  readonly account: MfaAccount<User> & ActingAccount<User>
   /** Returns what happened since the process started: in all parts of these options. */
   readonly metrics: () => MfaMetrics
   /**
@@ -165,7 +166,7 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
       (rule = {}) =>
         strongestGuard(rule, deps),
     strategy: () => new MfaStrategy(mfa),
-    account: () => accountWith(deps) as MfaAccount<User>,
+    account: () => ({ ...accountWith(deps), ...actingWith(deps) }) as MfaAccount<User> & ActingAccount<User>,
     metrics: () => () => deps.metrics.read(),
     client: () => deps.service,
   }

@@ -39,6 +39,7 @@ export type HostErrorCode =
   | 'ERR_MFA_POLICY'
   /** Another user has an authenticator app under the contact that `appContact` returned. */
   | 'ERR_MFA_APP_CONTACT'
+  | 'ERR_MFA_ACTING'
   | 'ERR_MFA_RESET_APPROVAL'
   | 'ERR_MFA_CALLBACK_TIMEOUT'
   /** A request for a connection did not reach the gate, so `mfa.upgrade` cannot tell who connects. */
@@ -158,6 +159,18 @@ export class ServiceError extends MfaError {
     const isUnknown = code === 'ERR_MFA_SERVICE_TIMEOUT' || code === 'ERR_MFA_SERVICE_ANSWER'
     this.effect = options?.effect ?? (isUnknown ? 'unknown' : 'none')
   }
+}
+
+// A refused API key or request is a response. Nor is the service down for all because one account floods it.
+const RESPONSES: readonly ServiceErrorCode[] = [
+  'ERR_MFA_SERVICE_KEY',
+  'ERR_MFA_SERVICE_REQUEST',
+  'ERR_MFA_SERVICE_BUSY',
+]
+
+/** Whether the service is down, as far as this error says: it gave no valid response, or is paused because it gave none before. */
+export function isOutage(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && !RESPONSES.includes(error.code)
 }
 
 /** Why a recording or a stream was not transcribed: a `reason` of `TranscriptionRefusal`, or why a stream ended. */

@@ -1,5 +1,3 @@
-import type { Amr } from './protocol/factor.js'
-
 /** The MFA status of a request: the type of `req.mfa`. */
 export interface MfaStatus {
   /**
@@ -9,8 +7,22 @@ export interface MfaStatus {
   readonly status: 'none' | 'pending' | 'verified'
   /** Whether a trusted device took the place of the second factor. It proves nothing, so the status is `none`. */
   readonly trusted: boolean
-  /** How the user was authenticated in this session, in values of RFC 8176. Empty unless verified. */
-  readonly amr: readonly Amr[]
+  /**
+   * How the user was authenticated in this session, in values of RFC 8176, with those of the evidence that the login brought along.
+   * Empty unless verified.
+   */
+  readonly amr: readonly string[]
+  /**
+   * The class of the strongest factor: `phr` or `phrh` for a key (OpenID Connect EAP), `urn:countersign:acr:` with the strength for
+   * other factors, or the `acr` of the issuer whose evidence counts. `null` unless verified, or if that issuer gave none.
+   */
+  readonly acr: string | null
+  /** When a second factor was last shown, here or to the issuer, in seconds since 1970 like `auth_time`. `null` unless verified. */
+  readonly authTime: number | null
+  /** The issuer whose evidence verified this session; `null` if there is none. */
+  readonly issuer: string | null
+  /** Who acts for the signed-in user in this session, as the claim `act` of RFC 8693: your id of that person. `null` if nobody does. */
+  readonly actor: { readonly sub: string } | null
   /** When a second factor was last shown, in milliseconds since 1970. `null` unless verified. */
   readonly verifiedAt: number | null
   /** When the pending login ends, in milliseconds since 1970; `null` unless pending. */
@@ -19,7 +31,8 @@ export interface MfaStatus {
   readonly graceUntil: number | null
   /**
    * A sentence about the grace period in the language of the request, such as "Please set up two-step verification by
-   * January 31, 2027."; `null` if there is none. It is plain text: escape it in HTML.
+   * January 31, 2027.", or a request to set up an imported authenticator app again, whose secret is short; `null` if there is
+   * neither. It is plain text: escape it in HTML, and link the factor page beside it.
    */
   readonly banner: string | null
 }

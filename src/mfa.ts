@@ -10,10 +10,11 @@ import { backupCodesOf } from './flows/backup-codes.js'
 import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
 import { enrolledFactorsIn } from './flows/enrolled-factors.js'
+import { factorRecordIn } from './flows/factor-record.js'
 import { relyingPartyIn } from './flows/keys.js'
 import { eventMetrics, eventSink } from './flows/metrics.js'
 import { admissionWith } from './http/admission.js'
-import { graceBannerFor } from './http/request.js'
+import { bannerFor } from './http/request.js'
 import { openLimits } from './limits/limits.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
@@ -58,7 +59,10 @@ function build(options: unknown): RouteDeps {
     logger,
   })
   const standard: RenderView = (view, frame) => renderView(view, frame, settings.languages.texts)
-  const diagnostics = diagnosticsFor(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
+  const wiring = wiringFor(settings)
+  const diagnostics = diagnosticsFor(settings, wiring, (code, remedy) =>
+    emit({ type: 'warning', code, remedy }),
+  )
   const { trustedDevices, publicUrl, notices } = settings
   const trustStore = trustedDevices && openStore(trustedDevices.store)
   const devices = trustStore && devicesIn(trustStore, trustedDevices)
@@ -80,12 +84,14 @@ function build(options: unknown): RouteDeps {
   )
   const limits = openLimits(settings)
   const keys = settings.keys.isOn ? service.keys : undefined
+  const enrolledFactors = enrolledFactorsOf(settings, service)
   return {
     settings,
     service,
-    backupCodes: backupCodesOf(service, limits.sentBackupCodes),
+    backupCodes: backupCodesOf(service),
     deliveries: deliveryStatesOf(service),
-    enrolledFactors: enrolledFactorsOf(settings, service),
+    enrolledFactors,
+    factorRecord: factorRecordIn(settings, enrolledFactors),
     keys,
     relyingParty: keys && relyingPartyIn(keys),
     ...limits,
@@ -96,28 +102,21 @@ function build(options: unknown): RouteDeps {
     recovery,
     resets: recovery?.resets,
     notMeLinks: publicUrl && linkStore ? notMeLinksIn(linkStore) : undefined,
-    banner: (req, graceUntil) => graceBannerFor(req, graceUntil, settings),
+    banner: (req, about) => bannerFor(req, about, settings),
     admission: admissionWith(settings),
     diagnostics,
-    wiring: wiringFor(settings),
+    wiring,
     metrics,
     render: render ? (view, frame) => render(view, frame, standard) : standard,
   }
 }
 
-/**
- * A host that keeps its own record of apps, and never offered keys, has sign-ins that do not depend on the service. One that switched
- * keys off may have users with keys, who still have MFA (R132).
- */
-function enrolledFactorsOf({ keys, onAppEnrolled }: Settings, service: MfaService): Deps['enrolledFactors'] {
-  const kept = {
-    app: !onAppEnrolled,
-    keys: keys.isOn && service.keys !== undefined,
-    mayHaveKeys: service.keys !== undefined,
-  }
-  return service.factorsOf && (kept.app || keys.mayExist)
-    ? enrolledFactorsIn(service.factorsOf, kept)
-    : undefined
+/** A host that switched keys off may have users with keys, who still have MFA (R132). */
+function enrolledFactorsOf({ keys }: Settings, service: MfaService): Deps['enrolledFactors'] {
+  const mayHaveKeys = service.keys !== undefined
+  return (
+    service.factorsOf && enrolledFactorsIn(service.factorsOf, { keys: keys.isOn && mayHaveKeys, mayHaveKeys })
+  )
 }
 
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */

@@ -11,7 +11,7 @@ import { type LoginOptions, login, type PolicyContext, type PolicyDecision } fro
 import { type NoticeOptions, notices } from './options/notices.js'
 import { type LanguageOptions, languages, type PageOptions, pages } from './options/pages.js'
 import { type UrlOptions, urls } from './options/urls.js'
-import type { FactorInput } from './protocol/factor.js'
+import type { FactorInput, RecordedFactors } from './protocol/factor.js'
 import type { MfaService } from './protocol/service.js'
 import type { TranscriptionService } from './protocol/transcription.js'
 import { type RecoveryOptions, recovery } from './recovery/options.js'
@@ -67,20 +67,19 @@ export interface SharedOptions<User = Express.User> {
    */
   appContact?: ((user: User) => string | undefined) | undefined
   /**
-   * Called when the user has confirmed an authenticator app, so that you can add it to their factors. Without it, the
-   * service says at each sign-in which users have an app; a service that cannot tell requires it where enrollment is
-   * mounted. By default, the service is asked. See docs/options.md#apps-that-you-do-not-list.
+   * Called after the factors of a user changed, with what the user has now: an authenticator app, keys, backup codes. Save it with the
+   * user. It is also called when the service says at a sign-in that your record is wrong. Give it together with `recordedFactors`;
+   * then a user without a second factor can sign in while the service is down. A service that cannot tell which factors a user has
+   * requires it. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
    */
-  onAppEnrolled?:
-    | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => unknown)
-    | undefined
+  onFactorsChanged?: ((user: User, factors: RecordedFactors) => unknown) | undefined
   /**
-   * Called when the user has removed their authenticator app, so that you can take it out of their factors. It may be called
-   * again for an app that you no longer have. Without it, the pages do not offer to remove an app that `factors` lists. See
-   * docs/options.md#factors-that-users-remove.
+   * Returns what `onFactorsChanged` was given last for a user, from your own record, and `undefined` for a user for whom it was never
+   * called. While the service is up, its answer decides. Required with `onFactorsChanged`. By default, you keep no record.
+   * See docs/options.md#your-own-record-of-factors.
    */
-  onAppRemoved?:
-    | ((user: User, factor: { readonly method: 'app'; readonly user: string }) => unknown)
+  recordedFactors?:
+    | ((user: User) => RecordedFactors | null | undefined | Promise<RecordedFactors | null | undefined>)
     | undefined
   /**
    * Decides at each login whether a second factor is required. `require`: it is, and a user without a factor enrolls
@@ -91,9 +90,9 @@ export interface SharedOptions<User = Express.User> {
    */
   policy?: ((context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>) | undefined
   /**
-   * How long a request waits for a promise of `factors`, `policy`, `onAppEnrolled`, `onAppRemoved`, `languages.remember` or
+   * How long a request waits for a promise of `factors`, `recordedFactors`, `policy`, `onFactorsChanged`, `languages.remember` or
    * `notices.onCompromise`, `1s` to `60s`. After that it fails with `ERR_MFA_CALLBACK_TIMEOUT`, nobody is signed in, and a later
-   * answer is ignored; for `onCompromise` the failure is logged and the request continues. Defaults to `10s`.
+   * answer is ignored; for `onFactorsChanged` and `onCompromise` the failure is logged and the request continues. Defaults to `10s`.
    * See docs/options.md#functions-that-fail.
    */
   callbackTimeout?: Duration | undefined
@@ -140,8 +139,7 @@ export interface SharedOptions<User = Express.User> {
   /** The limits on wrong codes and on messages, and where they are counted. All members have defaults. */
   limits?: LimitOptions | undefined
   /**
-   * Whether users can add security keys and passkeys, if the service keeps them; an object for more. Each sign-in then depends on
-   * the service, which knows who has a key. Defaults to `true` without `onAppEnrolled`, else `false`. See
+   * Whether users can add security keys and passkeys, if the service keeps them; an object for more. Defaults to `true`. See
    * docs/keys.md.
    */
   keys?: boolean | KeyOptions | undefined
@@ -170,8 +168,12 @@ export const optionsSchema = inMilliseconds(
     appContact: callback<NonNullable<MfaOptions['appContact']>>(
       'must be a function from a user to a contact',
     ).optional(),
-    onAppEnrolled: callback<NonNullable<MfaOptions['onAppEnrolled']>>('must be a function').optional(),
-    onAppRemoved: callback<NonNullable<MfaOptions['onAppRemoved']>>('must be a function').optional(),
+    onFactorsChanged: callback<NonNullable<MfaOptions['onFactorsChanged']>>(
+      'must be a function that saves which factors a user has',
+    ).optional(),
+    recordedFactors: callback<NonNullable<MfaOptions['recordedFactors']>>(
+      'must be a function that returns what onFactorsChanged was given',
+    ).optional(),
     policy: callback<NonNullable<MfaOptions['policy']>>(
       'must be a function that returns "require", "skip" or { graceUntil }',
     ).optional(),

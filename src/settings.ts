@@ -22,22 +22,13 @@ function settingsFrom(options: CompleteOptions, service: HostService | ServiceSe
     ...login,
     ...pages,
     service,
-    keys: keySettings(keys, options.onAppEnrolled !== undefined),
+    keys: keySettings(keys),
   }
 }
 
-/**
- * A host with `onAppEnrolled` keeps its own record, so that its sign-ins do not depend on the service. With keys, which the service
- * keeps, they do, so such a host must ask for them.
- */
-function keySettings(keys: CompleteOptions['keys'], hasOwnRecord: boolean) {
+function keySettings(keys: CompleteOptions['keys']) {
   const options = typeof keys === 'object' ? keys : undefined
-  return {
-    isOn: options !== undefined || (keys === undefined ? !hasOwnRecord : keys === true),
-    /** Whether users may have keys, although they are switched off: a host that never offered any does not name the option. */
-    mayExist: keys !== undefined || !hasOwnRecord,
-    offerPasskeyMs: options?.offerPasskeyMs || undefined,
-  }
+  return { isOn: keys !== false, offerPasskeyMs: options?.offerPasskeyMs || undefined }
 }
 
 /**
@@ -64,11 +55,17 @@ export function readOptions(given: unknown): Settings {
 
 /** What is wrong only in combination. */
 function combinationFaults(given: CompleteOptions): string[] {
-  const { urls, trustedDevices, notices, recovery } = given
+  const { urls, trustedDevices, notices, recovery, recordedFactors, onFactorsChanged } = given
   const { publicUrl, path, pathPrefix } = urls
   return [
     ...(publicUrl && !trustedDevices && !notices.store && !recovery?.store
       ? ['urls.publicUrl adds links to notices, which need a store: give notices.store or trustedDevices']
+      : []),
+    ...(recordedFactors && !onFactorsChanged
+      ? ['recordedFactors reads a record that nothing writes: give onFactorsChanged as well']
+      : []),
+    ...(onFactorsChanged && !recordedFactors
+      ? ['onFactorsChanged writes a record that nothing reads: give recordedFactors, which returns it']
       : []),
     ...(recovery && !publicUrl
       ? ['recovery adds links to notices: give urls.publicUrl, the https address of the app']
@@ -86,13 +83,13 @@ function combinationFaults(given: CompleteOptions): string[] {
 }
 
 /** Users whose factors neither the host nor the service can name would sign in without one (R131). */
-function serviceFaults({ keys, onAppEnrolled }: CompleteOptions, service: Settings['service']): string[] {
+function serviceFaults({ keys, onFactorsChanged }: CompleteOptions, service: Settings['service']): string[] {
   if (tellsFactors(service)) return []
   return [
-    ...(onAppEnrolled
+    ...(onFactorsChanged
       ? []
       : [
-          'onAppEnrolled is missing, and the MFA service cannot tell which users have an authenticator app, so an enrolled app would never be asked for: give onAppEnrolled, and return the app from factors from then on',
+          'onFactorsChanged is missing, and the MFA service cannot tell which users have an authenticator app, so an enrolled app would never be asked for: give onFactorsChanged, and return from recordedFactors what it was given',
         ]),
     ...(keys
       ? [
@@ -182,15 +179,16 @@ function asObject(value: unknown): Record<string, unknown> {
 export function withCheckedCallbacks(settings: Settings): Settings {
   const { logger, preferred, userId, appContact, location, render, trustedDevices, languages, notices } =
     settings
-  const { factors, policy, passkeySignIn, recovery, onAppEnrolled, onAppRemoved, callbackTimeoutMs } =
+  const { factors, recordedFactors, onFactorsChanged, policy, evidence, recovery, callbackTimeoutMs } =
     settings
   return {
     ...settings,
     logger: safeLogger(logger),
     factors: limited('factors', factors, callbackTimeoutMs),
     policy: policy && limited('policy', policy, callbackTimeoutMs),
-    onAppEnrolled: onAppEnrolled && limited('onAppEnrolled', onAppEnrolled, callbackTimeoutMs),
-    onAppRemoved: onAppRemoved && limited('onAppRemoved', onAppRemoved, callbackTimeoutMs),
+    evidence: evidence && limited('login.evidence', evidence, callbackTimeoutMs),
+    recordedFactors: recordedFactors && limited('recordedFactors', recordedFactors, callbackTimeoutMs),
+    onFactorsChanged: onFactorsChanged && limited('onFactorsChanged', onFactorsChanged, callbackTimeoutMs),
     notices: {
       ...notices,
       onCompromise:
@@ -204,7 +202,6 @@ export function withCheckedCallbacks(settings: Settings): Settings {
     preferred: checked('pages.preferred', preferred, isOptionalText, 'the id of a factor or undefined'),
     userId: checked('userId', userId, () => true, 'a string or a number'),
     appContact: checked('appContact', appContact, () => true, 'a contact or undefined'),
-    passkeySignIn: checked('login.passkeySignIn', passkeySignIn, isPossession, '"hwk", "swk" or undefined'),
     location: checked('location', location, isOptionalText, 'text or undefined'),
     render: checked('pages.render', render, isText, 'an HTML document as text'),
     recovery: recovery && {
@@ -281,6 +278,5 @@ function isPromise(answer: unknown): boolean {
 const isText = (answer: unknown) => typeof answer === 'string'
 const isOptionalText = (answer: unknown) => answer === undefined || answer === null || isText(answer)
 const isTextOrNumber = (answer: unknown) => isText(answer) || typeof answer === 'number'
-const isPossession = (answer: unknown) => answer === undefined || answer === 'hwk' || answer === 'swk'
 const isTexts = (answer: unknown) => Array.isArray(answer) && answer.every(isText)
 const isBoolean = (answer: unknown) => typeof answer === 'boolean'

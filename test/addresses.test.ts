@@ -22,6 +22,7 @@ const OTHERS = [
   'expressjs.com',
   'github.com/alphacep/vosk-server',
   'iam.amazonaws.com',
+  'openid.net/specs/',
   'owasp.org',
   'pages.nist.gov',
   'pglite.dev',

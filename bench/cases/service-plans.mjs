@@ -110,9 +110,9 @@ function operations({ mfa, operator, importApp }, store) {
       mfa.verify({ method: 'email', ...request, kind: 'backup', code: 'AAAABBBBCCCCDDDD' }),
     factors: () => mfa.factorsOf(request),
     'delivery-state': () => mfa.deliveryOf({ challenge }),
-    deliveries: () => desk.listDeliveries({ application: 'default', mode: 'live', limit: 20 }),
+    deliveries: () => desk.searchMessages({ application: 'default', mode: 'live', limit: 20 }),
     'deliveries-refused': () =>
-      desk.listDeliveries({ application: 'default', mode: 'live', state: 'refused', limit: 20 }),
+      desk.searchMessages({ application: 'default', mode: 'live', state: 'refused', limit: 20 }),
     audit: () => desk.listAudit({ limit: 20 }),
     'audit-of-application': () => desk.listAudit({ application: 'default', limit: 20 }),
     'user-show': () => desk.showUser(user),

@@ -12,6 +12,20 @@ export function binary(name) {
   return join(BINARIES, name)
 }
 
+/** The command and the arguments that run a program of PostgreSQL, which refuses to run as root. */
+export function asPostgres(name, args) {
+  return process.getuid() === 0
+    ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', binary(name), ...args]]
+    : [binary(name), args]
+}
+
+/** Makes a folder one of the user as whom PostgreSQL runs. */
+export function giveToPostgres(folder) {
+  if (process.getuid() !== 0) return
+  chmodSync(folder, 0o755)
+  execFileSync('chown', ['postgres', folder])
+}
+
 /**
  * A PostgreSQL server of our own with its settings as they come, so that every commit reaches the disk. `more` are other
  * settings (`name=value`); with `keepLog`, `log()` returns what it has logged. Its data are removed when it stops, unless they
@@ -21,18 +35,10 @@ export async function startPostgres({ more = [], keepLog = false, folder: kept }
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'countersign-bench-pg-'))
   mkdirSync(folder, { recursive: true })
   const port = await freePort()
-  const asRoot = process.getuid() === 0
-  const run = (name, args) =>
-    asRoot
-      ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', binary(name), ...args]]
-      : [binary(name), args]
-  if (asRoot) {
-    chmodSync(folder, 0o755)
-    execFileSync('chown', ['postgres', folder])
-  }
+  giveToPostgres(folder)
   const data = join(folder, 'data')
   if (!existsSync(data)) {
-    execFileSync(...run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8']), {
+    execFileSync(...asPostgres('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8']), {
       stdio: 'ignore',
       cwd: '/',
     })
@@ -45,7 +51,7 @@ export async function startPostgres({ more = [], keepLog = false, folder: kept }
     ...more.flatMap((setting) => ['-c', setting]),
   ]
   const logFile = join(folder, 'log')
-  const server = spawn(...run('postgres', ['-D', data, '-p', String(port), ...settings]), {
+  const server = spawn(...asPostgres('postgres', ['-D', data, '-p', String(port), ...settings]), {
     stdio: ['ignore', 'ignore', keepLog ? openSync(logFile, 'a') : 'ignore'],
     cwd: '/',
   })

@@ -27,8 +27,9 @@ export function mfaOptions(
     factors: factorsOf,
     userId: (user) => user.id,
     appContact: (user) => user.email,
-    onAppEnrolled: (user, factor) => users.rememberApp(user.id, factor.user),
-    onAppRemoved: (user) => users.endFactors(user.id, ['app']),
+    // With them, a user without a second factor can sign in while the service is down.
+    onFactorsChanged: (user, factors) => users.recordFactors(user.id, factors),
+    recordedFactors: (user) => user.kept,
     keys: keysOf(config, service),
     onEvent: ({ at, ...event }) => console.info(new Date(at).toISOString(), 'mfa', JSON.stringify(event)),
     appName: 'Vault',
@@ -100,16 +101,12 @@ function inDatabase(db: Pick<Database, 'query'>): StoreConfig {
   return { postgres: { pool: { query: ({ text, values }) => db.query(text, values) } } }
 }
 
-/** The second factors of a user, from Vault's own table. */
-export function factorsOf({ appUser, methods, email, phone }: VaultUser): FactorInput[] {
-  const app: FactorInput[] = appUser === null ? [] : [{ method: 'app', user: appUser }]
-  return [
-    ...app,
-    ...methods.map((method): FactorInput => {
-      if (method === 'email') return { method, email }
-      if (phone === null) throw new Error(`The user has the factor ${method} but no phone number.`)
-      const manageUrl = '/phone'
-      return method === 'dual' ? { method, email, phone, manageUrl } : { method, phone, manageUrl }
-    }),
-  ]
+/** The contacts of a user that receive codes, from Vault's own table. Apps and keys are kept by the service. */
+export function factorsOf({ methods, email, phone }: VaultUser): FactorInput[] {
+  return methods.map((method): FactorInput => {
+    if (method === 'email') return { method, email }
+    if (phone === null) throw new Error(`The user has the factor ${method} but no phone number.`)
+    const manageUrl = '/phone'
+    return method === 'dual' ? { method, email, phone, manageUrl } : { method, phone, manageUrl }
+  })
 }

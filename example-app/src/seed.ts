@@ -34,11 +34,12 @@ export async function seed(context: SeedContext): Promise<string[]> {
       await addHistory(ledger, added, seedUser)
       done.push(`${seedUser.username} was added`)
     }
-    if (user && user.appUser === null && seedUser.appSecret) {
+    if (user && !user.kept.app && seedUser.appSecret) {
       missing.push({ user, documented: seedUser.appSecret })
     }
     // Only into the development inbox, since the email addresses do not exist.
-    if (added && seedUser.backupCodes && service?.inbox) done.push(await sendBackupCodes(service, added))
+    if (added && seedUser.backupCodes && service?.inbox)
+      done.push(await sendBackupCodes(users, service, added))
   }
   return [...done, ...(await enrollApps(context, missing))]
 }
@@ -81,7 +82,7 @@ async function enrollApp(
 ): Promise<string> {
   if (service) {
     await service.importApp({ ...identityOf(user), secret: documented })
-    await users.rememberApp(user.id, user.email)
+    await users.recordFactors(user.id, { app: true })
     return `${user.username} has an authenticator app`
   }
   const secret = external && (await enrollSeedApp(external.mfa, identityOf(user), documented))
@@ -89,15 +90,15 @@ async function enrollApp(
     return `no authenticator app yet for ${user.username}: sign in and set it up at /mfa/enroll-app`
   }
   if (secret !== documented) await external?.secrets.save(user.username, secret)
-  await users.rememberApp(user.id, user.email)
+  await users.recordFactors(user.id, { app: true })
   return `${user.username} has an authenticator app with the secret ${secret}`
 }
 
-async function sendBackupCodes({ mfa }: CountersignService, user: VaultUser): Promise<string> {
+async function sendBackupCodes(users: Users, { mfa }: CountersignService, user: VaultUser): Promise<string> {
   const answer = await mfa.sendBackupCodes({ ...identityOf(user), method: 'email' })
-  return answer.outcome === 'refused'
-    ? `${user.username} has no backup codes: ${answer.refusal.reason}`
-    : `${user.username} received backup codes by email`
+  if (answer.outcome === 'refused') return `${user.username} has no backup codes: ${answer.refusal.reason}`
+  await users.recordFactors(user.id, { backupCodes: true })
+  return `${user.username} received backup codes by email`
 }
 
 /** How the service identifies a user: by email address, and by the same account name that the plugin uses. */

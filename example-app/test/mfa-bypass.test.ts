@@ -26,4 +26,4 @@ it('Vault has no MFA bypass (R01, R02)', async () => {
   )
   expect(skipped.every(({ method }) => method === 'POST')).toBe(true)
   await vault.close()
-}, 60_000)
+})

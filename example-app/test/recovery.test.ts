@@ -50,7 +50,7 @@ describe('Vault (R94, R95)', () => {
     expect(body.next).toBe('/mfa/recover')
     await later.post('/mfa/recover/complete').send({}).expect(200)
     expect(await vault.context.users.findByName('alice')).toMatchObject({
-      appUser: null,
+      kept: { app: false },
       methods: ['sms', 'email'],
     })
     await browser.get('/vault').expect(401)
@@ -69,7 +69,7 @@ describe('Vault (R94, R95)', () => {
       approvedBy: 'otto',
       reason: 'Lost phone',
     })
-    expect(await vault.context.users.findByName('bob')).toMatchObject({ methods: [], appUser: null })
+    expect(await vault.context.users.findByName('bob')).toMatchObject({ methods: [], kept: { app: false } })
     clock.move(SECOND)
     const browser = await logIn(vault.browser(), 'bob')
     await browser.get('/vault').expect(401)

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { mfaClient } from 'countersign'
 import { ServiceError } from 'countersign/protocol'
@@ -9,6 +10,7 @@ import { appCode } from '../src/app-code.js'
 import type { ExternalService } from '../src/enroll-seed-app.js'
 import { seed } from '../src/seed.js'
 import { seedAppCode } from '../src/seed-apps.js'
+import { SEED_USERS } from '../src/seed-users.js'
 import { appSecretsIn } from '../src/store/app-secrets.js'
 import { openTestVault, signIn, type TestVault } from './kit.js'
 
@@ -17,6 +19,16 @@ beforeAll(async () => {
   vault = await openTestVault()
 })
 afterAll(() => vault.close())
+
+describe('the table of users in the README', () => {
+  it('has the users that are seeded, with their passwords, factors and secrets', () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+    const rows = SEED_USERS.map(({ username, password, shows, appSecret }) => {
+      return `| ${username} | \`${password}\` | ${shows} | ${appSecret ? `\`${appSecret}\`` : '–'} |`
+    })
+    expect(readme).toContain(`|---|---|---|---|\n${rows.join('\n')}\n\n`)
+  })
+})
 
 describe('seeding', () => {
   it('changes nothing the second time', async () => {

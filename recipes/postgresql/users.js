@@ -11,7 +11,7 @@ export async function createTables() {
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       username text NOT NULL UNIQUE,
       email text NOT NULL UNIQUE,
-      has_app boolean NOT NULL DEFAULT false,
+      recorded_factors jsonb,
       password_version integer NOT NULL DEFAULT 1,
       salt bytea NOT NULL,
       hash bytea NOT NULL
@@ -23,7 +23,8 @@ export async function createTables() {
   )
 }
 
-const COLUMNS = 'id, username, email, has_app AS "hasApp", password_version AS "passwordVersion"'
+const COLUMNS =
+  'id, username, email, recorded_factors AS "recordedFactors", password_version AS "passwordVersion"'
 
 export async function findById(id) {
   const { rows } = await pool.query(`SELECT ${COLUMNS} FROM app_user WHERE id = $1`, [id])
@@ -41,7 +42,7 @@ export async function findByPassword(username, password) {
   return timingSafeEqual(await hashOf(password, salt), hash) ? user : undefined
 }
 
-/** Records that the user has an authenticator app, so that it is asked for. */
-export async function rememberApp({ id }) {
-  await pool.query('UPDATE app_user SET has_app = true WHERE id = $1', [id])
+/** Saves which factors the MFA service keeps for the user. */
+export async function recordFactors({ id }, factors) {
+  await pool.query('UPDATE app_user SET recorded_factors = $2 WHERE id = $1', [id, factors])
 }

@@ -126,7 +126,7 @@ CREATE INDEX app_secret_pending_key ON app_secret (split_part(pending, '.', 2));
 -- To count the weak secrets of an application. Few have any.
 CREATE INDEX app_secret_weak ON app_secret (application) WHERE weak;
 
--- New backup codes wait beside the active set until their messages were handed over: exactly one set is active. `waiting_letters`
+-- New backup codes wait beside the active set until their messages were handed over: exactly one set is active. `waiting_messages`
 -- are the ids of these messages.
 CREATE TABLE backup_set (
   application text NOT NULL,
@@ -137,7 +137,7 @@ CREATE TABLE backup_set (
   waiting_contact text,
   waiting_salt text,
   waiting_since bigint,
-  waiting_letters text[],
+  waiting_messages text[],
   PRIMARY KEY (application, account)
 );
 -- To settle sets whose messages were delivered or given up.
@@ -290,7 +290,7 @@ CREATE TABLE outbox (
   carrier_id text,
   fault text,
   updated_at bigint NOT NULL DEFAULT 0,
-  account text,
+  account text NOT NULL,
   slot smallint NOT NULL,
   report text,
   country text,
@@ -300,7 +300,7 @@ CREATE TABLE outbox (
 ) PARTITION BY LIST (slot);
 CREATE INDEX outbox_queued ON outbox (due_at) WHERE state = 'queued';
 CREATE INDEX outbox_of_challenge ON outbox (application, challenge) WHERE challenge IS NOT NULL;
-CREATE INDEX outbox_of_account ON outbox (application, account) WHERE account IS NOT NULL;
+CREATE INDEX outbox_of_account ON outbox (application, account);
 CREATE INDEX outbox_of_recipient ON outbox (application, recipient) WHERE recipient IS NOT NULL;
 -- To list the latest messages of an application, and those that are not sent.
 CREATE INDEX outbox_listed ON outbox (application, created_at);
@@ -515,10 +515,11 @@ CREATE TABLE console_session (
 );
 CREATE INDEX console_session_expiry ON console_session (expires_at);
 
--- Passwords and codes that were tried at the console, by account and network.
+-- Passwords that were tried at the console, by account and network, and what the plugin counts for operators, as it writes it.
 CREATE TABLE console_counter (
   key text PRIMARY KEY,
-  count integer NOT NULL,
+  count integer NOT NULL DEFAULT 0,
+  limits text,
   ends_at bigint NOT NULL
 );
 CREATE INDEX console_counter_expiry ON console_counter (ends_at);

@@ -9,7 +9,7 @@ import {
 import { displayName } from './applications/setting-text.js'
 import { noticesRule, originRule } from './applications/settings.js'
 import { parseDelivery } from './carriers/delivery-option.js'
-import type { Routes } from './carriers/route.js'
+import { type Routes, usesInbox } from './carriers/route.js'
 import { ConfigurationError } from './configuration-error.js'
 import { consoleFaults, consoleRule } from './console-option.js'
 import { isCountry } from './contacts/phone.js'
@@ -20,8 +20,7 @@ import { isProduction, productionFaults } from './production.js'
 import { sendgridKey } from './receipts/sendgrid.js'
 import { snsHost } from './receipts/ses.js'
 import { parseHost } from './safe-fetch/public-agent.js'
-import { parseEngine } from './transcription/engines/engine-option.js'
-import { parseLiveEngine } from './transcription/live/live-option.js'
+import { parseEngine, parseLiveEngine } from './transcription/open-transcription.js'
 
 const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
 
@@ -261,7 +260,7 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
     ? parseDelivery(given.data)
     : { routes: {}, faults: [] }
   faults.push(...deliveryFaults)
-  if (isProduction() && Object.values(routes).some((list) => list.some((route) => route.by === 'inbox'))) {
+  if (isProduction() && usesInbox(routes)) {
     faults.push(
       'delivery by inbox makes every code readable with an API key: in production use smtp, twilio or a webhook.',
     )

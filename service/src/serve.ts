@@ -13,6 +13,8 @@ import { isProduction } from './production.js'
 import { type CountersignService, createService } from './service.js'
 
 const FINISH_WITHIN_MS = 10_000
+/** Requests in progress, then messages that are being handed over, and the database that must record them. */
+const SHUTDOWN_MS = 2 * FINISH_WITHIN_MS + 5_000
 
 /** Writes to standard error, for the operator; standard output is the log. */
 function print(sentence: string): void {
@@ -57,7 +59,7 @@ export async function serve(): Promise<void> {
     throw error
   }
   const { address, port: boundPort } = server.address() as AddressInfo
-  const { version, store, carriers } = service.info
+  const { version, store, carriers, transcriber } = service.info
   logger({
     level: 'info',
     event: 'service.started',
@@ -65,6 +67,7 @@ export async function serve(): Promise<void> {
     address: `${address}:${boundPort}`,
     store,
     carriers,
+    transcriber,
   })
   print(`The MFA service listens on ${listeningOn(host, boundPort)}`)
   if (isShared) print('The console is at /console.')
@@ -89,7 +92,7 @@ export async function serve(): Promise<void> {
     stopping = true
     const times = { drainMs, finishWithinMs: FINISH_WITHIN_MS }
     // Ends the process even if something hangs.
-    setTimeout(() => process.exit(1), drainMs + 2 * FINISH_WITHIN_MS).unref()
+    setTimeout(() => process.exit(1), drainMs + SHUTDOWN_MS).unref()
     const whole = {
       drain: () => service.drain(),
       closeStreams: () => service.closeStreams(),

@@ -10,7 +10,7 @@ import { relyingPartyOf } from './applications/key-settings.js'
 import type { ApplicationDefaults } from './applications/settings.js'
 import { buildCarriers } from './carriers/build-carriers.js'
 import { type InboxMessage, storedInbox } from './carriers/inbox.js'
-import { describeRoutes } from './carriers/route.js'
+import { describeRoutes, usesInbox } from './carriers/route.js'
 import { ownWebhooks } from './carriers/webhook.js'
 import type { ConsoleParts } from './console/parts.js'
 import { storedOutbox } from './delivery/outbox.js'
@@ -20,6 +20,7 @@ import { type FlowContext, requestsUnderWay } from './flows/context.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './flows/in-process-service.js'
 import { phoneTraffic } from './flows/phone-traffic.js'
 import { httpApi } from './http/api.js'
+import { observeRequests } from './http/observe-requests.js'
 import { attachStreams, streamAcceptor } from './http/streams/accept-stream.js'
 import { idempotentRequests } from './idempotency/idempotent-requests.js'
 import { combinedLogger, describeError, warningsOnly } from './log/logger.js'
@@ -44,11 +45,13 @@ import { openLiveTranscription, openTranscription } from './transcription/open-t
 
 /** A running service. */
 export interface CountersignService {
-  /** What runs: the release, the kind of database, and the carriers of each channel such as `email=smtp, sms=twilio`. */
+  /** What runs: the release, the kind of database, the carriers of each channel such as `email=smtp, sms=twilio`, and the engine. */
   readonly info: {
     readonly version: string
     readonly store: Store['name']
     readonly carriers: string
+    /** The engine that transcribes recordings; `none` without one, or without ffmpeg. */
+    readonly transcriber: string
   }
   /** The service without HTTP, for the application `default`. Pass it to Countersign's option `service`. */
   readonly mfa: CompleteMfaService & TranscriptionService
@@ -160,15 +163,15 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     phoneTraffic: traffic,
     underWay: requestsUnderWay(settings.requestsPerAccount),
   }
-  const usesInbox = Object.values(settings.routes).some((list) => list.some((route) => route.by === 'inbox'))
+  const hasInbox = usesInbox(settings.routes)
   const findDefault = () => applications.byName(DEFAULT_APPLICATION)
-  const idempotent = idempotentRequests(store, keys)
+  const idempotent = idempotentRequests(store, keys, settings.requestTimeout)
   let stopping = false
   const isStopping = () => stopping
   const api = httpApi({
     context,
     findApplication: applications.byKey,
-    inboxes: { test: inbox, live: usesInbox ? inbox : undefined },
+    inboxes: { test: inbox, live: hasInbox ? inbox : undefined },
     idempotent,
     metrics,
     metricsKey: settings.metricsKey,
@@ -187,18 +190,23 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   }
   const actAs = (name: string) => operator(store, name, operatorParts)
   const fourEyes = settings.console?.fourEyes ?? false
-  const info = { version: ownVersion(), store: store.name, carriers: describeRoutes(settings.routes) }
+  const info = {
+    version: ownVersion(),
+    store: store.name,
+    carriers: describeRoutes(settings.routes),
+    transcriber: transcription.engine,
+  }
   const operators = consoleApplication(settings.console?.url)
   const consolePages =
     settings.console &&
     (await openConsole({
       ...{ store, keys, log, info, fourEyes },
       operator: (name) => operator(store, name, { ...operatorParts, fourEyes }),
-      observe: metrics.observeRequest,
+      observeRequests: observeRequests(log, metrics.observeRequest),
       mfa: inProcessService(context, async () => operators),
       trustedProxies: settings.console.trustedProxies,
       url: settings.console.url,
-      usesInbox,
+      usesInbox: hasInbox,
       publicUrl: settings.publicUrl ?? settings.console.url,
       doctor: {
         hasOptionKey: settings.apiKey !== undefined,
@@ -231,7 +239,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     ...(consolePages && { console: consolePages }),
     attach: (server, mountPath) => attachStreams(server, acceptStream, mountPath),
     closeStreams: live.close,
-    ...(usesInbox && { inbox: { messages: (filter) => inbox.messages(DEFAULT_APPLICATION, filter) } }),
+    ...(hasInbox && { inbox: { messages: (filter) => inbox.messages(DEFAULT_APPLICATION, filter) } }),
     importApp: appImporter(context, findDefault),
     operator: actAs,
     drain() {
@@ -239,11 +247,13 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     },
     async close() {
       stopping = true
+      // First and beside the others, so that as much time as possible is left to record what was sent.
+      const delivered = outbox.close()
       await maintenance.stop()
       live.close()
       await jobs.close()
       await transcription.close()
-      await outbox.close()
+      await delivered
       await events.close()
       await carriers.close()
       await traffic.close()

@@ -13,7 +13,7 @@ export function apiOver(context: FlowContext, application: Application, more: Pa
     context,
     findApplication: async (key) => (key === API_KEY ? application : undefined),
     inboxes: { test: storedInbox(context.store, context.keys), live: undefined },
-    idempotent: idempotentRequests(context.store, context.keys),
+    idempotent: idempotentRequests(context.store, context.keys, 8_000),
     metrics: serviceMetrics('0.0.0'),
     metricsKey: undefined,
     metricsWithoutKey: true,

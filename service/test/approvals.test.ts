@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { deleteExpired } from '../src/maintenance/retention.js'
+import type { NewOperatorApproval } from '../src/operator/approvals.js'
 import { operator } from '../src/operator/operator.js'
-import type { NewOperatorApproval } from '../src/operator/operator-approvals.js'
 import type { Role } from '../src/operator/rights.js'
 import { keysFrom } from '../src/secrets/keys.js'
 import type { Store } from '../src/store/store.js'

@@ -1,16 +1,33 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { type CountersignService, createService } from '@countersign/service'
+import { KEY_VERBS } from 'countersign/protocol'
+import supertest from 'supertest'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { parse } from 'yaml'
+import { softwareAuthenticator } from '../../src/testing/index.js'
 import { fileOf, missing } from '../../test/kit/debian-packages.js'
-import { freePort } from '../../test/kit/loopback.js'
+import { everyCase } from '../../test/kit/every-case.js'
+import { freePort, listenOnLoopback } from '../../test/kit/loopback.js'
+import { PATIENCE_MS } from '../../test/kit/patience.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { readEnvironment } from '../src/environment.js'
-import { createService } from '../src/service.js'
-import { API_KEY, listen, SECRET } from './kit.js'
+import { apiDocument, entriesOf } from '../src/http/openapi/document.js'
+import { apiServer, withConsole } from '../src/http/server.js'
+import { limitText } from '../src/limits.js'
+import { enrollApp, PASSWORD, post, read as readPage, typePassword } from './console/kit.js'
+import { type MailServer, mailServer } from './delivery/mail-server.js'
+import { API_KEY, eventually, freshEmail, SECRET } from './kit.js'
+import { startPostgres } from './postgres.js'
+import { startListening } from './processes.js'
+import { ffmpeg } from './recordings.js'
+import { KEY_PAGE, RELYING_PARTY } from './software-key.js'
 
 const read = (name: string) => readFileSync(new URL(`../deploy/${name}`, import.meta.url), 'utf8')
 const SYSTEMD = '/usr/bin/systemd-analyze'
@@ -18,22 +35,63 @@ const SYSTEMD = '/usr/bin/systemd-analyze'
 const { path: folder, remove } = temporaryFolder()
 afterAll(remove)
 
-let service: Awaited<ReturnType<typeof createService>>
-let server: Awaited<ReturnType<typeof listen>>
+let service: CountersignService
+let server: { readonly url: string; close(): Promise<void> }
+let engine: Awaited<ReturnType<typeof liveEngine>>
 beforeAll(async () => {
+  engine = await liveEngine()
   service = await createService({
     dataDir: 'memory://',
     secret: SECRET,
     apiKey: API_KEY,
     delivery: 'inbox',
+    relyingParty: RELYING_PARTY,
+    transcriber: 'command:echo spoken in {file}',
+    liveTranscriber: `vosk+${engine.url}`,
+    console: { trustedProxies: ['loopback'], url: 'https://mfa.example' },
     logger: () => {},
   })
-  server = await listen(service.api)
+  if (!service.console) throw new Error('The service has no console.')
+  const listening = apiServer(withConsole(service.api, service.console))
+  service.attach(listening)
+  const port = await listenOnLoopback(listening)
+  server = {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        listening.close(() => resolve())
+        listening.closeAllConnections()
+      }),
+  }
 })
 afterAll(async () => {
+  service.closeStreams()
   await server.close()
   await service.close()
+  await engine.close()
 })
+
+/** An engine that hears the same words in every stream. */
+async function liveEngine() {
+  const sockets = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  await once(sockets, 'listening')
+  sockets.on('connection', (socket) => {
+    socket.on('message', (data, isBinary) => {
+      if (isBinary || !String(data).includes('eof')) return
+      socket.send(JSON.stringify({ text: 'go forward' }))
+      socket.close()
+    })
+  })
+  const { port } = sockets.address() as AddressInfo
+  return {
+    url: `ws://127.0.0.1:${port}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        for (const client of sockets.clients) client.terminate()
+        sockets.close(() => resolve())
+      }),
+  }
+}
 
 describe('the unit for systemd', () => {
   const unit = read('countersign.service')
@@ -42,7 +100,7 @@ describe('the unit for systemd', () => {
     expect(unit).toContain('\nExecStart=/opt/countersign/node_modules/.bin/countersign-service serve\n')
     const [, drain = ''] = /SERVICE_DRAIN_DURATION=(\d+)/.exec(unit) ?? []
     const [, stop = ''] = /\nTimeoutStopSec=(\d+)\n/.exec(unit) ?? []
-    expect(Number(stop)).toBeGreaterThanOrEqual(Number(drain) + 20)
+    expect(Number(stop)).toBeGreaterThanOrEqual(Number(drain) + 25)
     for (const line of ['Restart=always', 'DynamicUser=yes', 'ProtectSystem=strict'])
       expect(unit).toContain(`\n${line}\n`)
   })
@@ -76,7 +134,19 @@ describe('the container file', () => {
 
   test('runs as a user without privileges, and hands signals to the service', () => {
     expect(instructions.map(({ name }) => name)).toEqual([
-      ...['FROM', 'ENV', 'WORKDIR', 'COPY', 'RUN', 'USER', 'EXPOSE', 'HEALTHCHECK', 'ENTRYPOINT', 'CMD'],
+      ...[
+        'FROM',
+        'ENV',
+        'RUN',
+        'WORKDIR',
+        'COPY',
+        'RUN',
+        'USER',
+        'EXPOSE',
+        'HEALTHCHECK',
+        'ENTRYPOINT',
+        'CMD',
+      ],
     ])
     expect(instruction('USER')).toBe('node')
     expect(JSON.parse(instruction('ENTRYPOINT'))).toEqual([
@@ -84,6 +154,11 @@ describe('the container file', () => {
     ])
     expect(JSON.parse(instruction('CMD'))).toEqual(['serve'])
     expect(env.SERVICE_PORT).toBe(instruction('EXPOSE'))
+  })
+
+  test('has what decodes recordings, and says that it has no engine', () => {
+    expect(instruction('RUN')).toContain(' ffmpeg ')
+    expect(read('Containerfile')).toContain('SERVICE_TRANSCRIBER')
   })
 
   test('sets variables that the service understands', () => {
@@ -135,7 +210,7 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
     nginx = spawn(fileOf('nginx-light') ?? 'nginx', ['-c', join(folder, 'nginx.conf'), '-p', folder], {
       stdio: 'ignore',
     })
-    await vi.waitFor(() => call('/v1/service'), { timeout: 20_000, interval: 20 })
+    await vi.waitFor(() => call('/v1/service'), { timeout: PATIENCE_MS, interval: 20 })
   })
   afterAll(async () => {
     if (!nginx) return
@@ -144,25 +219,54 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
     await gone
   })
 
-  const ca = () => readFileSync(join(folder, 'fullchain.pem'))
+  /** What the proxy answers; `isOurs` says whether the answer came from the service. */
   function call(
     path: string,
-    { body = '', headers = {} }: { body?: string; headers?: Record<string, string> } = {},
+    {
+      method,
+      body = '',
+      headers = {},
+    }: { method?: string; body?: string | Buffer; headers?: Record<string, string> } = {},
   ) {
-    return new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
-      const method = body ? 'POST' : 'GET'
-      const options = { host: '127.0.0.1', port, path, method, ca: ca(), servername: 'mfa.example', headers }
-      const sent = request(options, (response) => {
-        let text = ''
-        response.on('data', (chunk) => {
-          text += chunk
+    return new Promise<{ readonly status: number; readonly text: string; readonly isOurs: boolean }>(
+      (resolve, reject) => {
+        const options = {
+          ...{ host: '127.0.0.1', port, path, headers, method: method ?? (body.length > 0 ? 'POST' : 'GET') },
+          ...{ ca: readFileSync(join(folder, 'fullchain.pem')), servername: 'mfa.example' },
+        }
+        const sent = request(options, (response) => {
+          let text = ''
+          response.on('data', (chunk) => {
+            text += chunk
+          })
+          const isOurs = response.headers['countersign-api'] !== undefined
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, text, isOurs }))
         })
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
-      })
-      sent.on('error', reject).end(body)
-    })
+        sent.on('error', reject).end(body)
+      },
+    )
   }
-  const form = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/x-www-form-urlencoded' }
+  const authorization = `Bearer ${API_KEY}`
+  const form = { authorization, 'content-type': 'application/x-www-form-urlencoded' }
+  const json = { authorization, 'content-type': 'application/json' }
+  const upload = (path: string, recording: Buffer, headers: Record<string, string> = {}) =>
+    call(path, {
+      headers: { authorization, 'content-type': 'multipart/form-data; boundary=b', ...headers },
+      body: Buffer.concat([
+        Buffer.from(
+          '--b\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\nContent-Type: audio/wav\r\n\r\n',
+        ),
+        recording,
+        Buffer.from('\r\n--b--\r\n'),
+      ]),
+    })
+  const codeOf = ({ text }: { readonly text: string }) => JSON.parse(text).code
+
+  test('is accepted by nginx', () => {
+    execFileSync(fileOf('nginx-light') ?? 'nginx', ['-t', '-c', join(folder, 'nginx.conf'), '-p', folder], {
+      stdio: 'pipe',
+    })
+  })
 
   test('reaches the process that is up, for every request', async () => {
     for (let i = 0; i < 4; i++) {
@@ -173,23 +277,255 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
       body: 'User=a@example.com&Type=EMAIL&Code=1',
       headers: form,
     })
-    expect([wrong.status, JSON.parse(wrong.text).code]).toEqual([401, 'invalid_code'])
+    expect([wrong.status, codeOf(wrong)]).toEqual([401, 'invalid_code'])
   })
 
-  test('shows metrics, probes and documents to nobody, and refuses large bodies', async () => {
-    for (const path of ['/metrics', '/healthz', '/readyz', '/docs', '/openapi.json', '/']) {
-      expect([path, (await call(path)).status]).toEqual([path, 404])
+  test('passes every documented call on, and its largest body', async () => {
+    const paths = entriesOf(apiDocument().paths).filter(([path]) => path.startsWith('/v1/'))
+    expect(paths.length).toBeGreaterThan(20)
+    for (const [path, item] of paths) {
+      for (const [method] of entriesOf(item)) {
+        const address = path.replace('{provider}', 'ses').replace(/\{\w+\}/g, 'unknown')
+        const isPost = method === 'post'
+        const answer = await call(address, {
+          method: method.toUpperCase(),
+          headers: json,
+          // What the service refuses as too large, it must refuse itself.
+          ...(isPost && { body: JSON.stringify({ User: 'x'.repeat(600_000) }) }),
+        })
+        expect([path, method, answer.isOurs]).toEqual([path, method, true])
+        if (isPost) expect([400, 404, 413, 415]).toContain(answer.status)
+      }
+    }
+    for (const { path, maxBytes = 4_096 } of Object.values<{ path: string; maxBytes?: number }>(KEY_VERBS)) {
+      if (path.includes('relying-party')) continue
+      const body = JSON.stringify({ User: 'ann@example.com', Name: 'x'.repeat(maxBytes - 50) })
+      const answer = await call(path, { headers: json, body })
+      expect([path, answer.isOurs, answer.status === 413]).toEqual([path, true, false])
+      const larger = await call(path, { headers: json, body: body.padEnd(maxBytes + 1) })
+      expect([path, larger.status, codeOf(larger)]).toEqual([path, 413, 'body_too_large'])
+    }
+  })
+
+  test('registers a key, and accepts it', async () => {
+    const device = softwareAuthenticator()
+    const ask = async (path: string, parameters: object) => {
+      const body = JSON.stringify({ User: 'kim@example.com', Type: 'PASSKEY', ...parameters })
+      const answer = await call(`/v1/mfa/keys/${path}`, { headers: json, body })
+      expect([path, answer.status]).toEqual([path, 200])
+      return JSON.parse(answer.text)
+    }
+    const { options: creation } = await ask('registration/options', {})
+    await ask('registration/verify', { Response: device.create(creation, KEY_PAGE) })
+    const { options } = await ask('authentication/options', {})
+    const shown = await ask('authentication/verify', { Response: device.get(options, KEY_PAGE) })
+    expect(shown).toMatchObject({ valid: true, user_verified: true })
+  })
+
+  test.skipIf(missing('ffmpeg'))('transcribes uploads of every size that the service accepts', async () => {
+    const recording = async (seconds: number) => {
+      const path = join(folder, `${seconds}.wav`)
+      await ffmpeg('-f', 'lavfi', '-i', `sine=duration=${seconds}:sample_rate=48000`, path)
+      return readFileSync(path)
+    }
+    const short = await upload('/v1/transcribe', await recording(2))
+    expect([short.status, JSON.parse(short.text).text]).toEqual([200, expect.stringContaining('spoken in')])
+    const long = await recording(250)
+    expect(long.length).toBeGreaterThan(23_000_000)
+    expect(JSON.parse((await upload('/v1/transcribe', long)).text).text).toContain('spoken in')
+    const tooLarge = await upload('/v1/transcribe', await recording(300))
+    expect([tooLarge.status, codeOf(tooLarge)]).toEqual([413, 'file_too_large'])
+    const progress = await upload('/v1/transcribe', await recording(2), { accept: 'text/event-stream' })
+    expect(progress.text).toMatch(/event: progress[\s\S]*event: result/)
+
+    const job = await upload('/v1/transcribe/jobs', await recording(2))
+    expect(job.status).toBe(202)
+    const { id } = JSON.parse(job.text)
+    await eventually(async () => {
+      const { text } = await call(`/v1/transcribe/jobs/${id}`, { headers: { authorization } })
+      expect(JSON.parse(text)).toMatchObject({ state: 'done', result: { text: expect.any(String) } })
+    })
+    expect(
+      await call(`/v1/transcribe/jobs/${id}`, { method: 'DELETE', headers: { authorization } }),
+    ).toMatchObject({
+      status: 204,
+    })
+  })
+
+  test('passes a stream on, with a ticket', async () => {
+    const { text } = await call('/v1/transcribe/tickets', { headers: json, body: '{}' })
+    const { ticket } = JSON.parse(text)
+    const address = `wss://127.0.0.1:${port}/v1/transcribe/stream?ticket=${ticket}`
+    const socket = new WebSocket(address, ['transcribe.v1'], { rejectUnauthorized: false })
+    const messages: { type: string; text?: string }[] = []
+    socket.on('message', (data) => {
+      const message = JSON.parse(String(data))
+      messages.push(message)
+      if (message.type !== 'ready') return
+      socket.send(Buffer.alloc(32_000))
+      socket.send(JSON.stringify({ type: 'end' }))
+    })
+    const [code] = await once(socket, 'close')
+    expect(code).toBe(1000)
+    expect(messages).toContainEqual(expect.objectContaining({ type: 'final', text: 'go forward' }))
+  })
+
+  test('shows the console to private networks, with sign-in and pages', async () => {
+    const email = 'ops@example.com'
+    const { token } = await service.operator('system').inviteOperator({ email, role: 'admin' })
+    const browser = supertest.agent(`https://127.0.0.1:${port}`).disableTLSCerts()
+    browser.set('Sec-Fetch-Site', 'same-origin').set('Accept', 'text/html')
+    await post(browser, `/console/invitation/${token}`, { password: PASSWORD, again: PASSWORD }).expect(200)
+    const signedIn = await typePassword(browser, email).expect(303)
+    expect(String(signedIn.headers['set-cookie'])).toContain('Secure')
+    await enrollApp(browser)
+    expect(await readPage(browser, '/console')).toContain('Carriers')
+    await browser.get('/console/assets/console.css').expect(200)
+    expect(read('nginx.conf')).toMatch(/location ~ \^\/console[^{]+\{[^}]*deny all;/)
+  })
+
+  test('shows metrics, probes and documents to nobody', async () => {
+    for (const path of [
+      '/metrics',
+      '/healthz',
+      '/readyz',
+      '/docs',
+      '/openapi.json',
+      '/',
+      '/consoles',
+      '/problemsolver',
+    ]) {
+      const { status, isOurs } = await call(path)
+      expect([path, status, isOurs]).toEqual([path, 404, false])
     }
     expect((await call('/problems/invalid_code')).status).toBe(200)
-    expect((await call('/v1/mfa', { body: 'x'.repeat(9_000), headers: form })).status).toBe(413)
-    const recording = await call('/v1/transcribe', { body: 'x'.repeat(9_000), headers: form })
-    expect(recording.text).toContain('/problems/')
   })
+
+  test('waits longer than any request may take', () => {
+    const [, seconds] = /proxy_read_timeout (\d+)s;/.exec(read('nginx.conf')) ?? []
+    const [, longest] = /to (\d+)s/.exec(limitText('requestTimeout')?.allowed ?? '') ?? []
+    expect(Number(seconds)).toBeGreaterThan(Number(longest))
+  })
+})
+
+interface ComposedService {
+  readonly environment?: Record<string, string>
+  readonly ports?: string[]
+  readonly depends_on?: object
+}
+
+describe('the compose file', () => {
+  const { services } = parse(read('compose.yml')) as {
+    services: Record<string, ComposedService>
+  }
+  const { environment = {}, ports = [], ...more }: ComposedService = services.service ?? {}
+
+  test('starts the service, PostgreSQL and a mail catcher, and names each as the service does', () => {
+    expect(Object.keys(services)).toEqual(['service', 'postgres', 'mail'])
+    expect(Object.keys(more.depends_on ?? {})).toEqual(['postgres', 'mail'])
+    expect(new URL(environment.DATABASE_URL ?? '').hostname).toBe('postgres')
+    expect(environment.SERVICE_DELIVERY).toContain('//mail:1025?')
+    const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = services.postgres?.environment ?? {}
+    expect(environment.DATABASE_URL).toBe(
+      `postgresql://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`,
+    )
+    expect(more).toMatchObject({ build: { dockerfile: 'Containerfile' }, stop_grace_period: '35s' })
+    const [, exposed] = /^EXPOSE (\d+)$/m.exec(read('Containerfile')) ?? []
+    expect(ports).toEqual([`127.0.0.1:${exposed}:${exposed}`])
+    for (const { ports = [] } of Object.values(services))
+      for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/)
+  })
+})
+
+/** The variables of each file, and what an operator adds to them. */
+const unitVariables = (text: string) =>
+  Object.fromEntries(
+    (/^Environment=(.*)$/m.exec(text)?.[1] ?? '')
+      .split(' ')
+      .map((pair) => pair.split('=') as [string, string]),
+  )
+const imageVariables = (text: string) =>
+  Object.fromEntries(
+    (/^ENV (.*)$/m.exec(text)?.[1] ?? '').split(' ').map((pair) => pair.split('=') as [string, string]),
+  )
+
+describe.skipIf(missing('postgresql'))('the service with the variables of a shipped file', () => {
+  let postgres: Awaited<ReturnType<typeof startPostgres>>
+  let mails: MailServer
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    mails = await mailServer()
+  })
+  afterAll(async () => {
+    await postgres.stop()
+    await mails.close()
+  })
+
+  test('starts, says which engine it has, sends a code, and ends within its time', () =>
+    everyCase(
+      [
+        ['countersign.service', unitVariables(read('countersign.service'))],
+        ['Containerfile', imageVariables(read('Containerfile'))],
+        ['compose.yml', composeVariables()],
+      ] as const,
+      async ([, variables]) => {
+        const running = await startListening({
+          SERVICE_SECRET: SECRET,
+          SERVICE_API_KEY: API_KEY,
+          ...variables,
+          SERVICE_DELIVERY: delivery(variables),
+          DATABASE_URL: postgres.url,
+          SERVICE_PORT: '0',
+          SERVICE_DRAIN_DURATION: '0s',
+        })
+        try {
+          await eventually(() => expect(running.log()).toContain('\n'))
+          const [first = ''] = running.log().split('\n')
+          expect(JSON.parse(first)).toMatchObject({
+            event: 'service.started',
+            transcriber: expect.any(String),
+          })
+          expect((await fetch(`${running.url}/readyz`)).status).toBe(200)
+          const before = mails.arrived.length
+          const response = await fetch(`${running.url}/v1/mfa`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${API_KEY}` },
+            body: new URLSearchParams({ User: freshEmail().email, Type: 'EMAIL' }),
+          })
+          expect(await response.json()).toMatchObject({ status: 'sent' })
+          expect(mails.arrived).toHaveLength(before + 1)
+          running.child.kill('SIGTERM')
+          expect(await running.ended).toBe(0)
+        } finally {
+          running.child.kill('SIGKILL')
+        }
+      },
+    ))
+
+  /** With the mail server of the test in place of the one in the file. */
+  function delivery({ SERVICE_DELIVERY }: Record<string, string>): string {
+    const given = SERVICE_DELIVERY ?? 'email=smtp://mail:1025?from=no-reply@vault.example&tls=optional'
+    expect(given).toContain('//mail:1025')
+    return given.replace('mail:1025', `127.0.0.1:${mails.port}`)
+  }
+
+  /** The variables of the compose file and of its image. */
+  function composeVariables(): Record<string, string> {
+    const { services } = parse(read('compose.yml'))
+    return {
+      ...imageVariables(read('Containerfile')),
+      ...services.service.environment,
+      SERVICE_SECRET: SECRET,
+      SERVICE_API_KEY: API_KEY,
+    }
+  }
 })
 
 test('the guide to deployment mentions every file of the folder', () => {
   const guide = readFileSync(new URL('../docs/deployment.md', import.meta.url), 'utf8')
-  for (const name of ['countersign.service', 'Containerfile', 'nginx.conf', 'pgbouncer.ini', 'alerts.yml']) {
+  for (const name of readdirSync(new URL('../deploy/', import.meta.url)).filter(
+    (name) => !name.endsWith('.sh'),
+  )) {
     expect(guide).toContain(`(../deploy/${name})`)
   }
 })

@@ -1,5 +1,6 @@
 import express from 'express'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { PATIENCE_MS } from '../../test/kit/patience.js'
 import { type EventStream, eventStream, eventStreamOf, wantsEvents } from '../src/http/event-stream.js'
 import { listen } from './kit.js'
 
@@ -49,5 +50,5 @@ test('a comment keeps the connection alive while there is nothing to say', async
   })
   const text = await (await ask('text/event-stream')).text()
   expect(text).toBe('event: progress\ndata: {}\n\n: keep-alive\n\nevent: result\ndata: {}\n\n')
-  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0), 20_000)
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0), PATIENCE_MS)
 })

@@ -4,7 +4,8 @@ import { applicationDirectory } from '../src/applications/directory.js'
 import { idempotentRequests } from '../src/idempotency/idempotent-requests.js'
 import { deleteExpired } from '../src/maintenance/retention.js'
 import { operator } from '../src/operator/operator.js'
-import { keysFrom } from '../src/secrets/keys.js'
+import { keysFrom, mac } from '../src/secrets/keys.js'
+import type { Store, Value } from '../src/store/store.js'
 import { apiOver, postForm } from './api-kit.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import {
@@ -158,21 +159,133 @@ describe('a request with an Idempotency-Key', () => {
     expect(await count()).toBe(0)
   })
 
-  test('runs again a minute after its process died, not before', async () => {
-    const requests = idempotentRequests(bench.store, bench.context.keys)
+  test('runs again ten seconds after its process died, two more than a request may take, not before', async () => {
+    const requests = idempotentRequests(bench.store, bench.context.keys, 8_000)
     const request = { application: tenant.application.id, key: 'one', content: ['/v1/mfa', '{}'] }
     const dead = await requests.acquire(request)
     expect(dead.outcome).toBe('first')
-    advance(59)
+    advance(9.999)
     expect((await requests.acquire(request)).outcome).toBe('in_flight')
-    advance(1)
+    advance(0.001)
     const heir = await requests.acquire(request)
     if (heir.outcome !== 'first' || dead.outcome !== 'first') throw new Error('neither request was first')
+    expect([dead.operation.isTakenOver, heir.operation.isTakenOver]).toEqual([false, true])
+    expect(heir.operation.id).toBe(dead.operation.id)
     await heir.keep({ by: 'heir' })
     // The process was only slow: it must not overwrite the stored response.
     await dead.keep({ by: 'dead' })
     await dead.release()
     expect(await requests.acquire(request)).toEqual({ outcome: 'answered', answer: { by: 'heir' } })
+  })
+
+  /** A process that did all of its work, but neither recorded nor sent its answer. */
+  async function dieWhileAnswering(email: string, key: string, path = '/v1/mfa') {
+    const requests = idempotentRequests(bench.store, bench.context.keys, 8_000)
+    const dying = await listen(
+      apiOver(bench.context, tenant.application, {
+        idempotent: {
+          async acquire(request) {
+            const acquired = await requests.acquire(request)
+            return acquired.outcome === 'first' ? { ...acquired, keep: async () => {} } : acquired
+          },
+        },
+      }),
+    )
+    const answer = await postForm(
+      dying.url + path,
+      { User: email, Type: 'EMAIL' },
+      { 'idempotency-key': key },
+    )
+    await dying.close()
+    return answer.body
+  }
+
+  test('gets the challenge of its first try when it is taken over, and sends no second message', async () => {
+    const { email } = freshEmail()
+    const lost = await dieWhileAnswering(email, 'one')
+    expect(await send(email, 'one')).toMatchObject({
+      status: 409,
+      body: { code: 'idempotency_key_in_flight' },
+    })
+    advance(10)
+    const { status, body, headers } = await send(email, 'one')
+    expect([status, body]).toEqual([
+      200,
+      { ...lost, expires_in: lost.expires_in - 10, resend_in: lost.resend_in - 10 },
+    ])
+    expect(headers.has('idempotency-replayed')).toBe(false)
+    expect((await send(email, 'one')).headers.get('idempotency-replayed')).toBe('true')
+    expect(tenant.sent()).toHaveLength(1)
+  })
+
+  test('keeps the backup codes of its first try when it is taken over', async () => {
+    const { email } = freshEmail()
+    const lost = await dieWhileAnswering(email, 'b', '/v1/mfa/backup')
+    advance(10)
+    expect(await send(email, 'b', '/v1/mfa/backup')).toMatchObject({ status: 200, body: lost })
+    expect(tenant.sent()).toHaveLength(1)
+  })
+
+  test('fails when it is taken over and its first message was refused, and can then be repeated', async () => {
+    const { email } = freshEmail()
+    await dieWhileAnswering(email, 'one')
+    await bench.store.query("UPDATE outbox SET state = 'refused' WHERE application = $1", [
+      tenant.application.id,
+    ])
+    advance(10)
+    expect(await send(email, 'one')).toMatchObject({ status: 502, body: { code: 'delivery_failed' } })
+    expect((await send(email, 'one')).status).toBe(200)
+    expect(tenant.sent()).toHaveLength(2)
+  })
+
+  test('sends one message when its first try was only slow, and finishes after it was taken over', async () => {
+    const { email } = freshEmail()
+    const { context } = bench
+    const { store } = context
+    let begin = () => {}
+    const begun = new Promise<void>((resolve) => (begin = resolve))
+    let resume = () => {}
+    const resumed = new Promise<void>((resolve) => (resume = resolve))
+    const slowStore = {
+      ...store,
+      async query(text: string, params?: readonly Value[]) {
+        if (text.includes('INSERT INTO outbox')) {
+          begin()
+          await resumed
+        }
+        return store.query(text, params)
+      },
+    } as Store
+    const slow = await listen(apiOver({ ...context, store: slowStore }, tenant.application))
+    const parameters = { User: email, Type: 'EMAIL' }
+    const first = postForm(`${slow.url}/v1/mfa`, parameters, { 'idempotency-key': 'one' })
+    await begun
+    advance(10)
+    const second = await send(email, 'one')
+    resume()
+    expect((await first).body).toEqual(second.body)
+    await slow.close()
+    expect(tenant.sent()).toHaveLength(1)
+  })
+
+  test('is stored in a form that the next release knows: by its wire names, not by internal ones', async () => {
+    await postForm(
+      `${server.url}/v1/mfa`,
+      { User: 'ann@example.com', Type: 'EMAIL', Purpose: 'step-up' },
+      { 'idempotency-key': 'one' },
+    )
+    const [row] = await bench.store.query('SELECT request FROM idempotent_request WHERE application = $1', [
+      tenant.application.id,
+    ])
+    const content = [1, '/v1/mfa', 'Purpose', 'step-up', 'Type', 'EMAIL', 'User', 'ann@example.com']
+    expect(row?.request).toBe(
+      mac(bench.context.keys.references, [
+        'idempotency',
+        tenant.application.id,
+        'request',
+        ...content,
+      ]).toString('base64url'),
+    )
   })
 
   test('leaves neither contact, code nor key in the store', async () => {
@@ -224,7 +337,7 @@ describe('a rotation', () => {
   describeOnBothDatabases((shared) => {
     const knowing = (...secrets: [string, ...string[]]) => {
       const [secret, ...others] = secrets
-      return idempotentRequests(shared().store, keysFrom(secret, others))
+      return idempotentRequests(shared().store, keysFrom(secret, others), 8_000)
     }
     /** A request with a new key. */
     const fresh = (content = ['/v1/mfa', '{}']) => ({ application: 'a', key: randomUUID(), content })

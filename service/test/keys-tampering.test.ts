@@ -107,6 +107,37 @@ async function expectRefused(
   expect(await stored()).toBe(before)
 }
 
+test('a request without a purpose is for a sign-in, and one without a transaction belongs to none', async () => {
+  const post = async (path: string, parameters: object) => {
+    const response = await fetch(`${address.url}/v1/mfa/keys/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ User: 'mia@example.com', Type: 'PASSKEY', ...parameters }),
+    })
+    return { status: response.status, body: Object(await response.json()) }
+  }
+  const key = softwareAuthenticator()
+  const { body: made } = await post('registration/options', {})
+  const created = await key.create(made.options, KEY_PAGE)
+  expect((await post('registration/verify', { Response: created })).status).toBe(200)
+  const asserted = async (asked: object, shown: object) => {
+    const { body } = await post('authentication/options', asked)
+    return post('authentication/verify', { ...shown, Response: await key.get(body.options, KEY_PAGE) })
+  }
+  expect((await asserted({}, {})).status).toBe(200)
+  expect((await asserted({}, { Purpose: 'sign-in' })).status).toBe(200)
+  for (const [asked, shown] of [
+    [{}, { Purpose: 'step-up' }],
+    [{ Purpose: 'step-up' }, {}],
+    [{}, { Transaction: 'login' }],
+    [{ Transaction: 'login' }, {}],
+  ] as const) {
+    expect(await asserted(asked, shown)).toMatchObject({ status: 401, body: { fault: 'challenge' } })
+  }
+  const untyped = await post('authentication/options', { Type: undefined })
+  expect(untyped.body.errors).toEqual([{ field: 'Type', detail: expect.any(String) }])
+})
+
 describe('a registration', () => {
   test('with one thing wrong is refused for it (R70, R72)', () =>
     everyCase(REGISTRATIONS, (one) => expectRefused(overHttp, 'register', one)))

@@ -4,6 +4,7 @@ import type { CompleteMfaService, Contact, TranscriptionService } from 'counters
 import { Secret, TOTP } from 'otpauth'
 import { expect, vi } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
+import { PATIENCE_MS } from '../../test/kit/patience.js'
 import { endUndelivered } from '../src/accounts/challenge.js'
 import { activityCounter } from '../src/activity/count-activity.js'
 import { type Application, NOTICES, OPTIONAL_METHODS } from '../src/application.js'
@@ -189,7 +190,7 @@ export function advance(seconds: number): void {
 
 /** Waits until a condition holds, in real time. */
 export function eventually(check: () => void | Promise<void>): Promise<void> {
-  return vi.waitFor(check, { timeout: 50_000, interval: 20 })
+  return vi.waitFor(check, { timeout: PATIENCE_MS, interval: 20 })
 }
 
 /** Listens on a free port of this machine. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cyclesIn, type Import, sourcesIn } from '../../test/layering/scan.js'
+import { cyclesIn, floorsOf, type Import, sourcesIn } from '../../test/layering/scan.js'
 
 /*
  * Imports point down. This table lists the modules of `service/src`, from the bottom up, with the modules below that
@@ -24,12 +24,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'safe-fetch': {},
   contacts: {},
   'authenticator-app': {},
+  'html.ts': {},
   'limits.ts': { uses: ['log', 'time.ts'] },
   'production.ts': {},
   'own-version.ts': {},
   'console-option.ts': {},
   'application.ts': { types: ['limits.ts'] },
-  secrets: { uses: ['configuration-error.ts'], types: ['application.ts'] },
+  secrets: { uses: ['configuration-error.ts'] },
   store: { uses: ['configuration-error.ts'] },
   events: { uses: ['store'] },
   requests: {},
@@ -95,7 +96,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'transcription',
       'webauthn',
     ],
-    types: ['activity', 'application.ts'],
+    types: ['activity', 'application.ts', 'idempotency'],
   },
 
   // An operator's changes depend on neither the command line nor HTTP, so that other interfaces can offer them too.
@@ -125,6 +126,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'accounts',
       'delivery',
       'flows',
+      'html.ts',
       'log',
       'receipts',
       'operator',
@@ -142,7 +144,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'applications',
       'contacts',
       'delivery',
-      'http',
+      'html.ts',
       'log',
       'message-texts',
       'operator',
@@ -150,7 +152,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'secrets',
       'store',
     ],
-    types: ['carriers', 'metrics'],
+    types: ['carriers'],
   },
 
   'options.ts': {
@@ -207,6 +209,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'transcription',
     ],
   },
+  'start-service.ts': { uses: ['carriers', 'options.ts', 'service.ts'] },
   'serve.ts': {
     uses: [
       'configuration-error.ts',
@@ -236,7 +239,18 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   'index.ts': {
-    uses: ['configuration-error.ts', 'environment.ts', 'log', 'operator', 'secrets', 'service.ts', 'store'],
+    uses: [
+      ...[
+        'configuration-error.ts',
+        'environment.ts',
+        'log',
+        'operator',
+        'secrets',
+        'service.ts',
+        'start-service.ts',
+      ],
+      'store',
+    ],
     types: ['applications', 'carriers', 'delivery', 'time.ts', 'flows', 'limits.ts', 'options.ts'],
   },
 }
@@ -311,6 +325,12 @@ describe('the layering of the service', () => {
       const lower = names.slice(0, names.indexOf(name))
       expect(lower, name).toEqual(expect.arrayContaining([...uses, ...types]))
     }
+  })
+
+  test('has at most twelve floors, types included', () => {
+    const floors = floorsOf(sources, moduleOf)
+    expect(floors).toBeLessThanOrEqual(12)
+    expect(floors).toBeGreaterThan(8)
   })
 
   test('has no import cycle between files, not even of types', () => {

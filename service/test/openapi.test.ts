@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { transcriptionWire, wire } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { html } from '../src/http/html-page.js'
+import { html } from '../src/html.js'
 import {
   type ApiDocument,
   apiDocument,
@@ -20,7 +20,7 @@ const operations = entriesOf(document.paths).flatMap(([path, item]) =>
 )
 
 describe('the OpenAPI document', () => {
-  test('is the committed one; `npx vitest run service/test/openapi.test.ts -u` regenerates it', async () => {
+  test('is the committed one; `npm run openapi` regenerates it', async () => {
     await expect(documentText(document)).toMatchFileSnapshot('../openapi.json')
   })
 
@@ -32,6 +32,16 @@ describe('the OpenAPI document', () => {
     const broken = structuredClone(JSON.parse(documentText(document)))
     broken.paths['/v1/mfa'].post.responses = 5
     expect(await new Validator().validate(broken)).toMatchObject({ valid: false })
+  })
+
+  test('says of every operation that the service can be unavailable', () => {
+    expect(operations.length).toBeGreaterThan(30)
+    for (const { operation } of operations) {
+      expect([operation.operationId, entriesOf(operation.responses).map(([status]) => status)]).toEqual([
+        operation.operationId,
+        expect.arrayContaining(['503']),
+      ])
+    }
   })
 
   test('has no dangling references', () => {

@@ -5,18 +5,19 @@ import { join } from 'node:path'
 import { Busboy } from '@fastify/busboy'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
+import { PATIENCE_MS } from '../../test/kit/patience.js'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { ConfigurationError } from '../src/configuration-error.js'
 import { readEnvironment } from '../src/environment.js'
 import { readOptions } from '../src/options.js'
+import { openAiTranscriber } from '../src/transcription/engines/openai-transcriber.js'
 import {
   commandTranscriber,
   concurrencyOf,
   type Engine,
   parseEngine,
   transcriberOf,
-} from '../src/transcription/engines/engine-option.js'
-import { openAiTranscriber } from '../src/transcription/engines/openai-transcriber.js'
+} from '../src/transcription/open-transcription.js'
 import { eventually, listen, rejection, SECRET } from './kit.js'
 
 const SOUND = 'RIFF….WAVE speech'
@@ -296,7 +297,7 @@ describe('a command', () => {
     const ended = rejection(waiting.transcribe(recording(gone.signal)))
     const pid = await vi.waitFor(
       async () => Number(await readFile(started, 'utf8')) || Promise.reject(new Error('not yet')),
-      20_000,
+      PATIENCE_MS,
     )
     gone.abort(new Error('gone'))
     expect((await ended).message).toBe('gone')

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { PATIENCE_MS } from '../../test/kit/patience.js'
 import { operator } from '../src/operator/operator.js'
 import { postgresStore } from '../src/store/postgres-store.js'
 import { API_KEY, eventually, freshPhone, listen, SECRET, wrong } from './kit.js'
@@ -23,6 +25,7 @@ describe('two processes over one PostgreSQL', () => {
   let env: Record<string, string>
   const delivered: Delivered[] = []
   const running: Running[] = []
+  let isSilent = false
   const run = async () => {
     const one = await startListening(env)
     running.push(one)
@@ -38,7 +41,7 @@ describe('two processes over one PostgreSQL', () => {
       let body = ''
       for await (const chunk of request) body += chunk
       delivered.push(JSON.parse(body))
-      response.end()
+      if (!isSilent) response.end()
     })
     env = {
       DATABASE_URL: postgres.url,
@@ -146,7 +149,7 @@ describe('two processes over one PostgreSQL', () => {
       // As if the leases of the dead process had run out.
       await pool.query('UPDATE outbox SET due_at = 0 WHERE settled_at IS NULL')
       const waiting = async () => (await pool.query('SELECT 1 FROM outbox WHERE settled_at IS NULL')).rowCount
-      await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 20_000, interval: 100 })
+      await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: PATIENCE_MS, interval: 100 })
       for (const { phone, status } of answers) {
         const mine = delivered.filter(({ to }) => to === phone)
         if (status === 200) await eventually(() => expect(mine.length).toBeGreaterThan(0))
@@ -154,6 +157,42 @@ describe('two processes over one PostgreSQL', () => {
         if (mine.length > 0) expect(await verify(survivor, phone, codeFor(phone))).toBe(200)
       }
     }
+  }, 120_000)
+
+  test('a request that is repeated after kill -9 gets the challenge of the dead process, ten seconds later', async () => {
+    const [victim, survivor] = await Promise.all([run(), run()])
+    const { phone } = freshPhone()
+    const ask = async (process: Running) => {
+      const response = await fetch(`${process.url}/v1/mfa`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${API_KEY}`, 'idempotency-key': 'one' },
+        body: new URLSearchParams({ User: phone, Type: 'SMS' }),
+      })
+      return { status: response.status, body: (await response.json()) as { challenge?: string } }
+    }
+    isSilent = true
+    const lost = ask(victim).catch(() => 'lost')
+    await eventually(() => expect(codeFor(phone)).not.toBe(''))
+    victim.child.kill('SIGKILL')
+    const died = performance.now()
+    expect(await lost).toBe('lost')
+    isSilent = false
+    const refusals: number[] = []
+    let answer = await ask(survivor)
+    while (answer.status === 409) {
+      refusals.push(answer.status)
+      await wait(250)
+      answer = await ask(survivor)
+    }
+    expect(performance.now() - died).toBeLessThan(13_000)
+    expect(refusals.length).toBeGreaterThan(10)
+    const { rows } = await pool.query('SELECT id FROM challenge WHERE contact = $1', [phone])
+    expect(answer).toMatchObject({ status: 200, body: { challenge: rows[0].id } })
+    // The carrier had the message when the process died, so it is sent again: under the same id, with the same code.
+    await eventually(() => expect(delivered.filter(({ to }) => to === phone)).toHaveLength(2))
+    const [first, second] = delivered.filter(({ to }) => to === phone)
+    expect(second).toEqual({ ...first, expires_at: expect.anything() })
+    expect(await verify(survivor, phone, codeFor(phone))).toBe(200)
   }, 120_000)
 
   test('a process in production creates no API key, accepts those of the command line, and prints only its log', async () => {

@@ -1,15 +1,16 @@
 import type { Request } from 'express'
+import { FACTOR_CHANGE_MS, factorChange, isFresh } from '../flows/freshness.js'
 import { secureAccount } from '../flows/remove-factor.js'
-import { factorBinding } from '../flows/user.js'
+import { existingFactors, factorBinding } from '../flows/user.js'
 import { maskForOwner } from '../protocol/contact.js'
 import { type Factor, type FactorInput, readFactors } from '../protocol/factor.js'
 import type { BypassCode } from '../recovery/resets.js'
+import { actingError } from '../session/acting.js'
 import { renewSession } from '../session/renew.js'
-import { requestState } from '../session/state.js'
-import { userIdOf } from '../session/user-factors.js'
+import { type ActiveState, requestState } from '../session/state.js'
+import { readAccount, userIdOf } from '../session/user-factors.js'
 import { gateOf, type RouteDeps } from './context.js'
 import { notify } from './notify.js'
-import { isProvenChange, type ReportedChange } from './proven-change.js'
 import { type AccountReset, resetAccount } from './recovery.js'
 
 /** Functions for changes of an account that the host makes itself. */
@@ -19,6 +20,7 @@ export interface MfaAccount<User> {
    * contact. Resolves when the notice is with the host. Call it on a route behind `requireStrongest` of `createMfa`; a change by
    * a session that had not just shown the strongest factor of its user is a warning (`MFA_WARN_FACTOR_CHANGE`).
    * @throws {TypeError} when the factor is invalid.
+   * @throws {HostError} `ERR_MFA_ACTING`, as `factorRemoved` and `renewSession`, while someone acts for the user.
    * @throws {LimitsStoreError} when the store of the counters fails.
    */
   factorAdded(req: Request, user: User, factor: FactorInput): Promise<void>
@@ -92,7 +94,8 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
   }
   const enable = async (user: Express.User, factor: FactorInput) => {
     const { method, contact } = factorOf(factor)
-    await deps.attempts.enable(factorBinding(userIdOf(user, settings), method, contact))
+    const userId = userIdOf(user, settings)
+    await deps.attempts.enable(userId, factorBinding(userId, method, contact))
     return method
   }
   const revokeDevices = async (user: Express.User) =>
@@ -100,11 +103,13 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
 
   return {
     async factorAdded(req, user, factor) {
+      refuseWhileActing(req)
       inspect('added', req, user, factor)
       await enable(user, factor)
       await emit('factor_added', req, user, factor)
     },
     async factorRemoved(req, user, factor) {
+      refuseWhileActing(req)
       inspect('removed', req, user, factor)
       const { method, contact } = factorOf(factor)
       if (method === 'app') await deps.appOwners.forget(contact)
@@ -117,6 +122,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     },
     revokeDevices,
     async renewSession(req, user) {
+      refuseWhileActing(req)
       const shared = requestState<RouteDeps>(req)
       gateOf({ req, shared }, deps)
       await renewSession({ req, deps, shared }, deps.approvals, user)
@@ -134,6 +140,15 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
   }
 }
 
+/** Nothing of an account changes in a session that acts for its user (R118). */
+function refuseWhileActing(req: Request): void {
+  const state = requestState(req).session?.state
+  if (!state || state.stage === 'none' || !state.record.acting) return
+  throw actingError(
+    'Someone acts for the user in this session, so nothing was changed. Call account.stopActing first.',
+  )
+}
+
 function factorOf(input: FactorInput): Factor {
   const read = readFactors([input])
   const [factor] = 'factors' in read ? read.factors : []
@@ -141,4 +156,44 @@ function factorOf(input: FactorInput): Factor {
   throw new TypeError(
     'The factor is invalid. Pass a factor as the option factors returns it, such as { method: "sms", phone: "+447700900123" }.',
   )
+}
+
+/** A change of factors that the host made and reports. */
+interface ReportedChange {
+  readonly kind: 'added' | 'removed'
+  readonly userId: string
+  readonly factor: Factor
+}
+
+/** How long the route of the host may have taken since its guard. */
+const HANDLER_MS = 60_000
+
+/**
+ * Whether a change of factors came from a session that had just shown the strongest factor of its user, by `requireStrongest` or
+ * any other guard. Also true where there is nothing to show: the user has no other factor, registers or signs in in this
+ * request, or the change is that of another user, such as by staff.
+ */
+async function isProvenChange(req: Request, deps: RouteDeps, change: ReportedChange): Promise<boolean> {
+  const { session, arrivedAs, strongestShown } = requestState(req)
+  const state = session?.state
+  if (strongestShown || !state || state.stage === 'none' || arrivedAs === 'none') return true
+  if (state.userId !== change.userId) return true
+  // Read before the first wait, since the route may renew the session next.
+  const { record } = state
+  const factors = await factorsBefore(state, deps, change)
+  const required = factorChange(deps.settings, { factors, withheld: [] }, FACTOR_CHANGE_MS + HANDLER_MS)
+  return factors.length === 0 || isFresh(record, required)
+}
+
+/** The user's factors without the change, withheld ones too: as this request found them, or else as they are now. */
+async function factorsBefore(
+  state: ActiveState,
+  deps: RouteDeps,
+  { kind, userId, factor }: ReportedChange,
+): Promise<readonly Factor[]> {
+  const account = state.account ?? (await readAccount(state.user, userId, deps))
+  const factors = existingFactors(account)
+  if (kind === 'removed') return [...factors, factor]
+  const binding = ({ method, contact }: Factor) => factorBinding(userId, method, contact)
+  return factors.filter((one) => binding(one) !== binding(factor))
 }

@@ -8,13 +8,14 @@ import type { EventMetrics } from '../flows/metrics.js'
 import { bindingsOf, existingFactors, type MfaUser } from '../flows/user.js'
 import type { Admission } from '../http/admission.js'
 import { clientAddressOf, localesOf } from '../http/request.js'
-import type { RepeatedFailures } from '../limits/budgets.js'
+import type { AccountLimits } from '../limits/attempts.js'
 import type { RenderView } from '../pages/view.js'
 import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import { languageTag, pickLocale } from '../protocol/language.js'
 import type { AccountRecovery } from '../recovery/recovery.js'
 import type { Resets } from '../recovery/resets.js'
+import type { MfaRecord } from '../session/record.js'
 import type { ActiveState, KnownAccount, RequestState, ResetState } from '../session/state.js'
 import { accountOf, appContactOf } from '../session/user-factors.js'
 import type { Settings } from '../settings.js'
@@ -53,7 +54,7 @@ export async function requestContext(
 ): Promise<RequestContext> {
   const account = await accountOf(state, deps)
   const { reset } = account
-  const user = new RequestUser(req, deps.settings, state, account)
+  const user = new RequestUser(req, deps, state, account)
   return {
     req,
     deps,
@@ -73,12 +74,19 @@ export async function readDisabledFactors({ deps, user }: RequestContext): Promi
   const bindings = bindingsOf(user)
   if (bindings.size === 0 || user.disabled) return
   try {
-    const { disabled } = await deps.attempts.limitsOf(user.userId, [...bindings.values()])
-    user.disabled = new Set([...bindings].flatMap(([id, binding]) => (disabled.has(binding) ? [id] : [])))
+    const limits = await user.limits()
+    user.disabled = new Set(
+      [...bindings].flatMap(([id, binding]) => (limits.isDisabled(binding) ? [id] : [])),
+    )
   } catch (error) {
     if (!(error instanceof LimitsStoreError)) throw error
     deps.settings.logger.error(`countersign: ${error.message}`, error.cause ?? '')
   }
+}
+
+/** The approvals under which the attempts of this session are counted. */
+function loginsOf({ transaction, enrollment }: MfaRecord): readonly string[] {
+  return enrollment ? [transaction, enrollment.id] : [transaction]
 }
 
 /** Computes language and client address only for a request that calls the service. */
@@ -90,24 +98,32 @@ class RequestUser implements AskedUser {
   disabled: ReadonlySet<string> | undefined
   private readonly req: Request
   private readonly settings: Settings
+  private readonly readLimits: () => Promise<AccountLimits>
+  private accountLimits: Promise<AccountLimits> | undefined
   private negotiated: readonly string[] | undefined
   private picked: string | undefined
 
   constructor(
     req: Request,
-    settings: Settings,
+    { settings, attempts }: RouteDeps,
     state: ActiveState,
     { factors, withheld, reset }: KnownAccount,
   ) {
     const { user, userId } = state
     this.req = req
     this.settings = settings
+    this.readLimits = () => attempts.limitsOf(userId, loginsOf(state.record))
     this.userId = userId
     this.factors = factors
     this.withheld = withheld
     this.resetContact = reset.open
       ? appContactOf(settings, user, userId, existingFactors({ factors, withheld }))
       : undefined
+  }
+
+  limits(): Promise<AccountLimits> {
+    this.accountLimits ??= this.readLimits()
+    return this.accountLimits
   }
 
   get locales(): readonly string[] {
@@ -128,8 +144,8 @@ class RequestUser implements AskedUser {
 /** What the routes, the gate and the strategy work with, built once from the options. */
 export interface RouteDeps extends Deps {
   readonly render: RenderView
-  /** A sentence about a running grace period, for the host's pages, in the language of the request. */
-  banner(req: Request, graceUntil: number): string
+  /** A sentence for the host's pages about the end of a running grace period or about a weak app, in the language of the request. */
+  banner(req: Request, about: number | 'weak_app'): string
   /** Bounds the requests that wait at once. */
   readonly admission: Admission
   readonly diagnostics: Diagnostics
@@ -140,7 +156,6 @@ export interface RouteDeps extends Deps {
   /** Present if the app offers recovery. */
   readonly recovery?: AccountRecovery | undefined
   readonly resets?: Resets | undefined
-  readonly repeatedFailures: RepeatedFailures
 }
 
 /** A request with the gates that it passed. */

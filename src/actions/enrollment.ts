@@ -1,7 +1,10 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
 import { type Refused, refuse } from '../flows/deps.js'
+import { existingFactors } from '../flows/user.js'
 import { browserSeal } from '../http/cookies.js'
+import type { RecordedFactors } from '../protocol/factor.js'
+import { appContactOf } from '../session/user-factors.js'
 import type { RequestContext } from './context.js'
 
 /*
@@ -53,9 +56,14 @@ export function forgetEnrollment(res: Response, path: string): void {
   enrollmentSeal.forget(res, path)
 }
 
-/** Whether the session may set up the first factor of its account. One that the policy let pass may not, unless it says so (R120). */
+/**
+ * Whether the session may set up the first factor of its account. One that the policy let pass may not, unless it says so (R120), and
+ * one that the evidence of an issuer verified only if the host names this strength for it (R112).
+ */
 export function mayEnrollFirst({ state: { record } }: Pick<RequestContext, 'state'>): boolean {
-  return record.stage !== 'exempt' || record.exemption !== 'policy'
+  if (record.stage === 'exempt') return record.exemption !== 'policy'
+  const restsOnEvidence = record.stage === 'verified' && Object.keys(record.shown).length === 0
+  return !restsOnEvidence || record.evidence?.mayEnroll === true
 }
 
 /**
@@ -70,11 +78,27 @@ export async function confirmForReset<Outcome extends { readonly outcome: string
   if (!open) return confirm()
   const { approvals, resets } = deps
   const turn = `reset:${open.id}`
-  if (!(await approvals.acquire(turn))) return refuse({ code: 'session_ended' })
+  if (!(await approvals.acquire(state.userId, turn))) return refuse({ code: 'session_ended' })
   try {
     const isOpen = (await resets?.find(state.userId))?.id === open.id
     return isOpen ? await confirm() : refuse({ code: 'session_ended' })
   } finally {
-    await approvals.release(turn)
+    await approvals.release(state.userId, turn)
   }
+}
+
+/**
+ * Has the host's record follow a change of the user's factors, which is made already. `change` is what is known of it without asking
+ * the service.
+ * @throws the error of the host only if its record is the one place that knows of a new app.
+ */
+export async function recordFactors(
+  { deps, state, user }: RequestContext,
+  change: Partial<RecordedFactors>,
+): Promise<void> {
+  const { factorRecord, settings } = deps
+  if (!factorRecord) return
+  const factors = existingFactors(user)
+  const contact = appContactOf(settings, state.user, state.userId, factors)
+  await factorRecord.follow({ user: state.user, userId: state.userId, factors, contact }, change)
 }

@@ -57,10 +57,7 @@ export async function resetAccount(
     )
   }
   // Also those that an earlier reset ended: their contacts are notified again.
-  const account = await readAccount(user, userIdOf(user, settings), {
-    settings,
-    enrolledFactors: deps.enrolledFactors,
-  })
+  const account = await readAccount(user, userIdOf(user, settings), { ...deps, resets: undefined })
   const factors = existingFactors(account)
   const chosen = order.factors ?? factors.map(({ id }) => id)
   const unknown = chosen.find((id) => !factors.some((factor) => factor.id === id))
@@ -107,8 +104,7 @@ export async function verifyBypassCode(
   const { recovery, emit } = deps
   const { userId, record } = state
   const verdict = await checkShown(deps, {
-    attempt: { userId, challenge: `${record.transaction}:bypass` },
-    approval: record.transaction,
+    attempt: { userId, challenge: `${record.transaction}:bypass`, approval: record.transaction },
     evaluate: async () => ({ outcome: (await recovery?.resets.redeem(userId, code)) ? 'valid' : 'invalid' }),
   })
   if (verdict.outcome === 'refused') {

@@ -20,6 +20,7 @@ import { continueWithEnrollment } from '../session/renew.js'
 import type { PendingVerification } from '../session/state.js'
 import { isCurrent, readAhead, storeIfCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
+import { recordFactors } from './enrollment.js'
 import { notify } from './notify.js'
 
 /** The steps in which verifications differ. */
@@ -94,12 +95,14 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     ...(backupCodes && { backupCodes }),
     ...(steps.enrolls && { enrolled: { next: nextAfter(context) } }),
     ...(keyOffer && { keyOffer }),
+    // A new app takes the place of a weak one.
+    ...(state.account?.weakApp && !(steps.enrolls && method === 'app') && { weakApp: true }),
     async onVerified() {
       steps.onVerified?.(checked)
       if (device !== undefined) await notify(deps, req, state, { type: 'device_trusted' })
     },
     async release() {
-      await deps.approvals.release(steps.approval)
+      await deps.approvals.release(state.userId, steps.approval)
       if (device !== undefined) await deps.browsers?.revoke({ req, shared }, state.userId, device)
     },
   }
@@ -132,17 +135,19 @@ export async function verifyFactor(
   const { deps, state, user, reset } = context
   const plan = planVerification(state.stage, reset, finish)
   if ('code' in plan) return refuse(plan)
-  // Further steps wait before the session is compared with the store, so reading it ahead would be in vain.
+  // Further steps wait before the session of a correct code is compared with the store, so reading it ahead would be in vain.
   const waitsFurther = trust || deps.recovery !== undefined
-  const checking = waitsFurther ? deps : { ...deps, attempts: readingAhead(context) }
+  const checking = { ...deps, attempts: readingAhead(context, !waitsFurther) }
   return completeVerification(context, {
     check: () =>
       response
         ? verifyKey(checking, user, state.record, { response, factor })
         : verifyCode(checking, user, state.record, { code, factor }),
     approval: state.record.transaction,
-    async onApproved({ method, shown }) {
+    async onApproved({ method, shown, backupCodesLeft }) {
       if (method === 'backup') await revokeDevices(deps, user.userId, 'backup_code')
+      // The sign-in does not wait for it.
+      if (backupCodesLeft === 0) void recordFactors(context, { backupCodes: false })
       if (isStrongest(user, shown)) await deps.recovery?.cancel(user.userId, 'strong_factor')
     },
     onVerified: ({ method }) => emitVerified(deps, state.record, method),
@@ -152,14 +157,19 @@ export async function verifyFactor(
   })
 }
 
-/** The limits, which read the session from its store while they acquire an approval, so that both take one round trip. */
-function readingAhead({ req, shared, deps: { attempts } }: RequestContext): Attempts {
+/** The limits, which read the session from its store while they record the result of a code, so that both take one round trip. */
+function readingAhead({ req, shared, deps: { attempts } }: RequestContext, ofCorrect: boolean): Attempts {
   return {
     ...attempts,
-    succeeded(attempt, approval) {
-      const approved = attempts.succeeded(attempt, approval)
-      readAhead(req, shared)
+    succeeded(attempt) {
+      const approved = attempts.succeeded(attempt)
+      if (ofCorrect) readAhead(req, shared)
       return approved
+    },
+    failed(attempt) {
+      const recorded = attempts.failed(attempt)
+      readAhead(req, shared)
+      return recorded
     },
   }
 }
@@ -208,14 +218,14 @@ async function approveRequest(
 }
 
 async function releaseOnError<Result>(
-  { deps }: RequestContext,
+  { deps, state }: RequestContext,
   approval: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await work()
   } catch (error) {
-    await deps.approvals.release(approval)
+    await deps.approvals.release(state.userId, approval)
     throw error
   }
 }
@@ -282,9 +292,5 @@ async function notifyOfAttempt(
       method === 'backup' ? { type: 'backup_codes_disabled', to } : { type: 'factor_disabled', method, to },
     )
   }
-  const { code } = checked.refusal
-  const isGuess = state.stage === 'pending' && (code === 'invalid_code' || code === 'invalid_key')
-  if (isGuess && (await deps.repeatedFailures.failed(state.userId))) {
-    await notify(deps, req, state, { type: 'repeated_failures' })
-  }
+  if (checked.repeated) await notify(deps, req, state, { type: 'repeated_failures' })
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.js'
+import { isOutage, ServiceError } from '../errors.js'
 import type { MfaService, ServicePart } from '../protocol/service.js'
 import { mapVerbs } from '../protocol/verbs.js'
 
@@ -76,6 +76,7 @@ function breaker(
       answered()
       return answer
     } catch (error) {
+      // A refused API key or request is a response; a pause would not help. Nor may a flood of one account pause those of others.
       if (isOutage(error)) failed(isProbe)
       else if (error instanceof ServiceError) answered()
       throw error
@@ -83,13 +84,6 @@ function breaker(
       if (isProbe) isProbing = false
     }
   }
-}
-
-// A refused API key or request is a response; a pause would not help. Nor may a flood of one account pause those of others.
-const RESPONSES = ['ERR_MFA_SERVICE_KEY', 'ERR_MFA_SERVICE_REQUEST', 'ERR_MFA_SERVICE_BUSY']
-
-function isOutage(error: unknown): boolean {
-  return error instanceof ServiceError && !RESPONSES.includes(error.code)
 }
 
 function paused(waitMs: number): ServiceError {

@@ -86,18 +86,14 @@ export function withPhoneFormat<Service extends MfaService>(
 ): Service {
   const formatted = mapVerbs(service, (_name, _verb, call) => async (request?: WithContact) => {
     const contact = request?.contact
-    return call(contact ? { ...request, contact: await inE164(contact, country) } : request)
+    if (!contact || contact.kind === 'email' || E164.test(contact.phone)) return call(request)
+    return call({ ...request, contact: { ...contact, phone: await e164(contact.phone, country) } })
   })
   return { ...service, ...formatted }
 }
 
 interface WithContact {
   readonly contact?: Contact
-}
-
-async function inE164(contact: Contact, country: string | undefined): Promise<Contact> {
-  if (contact.kind === 'email' || E164.test(contact.phone)) return contact
-  return { ...contact, phone: await e164(contact.phone, country) }
 }
 
 async function e164(phone: string, country: string | undefined): Promise<string> {

@@ -42,6 +42,8 @@ export const WARNINGS = {
     'Two users of this app have the same contact for their authenticator apps, perhaps in another spelling, so the app of one would replace that of the other. Let appContact return a verified contact that no other user has.',
   MFA_WARN_FACTOR_CHANGE:
     'The app changed a factor of a user (account.factorAdded, account.factorRemoved) whose session had not just shown the strongest factor, so an attacker with a weaker one could do the same. Put mfa.requireStrongest() before the route.',
+  MFA_WARN_EVIDENCE:
+    'login.evidence returned something that cannot count, so users are asked for a second factor. Return { issuer, amr, acr, authTime } from claims that your strategy has verified, with the auth_time of the ID token in seconds, and list the issuer in login.issuers.',
   MFA_WARN_DIALECT:
     "The MFA service is the Countersign service, but service.dialect does not use its additions, so a code of one sign-in can be used in another. Remove service.dialect, or set it to 'countersign'.",
   MFA_WARN_SERVICE_NOT_RECOGNIZED:

@@ -19,6 +19,8 @@ export interface Wiring {
    * `undefined` if they are at that option, and if it cannot be told.
    */
   wrongMountPath(req: Request): { readonly at: string | 'unknown' } | undefined
+  /** Whether the app mounts routes between `passport.session()` and the gate, as far as Express shows it. */
+  hasRoutesBeforeGate(req: Request): boolean
 }
 
 /** The channel of Node for every request that the process receives, before any handler sees it. */
@@ -100,6 +102,15 @@ export function wiringFor({ path, pathPrefix, logger }: Settings): Wiring {
       lookups = MOST_LOOKUPS
       return undefined
     },
+    hasRoutesBeforeGate({ app }) {
+      const router = routerOf(app)
+      const layers = isRouter(router) ? router.stack.filter(isObject) : []
+      const gate = layers.findIndex((layer) => gates.has(Object(Reflect.get(layer, 'handle'))))
+      const before = layers.slice(0, Math.max(gate, 0))
+      // passport.session() is a top-level `authenticate`; that of a login route is inside a route.
+      const passport = before.map((layer) => Reflect.get(layer, 'name')).lastIndexOf('authenticate')
+      return passport >= 0 && before.slice(passport + 1).some(isRoute)
+    },
   }
 }
 
@@ -125,8 +136,13 @@ function mountsIn({ app }: Request, path: string): readonly Mount[] {
   return mountsBelow(routerOf(app), path, path.startsWith(base) ? path.slice(base.length) : undefined)
 }
 
+function isRoute(layer: object): boolean {
+  const isMounted = ['router', 'mounted_app'].includes(String(Reflect.get(layer, 'name')))
+  return isMounted || Boolean(Reflect.get(layer, 'route'))
+}
+
 /** The router of an app, which Express 4 and 5 keep under different names. */
-export function routerOf(app: object): unknown {
+function routerOf(app: object): unknown {
   return Reflect.get(app, '_router') ?? Reflect.get(app, 'router')
 }
 
@@ -157,6 +173,6 @@ function isRouter(value: unknown): value is { readonly stack: readonly unknown[]
 }
 
 /** Whether a value has properties, as objects and functions have. */
-export function isObject(value: unknown): value is object {
+function isObject(value: unknown): value is object {
   return (typeof value === 'object' || typeof value === 'function') && value !== null
 }

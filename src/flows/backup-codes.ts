@@ -1,4 +1,3 @@
-import type { SentBackupCodes } from '../limits/budgets.js'
 import type { MfaService } from '../protocol/service.js'
 import { withTimeout } from '../time.js'
 import { backupOwner, backupTarget, callerOf, type MfaUser } from './user.js'
@@ -26,8 +25,8 @@ export interface BackupCodes {
   forget(userId: string): void
 }
 
-/** Counts the backup codes that the service knows, or else those in `sent`. Answers are remembered in this process. */
-export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>, sent: SentBackupCodes): BackupCodes {
+/** Counts the backup codes that the service knows, or else those that the plugin had sent. Answers are remembered in this process. */
+export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>): BackupCodes {
   const answered = new Map<string, { readonly left: number; readonly until: number }>()
 
   const remember = (userId: string, left: number) => {
@@ -42,7 +41,7 @@ export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>, sent: Sent
     const target = backupTarget(user)
     const ask = async () => service.factorsOf?.({ contact: owner.contact, ...callerOf(user) })
     const answer = await withTimeout(ask(), MAX_WAIT_MS).catch(() => undefined)
-    if (!answer) return target ? sent.left(user.userId).catch(() => undefined) : 0
+    if (!answer) return target ? remembered(user) : 0
     // Without a contact, only codes that were shown on a page can be used.
     const left = target || answer.backupDelivery === 'page' ? answer.backupCodesLeft : 0
     remember(user.userId, left)
@@ -56,5 +55,14 @@ export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>, sent: Sent
       return known && known.until > Date.now() ? known.left : left(user)
     },
     forget: (userId) => void answered.delete(userId),
+  }
+}
+
+/** How many codes the limits remember. */
+async function remembered(user: MfaUser): Promise<CodesLeft> {
+  try {
+    return (await user.limits()).backupCodesLeft
+  } catch {
+    return undefined
   }
 }

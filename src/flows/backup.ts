@@ -38,16 +38,13 @@ export async function createBackupCodes(
   if (!owner) return refuse({ code: 'enrollment_required' })
   const { contact } = owner
   // Nothing is sent, so the next codes need no wait.
-  const message = { userId: user.userId, slot: `${record.transaction}:${randomUUID()}` }
+  const message = { userId: user.userId, login: record.transaction, slot: randomUUID() }
   const created = await deliver(
     deps,
     message,
     async () => (await deps.service.createBackupCodes?.({ contact, ...callerOf(user) })) ?? CANNOT_SHOW,
   )
-  if (created.outcome === 'refused') {
-    deps.emit({ type: 'refused', userId: user.userId, code: created.refusal.code })
-    return created
-  }
+  if (created.outcome === 'refused') return created
   const { codes } = created.answer
   await replaced(deps, user, contact, codes.length)
   deps.emit({ type: 'backup_codes_shown', userId: user.userId })
@@ -62,14 +59,11 @@ export async function sendBackupCodes(
 ): Promise<BackupSent | Refused> {
   const target = backupTarget(user)
   if (!target) return refuse({ code: 'contact_needed' })
-  const message = { userId: user.userId, slot: `${record.transaction}:backup` }
+  const message = { userId: user.userId, login: record.transaction, slot: 'backup' }
   const delivered = await deliver(deps, message, () =>
     serviceVerb(deps.service, 'sendBackupCodes')({ ...target, ...callerOf(user) }),
   )
-  if (delivered.outcome === 'refused') {
-    deps.emit({ type: 'refused', userId: user.userId, code: delivered.refusal.code })
-    return delivered
-  }
+  if (delivered.outcome === 'refused') return delivered
   const { count } = delivered.answer
   await replaced(deps, user, target.contact, count)
   deps.emit({ type: 'backup_codes_sent', userId: user.userId })
@@ -88,7 +82,7 @@ async function replaced(
   contact: Contact,
   count: number | undefined,
 ): Promise<void> {
-  await deps.attempts.enable(factorBinding(user.userId, 'backup', contact))
+  await deps.attempts.enable(user.userId, factorBinding(user.userId, 'backup', contact))
   await deps.sentBackupCodes.remember(user.userId, count)
   forgetKnownFactors(user)
   deps.backupCodes.forget(user.userId)

@@ -38,8 +38,8 @@ export async function startChallenge(
   if (factor && isDelivered(factor.method))
     return sendCode(deps, user, record, { ...factor, method: factor.method })
   const binding = bindingsOf(user).get(factor?.id ?? name)
-  const limits = await deps.attempts.limitsOf(user.userId, binding === undefined ? [] : [binding])
-  if (limits.disabled.size > 0) return refuse({ code: 'factor_disabled' })
+  const limits = await user.limits()
+  if (binding !== undefined && limits.isDisabled(binding)) return refuse({ code: 'factor_disabled' })
   const { lockedForSeconds } = limits
   if (lockedForSeconds > 0) return refuse({ code: 'locked', retryAfterSeconds: lockedForSeconds })
 
@@ -74,26 +74,26 @@ async function sendCode(
   const { settings, service, emit } = deps
   const { userId } = user
   const { method, contact } = factor
-  const live = await liveChallenge(deps, record, factor.id)
+  let live: Challenge | undefined
   const message = {
     userId,
-    slot: `${record.transaction}:${factor.id}`,
+    method,
+    login: record.transaction,
+    slot: factor.id,
     binding: factorBinding(userId, method, contact),
   }
-  const delivered = await deliver(deps, message, () =>
-    service.send({
+  const delivered = await deliver(deps, message, ({ attemptsLeft }) => {
+    live = liveChallenge(record, factor.id, attemptsLeft)
+    return service.send({
       method,
       contact,
       purpose: purposeOf(record),
       transaction: record.transaction,
       ...callerOf(user),
       ...(live?.service && { challenge: live.service }),
-    }),
-  )
-  if (delivered.outcome === 'refused') {
-    emit({ type: 'refused', userId, method, code: delivered.refusal.code })
-    return delivered
-  }
+    })
+  })
+  if (delivered.outcome === 'refused') return delivered
   const { answer } = delivered
 
   emit({ type: 'challenged', userId, method, delivery: answer.outcome, again: live !== undefined })
@@ -120,12 +120,11 @@ async function sendCode(
 }
 
 /** The session's challenge, if its code is still valid and belongs to this factor: then the same code is sent again. */
-async function liveChallenge(
-  deps: Deps,
-  record: MfaRecord,
+function liveChallenge(
+  { challenge }: MfaRecord,
   factorId: string,
-): Promise<Challenge | undefined> {
-  const { challenge } = record
+  attemptsLeft: (challenge: string) => number,
+): Challenge | undefined {
   if (challenge?.factorId !== factorId || challenge.expiresAt <= Date.now()) return undefined
-  return (await deps.attempts.left(challenge.id)) > 0 ? challenge : undefined
+  return attemptsLeft(challenge.id) > 0 ? challenge : undefined
 }

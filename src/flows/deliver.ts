@@ -1,8 +1,9 @@
 import { ServiceError } from '../errors.js'
-import type { Message } from '../limits/budgets.js'
+import type { Message, SendPermit } from '../limits/budgets.js'
+import type { DeliveredMethod } from '../protocol/methods.js'
 import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
 import { type Deps, type Refused, refuse } from './deps.js'
-import { fromService } from './refusal.js'
+import { fromService, type Refusal } from './refusal.js'
 import { askService } from './user.js'
 
 /** The service accepted the message; `resendInSeconds` is the plugin's own wait before the next one. */
@@ -13,28 +14,39 @@ export interface Delivered<Answer> {
 }
 
 /**
- * Counts a message and has the service send it. The message is refunded to the budget if it was certainly not sent (R77). A
- * message that may have been sent stays counted, with its wait; otherwise a slow service would send without limit (R43).
+ * Counts a message and has the service send it. A refusal is emitted as an event, with the `method` of the factor if there is one.
+ * The message is refunded to the budget if it was certainly not sent (R77). A message that may have been sent stays counted, with its
+ * wait; otherwise a slow service would send without limit (R43).
  */
 export async function deliver<Answer extends { readonly outcome: string }>(
   deps: Deps,
-  message: Message,
-  send: () => Promise<Answer | ServiceRefused>,
+  { method, ...message }: Message & { readonly method?: DeliveredMethod },
+  send: (permit: SendPermit & { readonly ok: true }) => Promise<Answer | ServiceRefused>,
 ): Promise<Delivered<Answer> | Refused> {
-  const { messageBudget } = deps
+  const { messageBudget, emit } = deps
+  const { userId } = message
+  const refused = (refusal: Refusal): Refused => {
+    emit({ type: 'refused', userId, ...(method && { method }), code: refusal.code })
+    return refuse(refusal)
+  }
   const permit = await messageBudget.consume(message)
   if (!permit.ok) {
     const { why, retryAfterSeconds } = permit
-    return refuse(
+    return refused(
       why === 'disabled' ? { code: 'factor_disabled' } : { code: MESSAGE_REFUSALS[why], retryAfterSeconds },
     )
   }
-  const answer = await askService(deps, message.userId, send, async (error) => {
-    if (!mayHaveBeenSent(error)) await messageBudget.refund(message)
-  })
+  const answer = await askService(
+    deps,
+    userId,
+    () => send(permit),
+    async (error) => {
+      if (!mayHaveBeenSent(error)) await messageBudget.refund(message)
+    },
+  )
   if (isRefused(answer)) {
     await messageBudget.refund(message)
-    return refuse(fromService(answer.refusal))
+    return refused(fromService(answer.refusal))
   }
   return {
     outcome: 'delivered',

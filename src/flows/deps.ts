@@ -13,6 +13,7 @@ import type { BackupCodes } from './backup-codes.js'
 import type { DeliveryStates } from './delivery-states.js'
 import type { EnrolledFactors } from './enrolled-factors.js'
 import type { MfaEventBody } from './events.js'
+import type { FactorRecord } from './factor-record.js'
 import type { Refusal } from './refusal.js'
 
 /** What every flow works with, built once from the options. */
@@ -28,6 +29,8 @@ export interface Deps {
   readonly backupCodes: BackupCodes
   /** Present if the service says which users have an app or keys that the host does not list. */
   readonly enrolledFactors?: EnrolledFactors | undefined
+  /** The host's record of factors, if it keeps one. */
+  readonly factorRecord?: FactorRecord | undefined
   /** The verbs for security keys and passkeys. Present if the app offers them. */
   readonly keys?: KeyVerbs | undefined
   /** The relying party of the keys, as the service says. Present if the app offers keys. */
@@ -46,6 +49,8 @@ export interface Refused {
   readonly refusal: Refusal
   /** Present when this attempt disabled the factor (R96). */
   readonly disabled?: DisabledFactor
+  /** Present when this attempt was one wrong code too many after a correct password, so the user is notified (R34). */
+  readonly repeated?: true
 }
 
 /** A factor that was disabled after too many failures. */

@@ -6,7 +6,7 @@ import type { MfaRecord } from '../session/record.js'
 import { type Deps, type Refused, refuse, serviceVerb } from './deps.js'
 import { fromService } from './refusal.js'
 import { revokeDevices } from './remove-factor.js'
-import { askService, callerOf, factorBinding, type MfaUser } from './user.js'
+import { askService, callerOf, factorBinding, type MfaUser, purposeOf } from './user.js'
 import { type AcceptedCode, checkCode, isMalformed } from './verify.js'
 
 /** What the user needs to set up an app. It is stored nowhere in the clear (R53). */
@@ -47,17 +47,20 @@ export function isExpired({ startedAt }: NonNullable<MfaRecord['enrollment']>): 
 export async function confirmApp(
   deps: Deps,
   user: MfaUser,
-  enrollment: MfaRecord['enrollment'],
+  record: MfaRecord,
   contact: Contact,
   typed: string,
 ): Promise<AcceptedCode | Refused> {
+  const { enrollment } = record
   if (!enrollment || isExpired(enrollment)) {
     return refuse({ code: 'no_challenge' })
   }
-  const attempt = { userId: user.userId, challenge: enrollment.id }
+  const { id } = enrollment
+  const signsIn = purposeOf(record) === 'sign-in'
+  const attempt = { userId: user.userId, challenge: id, approval: id, signsIn }
   const code = canonicalCode(typed)
   if (isMalformed(deps, 'app', code)) return refuse({ code: 'malformed_code' })
-  const verdict = await checkCode(deps, attempt, enrollment.id, {
+  const verdict = await checkCode(deps, attempt, {
     method: 'app',
     contact,
     code,
@@ -71,7 +74,7 @@ export async function confirmApp(
 
 /** Forgets the failures of the app before, and revokes the trusted devices: the host cannot tell the new app from an old one under the same contact. */
 export async function appEnrolled(deps: Deps, { userId }: MfaUser, contact: Contact): Promise<void> {
-  await deps.attempts.enable(factorBinding(userId, 'app', contact))
+  await deps.attempts.enable(userId, factorBinding(userId, 'app', contact))
   await deps.appOwners.remember(contact, userId)
   await revokeDevices(deps, userId, 'factor_change')
   deps.emit({ type: 'app_enrolled', userId })

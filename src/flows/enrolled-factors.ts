@@ -1,5 +1,6 @@
 import type { Contact } from '../protocol/contact.js'
-import { KEY_METHODS, type KeyMethod } from '../protocol/methods.js'
+import type { RecordedFactors } from '../protocol/factor.js'
+import { isKeyMethod, KEY_METHODS, type KeyMethod } from '../protocol/methods.js'
 import type { AccountFactors, ExistingFactor, MfaService } from '../protocol/service.js'
 
 /** The factors of a user that the service keeps. */
@@ -10,11 +11,15 @@ export interface Enrolled {
   readonly keys?: readonly KeyMethod[]
   /** The methods of factors that the user has and cannot use now (R132). */
   readonly withheld: readonly ExistingFactor['method'][]
+  /** Whether the app should be set up again, because its imported secret is short. */
+  readonly weakApp?: boolean
+  /** What the host's record should say, usable or not; backup codes as far as they are valid for the contact. */
+  readonly recorded: RecordedFactors
 }
 
-/** What can be used: hosts with `onAppEnrolled` list the app themselves, and not every app offers keys. */
+/** Which keys there may be. */
 export interface Kept {
-  readonly app: boolean
+  /** Whether the app offers keys. */
   readonly keys: boolean
   /** Whether the service keeps keys, also those that cannot be used here. */
   readonly mayHaveKeys: boolean
@@ -43,15 +48,19 @@ export function enrolledFactorsIn(
   }
 }
 
-/** What an answer says. An app that the host keeps its own record of is the host's matter; keys are the service's in any case. */
-function enrolledIn({ existing, offeredKeys = [] }: AccountFactors, kept: Kept): Enrolled {
-  const counted = existing.filter(({ method }) => method !== 'app' || kept.app)
+function enrolledIn({ existing, offeredKeys = [], backupCodesLeft }: AccountFactors, kept: Kept): Enrolled {
   const isUsable = ({ method, usable }: ExistingFactor) => usable && (method === 'app' || kept.keys)
-  const usable = counted.filter(isUsable).map(({ method }) => method)
+  const usable = existing.filter(isUsable).map(({ method }) => method)
   const keys = KEY_METHODS.filter((method) => usable.includes(method))
   return {
     app: usable.includes('app'),
     ...(kept.keys && (offeredKeys.length > 0 || keys.length > 0) && { keys }),
-    withheld: counted.filter((factor) => !isUsable(factor)).map(({ method }) => method),
+    withheld: existing.filter((factor) => !isUsable(factor)).map(({ method }) => method),
+    weakApp: existing.some(({ method, weak }) => method === 'app' && weak === true),
+    recorded: {
+      app: existing.some(({ method }) => method === 'app'),
+      keys: existing.some(({ method }) => isKeyMethod(method)),
+      backupCodes: backupCodesLeft > 0,
+    },
   }
 }

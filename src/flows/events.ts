@@ -1,4 +1,5 @@
 import type { WarningCode } from '../diagnostics/warnings.js'
+import type { Strength } from '../protocol/factor.js'
 import type { KeyMethod, Method } from '../protocol/methods.js'
 import type { ServicePart } from '../protocol/service.js'
 import type { RefusalCode } from './refusal.js'
@@ -11,6 +12,25 @@ export type MfaEvent = {
   /** When it happened, in milliseconds since 1970. */
   readonly at: number
 } & (UserEvent | AppEvent)
+
+/** Why evidence does not count. */
+export type EvidenceFault =
+  /** It has not the shape of evidence (R111). */
+  | 'malformed'
+  /** It is an object that came with the request, such as its body (R111). */
+  | 'from_request'
+  /** The option `login.issuers` does not have its issuer. */
+  | 'unknown_issuer'
+  /** It does not say when the user showed the factors (R110). */
+  | 'auth_time_missing'
+  /** The factors were shown more than a minute in the future (R110). */
+  | 'auth_time_in_future'
+  /** The factors were shown longer ago than the issuer's `maxAge` allows. */
+  | 'too_old'
+  /** The factors were shown before the step-up that they are meant for (R113). */
+  | 'before_step_up'
+  /** None of its values counts at this issuer. */
+  | 'not_accepted'
 
 /** An event about one user. */
 type UserEvent = {
@@ -36,6 +56,13 @@ type UserEvent = {
       /** Milliseconds since the challenge, or since the first factor if there was no challenge. */
       readonly afterMs?: number
     }
+  /** Evidence of an identity provider verified the session at sign-in; no factor was asked. */
+  | { readonly type: 'evidence_accepted'; readonly issuer: string; readonly strength: Strength }
+  /** What `login.evidence` returned does not count, so a factor is asked as usual. */
+  | { readonly type: 'evidence_refused'; readonly reason: EvidenceFault }
+  /** Someone begins or stops to act for the user in a session (RFC 8693): `actor` is the host's id of that person. */
+  | { readonly type: 'acting_started'; readonly actor: string; readonly reason: string }
+  | { readonly type: 'acting_stopped'; readonly actor: string; readonly reason: string }
   /** A code or the response of a key was wrong or not checked, or a message was not sent. */
   | {
       readonly type: 'refused'

@@ -1,4 +1,4 @@
-import { isAtLeast, type ShownMethod, strongestOf } from '../protocol/factor.js'
+import { reaches, type ShownMethod, type Strength, strengthOf, strongestOf } from '../protocol/factor.js'
 import type { MfaRecord } from '../session/record.js'
 import type { Settings } from '../settings.js'
 import { existingFactors, type MfaUser } from './user.js'
@@ -10,6 +10,8 @@ export const FACTOR_CHANGE_MS = 5 * 60_000
 export interface Freshness {
   readonly maxAgeMs: number
   readonly accepts: (shown: ShownMethod) => boolean
+  /** Whether evidence of an issuer with this strength is enough. Without it, only a factor of the account is (R112). */
+  readonly acceptsEvidence?: ((strength: Strength) => boolean) | undefined
 }
 
 /**
@@ -22,11 +24,13 @@ export function factorChange(
   { allowWeakFactorsToChangeFactors }: Pick<Settings, 'allowWeakFactorsToChangeFactors'>,
   user: Pick<MfaUser, 'factors' | 'withheld'>,
   maxAgeMs = FACTOR_CHANGE_MS,
-): Freshness {
+): Freshness & { readonly isEnough: (strength: Strength) => boolean } {
   const strongest = strongestOf(existingFactors(user).map(({ method }) => method))
+  const isEnough = (strength: Strength) => allowWeakFactorsToChangeFactors || reaches(strength, strongest)
   return {
     maxAgeMs,
-    accepts: (shown) => allowWeakFactorsToChangeFactors || isAtLeast(shown, strongest),
+    accepts: (shown) => isEnough(strengthOf(shown)),
+    isEnough,
   }
 }
 
@@ -39,12 +43,18 @@ export function shownLately(record: MfaRecord | undefined): readonly ShownMethod
   )
 }
 
-/** Whether an accepted second factor was shown recently enough. A time in the future proves nothing (R17). */
+/**
+ * Whether an accepted second factor was shown recently enough, here or to an issuer whose evidence counts. A time in the future proves
+ * nothing (R17).
+ */
 export function isFresh(record: MfaRecord | undefined, freshness: Freshness): boolean {
   if (record?.stage !== 'verified') return false
-  return Object.entries(record.shown).some(
+  const { shown: methods, evidence } = record
+  const wasShown = Object.entries(methods).some(
     ([shown, at]) => freshness.accepts(shown as ShownMethod) && isRecent(at, freshness),
   )
+  if (wasShown || !evidence?.strength) return wasShown
+  return (freshness.acceptsEvidence?.(evidence.strength) ?? false) && isRecent(evidence.authTime, freshness)
 }
 
 function isRecent(at: number, { maxAgeMs }: Freshness): boolean {

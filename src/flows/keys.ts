@@ -137,10 +137,23 @@ export async function removeEndedKeys(
   }
 }
 
+/**
+ * Removes the authenticator app that a reset of the account ended, when a key takes its place.
+ * @throws {ServiceError} when the service fails or refuses; the reset stays open then.
+ */
+export async function removeEndedApp(deps: Deps, { user, contact }: KeyAccount): Promise<void> {
+  const answer = await askService(
+    deps,
+    user.userId,
+    async () => await deps.service.removeFactor?.({ contact, factor: 'app', ...callerOf(user) }),
+  )
+  if (answer?.outcome === 'refused') throw notRemoved(fromService(answer.refusal))
+}
+
 function notRemoved(refusal: Refusal): ServiceError {
   return new ServiceError(
     'ERR_MFA_SERVICE_UNAVAILABLE',
-    `The MFA service refused to remove the keys that a reset of the account ended (${refusal.code}), so the reset stays open. The user can set up a factor again later.`,
+    `The MFA service refused to remove the factors that a reset of the account ended (${refusal.code}), so the reset stays open. The user can set up a factor again later.`,
     { effect: 'none' },
   )
 }
@@ -212,7 +225,7 @@ export async function registerKey(
     deps.emit({ type: 'refused', userId: user.userId, method, code: 'invalid_key' })
     return refuse({ code: 'invalid_key', fault: answer.fault })
   }
-  if (!(await approvals.acquire(registration.id))) return refuse({ code: 'session_ended' })
+  if (!(await approvals.acquire(user.userId, registration.id))) return refuse({ code: 'session_ended' })
   // A passkey is accepted only with user verification; of a security key, only the possession is proven.
   const amr = keyAmr(answer.key, method === 'passkey')
   return { outcome: 'accepted', method, shown: method, amr, key: answer.key }
@@ -222,7 +235,7 @@ export async function registerKey(
 export async function keyAdded(deps: Deps, { user, contact }: KeyAccount, { method }: Key): Promise<void> {
   const { userId } = user
   forgetKnownFactors(user)
-  await deps.attempts.enable(factorBinding(userId, method, contact))
+  await deps.attempts.enable(userId, factorBinding(userId, method, contact))
   await revokeDevices(deps, userId, 'factor_change')
   deps.emit({ type: 'key_added', userId, method })
 }
@@ -281,9 +294,10 @@ export async function verifyKey(
     attempt: {
       userId,
       challenge: challengeIdFor(record, id),
+      approval: transaction,
       binding: factorBinding(userId, method, contact),
+      signsIn: purposeOf(record) === 'sign-in',
     },
-    approval: transaction,
     factor: { method, contact },
     evaluate: () => askService(deps, userId, () => keys.authenticate(request)),
   })

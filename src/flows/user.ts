@@ -1,5 +1,6 @@
 import { digestOf } from '../digest.js'
 import { ServiceError } from '../errors.js'
+import type { AccountLimits } from '../limits/attempts.js'
 import { type Caller, type Contact, canonicalUser } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import {
@@ -24,6 +25,8 @@ export interface MfaUser {
   readonly resetContact?: Contact | undefined
   /** The ids of the factors that are disabled after too many failures (R96), `backup` for backup codes, once they were read. */
   readonly disabled?: ReadonlySet<string> | undefined
+  /** Reads the limits of the account and of this login, once for each request. */
+  limits(): Promise<AccountLimits>
   /** The language for messages, a BCP 47 tag. */
   readonly locale?: string | undefined
   /** The client's IP address, as `trust proxy` of Express determines it. */
@@ -66,7 +69,9 @@ export function offeredFactors({ factors, disabled }: MfaUser): readonly Factor[
  * The contact that receives a user's backup codes: the email address if there is one, else a phone number. Always the same
  * for the same factors, since a backup code is valid only for the contact that received it.
  */
-export function backupTarget(user: MfaUser): { method: BackupMethod; contact: Contact } | undefined {
+export function backupTarget(
+  user: Pick<MfaUser, 'factors'>,
+): { method: BackupMethod; contact: Contact } | undefined {
   for (const method of ['email', 'sms', 'dual'] as const) {
     const factor = user.factors.find((one) => isDelivered(one.method) && BACKUP_METHOD[one.method] === method)
     if (factor) return { method, contact: factor.contact }

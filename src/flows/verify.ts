@@ -65,13 +65,14 @@ export async function verifyCode(
   const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
   if (isMalformed(deps, method, code)) return refuse({ code: 'malformed_code' })
   const binding = factorBinding(user.userId, method, request.contact)
-  const attempt = { userId: user.userId, challenge, binding }
-
   const { transaction } = record
+  const signsIn = purposeOf(record) === 'sign-in'
+  const attempt = { userId: user.userId, challenge, approval: transaction, binding, signsIn }
+
   const checked = { ...request, ...callerOf(user), transaction, code }
   // After a reset that left no factor, only a code that the account itself owns counts, and no contact received.
   const accepts = user.factors.length === 0 && user.resetContact ? isPageCode : undefined
-  const verdict = await checkCode(deps, attempt, transaction, checked, accepts)
+  const verdict = await checkCode(deps, attempt, checked, accepts)
   if (verdict.outcome === 'refused') return verdict
   const shown = shownBy(user, target, verdict)
   const left = method === 'backup' ? await leftAfterUse(deps, user, verdict) : undefined
@@ -118,10 +119,12 @@ async function leftAfterUse(
 ): Promise<number | undefined> {
   backupCodes.forget(userId)
   try {
-    if (backupCodesLeft === undefined) await sentBackupCodes.used(userId)
-    else await sentBackupCodes.remember(userId, backupCodesLeft)
-    const left = await sentBackupCodes.left(userId)
-    return left === 'some' ? undefined : left
+    if (backupCodesLeft === undefined) {
+      const left = await sentBackupCodes.used(userId)
+      return left === 'some' ? undefined : left
+    }
+    await sentBackupCodes.remember(userId, backupCodesLeft)
+    return backupCodesLeft
   } catch {
     // The code is used up and was correct. A store that fails now must not keep the user out.
     return backupCodesLeft
@@ -148,8 +151,6 @@ export function emitVerified(
 /** What was shown for a factor: the limits that it counts in, and how it is evaluated. */
 export interface Check<Valid> {
   readonly attempt: Attempt
-  /** The id of the approval that a correct code acquires. */
-  readonly approval: string
   /** The factor that the code belongs to; absent for a bypass code. */
   readonly factor?: DisabledFactor
   /** Says whether it is correct. If it refuses or throws, the attempt is refunded (R77). */
@@ -173,14 +174,12 @@ interface Invalid {
 export function checkCode(
   deps: Deps,
   attempt: Attempt,
-  approval: string,
   request: VerifyRequest,
   accepts: (answer: Valid) => boolean = () => true,
 ): Promise<Valid | Refused> {
   const { kind, method, contact, code } = request
   return checkShown<Valid>(deps, {
     attempt,
-    approval,
     factor: { method: kind === 'backup' ? 'backup' : method, contact },
     async evaluate() {
       if (!isCodeShaped(code)) return { outcome: 'invalid' }
@@ -209,7 +208,7 @@ export async function checkShown<Valid extends { readonly outcome: 'valid' }>(
 
 async function counted<Valid extends { readonly outcome: 'valid' }>(
   { attempts, emit }: Pick<Deps, 'attempts' | 'emit'>,
-  { attempt, approval, factor, evaluate }: Check<Valid>,
+  { attempt, factor, evaluate }: Check<Valid>,
 ): Promise<Valid | Refused> {
   const permit = await attempts.consume(attempt)
   if (!permit.ok) return refuse(noAttemptsLeft(permit))
@@ -220,17 +219,19 @@ async function counted<Valid extends { readonly outcome: 'valid' }>(
   })
   switch (answer.outcome) {
     case 'valid':
-      return (await attempts.succeeded(consumed, approval)) ? answer : refuse({ code: 'session_ended' })
+      return (await attempts.succeeded(consumed)) ? answer : refuse({ code: 'session_ended' })
     case 'invalid': {
       const { clockSteps, fault } = answer
-      const { lockedForSeconds: forSeconds, disabled } = await attempts.failed(consumed)
+      const { lockedForSeconds: forSeconds, disabled, repeated } = await attempts.failed(consumed)
       if (forSeconds > 0) emit({ type: 'locked', userId: attempt.userId, forSeconds })
+      const shown = repeated && { repeated }
       if (!disabled || !factor) {
-        if (fault) return refuse({ code: 'invalid_key', fault, attemptsLeft })
-        return refuse({ code: 'invalid_code', attemptsLeft, ...(clockSteps !== undefined && { clockSteps }) })
+        if (fault) return { ...refuse({ code: 'invalid_key', fault, attemptsLeft }), ...shown }
+        const steps = clockSteps !== undefined && { clockSteps }
+        return { ...refuse({ code: 'invalid_code', attemptsLeft, ...steps }), ...shown }
       }
       emit({ type: 'factor_disabled', userId: attempt.userId, method: factor.method })
-      return { ...refuse({ code: 'factor_disabled' }), disabled: factor }
+      return { ...refuse({ code: 'factor_disabled' }), ...shown, disabled: factor }
     }
     case 'refused':
       await attempts.refund(consumed)

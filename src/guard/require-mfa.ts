@@ -16,12 +16,13 @@ import { listFactors } from '../http/cookies.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
-import type { Factor } from '../protocol/factor.js'
+import { type Factor, STRENGTHS } from '../protocol/factor.js'
 import { withState } from '../session/find-state.js'
 import type { InterruptedRequest, MfaRecord } from '../session/record.js'
 import { type ActiveState, requestState } from '../session/state.js'
 import { rememberTarget, requestedUrl, safeReturnTo, storeIfCurrent } from '../session/store.js'
 import type { Settings } from '../settings.js'
+import { setStepUpHeader, stepUpAddress, stepUpTarget } from './issuer-step-up.js'
 import { type MfaRule, type Rule, readRule, readStrongestRule, type StrongestRule } from './rule.js'
 
 /**
@@ -89,6 +90,14 @@ function requireSignIn(req: Request, res: Response, { settings }: RouteDeps): vo
   res.redirect(303, settings.signInPath)
 }
 
+/** Refuses a rule while someone acts for the user. */
+function refuseActing(req: Request, res: Response, { settings: { path } }: RouteDeps): void {
+  setSecurityHeaders(res)
+  // The page there says why.
+  if (wantsHtml(req)) return res.redirect(303, path)
+  sendProblem(res, { code: 'acting' })
+}
+
 /** What is missing: the user has no accepted factor yet, cannot use it now, or must show it. */
 function problemFor(
   { deps, state, user }: RequestContext,
@@ -125,25 +134,39 @@ async function requireFactor(
   const { req, deps } = at
   setSecurityHeaders(res)
   const { settings, diagnostics } = deps
+  // Neither the person who acts nor the user can show a factor in this session (R118).
+  if (state.record.acting) return refuseActing(req, res, deps)
   const { path, signInPath } = settings
   const context = await requestContext(at, state)
   const { user } = context
   const { factors, backup } = await acceptedFactors(deps, user, rule)
+  const target = stepUpTarget(settings, state.record, rule)
   const html = wantsHtml(req)
   if (!html) await readDisabledFactors(context)
-  if (!html && existingFactors(user).length === 0 && !mayEnrollFirst(context)) {
+  if (!html && !target.issuer && existingFactors(user).length === 0 && !mayEnrollFirst(context)) {
     return sendProblem(res, { code: 'enrollment_not_allowed', next: signInPath })
   }
-  const problem = problemFor(context, rule, { factors, backup })
+  const problem: Problem = target.issuer
+    ? {
+        code: 'step_up_required',
+        next: stepUpAddress(target.issuer.path, target),
+        factors: [],
+        backup: false,
+      }
+    : problemFor(context, rule, { factors, backup })
   if (html && rule.resume.length > 0 && isUnparsedForm(req)) diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
   const current = await storeIfCurrent(req, {
     ...state.record,
-    ...(state.stage !== 'pending' && {
-      stepUp: { factors: factors.map(({ id }) => id), backup },
-    }),
+    ...(state.stage !== 'pending' &&
+      !target.issuer && {
+        stepUp: { factors: factors.map(({ id }) => id), backup },
+      }),
+    // Only a factor shown after this moment counts (R113).
+    ...(target.issuer && { issuerStepUp: { issuer: target.issuer.name, askedAt: Date.now() } }),
     ...(html && continuationOf(req, settings, rule)),
   })
   if (html) return res.redirect(303, current ? (problem.next ?? path) : signInPath)
+  if (current) setStepUpHeader(res, problem, target)
   sendProblem(res, current ? problem : { code: 'session_ended', next: signInPath })
 }
 
@@ -251,8 +274,10 @@ export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHa
     const at = { req, deps, shared }
     withState(at, next, async (state) => {
       if (state.stage === 'none') return requireSignIn(req, res, deps)
+      if (state.record.acting) return refuseActing(req, res, deps)
       const { user } = await requestContext(at, state)
-      const required = { ...rule, ...factorChange(deps.settings, user, rule.maxAgeMs) }
+      const change = factorChange(deps.settings, user, rule.maxAgeMs)
+      const required = { ...rule, ...change, strengths: STRENGTHS.filter(change.isEnough) }
       const hasNone = existingFactors(user).length === 0 && state.stage !== 'pending'
       if (!hasNone && !isFresh(state.record, required)) return requireFactor(at, res, state, required)
       shared.strongestShown = true

@@ -2,7 +2,15 @@ import * as z from 'zod'
 import { OptionsError } from '../errors.js'
 import { FACTOR_CHANGE_MS } from '../flows/freshness.js'
 import { duration, hasParts, inMilliseconds, onlyGiven, optionFaults } from '../option-rules.js'
-import { isAtLeast, methodShown, type ShownMethod, STRENGTHS, type Strength } from '../protocol/factor.js'
+import {
+  isAtLeast,
+  methodShown,
+  reaches,
+  type ShownMethod,
+  STRENGTHS,
+  type Strength,
+  strengthOf,
+} from '../protocol/factor.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 import type { Duration } from '../time.js'
 
@@ -50,11 +58,16 @@ export interface Rule {
   readonly maxAgeMs: number
   /** Whether the route accepts a method. */
   readonly accepts: (shown: ShownMethod) => boolean
+  /** Whether it accepts evidence of an issuer with this strength. Without it, only a factor of the account counts. */
+  readonly acceptsEvidence?: ((strength: Strength) => boolean) | undefined
+  /** The strengths of the factors that it accepts. */
+  readonly strengths: readonly Strength[]
   readonly resume: readonly ResumeField[]
   readonly resumeTitle?: string | Readonly<Record<string, string>> | undefined
 }
 
 const ALL_METHODS = [...METHODS, 'backup'] as const
+const ALL_SHOWN = [...ALL_METHODS, 'phone_backup', 'page_backup'] as const
 
 const fieldText = 'must be the name of a form field, or { name, label } with a text of at most 80 characters'
 const fieldName = z.string().regex(/^[\w.[\]-]{1,64}$/, { error: fieldText })
@@ -101,8 +114,11 @@ export function readRule(rule: MfaRule): Rule {
   const { maxAgeMs, methods, minStrength, resume, resumeTitle } = parse('requireMfa', mfaSchema, rule)
   const accepts = (shown: ShownMethod) =>
     (methods?.includes(methodShown(shown)) ?? true) && isAtLeast(shown, minStrength)
-  if ([...ALL_METHODS, 'phone_backup' as const, 'page_backup' as const].some(accepts))
-    return { maxAgeMs, accepts, resume, resumeTitle }
+  const accepted = ALL_SHOWN.filter(accepts).map(strengthOf)
+  const strengths = STRENGTHS.filter((strength) => accepted.includes(strength))
+  // A rule that names methods means those of the account.
+  const acceptsEvidence = (strength: Strength) => methods === undefined && reaches(strength, minStrength)
+  if (strengths.length > 0) return { maxAgeMs, accepts, acceptsEvidence, strengths, resume, resumeTitle }
   throw new OptionsError([
     'requireMfa: methods has no method as strong as minStrength; add a stronger method or lower minStrength',
   ])
@@ -112,7 +128,7 @@ export function readRule(rule: MfaRule): Rule {
  * Checks the rule of `requireStrongest` and adds the defaults.
  * @throws {OptionsError} with all faults.
  */
-export function readStrongestRule(rule: StrongestRule): Omit<Rule, 'accepts'> {
+export function readStrongestRule(rule: StrongestRule): Omit<Rule, 'accepts' | 'strengths'> {
   return parse('requireStrongest', strongestSchema, rule)
 }
 

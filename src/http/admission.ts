@@ -1,7 +1,7 @@
+import { performance } from 'node:perf_hooks'
 import type { Request, Response } from 'express'
 import { ServiceError } from '../errors.js'
 import type { Settings } from '../settings.js'
-import { eventLoopSaturation } from './saturation.js'
 
 /** Bounds how many requests of this process wait at once, so that an overloaded app refuses some instead of delaying all. */
 export interface Admission {
@@ -84,4 +84,26 @@ function busy(waiting: number): ServiceError {
 
 function busyText(waiting: number): string {
   return `${waiting} MFA requests are waiting in this process, so others are refused for a moment. Check whether the MFA service or a store is slow, or start more processes. The bound is the option maxConcurrentRequests, and less while the processor is busy all the time. Mount mfa.admission before express-session, so that a refusal costs little.`
+}
+
+/** How long the event loop is observed at a time. A burst that is over sooner is no overload. */
+const WINDOW_MS = 500
+
+/** The share of a window in which the event loop was busy, from which on requests wait for the processor. */
+const SATURATED = 0.98
+
+/** Returns a function that says whether the event loop of this process was busy all the time in the last window. */
+export function eventLoopSaturation(): () => boolean {
+  let before = performance.eventLoopUtilization()
+  let since = performance.now()
+  let isSaturated = false
+  return () => {
+    const now = performance.now()
+    if (now - since < WINDOW_MS) return isSaturated
+    const reading = performance.eventLoopUtilization()
+    isSaturated = performance.eventLoopUtilization(reading, before).utilization >= SATURATED
+    before = reading
+    since = now
+    return isSaturated
+  }
 }

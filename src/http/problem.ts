@@ -16,6 +16,7 @@ const STATUS: Readonly<Record<ProblemCode, number>> = {
   enrollment_required: 403,
   factors_withheld: 403,
   enrollment_not_allowed: 403,
+  acting: 403,
   session_ended: 401,
   invalid_code: 401,
   malformed_code: 400,
@@ -62,6 +63,7 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   factors_withheld: 'The account has a second factor, and none that is accepted here can be used now.',
   enrollment_not_allowed:
     'The policy let this session pass without a second factor, so it cannot set up the first one; sign in in another way.',
+  acting: 'Someone acts for the user in this session, so no factor can be used or changed.',
   session_ended: 'The session ended or changed during this request.',
   invalid_code: 'The code is wrong.',
   malformed_code:

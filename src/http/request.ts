@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
-import { graceBanner } from '../pages/layout.js'
+import { hostBanner } from '../pages/layout.js'
 import { languageKey, pickLocale } from '../protocol/language.js'
 import type { Settings } from '../settings.js'
 
@@ -154,7 +154,7 @@ export function rememberLanguage(req: Request, res: Response, tag: string): void
   res.cookie(COOKIE, tag, { httpOnly: true, sameSite: 'lax', secure: req.secure, path: '/', maxAge: YEAR_MS })
 }
 
-/** A sentence about a running grace period, for the host's pages, in the language of the request. */
-export function graceBannerFor(req: Request, graceUntil: number, settings: Settings): string {
-  return graceBanner(localesOf(req, settings), graceUntil, settings.languages.texts)
+/** A sentence for the host's pages about the end of a running grace period or about a weak app, in the language of the request. */
+export function bannerFor(req: Request, about: number | 'weak_app', settings: Settings): string {
+  return hostBanner(localesOf(req, settings), about, settings.languages.texts)
 }

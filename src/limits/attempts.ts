@@ -1,28 +1,37 @@
+import { randomUUID } from 'node:crypto'
 import type { Settings } from '../settings.js'
 import { DAY_MS } from '../time.js'
-import { CHALLENGE_WINDOW_MS, type Counters, failureWindowIn } from './counter.js'
+import { type Counters, counterName, type StepStore, type Update } from './step.js'
 
 /** In milliseconds. Each lock within this time of the previous one lasts twice as long. */
-export const LOCK_COUNT_WINDOW_MS = 2 * DAY_MS
+const LOCK_COUNT_WINDOW_MS = 2 * DAY_MS
 
 /** In milliseconds. Failures of a factor are counted since it was bound; no store keeps a count for ever, so ten years. */
 export const BINDING_WINDOW_MS = 3_650 * DAY_MS
+
+/** In milliseconds. Longer than any challenge lives, so that no count and no approval ends before its challenge does. */
+const CHALLENGE_WINDOW_MS = 20 * 60_000
+
+/** Wrong codes in a day after which the user is warned that an attacker may know their password (R34). */
+const NOTIFY_AT = 5
 
 /** The user who enters a code, and the challenge it is for. */
 export interface Attempt {
   readonly userId: string
   /** The id of the challenge, or its substitute if no code was sent. */
   readonly challenge: string
+  /** What a correct code approves: the pending login, or the enrollment. Of several correct codes for it, one is accepted. */
+  readonly approval: string
   /** The factor that the code belongs to, as `factorBinding` names it. Absent while a new app is confirmed. */
   readonly binding?: string | undefined
+  /** Whether the user signs in with it, after the password. */
+  readonly signsIn?: boolean
 }
 
 /** An attempt that was counted, and whose code may be evaluated. */
 export interface CountedAttempt extends Attempt {
-  /** Its number on the challenge. */
-  readonly nth: number
-  /** Identifies it among the failures of the account. */
-  readonly entry: string
+  /** Its counter among the failures of the account. */
+  readonly failure: string
   /** Its number among the unforgiven failures of the factor. */
   readonly onBinding: number
 }
@@ -39,25 +48,32 @@ interface Failure {
   readonly lockedForSeconds: number
   /** Whether it disabled its factor. */
   readonly disabled: boolean
+  /** Whether the user should be told of repeated wrong codes after a correct password. */
+  readonly repeated: boolean
 }
 
 /** What limits an account now. */
 export interface AccountLimits {
   /** Seconds until the account's lock ends; 0 when it is not locked. */
   readonly lockedForSeconds: number
-  /** The factors that are disabled, of those that were asked about. */
-  readonly disabled: ReadonlySet<string>
+  /** How many backup codes are left of those that were sent, `some` if the number is unknown, `undefined` if nothing is known. */
+  readonly backupCodesLeft: BackupCodesLeft
+  /** Whether a factor is disabled, as `factorBinding` names it. */
+  isDisabled(binding: string): boolean
+  /** How many attempts a challenge of these logins has left. */
+  attemptsLeft(challenge: string): number
 }
+
+/** How many backup codes are left, `some` if the number is unknown, `undefined` if it is unknown whether the user has any. */
+export type BackupCodesLeft = number | 'some' | undefined
 
 /**
  * Limits wrong codes: per challenge (R22), per account across all factors, sessions and purposes (R23), and per factor
- * since it was bound (R96).
+ * since it was bound (R96). Every function is one step of the store.
  */
 export interface Attempts {
-  /** The lock of an account, and which of these factors are disabled. */
-  limitsOf(userId: string, bindings: readonly string[]): Promise<AccountLimits>
-  /** How many attempts a challenge has left. */
-  left(challenge: string): Promise<number>
+  /** The limits of an account, and of the challenges of these logins and enrollments. */
+  limitsOf(userId: string, logins: readonly string[]): Promise<AccountLimits>
   /** Counts an attempt in all limits before the code is evaluated, or says which limit is reached. */
   consume(attempt: Attempt): Promise<AttemptPermit>
   /** Takes an attempt back whose code was not evaluated, because the service failed or refused (R77). */
@@ -68,113 +84,203 @@ export interface Attempts {
    * Records a correct code and acquires its approval. The first caller forgives the failures of its own challenge only (R25),
    * and ends the challenge; any later caller gets `false` and changes nothing (R21).
    */
-  succeeded(attempt: CountedAttempt, approval: string): Promise<boolean>
+  succeeded(attempt: CountedAttempt): Promise<boolean>
   /** Forgets the failures of a factor, because it was bound again. */
-  enable(binding: string): Promise<void>
+  enable(userId: string, binding: string): Promise<void>
+}
+
+/** The lock of an account: at most one counter, named by the attempt that caused it. */
+export const LOCK = 'lock '
+
+/** One more than the backup codes that are left, since a counter of 0 is none. */
+export const BACKUP_CODES = 'backup-codes'
+
+/** Stands for backup codes whose number the service did not say. No service sends as many. */
+export const UNCOUNTED = 1_000_000
+
+/** The counter of the attempts on a challenge. */
+export const onChallenge = (challenge: string) => `attempts ${counterName(challenge)}`
+
+/** The counter of the failures of a factor. */
+export const onFactor = (binding: string) => `binding ${counterName(binding)}`
+
+const LOCKS = 'locks'
+const WRONG = 'wrong-after-password'
+const CLAIM = 'claim'
+
+/** All failures of an account in the last 24 hours. Each is a counter of its own, which ends 24 hours after it happened. */
+const FAILURES = 'failed '
+
+const failuresOn = (challenge: string) => `${FAILURES}${counterName(challenge)} `
+/** What an account must hold for a code of this factor to be sent or evaluated. */
+export function requireUsable(
+  binding: string | undefined,
+  { failuresBeforeDisable }: Settings['limits'],
+): NonNullable<Update['requires']> {
+  const isOpen = { counter: LOCK, below: 1 }
+  return binding === undefined
+    ? [isOpen]
+    : [isOpen, { counter: onFactor(binding), below: failuresBeforeDisable }]
+}
+
+/** The limits that these counters of an account, and of some of its logins, amount to. */
+export function accountLimits(
+  account: Counters | undefined,
+  logins: readonly Counters[],
+  { attemptsPerChallenge, failuresBeforeDisable }: Settings['limits'],
+): AccountLimits {
+  return {
+    lockedForSeconds: Math.ceil((account?.msLeft(LOCK) ?? 0) / 1000),
+    backupCodesLeft: backupCodesLeft(account),
+    isDisabled: (binding) => (account?.count(onFactor(binding)) ?? 0) >= failuresBeforeDisable,
+    attemptsLeft: (challenge) =>
+      Math.max(
+        0,
+        attemptsPerChallenge - Math.max(0, ...logins.map((login) => login.count(onChallenge(challenge)))),
+      ),
+  }
+}
+
+/** How many backup codes the counters of an account say are left. */
+export function backupCodesLeft(account: Counters | undefined): BackupCodesLeft {
+  const kept = account?.count(BACKUP_CODES) ?? 0
+  if (kept === 0) return undefined
+  return kept > UNCOUNTED / 2 ? 'some' : kept - 1
 }
 
 /** Counts attempts in `store`. */
-export function attemptsIn(store: Counters, approvals: Approvals, { limits }: Settings): Attempts {
+export function attemptsIn(store: StepStore, { limits }: Settings): Attempts {
   const { attemptsPerChallenge, failuresBeforeLock, failuresBeforeDisable, lockDurationMs } = limits
-  const perChallenge = store('attempts', CHALLENGE_WINDOW_MS)
-  const perAccount = failureWindowIn(store, failuresBeforeLock)
-  const perBinding = store('binding', BINDING_WINDOW_MS)
-  const locks = store('lock', DAY_MS)
-  const lockCount = store('locks', LOCK_COUNT_WINDOW_MS)
-
-  const lockedForSeconds = async (userId: string) => Math.ceil((await locks.read(userId)).msLeft / 1000)
-  const takeBack = async ({ challenge, binding }: Attempt) => {
-    await Promise.all([perChallenge.add(challenge, -1), binding && perBinding.add(binding, -1)])
-  }
+  const locksMs = Array.from({ length: 8 }, (_, nth) => Math.min(lockDurationMs * 2 ** nth, DAY_MS))
+  const dayMs = [DAY_MS]
 
   return {
-    async limitsOf(userId, bindings) {
-      const counts = bindings.map(async (binding) => (await perBinding.read(binding)).count)
-      const [seconds, ...onBindings] = await Promise.all([lockedForSeconds(userId), ...counts])
-      const isDisabled = (_: string, index: number) => (onBindings[index] ?? 0) >= failuresBeforeDisable
-      return { lockedForSeconds: seconds, disabled: new Set(bindings.filter(isDisabled)) }
+    async limitsOf(userId, logins) {
+      const [account, ...ofLogins] = await store.read(userId, logins)
+      return accountLimits(account, ofLogins, limits)
     },
-
-    left: async (challenge) => Math.max(0, attemptsPerChallenge - (await perChallenge.read(challenge)).count),
 
     async consume(attempt) {
-      const { userId, challenge, binding } = attempt
-      const nth = (await perChallenge.add(challenge, 1)).count
-      if (nth > attemptsPerChallenge) {
-        await perChallenge.add(challenge, -1)
-        const seconds = await lockedForSeconds(userId)
-        return seconds > 0
-          ? { ok: false, why: 'locked', retryAfterSeconds: seconds }
-          : { ok: false, why: 'exhausted', retryAfterSeconds: 1 }
+      const { userId, challenge, approval, binding } = attempt
+      const attempts = onChallenge(challenge)
+      const failure = failuresOn(challenge) + randomUUID()
+      const factor = binding === undefined ? undefined : onFactor(binding)
+      const { isPermitted, counters } = await store.run(userId, [
+        {
+          login: approval,
+          requires: [{ counter: attempts, below: attemptsPerChallenge }],
+          changes: [{ counter: attempts, add: 1, livesMs: [CHALLENGE_WINDOW_MS] }],
+          undo: [{ counter: attempts, add: -1 }],
+        },
+        {
+          requires: [
+            ...requireUsable(binding, limits),
+            // Failures that are still evaluated count, so that concurrent codes cannot pass the limit (R32).
+            { counter: FAILURES, below: failuresBeforeLock },
+          ],
+          changes: [
+            { counter: failure, add: 1, livesMs: dayMs },
+            ...(factor === undefined ? [] : [{ counter: factor, add: 1, livesMs: [BINDING_WINDOW_MS] }]),
+          ],
+        },
+      ])
+      const [ofLogin, account] = counters as [Counters, Counters]
+      const found = accountLimits(account, [ofLogin], limits)
+      const left = found.attemptsLeft(challenge)
+      if (isPermitted) {
+        const onBinding = factor === undefined ? 0 : account.count(factor)
+        return { ok: true, attemptsLeft: left, attempt: { ...attempt, failure, onBinding } }
       }
-      const onBinding = binding === undefined ? 0 : (await perBinding.add(binding, 1)).count
-      if (onBinding > failuresBeforeDisable) {
-        await takeBack(attempt)
+      if (left > 0 && binding !== undefined && found.isDisabled(binding))
         return { ok: false, why: 'disabled' }
+      const seconds = found.lockedForSeconds
+      // No lock yet: other attempts are still being evaluated and may cause one. The client can retry in a second.
+      const why = seconds > 0 || left > 0 ? 'locked' : 'exhausted'
+      return { ok: false, why, retryAfterSeconds: Math.max(1, seconds) }
+    },
+
+    async refund({ userId, challenge, approval, binding, failure }) {
+      const isCounted = { when: failure, atLeast: 1 }
+      await store.run(userId, [
+        { login: approval, changes: [{ counter: onChallenge(challenge), add: -1 }] },
+        {
+          changes: [
+            // Not if a correct code forgave it already.
+            ...(binding === undefined ? [] : [{ counter: onFactor(binding), add: -1, ...isCounted }]),
+            { counter: failure, set: 0 },
+          ],
+        },
+      ])
+    },
+
+    async failed({ userId, failure, onBinding, signsIn }) {
+      const lock = LOCK + failure.slice(failure.lastIndexOf(' ') + 1)
+      const isFull = { when: FAILURES, atLeast: failuresBeforeLock }
+      const { counters } = await store.run(userId, [
+        {
+          changes: [
+            ...(signsIn ? [{ counter: WRONG, add: 1, livesMs: dayMs }] : []),
+            { counter: lock, set: 1, livesMs: locksMs, nth: LOCKS, ...isFull },
+            // Otherwise the locks would become short again during a long attack.
+            { counter: LOCKS, add: 1, livesMs: [LOCK_COUNT_WINDOW_MS], restarts: true, ...isFull },
+            { counter: FAILURES, set: 0, ...isFull },
+          ],
+        },
+      ])
+      const [account] = counters as [Counters]
+      return {
+        lockedForSeconds: Math.ceil(account.msLeft(lock) / 1000),
+        disabled: onBinding === failuresBeforeDisable,
+        repeated: signsIn === true && account.count(WRONG) === NOTIFY_AT,
       }
-      const entry = await perAccount.add(userId)
-      // Read after counting: a lock starts before the failures that caused it are forgotten, so a concurrent attempt meets
-      // either the full count or the lock (R32).
-      const seconds = await lockedForSeconds(userId)
-      if (seconds > 0 || entry === undefined) {
-        await Promise.all([takeBack(attempt), entry && perAccount.remove(userId, entry)])
-        // No lock yet: other attempts are still being evaluated and may cause one. The client can retry in a second.
-        return { ok: false, why: 'locked', retryAfterSeconds: Math.max(1, seconds) }
-      }
-      const counted = { ...attempt, nth, entry, onBinding }
-      return { ok: true, attemptsLeft: attemptsPerChallenge - nth, attempt: counted }
     },
 
-    async refund(attempt) {
-      await Promise.all([takeBack(attempt), perAccount.remove(attempt.userId, attempt.entry)])
+    async succeeded({ userId, challenge, approval, binding }) {
+      const livesMs = [CHALLENGE_WINDOW_MS]
+      const forgiven = failuresOn(challenge)
+      const { isPermitted } = await store.run(userId, [
+        {
+          login: approval,
+          requires: [{ counter: CLAIM, below: 1 }],
+          changes: [
+            { counter: CLAIM, set: 1, livesMs },
+            { counter: onChallenge(challenge), set: attemptsPerChallenge, livesMs },
+          ],
+        },
+        {
+          changes: [
+            ...(binding === undefined ? [] : [{ counter: onFactor(binding), minus: forgiven }]),
+            { counter: forgiven, set: 0 },
+          ],
+        },
+      ])
+      return isPermitted
     },
 
-    async failed({ userId, challenge, nth, entry, onBinding }) {
-      const disabled = onBinding === failuresBeforeDisable
-      await perAccount.remember(challenge, nth, entry)
-      const open = { lockedForSeconds: 0, disabled }
-      if (!(await perAccount.isFull(userId))) return open
-      // Concurrent wrong codes lock the account once.
-      if ((await locks.add(userId, 1)).count > 1) return open
-      const { count } = await lockCount.add(userId, 1)
-      const ms = Math.min(lockDurationMs * 2 ** (count - 1), DAY_MS)
-      await locks.set(userId, 1, ms)
-      await perAccount.clear(userId)
-      // Restarts the window with each lock. Otherwise the locks would become short again during a long attack.
-      await lockCount.set(userId, count, LOCK_COUNT_WINDOW_MS)
-      return { lockedForSeconds: Math.ceil(ms / 1000), disabled }
+    async enable(userId, binding) {
+      await store.run(userId, [{ changes: [{ counter: onFactor(binding), set: 0 }] }])
     },
-
-    async succeeded({ userId, challenge, binding, entry }, approval) {
-      if (!(await approvals.acquire(approval))) return false
-      // A refused attempt is counted for a moment, so the count can exceed the limit.
-      const count = Math.min((await perChallenge.read(challenge)).count, attemptsPerChallenge)
-      await perAccount.forgive(userId, challenge, count, entry)
-      for (let forgiven = 0; binding && forgiven < count; forgiven++) await perBinding.add(binding, -1)
-      await perChallenge.set(challenge, attemptsPerChallenge, CHALLENGE_WINDOW_MS)
-      return true
-    },
-
-    enable: (binding) => perBinding.remove(binding),
   }
 }
-
-/** In milliseconds. Longer than any challenge lives, so that no approval is forgotten before it is worthless. */
-export const APPROVAL_WINDOW_MS = 20 * 60_000
 
 /** Of several right codes for one pending login, one becomes a session (R21). */
 export interface Approvals {
   /** True for the first caller only, among all processes: it may turn this approval into a session. */
-  acquire(approval: string): Promise<boolean>
+  acquire(userId: string, approval: string): Promise<boolean>
   /** Gives an approval back that no session was made of. */
-  release(approval: string): Promise<void>
+  release(userId: string, approval: string): Promise<void>
 }
 
 /** Counts approvals in `store`. */
-export function approvalsIn(store: Counters): Approvals {
-  const acquired = store('claim', APPROVAL_WINDOW_MS)
+export function approvalsIn(store: StepStore): Approvals {
   return {
-    acquire: async (approval) => (await acquired.add(approval, 1)).count === 1,
-    release: (approval) => acquired.remove(approval),
+    async acquire(userId, login) {
+      const changes = [{ counter: CLAIM, set: 1, livesMs: [CHALLENGE_WINDOW_MS] }]
+      return (await store.run(userId, [{ login, requires: [{ counter: CLAIM, below: 1 }], changes }]))
+        .isPermitted
+    },
+    async release(userId, login) {
+      await store.run(userId, [{ login, changes: [{ counter: CLAIM, set: 0 }] }])
+    },
   }
 }

@@ -2,15 +2,26 @@ import { digestOf } from '../digest.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { Settings } from '../settings.js'
 import { DAY_MS } from '../time.js'
-import { type AccountLimits, type Attempts, BINDING_WINDOW_MS } from './attempts.js'
-import type { Counter, Counters } from './counter.js'
+import {
+  type AccountLimits,
+  accountLimits,
+  BACKUP_CODES,
+  type BackupCodesLeft,
+  BINDING_WINDOW_MS,
+  backupCodesLeft,
+  requireUsable,
+  UNCOUNTED,
+} from './attempts.js'
+import { type Counters, counterName, type StepStore } from './step.js'
 
-export const TEN_MINUTES_MS = 10 * 60_000
+const TEN_MINUTES_MS = 10 * 60_000
 
 /** A message that is about to be sent. */
 export interface Message {
   readonly userId: string
-  /** Identifies the factor within a pending login; the wait before a resend applies to it. */
+  /** The pending login, or the recovery, that the message is for. */
+  readonly login: string
+  /** Identifies the factor within it; the wait before a resend applies to it. */
   readonly slot: string
   /**
    * The factor that the message has a code for, as `factorBinding` names it. If it is given, a lock of the account refuses the
@@ -21,7 +32,12 @@ export interface Message {
 
 /** Whether a message may be sent. */
 export type SendPermit =
-  | { readonly ok: true; readonly resendInSeconds: number }
+  | {
+      readonly ok: true
+      readonly resendInSeconds: number
+      /** How many attempts a challenge of the login has left. */
+      readonly attemptsLeft: AccountLimits['attemptsLeft']
+    }
   | {
       readonly ok: false
       readonly why: 'too_soon' | 'too_many' | 'locked' | 'disabled'
@@ -37,109 +53,98 @@ export interface MessageBudget {
   refund(message: Message): Promise<void>
 }
 
+const waitOf = (slot: string) => `wait ${counterName(slot)}`
+const roundOf = (slot: string) => `round ${counterName(slot)}`
+
 /** Counts messages in `store`. */
-export function messageBudgetIn(
-  store: Counters,
-  attempts: Pick<Attempts, 'limitsOf'>,
-  { limits }: Settings,
-): MessageBudget {
+export function messageBudgetIn(store: StepStore, { limits }: Settings): MessageBudget {
   const { sendsPerTenMinutes, sendsPerDay, resendWaitsMs } = limits
-  const longestWaitMs = Math.max(...resendWaitsMs)
-  const waits = store('wait', longestWaitMs)
-  const rounds = store('round', DAY_MS)
-  const budgets: readonly (readonly [Counter, number])[] = [
-    [store('sends-10m', TEN_MINUTES_MS), sendsPerTenMinutes],
-    [store('sends-day', DAY_MS), sendsPerDay],
+  const budgets = [
+    { counter: 'sends-10m', below: sendsPerTenMinutes, windowMs: TEN_MINUTES_MS },
+    { counter: 'sends-day', below: sendsPerDay, windowMs: DAY_MS },
   ]
 
   return {
-    async consume({ userId, slot, binding }) {
-      const limited = binding !== undefined && refusalBy(await attempts.limitsOf(userId, [binding]))
-      if (limited) return limited
-      const waiting = await waits.add(slot, 1)
-      if (waiting.count > 1) return refuseMessage('too_soon', waiting.msLeft)
-      const spent: Counter[] = []
-      for (const [budget, most] of budgets) {
-        const { count, msLeft } = await budget.add(userId, 1)
-        spent.push(budget)
-        if (count > most) {
-          await Promise.all([waits.remove(slot), ...spent.map((one) => one.add(userId, -1))])
-          return refuseMessage('too_many', msLeft)
-        }
+    async consume({ userId, login, slot, binding }) {
+      const [wait, round] = [waitOf(slot), roundOf(slot)]
+      const { isPermitted, counters } = await store.run(userId, [
+        {
+          login,
+          requires: [{ counter: wait, below: 1 }],
+          changes: [
+            { counter: wait, set: 1, livesMs: resendWaitsMs, nth: round },
+            { counter: round, add: 1, livesMs: [DAY_MS] },
+          ],
+          undo: [
+            { counter: wait, set: 0 },
+            { counter: round, add: -1 },
+          ],
+        },
+        {
+          requires: [
+            ...(binding === undefined ? [] : requireUsable(binding, limits)),
+            ...budgets.map(({ counter, below }) => ({ counter, below })),
+          ],
+          changes: budgets.map(({ counter, windowMs }) => ({ counter, add: 1, livesMs: [windowMs] })),
+        },
+      ])
+      const [ofLogin, account] = counters as [Counters, Counters]
+      const waitMs = ofLogin.msLeft(wait)
+      const { attemptsLeft, isDisabled, lockedForSeconds } = accountLimits(account, [ofLogin], limits)
+      if (isPermitted) return { ok: true, resendInSeconds: Math.ceil(waitMs / 1000), attemptsLeft }
+      if (binding !== undefined) {
+        if (isDisabled(binding)) return { ok: false, why: 'disabled', retryAfterSeconds: 0 }
+        if (lockedForSeconds > 0) return { ok: false, why: 'locked', retryAfterSeconds: lockedForSeconds }
       }
-      const round = (await rounds.add(slot, 1)).count
-      const waitMs = resendWaitsMs[Math.min(round, resendWaitsMs.length) - 1] ?? 30_000
-      await waits.set(slot, 1, waitMs)
-      return { ok: true, resendInSeconds: Math.ceil(waitMs / 1000) }
+      if (waitMs > 0) return refuseMessage('too_soon', waitMs)
+      const spent = budgets.filter(({ counter, below }) => account.count(counter) >= below)
+      return refuseMessage('too_many', Math.max(0, ...spent.map(({ counter }) => account.msLeft(counter))))
     },
 
-    async refund({ userId, slot }) {
-      await Promise.all([
-        waits.remove(slot),
-        rounds.add(slot, -1),
-        ...budgets.map(([budget]) => budget.add(userId, -1)),
+    async refund({ userId, login, slot }) {
+      await store.run(userId, [
+        {
+          login,
+          changes: [
+            { counter: waitOf(slot), set: 0 },
+            { counter: roundOf(slot), add: -1 },
+          ],
+        },
+        { changes: budgets.map(({ counter }) => ({ counter, add: -1 })) },
       ])
     },
   }
 }
 
-function refusalBy({ lockedForSeconds, disabled }: AccountLimits): SendPermit | undefined {
-  if (disabled.size > 0) return { ok: false, why: 'disabled', retryAfterSeconds: 0 }
-  return lockedForSeconds > 0 ? { ok: false, why: 'locked', retryAfterSeconds: lockedForSeconds } : undefined
-}
-
 /** The refusal of a message, with the wait in whole seconds. */
-export function refuseMessage(why: 'too_soon' | 'too_many' | 'locked', ms: number): SendPermit {
+function refuseMessage(why: 'too_soon' | 'too_many', ms: number): SendPermit {
   return { ok: false, why, retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)) }
 }
 
-/** How long sent backup codes are remembered. A process forgets them when it ends, and its timers reach 24 days. */
-const REMEMBERED_MS = { shared: 3 * 365 * DAY_MS, memory: 24 * DAY_MS }
-
-/** Stands for codes whose number the service did not say. No service sends as many. */
-const UNCOUNTED = 1_000_000
+/** In milliseconds. How long sent backup codes are remembered. */
+const REMEMBERED_MS = 3 * 365 * DAY_MS
 
 /** Remembers which users were sent backup codes, for services that cannot say who has any. */
 export interface SentBackupCodes {
   /** Remembers how many codes a user has now, such as after new ones were sent. */
   remember(userId: string, count: number | undefined): Promise<void>
-  /** A code was used. */
-  used(userId: string): Promise<void>
-  /** How many are left, `some` if the number is unknown, `undefined` if it is unknown whether the user has any. */
-  left(userId: string): Promise<number | 'some' | undefined>
+  /** A code was used. Returns how many are left. */
+  used(userId: string): Promise<BackupCodesLeft>
 }
 
 /** Remembers sent backup codes in `store`. */
-export function sentBackupCodesIn(store: Counters, kept: keyof typeof REMEMBERED_MS): SentBackupCodes {
-  const rememberedMs = REMEMBERED_MS[kept]
-  const codes = store('backup-codes', rememberedMs)
+export function sentBackupCodesIn(store: StepStore): SentBackupCodes {
   return {
-    remember: (userId, count = UNCOUNTED) => codes.set(userId, count, rememberedMs),
-    async used(userId) {
-      const { count, msLeft } = await codes.read(userId)
-      if (msLeft > 0 && count > 0) await codes.add(userId, -1)
+    async remember(userId, count = UNCOUNTED) {
+      await store.run(userId, [
+        { changes: [{ counter: BACKUP_CODES, set: count + 1, livesMs: [REMEMBERED_MS] }] },
+      ])
     },
-    async left(userId) {
-      const { count, msLeft } = await codes.read(userId)
-      if (msLeft <= 0) return undefined
-      return count > UNCOUNTED / 2 ? 'some' : count
+    async used(userId) {
+      const changes = [{ counter: BACKUP_CODES, add: -1, when: BACKUP_CODES, atLeast: 2 }]
+      return backupCodesLeft((await store.run(userId, [{ changes }])).counters[0])
     },
   }
-}
-
-/** Wrong codes in a day after which the user is warned that an attacker may know their password (R34). */
-const NOTIFY_AT = 5
-
-/** Decides when to notify a user of wrong codes. */
-export interface RepeatedFailures {
-  /** Counts a wrong code after a correct password. Returns `true` when the user should be notified. */
-  failed(userId: string): Promise<boolean>
-}
-
-/** Counts wrong codes in `store`. */
-export function repeatedFailuresIn(store: Counters): RepeatedFailures {
-  const wrongCodes = store('wrong-after-password', DAY_MS)
-  return { failed: async (userId) => (await wrongCodes.add(userId, 1)).count === NOTIFY_AT }
 }
 
 /**
@@ -155,17 +160,23 @@ export interface AppOwners {
   forget(contact: Contact): Promise<void>
 }
 
+const OWNER = 'app-owner'
+
 /** Remembers the owners in `store`, by digests. */
-export function appOwnersIn(store: Counters): AppOwners {
-  const owners = store('app-owner', BINDING_WINDOW_MS)
-  const key = (contact: Contact) => digestOf(canonicalUser(contact))
+export function appOwnersIn(store: StepStore): AppOwners {
+  const account = (contact: Contact) => digestOf(canonicalUser(contact))
+  const own = async (contact: Contact, set: number) => {
+    const changes = [{ counter: OWNER, set, livesMs: [BINDING_WINDOW_MS] }]
+    await store.run(account(contact), [{ login: OWNER, changes }])
+  }
   return {
     async isAnother(contact, userId) {
-      const { count } = await owners.read(key(contact))
-      return count > 0 && count !== numberOf(userId)
+      const [, owner] = await store.read(account(contact), [OWNER])
+      const number = owner?.count(OWNER) ?? 0
+      return number > 0 && number !== numberOf(userId)
     },
-    remember: (contact, userId) => owners.set(key(contact), numberOf(userId), BINDING_WINDOW_MS),
-    forget: (contact) => owners.remove(key(contact)),
+    remember: (contact, userId) => own(contact, numberOf(userId)),
+    forget: (contact) => own(contact, 0),
   }
 }
 

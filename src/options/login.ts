@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import * as z from 'zod'
 import { callback, duration, inMilliseconds, sitePath } from '../option-rules.js'
-import { AMR_VALUES, type Amr, type LoginFactor } from '../protocol/factor.js'
+import { type LoginFactor, STRENGTHS, type Strength } from '../protocol/factor.js'
 import type { Duration } from '../time.js'
 import '../host.js'
 
@@ -26,15 +26,63 @@ export interface LoginOptions<User = Express.User> {
    * `false`. See SECURITY.md#changing-factors.
    */
   allowWeakFactorsToChangeFactors?: boolean | undefined
-  /** What your own login proves, as an RFC 8176 value for `amr`. Defaults to `pwd`. */
-  firstFactor?: Amr | undefined
   /**
-   * Says whether your own login was a passkey sign-in in which the authenticator verified the user. Return `hwk` for a passkey on one
-   * device only, `swk` for one that can be synced, and `undefined` for every other login. With `hwk` or `swk`, the session is verified
-   * as if the user had just shown a passkey. Off unless given. See docs/keys.md#your-own-passkey-sign-in.
+   * Says what the login has proven, from claims that your strategy has verified: `{ issuer, amr, acr, authTime }`, or `undefined` for a
+   * login without evidence. It counts as far as `login.issuers` says, and nothing counts by default. Off unless given: a login proves a
+   * password (`pwd`) then. See docs/assurance.md.
    */
-  passkeySignIn?: ((context: PolicyContext<User>) => 'hwk' | 'swk' | undefined) | undefined
+  evidence?:
+    | ((context: PolicyContext<User>) => LoginEvidence | undefined | Promise<LoginEvidence | undefined>)
+    | undefined
+  /**
+   * Which evidence counts, by issuer: the `iss` of an identity provider, or `self` for a login of your own. What counts at `self` as
+   * `phishing-resistant` is a passkey of the account. Defaults to none. See docs/assurance.md.
+   */
+  issuers?: Readonly<Record<string, IssuerOptions>> | undefined
 }
+
+/** What a login has proven, as your strategy verified it. Its values must not come from the request. */
+export interface LoginEvidence {
+  /** The `iss` of the verified claims, or `self` for a login of your own. */
+  readonly issuer: string
+  /** The authentication method references (RFC 8176), the claim `amr`. */
+  readonly amr?: readonly string[] | undefined
+  /** The authentication context class, the claim `acr`. */
+  readonly acr?: string | undefined
+  /** When the user showed the factors, the claim `auth_time`, in seconds since 1970. Without it, the evidence does not count. */
+  readonly authTime: number | undefined
+}
+
+/** Which evidence of an issuer counts. */
+export interface IssuerOptions {
+  /** The values of `amr` that count, with the strength of each. Defaults to none. */
+  amr?: Readonly<Record<string, Strength>> | undefined
+  /** The values of `acr` that count, with the strength of each. Defaults to none. */
+  acr?: Readonly<Record<string, Strength>> | undefined
+  /** How long ago the user may have shown the factors when they sign in, `1m` to `7d`. Defaults to `12h`. */
+  maxAge?: Duration | undefined
+  /** From which strength on a user without any factor may set up the first one with this evidence alone. Off unless given. */
+  mayEnroll?: Strength | undefined
+  /** Your route that sends the browser to the issuer again. By default, `requireMfa` asks for a factor of the account. */
+  stepUpPath?: string | undefined
+}
+
+const strength = z.enum(STRENGTHS, { error: `must be one of ${STRENGTHS.join(', ')}` })
+const counted = (example: string) =>
+  z.record(z.string().min(1).max(255), strength, { error: `must be an object like { ${example}: 'strong' }` })
+
+const issuer = inMilliseconds(
+  z.strictObject(
+    {
+      amr: counted('mfa').default({}),
+      acr: counted('phr').default({}),
+      maxAge: duration('1m', '7d', '12h').prefault('12h'),
+      mayEnroll: strength.optional(),
+      stepUpPath: sitePath('/login/company').optional(),
+    } satisfies Record<keyof IssuerOptions, z.ZodType>,
+    { error: "must be an object like { amr: { mfa: 'strong' } }" },
+  ),
+)
 
 /** The rules of the option `login`. */
 export const login = inMilliseconds(
@@ -46,8 +94,12 @@ export const login = inMilliseconds(
       pendingPaths: z.array(sitePath('/about'), { error: 'must be a list of paths' }).default([]),
       pendingLifetime: duration('2m', '15m', '10m').prefault('10m'),
       allowWeakFactorsToChangeFactors: z.boolean({ error: 'must be true or false' }).default(false),
-      firstFactor: z.enum(AMR_VALUES, { error: 'must be a value of RFC 8176, like "pwd"' }).default('pwd'),
-      passkeySignIn: callback<NonNullable<LoginOptions['passkeySignIn']>>('must be a function').optional(),
+      evidence: callback<NonNullable<LoginOptions['evidence']>>('must be a function').optional(),
+      issuers: z
+        .record(z.string().min(1).max(255), issuer, {
+          error: "must be an object like { 'https://login.example.com': { amr: { mfa: 'strong' } } }",
+        })
+        .default({}),
     } satisfies Record<keyof LoginOptions, z.ZodType>,
     { error: 'must be an object like { signInPath: "/login" }' },
   ),

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { languageKey, memoized } from '../protocol/language.js'
-import { assets } from './assets.js'
 import { countdown } from './delivery-line.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
@@ -7,6 +8,33 @@ import { keyFaultText } from './key-failure.js'
 import { type Page, type PageContext, startPath } from './page.js'
 import { fill, type Languages, textFor } from './text.js'
 import type { PageFrame, PageMessage } from './view.js'
+
+/** A file that the pages link to. */
+interface Asset {
+  /** Its `Content-Type`. */
+  readonly type: string
+  readonly body: string
+  /** A hash of the content. A URL that contains it can be cached forever. */
+  readonly version: string
+}
+
+export type AssetName = 'mfa.css' | 'mfa.js' | 'mfa-keys.js'
+
+/**
+ * The style sheet and the scripts of the pages, served at `{base}/assets/`. They are read once. Only pages for security keys and
+ * passkeys load `mfa-keys.js`, which the build writes.
+ */
+export const assets: Readonly<Record<AssetName, Asset>> = {
+  'mfa.css': asset('assets/mfa.css', 'text/css; charset=utf-8'),
+  'mfa.js': asset('assets/mfa.js', 'text/javascript; charset=utf-8'),
+  'mfa-keys.js': asset('dist/pages/mfa-keys.js', 'text/javascript; charset=utf-8'),
+}
+
+function asset(path: string, type: string): Asset {
+  // src/pages and dist/cjs lie equally deep below the package.
+  const body = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  return { type, body, version: createHash('sha256').update(body).digest('base64url').slice(0, 10) }
+}
 
 /** The HTML document around a page. It has no inline scripts or styles, so that it works under a strict CSP. */
 export function layout(page: Page, context: PageContext): Html {
@@ -146,15 +174,16 @@ function nameOf(tag: string): string {
 }
 
 /**
- * A sentence in plain text for the host's own pages, about the date by which a second factor must be set up. The date is
- * in UTC, as in account notices.
+ * A sentence in plain text for the host's own pages: about the date by which a second factor must be set up, in UTC as in account
+ * notices, or about an authenticator app that should be set up again.
  */
-export function graceBanner(
+export function hostBanner(
   preferredLanguages: readonly string[],
-  graceUntil: number,
+  about: number | 'weak_app',
   languages: Languages,
 ): string {
   const { locale, words } = textFor(preferredLanguages, languages)
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(graceUntil)
+  if (about === 'weak_app') return words.weakApp
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(about)
   return words.grace.replaceAll('{date}', () => date)
 }

@@ -23,11 +23,12 @@ export function overviewPage(view: Extract<View, { page: 'overview' }>, context:
     href: `${frame.base}/backup`,
     label: left === undefined || left > 0 ? overview.backup : enrolled.backup,
   }
-  const isUrgent = hasApp
-    ? view.backup && needsBackupCodes(left)
-    : view.enroll !== false || needsBackupCodes(left)
+  const isWeak = view.weakApp === true && hasApp
+  const isUrgent =
+    isWeak ||
+    (hasApp ? view.backup && needsBackupCodes(left) : view.enroll !== false || needsBackupCodes(left))
   const actions = [
-    ...(hasApp ? [backup, enroll] : [enroll, backup]),
+    ...(hasApp && !isWeak ? [backup, enroll] : [enroll, backup]),
     view.keys === true && { href: `${frame.base}/keys`, label: words.keys.title },
     view.addUrl !== undefined && { href: safeLink(view.addUrl), label: overview.add },
     view.devices === true && { href: `${frame.base}/devices`, label: words.devices.title },
@@ -36,6 +37,7 @@ export function overviewPage(view: Extract<View, { page: 'overview' }>, context:
     title: html`${overview.title}`,
     main: html`${messageBox(context)}<p class="mfa-lead">${isEmpty ? overview.none : overview.lead}</p>
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${overview.factors}">${view.factors.map((factor) => factorItem(factor, context))}</ul>`}
+${isWeak && html`<p>${words.weakApp}</p>`}
 ${left !== undefined && html`<p>${left === 0 ? codesLeft.zero : text.count(codesLeft.left, left)}${codesUse(view, context)}</p>`}
 <div class="mfa-actions">${actions.map(
       ({ href, label }, index) =>

@@ -296,6 +296,8 @@ export type View =
       readonly backupCodesUsedAt?: number
       /** Whether `{base}/backup/remove` can remove the backup codes. Defaults to false. */
       readonly canRemoveBackup?: boolean
+      /** Whether the authenticator app should be set up again, because its imported secret is short. Defaults to false. */
+      readonly weakApp?: boolean
       /** Whether an authenticator app can be set up here. Defaults to true. */
       readonly enroll?: boolean
       /** The host's page on which the user adds a phone number or mailbox. */

@@ -53,6 +53,7 @@ export class PassportMfaStrategy {
       return this.refuse(req, { code: state.expired ? 'pending_login_expired' : 'sign_in_required' })
     }
     if (!isSameOrigin(req)) return this.refuse(req, { code: 'cross_site' })
+    if (state.record.acting) return this.refuse(req, { code: 'acting' })
     const body = await readBody(req, responseOf(req), verifyBody)
     if ('fault' in body) return this.refuse(req, body.fault)
 

@@ -26,12 +26,22 @@ export interface Factor {
   readonly manageUrl?: string
 }
 
-/** A factor of a user, as `policy` and `passkeySignIn` see it. */
+/** A factor of a user, as `policy` and `login.evidence` see it. */
 export interface LoginFactor {
   readonly id: string
   readonly method: Method
   /** Present for a factor that exists and cannot be used now, because its method is switched off, for example. */
   readonly withheld?: true
+}
+
+/** Which factors a user has beside the contacts that `factors` lists, as the host's record keeps it. */
+export interface RecordedFactors {
+  /** Whether the user has an authenticator app. */
+  readonly app: boolean
+  /** Whether the user has a security key or passkey. */
+  readonly keys: boolean
+  /** Whether backup codes are left. */
+  readonly backupCodes: boolean
 }
 
 /** A property of a factor, and what its value must be. */
@@ -218,9 +228,43 @@ export function strongestOf(methods: readonly Method[]): Strength {
   return STRENGTHS[Math.max(0, ...ranks)] ?? 'weak'
 }
 
+/** Whether a value is a strength. */
+export function isStrength(value: unknown): value is Strength {
+  return STRENGTHS.some((strength) => strength === value)
+}
+
+/** The stronger of two strengths. */
+export function strongerOf(one: Strength, other: Strength): Strength {
+  return reaches(one, other) ? one : other
+}
+
+/** Whether a strength is this one or more. */
+export function reaches(strength: Strength, least: Strength): boolean {
+  return STRENGTHS.indexOf(strength) >= STRENGTHS.indexOf(least)
+}
+
 /** Whether a method has at least this strength. */
 export function isAtLeast(shown: ShownMethod, strength: Strength): boolean {
-  return STRENGTHS.indexOf(strengthOf(shown)) >= STRENGTHS.indexOf(strength)
+  return reaches(strengthOf(shown), strength)
+}
+
+/** The class of a factor that is no key, before its strength. OpenID Connect has none for such factors. */
+const ACR = 'urn:countersign:acr:'
+
+/**
+ * The authentication context class of a shown factor: `phrh` for a key that stays on one device and `phr` for one that can be synced
+ * (OpenID Connect EAP ACR Values), and a class of our own for others.
+ */
+export function acrOfStrength(strength: Strength, amr: readonly Amr[]): string {
+  if (strength !== 'phishing-resistant') return `${ACR}${strength}`
+  return amr.includes('hwk') && !amr.includes('swk') ? 'phrh' : 'phr'
+}
+
+/** The classes that are enough where these strengths are, weakest first. */
+export function acrValuesOf(strengths: readonly Strength[]): readonly string[] {
+  return strengths.flatMap((strength) =>
+    strength === 'phishing-resistant' ? ['phr', 'phrh'] : [`${ACR}${strength}`],
+  )
 }
 
 /** The authentication method references (RFC 8176) that this package uses, in the order in which it lists them (R19). */
@@ -255,8 +299,8 @@ export function keyAmr(key: { readonly backupEligible: boolean }, userVerified: 
  * Adds what was proven to `before`: each value once, in a fixed order, with `mfa` as soon as there are two different factors. A code
  * by SMS after a sign-in by SMS is the same factor twice. A key with user verification is two factors.
  */
-export function addAmr(before: readonly Amr[], added: readonly Amr[]): Amr[] {
-  const proven = new Set<Amr>([...before, ...added])
-  if (before.some((value) => !added.includes(value)) || added.includes('user')) proven.add('mfa')
+export function addAmr(before: readonly string[], added: readonly Amr[]): Amr[] {
+  const proven = new Set<string>([...before, ...added])
+  if (before.some((value) => added.every((one) => one !== value)) || added.includes('user')) proven.add('mfa')
   return AMR_VALUES.filter((value) => proven.has(value))
 }

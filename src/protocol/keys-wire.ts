@@ -126,12 +126,17 @@ const type = oneOf(KEY_TYPES).meta({
   description:
     'SECURITY_KEY proves possession; PASSKEY also requires that the authenticator verifies the user.',
 })
-const transaction = text(128).meta({
+const transaction = text(128)
+  .optional()
+  .meta({
+    description:
+      'Your id for what the challenge is used for, such as a pending login. The response is accepted in the same transaction only.',
+    examples: ['login-7f3a'],
+  })
+const purpose = oneOf(KEY_PURPOSES).optional().meta({
   description:
-    'Your id for what the challenge is used for. The response is accepted in the same transaction only.',
-  examples: ['login-7f3a'],
+    'What the assertion is for. The response is accepted for the same purpose only. Defaults to `sign-in`.',
 })
-const purpose = oneOf(KEY_PURPOSES).meta({ description: 'What the assertion is for.' })
 const key = credentialId.meta({ description: 'The id of the key.', examples: [credentialIdExample] })
 
 // Notices quote the name. It must not break their lines or turn the direction of their text, as if they said something else.

@@ -153,6 +153,8 @@ export interface ExistingFactor {
   readonly method: 'app' | KeyMethod
   /** Whether it can be used now: its method is switched on, and for keys, the application has a relying party. */
   readonly usable: boolean
+  /** An authenticator app whose imported secret has fewer than 128 bits, so that its user should set it up again. */
+  readonly weak?: true
 }
 
 /** The factors of an account, as far as the service keeps them. */
@@ -185,7 +187,7 @@ export interface FactorUse {
 /** The delivery state of the latest message of a challenge. For DUAL, that of the message with the worse state. */
 export interface DeliveryState {
   /**
-   * `sent`: a carrier accepted the message. `delivered` and `failed`: the carrier reports that it arrived, or did not.
+   * `queued`: no carrier has accepted the message yet. `sent`: a carrier accepted it. `delivered` and `failed`: the carrier reports that it arrived, or did not.
    * `refused`: a carrier permanently refused it. `expired`: no carrier accepted it in time.
    */
   readonly status: 'queued' | 'sent' | 'delivered' | 'failed' | 'refused' | 'expired'
@@ -221,7 +223,7 @@ export interface MfaService {
   /**
    * Returns which factors an account has, so that an enrolled app is asked for although the host does not list it. Throws if
    * it cannot tell, since anything else would mean that there are none. Optional; a service without it requires the option
-   * `onAppEnrolled`.
+   * `onFactorsChanged`.
    */
   factorsOf?(request: UserRequest): Promise<AccountFactors>
   /**

@@ -146,7 +146,7 @@ export function membersOf<Body extends z.ZodObject>(
 ): Members<z.output<Body>> {
   const members = ownParameters(body).map(({ name, member, words }) => {
     const value: unknown = Reflect.get(fields, name)
-    return [member, words && typeof value === 'string' ? wordOf(value) : value]
+    return [member, words?.find(([word]) => word === value)?.[1] ?? value]
   })
   return Object.fromEntries(members)
 }
@@ -158,7 +158,7 @@ export function parametersOf(
 ): Readonly<Record<string, string | undefined>> {
   const parameters = ownParameters(body).map(({ name, member, words }) => {
     const value: unknown = Reflect.get(request, member)
-    return [name, words?.find((word) => wordOf(word) === value) ?? textOf(value)]
+    return [name, words?.find(([, word]) => word === value)?.[0] ?? textOf(value)]
   })
   return Object.fromEntries(parameters)
 }
@@ -166,8 +166,8 @@ export function parametersOf(
 interface Parameter {
   readonly name: string
   readonly member: string
-  /** The words that it accepts, if they are written otherwise in the request. */
-  readonly words: readonly string[] | undefined
+  /** The words that it accepts, each as the parameter and as the request writes it, if that differs. */
+  readonly words: readonly (readonly [string, string])[] | undefined
 }
 
 const parametersOfBodies = new WeakMap<z.ZodObject, readonly Parameter[]>()
@@ -183,9 +183,12 @@ function ownParameters(body: z.ZodObject): readonly Parameter[] {
 
 function parameterOf(name: string, field: z.core.$ZodType): Parameter {
   const type = field instanceof z.ZodOptional ? field.unwrap() : field
-  const words = type instanceof z.ZodEnum ? type.options.map(String) : undefined
+  const words =
+    type instanceof z.ZodEnum
+      ? type.options.map((option) => [String(option), wordOf(String(option))] as const)
+      : undefined
   if (name !== 'Type') return { name, member: name.charAt(0).toLowerCase() + name.slice(1), words }
-  const isMethod = words?.every((word) => (METHODS as readonly string[]).includes(wordOf(word)))
+  const isMethod = words?.every(([, word]) => (METHODS as readonly string[]).includes(word))
   return isMethod ? { name, member: 'method', words } : { name, member: 'type', words: undefined }
 }
 

@@ -178,7 +178,13 @@ export const VERBS = {
       factorsAnswer,
       z.object({
         existing: z
-          .array(z.object({ method: z.enum(['app', ...KEY_METHODS]), usable: z.boolean() }))
+          .array(
+            z.object({
+              method: z.enum(['app', ...KEY_METHODS]),
+              usable: z.boolean(),
+              weak: z.literal(true).optional(),
+            }),
+          )
           .refine((existing) => new Set(existing.map(({ method }) => method)).size === existing.length, {
             error: 'lists a method twice',
           }),
@@ -197,9 +203,9 @@ export const VERBS = {
       }),
       {
         decode: ({ existing, offered_keys, backup_codes_left, backup_delivery, last_used }) => ({
-          existing: existing.map(({ type, usable }) => ({
+          existing: existing.map(({ type, ...how }) => ({
             method: type === 'APP' ? ('app' as const) : keyMethodOf(type),
-            usable,
+            ...how,
           })),
           offeredKeys: offered_keys.map(keyMethodOf),
           backupCodesLeft: backup_codes_left,
@@ -207,9 +213,9 @@ export const VERBS = {
           lastUsed: last_used?.map(({ at, ...use }) => ({ ...use, at: Date.parse(at) })),
         }),
         encode: ({ existing, offeredKeys = [], backupCodesLeft, backupDelivery, lastUsed }) => ({
-          existing: existing.map(({ method, usable }) => ({
+          existing: existing.map(({ method, ...how }) => ({
             type: method === 'app' ? ('APP' as const) : KEY_TYPE[method],
-            usable,
+            ...how,
           })),
           offered_keys: offeredKeys.map((method) => KEY_TYPE[method]),
           backup_codes_left: backupCodesLeft,

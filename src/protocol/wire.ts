@@ -201,6 +201,10 @@ export const factorsAnswer = z.object({
           description:
             'Whether it can be used now: its method is switched on, and for keys, the application has a relying party.',
         }),
+        weak: z.literal(true).optional().meta({
+          description:
+            'Present for an authenticator app whose imported secret has fewer than 128 bits (RFC 4226). Ask its user to set it up again.',
+        }),
       }),
     )
     .max(3)
@@ -245,7 +249,7 @@ export const factorsAnswer = z.object({
 export const deliveryAnswer = z.object({
   status: z.enum(['queued', 'sent', 'delivered', 'failed', 'refused', 'expired']).meta({
     description:
-      '`sent`: a carrier accepted the message. `delivered`: the carrier reports that it arrived. `failed`: the carrier reports that it did not arrive. `refused`: a carrier permanently refused it. `expired`: it was not accepted in time. Unless it is queued, sent or delivered, offer another method. For DUAL, the worse state of the two messages.',
+      '`queued`: no carrier has accepted the message yet. `sent`: a carrier accepted the message. `delivered`: the carrier reports that it arrived. `failed`: the carrier reports that it did not arrive. `refused`: a carrier permanently refused it. `expired`: no carrier accepted it in time. Unless it is queued, sent or delivered, offer another method. For DUAL, the worse state of the two messages.',
   }),
   channel: z.enum(['email', 'sms', 'whatsapp', 'call']).meta({ description: 'The channel of the message.' }),
   to: z

@@ -1,6 +1,6 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import type { RouteDeps } from '../actions/context.js'
-import { type AssetName, assets } from '../pages/assets.js'
+import { type AssetName, assets } from '../pages/layout.js'
 
 /** Serves the style sheet and the scripts of the pages. */
 export function addAssets(router: Router): void {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Router } from 'express'
 import * as z from 'zod'
 import type { RouteDeps } from '../actions/context.js'
+import { recordFactors } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import { type BackupCreated, type BackupSent, createBackupCodes, sendBackupCodes } from '../flows/backup.js'
 import { type Refused, serviceVerb } from '../flows/deps.js'
@@ -70,6 +71,7 @@ async function send(context: RouteContext): Promise<Outcome> {
   if (outcome.outcome === 'sent') {
     const method = backupTarget(user)?.method
     await notify(deps, req, state, { type: 'backup_codes_sent', ...(method && { method }), to: outcome.to })
+    await recordFactors(context, { backupCodes: true })
   }
   return outcome
 }
@@ -123,7 +125,10 @@ async function create(context: RouteContext): Promise<CreateOutcome> {
     (await factorChangeRefusal(context, '/backup')) ?? refusalWithoutFactor(user)
   if (refusal) return { outcome: 'not_allowed', refusal }
   const outcome = await createBackupCodes(deps, user, state.record)
-  if (outcome.outcome === 'created') await notify(deps, req, state, { type: 'backup_codes_shown' })
+  if (outcome.outcome === 'created') {
+    await notify(deps, req, state, { type: 'backup_codes_shown' })
+    await recordFactors(context, { backupCodes: true })
+  }
   return outcome
 }
 

@@ -2,16 +2,17 @@ import type { Router } from 'express'
 import type * as z from 'zod'
 import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
 import { mayEnrollFirst } from '../actions/enrollment.js'
+import { ServiceError } from '../errors.js'
 import { type Challenged, startChallenge } from '../flows/challenge.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../flows/keys.js'
 import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../flows/known-factors.js'
 import { refusalAtStep } from '../flows/login-step.js'
-import { existingFactors, offeredFactors } from '../flows/user.js'
-import { listFactors } from '../http/cookies.js'
-import { sendProblem } from '../http/problem.js'
+import { existingFactors, findFactor, offeredFactors } from '../flows/user.js'
+import { factorView, listFactors } from '../http/cookies.js'
+import { logFailure, sendProblem } from '../http/problem.js'
 import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
-import type { FactorView, PageMessage } from '../pages/view.js'
+import type { FactorView, PageMessage, View } from '../pages/view.js'
 import { maskForOwner } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import { isDelivered, isKeyMethod } from '../protocol/methods.js'
@@ -19,7 +20,6 @@ import { endPendingLogin, givenUp } from '../session/find-state.js'
 import { storeRecord } from '../session/store.js'
 import { factorViews, followedChallenge, liveChallenge, type RouteContext } from './context.js'
 import { offersKeys, warnAboutKeys } from './key-page.js'
-import { otherFactorsAfter, respondUndelivered, type Undelivered } from './other-factors.js'
 import { offeredRemovals } from './remove-factor.js'
 import {
   backupOffer,
@@ -61,7 +61,9 @@ async function showStart(context: RouteContext): Promise<void> {
     const left = await deps.backupCodes.left(user)
     const backup = await hasBackup(context)
     const removals = await offeredRemovals(context)
-    const backupCodesUsedAt = lastBackupUse(await knownFactors(deps, user))
+    const known = await knownFactors(deps, user)
+    const backupCodesUsedAt = lastBackupUse(known)
+    const weakApp = known?.existing.some(({ weak }) => weak)
     const overview = {
       page: 'overview',
       factors: await managedFactors(context, removals.app),
@@ -70,6 +72,7 @@ async function showStart(context: RouteContext): Promise<void> {
       ...(typeof left === 'number' && backup && { backupCodesLeft: left }),
       ...(backupCodesUsedAt !== undefined && { backupCodesUsedAt }),
       canRemoveBackup: removals.backup,
+      ...(weakApp && { weakApp }),
       enroll: mayEnroll,
       keys: mayEnroll && (await offersKeys(context)),
       // Only a second factor can be skipped.
@@ -246,4 +249,58 @@ async function cancel({ req, res, deps, state, html }: RouteContext): Promise<vo
 
 function iso(ms: number): string {
   return new Date(ms).toISOString()
+}
+
+/** The service failed to deliver a code, and the user may use another factor. */
+interface Undelivered {
+  readonly outcome: 'undelivered'
+  readonly error: ServiceError
+  readonly factors: readonly Factor[]
+  readonly backup: boolean
+}
+
+// A wrong key is no outage. Nor is a service that is busy, or an attacker could cause one.
+const KEPT_CLOSED = ['ERR_MFA_SERVICE_KEY', 'ERR_MFA_SERVICE_BUSY']
+
+/**
+ * The other factors that the option `outage` allows when the service failed to deliver a code. This never approves a code.
+ * @throws the error of the service, if there is no other factor.
+ */
+async function otherFactorsAfter(
+  context: RouteContext,
+  error: unknown,
+  requested: string,
+): Promise<Undelivered> {
+  const { deps, user } = context
+  const { outage, logger } = deps.settings
+  if (outage === 'closed' || !(error instanceof ServiceError) || KEPT_CLOSED.includes(error.code)) throw error
+  await readDisabledFactors(context)
+  const failed = findFactor(user, requested)
+  const factors = outage === 'other-factor' ? offeredFactors(user).filter(({ id }) => id !== failed?.id) : []
+  const offer = await backupOffer(context)
+  const backup = offer.backup || offer.mayHaveBackup === true
+  if (factors.length === 0 && !backup) throw error
+  logFailure(logger, error)
+  return { outcome: 'undelivered', error, factors, backup }
+}
+
+/** Responds with the other factors. */
+async function respondUndelivered(
+  context: RouteContext,
+  { error, factors, backup }: Undelivered,
+): Promise<void> {
+  const { res, deps, html } = context
+  const { retryAfterSeconds } = error
+  const problem = {
+    code: 'delivery_unavailable',
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  } as const
+  if (html) return showPage(context, await pageFor(context, factors), { tone: 'error', ...problem })
+  const { path: next } = deps.settings
+  sendProblem(res, { ...problem, next, factors: listFactors(factors), backup }, error.status)
+}
+
+async function pageFor(context: RouteContext, factors: readonly Factor[]): Promise<View> {
+  if (factors.length > 0) return choosePage(context, factors.map(factorView))
+  return { page: 'code', factor: 'backup', exhausted: false, others: [], backup: false }
 }

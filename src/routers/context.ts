@@ -81,13 +81,17 @@ export function factorViews({ user, state }: RouteContext): FactorView[] {
 
 /** Seconds until the account's lock ends; 0 when it is not locked, or while the store fails. */
 export async function lockedForSeconds({ deps, user }: RouteContext): Promise<number> {
-  const limits = await unlessStoreFails(deps, () => deps.attempts.limitsOf(user.userId, []))
+  const limits = await unlessStoreFails(deps, () => user.limits())
   return limits?.lockedForSeconds ?? 0
 }
 
 /** Whether a challenge has no attempts left; false while the store fails. */
-export async function isExhausted({ deps }: Pick<RouteContext, 'deps'>, challenge: string): Promise<boolean> {
-  return (await unlessStoreFails(deps, () => deps.attempts.left(challenge))) === 0
+export async function isExhausted(
+  { deps, user }: Pick<RouteContext, 'deps' | 'user'>,
+  challenge: string,
+): Promise<boolean> {
+  const limits = await unlessStoreFails(deps, () => user.limits())
+  return limits?.attemptsLeft(challenge) === 0
 }
 
 /** A page is shown without what the store knows. A code is refused in any case while the store fails. */

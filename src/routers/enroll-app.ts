@@ -1,7 +1,13 @@
 import type { Router } from 'express'
 import * as z from 'zod'
 import type { RouteDeps } from '../actions/context.js'
-import { confirmForReset, forgetEnrollment, openEnrollment, sealEnrollment } from '../actions/enrollment.js'
+import {
+  confirmForReset,
+  forgetEnrollment,
+  openEnrollment,
+  recordFactors,
+  sealEnrollment,
+} from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import { completeVerification } from '../actions/verification.js'
 import { HostError } from '../errors.js'
@@ -20,13 +26,13 @@ import { readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
 import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/schemas.js'
 import type { View } from '../pages/view.js'
-import { type Contact, formatUser, maskForOwner } from '../protocol/contact.js'
+import { type Contact, maskForOwner } from '../protocol/contact.js'
 import type { MfaRecord } from '../session/record.js'
 import { storeRecord } from '../session/store.js'
 import { appContactOf } from '../session/user-factors.js'
 import { isExhausted, type RouteContext } from './context.js'
 import { enrollmentRefusal } from './factor-change.js'
-import { forgetEndedKeys, offersKeys } from './key-page.js'
+import { forgetEndedFactors, offersKeys } from './key-page.js'
 import { addRemoval } from './remove-factor.js'
 import { hasBackup, keptRefusal, sendRefusal, showLock, showPage, stop } from './respond.js'
 import { action, addRoute } from './route.js'
@@ -111,7 +117,7 @@ async function confirm(context: RouteContext): Promise<void> {
   const contact = appContact(context)
   const outcome = await confirmForReset(context, () =>
     completeVerification(context, {
-      check: () => confirmApp(deps, user, enrollment, contact, body.fields.code),
+      check: () => confirmApp(deps, user, state.record, contact, body.fields.code),
       approval: enrollment?.id ?? '',
       // The app is valid from now on, even if no session follows.
       onApproved: () => appWasEnrolled(context, contact),
@@ -145,13 +151,13 @@ function ageOf(enrollment: MfaRecord['enrollment']): number {
   return enrollment ? Math.max(0, Date.now() - enrollment.startedAt) : 0
 }
 
-/** Reports the new app to the host (`onAppEnrolled`), and notifies the user. */
+/** Reports the new app to the host, and notifies the user. */
 async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<void> {
   const { req, deps, state, user, reset } = context
   await appEnrolled(deps, user, contact)
-  await forgetEndedKeys(context)
+  await forgetEndedFactors(context)
   await deps.recovery?.enrolled(user.userId, reset.open !== undefined)
-  await deps.settings.onAppEnrolled?.(state.user, { method: 'app', user: formatUser(contact) })
+  await recordFactors(context, { app: true })
   const to = maskForOwner(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })
 }

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { type KeyAccount, removeEndedKeys } from '../flows/keys.js'
+import { type KeyAccount, removeEndedApp, removeEndedKeys } from '../flows/keys.js'
 import { existingFactors } from '../flows/user.js'
 import type { keysAnswer } from '../http/schemas.js'
 import type { KeyView } from '../pages/view.js'
@@ -21,13 +21,17 @@ export async function offersKeys(context: RouteContext): Promise<boolean> {
   return (await enrolledFactors.of(user.userId, contact)).keys !== undefined
 }
 
-/** Has the service remove the keys that an open reset ended, before it is closed. `added`: the key that takes their place. */
-export async function forgetEndedKeys(context: RouteContext, added?: Key): Promise<void> {
+/**
+ * Has the service remove the keys and the app that an open reset ended, before it is closed. `added`: the key that takes their place;
+ * without it, a new app has replaced the old one.
+ */
+export async function forgetEndedFactors(context: RouteContext, added?: Key): Promise<void> {
   const { deps } = context
   const { open } = context.reset
   if (!open) return
   const account = keyAccount(context)
-  const hasEnded = (method: Key['method']) => open.hasEnded({ method, contact: account.contact })
+  const hasEnded = (method: Key['method'] | 'app') => open.hasEnded({ method, contact: account.contact })
+  if (added && hasEnded('app')) await removeEndedApp(deps, account)
   if (!KEY_METHODS.some(hasEnded)) return
   await removeEndedKeys(deps, account, { hasEnded, ...(added && { added }) })
 }

@@ -1,7 +1,7 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
 import type { RouteDeps } from '../actions/context.js'
-import { confirmForReset } from '../actions/enrollment.js'
+import { confirmForReset, recordFactors } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import { completeVerification } from '../actions/verification.js'
 import { type Refused, refuse } from '../flows/deps.js'
@@ -36,7 +36,7 @@ import { KEY_METHODS } from '../protocol/methods.js'
 import { requireCurrent, storeRecord } from '../session/store.js'
 import type { RouteContext } from './context.js'
 import { enrollmentRefusal, factorChangeRefusal } from './factor-change.js'
-import { forgetEndedKeys, keyAccount, keyView, listedKey, warnAboutKeys } from './key-page.js'
+import { forgetEndedFactors, keyAccount, keyView, listedKey, warnAboutKeys } from './key-page.js'
 import { addKeyRemoval } from './remove-factor.js'
 import { keptRefusal, sendRefusal, showPage, stop } from './respond.js'
 import { action, addRoute } from './route.js'
@@ -157,12 +157,13 @@ async function add(context: RouteContext): Promise<void> {
   if (added) res.json({ status: 'added', key: listedKey(added) } satisfies z.output<typeof keyAddedAnswer>)
 }
 
-/** Closes a recovery, and notifies the user. */
+/** Closes a recovery, reports the new key to the host, and notifies the user. */
 async function keyWasAdded(context: RouteContext, key: Key): Promise<void> {
   const { req, deps, state, user, reset } = context
   await keyAdded(deps, keyAccount(context), key)
-  await forgetEndedKeys(context, key)
+  await forgetEndedFactors(context, key)
   await deps.recovery?.enrolled(user.userId, reset.open !== undefined)
+  await recordFactors(context, { keys: true })
   await notify(deps, req, state, { type: 'factor_added', method: key.method, keyName: key.name })
 }
 

@@ -117,7 +117,7 @@ async function request(context: RouteContext, recovery: AccountRecovery): Promis
     contacts: contactsOf(deps.settings, state.user, existingFactors(user)),
     locales: user.locales,
     from: senderOf(context),
-    permit: (id) => deps.messageBudget.consume({ userId: state.userId, slot: `recovery:${id}` }),
+    permit: (id) => deps.messageBudget.consume({ userId: state.userId, login: 'recovery', slot: id }),
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Router } from 'express'
 import * as z from 'zod'
 import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
+import { recordFactors } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import { type Refused, refuse } from '../flows/deps.js'
 import { type ChangedKey, findKey, removeKey } from '../flows/keys.js'
@@ -16,8 +17,8 @@ import { keyField } from '../http/body.js'
 import { factorView } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
 import { type removedAnswer, removeKeyBody } from '../http/schemas.js'
-import { formatUser, maskForOwner } from '../protocol/contact.js'
-import { requireCurrent } from '../session/store.js'
+import { maskForOwner } from '../protocol/contact.js'
+import { requireCurrent, storeRecord } from '../session/store.js'
 import { isListedByHost } from '../session/user-factors.js'
 import type { RouteContext } from './context.js'
 import { factorChangeRefusal } from './factor-change.js'
@@ -53,12 +54,12 @@ export async function offeredRemovals(
 }
 
 /**
- * Whether removing the app also takes it out of the user's factors. A host that lists it and has no `onAppRemoved` would go on
- * to list it, and nobody could sign in with it.
+ * Whether removing the app also takes it out of the user's factors. A host that lists it itself may go on to list it, and nobody could
+ * sign in with it, unless it learns of the change.
  */
 function canRemoveApp({ deps, user }: RouteContext): boolean {
   const app = appOf(user)
-  return app !== undefined && (deps.settings.onAppRemoved !== undefined || !isListedByHost(app))
+  return app !== undefined && (deps.factorRecord !== undefined || !isListedByHost(app))
 }
 
 async function showConfirmation(context: RouteContext, factor: RemovableFactor): Promise<void> {
@@ -83,6 +84,8 @@ async function remove(context: RouteContext, factor: RemovableFactor): Promise<O
   if (refusal) return { outcome: 'refused', refusal }
   const outcome = await removeFactor(deps, user, factor)
   if (outcome.outcome === 'refused') return outcome
+  const { weakApp, ...record } = state.record
+  if (factor === 'app' && weakApp) await storeRecord(req, record)
   const app = factor === 'app' ? appOf(user) : undefined
   // Before the host's record, which may fail: the user learns of it in any case.
   if (outcome.outcome === 'removed') {
@@ -95,7 +98,7 @@ async function remove(context: RouteContext, factor: RemovableFactor): Promise<O
     )
   }
   // Also if the service had none any more, so that a record follows that could not be changed the last time.
-  if (app) await deps.settings.onAppRemoved?.(state.user, { method: 'app', user: formatUser(app.contact) })
+  await recordFactors(context, factor === 'app' ? { app: false } : { backupCodes: false })
   return outcome
 }
 
@@ -170,6 +173,7 @@ async function removeSelectedKey(
   if (outcome.outcome === 'refused') return outcome
   const { method, name } = outcome.key
   await notify(deps, req, state, { type: 'factor_removed', method, keyName: name })
+  await recordFactors(context, {})
   return outcome
 }
 

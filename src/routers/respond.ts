@@ -238,7 +238,7 @@ type ErrorMessage = Extract<PageMessage, { tone: 'error' }>
  * @throws {SessionEndedError} when the session ended in the meantime.
  */
 async function redirectRefused(
-  { req, res, deps, state }: RouteContext,
+  { req, res, deps, shared, state }: RouteContext,
   page: string,
   { code, attemptsLeft, clockSteps, fault, retryAfterSeconds }: Omit<ErrorMessage, 'tone'>,
   trust = false,
@@ -254,7 +254,7 @@ async function redirectRefused(
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(trust && { trust }),
   }
-  if (!(await storeIfCurrent(req, { ...state.record, refused }))) throw sessionEnded()
+  if (!(await storeIfCurrent(req, { ...state.record, refused }, shared))) throw sessionEnded()
   res.redirect(303, path)
 }
 

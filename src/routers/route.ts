@@ -88,6 +88,7 @@ export function addRoute(router: Router, deps: RouteDeps, path: string, route: R
       const state = await sessionStateOf(at)
       wrapLogIn(at)
       if (state.stage === 'none') return sendToSignIn(req, res, deps, state, route)
+      if (state.record.acting) return stop(req, res, deps, { code: 'acting' })
       const context = { ...(await requestContext(at, state)), res, html: wantsHtml(req) }
       try {
         await handler(context)
@@ -182,10 +183,14 @@ function respondFailure(
   // The admission has logged it, once for all requests that it refuses.
   if (error.code !== 'ERR_MFA_SERVICE_BUSY') logFailure(settings.logger, error)
   const code = error.code === 'ERR_MFA_SERVICE_KEY' ? 'service_misconfigured' : 'service_unavailable'
-  const retryAfterSeconds = error instanceof ServiceError ? error.retryAfterSeconds : undefined
+  const retryAfterSeconds =
+    error instanceof ServiceError ? error.retryAfterSeconds : STORE_RETRY_AFTER_SECONDS
   const problem = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } as const
   stop(req, res, { ...deps, settings }, problem, 'retry', error.status)
 }
+
+/** A store that fails over to another server takes a few seconds. */
+const STORE_RETRY_AFTER_SECONDS = 2
 
 const BUSY = { code: 'service_unavailable', retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS } as const
 

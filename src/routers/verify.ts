@@ -9,13 +9,14 @@ import { readBody } from '../http/body.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
 import { type mustEnrollAnswer, type verifiedAnswer, verifyBody } from '../http/schemas.js'
-import type { PageMessage } from '../pages/view.js'
+import type { PageMessage, ResumeEntry } from '../pages/view.js'
+import { languageKey, pickLocale } from '../protocol/language.js'
 import { isReady } from '../recovery/recoveries.js'
+import type { InterruptedRequest } from '../session/record.js'
 import { respondState } from './challenge.js'
 import { followedChallenge, type RouteContext } from './context.js'
 import { warnAboutKeys } from './key-page.js'
 import { codePage, keptRefusal, sendRefusal, showLock, showPage } from './respond.js'
-import { showResume } from './resume.js'
 import { addRoute } from './route.js'
 
 /**
@@ -131,4 +132,68 @@ function showBackupCodesLeft(context: RouteContext): void {
     return res.redirect(303, deps.settings.homePath)
   const { left, next } = backupCodes
   showPage(context, { page: 'backup-codes-left', left, next })
+}
+
+/** How long an interrupted form can be sent again. */
+const OFFER_LIFETIME_MS = 10 * 60_000
+
+/** Shows the form that a rule interrupted. It is sent again only when the user confirms it. */
+function showResume(context: RouteContext): void {
+  const { res, deps, state, user, html } = context
+  const { stage, interrupted, stepUp } = state.record
+  if (!html) return sendProblem(res, { code: 'not_found' })
+  if (stepUp) return res.redirect(303, deps.settings.path)
+  if (stage !== 'verified' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFETIME_MS) {
+    return res.redirect(303, deps.settings.homePath)
+  }
+  const locale = pickLocale(user.locales, deps.settings.languages.texts)
+  const { path, fields, title } = interrupted
+  const text = title !== undefined && textOf(title, locale)
+  const entries = resumeEntries(interrupted, locale)
+  showPage(context, { page: 'resume', action: path, fields, entries, ...(text && { title: text }) })
+}
+
+type Label = NonNullable<InterruptedRequest['labels']>[string]
+
+/**
+ * The fields that a user checks before an interrupted form is sent again. A field without a label shows its name in words.
+ * The value of a field that looks like a secret is not shown.
+ */
+export function resumeEntries({ fields, labels = {} }: InterruptedRequest, locale: string): ResumeEntry[] {
+  return Object.entries(fields).flatMap(([name, value]): ResumeEntry[] => {
+    // By convention, a name that begins with an underscore, such as _csrf, is not meant for the user.
+    const label = Object.hasOwn(labels, name) ? labels[name] : name.startsWith('_') ? false : undefined
+    if (label === false) return []
+    const text = (label !== undefined && textOf(label, locale)) || inWords(name)
+    return [isSecret(name) ? { label: text } : { label: text, value }]
+  })
+}
+
+function textOf(label: Exclude<Label, false>, locale: string): string | undefined {
+  if (typeof label === 'string') return label
+  const [first] = Object.values(label)
+  const texts = new Map(Object.entries(label).map(([tag, text]) => [languageKey(tag), text]))
+  return texts.get(pickLocale([locale], texts)) ?? first
+}
+
+/** `recipientName`, `recipient_name` and `recipient[name]` are all "Recipient name". */
+function inWords(name: string): string {
+  const words = wordsOf(name).map((word) => (/^[A-Z\d]{2,}$/.test(word) ? word : word.toLowerCase()))
+  const text = words.join(' ') || name
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .split(/[\s_.[\]-]+/)
+    .filter((word) => word !== '')
+}
+
+const SECRET_PART = /passw|passphrase|passcode|pwd|secret|token|csrf|xsrf|apikey/
+const SECRET_WORDS: ReadonlySet<string> = new Set(['pass', 'pw', 'pin', 'cvc', 'cvv', 'otp', 'tan'])
+
+function isSecret(name: string): boolean {
+  const words = wordsOf(name).map((word) => word.toLowerCase())
+  return SECRET_PART.test(words.join('')) || words.some((word) => SECRET_WORDS.has(word))
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { NextFunction, Request } from 'express'
 import { HostError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
+import type { SessionsValidAfter } from '../trust/not-me-links.js'
 import { deserializeUser, passportOf, showUser, userOf, withholdUser } from './passport-request.js'
 import { type Decision, decide } from './policy.js'
 import type { MfaRecord, PendingRecord } from './record.js'
@@ -25,7 +26,7 @@ import {
   storeFirst,
   withheldUserOf,
 } from './store.js'
-import { readAccount, userIdOf } from './user-factors.js'
+import { readAccount, readAccountAtSignIn, userIdOf } from './user-factors.js'
 
 const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
 
@@ -114,12 +115,22 @@ function stateFor(at: SessionRequest, found: Found): SessionState | Promise<Sess
   const { req, deps, shared } = at
   const { userId, record } = found
   if (!deps.sessionsValidAfter || !record) return stateOf(at, found)
-  return deps.sessionsValidAfter.isVoid(userId, record.startedAt).then(async (isVoid) => {
+  return hasEnded(deps.sessionsValidAfter, userId, record).then(async (isVoid) => {
     if (!isVoid) return stateOf(at, found)
     if (shared.readOnly) withholdUser(req)
     else await endPendingLogin(req, undefined)
     return SIGNED_OUT
   })
+}
+
+/** Whether the sessions of the user ended, or those of the person who acts for them. */
+async function hasEnded(
+  { isVoid }: SessionsValidAfter,
+  userId: string,
+  { startedAt, acting }: MfaRecord,
+): Promise<boolean> {
+  if (await isVoid(userId, startedAt)) return true
+  return acting !== undefined && (await isVoid(acting.actor, startedAt))
 }
 
 function stateOf(at: SessionRequest, found: Found): SessionState | Promise<SessionState> {
@@ -132,7 +143,9 @@ function stateOf(at: SessionRequest, found: Found): SessionState | Promise<Sessi
 /** The state of a session that depends on the host: the host knows the user's factors and whether one is required. */
 async function askHost(at: SessionRequest, { user, userId, record }: Found): Promise<SessionState> {
   const { deps } = at
-  const account = await readAccount(user, userId, deps)
+  // A session that waits for a factor, or whose browser is trusted instead, contradicts a record that says that there is none.
+  const read = record && record.stage !== 'exempt' ? readAccount : readAccountAtSignIn
+  const account = await read(user, userId, deps)
   if (record?.stage === 'pending' && account.factors.length + account.withheld.length > 0) {
     return pendingState(at, activeState(account, record))
   }

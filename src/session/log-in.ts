@@ -1,17 +1,16 @@
 import type { Request } from 'express'
-import { addAmr, keyAmr } from '../protocol/factor.js'
-import type { Settings } from '../settings.js'
-import { isStored, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
+import { addAmr } from '../protocol/factor.js'
+import { type EvidenceRead, knownAmr, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
+import { endPendingLogin, isStored, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
 import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
 import { decide, listedForHost } from './policy.js'
-import type { MfaRecord, VerifiedRecord } from './record.js'
+import type { Evidence, MfaRecord, PendingRecord, VerifiedRecord } from './record.js'
 import {
   type Account,
   activeState,
   type PendingRenewal,
   type PendingVerification,
   requestState,
-  type SessionDeps,
   type SessionRequest,
 } from './state.js'
 import {
@@ -21,8 +20,9 @@ import {
   recordOf,
   rememberedTarget,
   requireCurrent,
+  sessionEnded,
 } from './store.js'
-import { readAccount, userIdOf } from './user-factors.js'
+import { readAccountAtSignIn, userIdOf } from './user-factors.js'
 
 /*
  * Every login goes through `req.logIn`, and Passport calls the one that it finds on the request. Our replacement turns
@@ -91,10 +91,10 @@ async function completeLogin(
   login: Login,
   verification: PendingVerification,
 ): Promise<void> {
-  const { req, deps, shared } = at
+  const { req, shared } = at
   const { userId, keepReturnTo } = verification
   const target = verification.record.returnTo ?? rememberedTarget(req)
-  const record = verifiedRecord(verification, deps.settings)
+  const record = verifiedRecord(verification)
   // Checked last, because notices, a trusted device and the host's own work take time after a correct code.
   await requireCurrent(req, userId, shared)
   await regenerate(req, login, { record, keepSessionInfo: true, ...(keepReturnTo && { returnTo: target }) })
@@ -106,12 +106,12 @@ async function completeLogin(
 async function renewLogin(
   at: SessionRequest,
   login: Login,
-  { userId, renewed }: PendingRenewal,
+  { userId, of = userId, renewed, keepSessionInfo = true }: PendingRenewal,
 ): Promise<void> {
   const { req, shared } = at
-  const returnTo = rememberedTarget(req)
-  await requireCurrent(req, userId, shared)
-  await regenerate(req, login, { record: renewed, keepSessionInfo: true, returnTo })
+  const returnTo = keepSessionInfo ? rememberedTarget(req) : undefined
+  await requireCurrent(req, of, shared)
+  await regenerate(req, login, { record: renewed, keepSessionInfo, returnTo })
   // The renewed login may have been ended in the meantime, so it is checked as at any other request.
   await sessionStateOf(at)
 }
@@ -120,23 +120,35 @@ async function renewLogin(
 async function startLogin(at: SessionRequest, login: Login, userId: string): Promise<void> {
   const { req, deps } = at
   const { user, options } = login
-  const account = await readAccount(user, userId, deps)
-  const declared = declaredPasskey(req, deps, account, { ...options })
-  const decision = declared ?? (await decide(req, deps, account, { ...options }))
-  const record = 'stage' in decision ? decision : await recordFor(decision, at, account)
+  const account = await readAccountAtSignIn(user, userId, deps)
+  const earlier = recordOf(req, userId)
+  await endStepUpOfAnother(at, userId)
+  const { evidence } = await evidenceOf(at, account, { ...options }, earlier)
+  const decision = await decide(req, deps, account, { ...options })
+  const proven = evidence && provenRecord(newRecord(req.sessionID, userId), evidence)
+  const record = proven ?? withEvidence(await recordFor(decision, at, account), evidence)
   // As the sign-in with a key does. If the store fails, the user is not signed in.
-  if (declared) await deps.recovery?.cancel(userId, 'strong_factor')
-  const returnTo = recordOf(req, userId)?.returnTo ?? rememberedTarget(req)
+  if (proven?.shown.passkey) await deps.recovery?.cancel(userId, 'strong_factor')
+  const returnTo = earlier?.returnTo ?? rememberedTarget(req)
   const isDecidedPerRequest = record.stage === 'exempt' && record.exemption === 'not_required'
-  const stored: MfaRecord = { ...record, ...(!isDecidedPerRequest && returnTo !== undefined && { returnTo }) }
+  const stored: MfaRecord = {
+    ...record,
+    ...(!isDecidedPerRequest && returnTo !== undefined && { returnTo }),
+    // The form that sent the browser to the issuer is taken up again.
+    ...(earlier?.issuerStepUp && earlier.interrupted && { interrupted: earlier.interrupted }),
+  }
   await regenerate(req, login, {
     record: isStored(record, deps) ? stored : undefined,
     keepSessionInfo: false,
     returnTo,
   })
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId })
-  if (declared) deps.emit({ type: 'verified', userId, method: 'passkey', purpose: 'sign-in' })
-  const graceUntil = 'verdict' in decision && decision.verdict === 'pass' ? decision.graceUntil : undefined
+  if (proven?.shown.passkey) deps.emit({ type: 'verified', userId, method: 'passkey', purpose: 'sign-in' })
+  else if (evidence?.strength) {
+    const { issuer, strength } = evidence
+    deps.emit({ type: 'evidence_accepted', userId, issuer, strength })
+  }
+  const graceUntil = !proven && decision.verdict === 'pass' ? decision.graceUntil : undefined
   setState(at, activeState(account, { ...stored, sessionId: req.sessionID }, graceUntil))
 }
 
@@ -171,46 +183,91 @@ async function regenerate(
   }
 }
 
-function verifiedRecord(
-  { record, amr, shown, backupCodes, enrolled, keyOffer }: PendingVerification,
-  settings: Settings,
-): VerifiedRecord {
+function verifiedRecord({
+  record,
+  amr,
+  shown,
+  backupCodes,
+  enrolled,
+  keyOffer,
+  weakApp,
+}: PendingVerification): VerifiedRecord {
   const earlier = record.stage === 'verified' ? record : undefined
   const verifiedAt = Date.now()
+  const { evidence } = record
   return {
     ...newRecord('', record.userId),
     stage: 'verified',
     startedAt: record.startedAt,
     verifiedAt,
-    amr: addAmr(earlier?.amr ?? [settings.firstFactor], amr),
+    amr: addAmr(earlier?.amr ?? (evidence?.amr.length ? evidence.amr : ['pwd']), amr),
     shown: { ...earlier?.shown, [shown]: verifiedAt },
+    ...(evidence && { evidence }),
     ...(record.interrupted && { interrupted: record.interrupted }),
     ...(backupCodes && { backupCodes }),
     ...(enrolled && { enrolled }),
     ...(keyOffer && { keyOffer }),
+    ...(weakApp && { weakApp }),
   }
 }
 
 /**
- * The record of a login that the host declares a passkey sign-in with user verification, which is two factors. A user whose account
- * was reset must show a new factor first, whatever the host says.
+ * Ends the session if another user comes back from a step-up at the issuer than the one who was sent there (R113).
+ * @throws {SessionEndedError} then.
  */
-function declaredPasskey(
-  req: Request,
-  { settings: { passkeySignIn } }: Pick<SessionDeps, 'settings'>,
+async function endStepUpOfAnother({ req, shared }: SessionRequest, userId: string): Promise<void> {
+  const before = shared.session?.state
+  if (!before || before.stage === 'none' || before.userId === userId || !askedIssuerAt(before.record)) return
+  await endPendingLogin(req, undefined)
+  throw sessionEnded()
+}
+
+/** What the login brought along as evidence. A user whose account was reset must show a new factor first, whatever anyone says. */
+async function evidenceOf(
+  { req, deps }: SessionRequest,
   account: Account,
   login: Readonly<Record<string, unknown>>,
-): VerifiedRecord | undefined {
+  earlier: MfaRecord | undefined,
+): Promise<EvidenceRead> {
+  const { settings, emit, diagnostics } = deps
   const { user, userId, reset } = account
-  if (!passkeySignIn || reset) return undefined
-  const possession = passkeySignIn({ user, req, login, factors: listedForHost(account) })
-  if (possession === undefined) return undefined
-  const record = newRecord(req.sessionID, userId)
+  if (!settings.evidence || reset) return {}
+  const given: unknown = await settings.evidence({ user, req, login, factors: listedForHost(account) })
+  if (given === undefined || given === null) return {}
+  const read = readEvidence(given, { req, issuers: settings.issuers, askedAt: askedIssuerAt(earlier) })
+  if (read.fault) {
+    if (WIRING_FAULTS.includes(read.fault)) diagnostics.warn('MFA_WARN_EVIDENCE')
+    emit({ type: 'evidence_refused', userId, reason: read.fault })
+  }
+  return read
+}
+
+/** A pending login remembers what the first factor was. */
+function withEvidence(record: MfaRecord, evidence: Evidence | undefined): MfaRecord {
+  return record.stage === 'pending' && evidence ? { ...record, evidence } : record
+}
+
+/** How long the user has for a step-up at an issuer. */
+const STEP_UP_LIFETIME_MS = 15 * 60_000
+
+/** When this session asked an issuer for a step-up, if that was lately. */
+function askedIssuerAt(record: MfaRecord | undefined): number | undefined {
+  const { askedAt } = record?.issuerStepUp ?? {}
+  return askedAt !== undefined && Date.now() - askedAt < STEP_UP_LIFETIME_MS ? askedAt : undefined
+}
+
+/** The record of a session that evidence verifies; `undefined` if it does not count. */
+function provenRecord(record: PendingRecord, evidence: Evidence): VerifiedRecord | undefined {
+  const { issuer, strength, amr, authTime } = evidence
+  if (!strength) return undefined
+  // The host's own passkey sign-in shows a factor of the account, where an issuer only says that it saw one.
+  const isOwnPasskey = issuer === OWN_ISSUER && strength === 'phishing-resistant'
   return {
     ...record,
     stage: 'verified',
-    verifiedAt: record.startedAt,
-    amr: addAmr([], keyAmr({ backupEligible: possession === 'swk' }, true)),
-    shown: { passkey: record.startedAt },
+    verifiedAt: authTime,
+    amr: addAmr([], knownAmr(amr)),
+    shown: isOwnPasskey ? { passkey: authTime } : {},
+    ...(!isOwnPasskey && { evidence }),
   }
 }

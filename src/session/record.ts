@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Amr, ShownMethod } from '../protocol/factor.js'
+import { type Amr, type ShownMethod, STRENGTHS } from '../protocol/factor.js'
 import { KEY_FAULTS } from '../protocol/keys.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 
@@ -104,6 +104,18 @@ export interface Challenge {
   readonly reports?: true
 }
 
+const evidence = z.object({
+  issuer: z.string(),
+  amr: z.array(z.string()),
+  acr: z.string().optional(),
+  /** When the user showed the factors, in milliseconds since 1970. */
+  authTime: time,
+  /** Absent if the evidence does not count. */
+  strength: z.enum(STRENGTHS).optional(),
+  /** Whether it is enough to set up the first factor of an account. */
+  mayEnroll: z.boolean().optional(),
+})
+
 /** What is under way in a session besides its stage, as it is stored. */
 export const activitySchema = z.object({
   /** The return address: a path on this site. */
@@ -136,8 +148,29 @@ export const activitySchema = z.object({
       trust: z.boolean().optional(),
     })
     .optional(),
+  /** The account's authenticator app has a short secret, and should be set up again. */
+  weakApp: z.literal(true).optional(),
   /** An authenticator app or a key was set up in this session; the address after the page that says so. */
   enrolled: z.object({ next: z.string() }).optional(),
+  /** What the login brought along as evidence, and what it counts as (R109). */
+  evidence: evidence.optional(),
+  /** A member of staff acts for the user in this session (R117). */
+  acting: z
+    .object({
+      /** Who acts: the host's id of that person. */
+      actor: z.string(),
+      /** The id of the session that they acted from, which `record` belongs to. */
+      from: z.string(),
+      /** What they had proven. */
+      record: z.string(),
+      evidence: evidence.optional(),
+      /** The actor, as Passport serialized them. */
+      user: z.unknown(),
+      reason: z.string(),
+    })
+    .optional(),
+  /** The browser was sent to an issuer to show a factor again; `askedAt` is when, in milliseconds since 1970. */
+  issuerStepUp: z.object({ issuer: z.string(), askedAt: time }).optional(),
   /** The id of the reset that ended factors of the account: this pending login showed what it takes to set up a new one. */
   mustEnroll: z.string().optional(),
   /** A route requires a fresh second factor. */
@@ -177,6 +210,9 @@ export const activitySchema = z.object({
 
 /** What is under way in a session besides its stage. */
 export type Activity = Readonly<z.output<typeof activitySchema>>
+
+/** What a login brought along as evidence. */
+export type Evidence = NonNullable<Activity['evidence']>
 
 /** A posted form that waits for a second factor. */
 export type InterruptedRequest = NonNullable<Activity['interrupted']>
@@ -353,7 +389,7 @@ function readShown(text: string, verifiedAt: number): Shown | undefined {
 function writeActivity(record: Activity): Record<string, unknown> | undefined {
   const { returnTo, challenge, enrollment, refused, enrolled, ...others } = record
   const { mustEnroll, stepUp, interrupted, backupCodes, codesSent, codesShown } = others
-  const { keyRegistration, keyOffer } = others
+  const { keyRegistration, keyOffer, evidence, issuerStepUp, acting, weakApp } = others
   const activity = {
     ...(returnTo !== undefined && { returnTo }),
     ...(challenge && { challenge: challengeList(challenge) }),
@@ -368,6 +404,10 @@ function writeActivity(record: Activity): Record<string, unknown> | undefined {
     ...(codesShown && { codesShown }),
     ...(keyRegistration && { keyRegistration }),
     ...(keyOffer && { keyOffer }),
+    ...(evidence && { evidence }),
+    ...(issuerStepUp && { issuerStepUp }),
+    ...(acting && { acting }),
+    ...(weakApp && { weakApp }),
   }
   return Object.keys(activity).length > 0 ? activity : undefined
 }

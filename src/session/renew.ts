@@ -11,9 +11,9 @@ import { userIdOf } from './user-factors.js'
 /** Lets one of several parallel requests renew a session. */
 export interface RenewalApprovals {
   /** True for the first caller only, among all processes. */
-  acquire(name: string): Promise<boolean>
+  acquire(userId: string, name: string): Promise<boolean>
   /** Gives the approval back, after a failure. */
-  release(name: string): Promise<void>
+  release(userId: string, name: string): Promise<void>
 }
 
 /**
@@ -42,14 +42,14 @@ export async function renewSession(
   const record = recordOf(req, userId)
   // Anyone who reads a session id can sign in with it, so only its digest is stored elsewhere.
   const name = record?.transaction ?? digestOf(req.sessionID)
-  if (!(await acquire(name))) {
+  if (!(await acquire(userId, name))) {
     detachSession(req)
     throw sessionEnded()
   }
   shared.pendingRenewal = {
     userId,
     renewed: record && renewed(record),
-    release: () => release(name),
+    release: () => release(userId, name),
   }
   wrapLogIn(at)
   await logIn(req, user)

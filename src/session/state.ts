@@ -1,13 +1,22 @@
 import type { Request } from 'express'
 import type { EnrolledFactors } from '../flows/enrolled-factors.js'
 import type { MfaEventBody } from '../flows/events.js'
+import type { FactorRecord } from '../flows/factor-record.js'
 import type { MfaStatus } from '../host.js'
-import type { Amr, Factor, ShownMethod } from '../protocol/factor.js'
+import {
+  type Amr,
+  acrOfStrength,
+  type Factor,
+  reaches,
+  type ShownMethod,
+  strengthOf,
+  strongerOf,
+} from '../protocol/factor.js'
 import type { Settings } from '../settings.js'
 import type { Entry } from '../trust/devices.js'
 import type { SessionsValidAfter } from '../trust/not-me-links.js'
 import type { LogIn } from './passport-request.js'
-import type { MfaRecord } from './record.js'
+import type { MfaRecord, VerifiedRecord } from './record.js'
 
 /** The session state of a request: a union on `stage`. */
 export type SessionState = SignedOut | ActiveState
@@ -35,6 +44,8 @@ export interface KnownAccount {
   /** Those that exist and cannot be used now (R132). */
   readonly withheld: readonly Factor[]
   readonly reset: ResetState
+  /** Whether the service says that the authenticator app should be set up again. */
+  readonly weakApp?: boolean
 }
 
 /** The first factor was shown in this session. */
@@ -70,6 +81,8 @@ export interface PendingVerification {
   readonly backupCodes?: MfaRecord['backupCodes']
   /** The app or key that was set up, for the record of the new session. */
   readonly enrolled?: MfaRecord['enrolled']
+  /** The account's authenticator app should be set up again, for the record of the new session. */
+  readonly weakApp?: true
   /** The passkey that is offered next, for the record of the new session. */
   readonly keyOffer?: MfaRecord['keyOffer']
   /** Called when the new session is saved. */
@@ -78,9 +91,13 @@ export interface PendingVerification {
   release(): Promise<void>
 }
 
-/** A session that the next `req.logIn` of the same user continues under another id. */
+/** A session that the next `req.logIn` of `userId` continues under another id. */
 export interface PendingRenewal {
   readonly userId: string
+  /** Whose session it is now, if that is another user: someone begins or stops to act for a user. */
+  readonly of?: string
+  /** Whether the host's own data in the session are kept. Defaults to yes. */
+  readonly keepSessionInfo?: boolean
   /** The record of the new session, apart from its id; `undefined` if the old session had none. */
   readonly renewed: MfaRecord | undefined
   /** Called when no session could be created from it. */
@@ -89,7 +106,7 @@ export interface PendingRenewal {
 
 /** The state of a session that holds this record. */
 export function activeState(
-  { user, factors, withheld, reset }: Pick<Account, 'user'> & Partial<Account>,
+  { user, factors, withheld, reset, weakApp, unconfirmed }: Pick<Account, 'user'> & Partial<Account>,
   record: MfaRecord,
   graceUntil?: number,
 ): ActiveState {
@@ -99,17 +116,20 @@ export function activeState(
     user,
     userId,
     record,
-    account: factors && withheld && knownAccount({ factors, withheld, reset }, record),
+    account:
+      factors && withheld && !unconfirmed
+        ? knownAccount({ factors, withheld, reset, weakApp }, record)
+        : undefined,
     ...(graceUntil !== undefined && { graceUntil }),
   }
 }
 
 /** What is known of an account in a session with this record. */
 export function knownAccount(
-  { factors, withheld, reset }: Pick<Account, 'factors' | 'withheld' | 'reset'>,
+  { factors, withheld, reset, weakApp }: Pick<Account, 'factors' | 'withheld' | 'reset' | 'weakApp'>,
   record: MfaRecord,
 ): KnownAccount {
-  return { factors, withheld, reset: resetStateOf(record, reset) }
+  return { factors, withheld, reset: resetStateOf(record, reset), ...(weakApp && { weakApp }) }
 }
 
 const NOTHING: ResetState = { requires: 'nothing' }
@@ -125,11 +145,12 @@ function resetStateOf({ stage, mustEnroll }: MfaRecord, open: OpenReset | undefi
 export class RequestMfaStatus implements MfaStatus {
   readonly status: MfaStatus['status']
   readonly trusted: boolean
-  readonly amr: readonly Amr[]
+  readonly amr: readonly string[]
   readonly verifiedAt: number | null
   readonly expiresAt: number | null
   readonly graceUntil: number | null
   private readonly composeBanner: () => string | null
+  private readonly record: MfaRecord | undefined
 
   constructor(req: Request, state: SessionState, deps: SessionDeps) {
     const record = state.stage === 'none' ? undefined : state.record
@@ -137,12 +158,14 @@ export class RequestMfaStatus implements MfaStatus {
     const pending = record?.stage === 'pending' ? record : undefined
     this.status = pending ? 'pending' : verified ? 'verified' : 'none'
     this.trusted = state.stage === 'trusted'
-    this.amr = verified ? verified.amr : NO_AMR
+    this.record = record
+    this.amr = verified ? amrOf(verified) : NO_AMR
     this.verifiedAt = verified ? verified.verifiedAt : null
     this.expiresAt = pending ? pending.startedAt + deps.settings.pendingLifetimeMs : null
     const graceUntil = state.stage === 'exempt' ? (state.graceUntil ?? null) : null
     this.graceUntil = graceUntil
-    this.composeBanner = graceUntil === null ? noBanner : () => deps.banner(req, graceUntil)
+    const about = graceUntil ?? (verified?.weakApp ? 'weak_app' : null)
+    this.composeBanner = about === null ? noBanner : () => deps.banner(req, about)
   }
 
   /** Composed only for a page that reads it. */
@@ -150,25 +173,62 @@ export class RequestMfaStatus implements MfaStatus {
     return this.composeBanner()
   }
 
+  get acr(): string | null {
+    return this.record?.stage === 'verified' ? acrOf(this.record) : null
+  }
+
+  get authTime(): number | null {
+    return this.verifiedAt === null ? null : Math.floor(this.verifiedAt / 1000)
+  }
+
+  get actor(): MfaStatus['actor'] {
+    const { acting } = this.record ?? {}
+    return acting ? { sub: acting.actor } : null
+  }
+
+  get issuer(): string | null {
+    const evidence = this.record?.stage === 'verified' ? this.record.evidence : undefined
+    return evidence?.strength ? evidence.issuer : null
+  }
+
   /** Everything that the host sees, as JSON. */
   toJSON(): MfaStatus {
-    const { status, trusted, amr, verifiedAt, expiresAt, graceUntil, banner } = this
-    return { status, trusted, amr, verifiedAt, expiresAt, graceUntil, banner }
+    const { status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil, banner } =
+      this
+    return { status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil, banner }
   }
 }
 
-const NO_AMR: readonly Amr[] = Object.freeze([])
+const NO_AMR: readonly string[] = Object.freeze([])
 const noBanner = () => null
+
+/** What was proven here, and what the evidence of the login adds. */
+function amrOf({ amr, evidence }: VerifiedRecord): readonly string[] {
+  return evidence ? [...new Set<string>([...amr, ...evidence.amr])] : amr
+}
+
+/** The class of the strongest factor of a session: of one shown here, or what the issuer of stronger evidence said. */
+function acrOf({ amr, shown, evidence }: VerifiedRecord): string | null {
+  const strengths = Object.keys(shown).map((method) => strengthOf(method as ShownMethod))
+  const own = strengths.length === 0 ? undefined : strengths.reduce(strongerOf)
+  const stated = evidence?.strength
+  if (!own || (stated && !reaches(own, stated))) return evidence?.acr ?? null
+  return acrOfStrength(own, amr)
+}
 
 /** What the session module works with, built once from the options. */
 export interface SessionDeps {
   readonly settings: Settings
   /** Passes an event to the host's `onEvent` and to the metrics. */
   emit(event: MfaEventBody): void
-  /** A sentence about a running grace period, in the language of the request. */
-  banner(req: Request, graceUntil: number): string
+  /** A sentence about the end of a running grace period, or about a weak app, in the language of the request. */
+  banner(req: Request, about: number | 'weak_app'): string
+  /** Warns, once per process, about evidence that a correct host does not return. */
+  readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void }
   /** Says which users have an authenticator app or keys that the host does not list. Present if the service can tell. */
   readonly enrolledFactors?: Pick<EnrolledFactors, 'of' | 'kept'> | undefined
+  /** The host's record of factors, if it keeps one. */
+  readonly factorRecord?: Pick<FactorRecord, 'read' | 'saysNone' | 'correct'> | undefined
   /** Present if the app uses trusted devices. */
   readonly browsers?: TrustedBrowsers | undefined
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */
@@ -209,6 +269,10 @@ export interface Account {
   readonly withheld: readonly Factor[]
   /** The user's open reset. The factors that it ended are in neither list. */
   readonly reset?: OpenReset | undefined
+  /** Whether the service says that the authenticator app should be set up again. */
+  readonly weakApp?: boolean | undefined
+  /** The service is down, and the host's record says that the user has no factor. */
+  readonly unconfirmed?: true
 }
 
 /** A request, and the entries of the trusted-device cookie that its response already sets. */

@@ -72,6 +72,11 @@ export function withheldUserOf(req: Request, session = sessionOf(req)): unknown 
   return isRecordOf(session.mfa, req.sessionID) ? withheldIn(session) : undefined
 }
 
+/** The signed-in user, as Passport serialized them. */
+export function serializedUserOf(req: Request): unknown {
+  return Reflect.get(passportDataOf(req, sessionOf(req)) ?? {}, 'user')
+}
+
 /** Forgets a pending login whose user the host no longer finds. */
 export function forgetRecord(req: Request): void {
   delete sessionOf(req).mfa

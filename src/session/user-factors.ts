@@ -1,12 +1,13 @@
-import { HostError } from '../errors.js'
+import { HostError, isOutage } from '../errors.js'
 import type { Enrolled } from '../flows/enrolled-factors.js'
+import type { RecordedUser } from '../flows/factor-record.js'
 import { accountAddress, type Contact, foldedContact, parseUser } from '../protocol/contact.js'
 import { type Factor, readFactors } from '../protocol/factor.js'
 import { isKeyMethod, type Method } from '../protocol/methods.js'
 import type { Settings } from '../settings.js'
 import { type Account, type ActiveState, type KnownAccount, knownAccount, type SessionDeps } from './state.js'
 
-type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledFactors' | 'resets'>
+type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledFactors' | 'factorRecord' | 'resets'>
 
 /**
  * The user's factors, usable and withheld, and what a reset requires. The host is asked for them once per request.
@@ -27,12 +28,44 @@ export async function accountOf(state: ActiveState, deps: FactorDeps): Promise<K
  * @throws {ServiceError} when the service fails: without its answer, a factor could silently be left out.
  */
 export async function readAccount(user: Express.User, userId: string, deps: FactorDeps): Promise<Account> {
+  return accountWith(await listedFactors(user, deps.settings), user, userId, deps)
+}
+
+/**
+ * The same for the question whether a user needs a second factor. While the service is down, a user whom the host's record says to
+ * have none needs none. The result is `unconfirmed` then: whatever else depends on the factors needs the answer of the service.
+ */
+export async function readAccountAtSignIn(
+  user: Express.User,
+  userId: string,
+  deps: FactorDeps,
+): Promise<Account> {
   const listed = await listedFactors(user, deps.settings)
-  const { factors, withheld } = await withEnrolled(user, userId, listed, deps)
-  const reset = await deps.resets?.find(userId)
-  if (!reset) return { user, userId, factors, withheld }
+  try {
+    return await accountWith(listed, user, userId, deps)
+  } catch (error) {
+    const { factorRecord } = deps
+    if (!isOutage(error) || !factorRecord || listed.length > 0) throw error
+    if (!factorRecord.saysNone(await factorRecord.read(user))) throw error
+    return withoutEnded({ user, userId, factors: [], withheld: [], unconfirmed: true }, deps)
+  }
+}
+
+async function accountWith(
+  listed: readonly Factor[],
+  user: Express.User,
+  userId: string,
+  deps: FactorDeps,
+): Promise<Account> {
+  return withoutEnded({ user, userId, ...(await withEnrolled(user, userId, listed, deps)) }, deps)
+}
+
+async function withoutEnded(account: Account, { resets }: FactorDeps): Promise<Account> {
+  const reset = await resets?.find(account.userId)
+  if (!reset) return account
   const isLeft = (factor: Factor) => !reset.hasEnded(factor)
-  return { user, userId, factors: factors.filter(isLeft), withheld: withheld.filter(isLeft), reset }
+  const { factors, withheld } = account
+  return { ...account, factors: factors.filter(isLeft), withheld: withheld.filter(isLeft), reset }
 }
 
 /** Adds the factors that the service keeps, the strongest first, and tells those that can be used from those that cannot (R132). */
@@ -40,14 +73,23 @@ async function withEnrolled(
   user: Express.User,
   userId: string,
   listed: readonly Factor[],
-  { settings, enrolledFactors }: FactorDeps,
-): Promise<Pick<Account, 'factors' | 'withheld'>> {
+  deps: FactorDeps,
+): Promise<Pick<Account, 'factors' | 'withheld' | 'weakApp'>> {
+  const { settings, enrolledFactors, factorRecord } = deps
+  const isOff = (method: Method) => isKeyMethod(method) && !settings.keys.isOn
+  // A service is asked only about what its answer can add or correct.
+  const isComplete = listed.some(({ method }) => method === 'app')
+  const canChange = enrolledFactors && (enrolledFactors.kept.mayHaveKeys || factorRecord)
+  if (isComplete && !canChange) {
+    return {
+      factors: listed.filter(({ method }) => !isOff(method)),
+      withheld: listed.filter(({ method }) => isOff(method)),
+    }
+  }
   const contact = appContactOf(settings, user, userId, listed)
-  // A service is asked only about what its answer can add.
-  const canAdd = enrolledFactors?.kept.mayHaveKeys || listed.every(({ method }) => method !== 'app')
-  const { app, keys = [], withheld } = (canAdd && (await enrolledFactors?.of(userId, contact))) || NONE
-  const isWithheld = (method: Method) =>
-    withheld.some((one) => one === method) || (isKeyMethod(method) && !settings.keys.isOn)
+  const enrolled = await enrolledOf({ user, userId, factors: listed, contact }, deps)
+  const { app, keys = [], withheld, weakApp } = enrolled
+  const isWithheld = (method: Method) => withheld.some((one) => one === method) || isOff(method)
   const unlistedOf = (has: (method: Method) => boolean) =>
     KEPT.filter((method) => has(method) && listed.every((factor) => factor.method !== method)).map(
       (method): Factor => {
@@ -59,6 +101,7 @@ async function withEnrolled(
     )
   const isUsable = (method: Method) => (method === 'app' ? app : keys.some((kind) => kind === method))
   return {
+    ...(weakApp && { weakApp }),
     factors: [...unlistedOf(isUsable), ...listed.filter(({ method }) => !isWithheld(method))],
     withheld: [
       ...unlistedOf((method) => withheld.some((one) => one === method)),
@@ -69,7 +112,24 @@ async function withEnrolled(
 
 /** The methods whose factors the service keeps, the strongest first. */
 const KEPT = ['passkey', 'security-key', 'app'] as const
-const NONE: Enrolled = { app: false, withheld: [] }
+
+/** The factors that the service keeps: as it says, or as the host's record says if the service cannot tell. */
+async function enrolledOf(
+  who: RecordedUser,
+  { enrolledFactors, factorRecord }: FactorDeps,
+): Promise<Pick<Enrolled, 'app' | 'keys' | 'withheld' | 'weakApp'>> {
+  if (enrolledFactors) {
+    const enrolled = await enrolledFactors.of(who.userId, who.contact)
+    factorRecord?.correct(who, enrolled.recorded)
+    return enrolled
+  }
+  const recorded = await factorRecord?.read(who.user)
+  if (recorded) return { app: recorded.app, withheld: [] }
+  throw new HostError(
+    'ERR_MFA_FACTORS',
+    'The option recordedFactors returned nothing, and the MFA service cannot tell which users have an authenticator app either, so the user is not signed in. Return { app: false, keys: false, backupCodes: false } for a user for whom onFactorsChanged was never called.',
+  )
+}
 
 /** The factors that the host does not list. */
 const unlisted = new WeakSet<Factor>()

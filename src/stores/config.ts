@@ -3,7 +3,7 @@ import { storableName } from '../digest.js'
 import { hasFunctions, onlyGiven } from '../option-rules.js'
 import { memoryStore } from './memory.js'
 import { postgresStore, type QueryPool } from './postgres.js'
-import { type RedisClient, redisStore } from './redis.js'
+import { clientFault, type RedisClient, redisStore } from './redis.js'
 import type { CounterStore, ItemStore } from './store.js'
 
 /**
@@ -14,7 +14,7 @@ export type StoreConfig<Own = ItemStore> = 'memory' | RedisConfig | PostgresConf
 
 /** A place in Redis. */
 export interface RedisConfig {
-  /** A connected client of the package `redis`. A client of `ioredis` does not fit. */
+  /** A connected client of the package `redis` or `ioredis`: of one server, of Sentinels, or of Redis Cluster. */
   readonly redis: RedisClient
   /** Begins every key, so that two apps can share one server: 1 to 32 letters, digits, `.`, `-` or `_`. Defaults to `mfa`. */
   readonly prefix?: string | undefined
@@ -49,13 +49,9 @@ const prefix = z
   .optional()
 
 const redisConfig = z.strictObject({
-  // The client of another package, such as ioredis, takes the parameters of `eval` differently.
-  redis: z.custom<RedisClient>(
-    (value) => hasFunctions(value, 'eval') && Reflect.has(Object(value), 'isReady'),
-    {
-      error: 'must be a connected client of the package "redis"; a client of ioredis does not fit',
-    },
-  ),
+  redis: z.custom<RedisClient>((value) => clientFault(value) === undefined, {
+    error: ({ input }) => clientFault(input) ?? '',
+  }),
   prefix,
 })
 
@@ -79,7 +75,7 @@ const postgresConfig = z.strictObject({
 
 /** The rule for an option that says where data is kept; an object of the host's own has these functions. */
 function storeConfig<Own>(...functions: readonly (keyof Own & string)[]) {
-  const text = `must be "memory", { redis: client } of the package "redis", { postgres: { pool } }, or an object with the functions ${functions.slice(0, -1).join(', ')} and ${functions.at(-1)}`
+  const text = `must be "memory", { redis: client }, { postgres: { pool } }, or an object with the functions ${functions.slice(0, -1).join(', ')} and ${functions.at(-1)}`
   return z.unknown().transform((given, context): StoreConfig<Own> => {
     if (given === 'memory' || hasFunctions(given, ...functions)) return given as 'memory' | Own
     const place = typeof given === 'object' && given !== null ? onlyGiven({ ...given }) : {}
@@ -108,7 +104,7 @@ function storeConfig<Own>(...functions: readonly (keyof Own & string)[]) {
 export const itemStoreConfig = storeConfig<ItemStore>('read', 'add', 'put', 'swap', 'remove')
 
 /** The rule for a store of counters. */
-export const counterStoreConfig = storeConfig<CounterStore>('add', 'read', 'set', 'remove')
+export const counterStoreConfig = storeConfig<CounterStore>('read', 'replace')
 
 /** The longest owner that a store is asked for. */
 const LONGEST_OWNER = 120

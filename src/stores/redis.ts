@@ -1,10 +1,98 @@
+import { hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
+import { hasFunctions } from '../option-rules.js'
 import type { ItemStore } from './store.js'
 
-/** The parts of a client of the package `redis` that this package uses. */
-export interface RedisClient {
+/** The parts of a client of the package `redis` that this package uses: of `createClient`, `createCluster` or `createSentinel`. */
+export interface NodeRedisClient {
   readonly isReady: boolean
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
+  evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
+}
+
+/** The parts of a client of the package `ioredis` that this package uses: of `Redis`, also with Sentinels, or `Redis.Cluster`. */
+export interface IoRedisClient {
+  readonly status: string
+  eval(script: string, numberOfKeys: number, ...keysAndValues: string[]): Promise<unknown>
+  evalsha(sha1: string, numberOfKeys: number, ...keysAndValues: string[]): Promise<unknown>
+}
+
+/** A client of the package `redis` or `ioredis`. */
+export type RedisClient = NodeRedisClient | IoRedisClient
+
+/** Why a value cannot be used as a client; `undefined` if it can. */
+export function clientFault(value: unknown): string | undefined {
+  const has = (name: string) => hasFunctions(value, name)
+  const client = Object(value)
+  if (has('evalSha') && Reflect.has(client, 'isReady')) return undefined
+  if (has('evalsha') && Reflect.has(client, 'status')) return undefined
+  const expected = 'must be a connected client of the package "redis" or "ioredis"'
+  // A pool of the package "redis" has the commands, but does not say whether it is connected.
+  if (has('evalSha')) return `${expected}; a pool does not fit, since it does not say whether it is connected`
+  if (has('evalsha') || has('EVALSHA') || has('eval')) {
+    return `${expected}; this client has no promises, or is older than redis 4 and ioredis 5`
+  }
+  return expected
+}
+
+/** SHA-1 of each script, the name that Redis knows it by. */
+const shas = new Map<string, string>()
+
+function shaOf(script: string): string {
+  const sha = shas.get(script) ?? hash('sha1', script)
+  shas.set(script, sha)
+  return sha
+}
+
+/** Runs a script, which Redis does atomically. All keys are in one slot, so that Redis Cluster can do it too. */
+export async function runScript(
+  client: RedisClient,
+  script: string,
+  keys: string[],
+  values: string[],
+): Promise<unknown> {
+  let by: 'sha' | 'script' = 'sha'
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send(client, by, by === 'sha' ? shaOf(script) : script, keys, values)
+    } catch (error) {
+      const [code] = error instanceof Error ? error.message.split(' ', 1) : []
+      if (code === 'MOVED' || code === 'ASK') throw notForCluster(error)
+      // The server has not seen the script yet, or has restarted, or is another one.
+      if (code === 'NOSCRIPT') by = 'script'
+      // A slot is on its way to another server, and one of the keys is here, another one there. The step was not made.
+      else if (code === 'TRYAGAIN') await sleep(TRY_AGAIN_MS)
+      else throw error
+      if (tries > MOST_TRIES) throw error
+    }
+  }
+}
+
+/** Together less than the time that an operation of the store may take. */
+const MOST_TRIES = 50
+const TRY_AGAIN_MS = 50
+
+function notForCluster(cause: unknown): Error {
+  return new Error(
+    'This Redis server is part of a Redis Cluster, and the client knows only one server. Use createCluster of the package "redis", or Redis.Cluster of "ioredis".',
+    { cause },
+  )
+}
+
+async function send(
+  client: RedisClient,
+  by: 'sha' | 'script',
+  name: string,
+  keys: string[],
+  values: string[],
+): Promise<unknown> {
+  // A disconnected client queues commands until it reconnects, and the user would wait.
+  const isReady = 'isReady' in client ? client.isReady : client.status === 'ready' || client.status === 'wait'
+  if (!isReady) throw new Error('The Redis client is not connected.')
+  if ('evalsha' in client)
+    return client[by === 'sha' ? 'evalsha' : 'eval'](name, keys.length, ...keys, ...values)
+  return client[by === 'sha' ? 'evalSha' : 'eval'](name, { keys, arguments: values })
 }
 
 /*
@@ -38,11 +126,8 @@ const REMOVE = `return redis.call('HDEL', KEYS[1], ARGV[1])`
 
 /** A store in Redis, shared by all processes. */
 export function redisStore(client: RedisClient, prefix: string): ItemStore {
-  const run = async (script: string, owner: string, ...values: string[]) => {
-    // A disconnected client queues commands until it reconnects, and the user would wait.
-    if (!client.isReady) throw new Error('The Redis client is not connected.')
-    return client.eval(script, { keys: [`${prefix}:trust:${owner}`], arguments: values })
-  }
+  const run = (script: string, owner: string, ...values: string[]) =>
+    runScript(client, script, [`${prefix}:trust:${owner}`], values)
 
   return {
     async read(owner) {

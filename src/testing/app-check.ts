@@ -126,6 +126,44 @@ async function passFirstFactor(agent: ProbeAgent, signIn: AppSignIn, origin: str
   )
 }
 
+/** A page as a browser shows it. */
+export interface SeenPage {
+  /** The requests that led to it, such as `GET / → 303 /mfa`. */
+  readonly steps: readonly string[]
+  readonly title: string
+  readonly buttons: readonly string[]
+}
+
+const MOST_REDIRECTS = 5
+
+/** Signs in with the first factor, opens a page as a browser does, and reads the page where that ends. */
+export async function pageAfterSignIn(origin: string, signIn: AppSignIn, path: string): Promise<SeenPage> {
+  const agent = runningApp(origin, {}, REQUEST_MS).agent()
+  await passFirstFactor(agent, signIn, origin)
+  const steps: string[] = []
+  for (let at = path; ; ) {
+    const answer = await agent(at, { headers: PAGE_HEADERS })
+    const location = answer.headers.get('Location')
+    steps.push([`GET ${at} → ${answer.status}`, ...(location === null ? [] : [location])].join(' '))
+    const to = location !== null && URL.canParse(location, origin) ? new URL(location, origin) : undefined
+    if (to?.origin === origin && steps.length <= MOST_REDIRECTS) {
+      await answer.body?.cancel()
+      at = `${to.pathname}${to.search}`
+      continue
+    }
+    const html = await answer.text()
+    const [title = ''] = contentsOf(html, 'h1')
+    return { steps, title, buttons: contentsOf(html, 'button') }
+  }
+}
+
+/** The text in each element of this name. */
+function contentsOf(html: string, name: string): string[] {
+  const elements = html.matchAll(new RegExp(`<${name}\\b[^>]*>([\\s\\S]*?)</${name}>`, 'gi'))
+  const texts = [...elements].map(([, inner = '']) => decoded(inner.replace(/<[^>]*>/g, ' ')))
+  return texts.map((text) => text.replace(/\s+/g, ' ').trim()).filter(Boolean)
+}
+
 async function textOf(agent: ProbeAgent, path: string): Promise<string> {
   const answer = await agent(path, { headers: PAGE_HEADERS })
   return answer.text()
@@ -146,9 +184,15 @@ function hiddenFields(html: string, names: readonly string[]): Record<string, st
 function attribute(tag: string, name: string): string | undefined {
   const pattern = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i')
   const [, double, single, bare] = pattern.exec(tag) ?? []
+  const value = double ?? single ?? bare
+  return value === undefined ? undefined : decoded(value)
+}
+
+/** Text of HTML without its character references. */
+function decoded(text: string): string {
   const named = { amp: '&', quot: '"', apos: "'", lt: '<', gt: '>' }
-  return (double ?? single ?? bare)
-    ?.replace(/&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi, (whole, hex?: string, decimal?: string) => {
+  return text
+    .replace(/&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi, (whole, hex?: string, decimal?: string) => {
       const point = hex ? Number.parseInt(hex, 16) : Number(decimal)
       return point <= 0x10ffff ? String.fromCodePoint(point) : whole
     })

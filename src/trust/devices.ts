@@ -80,9 +80,18 @@ interface StoredDevice {
 /** Trusted devices in `store`. */
 export function devicesIn(
   store: ItemStore,
-  { maxAgeMs, maxDevices }: { readonly maxAgeMs: number; readonly maxDevices: number },
+  {
+    maxAgeMs,
+    maxDevices,
+    recheckMs = 0,
+  }: { readonly maxAgeMs: number; readonly maxDevices: number; readonly recheckMs?: number | undefined },
 ): Devices {
-  const items = namespaced(store, 'devices')
+  const kept = namespaced(store, 'devices')
+  const held = heldDevices(recheckMs)
+  const items = {
+    ...kept,
+    remove: (userId: string, id: string) => held.removing(id, () => kept.remove(userId, id)),
+  }
 
   /** The user's valid devices. Removes those that were bound to a different set of factors. */
   const validDevices = async ({ userId, binding }: DeviceOwner): Promise<StoredDevice[]> => {
@@ -162,8 +171,11 @@ export function devicesIn(
     recognize: (owner, entries) => recognize(owner, entries),
 
     async holds({ userId, binding }, id) {
-      const item = (await items.read(userId)).find((one) => one.id === id)
-      return item !== undefined && markIn(item) === bindingDigest(id, binding)
+      const mark = bindingDigest(id, binding)
+      return held.ask(id, mark, async () => {
+        const item = (await items.read(userId)).find((one) => one.id === id)
+        return item && markIn(item) === mark ? item.expiresAt : undefined
+      })
     },
 
     list: async (owner) => (await validDevices(owner)).sort(byLastUse).map(asDevice),
@@ -174,6 +186,45 @@ export function devicesIn(
       let count = 0
       for (const { id } of await items.read(userId)) if (await items.remove(userId, id)) count++
       return count
+    },
+  }
+}
+
+/** How many devices a process remembers; the one read longest ago is forgotten first. */
+const MAX_HELD = 10_000
+
+/** Remembers for `recheckMs` milliseconds which devices this process found trusted. It forgets a device that it removes itself. */
+function heldDevices(recheckMs: number) {
+  const held = new Map<string, { readonly mark: string; readonly until: number }>()
+  let removals = 0
+  const forget = (id: string) => {
+    removals++
+    held.delete(id)
+  }
+  return {
+    /** Whether a device is trusted. `read` returns until when, as the store says, or `undefined` if it is not. */
+    async ask(id: string, mark: string, read: () => Promise<number | undefined>): Promise<boolean> {
+      const known = held.get(id)
+      if (known?.mark === mark && known.until > Date.now()) return true
+      const readAt = Date.now()
+      const removalsBefore = removals
+      const expiresAt = await read()
+      held.delete(id)
+      // What was read before a removal says nothing of the time after it.
+      if (expiresAt !== undefined && recheckMs > 0 && removals === removalsBefore) {
+        held.set(id, { mark, until: Math.min(readAt + recheckMs, expiresAt) })
+        const [oldest] = held.keys()
+        if (held.size > MAX_HELD && oldest !== undefined) held.delete(oldest)
+      }
+      return expiresAt !== undefined
+    },
+    async removing<Result>(id: string, remove: () => Promise<Result>): Promise<Result> {
+      forget(id)
+      try {
+        return await remove()
+      } finally {
+        forget(id)
+      }
     },
   }
 }

@@ -16,6 +16,12 @@ export interface TrustedDeviceOptions<User = Express.User> {
   maxAge?: Duration | undefined
   /** How many devices a user may trust, 1 to 10; a new one replaces the one unused for longest. Defaults to 10. */
   maxDevices?: number | undefined
+  /**
+   * How long a request of a session that is based on trust relies on what this process read before, `1s` to `60s`, instead of
+   * asking the store whether the device is still trusted. By default, every request asks. See
+   * docs/trusted-devices.md#what-a-trusted-sign-in-proves.
+   */
+  recheck?: Duration | undefined
   /** Name of the cookie. If the whole site uses https, `__Host-mfa-devices` is stricter. Defaults to `mfa-devices`. */
   cookieName?: string | undefined
   /**
@@ -37,6 +43,7 @@ export const trustedDevices = inMilliseconds(
       store: itemStoreConfig,
       maxAge: duration('1h', '30d', '30d').prefault('30d'),
       maxDevices: wholeNumber(1, 10, 'devices').default(10),
+      recheck: duration('1s', '60s', '30s').optional(),
       cookieName: z
         .string({ error: 'must be the name of a cookie, like mfa-devices' })
         .regex(/^[\w-]{1,64}$/, { error: 'must be letters, digits, - and _, like mfa-devices' })

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { type CountersignService, createService } from '@countersign/service'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FactorInput, type MfaEvent, requireMfa } from '../../src/index.js'
-import { host, signIn } from '../kit/host.js'
+import { EMPTY_RECORD, host, signIn } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 
 /*
@@ -44,7 +44,7 @@ async function attack(factor: FactorInput & { readonly method: 'email' | 'sms' }
       service: { baseUrl: `http://127.0.0.1:${port}`, apiKey: API_KEY, dialect },
       factors: () => [factor],
       userId: () => to,
-      onAppEnrolled: () => {},
+      ...EMPTY_RECORD,
       onEvent: (event) => events.push(event),
     },
     routes: (app) => {

@@ -108,7 +108,6 @@ export function hostApp({ address }: Pick<Gateway, 'address'>) {
         service: { ...address, breaker: false },
         userId: ({ id }) => `${name}-${id}`,
         appContact: ({ email }) => `${name}-${email}`,
-        onAppEnrolled: undefined,
         onEvent: (event) => void events.push(event),
         ...options,
       },

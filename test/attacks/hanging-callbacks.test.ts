@@ -2,7 +2,15 @@ import type { Request, Response } from 'express'
 import { describe, expect, it } from 'vitest'
 import type { MfaOptions } from '../../src/index.js'
 import { SECOND, stopTimers } from '../kit/clock.js'
-import { type HostSetup, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
+import {
+  EMPTY_RECORD,
+  type HostSetup,
+  host,
+  jsonAgent,
+  signIn,
+  signInFully,
+  type TestUser,
+} from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
 import { sent, unanswered } from '../kit/unanswered.js'
 import { followNotMeLink, noticingHost, passBothFactors } from '../notices/kit.js'
@@ -89,10 +97,10 @@ describe('a list of factors that never comes (R99)', () => {
 })
 
 describe('other work of the host that never ends (R99)', () => {
-  it('after an enrollment fails the request, and the session is not verified by it', async () => {
+  it('after an enrollment that only its record knows of fails the request, and the session is not verified by it', async () => {
     const timers = stopTimers()
     const work = unanswered<void>()
-    const made = host({ options: { onAppEnrolled: work.call, policy: () => 'require' } })
+    const made = host({ options: { ...EMPTY_RECORD, onFactorsChanged: work.call, policy: () => 'require' } })
     const agent = await signIn(made.app, 'nina')
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     made.standIn.setApp('nina@example.com', '424242')

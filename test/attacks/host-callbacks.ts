@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 import type { MfaOptions } from '../../src/index.js'
 import { SECOND } from '../kit/clock.js'
-import type { TestUser } from '../kit/host.js'
+import { EMPTY_RECORD, type TestUser } from '../kit/host.js'
 
 type Options = Partial<MfaOptions<TestUser>>
 
@@ -19,7 +19,12 @@ export const CALLBACKS: Readonly<Record<string, HostCallback>> = {
   factors: { options: (call) => ({ factors: call }), wish: [] },
   userId: { options: (call) => ({ userId: call }), wish: 'u-nina' },
   policy: { options: (call) => ({ policy: call }), wish: 'skip' },
-  passkeySignIn: { options: (call) => ({ login: { passkeySignIn: call } }), wish: 'swk' },
+  evidence: {
+    options: (call) => ({
+      login: { evidence: call, issuers: { self: { amr: { swk: 'phishing-resistant' } } } },
+    }),
+    wish: { issuer: 'self', amr: ['swk', 'user'], authTime: Date.now() / 1000 },
+  },
   location: { options: (call) => ({ location: call }), wish: 'Lyon' },
   locale: { options: (call) => ({ languages: { locale: call } }), wish: 'de' },
   remember: {
@@ -32,8 +37,11 @@ export const CALLBACKS: Readonly<Record<string, HostCallback>> = {
   onEvent: { options: (call) => ({ onEvent: call }) },
   onNotice: { options: (call) => ({ notices: { onNotice: call } }) },
   onCompromise: { options: (call) => ({ notices: { onCompromise: call } }) },
-  onAppEnrolled: { options: (call) => ({ onAppEnrolled: call }) },
-  onAppRemoved: { options: (call) => ({ onAppRemoved: call }) },
+  onFactorsChanged: { options: (call) => ({ ...EMPTY_RECORD, onFactorsChanged: call }) },
+  recordedFactors: {
+    options: (call) => ({ ...EMPTY_RECORD, recordedFactors: call }),
+    wish: EMPTY_RECORD.recordedFactors(),
+  },
   appContact: { options: (call) => ({ appContact: call }), wish: 'nina@example.com' },
   logger: {
     options: (call) => ({

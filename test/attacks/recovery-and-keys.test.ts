@@ -3,12 +3,13 @@ import type { ItemStore } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { addKey, assertion, keyHost, signedIn } from '../keys/kit.js'
 import { type HostSetup, jsonAgent } from '../kit/host.js'
+import { ownPasskey } from '../kit/own-passkey.js'
 import { login } from '../kit/sign-in.js'
 import { recoveringHost, requestRecovery } from '../recovery/kit.js'
 
 /** The host declares every login with this header a passkey sign-in of its own. */
 const declares: HostSetup['options'] = {
-  login: { passkeySignIn: ({ req }) => (req.get('x-passkey') ? 'hwk' : undefined) },
+  login: ownPasskey(({ req }) => req.get('x-passkey') !== undefined),
 }
 
 describe('an attacker who waits for a recovery (R94)', () => {

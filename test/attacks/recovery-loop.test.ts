@@ -11,7 +11,7 @@ async function ottoWithCodes() {
   const clock = stopClock()
   const inbox = testInbox()
   const kit = testService(testCarrier(inbox))
-  const made = recoveringHost({ options: { service: kit.service, onAppEnrolled: undefined } })
+  const made = recoveringHost({ options: { service: kit.service } })
   made.users.otto?.factors.splice(0)
   const secret = kit.enroll('otto@example.com')
   const owner = jsonAgent(made.app)

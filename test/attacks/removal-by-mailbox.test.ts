@@ -20,7 +20,8 @@ describe('an attacker with the password and the mailbox of a user who has an aut
       standIn,
       options: {
         service,
-        onAppRemoved: (user) => void removed.push(user),
+        recordedFactors: () => undefined,
+        onFactorsChanged: (user, { app }) => void (app || removed.push(user)),
         notices: { onNotice: (_user, { type }) => void notices.push(type) },
       },
     })

@@ -4,7 +4,7 @@ import type { MfaOptions } from '../../src/index.js'
 import { totp } from '../contract/totp.js'
 import { addKey, assertion } from '../keys/kit.js'
 import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
-import { browserAgent, type Host, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
+import { browserAgent, EMPTY_RECORD, type Host, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
@@ -43,7 +43,7 @@ async function app(factors: TestUser['factors'] = [], options: Partial<MfaOption
   const victim = { id: `u-${users}`, email: `user-${users}@example.com`, factors }
   const { mfa: service } = await opened
   const open = (more: Partial<MfaOptions<TestUser>> = {}): Host => {
-    const made = host({ options: { service, onAppEnrolled: undefined, ...options, ...more } })
+    const made = host({ options: { service, ...options, ...more } })
     made.users.victim = victim
     return made
   }
@@ -108,7 +108,7 @@ describe('an attacker with the password of a user whose only factor is withheld 
   it('stays outside when the app switches keys off', async () => {
     const { open } = await appWithKey()
     await expectOutside(open({ keys: false }))
-    await expectOutside(open({ keys: false, onAppEnrolled: () => {} }))
+    await expectOutside(open({ keys: false, ...EMPTY_RECORD }))
   })
 
   it('stays outside when the app lists the key itself', async () => {

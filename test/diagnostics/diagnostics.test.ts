@@ -21,7 +21,15 @@ import { mfaTestKit } from '../../src/testing/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
-import { type HostSetup, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
+import {
+  EMPTY_RECORD,
+  type HostSetup,
+  host,
+  jsonAgent,
+  signIn,
+  signInFully,
+  type TestUser,
+} from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
@@ -235,13 +243,18 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     for (let visit = 0; visit < 2; visit++) await agent.post('/phone').expect(204)
     return made
   },
+  MFA_WARN_EVIDENCE: async (setup) => {
+    const login = { evidence: () => ({ issuer: 'https://id.example', amr: ['mfa'], authTime: 1 }) }
+    const made = watched({ ...setup, options: { ...setup.options, login } })
+    for (let visit = 0; visit < 2; visit++) await signIn(made.app, 'bob')
+    return made
+  },
   MFA_WARN_DIALECT: async (setup) => {
     const own = await hostileService(
       answer(200, { status: 'sent' }, { [wire.SERVICE_HEADER]: '1', 'Content-Type': 'application/json' }),
     )
     const service = { baseUrl: own.url, apiKey: '0123456789abcdef', dialect: 'published' } as const
-    const onAppEnrolled = () => {}
-    const made = watched({ ...setup, options: { ...setup.options, service, onAppEnrolled } })
+    const made = watched({ ...setup, options: { ...setup.options, service, ...EMPTY_RECORD } })
     const agent = await signIn(made.app, 'bob')
     expect(made.codes()).not.toContain('MFA_WARN_DIALECT')
     for (const factor of ['sms', 'sms']) await challenge(agent, factor)
@@ -250,7 +263,7 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
   MFA_WARN_SERVICE_NOT_RECOGNIZED: async (setup) => {
     const odd = await hostileService(answer(404))
     const service = { baseUrl: odd.url, apiKey: '0123456789abcdef' }
-    const made = watched({ ...setup, options: { ...setup.options, service, onAppEnrolled: undefined } })
+    const made = watched({ ...setup, options: { ...setup.options, service } })
     for (let visit = 0; visit < 2; visit++) await login(request(made.app), 'nina').expect(503)
     return made
   },
@@ -426,7 +439,7 @@ describe('the diagnostics', () => {
     const events: MfaEvent[] = []
     const mfa: MfaOptions<Express.User> = {
       service: host().standIn.service,
-      onAppEnrolled: () => {},
+      ...EMPTY_RECORD,
       factors: () => [],
       logger: { warn() {}, error() {} },
       onEvent: (event) => void events.push(event),
@@ -505,7 +518,7 @@ describe('the diagnostics', () => {
       const made = watched({
         standIn,
         routes: changesPhone,
-        options: { service, onAppEnrolled: undefined },
+        options: { service },
       })
       const clock = stopClock()
       const bob = await signInFully(made, 'bob', 'sms')

@@ -6,7 +6,7 @@ import { Strategy } from 'passport-strategy'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMfa, type Mfa } from '../../src/index.js'
 import { everyCase } from '../kit/every-case.js'
-import { browserAgent, jsonAgent, type TestUser, testUsers } from '../kit/host.js'
+import { browserAgent, EMPTY_RECORD, jsonAgent, type TestUser, testUsers } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
@@ -31,7 +31,7 @@ function appWith(
   const mfa = createMfa<TestUser>({
     service: standIn.service,
     factors: (user) => user.factors,
-    onAppEnrolled: () => {},
+    ...EMPTY_RECORD,
     urls: { path },
     logger: { warn: () => {}, error: (text) => void errors.push(text) },
   })

@@ -16,13 +16,13 @@ import {
 } from '../../src/index.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
-import { host, jsonAgent, signIn, signInFully, type TestUser, testUsers } from '../kit/host.js'
+import { EMPTY_RECORD, host, jsonAgent, signIn, signInFully, type TestUser, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
 const options = (more: Partial<MfaOptions<TestUser>> = {}): MfaOptions<TestUser> => ({
   service: standInService().service,
-  onAppEnrolled: () => {},
+  ...EMPTY_RECORD,
   factors: (user) => user.factors,
   logger: { warn: () => {}, error: () => {} },
   ...more,

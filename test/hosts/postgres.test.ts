@@ -1,11 +1,12 @@
 import connectPgSimple from 'connect-pg-simple'
 import session from 'express-session'
 import pg from 'pg'
+import type { Test } from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { sessionCookie } from '../kit/cookies.js'
-import { host, jsonAgent, signInFully } from '../kit/host.js'
-import { challenge, login } from '../kit/sign-in.js'
+import { browserAgent, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { describeHost } from './describe-host.js'
@@ -89,6 +90,35 @@ describe.skipIf(postgresMissing)('with PostgreSQL', () => {
       ),
     )
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
+
+  it('a challenge and each page take one statement, a correct and a wrong code two (R28)', async () => {
+    const pool = open()
+    let statements = 0
+    const counting = {
+      query(statement: { readonly text: string; readonly values?: unknown[] }) {
+        statements++
+        return pool.query(statement)
+      },
+    }
+    const store = { postgres: { pool: counting }, prefix: 'statements' }
+    const { app, standIn } = host({ options: { limits: { store } } })
+    const taken = async (request: Test) => {
+      statements = 0
+      const { status } = await request
+      return [status, statements]
+    }
+    // The first statement looks for the table.
+    await challenge(await signIn(app, 'alice'), 'sms')
+    const browser = browserAgent(app)
+    await login(browser, 'alice').type('form')
+    expect(await taken(browser.get('/mfa?choose'))).toEqual([200, 1])
+    expect(await taken(challenge(browser, 'email').type('form'))).toEqual([303, 1])
+    expect(await taken(browser.get('/mfa/verify'))).toEqual([200, 1])
+    expect(await taken(verify(browser, '000000').type('form'))).toEqual([303, 2])
+    expect(await taken(browser.get('/mfa/verify'))).toEqual([200, 1])
+    expect(await taken(verify(browser, standIn.newestCode()).type('form'))).toEqual([303, 2])
+    await browser.get('/secret').expect(200)
   })
 
   it('two apps with different prefixes share one table, and no count', async () => {

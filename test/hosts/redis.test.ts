@@ -1,9 +1,9 @@
 import { RedisStore } from 'connect-redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionCookie } from '../kit/cookies.js'
-import { host, jsonAgent, signIn } from '../kit/host.js'
+import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
-import { challenge, login } from '../kit/sign-in.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { tripCountingProxy } from '../kit/trip-counting-proxy.js'
@@ -112,12 +112,20 @@ describe.skipIf(redisMissing)('with Redis', () => {
     expect(standIn.count('send')).toBe(5)
   })
 
-  it('a challenge takes four commands and a verify six, both in four round trips', async () => {
+  /** Two apps behind a proxy, and a function that counts the commands and round trips of some work. */
+  async function observedApps() {
     const proxy = await tripCountingProxy(redis.port)
-    const { standIn, apps, ports } = await twoApps(proxy.port)
+    const made = await twoApps(proxy.port)
+    // The first sign-in loads the scripts.
+    const first = browserAgent(made.apps[0].app)
+    await login(first, 'dora').type('form')
+    await first.get('/mfa?choose').expect(200)
+    await challenge(first, 'dual').type('form').expect(303)
+    await verify(first, '000000').type('form').expect(303)
+    await verify(first, made.standIn.newestCode()).type('form').expect(303)
     const lines: string[] = []
     await (await redis.connect()).monitor((line) => lines.push(line.toString()))
-    const observed = async <Result>(work: () => Promise<Result>) => {
+    const observed = async <Result>(work: () => PromiseLike<Result>) => {
       lines.length = 0
       proxy.take()
       const result = await work()
@@ -127,18 +135,46 @@ describe.skipIf(redisMissing)('with Redis', () => {
       const sent = lines.slice(0, -1).filter((line) => !line.includes(' lua]'))
       return { result, trips, commands: sent.map((line) => /\] "(\w+)"/.exec(line)?.[1]?.toLowerCase()) }
     }
+    return { ...made, observed }
+  }
+
+  it('a challenge takes four commands and a verify six, both in four round trips', async () => {
+    const { standIn, apps, ports, observed } = await observedApps()
     const cookie = sessionCookie(await login(jsonAgent(apps[0].app), 'bob'))
     const challenged = await observed(() => postJson(ports[0], '/mfa/challenge', { factor: 'sms' }, cookie))
     expect(challenged.result.status).toBe(200)
     // The session is loaded, the message is counted; after the service, the session is compared with the store and saved.
-    expect(challenged.commands).toEqual(['get', 'eval', 'get', 'set'])
+    expect(challenged.commands).toEqual(['get', 'evalsha', 'get', 'set'])
     expect(challenged.trips).toBe(4)
     const code = standIn.newestCode()
     const verified = await observed(() => postJson(ports[0], '/mfa/verify', { code }, cookie))
     expect(verified.result.status).toBe(200)
     // The approval is acquired while the session is compared, and the old session is deleted while the new one is saved.
-    expect(verified.commands).toEqual(['get', 'eval', 'eval', 'get', 'del', 'set'])
+    expect(verified.commands).toEqual(['get', 'evalsha', 'evalsha', 'get', 'del', 'set'])
     expect(verified.trips).toBe(4)
+  })
+
+  it('a page takes three commands, one after the other, and a wrong code five, in four round trips', async () => {
+    const { apps, observed, standIn } = await observedApps()
+    const browser = browserAgent(apps[0].app)
+    await login(browser, 'alice').type('form')
+    const factors = await observed(() => browser.get('/mfa?choose'))
+    // The session, the limits, and the session store's own renewal of the session.
+    const page = { trips: 3, commands: ['get', 'evalsha', 'expire'] }
+    expect(factors.result.text).toContain('value="sms"')
+    expect(factors).toMatchObject(page)
+    await challenge(browser, 'sms').type('form')
+    const entry = await observed(() => browser.get('/mfa/verify'))
+    expect(entry.result.text).toContain('name="code"')
+    expect(entry).toMatchObject(page)
+    const wrong = await observed(() => verify(browser, '000000').type('form'))
+    expect(wrong.result.status).toBe(303)
+    // The session is compared with the store while the wrong code is recorded; the refusal is shown after a redirect.
+    expect(wrong.commands).toEqual(['get', 'evalsha', 'evalsha', 'get', 'set'])
+    expect(wrong.trips).toBe(4)
+    const refused = await observed(() => browser.get('/mfa/verify'))
+    expect(refused).toMatchObject(page)
+    await verify(browser, standIn.newestCode()).type('form').expect(303)
   })
 
   it('a user can start to sign in at one app and finish at the other', async () => {

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
 import { hasBrowser } from '../kit/chromium.js'
+import { PATIENCE_MS } from '../kit/patience.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Gateway, openGateway } from './kit/gateway.js'
 import { type Journey, openJourney } from './kit/journey.js'
@@ -39,7 +40,7 @@ describe.skipIf(!hasBrowser)('a code that is not sent at once', () => {
     await page.getByRole('textbox').fill('12')
     await snap(page, 'walt-queued')
     gateway.answer(422)
-    await page.getByText(/could not be delivered/).waitFor({ timeout: 30_000 })
+    await page.getByText(/could not be delivered/).waitFor()
     expect(await page.getByRole('textbox').inputValue()).toBe('12')
     expect(await page.evaluate('document.activeElement.id')).toBe('mfa-code')
     await expect.poll(() => page.getByRole('button', { name: /^Call/ }).isVisible()).toBe(true)
@@ -69,7 +70,7 @@ describe.skipIf(!hasBrowser)('a code that is not sent at once', () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-light'])
     await requestQueuedCode(page, 'bob', /Text a code/)
     gateway.answer(200)
-    await page.getByText('We texted a verification code to ••• 22.').waitFor({ timeout: 30_000 })
+    await page.getByText('We texted a verification code to ••• 22.').waitFor()
     await context.close()
   })
 
@@ -83,7 +84,7 @@ describe.skipIf(!hasBrowser)('a code that is not sent at once', () => {
           await page.reload()
           return page.locator('#mfa-lead').textContent()
         },
-        { timeout: 30_000, interval: 1_000 },
+        { timeout: PATIENCE_MS, interval: 1_000 },
       )
       .toContain('could not be delivered')
     await expect

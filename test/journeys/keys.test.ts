@@ -62,7 +62,7 @@ async function everyRefusal(page: Page, route: string, name: string): Promise<vo
     } else {
       await page.getByRole('button', { name }).first().click()
       const { title, advice } = en.problems[code]
-      await expect.poll(() => alertOn(page), { timeout: 5_000 }).toContain(title)
+      await expect.poll(() => alertOn(page)).toContain(title)
       const said = await alertOn(page)
       expect(said).toContain(advice.replaceAll('{app}', 'Vault').replaceAll('{in}', 'in 10 minutes'))
     }

@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('the transcription page of the 
     })
     await page.getByLabel('Audio or video file').setInputFiles(longer)
     await page.getByRole('button', { name: 'Transcribe' }).click()
-    await page.getByText(/^(go forward ten meters ?){3}$/).waitFor({ timeout: 60_000 })
+    await page.getByText(/^(go forward ten meters ?){3}$/).waitFor()
     await page.getByRole('heading', { name: 'Transcript' }).waitFor()
     expect(await page.locator('#step').getAttribute('data-seen')).toMatch(
       /\|Sent 100 %\|Transcribing…\|Transcribed 0:02 of 0:14\|/,
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser || !hasRealEngine())('the transcription page of the 
       )
       await snap(page, `transcribe-${look}-progress`)
     }
-    await page.getByText('go forward ten meters').waitFor({ timeout: 25_000 })
+    await page.getByText('go forward ten meters').waitFor()
     await snap(page, `transcribe-${look}-done`)
     await expect.poll(() => page.getByRole('button', { name: 'Transcribe' }).isEnabled()).toBe(true)
 

@@ -28,7 +28,6 @@ export function keyHost({
     ...setup,
     options: {
       service: change(kit.service),
-      onAppEnrolled: undefined,
       onEvent: (event) => void events.push(event),
       notices: { onNotice: (_user, notice) => void notices.push(notice) },
       ...options,

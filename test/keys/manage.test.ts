@@ -4,7 +4,7 @@ import { ServiceError } from '../../src/protocol/index.js'
 import { softwareAuthenticator } from '../../src/testing/index.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
-import { browserAgent, jsonAgent } from '../kit/host.js'
+import { browserAgent, EMPTY_RECORD, jsonAgent } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
 import { addKey, assertion, keyHost, PAGE, showCode, signedIn } from './kit.js'
 
@@ -195,7 +195,6 @@ describe('an application without keys', () => {
     everyCase<[string, Parameters<typeof keyHost>[0]]>(
       [
         ['the option keys is false', { options: { keys: false } }],
-        ['the host keeps its own record of apps', { options: { onAppEnrolled: () => {} } }],
         ['the service has none', { change: ({ keys: _none, ...service }) => service }],
       ],
       async ([_, given]) => {
@@ -206,8 +205,8 @@ describe('an application without keys', () => {
       },
     ))
 
-  it('offers them to a host with its own record of apps that asks for them', async () => {
-    const made = keyHost({ options: { onAppEnrolled: () => {}, keys: true } })
+  it('offers them to a host with its own record of factors', async () => {
+    const made = keyHost({ options: { ...EMPTY_RECORD } })
     const agent = await signedIn(made, 'bob', 'sms')
     await addKey(agent, 'security-key')
     const again = await signedIn(made, 'bob')

@@ -1,26 +1,49 @@
 import { describe, expect, it } from 'vitest'
-import { createMfa, type MfaService } from '../../src/index.js'
-import { jsonAgent } from '../kit/host.js'
+import { createMfa, type MfaOptions, type MfaService } from '../../src/index.js'
+import { jsonAgent, type TestUser } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
-import { addKey, assertion, keyHost, signedIn } from './kit.js'
+import { addKey, assertion, type KeyHost, keyHost, signedIn } from './kit.js'
+
+const RECOVERY: Partial<MfaOptions<TestUser>> = {
+  urls: { publicUrl: 'https://vault.example' },
+  trustedDevices: { store: 'memory' },
+  recovery: { onNotice: () => {}, onFactorsEnded: () => {} },
+}
+
+/** The service of the test kit, which removes no factors, with that function. */
+function removingApps(service: MfaService): MfaService {
+  let isRemoved = false
+  return {
+    ...service,
+    async factorsOf(request) {
+      const factors = await service.factorsOf?.(request)
+      if (!factors) throw new Error('The service cannot tell.')
+      return isRemoved
+        ? { ...factors, existing: factors.existing.filter(({ method }) => method !== 'app') }
+        : factors
+    },
+    async removeFactor({ factor }) {
+      isRemoved ||= factor === 'app'
+      return { outcome: 'removed' }
+    },
+  }
+}
+
+/** Has the help desk reset the account of bob, who then shows the first factor. */
+async function resetBob(made: KeyHost, reason: string) {
+  const { bob } = made.users
+  if (!bob) throw new Error('There is no bob.')
+  const { code } = await createMfa(made.mfa).account.reset(bob, { by: 'staff-1', reason })
+  const agent = jsonAgent(made.app)
+  await login(agent, 'bob').expect(200)
+  return { agent, code }
+}
 
 /** A host that offers recovery, and bob, who has SMS and a passkey that he loses. */
 async function withLostKey(change: (service: MfaService) => MfaService = (service) => service) {
-  const made = keyHost({
-    change,
-    options: {
-      urls: { publicUrl: 'https://vault.example' },
-      trustedDevices: { store: 'memory' },
-      recovery: { onNotice: () => {}, onFactorsEnded: () => {} },
-    },
-  })
+  const made = keyHost({ change, options: RECOVERY })
   const lost = await addKey(await signedIn(made, 'bob', 'sms'), 'passkey')
-  const bob = made.users.bob
-  if (!bob) throw new Error('There is no bob.')
-  const { code } = await createMfa(made.mfa).account.reset(bob, { by: 'staff-1', reason: 'lost the key' })
-  const agent = jsonAgent(made.app)
-  await login(agent, 'bob').expect(200)
-  return { ...made, agent, code, lost }
+  return { ...made, ...(await resetBob(made, 'lost the key')), lost }
 }
 
 describe('a user whose key was reset by the help desk', () => {
@@ -39,6 +62,20 @@ describe('a user whose key was reset by the help desk', () => {
     await expect(assertion(again, 'passkey', lost.device)).rejects.toThrow()
     const response = await assertion(again, 'passkey', device)
     await again.post('/mfa/verify').send({ factor: 'passkey', response }).expect(200)
+  })
+
+  it('who lost an app instead, and adds a key, does not get the app back either', async () => {
+    const made = keyHost({ change: removingApps, options: RECOVERY })
+    const owner = await signedIn(made, 'bob', 'sms')
+    await owner.post('/mfa/enroll-app').expect(200)
+    const lost = () => made.kit.apps.code('bob@example.com')
+    await owner.post('/mfa/enroll-app/confirm').send({ code: lost() }).expect(200)
+    const { agent, code } = await resetBob(made, 'lost the phone')
+    await verify(agent, code, { factor: 'bypass' }).expect(200)
+    await addKey(agent, 'passkey')
+    const again = await signedIn(made, 'bob')
+    const { body } = await again.get('/mfa').expect(200)
+    expect(body.factors.map(({ id }: { id: string }) => id)).not.toContain('app')
   })
 
   it('keeps none of the old keys after setting up an authenticator app', async () => {

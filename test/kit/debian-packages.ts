@@ -11,6 +11,7 @@ const PACKAGES = {
     skips: 'journeys that move the clock of a process',
   },
   'redis-server': { files: ['/usr/bin/redis-server'], skips: 'sessions, limits and devices in Redis' },
+  'redis-sentinel': { files: ['/usr/bin/redis-sentinel'], skips: 'Redis Cluster and Redis Sentinel' },
   postgresql: { files: ['/usr/lib/postgresql/15/bin/postgres'], skips: 'everything on PostgreSQL' },
   'nginx-light': {
     files: ['/usr/sbin/nginx', '/usr/bin/nginx'],

@@ -45,7 +45,6 @@ export async function filesOfVerification(): Promise<FilesOfVerification> {
       options: {
         service: { baseUrl, apiKey: API_KEY },
         factors: ({ email }) => [{ method: 'email', email }],
-        onAppEnrolled: undefined,
         // They inspect the first requests only.
         diagnostics: false,
       },

@@ -79,18 +79,42 @@ export interface HostSetup {
   session?: Partial<session.SessionOptions>
 }
 
+/** What a host must give whose service cannot tell who has an app: the record of one where only `factors` lists factors. */
+export const EMPTY_RECORD = {
+  onFactorsChanged: () => {},
+  recordedFactors: () => ({ app: false, keys: false, backupCodes: false }),
+} satisfies Partial<MfaOptions<TestUser>>
+
+/** The record of a host that lists an app in `factors` once it is enrolled. */
+export const LISTED_APP: Partial<MfaOptions<TestUser>> = {
+  ...EMPTY_RECORD,
+  onFactorsChanged: ({ email, factors }, { app }) => {
+    const others = factors.filter(({ method }) => method !== 'app')
+    factors.splice(
+      0,
+      Number.POSITIVE_INFINITY,
+      ...(app ? [{ method: 'app', user: email } as const] : []),
+      ...others,
+    )
+  },
+}
+
 /** A typical host app, with the plugin mounted as in the README. */
 export function host(setup: HostSetup = {}) {
   const standIn = setup.standIn ?? standInService()
   const users = testUsers()
   const store = setup.store ?? new MemoryStore()
   const failures: unknown[] = []
+  const service = setup.options?.service ?? standIn.service
+  const tellsFactors =
+    'baseUrl' in service
+      ? service.dialect === undefined || service.dialect === 'countersign'
+      : service.factorsOf !== undefined
   const mfa: MfaOptions<TestUser> = {
-    service: standIn.service,
+    service,
     factors: (user) => user.factors,
     appName: 'Testbed',
-    // What `factors` returns is the record of the tests; the service is not asked for more.
-    onAppEnrolled: () => {},
+    ...(!tellsFactors && EMPTY_RECORD),
     logger: { warn: () => {}, error: () => {} },
     ...setup.options,
   }

@@ -72,3 +72,24 @@ export function cyclesIn(sources: readonly Source[]): string[] {
   for (const path of next.keys()) walk(path, [])
   return cycles
 }
+
+/**
+ * On how many floors the modules stand, each above all that it imports. `moduleOf` names the module of a file; modules must not
+ * import each other in a circle.
+ */
+export function floorsOf(sources: readonly Source[], moduleOf: (path: string) => string): number {
+  const below = new Map<string, Set<string>>()
+  for (const { path, imports } of sources) {
+    const own = moduleOf(path)
+    const others = below.get(own) ?? new Set<string>()
+    below.set(own, others)
+    for (const { to, isPackage } of imports) if (!isPackage && moduleOf(to) !== own) others.add(moduleOf(to))
+  }
+  const floors = new Map<string, number>()
+  const floorOf = (module: string): number => {
+    const floor = floors.get(module) ?? 1 + Math.max(0, ...[...(below.get(module) ?? [])].map(floorOf))
+    floors.set(module, floor)
+    return floor
+  }
+  return Math.max(...[...below.keys()].map(floorOf))
+}

@@ -1,46 +1,33 @@
 import { describe, expect, it } from 'vitest'
-import { type Attempt, approvalsIn, attemptsIn, type CountedAttempt } from '../../src/limits/attempts.js'
-import { type Counters, openCounters } from '../../src/limits/counter.js'
-import { readOptions } from '../../src/settings.js'
+import type { Attempt, Attempts, CountedAttempt } from '../../src/limits/attempts.js'
+import type { CounterStore } from '../../src/stores/store.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
-import { standInService } from '../kit/stand-in-service.js'
+import { ownStore } from '../kit/counters.js'
+import { attemptOn, limitsIn } from './kit.js'
 
-const settings = readOptions({
-  service: standInService().service,
-  factors: () => [],
-  onAppEnrolled: () => {},
-})
-
-const attemptsWith = (counters: Counters) => attemptsIn(counters, approvalsIn(counters), settings)
-
-type Limited = ReturnType<typeof attemptsWith>
+const attemptsInMemory = () => limitsIn('memory').attempts
 
 /** Counts an attempt that may be evaluated. */
-async function counted(attempts: Limited, attempt: Attempt): Promise<CountedAttempt> {
+async function counted(attempts: Attempts, attempt: Attempt): Promise<CountedAttempt> {
   const permit = await attempts.consume(attempt)
   if (!permit.ok) throw new Error(`The attempt is refused: ${permit.why}`)
   return permit.attempt
 }
 
-const lockedForSeconds = async (attempts: Limited) => (await attempts.limitsOf('u', [])).lockedForSeconds
+const lockedForSeconds = async (attempts: Attempts) => (await attempts.limitsOf('u', [])).lockedForSeconds
 
-/** Counters in a remote store such as Redis: other steps run between the start and the end of each step. */
-function remote(turns: () => number): Counters {
-  const local = openCounters()
+/** A remote store of a host: other steps run between the start and the end of each step. */
+function remote(turns: () => number): CounterStore {
+  const local = ownStore()
   const travel = async <Result>(step: () => Promise<Result>) => {
     for (let turn = turns(); turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
     const result = await step()
     for (let turn = turns(); turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
     return result
   }
-  return (name, windowMs) => {
-    const counter = local(name, windowMs)
-    return {
-      add: (key, by) => travel(() => counter.add(key, by)),
-      read: (key) => travel(() => counter.read(key)),
-      set: (key, count, ms) => travel(() => counter.set(key, count, ms)),
-      remove: (key) => travel(() => counter.remove(key)),
-    }
+  return {
+    read: (key) => travel(() => local.read(key)),
+    replace: (...given) => travel(() => local.replace(...given)),
   }
 }
 
@@ -58,13 +45,13 @@ describe('attempts in a remote store', () => {
     'never evaluate more than ten concurrent wrong codes of one account (R22, R23, R32): seed %i',
     async (seed) => {
       const roll = dice(seed)
-      const attempts = attemptsWith(remote(() => 1 + roll(3)))
+      const attempts = limitsIn(remote(() => 1 + roll(3))).attempts
       let evaluated = 0
       const perChallenge = new Map<string, number>()
       const guess = async (number: number) => {
         // They do not all start at the same moment.
         for (let turn = roll(60); turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
-        const attempt = { userId: 'u', challenge: `c${number % 40}` }
+        const attempt = attemptOn(`c${number % 40}`)
         const permit = await attempts.consume(attempt)
         if (!permit.ok) return
         evaluated++
@@ -84,21 +71,18 @@ describe('attempts in a remote store', () => {
     'forgive only the failures of their own challenge, even under concurrency (R25): seed %i',
     async (seed) => {
       const roll = dice(seed)
-      const attempts = attemptsWith(remote(() => 1 + roll(3)))
+      const attempts = limitsIn(remote(() => 1 + roll(3))).attempts
       const fail = async (challenge: string) => {
-        const permit = await attempts.consume({ userId: 'u', challenge })
+        const permit = await attempts.consume(attemptOn(challenge))
         if (permit.ok) await attempts.failed(permit.attempt)
       }
       for (let failure = 0; failure < 4; failure++) await fail('older')
-      const mine = await counted(attempts, { userId: 'u', challenge: 'mine' })
+      const mine = await counted(attempts, attemptOn('mine'))
       // A hundred more arrive while the correct one is evaluated.
-      await Promise.all([
-        ...Array.from({ length: 100 }, () => fail('mine')),
-        attempts.succeeded(mine, 'mine'),
-      ])
+      await Promise.all([...Array.from({ length: 100 }, () => fail('mine')), attempts.succeeded(mine)])
       let left = 0
       for (; left < 20; left++) {
-        const permit = await attempts.consume({ userId: 'u', challenge: `next${left}` })
+        const permit = await attempts.consume(attemptOn(`next${left}`))
         if (!permit.ok) break
         await attempts.failed(permit.attempt)
       }
@@ -108,19 +92,19 @@ describe('attempts in a remote store', () => {
 
   it('let one of 200 concurrent calls acquire an approval (R21)', async () => {
     const roll = dice(7)
-    const approvals = approvalsIn(remote(() => 1 + roll(3)))
-    const acquired = await Promise.all(Array.from({ length: 200 }, () => approvals.acquire('t')))
+    const { approvals } = limitsIn(remote(() => 1 + roll(3)))
+    const acquired = await Promise.all(Array.from({ length: 200 }, () => approvals.acquire('u', 't')))
     expect(acquired.filter(Boolean)).toHaveLength(1)
-    await approvals.release('t')
-    expect(await approvals.acquire('t')).toBe(true)
+    await approvals.release('u', 't')
+    expect(await approvals.acquire('u', 't')).toBe(true)
   })
 })
 
 describe('the lock of an account', () => {
-  async function lock(attempts: ReturnType<typeof attemptsWith>) {
+  async function lock(attempts: Attempts) {
     let evaluated = 0
     for (let attempt = 0; ; attempt++) {
-      const one = { userId: 'u', challenge: `c${Date.now()}-${Math.floor(attempt / 5)}` }
+      const one = attemptOn(`c${Date.now()}-${Math.floor(attempt / 5)}`)
       const permit = await attempts.consume(one)
       if (!permit.ok) return evaluated
       evaluated++
@@ -130,14 +114,14 @@ describe('the lock of an account', () => {
 
   it('ends by itself, and each lock is twice as long as the one before, up to a day (R27)', async () => {
     const clock = stopClock()
-    const attempts = attemptsWith(openCounters())
+    const attempts = attemptsInMemory()
     const lengths = []
     for (let round = 0; round < 10; round++) {
       expect(await lock(attempts)).toBe(10)
       const seconds = await lockedForSeconds(attempts)
       lengths.push((seconds * SECOND) / HOUR)
       clock.move(seconds * SECOND - 1)
-      expect((await attempts.consume({ userId: 'u', challenge: 'x' })).ok).toBe(false)
+      expect((await attempts.consume(attemptOn('x'))).ok).toBe(false)
       clock.move(1)
       expect(await lockedForSeconds(attempts)).toBe(0)
     }
@@ -146,7 +130,7 @@ describe('the lock of an account', () => {
 
   it('is short again after two days without a lock', async () => {
     const clock = stopClock()
-    const attempts = attemptsWith(openCounters())
+    const attempts = attemptsInMemory()
     await lock(attempts)
     clock.move(HOUR)
     await lock(attempts)
@@ -157,9 +141,9 @@ describe('the lock of an account', () => {
 
   it('takes ten failures within a day, not nine, nor ten in two days', async () => {
     const clock = stopClock()
-    const attempts = attemptsWith(openCounters())
+    const attempts = attemptsInMemory()
     const fail = async (challenge: string) => {
-      await attempts.failed(await counted(attempts, { userId: 'u', challenge }))
+      await attempts.failed(await counted(attempts, attemptOn(challenge)))
     }
     for (let failure = 0; failure < 9; failure++) await fail(`a${failure}`)
     expect(await lockedForSeconds(attempts)).toBe(0)
@@ -169,15 +153,15 @@ describe('the lock of an account', () => {
   })
 
   it('affects one account only', async () => {
-    const attempts = attemptsWith(openCounters())
+    const attempts = attemptsInMemory()
     await lock(attempts)
-    expect((await attempts.consume({ userId: 'v', challenge: 'v' })).ok).toBe(true)
+    expect((await attempts.consume(attemptOn('v', 'v'))).ok).toBe(true)
   })
 
   it('does not count refunded attempts (R77)', async () => {
-    const attempts = attemptsWith(openCounters())
+    const attempts = attemptsInMemory()
     for (let attempt = 0; attempt < 50; attempt++) {
-      const one = { userId: 'u', challenge: 'c' }
+      const one = attemptOn('c')
       const permit = await attempts.consume(one)
       expect(permit).toMatchObject({ ok: true, attemptsLeft: 4 })
       if (permit.ok) await attempts.refund(permit.attempt)
@@ -186,8 +170,8 @@ describe('the lock of an account', () => {
 
   it('does not add attempts to the next day for a late refund (R77)', async () => {
     const clock = stopClock()
-    const attempts = attemptsWith(openCounters())
-    const late = { userId: 'u', challenge: 'late' }
+    const attempts = attemptsInMemory()
+    const late = attemptOn('late')
     const early = await counted(attempts, late)
     clock.move(DAY + MINUTE)
     await attempts.refund(early)

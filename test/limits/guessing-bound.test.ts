@@ -4,9 +4,10 @@ import { createMfa } from '../../src/index.js'
 import { guessingArithmetic, guessingBound } from '../../src/protocol/methods.js'
 import { readOptions } from '../../src/settings.js'
 import { everyCase } from '../kit/every-case.js'
+import { EMPTY_RECORD } from '../kit/host.js'
 import { standInService } from '../kit/stand-in-service.js'
 
-const required = { service: standInService().service, factors: () => [], onAppEnrolled: () => {} }
+const required = { service: standInService().service, factors: () => [], ...EMPTY_RECORD }
 const { limits } = readOptions(required)
 
 describe('the bound for guessing a code (R96)', () => {

@@ -201,7 +201,11 @@ describe('a message that may have been sent although the service failed (R43)', 
 
   it('reaches a slow service five times, however often an attacker with the password requests it', async () => {
     const service = await hostileService(() => {})
-    const address = { baseUrl: service.url, apiKey: 'key-of-the-tests-0123456789' }
+    const address = {
+      baseUrl: service.url,
+      apiKey: 'key-of-the-tests-0123456789',
+      dialect: 'published',
+    } as const
     const slow = { ...address, dialect: 'published', timeout: 1_000 } as const
     const made = host({ options: { service: { ...slow, breaker: false } } })
     const statuses: number[] = []
@@ -214,7 +218,11 @@ describe('a message that may have been sent although the service failed (R43)', 
 
   it('is not counted while the service does not listen', async () => {
     // A port that is never given to a server of another test.
-    const gone = { baseUrl: 'http://127.0.0.1:1', apiKey: 'key-of-the-tests-0123456789' }
+    const gone = {
+      baseUrl: 'http://127.0.0.1:1',
+      apiKey: 'key-of-the-tests-0123456789',
+      dialect: 'published',
+    } as const
     const made = host({ options: { service: gone } })
     const agent = await signIn(made.app, 'bob')
     // Some of these are refused by the open circuit breaker.

@@ -5,7 +5,15 @@ import { openStore } from '../../src/stores/config.js'
 import { DAY, HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
-import { browserAgent, type HostSetup, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
+import {
+  browserAgent,
+  type HostSetup,
+  host,
+  jsonAgent,
+  LISTED_APP,
+  signIn,
+  type TestUser,
+} from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { stateAfterLogin } from '../trust/kit.js'
@@ -308,9 +316,7 @@ describe('the "this wasn’t me" link of a user without a second factor', () => 
 
   it('lets them set up an app, which every later sign-in requires', async () => {
     const made = await noticed({
-      options: {
-        onAppEnrolled: (user, factor) => void user.factors.push(factor),
-      },
+      options: LISTED_APP,
     })
     await made.agent.post('/mfa/enroll-app').send({}).expect(200)
     made.standIn.setApp('nina@example.com', '424242')

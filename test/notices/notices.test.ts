@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMfa, type FactorInput } from '../../src/index.js'
-import { host, jsonAgent, signIn } from '../kit/host.js'
+import { EMPTY_RECORD, host, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { type Agent, stateAfterLogin } from '../trust/kit.js'
 import { followNotMeLink, type NoticingHost, noticingHost, passBothFactors } from './kit.js'
@@ -236,7 +236,9 @@ describe('an account notice about a request that another request of the session 
 
   it('reports an enrolled app, and the host is informed too (R47)', async () => {
     const enrolled: string[] = []
-    const made = noticingHost({ options: { onAppEnrolled: ({ id }) => void enrolled.push(id) } })
+    const made = noticingHost({
+      options: { ...EMPTY_RECORD, onFactorsChanged: ({ id }) => void enrolled.push(id) },
+    })
     const agent = await passBothFactors(made, 'alice')
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await overtaken(made, agent, '/mfa/enroll-app/confirm', { code: '123456' })

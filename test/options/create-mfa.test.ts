@@ -17,13 +17,13 @@ import {
   startMfa,
   verifyRouter,
 } from '../../src/index.js'
-import { jsonAgent, type TestUser, testUsers } from '../kit/host.js'
+import { EMPTY_RECORD, jsonAgent, type TestUser, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { type StandIn, standInService } from '../kit/stand-in-service.js'
 
 const optionsFor = (standIn: StandIn): MfaOptions<TestUser> => ({
   service: standIn.service,
-  onAppEnrolled: () => {},
+  ...EMPTY_RECORD,
   factors: (user) => user.factors,
   logger: { warn: () => {}, error: () => {} },
 })

@@ -4,7 +4,7 @@ import type { MfaOptions } from '../../src/options.js'
 import { readOptions } from '../../src/settings.js'
 import { type Duration, durationMs } from '../../src/time.js'
 import { everyCase } from '../kit/every-case.js'
-import { addressFaults, faultsOf, faultsOfAll, ioredisClient, redisClient, WORKING } from './read.js'
+import { addressFaults, faultsOf, faultsOfAll, oldRedisClient, redisClient, WORKING } from './read.js'
 
 const MINUTE = 60_000
 
@@ -17,7 +17,8 @@ const GROUPS = {
     'homePath',
     'pendingPaths',
     'pendingLifetime',
-    'firstFactor',
+    'evidence',
+    'issuers',
     'allowWeakFactorsToChangeFactors',
   ],
   limits: [
@@ -227,7 +228,7 @@ describe('a number or time (R18)', () => {
 
   it('has the documented default', () => {
     expect(readOptions(WORKING)).toMatchObject({
-      firstFactor: 'pwd',
+      issuers: {},
       allowWeakFactorsToChangeFactors: false,
       path: '/mfa',
       signInPath: '/login',
@@ -269,17 +270,14 @@ describe('an option of the wrong type or form', () => {
         [{ pages: 7 }, 'pages must be an object'],
         [{ languages: 'de' }, 'languages must be an object'],
         [{ limits: { store: 'redis' } }, 'limits.store must be "memory"'],
-        [
-          { limits: { store: { read: async () => {} } } },
-          'an object with the functions add, read, set and remove',
-        ],
+        [{ limits: { store: { read: async () => {} } } }, 'an object with the functions read and replace'],
         [
           { limits: { store: { redis: 'redis://localhost' } } },
           'limits.store.redis must be a connected client',
         ],
         [
-          { limits: { store: { redis: ioredisClient } } },
-          'package "redis"; a client of ioredis does not fit',
+          { limits: { store: { redis: oldRedisClient } } },
+          'must be a connected client of the package "redis" or "ioredis"; this client has no promises',
         ],
         [
           { limits: { store: { postgres: { pool: 'postgres://' } } } },
@@ -310,7 +308,20 @@ describe('an option of the wrong type or form', () => {
           { login: { allowWeakFactorsToChangeFactors: 'yes' } },
           'login.allowWeakFactorsToChangeFactors must be true or false',
         ],
-        [{ login: { firstFactor: 'password' } }, 'login.firstFactor must be a value of RFC 8176'],
+        [{ login: { firstFactor: 'pwd' } }, 'login.firstFactor is not an option; use login.evidence'],
+        [
+          { login: { passkeySignIn: () => 'hwk' } },
+          'login.passkeySignIn is not an option; use login.evidence',
+        ],
+        [{ login: { evidence: {} } }, 'login.evidence must be a function'],
+        [
+          { login: { issuers: { 'https://id.example': { amr: ['mfa'] } } } },
+          'login.issuers.https://id.example.amr must be an object',
+        ],
+        [
+          { login: { issuers: { 'https://id.example': { acr: { phr: 'best' } } } } },
+          'login.issuers.https://id.example.acr.phr must be one of weak, medium, strong, phishing-resistant',
+        ],
         [{ urls: { path: '/' } }, 'urls.path must not end with a slash'],
         [{ urls: { pathPrefix: '/bank/', path: '/bank/mfa' } }, 'urls.pathPrefix must not end with a slash'],
         [
@@ -332,7 +343,12 @@ describe('an option of the wrong type or form', () => {
         [{ languages: { locale: 'de' } }, 'languages.locale must be a function'],
         [{ userId: 'id' }, 'userId must be a function'],
         [{ appContact: 'a@example.com' }, 'appContact must be a function'],
-        [{ onAppEnrolled: true }, 'onAppEnrolled must be a function'],
+        [{ onAppEnrolled: () => {} }, 'onAppEnrolled is not an option; use onFactorsChanged'],
+        [{ onAppRemoved: () => {} }, 'onAppRemoved is not an option; use onFactorsChanged'],
+        [{ recordedFactors: () => undefined }, 'recordedFactors reads a record that nothing writes'],
+        [{ onFactorsChanged: () => {} }, 'onFactorsChanged writes a record that nothing reads'],
+        [{ onFactorsChanged: true }, 'onFactorsChanged must be a function'],
+        [{ recordedFactors: {} }, 'recordedFactors must be a function'],
         [{ onEvent: [] }, 'onEvent must be a function'],
         [{ logger: { warn: () => {} } }, 'logger must have the functions warn and error'],
         [{ logger: console.warn }, 'logger must have the functions warn and error'],

@@ -11,8 +11,8 @@ export const WORKING = {
 /** A client of the package `redis`, not connected. */
 export const redisClient = createClient()
 
-/** As much of a client of ioredis as matters here. */
-export const ioredisClient = { status: 'ready', multi() {}, eval: async () => null }
+/** As much of a client of redis 3 as matters here. */
+export const oldRedisClient = { connected: true, eval: () => true }
 
 /** The faults of the working options with some of them replaced. */
 export function faultsOf(replaced: object): readonly string[] {

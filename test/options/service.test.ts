@@ -3,6 +3,7 @@ import type { ServiceAddress } from '../../src/client/address.js'
 import { createMfa } from '../../src/create-mfa.js'
 import { readOptions, readServiceAddress } from '../../src/settings.js'
 import { everyCase } from '../kit/every-case.js'
+import { EMPTY_RECORD } from '../kit/host.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { addressFaults, addressIn, faultsOf, WORKING } from './read.js'
 
@@ -173,7 +174,7 @@ describe('the dialect', () => {
 describe('a service that is an object', () => {
   it('is used unchanged', () => {
     const { service } = standInService()
-    expect(readOptions({ ...WORKING, service, onAppEnrolled: () => {} }).service).toBe(service)
+    expect(readOptions({ ...WORKING, service, ...EMPTY_RECORD }).service).toBe(service)
   })
 
   it('can be an instance of a class', () => {
@@ -182,12 +183,12 @@ describe('a service that is an object', () => {
       async verify() {}
     }
     const service = new Fake()
-    expect(readOptions({ ...WORKING, service, onAppEnrolled: () => {} }).service).toBe(service)
+    expect(readOptions({ ...WORKING, service, ...EMPTY_RECORD }).service).toBe(service)
   })
 
   it('needs no function for the routes that are not mounted, and each router names the one that it lacks', () => {
     const { send, verify } = standInService().service
-    const mfa = createMfa({ ...WORKING, service: { send, verify }, onAppEnrolled: () => {} })
+    const mfa = createMfa({ ...WORKING, service: { send, verify }, ...EMPTY_RECORD })
     expect(mfa.challengeRouter).toBeDefined()
     expect(mfa.verifyRouter).toBeDefined()
     expect(() => mfa.enrollAppRouter).toThrow(/service must have the function enrollApp, .*enrollAppRouter/)
@@ -198,7 +199,7 @@ describe('a service that is an object', () => {
   it('offers transcription through the client only if it has it', async () => {
     const { transcribe, ...service } = standInService().service
     const createStreamTicket = async () => ({ ticket: 'a ticket', expiresInSeconds: 60 })
-    const options = { ...WORKING, onAppEnrolled: () => {} }
+    const options = { ...WORKING, ...EMPTY_RECORD }
     expect(createMfa({ ...options, service }).client.transcribe).toBeUndefined()
     const { client } = createMfa({ ...options, service: { ...service, transcribe, createStreamTicket } })
     const said = await client.transcribe?.({ file: 'https://media.example.com/call.mp3' })

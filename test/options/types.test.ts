@@ -1,5 +1,6 @@
+import { Cluster, Redis } from 'ioredis'
 import pg from 'pg'
-import { createClient } from 'redis'
+import { createClient, createCluster, createSentinel } from 'redis'
 import { expect, it } from 'vitest'
 import {
   type CounterStore,
@@ -26,6 +27,12 @@ const userId = (user: Customer) => user.key
 const base = { service: address, factors, userId }
 const client = createClient()
 const pool = new pg.Pool()
+const redisClients = [
+  createCluster({ rootNodes: [{ url: 'redis://localhost' }] }),
+  createSentinel({ name: 'mfa', sentinelRootNodes: [{ host: 'localhost', port: 26_379 }] }),
+  new Redis({ lazyConnect: true }),
+  new Cluster([], { lazyConnect: true }),
+]
 
 const seen: string[] = []
 const sendMail = async (to: string, text: string) => ({ messageId: to + text })
@@ -39,6 +46,7 @@ const compiles: readonly MfaOptions<Customer>[] = [
   { ...base, login: { pendingLifetime: '10m' }, limits: { lockDuration: 1_800_000, resendWaits: ['30s'] } },
   { ...base, limits: { store: 'memory' } },
   { ...base, limits: { store: { redis: client, prefix: 'shop' } } },
+  ...redisClients.map((redis) => ({ ...base, limits: { store: { redis } } })),
   { ...base, limits: { store: { postgres: { pool, tableName: 'counts' } } } },
   { ...base, limits: { store: {} as CounterStore }, notices: { store: {} as ItemStore } },
   { ...base, service: { ...address, dialect: 'countersign', breaker: { pause: '1m' } } },
@@ -57,7 +65,8 @@ const compiles: readonly MfaOptions<Customer>[] = [
       onNotice: ({ mobile }, { text }) => sendMail(mobile, text),
       onCompromise: ({ userId, notice }) => sendMail(userId, notice.text),
     },
-    onAppEnrolled: ({ mobile }) => new Set<string>().add(mobile),
+    onFactorsChanged: ({ mobile }, { app }) => new Map<string, boolean>().set(mobile, app),
+    recordedFactors: async () => null,
     languages: { offer: ['en', 'de'], remember: (_req, res, language) => res.cookie('lang', language) },
   },
   { ...base, service: { ...address, dialect: { paths: { send: '/v2' }, sendTypes: { call: undefined } } } },
@@ -87,7 +96,7 @@ const doesNotCompile: readonly MfaOptions<Customer>[] = [
   // @ts-expect-error a pool is part of postgres
   { ...base, limits: { store: { postgres: pool } } },
   // @ts-expect-error an incomplete counter store
-  { ...base, limits: { store: { read: async () => ({ count: 0, msLeft: 0 }) } } },
+  { ...base, limits: { store: { read: async () => undefined } } },
   // @ts-expect-error items are not counters
   { ...base, limits: { store: {} as ItemStore } },
   // @ts-expect-error an SMS requires a phone number
@@ -139,7 +148,7 @@ const withoutId: readonly [
 ]
 
 it('options are typed by the user type of the host', () => {
-  expect(compiles).toHaveLength(17)
+  expect(compiles).toHaveLength(21)
   expect(doesNotCompile).toHaveLength(21)
 })
 

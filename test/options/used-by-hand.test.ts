@@ -3,10 +3,10 @@ import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { createMfa, type MfaRule, mfaClient, requireMfa } from '../../src/index.js'
 import { everyCase } from '../kit/every-case.js'
+import { EMPTY_RECORD } from '../kit/host.js'
 import { standInService } from '../kit/stand-in-service.js'
 
-const mfaOf = () =>
-  createMfa({ service: standInService().service, factors: () => [], onAppEnrolled: () => {} })
+const mfaOf = () => createMfa({ service: standInService().service, factors: () => [], ...EMPTY_RECORD })
 
 /** The faults that a call reports. */
 function faultsOf(call: () => unknown): readonly string[] {
@@ -69,7 +69,7 @@ describe('a part of mfa that is used in the wrong way', () => {
 
   it('names the parts as the reader typed them', () => {
     const { send, verify } = standInService().service
-    const mfa = createMfa({ service: { send, verify }, factors: () => [], onAppEnrolled: () => {} })
+    const mfa = createMfa({ service: { send, verify }, factors: () => [], ...EMPTY_RECORD })
     const [fault = ''] = faultsOf(() => mfa.router)
     expect(fault).toContain('instead of mfa.router')
     expect(fault).not.toMatch(/mfaRouter|mfaSession/)

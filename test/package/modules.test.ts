@@ -123,7 +123,7 @@ describe('the package in an app', () => {
       `import * as mfa from 'countersign'
        import { parseUser } from 'countersign/protocol'
        const service = { send() {}, verify() {}, enrollApp() {}, sendBackupCodes() {}, transcribe() {} }
-       mfa.mfaRouter({ service, factors: () => [], onAppEnrolled() {} })
+       mfa.mfaRouter({ service, factors: () => [], onFactorsChanged() {}, recordedFactors() {} })
        console.log(Object.keys(mfa).sort().join(' '), parseUser('a@b.example').kind)`,
     )
     expect((await project.node('esm.mjs')).trim()).toBe(

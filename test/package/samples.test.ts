@@ -33,17 +33,19 @@ declare const secret: string
 declare const apiKey: string
 declare const transfer: RequestHandler, changePhone: RequestHandler
 declare const mail: { send(message: { to: string; subject: string; text: string }): Promise<{ messageId: string }> }
-declare const redis: { readonly isReady: boolean; eval(): Promise<unknown> }
+declare const redis: { readonly isReady: boolean; eval(): Promise<unknown>; evalSha(): Promise<unknown> }
 `
 
 /** The users of the host, for samples that use them. */
 const HOST_USERS = `
-declare global { namespace Express { interface User { passwordVersion: number } } }
+interface FactorRecord { app: boolean; keys: boolean; backupCodes: boolean }
+declare global { namespace Express { interface User { passwordVersion: number; mfaRecord?: FactorRecord } } }
 declare const users: {
   changePassword(user: Express.User | undefined, password: string): Promise<Express.User>
   demandNewPassword(id: string, notice: { readonly text: string }): void
   find(id: string): Promise<Express.User | undefined>
   setPhone(id: string, phone: string): Promise<void>
+  update(id: string, change: { mfaRecord: FactorRecord }): Promise<void>
 }
 `
 

@@ -76,7 +76,8 @@ describe('the types of the package', () => {
          appContact: ({ email }) => email,
          policy: async ({ user, login, factors }): Promise<PolicyDecision> =>
            login.via === 'sso' ? 'skip' : factors.length > 0 ? 'require' : { graceUntil: user.version },
-         onAppEnrolled: async (user, factor) => void [user.number, factor.user],
+         onFactorsChanged: async (user, { app, keys, backupCodes }) => void [user.number, app || keys || backupCodes],
+         recordedFactors: async ({ number }) => (number > 1 ? { app: true, keys: false, backupCodes: false } : undefined),
          onEvent: (event: MfaEvent) => {
            if (event.type === 'verified') event.afterMs?.toFixed()
            if (event.type === 'warning') event.code satisfies string
@@ -102,7 +103,7 @@ describe('the types of the package', () => {
          outage: 'other-factor',
          diagnostics: { ignore: ['MFA_WARN_PATH_PREFIX'] },
          urls: { path: '/shop/mfa', pathPrefix: '/shop', publicUrl: 'https://app.example', docsUrl: 'https://docs.example' },
-         login: { signInPath: '/shop/login', pendingPaths: ['/shop/help'], pendingLifetime: '5m', firstFactor: 'pwd' },
+         login: { signInPath: '/shop/login', pendingPaths: ['/shop/help'], pendingLifetime: '5m', issuers: { self: { amr: { hwk: 'phishing-resistant' } } } },
        }
        const mfa = createMfa(all)
        mfaRouter(mfa)
@@ -165,7 +166,7 @@ describe('the types of the package', () => {
        // @ts-expect-error an unknown event
        const event: Options = { ...all, onEvent: (one) => one.type === 'birthday' }
        // @ts-expect-error a value that RFC 8176 does not define
-       const first: Options = { ...all, login: { firstFactor: 'dna' } }
+       const first: Options = { ...all, login: { issuers: { self: { amr: { hwk: 'best' } } } } }
        // @ts-expect-error an unknown dialect
        const dialect: Options = { ...all, service: { baseUrl: '', apiKey: '', dialect: 'counter' } }
        // @ts-expect-error an unknown strength

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { assets } from '../../src/pages/assets.js'
+import { assets } from '../../src/pages/layout.js'
 import { everyCase } from '../kit/every-case.js'
 
 describe('the assets', () => {

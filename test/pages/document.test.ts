@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assets } from '../../src/pages/assets.js'
+import { assets } from '../../src/pages/layout.js'
 import type { Catalogue } from '../../src/pages/locales/catalogue.js'
 import { en } from '../../src/pages/locales/en.js'
 import { renderView } from '../../src/pages/render.js'

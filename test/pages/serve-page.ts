@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { type AssetName, assets } from '../../src/pages/assets.js'
+import { type AssetName, assets } from '../../src/pages/layout.js'
 import { renderView } from '../../src/pages/render.js'
 import type { Languages } from '../../src/pages/text.js'
 import type { PageFrame, View } from '../../src/pages/view.js'

@@ -178,6 +178,7 @@ function textsByTerm(tag: string): readonly [keyof Terms, readonly (string | und
         pages?.overview.method.app,
         pages?.overview.enroll,
         pages?.overview.replace,
+        pages?.weakApp,
         pages?.problems.enrollment_required.advice,
         messages.notices['app-bound'].subject,
         messages.notices['app-bound'].text,

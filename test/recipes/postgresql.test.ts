@@ -56,6 +56,6 @@ describe.skipIf(postgresMissing)('the recipe "PostgreSQL"', () => {
     again.jar.setCookies(cookies.map(String))
     expect((await again.get('/').expect(200)).text).toContain('Signed in as bob.')
     const factors = await again.get('/mfa').set('Accept', 'application/json').expect(200)
-    expect(factors.body.factors.map(({ id }: { id: string }) => id)).toEqual(['email', 'app'])
+    expect(factors.body.factors.map(({ id }: { id: string }) => id)).toEqual(['app', 'email'])
   })
 })

@@ -6,6 +6,7 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fileOf, missing } from '../kit/debian-packages.js'
 import { freePort } from '../kit/loopback.js'
+import { PATIENCE_MS } from '../kit/patience.js'
 import { startRedis } from '../kit/redis.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { openRecipe, type Recipe } from './kit.js'
@@ -45,7 +46,7 @@ describe.skipIf(missing('nginx-light', 'redis-server'))('the recipe "two process
       recipe,
       apps.map(({ url }) => url),
     )
-    await vi.waitFor(() => fetch(nginx.url), { timeout: 20_000, interval: 20 })
+    await vi.waitFor(() => fetch(nginx.url), { timeout: PATIENCE_MS, interval: 20 })
   })
 
   afterAll(async () => {

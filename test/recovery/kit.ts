@@ -5,7 +5,7 @@ import type { EndedFactor, NoticeContact } from '../../src/recovery/options.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { HOUR } from '../kit/clock.js'
 import { ownStore } from '../kit/counters.js'
-import { type Host, type HostSetup, host, jsonAgent, type TestUser } from '../kit/host.js'
+import { type Host, type HostSetup, host, jsonAgent, LISTED_APP, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 import type { Agent } from '../trust/kit.js'
@@ -29,10 +29,7 @@ export function recoveringHost(setup: HostSetup & { forgets?: boolean } = {}) {
       urls: { publicUrl: PUBLIC_URL },
       trustedDevices: { store: 'memory' },
       onEvent: (event) => events.push(event),
-      onAppEnrolled: (user, factor) => {
-        const others = user.factors.filter(({ method }) => method !== 'app')
-        user.factors.splice(0, Number.POSITIVE_INFINITY, factor, ...others)
-      },
+      ...LISTED_APP,
       recovery: {
         onNotice: (contact, notice) => void sent.push({ ...contact, notice }),
         onFactorsEnded: (user, factors) => {

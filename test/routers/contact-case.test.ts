@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { host, signIn } from '../kit/host.js'
+import { EMPTY_RECORD, host, signIn } from '../kit/host.js'
 import { verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
@@ -9,19 +9,20 @@ import { standInService } from '../kit/stand-in-service.js'
 
 it('enrolls and verifies an app under one contact, however the host spells it (R98)', async () => {
   const standIn = standInService()
-  const enrolled: string[] = []
+  const enrolled: boolean[] = []
   const made = host({
     standIn,
     options: {
       factors: () => enrolled.map(() => ({ method: 'app', user: 'NINA@Example.com' })),
       appContact: () => 'Nina@EXAMPLE.com',
-      onAppEnrolled: (_user, { user }) => void enrolled.push(user),
+      ...EMPTY_RECORD,
+      onFactorsChanged: (_user, { app }) => void enrolled.push(app),
     },
   })
   const owner = await signIn(made.app, 'nina')
   await owner.post('/mfa/enroll-app').expect(200)
   await owner.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
-  expect(enrolled).toEqual(['nina@example.com'])
+  expect(enrolled).toEqual([true])
   const agent = await signIn(made.app, 'nina')
   await verify(agent, '123456', { factor: 'app' }).expect(200)
   const contacts = standIn.calls.map(

@@ -8,6 +8,7 @@ import { testService, totpCode } from '../../src/testing/service.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, jsonAgent, type TestUser } from '../kit/host.js'
+import { ownPasskey } from '../kit/own-passkey.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { recoveringHost } from '../recovery/kit.js'
 
@@ -24,7 +25,6 @@ function site(keys: boolean, clock: Clock, options: Partial<MfaOptions<TestUser>
     forgets: false,
     options: {
       service: kit.service,
-      onAppEnrolled: undefined,
       keys,
       notices: { onNotice: () => {} },
       languages: { offer: ['en', 'de'] },
@@ -472,7 +472,7 @@ const STATES: Readonly<Record<string, State>> = {
     },
   },
   'the host declared a passkey sign-in': {
-    options: { login: { passkeySignIn: () => 'hwk' } },
+    options: { login: ownPasskey() },
     prepare: (made) => made.signIn('bob'),
   },
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { challengeRouter, createMfa, type MfaOptions, OptionsError } from '../../src/index.js'
 import { formatUser } from '../../src/protocol/index.js'
 import { API_KEY } from '../client/ask.js'
-import { type HostSetup, host, jsonAgent, signIn } from '../kit/host.js'
+import { EMPTY_RECORD, type HostSetup, host, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
@@ -25,7 +25,7 @@ function forgetful(setup: HostSetup = {}) {
     const isEnrolled = enrolled.has(formatUser(contact))
     return { existing: isEnrolled ? [{ method: 'app', usable: true }] : [], backupCodesLeft: 0 }
   }
-  const made = host({ standIn, ...setup, options: { onAppEnrolled: undefined, ...setup.options } })
+  const made = host({ standIn, ...setup, options: { ...setup.options } })
   return {
     ...made,
     asked,
@@ -92,12 +92,10 @@ describe('an enrolled app that the host does not list', () => {
     expect(made.asked).toEqual([])
   })
 
-  it('is not asked about for a user whose app the host lists, nor by a host with onAppEnrolled', async () => {
+  it('is not asked about for a user whose app the host lists', async () => {
     const made = forgetful()
     await signIn(made.app, 'otto')
-    const recorded = forgetful({ options: { onAppEnrolled: () => {} } })
-    await signIn(recorded.app, 'nina')
-    expect([...made.asked, ...recorded.asked]).toEqual([])
+    expect(made.asked).toEqual([])
   })
 })
 
@@ -132,7 +130,7 @@ describe('an outage of the service that knows the apps (R77)', () => {
 describe('a service that cannot tell which factors a user has (R131)', () => {
   const { factorsOf: _, ...cannotTell } = standInService().service
   const address = { baseUrl: 'https://mfa.example.com', apiKey: API_KEY }
-  const appFault = /onAppEnrolled is missing, and the MFA service cannot tell/
+  const appFault = /onFactorsChanged is missing, and the MFA service cannot tell/
   const keyFault = /keys must be off: the MFA service cannot tell/
   const services: [string, MfaOptions['service']][] = [
     ['an object without factorsOf', cannotTell],
@@ -140,10 +138,10 @@ describe('a service that cannot tell which factors a user has (R131)', () => {
     ['a dialect without extras', { ...address, dialect: { paths: { keys: '/v1/keys' } } }],
   ]
 
-  it.each(services)('is an option fault without onAppEnrolled: %s', (_title, service) => {
+  it.each(services)('is an option fault without onFactorsChanged: %s', (_title, service) => {
     expect(() => createMfa({ service, factors: () => [] })).toThrow(appFault)
     expect(() => challengeRouter({ service, factors: () => [] })).toThrow(OptionsError)
-    expect(() => createMfa({ service, factors: () => [], onAppEnrolled: () => {} })).not.toThrow()
+    expect(() => createMfa({ service, factors: () => [], ...EMPTY_RECORD })).not.toThrow()
   })
 
   it.each(services)('is an option fault with keys, reported with all others: %s', (_title, service) => {
@@ -152,15 +150,13 @@ describe('a service that cannot tell which factors a user has (R131)', () => {
     expect(build).toThrow(appFault)
     expect(build).toThrow(keyFault)
     expect(build).toThrow(/urls.path must be/)
-    expect(() => createMfa({ service, factors: () => [], onAppEnrolled: () => {}, keys: {} })).toThrow(
-      keyFault,
-    )
+    expect(() => createMfa({ service, factors: () => [], ...EMPTY_RECORD, keys: {} })).toThrow(keyFault)
   })
 
   it('is an error where it has the function and answers nothing', async () => {
     const { service } = standInService()
     Reflect.set(service, 'factorsOf', async () => undefined)
-    const made = host({ options: { service, onAppEnrolled: undefined } })
+    const made = host({ options: { service } })
     expect((await login(jsonAgent(made.app), 'nina').expect(502)).body.failed).toBe('ERR_MFA_SERVICE_ANSWER')
   })
 })

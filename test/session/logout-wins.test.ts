@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { memoryStore } from '../../src/stores/memory.js'
 import type { CounterStore, ItemStore } from '../../src/stores/store.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
+import { ownStore } from '../kit/counters.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import {
+  EMPTY_RECORD,
   type Host,
   type HostSetup,
   host,
@@ -156,7 +158,7 @@ describe.each(ways)('a %s that overtakes another request of the session (R07)', 
 
   it('ends the session while the host stores an app', async () => {
     const held = heldWork()
-    const made = testbed(false, { onAppEnrolled: held.work })
+    const made = testbed(false, { ...EMPTY_RECORD, onFactorsChanged: held.work })
     const cookie = await verifiedCookie(made, 'bob')
     await poster(made, cookie)('/mfa/enroll-app')
     const answer = await overtaken(made, cookie, way, '/mfa/enroll-app/confirm', { code: '123456' }, held)
@@ -167,17 +169,13 @@ describe.each(ways)('a %s that overtakes another request of the session (R07)', 
 
   it('ends the session while the store of the limits lets one of several correct codes sign in', async () => {
     const held = heldWork()
-    const counts = new Map<string, number>()
+    const counters = ownStore()
     const store: CounterStore = {
-      async add(key, by, windowMs) {
-        if (key.startsWith('claim:')) await held.work()
-        const count = (counts.get(key) ?? 0) + by
-        counts.set(key, count)
-        return { count, msLeft: windowMs }
+      ...counters,
+      async replace(key, before, after, lifeMs) {
+        if (after.includes('"claim"')) await held.work()
+        return counters.replace(key, before, after, lifeMs)
       },
-      read: async (key) => ({ count: counts.get(key) ?? 0, msLeft: counts.has(key) ? 60_000 : 0 }),
-      set: async (key, count) => void counts.set(key, count),
-      remove: async (key) => void counts.delete(key),
     }
     const made = testbed(false, { limits: { store } })
     const cookie = await pendingCookie(made, 'bob')

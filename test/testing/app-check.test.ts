@@ -3,7 +3,8 @@ import { createServer, type RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import express, { type Request, Router } from 'express'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type CommandIo, runCommand } from '../../src/cli/main.js'
+import type { CommandIo } from '../../src/cli/check.js'
+import { runCommand } from '../../src/cli/main.js'
 import { createMfa } from '../../src/index.js'
 import type { AppCheckReport } from '../../src/testing/app-check.js'
 import { type HostSetup, host } from '../kit/host.js'
@@ -412,7 +413,7 @@ describe('the built command', () => {
     expect(routes.filter(({ verdict }) => verdict === 'bypass').map(({ path }) => path)).toEqual(['/'])
     const refused = await run(['check', 'http://192.0.2.1', ...args])
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    const { code, stdout } = await run(['--help'])
+    const { code, stdout } = await run(['check', '--help'])
     expect(stdout).toContain('Exit code: 0 without a bypass, 1 with one, 2 if the command cannot tell.')
     expect(code).toBe(0)
   })

@@ -15,7 +15,7 @@ import { listen } from '../kit/sockets.js'
 const kit = mfaTestKit({ relyingParty: { id: 'vault.example' } })
 afterEach(() => kit.reset())
 
-const app = () => host({ options: { service: kit.service, onAppEnrolled: undefined } }).app
+const app = () => host({ options: { service: kit.service } }).app
 
 /** An app in which bob, who has SMS, has added a key. */
 async function withKey(method: 'security-key' | 'passkey' = 'passkey') {

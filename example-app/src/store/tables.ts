@@ -11,7 +11,9 @@ CREATE TABLE IF NOT EXISTS vault_users (
   email            text NOT NULL,
   phone            text,
   methods          text[] NOT NULL,
-  app_user         text,
+  has_app          boolean NOT NULL DEFAULT false,
+  has_keys         boolean NOT NULL DEFAULT false,
+  has_backup_codes boolean NOT NULL DEFAULT false,
   password         text NOT NULL,
   password_version integer NOT NULL DEFAULT 1,
   balance          integer NOT NULL CHECK (balance >= 0)

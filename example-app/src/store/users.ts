@@ -1,8 +1,15 @@
 import type { Database } from './database.js'
 import { type Passwords, scryptPasswords } from './passwords.js'
 
-/** A method that delivers codes, as a second factor of a user. For authenticator apps see `appUser`. */
+/** A method that delivers codes, as a second factor of a user. For what the MFA service keeps, see `KeptFactors`. */
 type DeliveredFactor = 'email' | 'sms' | 'whatsapp' | 'call' | 'dual'
+
+/** Which factors the MFA service keeps for a user, as countersign reported last. A new user has none. */
+interface KeptFactors {
+  readonly app: boolean
+  readonly keys: boolean
+  readonly backupCodes: boolean
+}
 
 /** A user of Vault. */
 export interface VaultUser {
@@ -12,8 +19,7 @@ export interface VaultUser {
   readonly email: string
   readonly phone: string | null
   readonly methods: readonly DeliveredFactor[]
-  /** The contact under which the MFA service stores the user's authenticator app; `null` without an app. */
-  readonly appUser: string | null
+  readonly kept: KeptFactors
   /** Increases with every change of password; a session with a lower one is void. */
   readonly passwordVersion: number
 }
@@ -41,8 +47,8 @@ export interface Users {
   add(user: NewUser): Promise<VaultUser | undefined>
   /** Replaces the password and ends all sessions that the old one started. */
   changePassword(id: number, password: string): Promise<VaultUser>
-  /** Remembers the contact of the user's authenticator app. */
-  rememberApp(id: number, appUser: string): Promise<void>
+  /** Remembers which factors the MFA service keeps for the user. */
+  recordFactors(id: number, kept: Partial<KeptFactors>): Promise<void>
   /** Removes second factors by their methods; `app` is the authenticator app. */
   endFactors(id: number, methods: readonly string[]): Promise<void>
   /** Replaces the phone number, which then receives text messages as a second factor. */
@@ -51,7 +57,8 @@ export interface Users {
   count(): Promise<number>
 }
 
-const COLUMNS = `id, username, name, email, phone, methods, app_user AS "appUser", password_version AS "passwordVersion"`
+const COLUMNS = `id, username, name, email, phone, methods, password_version AS "passwordVersion",
+  json_build_object('app', has_app, 'keys', has_keys, 'backupCodes', has_backup_codes) AS kept`
 
 /** The users in a database with Vault's tables. */
 export function usersIn(db: Database, passwords: Passwords = scryptPasswords()): Users {
@@ -101,14 +108,19 @@ export function usersIn(db: Database, passwords: Passwords = scryptPasswords()):
       return user
     },
 
-    async rememberApp(id, appUser) {
-      await db.query('UPDATE vault_users SET app_user = $2 WHERE id = $1', [id, appUser])
+    async recordFactors(id, { app, keys, backupCodes }) {
+      await db.query(
+        `UPDATE vault_users SET has_app = COALESCE($2, has_app), has_keys = COALESCE($3, has_keys),
+           has_backup_codes = COALESCE($4, has_backup_codes)
+         WHERE id = $1`,
+        [id, app, keys, backupCodes],
+      )
     },
 
     async endFactors(id, methods) {
       await db.query(
         `UPDATE vault_users SET
-           app_user = CASE WHEN 'app' = ANY($2::text[]) THEN NULL ELSE app_user END,
+           has_app = has_app AND 'app' <> ALL($2::text[]),
            methods = ARRAY(SELECT method FROM unnest(methods) AS method WHERE method <> ALL($2::text[]))
          WHERE id = $1`,
         [id, methods],

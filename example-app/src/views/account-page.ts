@@ -52,7 +52,7 @@ ${pageMessageBox(message)}
     ${mfa?.verifiedAt && html`<p class="muted">Last confirmed ${moment(mfa.verifiedAt)}.</p>`}
     ${mfa?.trusted && html`<p class="muted">Skipped at this sign-in, because you trust this browser.</p>`}
     <ul class="actions">
-      <li><a href="/mfa/enroll-app">${user.appUser === null ? 'Set up an authenticator app' : 'Replace the authenticator app'}</a></li>
+      <li><a href="/mfa/enroll-app">${user.kept.app ? 'Replace the authenticator app' : 'Set up an authenticator app'}</a></li>
       ${keys && html`<li><a href="/mfa/keys">Passkeys and security keys</a></li>`}
       ${
         hasFactor &&

@@ -51,6 +51,6 @@ export function factorsInWords(user: VaultUser): NamedFactor[] {
     email: { name: 'Email', to: user.email },
     dual: { name: 'Email and text message together', to: `${user.email} and ${phone}` },
   }
-  const app = user.appUser === null ? [] : [{ name: 'Authenticator app', to: user.appUser }]
+  const app = user.kept.app ? [{ name: 'Authenticator app', to: user.email }] : []
   return [...app, ...user.methods.map((method) => words[method])]
 }

@@ -18,6 +18,7 @@ const TYPES: readonly FactorUse['type'][] = [
 
 interface Row {
   readonly app: boolean
+  readonly weak: boolean
   readonly keys: readonly KeyMethod[]
   readonly codes: number
   readonly shown: boolean
@@ -41,13 +42,14 @@ export async function readAccountFactors(
       `SELECT
          EXISTS (
            SELECT FROM app_secret WHERE application = $1 AND account = $2 AND sealed IS NOT NULL) AS app,
+         EXISTS (SELECT FROM app_secret WHERE application = $1 AND account = $2 AND sealed IS NOT NULL AND weak) AS weak,
          ARRAY (SELECT DISTINCT method FROM account_key WHERE application = $1 AND account = $2) AS keys,
          (SELECT count(*)::integer FROM backup_code JOIN backup_set USING (application, account, salt)
            WHERE application = $1 AND account = $2 AND (contact = $3 OR ${IS_SHOWN_SET})) AS codes,
          EXISTS (SELECT FROM backup_set WHERE application = $1 AND account = $2 AND ${IS_SHOWN_SET}) AS shown,
          coalesce((SELECT used FROM account WHERE application = $1 AND account = $2), '{}') AS used,
          EXISTS (
-           SELECT FROM backup_set WHERE application = $1 AND account = $2 AND waiting_letters IS NOT NULL) AS waits`,
+           SELECT FROM backup_set WHERE application = $1 AND account = $2 AND waiting_messages IS NOT NULL) AS waits`,
       [application.id, account, canonicalContact],
     )
   const found = await read()
@@ -57,7 +59,9 @@ export async function readAccountFactors(
   return {
     existing: [
       // No setting switches authenticator apps off.
-      ...(row?.app ? [{ method: 'app', usable: true } as const] : []),
+      ...(row?.app
+        ? [{ method: 'app', usable: true, ...(row.weak && { weak: true as const }) } as const]
+        : []),
       ...KEY_METHODS.filter((method) => row?.keys.includes(method)).map((method) => ({
         method,
         usable: offered.includes(method),

@@ -50,11 +50,11 @@ export async function storeWaitingSet(
   await activateWaitingSet(tx, application, owner.account)
   const key = [application.id, owner.account]
   await tx.query(
-    `INSERT INTO backup_set (application, account, waiting_contact, waiting_salt, waiting_since, waiting_letters)
+    `INSERT INTO backup_set (application, account, waiting_contact, waiting_salt, waiting_since, waiting_messages)
      VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (application, account) DO UPDATE SET waiting_contact = EXCLUDED.waiting_contact,
        waiting_salt = EXCLUDED.waiting_salt, waiting_since = EXCLUDED.waiting_since,
-       waiting_letters = EXCLUDED.waiting_letters`,
+       waiting_messages = EXCLUDED.waiting_messages`,
     [...key, owner.canonicalContact, salt, now, messageIds],
   )
   await tx.query(
@@ -130,9 +130,9 @@ export async function activateWaitingSet(
   const rows = await queries.query(
     `WITH activated AS (
        UPDATE backup_set SET contact = waiting_contact, salt = waiting_salt, made_at = waiting_since,
-         waiting_contact = NULL, waiting_salt = NULL, waiting_since = NULL, waiting_letters = NULL
-       WHERE application = $1 AND account = $2 AND waiting_letters IS NOT NULL AND NOT EXISTS (
-         SELECT FROM unnest(waiting_letters) AS message WHERE NOT EXISTS (
+         waiting_contact = NULL, waiting_salt = NULL, waiting_since = NULL, waiting_messages = NULL
+       WHERE application = $1 AND account = $2 AND waiting_messages IS NOT NULL AND NOT EXISTS (
+         SELECT FROM unnest(waiting_messages) AS message WHERE NOT EXISTS (
            SELECT FROM outbox WHERE outbox.application = $1 AND outbox.id = message AND outbox.state IN ('sent', 'delivered', 'failed')))
        RETURNING salt
      ), ${writeEventsSql(
@@ -176,7 +176,7 @@ export async function dropWaitingSet(
   await queries.query(
     `WITH dropped AS (
        UPDATE backup_set
-       SET waiting_contact = NULL, waiting_salt = NULL, waiting_since = NULL, waiting_letters = NULL
+       SET waiting_contact = NULL, waiting_salt = NULL, waiting_since = NULL, waiting_messages = NULL
        WHERE application = $1 AND account = $2 AND waiting_salt = $3 RETURNING 1
      )
      DELETE FROM backup_code USING dropped WHERE application = $1 AND account = $2 AND salt = $3`,
@@ -250,7 +250,7 @@ async function findSet(store: Store, application: Application, owner: Owner): Pr
     queryOne<SetRow>(
       store,
       `WITH known AS (INSERT INTO account (application, account) VALUES ($1, $2) ON CONFLICT DO NOTHING)
-       SELECT contact, salt, ${IS_SHOWN_SET} AS shown, waiting_letters IS NOT NULL AS waits FROM backup_set
+       SELECT contact, salt, ${IS_SHOWN_SET} AS shown, waiting_messages IS NOT NULL AS waits FROM backup_set
        WHERE application = $1 AND account = $2`,
       [application.id, owner.account],
     )

@@ -202,8 +202,8 @@ export interface KeyCeremony {
   readonly account: string
   readonly method: KeyMethod
   readonly purpose: keyTypes.KeyPurpose | 'registration'
-  /** The caller's id for what the challenge is used for. */
-  readonly transaction: string
+  /** The caller's id for what the challenge is used for, if it has one. */
+  readonly transaction: string | undefined
 }
 
 type Parameters = {
@@ -266,7 +266,7 @@ export async function consumeKeyChallenge(
 
 function parameters(
   { id }: Pick<Application, 'id'>,
-  { account, method, purpose, transaction }: KeyCeremony,
+  { account, method, purpose, transaction = '' }: KeyCeremony,
   challenge: string,
   now: number,
 ): Parameters {

@@ -68,7 +68,7 @@ export async function exportAccount(
     application: application.id,
     account: isNamed ? name : null,
     user: isNamed ? null : name,
-    reference: accountReference(keys, application, account),
+    reference: accountReference(keys, application.id, account),
     exported_at: new Date().toISOString(),
     proven_email: row.proven_email,
     proven_phone: row.proven_phone,

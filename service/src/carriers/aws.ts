@@ -1,13 +1,13 @@
 import { createHash, createHmac } from 'node:crypto'
-import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
+import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
 import { composeEmail } from './email.js'
 import {
   type HttpResponse,
   httpRequest,
   isForeign,
-  isTemporary,
   jsonFields,
   messageIdIn,
+  refusalError,
 } from './http-request.js'
 
 /** An account with Amazon SES. */
@@ -54,19 +54,18 @@ export function sesCarrier(settings: SesSettings): Carrier {
 }
 
 function sesError(response: HttpResponse): DeliveryError {
-  const { status, body, retryAfterMs } = response
+  const { status, body } = response
   const fault = `SES answered ${status}.`
   // AWS answers some of its limits with status 400, and names the error in a header.
   const isThrottled = /^(Throttling|TooManyRequests|RequestLimitExceeded)/.test(
     response.header('x-amzn-errortype') ?? '',
   )
-  if (isTemporary(status) || isThrottled || isForeign(response))
-    return new DeliveryError(fault, 'outage', { retryAfterMs })
   const { message } = jsonFields(body)
-  if (status === 400 && typeof message === 'string' && ADDRESS_FAULT.test(message)) {
-    return new DeliveryError(fault, 'contact', { contact: 'unknown' })
-  }
-  return new DeliveryError(fault, 'carrier')
+  const isAddress = status === 400 && typeof message === 'string' && ADDRESS_FAULT.test(message)
+  return refusalError(fault, response, {
+    isLoad: isThrottled || isForeign(response),
+    contact: isAddress ? 'unknown' : undefined,
+  })
 }
 
 /** An account with Amazon SNS. */
@@ -125,22 +124,17 @@ function attributeFields(attributes: Readonly<Record<string, string>>): Record<s
 }
 
 function snsError(response: HttpResponse): DeliveryError {
-  const { status, body, retryAfterMs } = response
+  const { status, body } = response
   const found = element(body, 'Code')
   const code = found !== undefined && /^[A-Za-z]{1,40}$/.test(found) ? found : undefined
   const message = `SNS answered ${[status, code].filter(Boolean).join(' ')}.`
   // Some of its limits are answered with status 400.
-  if (isTemporary(status) || isForeign(response) || (code !== undefined && /^Throttl/.test(code))) {
-    return new DeliveryError(message, 'outage', { retryAfterMs })
-  }
+  const isLoad = isForeign(response) || (code !== undefined && /^Throttl/.test(code))
   const reason = element(body, 'Message') ?? ''
-  if (code === 'OptedOut' || (code === 'InvalidParameter' && /\bopted out\b/i.test(reason))) {
-    return new DeliveryError(message, 'contact', { contact: 'unsubscribed' })
-  }
+  const isOptedOut = code === 'OptedOut' || (code === 'InvalidParameter' && /\bopted out\b/i.test(reason))
   const isNumber = code === 'InvalidParameter' && /\bPhoneNumber\b/.test(reason)
-  return isNumber
-    ? new DeliveryError(message, 'contact', { contact: 'unknown' })
-    : new DeliveryError(message, 'carrier')
+  const contact = isOptedOut ? 'unsubscribed' : isNumber ? 'unknown' : undefined
+  return refusalError(message, response, { isLoad, contact })
 }
 
 /** The text of the first element with this name; SNS answers in XML whose texts we do not show. */

@@ -1,7 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { CHANNELS, type Channel } from '../delivery/message.js'
-import { parseAddress } from './delivery-address.js'
-import { PROVIDER_FORMS } from './provider-address.js'
+import {
+  decode,
+  gatewayUrl,
+  isMailSender,
+  isSender,
+  LOOPBACK,
+  nameOf,
+  senderOf,
+  unknownParameter,
+} from './address-parts.js'
+import { isProviderAddress, PROVIDER_FORMS, parseProviderAddress } from './provider-address.js'
 import type { Route, Routes } from './route.js'
+import type { SmtpSettings } from './smtp.js'
 
 /**
  * How messages are delivered: one address for all channels, such as `inbox`, or one per channel; `'*'` stands for the
@@ -10,7 +21,7 @@ import type { Route, Routes } from './route.js'
 export type Delivery = string | { readonly [Name in Channel | '*']?: string | undefined }
 
 /** The routes, and the faults in the option. */
-export interface ParsedDelivery {
+interface ParsedDelivery {
   readonly routes: Routes
   readonly faults: readonly string[]
 }
@@ -81,4 +92,147 @@ function splitFallbacks(addresses: string): string[] {
 
 function isChannel(name: string): name is Channel {
   return (CHANNELS as readonly string[]).includes(name)
+}
+
+const SMTP_FORM = 'smtp://user:password@host:port?from=…'
+const TWILIO_FORM = 'twilio://SID:TOKEN@api.twilio.com?from=+…'
+
+/**
+ * Parses an address. The result is its route, or a fault as a sentence (`{formats}` stands for the list of formats), or
+ * `undefined` when the address applies to all remaining channels (`isRest`) and cannot serve this one.
+ */
+function parseAddress(channel: Channel, address: string, isRest: boolean): Route | string | undefined {
+  if (address === 'inbox') return { by: 'inbox' }
+  const option = isRest ? 'delivery' : `delivery for ${channel}`
+  if (!URL.canParse(address)) return `${option} is not an address: use {formats}.`
+  const url = new URL(address)
+  if (isProviderAddress(url)) return parseProviderAddress(url, channel, isRest)
+  switch (url.protocol) {
+    case 'smtp:':
+    case 'smtps:':
+      if (channel === 'email') return parseSmtp(url)
+      return isRest ? undefined : `${option} cannot be smtp: use twilio://, a webhook or inbox.`
+    case 'twilio:':
+    case 'twilio+http:':
+      if (channel !== 'email') return parseTwilio(url, channel, isRest)
+      return isRest ? undefined : `${option} cannot be twilio: use smtp://, a webhook or inbox.`
+    case 'http:':
+    case 'https:':
+      return parseWebhook(url)
+    default:
+      return `${option} uses ${url.protocol}//, which is not supported: use {formats}.`
+  }
+}
+
+function parseSmtp(url: URL): Route | string {
+  const by = 'delivery by smtp'
+  const from = url.searchParams.get('from')
+  if (!url.hostname) return `${by} needs a host: ${SMTP_FORM}`
+  if (!from || !isMailSender(from)) {
+    return `${by} needs the sender: smtp://…?from=no-reply@vault.example (percent-encode spaces, < and >).`
+  }
+  const replyTo = url.searchParams.get('reply-to') ?? undefined
+  if (replyTo !== undefined && !isMailSender(replyTo)) return `${by}: reply-to must be a mailbox.`
+  const known = ['from', 'reply-to', 'tls', 'ca', 'connections', 'check']
+  const unknown = unknownParameter(url, known)
+  if (unknown) return `${by} has no parameter "${unknown}": use ${known.join(', ')}.`
+  const secure = url.protocol === 'smtps:'
+  const user = url.username ? decode(url.username) : undefined
+  // Unless the operator sets `tls`, a password is only sent unencrypted to this machine.
+  const defaultTls = user && !LOOPBACK.test(url.hostname) ? 'required' : 'optional'
+  const tls = url.searchParams.get('tls') ?? defaultTls
+  if (tls !== 'required' && tls !== 'optional') return `${by}: tls must be required or optional.`
+  const connections = Number(url.searchParams.get('connections') ?? 5)
+  if (!Number.isInteger(connections) || connections < 1 || connections > 50) {
+    return `${by}: connections must be a whole number from 1 to 50 (default 5).`
+  }
+  const check = parseCheck(url)
+  if (typeof check === 'string') return `${by}: ${check}`
+  const ca = readCertificates(url.searchParams.get('ca'))
+  if (ca === null) return `${by}: ca must be a readable file with PEM certificates.`
+  const settings = {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port ? Number(url.port) : secure ? 465 : 587,
+    ...{ secure, ca, user, from, replyTo, connections },
+    tls: tls === 'required' ? 'required' : 'optional',
+    password: url.password ? decode(url.password) : undefined,
+    name: nameOf(url),
+  } as const satisfies SmtpSettings
+  return { by: 'smtp', settings, check }
+}
+
+function parseTwilio(url: URL, channel: Channel, isRest: boolean): Route | string | undefined {
+  const by = 'delivery by twilio'
+  const known = ['from', 'service', 'content', 'check']
+  const unknown = unknownParameter(url, known, /^content\.[a-z]{2}(-[A-Za-z]{2,4})?$/)
+  if (unknown) return `${by} has no parameter "${unknown}": use ${known.join(', ')} or content.<language>.`
+  if (!url.hostname) return `${by} needs a host: ${TWILIO_FORM}`
+  const sid = decode(url.username)
+  const token = decode(url.password)
+  if (!/^[\w-]{2,64}$/.test(sid) || !token) return `${by} needs the account: ${TWILIO_FORM}`
+  const from = senderOf(url)
+  if (from !== undefined && !isSender(from)) {
+    return `${by}: from must be a number such as +447700900123, a short code or a name of at most 11 letters.`
+  }
+  const service = url.searchParams.get('service') ?? undefined
+  const content = contentTemplates(url)
+  const names = [...(service === undefined ? [] : [service]), ...Object.values(content)]
+  if (names.some((name) => !/^\w{2,64}$/.test(name))) {
+    return `${by}: service must be the id of a messaging service (MG…), and content the id of a template (HX…).`
+  }
+  const check = parseCheck(url)
+  if (typeof check === 'string') return `${by}: ${check}`
+  const missing = missingParameter(channel, { from, service, content })
+  if (missing) return isRest && channel !== 'sms' ? undefined : `${by} for ${channel} needs: ${missing}.`
+  const settings = { baseUrl: gatewayUrl(url), sid, token, from, service, content, name: nameOf(url) }
+  return { by: 'twilio', settings, check }
+}
+
+function missingParameter(
+  channel: Channel,
+  given: {
+    readonly from: string | undefined
+    readonly service: string | undefined
+    readonly content: Readonly<Record<string, string>>
+  },
+): string | undefined {
+  const { from, service, content } = given
+  if (channel === 'call') return from?.startsWith('+') ? undefined : '?from=+… (the number that calls)'
+  if (from === undefined && service === undefined) return '?from=+… or ?service=MG…'
+  const hasTemplate = channel !== 'whatsapp' || content['*'] !== undefined
+  return hasTemplate ? undefined : '?content=HX… (an approved template: WhatsApp does not accept free text)'
+}
+
+function contentTemplates(url: URL): Record<string, string> {
+  return Object.fromEntries(
+    [...url.searchParams].flatMap(([name, value]) => {
+      if (name === 'content') return [['*', value]]
+      return name.startsWith('content.') ? [[name.slice('content.'.length), value]] : []
+    }),
+  )
+}
+
+function parseWebhook(url: URL): Route | string {
+  if (url.username || url.password)
+    return 'delivery by webhook cannot have a user or password in its address: use ?secret=.'
+  const secret = url.searchParams.get('secret') ?? undefined
+  const name = nameOf(url)
+  url.searchParams.delete('secret')
+  url.hash = ''
+  return { by: 'webhook', settings: { url: url.href, name, ...(secret !== undefined && { secret }) } }
+}
+
+function parseCheck(url: URL): boolean | string {
+  const check = url.searchParams.get('check')
+  return check === null || check === 'start' ? check !== null : 'check must be start.'
+}
+
+function readCertificates(path: string | null): string | undefined | null {
+  if (path === null) return undefined
+  try {
+    const text = readFileSync(path, 'utf8')
+    return text.includes('-----BEGIN CERTIFICATE-----') ? text : null
+  } catch {
+    return null
+  }
 }

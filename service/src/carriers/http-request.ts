@@ -1,6 +1,6 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { DeliveryError } from '../delivery/carrier.js'
+import { type ContactFault, DeliveryError } from '../delivery/carrier.js'
 import { isForbiddenAddress } from '../safe-fetch/public-agent.js'
 import { retryAfterMs } from '../time.js'
 
@@ -51,6 +51,30 @@ export async function httpRequest(
     }
     throw new DeliveryError(`${server} did not respond (${reasonOf(error, signal)}).`, 'outage')
   }
+}
+
+/** Posts an object as JSON, as `httpRequest` does. */
+export function postJson(
+  server: string,
+  url: string,
+  { headers, body }: { readonly headers?: Readonly<Record<string, string>>; readonly body: object },
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  const request = { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+  return httpRequest(server, url, { method: 'POST', ...request }, signal)
+}
+
+/**
+ * What it means that an API refused a message: an outage, if the same request may succeed later, or the fault of the contact or else of
+ * the carrier. `isLoad` says what the API itself calls temporary.
+ */
+export function refusalError(
+  message: string,
+  { status, retryAfterMs }: HttpResponse,
+  { isLoad, contact }: { readonly isLoad: boolean; readonly contact: ContactFault | undefined },
+): DeliveryError {
+  if (isTemporary(status) || isLoad) return new DeliveryError(message, 'outage', { retryAfterMs })
+  return contact ? new DeliveryError(message, 'contact', { contact }) : new DeliveryError(message, 'carrier')
 }
 
 /** Whether the same request may succeed later. */

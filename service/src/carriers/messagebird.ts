@@ -1,12 +1,12 @@
-import { type Carrier, checkRecipient, DeliveryError } from '../delivery/carrier.js'
+import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
 import {
   firstItem,
   type HttpResponse,
-  httpRequest,
   isForeign,
-  isTemporary,
   jsonFields,
   messageIdIn,
+  postJson,
+  refusalError,
 } from './http-request.js'
 
 /** An account with MessageBird (Bird), for its SMS API. */
@@ -31,7 +31,7 @@ export function messageBirdCarrier(settings: MessageBirdSettings): Carrier {
     async deliver(message, signal) {
       checkRecipient(message)
       const secondsLeft = Math.floor((message.expiresAt - Date.now()) / 1000)
-      const body = JSON.stringify({
+      const body = {
         originator: message.senders?.smsFrom ?? from,
         recipients: [message.to.slice(1)],
         body: message.text,
@@ -39,10 +39,9 @@ export function messageBirdCarrier(settings: MessageBirdSettings): Carrier {
         // The gateway must not deliver a code after it has expired.
         validity: Math.max(secondsLeft, 1),
         reference: message.id,
-      })
-      const headers = { authorization: `AccessKey ${accessKey}`, 'content-type': 'application/json' }
-      const request = { method: 'POST', headers, body } as const
-      const response = await httpRequest('MessageBird', `${baseUrl}/messages`, request, signal)
+      }
+      const headers = { authorization: `AccessKey ${accessKey}` }
+      const response = await postJson('MessageBird', `${baseUrl}/messages`, { headers, body }, signal)
       const id = messageIdIn(jsonFields(response.body).id)
       if (response.status !== 201 || id === undefined) throw messageBirdError(response)
       return { id }
@@ -52,15 +51,14 @@ export function messageBirdCarrier(settings: MessageBirdSettings): Carrier {
 }
 
 function messageBirdError(response: HttpResponse): DeliveryError {
-  const { status, body, retryAfterMs } = response
+  const { status, body } = response
   const { code, parameter } = firstItem(jsonFields(body).errors)
   const known = typeof code === 'number' && Number.isInteger(code) ? `, error ${code}` : ''
   const message = `MessageBird answered ${status}${known}.`
-  if (isTemporary(status) || isForeign(response))
-    return new DeliveryError(message, 'outage', { retryAfterMs })
   const isRecipient =
     (parameter === 'recipients' || parameter === 'recipient') && PARAMETER_FAULTS.has(Number(code))
-  return isRecipient
-    ? new DeliveryError(message, 'contact', { contact: 'unknown' })
-    : new DeliveryError(message, 'carrier')
+  return refusalError(message, response, {
+    isLoad: isForeign(response),
+    contact: isRecipient ? 'unknown' : undefined,
+  })
 }

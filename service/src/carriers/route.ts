@@ -23,6 +23,11 @@ export type Route =
 /** The routes of each channel that is served, in the order in which they are tried. */
 export type Routes = Readonly<Partial<Record<Channel, readonly Route[]>>>
 
+/** Whether any channel is delivered to the development inbox. */
+export function usesInbox(routes: Routes): boolean {
+  return Object.values(routes).some((list) => list.some(({ by }) => by === 'inbox'))
+}
+
 /** The kinds of carriers of each channel, such as `email=smtp, sms=twilio|webhook`. */
 export function describeRoutes(routes: Routes): string {
   return Object.entries(routes)

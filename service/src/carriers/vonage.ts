@@ -1,14 +1,14 @@
-import { type Carrier, type ContactFault, checkRecipient, DeliveryError } from '../delivery/carrier.js'
+import { type Carrier, type ContactFault, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
 import { gsm7Units } from '../message-texts/sms.js'
 import {
   firstItem,
   type HttpResponse,
-  httpRequest,
   isForeign,
-  isTemporary,
   jsonFields,
   messageIdIn,
+  postJson,
   priceFrom,
+  refusalError,
 } from './http-request.js'
 
 /** An account with Vonage, for its SMS API. */
@@ -45,7 +45,7 @@ export function vonageCarrier({
     async deliver(message, signal) {
       checkRecipient(message)
       const sender = message.senders?.smsFrom ?? from
-      const body = JSON.stringify({
+      const body = {
         ...{
           api_key: apiKey,
           api_secret: apiSecret,
@@ -57,10 +57,9 @@ export function vonageCarrier({
         // The gateway must not deliver a code after it has expired.
         ttl: Math.max(message.expiresAt - Date.now(), MIN_LIFE_MS),
         'client-ref': message.id,
-      })
-      const headers = { 'content-type': 'application/json', accept: 'application/json' }
-      const request = { method: 'POST', headers, body } as const
-      const response = await httpRequest('Vonage', `${baseUrl}/sms/json`, request, signal)
+      }
+      const headers = { accept: 'application/json' }
+      const response = await postJson('Vonage', `${baseUrl}/sms/json`, { headers, body }, signal)
       // Errors have status 200 too.
       const first = firstItem(jsonFields(response.body).messages)
       if (response.status !== 200 || first.status !== '0') throw vonageError(response, first.status)
@@ -71,13 +70,9 @@ export function vonageCarrier({
 }
 
 function vonageError(response: HttpResponse, found: unknown): DeliveryError {
-  const { status, retryAfterMs } = response
+  const { status } = response
   const code = typeof found === 'string' && /^\d{1,3}$/.test(found) ? found : undefined
   const message = `Vonage answered ${[status, code && `status ${code}`].filter(Boolean).join(', ')}.`
   const isLoad = code === undefined ? isForeign(response) : TEMPORARY.has(code)
-  if (isTemporary(status) || isLoad) {
-    return new DeliveryError(message, 'outage', { retryAfterMs })
-  }
-  const contact = code === undefined ? undefined : CONTACT[code]
-  return contact ? new DeliveryError(message, 'contact', { contact }) : new DeliveryError(message, 'carrier')
+  return refusalError(message, response, { isLoad, contact: code === undefined ? undefined : CONTACT[code] })
 }

@@ -29,10 +29,10 @@ export function logCommands(program: Command, io: Io): void {
     .action(async (application: string, _own, command: Command) => {
       const options = command.optsWithGlobals<ListOptions>()
       const { state, limit, test } = options
-      const found = await withOperator(
+      const { messages: found } = await withOperator(
         io,
         options,
-        (operator) => operator.listDeliveries({ application, mode: test ? 'test' : 'live', state, limit }),
+        (operator) => operator.searchMessages({ application, mode: test ? 'test' : 'live', state, limit }),
         READS,
       )
       print(io, options, found, () =>

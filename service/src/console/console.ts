@@ -1,7 +1,6 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import session from 'express-session'
-import { html } from '../http/html-page.js'
-import { observeRequests } from '../http/observe-requests.js'
+import { html } from '../html.js'
 import { describeError } from '../log/logger.js'
 import { isAtLeast } from '../operator/rights.js'
 import { isProduction } from '../production.js'
@@ -48,7 +47,7 @@ export function createConsole(parts: ConsoleParts): Express {
   app.disable('x-powered-by')
   app.set('query parser', 'simple')
   app.set('trust proxy', parts.trustedProxies)
-  app.use(observeRequests(log, parts.observe))
+  app.use(parts.observeRequests)
   app.use(securityHeaders, requireTls)
   app.get('/console/assets/console.css', styleRoute)
   serveScripts(app)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Html, html } from '../http/html-page.js'
+import { type Html, html } from '../html.js'
 import { OperatorError } from '../operator/audited-change.js'
 import { consoleCounters } from '../operator/console-counters.js'
 import type { Form, PageMessage, PageRequest } from './page.js'
@@ -32,7 +32,7 @@ export function onceField(): Html {
 /** Whether a form with `onceField` was posted before. */
 export async function wasPosted({ form, parts, account }: PageRequest): Promise<boolean> {
   const key = `form:${account.email.slice(0, 100)}:${form.text('once').slice(0, 64)}`
-  const { count } = await consoleCounters(parts.store).add(key, 1, DAY_MS)
+  const count = await consoleCounters(parts.store).add(key, DAY_MS)
   return count > 1
 }
 

@@ -1,8 +1,8 @@
 import type { MfaService } from 'countersign'
+import type { RequestHandler } from 'express'
 import type { Routes } from '../carriers/route.js'
-import { type Html, html } from '../http/html-page.js'
+import { type Html, html } from '../html.js'
 import type { Logger } from '../log/logger.js'
-import type { RequestObserver } from '../metrics/event-metrics.js'
 import type { Operator } from '../operator/operator.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Store } from '../store/store.js'
@@ -12,7 +12,8 @@ export interface ConsoleParts {
   readonly store: Store
   readonly keys: Keys
   readonly log: Logger
-  readonly observe: RequestObserver
+  /** Gives each request an id, and records how it was answered. */
+  readonly observeRequests: RequestHandler
   /** Everything that an operator can do, under a name that appears in the audit log. */
   readonly operator: (name: string) => Operator
   /** Whether changes to users' factors and to operators need the approval of a second operator. */
@@ -40,13 +41,11 @@ export interface ConsoleParts {
 /** The content of a cell; a `Date` is shown in UTC, a number right-aligned, `null` as a dash. */
 export type Cell = Html | string | number | Date | null
 
+/** The content of a table, row by row. */
+type Rows = readonly (readonly Cell[])[]
+
 /** A table that scrolls by itself on a narrow screen. `label` names it for screen readers. */
-export function table(
-  label: string,
-  headings: readonly string[],
-  rows: readonly (readonly Cell[])[],
-  whenEmpty: string,
-): Html {
+export function table(label: string, headings: readonly string[], rows: Rows, whenEmpty: string): Html {
   if (rows.length === 0) return html`<p class="note">${whenEmpty}</p>`
   return html`<div class="table" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${headings.map((heading, column) => html`<th scope="col"${numeric(rows[0]?.[column])}>${heading}</th>`)}</tr></thead>
@@ -76,12 +75,7 @@ export function timeCell(ms: number | null): Cell {
 }
 
 /** The same table for rows with forms: on a narrow screen, its rows are cards. */
-export function cardTable(
-  label: string,
-  headings: readonly string[],
-  rows: readonly (readonly Cell[])[],
-  whenEmpty: string,
-): Html {
+export function cardTable(label: string, headings: readonly string[], rows: Rows, whenEmpty: string): Html {
   if (rows.length === 0) return html`<p class="note">${whenEmpty}</p>`
   // Browsers drop the roles of a table whose parts are displayed in another way.
   return html`<table class="cards" role="table" aria-label="${label}">

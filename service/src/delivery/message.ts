@@ -46,7 +46,15 @@ export function messageLogFields({ application, channel, purpose, id, request }:
 }
 
 const CHALLENGE = /^[\w-]{1,128}$/
-const WORST_FIRST = ['refused', 'failed', 'expired', 'queued', 'sent', 'delivered']
+/** The states of a message, the worst one first. */
+export const WORST_STATE_FIRST: readonly string[] = [
+  'refused',
+  'failed',
+  'expired',
+  'queued',
+  'sent',
+  'delivered',
+]
 
 /** The delivery state of a challenge's latest message, the worse one of the two of DUAL; `undefined` when there is none. */
 export async function deliveryState(
@@ -67,7 +75,7 @@ export async function deliveryState(
        (SELECT max(created_at) FROM outbox WHERE application = $1 AND challenge = $2)`,
     [application, challenge],
   )
-  const [row] = rows.sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state))
+  const [row] = rows.sort((a, b) => WORST_STATE_FIRST.indexOf(a.state) - WORST_STATE_FIRST.indexOf(b.state))
   if (!row) return undefined
   const { state: status, channel, masked: to, carrier, updated_at: updatedAt } = row
   return { status, channel, to, ...(carrier !== null && { carrier }), updatedAt }

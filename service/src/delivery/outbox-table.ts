@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { maskContact } from 'countersign/protocol'
 import { countryOf } from '../contacts/phone.js'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
@@ -26,6 +26,18 @@ export interface EnqueueDetails {
   /** The challenge whose code they carry. */
   readonly challenge?: string | undefined
   readonly request?: string | undefined
+  /** Identifies what the request does. Its messages then have ids of their own, so that they cannot be written twice. */
+  readonly operation?: string | undefined
+}
+
+const MAX_MESSAGES_OF_OPERATION = 2
+const ID_BYTES = 16
+
+/** The ids of the messages that an operation writes, at most two. */
+export function idsOfOperation(operation: string): readonly string[] {
+  return Array.from({ length: MAX_MESSAGES_OF_OPERATION }, (_, index) =>
+    createHash('sha256').update(`${operation}.${index}`).digest().subarray(0, ID_BYTES).toString('base64url'),
+  )
 }
 
 /** A message whose time is over. */
@@ -142,12 +154,13 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
   function prepare(
     application: string,
     messages: readonly Message[],
-    { now, expiresAt, account, challenge, request }: EnqueueDetails,
+    { now, expiresAt, account, challenge, request, operation }: EnqueueDetails,
   ): PreparedMessages {
     const leasedUntil = now + LEASE_MS
     const slot = slotAt(now)
-    const queued = messages.map((message) => {
-      const id = randomBytes(16).toString('base64url')
+    const known = operation === undefined ? [] : idsOfOperation(operation)
+    const queued = messages.map((message, index) => {
+      const id = known[index] ?? randomBytes(ID_BYTES).toString('base64url')
       return { ...message, request, application, id, slot, expiresAt, leasedUntil, attempts: 0 }
     })
     const fields = queued.map(({ id, slot }, index) => {

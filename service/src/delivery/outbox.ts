@@ -14,6 +14,7 @@ import {
   type OutgoingMessage,
   type Receipt,
 } from './carrier.js'
+import { handOvers } from './hand-overs.js'
 import { type Channel, type Message, messageLogFields, type QueuedMessage } from './message.js'
 import { countryOfMessage, type EnqueueDetails, type OutboxTable, outboxTable } from './outbox-table.js'
 import { type AttemptRecord, retryDelay } from './record-outcomes.js'
@@ -22,6 +23,10 @@ const ANSWER_WITHIN_MS = 3_000
 const POLL_INTERVAL_MS = 5_000
 const MIN_POLL_DELAY_MS = 50
 const MAX_CONCURRENT = 20
+/** How long after the store was away no lease of another process is taken over: that process may have to record what was sent. */
+const SETTLE_MS = 6_000
+/** How long `close` waits for the store, after the attempts in progress. */
+const RECORD_WITHIN_MS = 5_000
 const QUEUED: Outcome = { outcome: 'queued' }
 
 /** The state of messages when the caller who requested them is answered. */
@@ -44,7 +49,7 @@ export interface Outbox {
   /** Whether a carrier or the application's own webhook serves the channel. */
   serves(application: Application, channel: Channel): boolean
   /** Whether a carrier of one of the application's messages reports if it arrived. */
-  reports(application: Application, messages: readonly QueuedMessage[]): boolean
+  reports(application: Application, messages: readonly Pick<QueuedMessage, 'channel'>[]): boolean
   /** Seals messages that a statement with `insertMessages` then writes. */
   prepare: OutboxTable['prepare']
   /** Writes messages in a transaction. No attempt to deliver them is made after `expiresAt`. */
@@ -61,7 +66,10 @@ export interface Outbox {
   dispatch(messages: readonly QueuedMessage[]): Promise<Outcome>
   /** Delivers all messages that are due, of any process, and schedules the next poll. */
   poll(): Promise<void>
-  /** Stops delivering and waits for the attempts that are in progress. */
+  /**
+   * Stops delivering, waits for the attempts that are in progress, and at most 5 s longer for the store to record those that
+   * succeeded. Logs the messages of which it did not.
+   */
   close(): Promise<void>
 }
 
@@ -83,12 +91,18 @@ export function storedOutbox(parts: {
   readonly answerWithinMs?: number
   /** How long one attempt may take. Defaults to 10 s, which is also the maximum. */
   readonly attemptTimeoutMs?: number
+  /** How many messages the process has in hand at most; more are left to later or to other processes. Defaults to 10,000. */
+  readonly maxInHand?: number
 }): Outbox {
   const { store, keys, carriers, simulated, deliveryOf, log, onUndelivered, activity } = parts
   const { answerWithinMs = ANSWER_WITHIN_MS, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = parts
   const table = outboxTable(store, keys)
+  const held = handOvers(table.finish, parts.maxInHand)
   const inProgress = new Set<Promise<unknown>>()
   let closing = false
+  let storeFailed = false
+  let takesFrom = 0
+  let isFull = false
   const timer = pollTimer(() => void track(pollRegularly()))
   timer.scheduleIn(POLL_INTERVAL_MS)
 
@@ -98,15 +112,31 @@ export function storedOutbox(parts: {
   }
 
   async function poll(): Promise<void> {
+    if (storeFailed) {
+      await table.nextDue(Date.now())
+      storeFailed = false
+      takesFrom = Date.now() + SETTLE_MS
+    }
+    const settlesInMs = takesFrom - Date.now()
+    if (settlesInMs > 0) return timer.scheduleIn(settlesInMs)
+    try {
+      await deliverDue()
+    } catch (error) {
+      storeFailed = true
+      throw error
+    }
+  }
+
+  async function deliverDue(): Promise<void> {
     for (const { application, channel, country, carrier } of await table.expire(Date.now())) {
       const expired = { application, method: channel, country: country ?? '', carrier: carrier ?? '' }
       if (!isTestPartition(application)) activity.record(expired, ['failed'])
     }
     const running = new Set<Promise<unknown>>()
     let takenAt = Date.now()
-    while (!closing) {
+    while (!closing && hasRoom()) {
       takenAt = Date.now()
-      const messages = await table.takeDue(takenAt, MAX_CONCURRENT - running.size)
+      const messages = await table.takeDue(takenAt, Math.min(MAX_CONCURRENT - running.size, held.free()))
       for (const message of messages) {
         const attempt = attemptDelivery(message)
           .catch(logUnavailable)
@@ -123,22 +153,55 @@ export function storedOutbox(parts: {
     if (due !== undefined) timer.scheduleIn(Math.max(due - Date.now(), MIN_POLL_DELAY_MS))
   }
 
+  /** Whether this process may take another message in hand. */
+  function hasRoom(): boolean {
+    const wasFull = isFull
+    isFull = held.free() <= 0
+    if (isFull && !wasFull) log({ level: 'error', event: 'outbox.full' })
+    return !isFull
+  }
+
   async function attemptDelivery(message: QueuedMessage): Promise<Outcome> {
-    const fields = messageLogFields(message)
-    const { carrier, senders } = await routeOf(message)
-    const result = await handOver({ ...message, senders }, carrier)
-    const now = Date.now()
-    if (!(result instanceof DeliveryError)) {
-      const attempt = {
-        carrier: result.carrier ?? carrier?.name ?? null,
-        carrierId: result.id,
-        price: result.price,
-      }
-      await table.finish(message, 'sent', attempt, now)
-      count(message, attempt, message.code === undefined ? ['sent'] : ['sent', 'codes'])
-      log({ level: 'info', event: 'delivery.sent', ...fields, ...carrierField(attempt) })
-      return { outcome: 'sent' }
+    // Otherwise it stays in the store, and is due again when its lease ends.
+    if (!hasRoom() || !held.begin(message)) return QUEUED
+    let isAccepted = false
+    try {
+      const { carrier, senders } = await routeOf(message)
+      const result = await handOver({ ...message, senders }, carrier)
+      const now = Date.now()
+      if (result instanceof DeliveryError) return await recordFailure(message, carrier, result, now)
+      isAccepted = true
+      return await recordAcceptance(message, carrier, result, now)
+    } finally {
+      if (!isAccepted) held.end(message)
     }
+  }
+
+  async function recordAcceptance(
+    message: QueuedMessage,
+    carrier: Carrier | undefined,
+    receipt: Receipt,
+    now: number,
+  ): Promise<Outcome> {
+    const attempt = {
+      carrier: receipt.carrier ?? carrier?.name ?? null,
+      carrierId: receipt.id,
+      price: receipt.price,
+    }
+    const recorded = held.record(message, attempt, now).catch(logUnavailable)
+    count(message, attempt, message.code === undefined ? ['sent'] : ['sent', 'codes'])
+    log({ level: 'info', event: 'delivery.sent', ...messageLogFields(message), ...carrierField(attempt) })
+    await recorded
+    return { outcome: 'sent' }
+  }
+
+  async function recordFailure(
+    message: QueuedMessage,
+    carrier: Carrier | undefined,
+    result: DeliveryError,
+    now: number,
+  ): Promise<Outcome> {
+    const fields = messageLogFields(message)
     const { fault, isTemporary, details } = result
     const attempt = { carrier: details.carrier ?? carrier?.name ?? null, fault, detail: result.message }
     const delayMs = isTemporary ? retryDelay(message, now, details.retryAfterMs) : undefined
@@ -183,7 +246,8 @@ export function storedOutbox(parts: {
   }
 
   function logUnavailable(error: unknown): Outcome {
-    // The messages are still in the store and will be due again.
+    // What was not handed over is still in the store and will be due again.
+    storeFailed = true
     log({ level: 'error', event: 'outbox.unavailable', detail: describeError(error) })
     return QUEUED
   }
@@ -213,6 +277,10 @@ export function storedOutbox(parts: {
       closing = true
       timer.stop()
       await Promise.allSettled(inProgress)
+      // If the store does not return in time, another process will send them again.
+      for (const fields of await held.close(RECORD_WITHIN_MS)) {
+        log({ level: 'error', event: 'outbox.unrecorded', ...fields })
+      }
     },
   }
 }

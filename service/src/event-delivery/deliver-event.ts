@@ -127,7 +127,7 @@ function eventBody(keys: Keys, { application, type, account, data, createdAt }: 
 }
 
 function userOf(keys: Keys, application: string, account: string): webhooks.WebhookUser {
-  const reference = accountReference(keys, { id: application }, account)
+  const reference = accountReference(keys, application, account)
   const name = account.slice(account.indexOf(':') + 1)
   const contact = parseUser(name)
   const shown = contact ? maskContact(contact) : name

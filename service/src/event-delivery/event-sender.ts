@@ -73,7 +73,7 @@ export function eventSender(parts: {
 
   function record(event: DueEvent, { state, status, disabled, isGone }: AttemptedEvent): void {
     const { application, type: reason, account: name, id: message, endpoint } = event
-    const account = name === null ? {} : { account: accountReference(keys, { id: application }, name) }
+    const account = name === null ? {} : { account: accountReference(keys, application, name) }
     const fields = { application, reason, message, ...account, ...(status !== null && { status }) }
     if (state === 'delivered') return log({ level: 'info', event: 'webhook.delivered', ...fields })
     const what = state === 'failed' ? 'webhook.failed' : 'webhook.postponed'

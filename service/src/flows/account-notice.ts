@@ -60,23 +60,19 @@ export async function writeNotice(
 
 /** `writeNotice` in the transaction of an attempt, which is committed even if the notice cannot be written. */
 export async function writeNoticeOfAttempt(
-  context: FlowContext,
-  tx: Queries,
-  application: Application,
-  account: NotifiedAccount,
-  notice: AccountNotice,
-  now: number,
+  ...given: Parameters<typeof writeNotice>
 ): Promise<QueuedMessage[]> {
+  const [context, tx, application, , { notice }] = given
   await tx.query('SAVEPOINT notice')
   try {
-    return await writeNotice(context, tx, application, account, notice, now)
+    return await writeNotice(...given)
   } catch (error) {
     await tx.query('ROLLBACK TO SAVEPOINT notice')
     context.log({
       level: 'error',
       event: 'notice.failed',
       application: application.id,
-      reason: notice.notice,
+      reason: notice,
       detail: describeError(error),
     })
     return []

@@ -19,7 +19,7 @@ import {
   faultInClientData,
   readClientData,
 } from '../webauthn/authenticator-data.js'
-import { isSignedBy, readAssertion } from '../webauthn/verify-assertion.js'
+import { isSignedBy, readAssertion } from '../webauthn/verify.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import type { FlowContext } from './context.js'
 import { countAttempt, lockEvent, writeEventOfAttempt } from './count-verification.js'
@@ -62,7 +62,7 @@ export async function authenticateKey(
         now,
       )
     : rejected(clientData ? 'challenge' : 'malformed')
-  const account = accountReference(context.keys, application, input.account)
+  const account = accountReference(context.keys, application.id, input.account)
   const fields = { application: application.id, account, factor: keyFactor(input.method) }
   for (const event of events) context.log({ ...event, ...fields })
   return answer
@@ -71,7 +71,7 @@ export async function authenticateKey(
 function consume(
   { store }: FlowContext,
   application: Application,
-  { account, method, purpose, transaction }: AuthenticateKeyInput,
+  { account, method, purpose = 'sign-in', transaction }: AuthenticateKeyInput,
   { challenge }: ClientData,
   now: number,
 ): Promise<boolean> {

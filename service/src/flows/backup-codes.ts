@@ -22,6 +22,7 @@ import { writeNotice } from './account-notice.js'
 import { budgetedMessage } from './begin-challenges.js'
 import type { FlowContext } from './context.js'
 import { recipientsOf } from './send-code.js'
+import { onceForOperation } from './taken-over.js'
 
 type Created = Exclude<CreatedBackupCodes, { outcome: 'refused' }> & {
   readonly notices: readonly QueuedMessage[]
@@ -36,20 +37,12 @@ export async function createBackupCodes(
   application: Application,
   input: RequestUser,
 ): Promise<CreatedBackupCodes> {
-  const { store, outbox, keys, log } = context
+  const { store, outbox } = context
   const answer =
     simulatedRefusal(application, input.contact) ??
     (await store.transaction((tx) => create(context, tx, application, input)))
-  const fields = {
-    application: application.id,
-    account: accountReference(keys, application, input.account),
-    factor: BACKUP_FACTOR,
-  }
-  if (answer.outcome === 'refused') {
-    log({ level: 'info', event: 'backup.refused', ...fields, reason: answer.refusal.reason })
-    return answer
-  }
-  log({ level: 'info', event: 'backup.made', ...fields, reason: 'page' })
+  logBackup(context, application, input, answer, 'page')
+  if (answer.outcome === 'refused') return answer
   const { notices, ...created } = answer
   if (notices.length > 0) void outbox.dispatch(notices)
   return created
@@ -98,6 +91,26 @@ async function begin(
 
 const HOUR_MS = 3_600_000
 
+/** Logs that backup codes were created, with `how` if they were not sent, or why not. */
+function logBackup(
+  { keys, log }: FlowContext,
+  { id: application }: Application,
+  { account }: Pick<RequestUser, 'account'>,
+  answer: CreatedToSend | CreatedBackupCodes,
+  how?: 'page',
+): void {
+  const isRefused = answer.outcome === 'refused'
+  const reason = isRefused ? answer.refusal.reason : how
+  log({
+    level: 'info',
+    event: isRefused ? 'backup.refused' : 'backup.made',
+    application,
+    account: accountReference(keys, application, account),
+    factor: BACKUP_FACTOR,
+    ...(reason && { reason }),
+  })
+}
+
 type CreatedToSend =
   | {
       readonly outcome: 'created'
@@ -108,28 +121,32 @@ type CreatedToSend =
   | (BackupAnswer & { readonly outcome: 'refused' })
 
 /** Creates backup codes and sends them to the user. The former set stays valid until the new one was handed over (R61). */
-export async function sendBackupCodes(
+export function sendBackupCodes(
+  context: FlowContext,
+  application: Application,
+  input: BackupInput,
+): Promise<BackupAnswer> {
+  return onceForOperation<BackupAnswer>(context, application, input.account, {
+    run: () => createAndSend(context, application, input),
+    answer: ({ outcome }) =>
+      outcome === 'failed' ? undelivered(undefined) : { outcome, count: application.limits.backupCodes },
+  })
+}
+
+async function createAndSend(
   context: FlowContext,
   application: Application,
   input: BackupInput,
 ): Promise<BackupAnswer> {
   const now = Date.now()
-  const { store, outbox, keys, log } = context
+  const { store, outbox } = context
   const recipients = recipientsOf(context, application, input.method, input)
   const created =
     'outcome' in recipients
       ? recipients
       : await store.transaction((tx) => createToSend(context, tx, application, input, recipients, now))
-  const fields = {
-    application: application.id,
-    account: accountReference(keys, application, input.account),
-    factor: BACKUP_FACTOR,
-  }
-  if (created.outcome === 'refused') {
-    log({ level: 'info', event: 'backup.refused', ...fields, reason: created.refusal.reason })
-    return created
-  }
-  log({ level: 'info', event: 'backup.made', ...fields })
+  logBackup(context, application, input, created)
+  if (created.outcome === 'refused') return created
   if (created.notices.length > 0) void outbox.dispatch(created.notices)
   const dispatched = await outbox.dispatch(created.messages)
   const { outcome } = dispatched
@@ -156,7 +173,13 @@ async function createToSend(
   const set = newBackupSet(application)
   const codes = set.codes.map(formatBackupCode)
   const composed = recipients.map((recipient) => backupMessage(application, recipient, codes))
-  const details = { now, expiresAt: now + HOUR_MS, account: input.account, request: context.requestId }
+  const details = {
+    now,
+    expiresAt: now + HOUR_MS,
+    account: input.account,
+    request: context.requestId,
+    operation: context.operation?.id,
+  }
   const messages = await context.outbox.enqueue(tx, application.id, composed, details)
   const ids = messages.map(({ id }) => id)
   await storeWaitingSet(context.keys, tx, application, input, set, ids, now)

@@ -232,6 +232,7 @@ function prepareMessages(
     account: row.account,
     challenge: row.id,
     request: context.requestId,
+    operation: context.operation?.id,
   }
   return context.outbox.prepare(application.id, composed, details)
 }

@@ -2,6 +2,7 @@ import type { BudgetLeft } from '../accounts/message-budget.js'
 import type { ActivityCounter } from '../activity/count-activity.js'
 import type { Application } from '../application.js'
 import type { Outbox } from '../delivery/outbox.js'
+import type { Operation } from '../idempotency/idempotent-requests.js'
 import type { Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Store } from '../store/store.js'
@@ -25,6 +26,8 @@ export interface FlowContext {
   readonly log: Logger
   /** The id of the current request, for the log. */
   readonly requestId?: string
+  /** What the current request does, if it has an `Idempotency-Key`. */
+  readonly operation?: Operation
   /** Receives the state of the message budgets whenever a message was requested. */
   readonly onBudgets?: (budgets: readonly BudgetLeft[]) => void
 }

@@ -39,7 +39,7 @@ export async function enrollApp(
     level: 'info',
     event: 'factor.prepared',
     application: application.id,
-    account: accountReference(context.keys, application, input.account),
+    account: accountReference(context.keys, application.id, input.account),
     factor: 'APP',
   })
   const uri = otpauthUri(secret, application.name, formatUser(input.contact))
@@ -84,7 +84,7 @@ export async function importApp(
     return isNew
   })
   if (!bound) return 'kept'
-  const account = accountReference(keys, application, input.account)
+  const account = accountReference(keys, application.id, input.account)
   context.log({
     level: 'info',
     event: 'factor.imported',

@@ -1,26 +1,130 @@
 import {
   type CompleteMfaService,
   type EnrollAppRequest,
+  formatUser,
   KEY_VERBS,
   type keyTypes,
   type MfaService,
+  rows,
+  ServiceError,
   type TranscriptionJob,
   type TranscriptionService,
   transcriptionWire,
+  type UserRequest,
   VERBS,
   wire,
 } from 'countersign/protocol'
 import type { Application } from '../application.js'
-import { parseTranscribe, parseVerb } from '../requests/inputs.js'
+import { type Parsed, parseTranscribe, parseVerb } from '../requests/inputs.js'
+import { EngineError } from '../transcription/engines/transcriber.js'
 import { type Job, TOO_MANY_JOBS_RETRY_SECONDS } from '../transcription/jobs/transcription-jobs.js'
 import { answerOf } from '../transcription/recognized.js'
 import { fileStats, fromPath } from '../transcription/sources/from-address.js'
 import { issueTicket } from '../transcription/tickets.js'
-import type { FlowContext } from './context.js'
+import { ACCOUNT_BUSY_SECONDS, type FlowContext } from './context.js'
 import { type ForeignSecret, importApp } from './enroll-app.js'
-import { accountAnswers, answer, inProcessVerbs, userFields } from './in-process-answer.js'
 import { liveUnavailable, transcribeLive } from './transcribe-live.js'
-import { FLOWS, flowsOf, KEY_FLOWS } from './verb-flows.js'
+import { FLOWS, flowsOf, KEY_FLOWS, takesBody, type VerbFlow } from './verb-flows.js'
+
+/** The parameters of the HTTP API that name a user. */
+function userFields(request: UserRequest) {
+  return {
+    User: formatUser(request.contact),
+    Account: request.account,
+    ClientAddress: request.clientAddress,
+    Locale: request.locale,
+  }
+}
+
+/**
+ * Runs a flow with valid parameters. Invalid ones throw a `ServiceError` with code `ERR_MFA_SERVICE_REQUEST`, a failing flow one with
+ * `ERR_MFA_SERVICE_UNAVAILABLE`.
+ */
+async function answer<Input, Answer>(
+  parsed: Parsed<Input>,
+  flow: (input: Input) => Promise<Answer>,
+): Promise<Answer> {
+  if (!parsed.ok) {
+    const errors = parsed.errors.map(({ field, detail }) => `${field} ${detail}`).join('; ')
+    throw new ServiceError('ERR_MFA_SERVICE_REQUEST', `The MFA service cannot use this request: ${errors}.`)
+  }
+  try {
+    return await flow(parsed.value)
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause
+    if (cause instanceof EngineError) {
+      throw new ServiceError(
+        'ERR_MFA_SERVICE_UNAVAILABLE',
+        'The transcription engine of the MFA service failed. See its log.',
+        { retryAfterSeconds: cause.retryAfterSeconds },
+      )
+    }
+    throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', 'The MFA service in this process failed.', {
+      cause: withoutDetails(cause),
+    })
+  }
+}
+
+/**
+ * `answer` for flows about an account of one application, which is looked up for each call. If as many requests of the account are
+ * under way as this process allows (R139), a call throws a `ServiceError` with code `ERR_MFA_SERVICE_BUSY`.
+ */
+function accountAnswers(context: FlowContext, findApplication: () => Promise<Application>) {
+  return <Input extends { readonly account: string }, Answer>(
+    parsed: Parsed<Input>,
+    flow: (context: FlowContext, application: Application, input: Input) => Promise<Answer>,
+  ): Promise<Answer> =>
+    answer(parsed, async (input) => {
+      const application = await findApplication()
+      const leave = context.underWay.enter(application, input.account)
+      if (!leave) throw accountBusy()
+      try {
+        return await flow(context, application, input)
+      } finally {
+        leave()
+      }
+    })
+}
+
+/** The methods of these verbs without HTTP. They validate the same parameters as the routes. */
+function inProcessVerbs<Service extends object>(
+  flows: { readonly [Name in keyof Service]: VerbFlow },
+  context: FlowContext,
+  findApplication: () => Promise<Application>,
+): Service {
+  const ofAccount = accountAnswers(context, findApplication)
+  const methodOf = ({ verb, flow }: VerbFlow) => {
+    if (!takesBody(verb)) {
+      return (request: unknown) =>
+        answer({ ok: true, value: request }, async () => flow(context, await findApplication(), request))
+    }
+    return (request: UserRequest) =>
+      ofAccount(parseVerb(verb, { ...userFields(request), ...rows.ownParametersOf(verb, request) }), flow)
+  }
+  const methods = Object.entries<VerbFlow>(flows).map(([name, verbFlow]) => [name, methodOf(verbFlow)])
+  return Object.fromEntries(methods)
+}
+
+function accountBusy(): ServiceError {
+  return new ServiceError(
+    'ERR_MFA_SERVICE_BUSY',
+    'The MFA service is handling as many requests of this account as it allows. The limit is the option requestsPerAccount.',
+    { retryAfterSeconds: ACCOUNT_BUSY_SECONDS },
+  )
+}
+
+/**
+ * An error without its other properties: a database error carries the statement and the row, and with them a contact,
+ * which the host would log together with our error (R89).
+ */
+function withoutDetails(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return undefined
+  const { name, message, stack } = cause
+  const code: unknown = Reflect.get(cause, 'code')
+  const bare = Object.assign(new Error(message), { name, ...(typeof code === 'string' && { code }) })
+  if (stack !== undefined) bare.stack = stack
+  return bare
+}
 
 /**
  * The service without HTTP, for one application, which is looked up for each call. Requests are validated like those of

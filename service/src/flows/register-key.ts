@@ -30,13 +30,8 @@ import { accountReference } from '../secrets/keys.js'
 import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
 import { isTestKey, TEST_KEY } from '../test-mode/test-key.js'
 import { faultInClientData, readClientData } from '../webauthn/authenticator-data.js'
-import { nameForKey } from '../webauthn/names.js'
-import { creationOptions, requestOptions } from '../webauthn/options.js'
-import {
-  type Credential,
-  type RegistrationVerdict,
-  verifyRegistration,
-} from '../webauthn/verify-registration.js'
+import { creationOptions, nameForKey, requestOptions } from '../webauthn/options.js'
+import { type Credential, type RegistrationVerdict, verifyRegistration } from '../webauthn/verify.js'
 import { writeNotice } from './account-notice.js'
 import type { FlowContext } from './context.js'
 
@@ -139,7 +134,7 @@ function logRegistration(
 ): void {
   const fields = {
     application: application.id,
-    account: accountReference(keys, application, account),
+    account: accountReference(keys, application.id, account),
     factor: keyFactor(method),
   }
   if (answer.outcome === 'registered') return log({ level: 'info', event: 'factor.bound', ...fields })
@@ -187,7 +182,7 @@ export async function prepareKeyAuthentication(
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
-  const { account: name, method, purpose, transaction } = input
+  const { account: name, method, purpose = 'sign-in', transaction } = input
   const account = await findAccount(store, application, name)
   const seconds = account ? lockedForSeconds(account, now) : 0
   if (seconds > 0) return locked(seconds)

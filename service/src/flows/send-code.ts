@@ -12,13 +12,31 @@ import { isSimulated, simulatedRefusal } from '../test-mode/simulated-carrier.js
 import { secondsUntil } from '../time.js'
 import { beginSending } from './begin-challenges.js'
 import type { FlowContext } from './context.js'
+import { onceForOperation } from './taken-over.js'
 
 /** Creates a challenge and delivers its code, or delivers the code of an active challenge again. */
-export async function sendCode(
+export function sendCode(
   context: FlowContext,
   application: Application,
   input: SendInput,
 ): Promise<SendAnswer> {
+  return onceForOperation<SendAnswer>(context, application, input.account, {
+    run: () => send(context, application, input),
+    answer(earlier) {
+      const now = Date.now()
+      if (earlier.outcome === 'failed' || earlier.challenge === null) return undelivered(undefined)
+      return {
+        outcome: earlier.outcome,
+        challenge: earlier.challenge,
+        expiresInSeconds: secondsUntil(earlier.expiresAt, now),
+        resendInSeconds: secondsUntil(earlier.resendAt ?? now, now),
+        ...(context.outbox.reports(application, earlier.messages) && { deliveryReports: true }),
+      }
+    },
+  })
+}
+
+async function send(context: FlowContext, application: Application, input: SendInput): Promise<SendAnswer> {
   const now = Date.now()
   const { outbox, keys, log } = context
   const recipients = recipientsOf(context, application, input.method, input)
@@ -26,7 +44,7 @@ export async function sendCode(
     'outcome' in recipients ? recipients : await beginSending(context, application, input, recipients, now)
   const fields = {
     application: application.id,
-    account: accountReference(keys, application, input.account),
+    account: accountReference(keys, application.id, input.account),
     factor: input.method,
     purpose: input.purpose ?? 'sign-in',
   }

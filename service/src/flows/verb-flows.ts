@@ -6,14 +6,19 @@ import { authenticateKey } from './authenticate-key.js'
 import { createBackupCodes, sendBackupCodes } from './backup-codes.js'
 import type { FlowContext } from './context.js'
 import { enrollApp } from './enroll-app.js'
-import { listAccountKeys, removeAccountKey, renameAccountKey } from './manage-keys.js'
+import {
+  accountFactors,
+  listAccountKeys,
+  removeAccountKey,
+  removeFactor,
+  renameAccountKey,
+} from './manage-factors.js'
 import {
   prepareKeyAuthentication,
   prepareKeyRegistration,
   publishedRelyingParty,
   registerKey,
 } from './register-key.js'
-import { accountFactors, removeFactor } from './remove-factor.js'
 import { sendCode } from './send-code.js'
 import { verifyCode } from './verify-code.js'
 

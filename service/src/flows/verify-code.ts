@@ -43,7 +43,7 @@ export async function verifyCode(
   }
   const evaluation = await evaluateCode(context, application, input, notify, now)
   const { answer, events } = verdictOn(input, evaluation, now)
-  const account = accountReference(context.keys, application, input.account)
+  const account = accountReference(context.keys, application.id, input.account)
   for (const event of events)
     context.log({ ...event, application: application.id, account, factor: input.type })
   // A notice must not delay the answer, nor reveal by the delay what happened.

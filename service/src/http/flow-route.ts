@@ -2,6 +2,7 @@ import { type Refused, rows, type ServiceProblemCode } from 'countersign/protoco
 import type { Request, RequestHandler, Response } from 'express'
 import type { FlowContext } from '../flows/context.js'
 import { takesBody, type VerbFlow } from '../flows/verb-flows.js'
+import type { Operation } from '../idempotency/idempotent-requests.js'
 import { parseVerb } from '../requests/inputs.js'
 import { callingApplication, forAccount } from './authenticate.js'
 import { rateLimitHeaders, requestId } from './headers.js'
@@ -14,8 +15,8 @@ export type Outcome = { readonly body: object } | { readonly refuse: () => void 
 export type Once = (
   request: Request,
   response: Response,
-  keyed: { readonly application: string; readonly input: unknown },
-  work: () => Promise<Outcome>,
+  application: string,
+  work: (operation?: Operation) => Promise<Outcome>,
 ) => Promise<void>
 
 /** The route of a verb: it validates the parameters, runs the flow for their account and responds with its result. */
@@ -32,17 +33,18 @@ export function flowRoute(context: FlowContext, { verb, flow }: VerbFlow, onceBy
     if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
     const input = parsed.value
     const application = callingApplication(request)
-    const work = async () => {
-      const answer = await flow(contextOf(context, request, response), application, input)
+    const work = async (operation?: Operation) => {
+      const own = { ...contextOf(context, request, response), ...(operation && { operation }) }
+      const answer = await flow(own, application, input)
       return outcomeOf(verb, answer, input, response)
     }
     await forAccount(context, input.account, request, response, () =>
-      once(request, response, { application: application.id, input }, work),
+      once(request, response, application.id, work),
     )
   }
 }
 
-const always: Once = async (_request, response, _keyed, work) => respond(response, await work())
+const always: Once = async (_request, response, _application, work) => respond(response, await work())
 
 function outcomeOf(verb: rows.Verb, answer: unknown, input: unknown, response: Response): Outcome {
   const fails = (code: ServiceProblemCode, details: ProblemDetails) => ({

@@ -7,21 +7,36 @@ import { problem } from './problem.js'
 const HEADER = 'Idempotency-Key'
 const FORMAT = /^[\x21-\x7e]{1,128}$/
 const RETRY_AFTER_SECONDS = 1
+const VERSION = 1
+
+/**
+ * A request as it was sent: its path, and its parameters by name, the same as JSON and as a form. Nothing that this release makes of
+ * them, so that an upgrade does not change it.
+ */
+function contentOf(path: string, body: unknown): (string | number)[] {
+  const parameters = Object.entries(body ?? {})
+    .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return [VERSION, path, ...parameters.flat()]
+}
 
 /**
  * Runs a request with an `Idempotency-Key` once: the same request gets the same response for 24 h, and another request
  * with the same key is refused. Only successes are stored: after a refusal the key can be used again.
  */
 export function onceByKey(requests: IdempotentRequests, log: Logger): Once {
-  return async function runOnce(request, response, { application, input }, work) {
+  return async function runOnce(request, response, application, work) {
     const key = request.get(HEADER)
     if (key === undefined) return respond(response, await work())
     if (!FORMAT.test(key)) {
       const detail = 'must be 1 to 128 visible ASCII characters, for example a UUID'
       return problem(response, 'invalid_request', { errors: [{ field: HEADER, detail }] })
     }
-    const content = [request.path, JSON.stringify(input)]
-    const acquired = await requests.acquire({ application, key, content })
+    const acquired = await requests.acquire({
+      application,
+      key,
+      content: contentOf(request.path, request.body),
+    })
     if (acquired.outcome === 'other_request') return problem(response, 'idempotency_key_reused')
     if (acquired.outcome === 'in_flight') {
       return problem(response, 'idempotency_key_in_flight', { retryAfterSeconds: RETRY_AFTER_SECONDS })
@@ -40,7 +55,7 @@ export function onceByKey(requests: IdempotentRequests, log: Logger): Once {
       log({ level: 'error', event: 'idempotency.unavailable', ...fields })
     }
     const release = () => acquired.release().catch(logUnavailable)
-    const outcome = await work().catch(async (error: unknown) => {
+    const outcome = await work(acquired.operation).catch(async (error: unknown) => {
       await release()
       throw error
     })

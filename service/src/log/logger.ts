@@ -50,6 +50,8 @@ export interface LogEvent {
   readonly store?: string
   /** The carriers of each channel, such as `email=smtp, sms=twilio|webhook`. */
   readonly carriers?: string
+  /** The engine that transcribes recordings. */
+  readonly transcriber?: string
 }
 
 /** Receives each event as it happens. It must not throw. */

@@ -30,7 +30,7 @@ const LABEL = /^[^\p{Cc}]{0,80}$/u
 export async function createKey(
   actor: Actor,
   application: string,
-  { mode, label }: { readonly mode: Mode; readonly label: string },
+  { mode, label = '' }: { readonly mode: Mode; readonly label?: string | undefined },
 ): Promise<{ readonly id: string; readonly key: string }> {
   if (!LABEL.test(label)) {
     throw new OperatorError('A label has at most 80 characters and no control characters.')

@@ -31,7 +31,7 @@ export interface Setting {
 export async function createApplication(
   actor: Actor,
   application: string,
-  given: ApplicationSettings,
+  given: ApplicationSettings = {},
 ): Promise<void> {
   const { homeCountry } = actor
   const settings = checked({ ...(homeCountry !== undefined && { countries: [homeCountry] }), ...given })
@@ -100,18 +100,17 @@ export interface SettingsChange {
 export async function changeSettings(
   actor: Actor,
   application: string,
-  changes: SettingsChange,
+  { set = {}, unset = [], seen = new Map(), lockOut = false }: Partial<SettingsChange>,
 ): Promise<void> {
   await auditedChange(
     actor,
     async (tx) => {
       const before = await storedSettings(tx, application, 'FOR UPDATE')
-      refuseConflicts(describeSettings(application, before), changes.seen)
-      const after = settingsAfter(before, changes)
+      refuseConflicts(describeSettings(application, before), seen)
+      const after = settingsAfter(before, { set, unset })
       refuseCeilingsWithoutPrices(after)
       refuseUnfitPolicy(application, after)
-      if (!changes.lockOut)
-        refuseLockOut(application, await lockedOutBetween(tx, actor, application, before, after))
+      if (!lockOut) refuseLockOut(application, await lockedOutBetween(tx, actor, application, before, after))
       await tx.query('UPDATE application SET settings = $2 WHERE application = $1', [
         application,
         JSON.stringify(after),
@@ -120,9 +119,7 @@ export async function changeSettings(
     () => ({
       application,
       action: 'application.changed',
-      detail: [formatSettings(changes.set), ...changes.unset.map((name) => `${name} unset`)]
-        .filter(Boolean)
-        .join(' '),
+      detail: [formatSettings(set), ...unset.map((name) => `${name} unset`)].filter(Boolean).join(' '),
     }),
   )
 }
@@ -139,10 +136,10 @@ function settingsAfter(
 export async function usersLockedOutBy(
   actor: Actor,
   application: string,
-  changes: Pick<SettingsChange, 'set' | 'unset'>,
+  { set = {}, unset = [] }: Partial<Pick<SettingsChange, 'set' | 'unset'>>,
 ): Promise<readonly LockedOut[]> {
   const before = await storedSettings(actor.store, application)
-  return lockedOutBetween(actor.store, actor, application, before, settingsAfter(before, changes))
+  return lockedOutBetween(actor.store, actor, application, before, settingsAfter(before, { set, unset }))
 }
 
 async function lockedOutBetween(

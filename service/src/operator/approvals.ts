@@ -11,6 +11,7 @@ import {
   describedAction,
   insertRequest,
   isAboutOperator,
+  type OperatorAction,
   openRequests,
   rolesFor,
   shownTarget,
@@ -18,17 +19,23 @@ import {
   takeRefused,
   type UserAction,
 } from './approval-request.js'
-import { type Actor, auditedChange } from './audited-change.js'
-import {
-  type AskedOperatorApproval,
-  askOperatorApproval,
-  makeOperatorChange,
-  type NewOperatorApproval,
-} from './operator-approvals.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { CONSOLE_APPLICATION, findOperator } from './operator-account.js'
+import { changeRole, unknownOperator } from './operator-accounts.js'
+import { checkInvited, inviteWithLink, newLink, resetWithLink } from './operator-invitations.js'
 import { hasSecondAdmin } from './operator-relations.js'
-import { eraseUser, type Role } from './rights.js'
-import { removeUserKey, unknownKey } from './user-keys.js'
-import { accountOf, disableFactor, factorOf, maskedUser, type UserReference, unknownUser } from './users.js'
+import { checkRole, type Role } from './rights.js'
+import { eraseUser } from './user-data.js'
+import {
+  accountOf,
+  disableFactor,
+  factorOf,
+  maskedUser,
+  removeUserKey,
+  type UserReference,
+  unknownKey,
+  unknownUser,
+} from './users.js'
 
 /** A change that an operator asks for. */
 export interface NewApproval {
@@ -62,7 +69,7 @@ async function askApproval(
   if (action === 'disable-factor') factorOf(target)
   const application = partitionOf(user.application, user.mode)
   const account = accountOf(user)
-  const reference = accountReference(actor.keys(), { id: application }, account)
+  const reference = accountReference(actor.keys(), application, account)
   const id = await auditedChange(
     actor,
     async (tx) => {
@@ -153,42 +160,83 @@ function userOf({ application, account }: Pick<ApprovalRow, 'application' | 'acc
   }
 }
 
+/** A change to an operator that an administrator asks for. */
+export interface NewOperatorApproval {
+  readonly action: OperatorAction
+  /** The email address of the operator. */
+  readonly email: string
+  /** The new role. Defaults, for an invitation, to the one that they have, or `viewer`. */
+  readonly role?: Role | undefined
+}
+
+/** A request for a change to an operator. */
+export interface AskedOperatorApproval {
+  readonly id: string
+  /** The last part of the link, which is valid from the approval on; absent for a change of a role. It is stored as a hash only. */
+  readonly token?: string
+}
+
+/** Asks for a change to an operator, which another administrator has to approve within an hour. */
+async function askOperatorApproval(
+  actor: Actor,
+  { action, email: given, role }: NewOperatorApproval,
+): Promise<AskedOperatorApproval> {
+  const email = checkInvited({ email: given, role })
+  if (email === actor.name) throw new OperatorError('Another administrator must change your own account.')
+  if (action === 'change-role') checkRole(role ?? '')
+  const link = action === 'change-role' ? undefined : newLink()
+  const request = {
+    ...{ application: CONSOLE_APPLICATION, account: email, action, target: role ?? '' },
+    invitation: link?.hash ?? null,
+  }
+  const id = await auditedChange(
+    actor,
+    async (tx) => {
+      if (action !== 'invite-operator' && !(await findOperator(tx, email))) throw unknownOperator(email)
+      return insertRequest(tx, actor, request)
+    },
+    (asked) => ({ ...auditOf({ ...request, id: asked }), action: 'approval.asked' }),
+  )
+  return { id, ...(link && { token: link.token }) }
+}
+
+/** Makes a change to an operator that was approved. */
+async function makeOperatorChange(
+  actor: Actor,
+  { account: email, action, target, invitation }: ApprovalRow,
+): Promise<void> {
+  const role = target === '' ? undefined : target
+  if (role !== undefined) checkRole(role)
+  if (action === 'change-role' && role) return changeRole(actor, email, role)
+  if (invitation === null) throw new OperatorError('This request has no link: ask for a new one.')
+  if (action === 'reset-operator') await resetWithLink(actor, email, invitation)
+  else await inviteWithLink(actor, { email, role, unlessActive: true }, invitation)
+}
+
 /**
  * Changes that need two operators of the console: one asks, another approves within an hour. Operators who count as one person do not
  * approve each other's requests. They go by the accounts of the console, so `operator(name)` needs the email address of one.
  */
-export interface ApprovalOperator {
+export const APPROVAL_METHODS = {
   /**
    * Asks for a change. Throws an `OperatorError` when the user is unknown, the factor is not one, or this operator has not the role
    * for it.
    */
-  ask(user: UserReference, change: NewApproval): Promise<{ readonly id: string }>
+  ask: askApproval,
   /**
    * Asks for a new operator, a new role or a reset. The link becomes valid when another administrator approves it. Throws an
    * `OperatorError` when the operator is unknown, or this one is no administrator.
    */
-  askOperatorChange(change: NewOperatorApproval): Promise<AskedOperatorApproval>
+  askOperatorChange: askOperatorApproval,
   /** Whether there are two administrators who are not one person, so that neither invites operators or gives links or roles alone. */
-  hasSecondAdmin(): Promise<boolean>
+  hasSecondAdmin,
   /** Lists the requests that wait for approval, the oldest first, each with the operators who can approve it. */
-  list(): Promise<Approval[]>
+  list: listApprovals,
   /**
    * Approves a request and makes its change, in one transaction. Throws an `OperatorError` when it was decided already or has
    * expired, and when this operator asked for it, is one person with the one who asked, or has not the role for it.
    */
-  approve(request: ApprovalReference): Promise<void>
+  approve,
   /** Refuses a request, or withdraws one of one's own. Throws an `OperatorError` when it was decided already or has expired. */
-  refuse(request: ApprovalReference): Promise<void>
-}
-
-/** The approvals, for an operator. */
-export function approvalOperator(actor: Actor): ApprovalOperator {
-  return {
-    ask: (user, change) => askApproval(actor, user, change),
-    askOperatorChange: (change) => askOperatorApproval(actor, change),
-    hasSecondAdmin: () => hasSecondAdmin(actor.store),
-    list: () => listApprovals(actor),
-    approve: (request) => approve(actor, request),
-    refuse: (request) => refuseApproval(actor, request),
-  }
+  refuse: refuseApproval,
 }

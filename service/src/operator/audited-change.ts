@@ -55,8 +55,32 @@ export interface Actor {
   readonly relyingParty: RelyingPartyOption | undefined | null
   /** The keys of the service. Throws an `OperatorError` when they are not configured. */
   keys(): Keys
+  /** Whether some changes are made only with the approval of a second operator. Defaults to no. */
+  readonly fourEyes?: boolean | undefined
   /** Is called after a change to an application, so that this process reads the application again. */
   onApplicationChanged(application: string): void
+}
+
+/** These functions as methods, for an operator who acts. */
+export type Bound<Functions> = {
+  readonly [Name in keyof Functions]: Functions[Name] extends (
+    actor: Actor,
+    ...given: infer Given
+  ) => infer Result
+    ? (...given: Given) => Result
+    : never
+}
+
+/** Lets functions act as an operator. */
+export function bound<Functions extends Record<string, (actor: Actor, ...given: never[]) => unknown>>(
+  functions: Functions,
+  actor: Actor,
+): Bound<Functions> {
+  const methods = Object.entries(functions).map(([name, act]) => [
+    name,
+    (...given: never[]) => act(actor, ...given),
+  ])
+  return Object.fromEntries(methods)
 }
 
 /** An operator requested something that is impossible. The message lists every fault with its remedy. */

@@ -5,60 +5,29 @@ import { applicationDefaults, applicationFrom } from '../applications/settings.j
 import { type Queries, queryOne } from '../store/store.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
 
-/** A count, and how long it still holds. */
-interface Count {
-  readonly count: number
-  /** Milliseconds until it starts over at 0. */
-  readonly msLeft: number
-}
-
-/** Counters of attempts at the console, in the service's database. It can be the plugin's option `limits.store`. */
+/** Counters of passwords and requests at the console, in the service's database. */
 export interface ConsoleCounters {
-  /** Adds to the count in one step; when its window is over, a new one begins at 0. */
-  add(key: string, by: 1 | -1, windowMs: number): Promise<Count>
-  /** Reads the count without changing it. */
-  read(key: string): Promise<Count>
-  /** Sets the count and begins a window. */
-  set(key: string, count: number, windowMs: number): Promise<void>
+  /** Counts once more in one step, and returns the new count; when its window is over, a new one begins at 0. */
+  add(key: string, windowMs: number): Promise<number>
   /** Forgets the key. */
   remove(key: string): Promise<void>
 }
 
-interface Row {
-  readonly count: number
-  readonly ends_at: number
-}
-
-const NO_COUNT: Count = { count: 0, msLeft: 0 }
-
 /** The counters in a store, shared by all processes of the service (R28). */
 export function consoleCounters(store: Queries): ConsoleCounters {
   return {
-    async add(key, by, windowMs) {
+    async add(key, windowMs) {
       const now = Date.now()
-      const row = await queryOne<Row>(
+      const row = await queryOne<{ readonly count: number }>(
         store,
-        `INSERT INTO console_counter AS counted (key, count, ends_at) VALUES ($1, $2, $3)
+        `INSERT INTO console_counter AS counted (key, count, ends_at) VALUES ($1, 1, $2)
          ON CONFLICT (key) DO UPDATE SET
-           count = CASE WHEN counted.ends_at <= $4 THEN EXCLUDED.count ELSE counted.count + EXCLUDED.count END,
-           ends_at = CASE WHEN counted.ends_at <= $4 THEN EXCLUDED.ends_at ELSE counted.ends_at END
-         RETURNING count, ends_at`,
-        [key, by, now + windowMs, now],
+           count = CASE WHEN counted.ends_at <= $3 THEN 1 ELSE counted.count + 1 END,
+           ends_at = CASE WHEN counted.ends_at <= $3 THEN EXCLUDED.ends_at ELSE counted.ends_at END
+         RETURNING count`,
+        [key, now + windowMs, now],
       )
-      return countFrom(row, now)
-    },
-    async read(key) {
-      const row = await queryOne<Row>(store, 'SELECT count, ends_at FROM console_counter WHERE key = $1', [
-        key,
-      ])
-      return countFrom(row, Date.now())
-    },
-    async set(key, count, windowMs) {
-      await store.query(
-        `INSERT INTO console_counter (key, count, ends_at) VALUES ($1, $2, $3)
-         ON CONFLICT (key) DO UPDATE SET count = EXCLUDED.count, ends_at = EXCLUDED.ends_at`,
-        [key, count, Date.now() + windowMs],
-      )
+      return row?.count ?? 1
     },
     async remove(key) {
       await store.query('DELETE FROM console_counter WHERE key = $1', [key])
@@ -66,8 +35,32 @@ export function consoleCounters(store: Queries): ConsoleCounters {
   }
 }
 
-function countFrom(row: Row | undefined, now: number): Count {
-  return row && row.ends_at > now ? { count: row.count, msLeft: row.ends_at - now } : NO_COUNT
+/** Where the plugin keeps the limits of operators: the option `limits.store`. */
+export function consoleLimits(store: Queries) {
+  return {
+    async read(key: string): Promise<string | undefined> {
+      const row = await queryOne<{ readonly limits: string }>(
+        store,
+        'SELECT limits FROM console_counter WHERE key = $1 AND ends_at > $2',
+        [key, Date.now()],
+      )
+      return row?.limits
+    },
+    async replace(key: string, before: string | undefined, after: string, lifeMs: number): Promise<boolean> {
+      const now = Date.now()
+      const row = await queryOne(
+        store,
+        before === undefined
+          ? `INSERT INTO console_counter AS kept (key, limits, ends_at) VALUES ($1, $2, $3)
+             ON CONFLICT (key) DO UPDATE SET limits = EXCLUDED.limits, ends_at = EXCLUDED.ends_at
+             WHERE kept.ends_at <= $4 RETURNING key`
+          : `UPDATE console_counter SET limits = $2, ends_at = $3
+             WHERE key = $1 AND limits = $5 AND ends_at > $4 RETURNING key`,
+        [key, after, now + lifeMs, now, ...(before === undefined ? [] : [before])],
+      )
+      return row !== undefined
+    },
+  }
 }
 
 /** The name of the console, on its pages and in authenticators. */

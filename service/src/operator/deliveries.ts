@@ -1,4 +1,3 @@
-import type { Mode } from '../application.js'
 import { queryOne } from '../store/store.js'
 import type { Actor } from './audited-change.js'
 
@@ -38,18 +37,6 @@ export interface DeliverySummary {
   readonly expiresAt: number
   /** When its state became final; `null` while it is queued. */
   readonly settledAt: number | null
-}
-
-/** Which deliveries are listed. */
-export interface DeliveryFilter {
-  /** The name of the application. */
-  readonly application: string
-  /** `test` lists the messages of test keys. */
-  readonly mode: Mode
-  /** Only messages in this state. Defaults to all. */
-  readonly state?: string | undefined
-  /** The maximum number of messages. */
-  readonly limit: number
 }
 
 /** The columns of the outbox that a summary is made of. */

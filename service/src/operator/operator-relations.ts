@@ -52,10 +52,10 @@ export async function groupsOf(
  * disabled counts: otherwise one administrator could disable the other and go on alone. Only who never followed the first link does
  * not count.
  */
-export async function hasSecondAdmin(tx: Queries): Promise<boolean> {
+export async function hasSecondAdmin({ store }: Pick<Actor, 'store'>): Promise<boolean> {
   // An account begins with version 0, and its first password raises it.
   const admins = "FROM operator_account WHERE role = 'admin' AND version > 0"
-  const others = await tx.query(
+  const others = await store.query(
     `${withGroupOf(`(SELECT holder ${admins} ORDER BY holder LIMIT 1)`)}
      SELECT ${admins} AND holder NOT IN (SELECT holder FROM person) LIMIT 1`,
   )

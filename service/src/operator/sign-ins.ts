@@ -50,8 +50,7 @@ async function isWithin(
   key: string,
   { attempts, windowMs }: { readonly attempts: number; readonly windowMs: number },
 ): Promise<boolean> {
-  const { count } = await counters.add(key, 1, windowMs)
-  return count <= attempts
+  return (await counters.add(key, windowMs)) <= attempts
 }
 
 /** Of one length, whatever was typed; addresses without an account are not stored readably. */

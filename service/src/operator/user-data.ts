@@ -2,13 +2,13 @@ import { listAccounts } from '../accounts/account.js'
 import { type Erasure, eraseAccount } from '../accounts/erase-account.js'
 import { exportAccount } from '../accounts/export-account.js'
 import type { AccountExport } from '../accounts/export-schema.js'
-import { nameOfPartition, partitionOf } from '../application.js'
+import { type Mode, nameOfPartition, partitionOf } from '../application.js'
 import { accountReference, type Keys } from '../secrets/keys.js'
 import { open, seal } from '../secrets/seal.js'
 import type { Queries, Store } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange } from './audited-change.js'
-import { accountOf, masked, type UserReference } from './users.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { accountOf, masked, type UserReference, unknownUser } from './users.js'
 
 /** The data of an application, or of its test keys (`<name>/test`). */
 export interface Partition {
@@ -70,7 +70,7 @@ export async function eraseUserData(
   partition: Partition,
   account: string,
 ): Promise<ErasedUser> {
-  const reference = accountReference(actor.keys(), partition, account)
+  const reference = accountReference(actor.keys(), partition.id, account)
   const application = nameOfPartition(partition.id)
   const deleted = await auditedChange(
     actor,
@@ -129,7 +129,7 @@ export async function listUserData(
       return {
         account: isNamed ? name : null,
         user: isNamed ? null : masked(name),
-        reference: accountReference(keys, partition, account),
+        reference: accountReference(keys, partition.id, account),
         email: proven_email && masked(proven_email),
         phone: proven_phone && masked(proven_phone),
         lockedUntil: locked_until > Date.now() ? locked_until : null,
@@ -187,4 +187,42 @@ export async function userTimeline({ store }: Actor, user: UserReference): Promi
     [...key, Date.now()],
   )
   return rows
+}
+
+/** Which accounts are listed. */
+export interface UserFilter {
+  /** The name of the application. */
+  readonly application: string
+  /** `test` lists the accounts of test keys. */
+  readonly mode: Mode
+  /** The maximum number of accounts on the page, at most 1000. */
+  readonly limit: number
+  /** The `next` of the page before. Defaults to the first page. */
+  readonly after?: string | undefined
+}
+
+/** A page of accounts. */
+export async function listUsers(actor: Actor, filter: UserFilter): Promise<UserPage> {
+  const { application, mode, ...page } = filter
+  await mustExist(actor.store, application)
+  const partition = { id: partitionOf(application, mode) }
+  const found = await listUserData(actor.store, actor.keys(), partition, page)
+  if (!found)
+    throw new OperatorError('This page does not exist: use the `next` of an earlier page of the same list.')
+  return found
+}
+
+/** Everything that is stored about an account. */
+export async function exportUser(actor: Actor, user: UserReference): Promise<AccountExport> {
+  await mustExist(actor.store, user.application)
+  const partition = { id: partitionOf(user.application, user.mode) }
+  const exported = await exportUserData(actor, partition, accountOf(user))
+  if (!exported) throw unknownUser(user)
+  return exported
+}
+
+/** Deletes everything that is stored about an account. */
+export async function eraseUser(actor: Actor, user: UserReference): Promise<ErasedUser> {
+  await mustExist(actor.store, user.application)
+  return eraseUserData(actor, { id: partitionOf(user.application, user.mode) }, accountOf(user))
 }

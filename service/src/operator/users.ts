@@ -1,9 +1,18 @@
-import { type Contact, canonicalUser, KEY_METHODS, maskContact, parseUser } from 'countersign/protocol'
-import { DISABLED_BY_OPERATOR } from '../accounts/account.js'
-import { keyFactor, listKeys } from '../accounts/account-key.js'
+import {
+  type Contact,
+  canonicalUser,
+  KEY_METHODS,
+  type Key,
+  maskContact,
+  parseUser,
+} from 'countersign/protocol'
+import { DISABLED_BY_OPERATOR, holdAccount } from '../accounts/account.js'
+import { deleteKey, keyFactor, keyFrom, listKeys } from '../accounts/account-key.js'
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { type Mode, partitionOf } from '../application.js'
+import { writeEvent } from '../events/write-events.js'
+import { accountReference } from '../secrets/keys.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { limitsOf, mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
@@ -245,5 +254,45 @@ export function unknownUser(user: UserReference): OperatorError {
   return new OperatorError(
     `${maskedUser(user)} has no account in "${user.application}"${where}. ` +
       `If the application names its accounts itself, write that name and add --account.${hint}`,
+  )
+}
+
+/** The security keys and passkeys of an account, in the order in which they were registered. */
+export async function listUserKeys({ store }: Actor, user: UserReference): Promise<readonly Key[]> {
+  await mustExist(store, user.application)
+  const rows = await listKeys(store, { id: partitionOf(user.application, user.mode) }, accountOf(user))
+  return rows.map(keyFrom)
+}
+
+/** Removes a key of an account. No notice is sent: the operator knows why. */
+export async function removeUserKey(actor: Actor, user: UserReference, id: string): Promise<void> {
+  const partition = { id: partitionOf(user.application, user.mode) }
+  const account = accountOf(user)
+  const reference = accountReference(actor.keys(), partition.id, account)
+  await auditedChange(
+    actor,
+    async (tx) => {
+      await mustExist(tx, user.application)
+      const known = await listKeys(tx, partition, account)
+      if (!known.some((key) => key.id === id)) throw unknownKey(user)
+      await holdAccount(tx, partition, account)
+      const removed = await deleteKey(tx, partition, account, id)
+      if (!removed) throw unknownKey(user)
+      const data = { factor: keyFactor(removed.method), key: id, by: 'operator' }
+      await writeEvent(tx, { application: partition.id, account, type: 'factor.removed', data }, Date.now())
+      return removed
+    },
+    ({ method }) => ({
+      application: user.application,
+      action: 'factor.removed',
+      detail: `${keyFactor(method)} of account ${reference}`,
+    }),
+  )
+}
+
+/** The error for a key that the account does not have. */
+export function unknownKey(user: UserReference): OperatorError {
+  return new OperatorError(
+    `${maskedUser(user)} has no such key in "${user.application}": list them with user keys.`,
   )
 }

@@ -1,7 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Application } from '../application.js'
 import { ConfigurationError } from '../configuration-error.js'
 
 /** The keys derived from the one secret, one for each use, so that none can replace another (R40). */
@@ -91,9 +90,9 @@ function createOrRead(dataDir: string, file: string): string {
   return readFileSync(file, 'utf8').trim()
 }
 
-/** Stands for an account in the log: always the same for one account, and nothing leads back from it. */
-export function accountReference(keys: Keys, application: Pick<Application, 'id'>, account: string): string {
-  return mac(keys.references, [application.id, account]).toString('hex').slice(0, 12)
+/** Stands for an account of the application with this id in the log: always the same for one account, and nothing leads back from it. */
+export function accountReference(keys: Keys, application: string, account: string): string {
+  return mac(keys.references, [application, account]).toString('hex').slice(0, 12)
 }
 
 /** Stands for a mailbox or phone number in the outbox: equal for equal contacts, and nothing leads back from it. */

@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import * as z from 'zod'
 import { ConfigurationError } from '../configuration-error.js'
 import { emptyDatabase, loadPglite, type PgliteDatabase, unpackTar } from './empty-database.js'
-import { lockFolder } from './folder-lock.js'
 
 /**
  * Opens PGlite, a PostgreSQL inside this process: on disk under `dataDir`, which is created if necessary, or in memory
@@ -59,4 +60,113 @@ async function open(folder: string, loadDataDir?: Blob): Promise<PgliteDatabase>
       'Restore the data folder (DATA_DIR) from a backup, or choose another folder.'
     throw new ConfigurationError([fault], { cause })
   }
+}
+
+const holderSchema = z.object({ pid: z.number().int().positive(), started: z.string(), token: z.string() })
+type Holder = z.output<typeof holderSchema>
+
+const TAKEOVER_MS = 10_000
+const STATE = 0
+const START_TIME = 19
+const lockedByThisProcess = new Set<string>()
+
+/**
+ * Locks the folder for this process and returns a function that unlocks it. Throws a `ConfigurationError` when a
+ * running process holds the lock; the lock of a process that has died is taken over.
+ */
+async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const file = join(resolve(folder), 'lock')
+  if (lockedByThisProcess.has(file)) throw inUse(folder, process.pid)
+  lockedByThisProcess.add(file)
+  const mine: Holder = { pid: process.pid, started: startOf(process.pid), token: randomUUID() }
+  try {
+    if (!(await create(file, mine))) await takeOver(folder, file, mine)
+  } catch (error) {
+    lockedByThisProcess.delete(file)
+    throw error
+  }
+  return async () => {
+    if ((await holderOf(file))?.token === mine.token) await rm(file, { force: true })
+    lockedByThisProcess.delete(file)
+  }
+}
+
+async function create(file: string, holder: Holder): Promise<boolean> {
+  try {
+    await writeFile(file, JSON.stringify(holder), { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function takeOver(folder: string, file: string, mine: Holder): Promise<void> {
+  const gate = `${file}.takeover`
+  // Without the gate, two processes could both find the same dead holder and remove each other's new lock.
+  await mkdir(gate).catch(async () => {
+    const age =
+      Date.now() -
+      (await stat(gate).then(
+        (found) => found.mtimeMs,
+        () => 0,
+      ))
+    if (age >= 0 && age < TAKEOVER_MS) throw inUse(folder)
+    await rmdir(gate).catch(() => {})
+    await mkdir(gate)
+  })
+  try {
+    const holder = await holderOf(file)
+    if (holder && isAlive(holder)) throw inUse(folder, holder.pid)
+    await rm(file, { force: true })
+    if (!(await create(file, mine))) throw inUse(folder)
+  } finally {
+    await rmdir(gate).catch(() => {})
+  }
+}
+
+async function holderOf(file: string): Promise<Holder | undefined> {
+  try {
+    return holderSchema.parse(JSON.parse(await readFile(file, 'utf8')))
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(holder: Holder): boolean {
+  if (holder.pid === process.pid) return false
+  try {
+    process.kill(holder.pid, 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+  }
+  const fields = statOf(holder.pid)
+  if (fields.length === 0) return true
+  // A killed process accepts signals until its parent reaps it, which in containers may never happen.
+  if (fields[STATE] === 'Z' || fields[STATE] === 'X') return false
+  // Process ids are reused: the start time distinguishes two processes with the same id.
+  return holder.started === '' || fields[START_TIME] === holder.started
+}
+
+function startOf(pid: number): string {
+  return statOf(pid)[START_TIME] ?? ''
+}
+
+/** The fields of Linux's `/proc/<pid>/stat` from the process state on; empty where the file does not exist. */
+function statOf(pid: number): string[] {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return line.slice(line.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return []
+  }
+}
+
+function inUse(folder: string, pid?: number): ConfigurationError {
+  const who = pid ? `process ${pid}` : 'another process'
+  return new ConfigurationError([
+    `The data folder ${folder} is in use by ${who}; two processes would lose each other's rows. ` +
+      'Stop the other process, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL database.',
+  ])
 }

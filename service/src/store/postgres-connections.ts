@@ -49,7 +49,7 @@ const BEGIN_SESSION = `SELECT current_setting('default_transaction_isolation') A
   CASE WHEN pg_backend_pid() = $1::integer THEN
     set_config('default_transaction_isolation', 'read committed', false)
     -- Every statement finds its rows by an index. Planning anew would cost more than running it, and a plan that was made
-    -- while a table or the partition of a new day was empty must not read it as a whole until statistics are there.
+    -- while a table was empty must not read it as a whole until statistics are there.
     || set_config('plan_cache_mode', 'force_generic_plan', false) || set_config('jit', 'off', false)
     || set_config('enable_seqscan', 'off', false)
     || set_config('statement_timeout', $2::text, false)

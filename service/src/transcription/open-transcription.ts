@@ -1,12 +1,148 @@
+import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
 import type { Logger } from '../log/logger.js'
 import type { AllowedHost } from '../safe-fetch/public-agent.js'
-import { concurrencyOf, type Engine, transcriberOf } from './engines/engine-option.js'
-import { type LiveEngineChoice, liveEngineOf, streamsOf } from './live/live-option.js'
-import { createLiveTranscription, type LiveTranscription } from './live/live-transcription.js'
+import { isInstalled, runProgram } from './decode.js'
+import { type OpenAiSettings, openAiTranscriber } from './engines/openai-transcriber.js'
+import { hasPocketsphinx, pocketsphinx } from './engines/pocketsphinx.js'
+import type { Transcriber } from './engines/transcriber.js'
+import {
+  createLiveTranscription,
+  type LiveEngine,
+  type LiveTranscription,
+} from './live/live-transcription.js'
+import { openAiRealtime } from './live/openai-realtime.js'
+import { hasLivePocketsphinx, livePocketsphinx } from './live/pocketsphinx-live.js'
+import { vosk } from './live/vosk.js'
 import { createTranscription, type Transcription } from './transcription.js'
 
+/** The engine that the option `transcriber` selects. */
+export type Engine =
+  | { readonly by: 'auto' | 'off' | 'pocketsphinx' }
+  | { readonly by: 'command'; readonly words: readonly [string, ...string[]] }
+  | { readonly by: 'server'; readonly url: string; readonly fields: Readonly<Record<string, string>> }
+
+/** A server has its own queue and its own cores, so it may be sent more recordings than this machine has cores. */
+const SERVER_CONCURRENCY = 16
+
+const DEFAULT_PATH = '/v1/audio/transcriptions'
+
+/** Parses `auto`, `off`, `pocketsphinx`, `command:…` or an address. The result is a string if the option is invalid. */
+export function parseEngine(text: string): Engine | string {
+  if (text === 'auto' || text === 'off' || text === 'pocketsphinx') return { by: text }
+  if (text.startsWith('command:')) return parseCommand(text.slice('command:'.length))
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    return 'transcriber must be auto, off, pocketsphinx, command:… or the address of a transcription server'
+  }
+  const url = new URL(text)
+  if (url.username || url.password) {
+    return 'transcriber must not contain a user name or password: set the key in transcriberKey (SERVICE_TRANSCRIBER_KEY)'
+  }
+  const fields = { model: 'whisper-1', ...Object.fromEntries(url.searchParams) }
+  return { by: 'server', url: `${url.origin}${url.pathname === '/' ? DEFAULT_PATH : url.pathname}`, fields }
+}
+
+function parseCommand(text: string): Engine | string {
+  const words = [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
+  const [program, ...args] = words
+  if (!program) {
+    return 'transcriber command: must name a program, for example command:whisper-cli -nt -f {file}'
+  }
+  if (!args.some((arg) => arg.includes('{file}'))) {
+    return 'transcriber command: must contain {file} in place of the recording, for example command:whisper-cli -nt -f {file}'
+  }
+  return { by: 'command', words: [program, ...args] }
+}
+
+/** The selected engine; `undefined` when there is none, or when ffmpeg is not installed. */
+export function transcriberOf(engine: Engine, apiKey: OpenAiSettings['apiKey']): Transcriber | undefined {
+  if (!isInstalled('ffmpeg')) return undefined
+  switch (engine.by) {
+    case 'off':
+      return undefined
+    case 'server':
+      return openAiTranscriber({ url: engine.url, fields: engine.fields, apiKey })
+    case 'command':
+      return commandTranscriber(engine.words)
+    default:
+      return hasPocketsphinx() ? pocketsphinx() : undefined
+  }
+}
+
+/** How many recordings an engine transcribes at once unless the operator says otherwise. */
+export function concurrencyOf({ by }: Engine): number {
+  return by === 'server' ? SERVER_CONCURRENCY : availableParallelism()
+}
+
+/**
+ * Runs a local program that transcribes a file and prints the text, without times. `{file}` in its arguments stands for the path
+ * of a WAV file, 16 kHz, mono.
+ */
+export function commandTranscriber([program, ...args]: readonly [string, ...string[]]): Transcriber {
+  return {
+    name: 'command',
+    givesTimes: false,
+    async transcribe({ path, signal }) {
+      const filled = args.map((arg) => arg.replaceAll('{file}', path))
+      const { status, output, errorOutput } = await runProgram([program, ...filled], {
+        folder: dirname(path),
+        signal,
+      })
+      if (status !== 0) throw new Error(`command exited with status ${status ?? 'none'}: ${errorOutput}`)
+      return { text: output.split(/\s+/).filter(Boolean).join(' ') }
+    },
+  }
+}
+
+/** The engine that the option `liveTranscriber` selects. */
+export type LiveEngineChoice =
+  | { readonly by: 'auto' | 'off' | 'pocketsphinx' }
+  | { readonly by: 'vosk'; readonly url: string }
+  | { readonly by: 'openai'; readonly url: string; readonly model: string }
+
+/** A server has its own queue and its own cores. */
+const SERVER_STREAMS = 64
+
+const DEFAULT_MODEL = 'gpt-4o-transcribe'
+
+/** Parses `auto`, `off`, `pocketsphinx`, `vosk+ws://…` or `openai+wss://…`. The result is a string if the option is invalid. */
+export function parseLiveEngine(text: string): LiveEngineChoice | string {
+  if (text === 'auto' || text === 'off' || text === 'pocketsphinx') return { by: text }
+  const [, by, address = ''] = /^(vosk|openai)\+(wss?:\/\/.+)$/.exec(text) ?? []
+  if (!by || !URL.canParse(address)) {
+    return 'liveTranscriber must be auto, off, pocketsphinx, vosk+ws://… or openai+wss://…'
+  }
+  const url = new URL(address)
+  if (url.username || url.password) {
+    return 'liveTranscriber must not contain a user name or password: set the key in liveTranscriberKey (SERVICE_LIVE_TRANSCRIBER_KEY)'
+  }
+  if (by === 'vosk') return { by, url: url.href }
+  const model = url.searchParams.get('model') ?? DEFAULT_MODEL
+  url.searchParams.delete('model')
+  return { by: 'openai', url: url.href, model }
+}
+
+/** The selected engine; `undefined` when there is none, or when it is not installed. */
+export function liveEngineOf(choice: LiveEngineChoice, apiKey: string | undefined): LiveEngine | undefined {
+  switch (choice.by) {
+    case 'off':
+      return undefined
+    case 'vosk':
+      return vosk(choice)
+    case 'openai':
+      return openAiRealtime({ ...choice, apiKey })
+    default:
+      return hasLivePocketsphinx() ? livePocketsphinx() : undefined
+  }
+}
+
+/** How many streams an engine transcribes at once unless the operator says otherwise. */
+export function streamsOf({ by }: LiveEngineChoice): number {
+  return by === 'vosk' || by === 'openai' ? SERVER_STREAMS : 2 * availableParallelism()
+}
+
 /** The options of transcription. */
-export interface TranscriptionSettings {
+interface TranscriptionSettings {
   readonly transcriber: Engine
   readonly transcriberKey?: string | undefined
   readonly liveTranscriber: LiveEngineChoice

@@ -54,6 +54,8 @@ interface TranscribeOptions extends SpeechOptions {
 
 /** Turns recordings into text, a limited number at a time. */
 export interface Transcription {
+  /** The name of the engine, or `none`. */
+  readonly engine: string
   /** Whether there is an engine. */
   readonly isAvailable: boolean
   /** How many recordings it transcribes at once. */
@@ -82,6 +84,7 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
   const closing = new AbortController()
 
   const opened: Transcription = {
+    engine: transcriber?.name ?? 'none',
     isAvailable: transcriber !== undefined,
     maxConcurrent,
 

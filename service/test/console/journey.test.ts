@@ -8,6 +8,7 @@ import { axeViolations } from '../../../test/kit/axe.js'
 import { hasBrowser, openBrowser } from '../../../test/kit/chromium.js'
 import { MINUTE, stopClock } from '../../../test/kit/clock.js'
 import { listenOnLoopback } from '../../../test/kit/loopback.js'
+import { PATIENCE_MS } from '../../../test/kit/patience.js'
 import type { Role } from '../../src/operator/rights.js'
 import { openConsole, PASSWORD, type TestConsole } from './kit.js'
 
@@ -177,9 +178,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     await context.close()
   })
 
-  test('leads an administrator from the invitation to a new application with a key, and every page fits a phone', {
-    timeout: 180_000,
-  }, async () => {
+  test('leads an administrator from the invitation to a new application with a key, and every page fits a phone', async () => {
     const { page, context } = await newUser(browser, LOOKS['desktop-light'])
     await page.goto(url + (await console.invite('ann@example.com', 'admin')))
     await check(page, 'console-invitation')
@@ -287,7 +286,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
           await charts.clock.fastForward(31_000)
           return sent.textContent()
         },
-        { timeout: 60_000, interval: 500 },
+        { timeout: PATIENCE_MS, interval: 500 },
       )
       .toBe('6')
     expect(await charts.locator('canvas').count()).toBe(2)

@@ -606,9 +606,7 @@ describe('the pages of the console', () => {
     await call('/v1/mfa/verify', { User, Type: 'PHONE', Code: 'XXXXXX', Challenge: body.challenge })
     const path = '/console/applications/counted/numbers'
     // Counts are written once a second.
-    await expect
-      .poll(() => read(browser, `${path}?period=hour`), { timeout: 30_000 })
-      .toContain('sms 21 0 0 21 0 1 0')
+    await expect.poll(() => read(browser, `${path}?period=hour`)).toContain('sms 21 0 0 21 0 1 0')
     const page = await read(browser, `${path}?period=hour`)
     expect(page).toContain('FR 21 0 0 % – 0 0 1 few are typed')
     expect(page).toContain('Few codes are typed in FR (0 %). It may be SMS pumping')

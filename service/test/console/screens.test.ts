@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { LOOKS, newUser, snap } from '../../../test/journeys/kit/browser.js'
 import { hasBrowser, openBrowser } from '../../../test/kit/chromium.js'
 import { listenOnLoopback } from '../../../test/kit/loopback.js'
+import { PATIENCE_MS } from '../../../test/kit/patience.js'
 import { advance, appCode, stopClock } from '../kit.js'
 import { openConsole, PASSWORD, type TestConsole } from './kit.js'
 
@@ -138,8 +139,8 @@ async function fill({ service, signUp }: TestConsole): Promise<void> {
   await call('/v1/mfa/keys/registration/verify', registered).expect(200)
   // The notice about the key is a message, too.
   const sent = { application: 'vault', mode: 'live', state: 'sent', limit: 9 } as const
-  await vi.waitFor(async () => expect(await api.listDeliveries(sent)).toHaveLength(5), {
-    timeout: 20_000,
+  await vi.waitFor(async () => expect((await api.searchMessages(sent)).messages).toHaveLength(5), {
+    timeout: PATIENCE_MS,
     interval: 20,
   })
   await api.inviteOperator({ email: 'kim@example.com', role: 'support' })

@@ -33,6 +33,7 @@ export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' 
   let connections = 0
   let answerTo: Answering = () => undefined
   let silent = false
+  let acceptLater: (() => void)[] | undefined
   const refusal = (at: SmtpAnswer['at'], recipient = '') => {
     const answer = answerTo(recipient, at)
     if (answer?.at !== at) return undefined
@@ -68,7 +69,9 @@ export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' 
           content: Buffer.concat(chunks).toString('utf8'),
           encrypted: session.secure,
         })
-        done(null, 'OK: queued as 4F2B1')
+        const accept = () => done(null, 'OK: queued as 4F2B1')
+        if (acceptLater) acceptLater.push(accept)
+        else accept()
       })
     },
   })
@@ -88,6 +91,15 @@ export async function mailServer(options: { readonly tls?: 'starttls' | 'smtps' 
     answer(how: Answer) {
       silent = how === 'no response'
       answerTo = () => ANSWERS[how]
+    },
+    /** Receives emails without saying so, until the function that it returns is called. */
+    holdAcceptance() {
+      const held: (() => void)[] = []
+      acceptLater = held
+      return () => {
+        acceptLater = undefined
+        for (const accept of held) accept()
+      }
     },
     close: () =>
       new Promise<void>((resolve) => {

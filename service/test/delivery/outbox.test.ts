@@ -10,9 +10,11 @@ import { smtpCarrier } from '../../src/carriers/smtp.js'
 import { type Carrier, DeliveryError, type OutgoingMessage } from '../../src/delivery/carrier.js'
 import { CHANNELS, type QueuedMessage } from '../../src/delivery/message.js'
 import { type ApplicationDelivery, storedOutbox } from '../../src/delivery/outbox.js'
+import type { Logger } from '../../src/log/logger.js'
 import { codeMessage } from '../../src/message-texts/compose.js'
 import { keysFrom } from '../../src/secrets/keys.js'
 import { openStore } from '../../src/store/open.js'
+import { StoreUnavailableError } from '../../src/store/outages.js'
 import type { Store } from '../../src/store/store.js'
 import { simulatedCarrier } from '../../src/test-mode/simulated-carrier.js'
 import { advance, eventually, SECRET, stopClock } from '../kit.js'
@@ -36,6 +38,8 @@ function outboxOver(
     readonly answerWithinMs?: number
     readonly attemptTimeoutMs?: number
     readonly deliveryOf?: (application: string) => Promise<ApplicationDelivery>
+    readonly maxInHand?: number
+    readonly log?: Logger
   } = {},
 ) {
   const accepted: OutgoingMessage[] = []
@@ -77,6 +81,27 @@ const silence = (_letter: QueuedMessage, signal: AbortSignal) =>
   new Promise<void>((_resolve, reject) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error)),
   )
+
+/** A store that can be away for those who use it here. */
+function fragile(store: Store) {
+  let isAway = false
+  const fragileStore: Store = {
+    ...store,
+    query: async (text, params) => {
+      if (isAway) throw new StoreUnavailableError('unreachable', { cause: undefined })
+      return store.query(text, params)
+    },
+  }
+  return {
+    store: fragileStore,
+    leave() {
+      isAway = true
+    },
+    comeBack() {
+      isAway = false
+    },
+  }
+}
 
 let applications = 0
 
@@ -388,6 +413,73 @@ describe('the outbox', () => {
     expect(accepted).toHaveLength(1)
     expect(await rows()).toMatchObject([{ state: 'sent', attempts: 1 }])
     await Promise.all([dead.outbox.close(), outbox.close()])
+  })
+
+  test('hands nothing over again that a carrier accepted while the store was away, and records it', async () => {
+    stopClock()
+    const { store: shaky, leave, comeBack } = fragile(store)
+    const { outbox, accepted } = outboxOver(shaky, async () => leave())
+    const { enqueue, rows } = fresh(store)
+    const messages = await enqueue(outbox)
+    expect(await outbox.dispatch(messages)).toEqual({ outcome: 'sent' })
+    expect(await rows()).toMatchObject([{ state: 'queued' }])
+    advance(15)
+    comeBack()
+    for (let poll = 0; poll < 5; poll++) {
+      await outbox.poll()
+      advance(15)
+    }
+    await eventually(async () =>
+      expect(await rows()).toMatchObject([{ state: 'sent', attempts: 1, carrier_id: 'accepted-1' }]),
+    )
+    expect(accepted).toHaveLength(1)
+    await outbox.close()
+  })
+
+  test('leaves others six seconds after the store was away, to record what they sent', async () => {
+    stopClock()
+    const dead = outboxOver(store)
+    const { store: shaky, leave, comeBack } = fragile(store)
+    const { outbox, accepted } = outboxOver(shaky)
+    await fresh(store).enqueue(dead.outbox)
+    leave()
+    advance(15)
+    await expect(outbox.poll()).rejects.toThrow('unreachable')
+    comeBack()
+    await outbox.poll()
+    advance(5.999)
+    await outbox.poll()
+    expect(accepted).toEqual([])
+    advance(0.001)
+    await outbox.poll()
+    expect(accepted).toHaveLength(1)
+    await Promise.all([dead.outbox.close(), outbox.close()])
+  })
+
+  test('hands nothing more over while as many messages as it may remember are not recorded', async () => {
+    stopClock()
+    const { store: shaky, leave, comeBack } = fragile(store)
+    const events: string[] = []
+    const { outbox, accepted } = outboxOver(shaky, undefined, {
+      maxInHand: 2,
+      log: ({ event }) => void events.push(event),
+    })
+    const { enqueue, rows } = fresh(store)
+    const messages = await enqueue(outbox, [mail('a'), mail('b'), mail('c')])
+    leave()
+    expect(await outbox.dispatch(messages)).toEqual({ outcome: 'queued' })
+    expect(accepted).toHaveLength(2)
+    expect(events.filter((event) => event === 'outbox.full')).toHaveLength(1)
+    comeBack()
+    await eventually(async () =>
+      expect((await rows()).filter(({ state }) => state === 'sent')).toHaveLength(2),
+    )
+    advance(15)
+    await outbox.poll()
+    advance(6)
+    await outbox.poll()
+    expect(accepted.map(({ to }) => to[0]).sort()).toEqual(['a', 'b', 'c'])
+    await outbox.close()
   })
 
   test('a process whose lease ran out cannot undo what its successor did', async () => {

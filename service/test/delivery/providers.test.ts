@@ -56,6 +56,13 @@ describe('the request to a provider', () => {
     })
   })
 
+  test('names the message to Vonage and MessageBird, the same for each attempt', async () => {
+    const vonage = await sent(PROVIDERS[2])
+    const messageBird = await sent(PROVIDERS[3])
+    expect(JSON.parse(vonage.body)['client-ref']).toBe(vonage.one.id)
+    expect(JSON.parse(messageBird.body).reference).toBe(messageBird.one.id)
+  })
+
   test('of Vonage and MessageBird ends with the life of the code', async () => {
     const vonage = JSON.parse((await sent(PROVIDERS[2])).body)
     expect(vonage).toMatchObject({ from: 'Vault', type: 'text' })

@@ -32,6 +32,8 @@ export interface Catalogue {
   readonly later: Phrase
   /** For the host's own pages; `{date}` is the day from which a second factor is required. */
   readonly grace: Phrase
+  /** On the factor page and for the host's own pages: the secret of an imported authenticator app is short. */
+  readonly weakApp: Phrase
   /** The page on which the user chooses a factor. */
   readonly choose: {
     readonly title: Phrase

@@ -7,6 +7,7 @@ export const en: Catalogue = {
   documentTitleError: 'Error: {page} – {app}',
   later: 'later',
   grace: 'Please set up two-step verification by {date}.',
+  weakApp: 'Your authenticator app uses a short key. Set it up again to protect your account better.',
   choose: {
     title: 'Confirm it’s you',
     lead: {
@@ -398,6 +399,11 @@ export const en: Catalogue = {
       title: 'You can’t set this up here',
       advice:
         'This sign-in did not confirm that it’s you, so you can’t add your first sign-in option. Sign out, and sign in to {app} in another way, or contact {app} for help.',
+    },
+    acting: {
+      title: 'You are acting for someone else',
+      advice:
+        'The sign-in options of this account can’t be used or changed here. Go back to your own account first.',
     },
     session_ended: {
       title: 'Your session has ended',

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { PATIENCE_MS } from '../../kit/patience.js'
 
 const SCREENS = new URL('../../../test-output/screens/', import.meta.url)
 
@@ -17,7 +18,7 @@ export async function newUser(
   look: Parameters<Browser['newContext']>[0] = LOOKS['phone-light'],
 ): Promise<{ page: Page; context: BrowserContext }> {
   const context = await browser.newContext({ locale: 'en-GB', ...look })
-  context.setDefaultTimeout(25_000)
+  context.setDefaultTimeout(PATIENCE_MS)
   return { page: await context.newPage(), context }
 }
 

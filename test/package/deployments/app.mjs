@@ -22,7 +22,13 @@ const mfa = createMfa({
     if (login.via === 'sso') return 'skip'
     return factors.length > 0 ? 'require' : { graceUntil: new Date('2099-01-01') }
   },
-  login: { passkeySignIn: ({ login }) => (login.via === 'own passkey' ? 'hwk' : undefined) },
+  login: {
+    evidence: ({ login }) =>
+      login.via === 'own passkey'
+        ? { issuer: 'self', amr: ['hwk', 'user'], authTime: Date.now() / 1000 }
+        : undefined,
+    issuers: { self: { amr: { hwk: 'phishing-resistant' } } },
+  },
   keys: true,
   urls: { publicUrl: 'https://app.example' },
   limits: { store: stores.store },

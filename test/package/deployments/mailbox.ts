@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { vi } from 'vitest'
 import { listenOnLoopback } from '../../kit/loopback.js'
+import { PATIENCE_MS } from '../../kit/patience.js'
 
 /** A message of the service, or a notice of the app. */
 export interface Mail {
@@ -50,7 +51,7 @@ export async function openMailboxes(): Promise<Mailboxes> {
         if (!found) throw new Error(`No ${what} came; there is ${JSON.stringify(mails.slice(-5))}`)
         return found
       },
-      { timeout: 20_000, interval: 10 },
+      { timeout: PATIENCE_MS, interval: 10 },
     )
   return {
     url: `http://127.0.0.1:${port}`,

@@ -1,4 +1,4 @@
-import { html } from '../../http/html-page.js'
+import { html } from '../../html.js'
 import type { KeySummary } from '../../operator/api-keys.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { attempt, onceField, wasPosted, withMessage } from '../form.js'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html-page.js'
+import { type Html, html } from '../../html.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import { type ApplicationSummary, parseSettings } from '../../operator/list-applications.js'
 import { isAtLeast } from '../../operator/rights.js'

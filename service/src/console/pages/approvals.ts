@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html-page.js'
+import { type Html, html } from '../../html.js'
 import type { ApprovalReference } from '../../operator/approval-request.js'
 import type { Approval, NewApproval } from '../../operator/approvals.js'
 import { CONSOLE_APPLICATION } from '../../operator/operator-account.js'

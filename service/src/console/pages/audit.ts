@@ -1,4 +1,4 @@
-import { html } from '../../http/html-page.js'
+import { html } from '../../html.js'
 import type { AuditEntry, AuditFilter } from '../../operator/audit-log.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import type { PageRequest, PageRoute, Reply } from '../page.js'

@@ -1,4 +1,4 @@
-import { html } from '../../http/html-page.js'
+import { html } from '../../html.js'
 import { isAtLeast } from '../../operator/rights.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
 import { table } from '../parts.js'

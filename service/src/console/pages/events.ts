@@ -1,5 +1,5 @@
 import { webhooks } from 'countersign/protocol'
-import { type Html, html } from '../../http/html-page.js'
+import { type Html, html } from '../../html.js'
 import type { EventDelivery } from '../../operator/event-deliveries.js'
 import type { EndpointReference, EventEndpoint } from '../../operator/event-endpoints.js'
 import { isAtLeast, type Role } from '../../operator/rights.js'

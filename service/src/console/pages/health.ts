@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html-page.js'
+import { type Html, html } from '../../html.js'
 import { diagnoseStore } from '../../operator/diagnose-store.js'
 import { isProduction } from '../../production.js'
 import { CHART_SCRIPTS, type Page, type PageRequest, type PageRoute } from '../page.js'

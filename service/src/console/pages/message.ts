@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html-page.js'
+import { type Html, html } from '../../html.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import type { DeliverySummary } from '../../operator/deliveries.js'
 import type { MessageReference } from '../../operator/messages.js'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html-page.js'
+import { type Html, html } from '../../html.js'
 import {
   ACTIVITY_PERIODS,
   type ActivityCounts,

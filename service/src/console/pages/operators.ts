@@ -1,6 +1,6 @@
-import { type Html, html } from '../../http/html-page.js'
+import { type Html, html } from '../../html.js'
+import type { AskedOperatorApproval } from '../../operator/approvals.js'
 import type { OperatorSummary } from '../../operator/operator-account.js'
-import type { AskedOperatorApproval } from '../../operator/operator-approvals.js'
 import type { Invitation } from '../../operator/operator-invitations.js'
 import { ROLES, type Role } from '../../operator/rights.js'
 import { attempt, withMessage } from '../form.js'

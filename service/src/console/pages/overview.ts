@@ -1,4 +1,4 @@
-import { html } from '../../http/html-page.js'
+import { html } from '../../html.js'
 import type { PageRoute } from '../page.js'
 
 const ROLE_TEXTS = {

@@ -1,5 +1,5 @@
 import { SETTING_GROUPS as GROUPS, type SettingDescription, wholeHint } from '../../applications/settings.js'
-import { type Html, html } from '../../http/html-page.js'
+import { type Html, html } from '../../html.js'
 import type { Setting } from '../../operator/applications.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import { parseSettings } from '../../operator/list-applications.js'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html-page.js'
+import { type Html, html } from '../../html.js'
 import { SUPPORTED_LANGUAGES, textsIn } from '../../message-texts/catalogue.js'
 import type { TextPreview } from '../../operator/preview-texts.js'
 import { ConsoleError } from '../form.js'

@@ -1,4 +1,4 @@
-import { html } from '../../http/html-page.js'
+import { html } from '../../html.js'
 import type { PhoneTrafficSummary } from '../../operator/phone-traffic.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { attempt, withMessage } from '../form.js'

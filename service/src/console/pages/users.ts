@@ -1,5 +1,5 @@
 import { KEY_METHODS, type Key } from 'countersign/protocol'
-import { type Html, html } from '../../http/html-page.js'
+import { type Html, html } from '../../html.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import { isAtLeast } from '../../operator/rights.js'
 import type { UserReference, UserState } from '../../operator/users.js'

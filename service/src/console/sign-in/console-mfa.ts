@@ -1,25 +1,22 @@
-import { createMfa, type FactorInput, type Mfa, type MfaEvent, type MfaService } from 'countersign'
+import { createMfa, type Mfa, type MfaEvent, type MfaService } from 'countersign'
 import type { Request } from 'express'
 import passport from 'passport'
 import { Strategy as LocalStrategy } from 'passport-local'
 import { clientNetwork } from '../../contacts/client-network.js'
-import { CONSOLE_NAME, consoleCounters } from '../../operator/console-counters.js'
+import { CONSOLE_NAME, consoleLimits } from '../../operator/console-counters.js'
 import { CONSOLE_APPLICATION, findOperator, type OperatorAccount } from '../../operator/operator-account.js'
 import { checkSignIn } from '../../operator/sign-ins.js'
 import type { ConsoleParts } from '../parts.js'
 
 /** The second factor of operators, which every sign-in requires: our own plugin on our own service, in this process. */
 export function consoleMfa(parts: ConsoleParts): Mfa<OperatorAccount> {
-  const { mfa, store, operator, log } = parts
+  const { mfa, store, log } = parts
   return createMfa<OperatorAccount>({
-    service: withoutKnownKeys(mfa),
+    service: withRecordedFactors(mfa, store),
     userId: ({ email }) => email,
-    factors: factorsOf,
-    keys: true,
+    factors: () => [],
     policy: () => 'require',
     appContact: ({ email }) => email,
-    onAppEnrolled: ({ email }) => operator(email).recordOwnFactor({ method: 'app', change: 'added' }),
-    onAppRemoved: ({ email }) => operator(email).recordOwnFactor({ method: 'app', change: 'removed' }),
     onEvent(event) {
       log({ level: 'info', event: `console.${event.type}`, application: CONSOLE_APPLICATION })
       return record(parts, event)
@@ -31,30 +28,30 @@ export function consoleMfa(parts: ConsoleParts): Mfa<OperatorAccount> {
     appName: CONSOLE_NAME,
     urls: { path: '/console/mfa' },
     login: { signInPath: '/console/sign-in', signOutPath: '/console/sign-out', homePath: '/console' },
-    limits: { store: consoleCounters(store) },
+    limits: { store: consoleLimits(store) },
     languages: { locale: () => 'en' },
   })
 }
 
-function factorsOf({ email, hasApp, keys }: OperatorAccount): FactorInput[] {
-  return [
-    ...keys.map((method) => ({ method, user: email })),
-    ...(hasApp ? [{ method: 'app', user: email } as const] : []),
-  ]
-}
-
 /**
- * The service without the keys of an account: the operator's row lists them with every request, and the service may still keep keys
- * that a new invitation has ended.
+ * The service with the factors in the operator's row: it may still keep some that a new invitation has ended. One that only the row
+ * names cannot be used, and still counts.
  */
-function withoutKnownKeys(mfa: MfaService): MfaService {
+function withRecordedFactors(mfa: MfaService, store: ConsoleParts['store']): MfaService {
   const { factorsOf: known } = mfa
   return {
     ...mfa,
     ...(known && {
       async factorsOf(request) {
-        const factors = await known(request)
-        return { ...factors, existing: factors.existing.filter(({ method }) => method === 'app') }
+        const [factors, operator] = await Promise.all([
+          known(request),
+          findOperator(store, request.account ?? ''),
+        ])
+        const recorded = [...(operator?.keys ?? []), ...(operator?.hasApp ? (['app'] as const) : [])]
+        const existing = recorded.map(
+          (method) => factors.existing.find((one) => one.method === method) ?? { method, usable: false },
+        )
+        return { ...factors, existing }
       },
     }),
   }
@@ -65,10 +62,13 @@ async function record({ operator }: ConsoleParts, event: MfaEvent): Promise<void
   if (event.type === 'verified' && event.purpose === 'sign-in') {
     return operator(event.userId).recordSignIn()
   }
+  if (event.type === 'app_enrolled') {
+    return operator(event.userId).recordOwnFactor({ method: 'app', change: 'added' })
+  }
   if (event.type === 'key_added') {
     return operator(event.userId).recordOwnFactor({ method: event.method, change: 'added' })
   }
-  if (event.type === 'factor_removed' && (event.method === 'security-key' || event.method === 'passkey')) {
+  if (event.type === 'factor_removed' && event.method !== 'backup') {
     return operator(event.userId).recordOwnFactor({ method: event.method, change: 'removed' })
   }
 }

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { html } from '../../http/html-page.js'
+import { html } from '../../html.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import { findInvited } from '../../operator/operator-account.js'
 import { PASSWORD_LENGTH } from '../../operator/operator-invitations.js'

@@ -1,7 +1,10 @@
-import { jobWire, transcriptionWire, wire } from 'countersign/protocol'
-import { createDocument, type oas31 } from 'zod-openapi'
-import { HEADERS } from './headers.js'
-import { OPERATIONS } from './operations.js'
+import { jobWire, KEY_VERBS, transcriptionWire, VERBS, wire } from 'countersign/protocol'
+import { createDocument, type oas31, type ZodOpenApiPathsObject } from 'zod-openapi'
+import { accountExport } from '../../accounts/export-schema.js'
+import { accountBody } from '../../requests/inputs.js'
+import { get, operationsOf, post, problemResponses } from './operation.js'
+import { eraseAnswer, HEADERS, header, inboxAnswer, readiness, usersAnswer } from './schemas.js'
+import { SPEECH_OPERATIONS } from './speech-operations.js'
 
 export type ApiDocument = oas31.OpenAPIObject
 
@@ -124,4 +127,211 @@ export function exampleOf(schema: unknown): string {
 
 function isNode(part: unknown): part is Node {
   return typeof part === 'object' && part !== null && !Array.isArray(part)
+}
+
+/** The operations on the data of users, by path. */
+const USER_OPERATIONS: ZodOpenApiPathsObject = {
+  '/v1/users': get({
+    id: 'listUsers',
+    summary: 'List accounts',
+    tag: 'Personal data',
+    key: true,
+    parameters: [
+      {
+        name: 'limit',
+        in: 'query',
+        description: 'The maximum number of accounts on the page.',
+        schema: { type: 'integer', minimum: 1, maximum: 1_000, default: 100 },
+      },
+      {
+        name: 'after',
+        in: 'query',
+        description: '`next` of the page before. Without it, the first page is returned.',
+        schema: { type: 'string', maxLength: 1_024 },
+      },
+    ],
+    responses: {
+      200: {
+        description: 'A page of the accounts of your application, with masked contacts.',
+        headers: { 'X-Request-Id': header('RequestId') },
+        content: { 'application/json': { schema: usersAnswer } },
+      },
+    },
+    problems: ['invalid_request'],
+  }),
+  '/v1/users/export': post({
+    id: 'exportUser',
+    summary: 'Export an account',
+    description:
+      'Returns everything that is stored about an account, without secrets and codes. The export is recorded in the audit log.',
+    tag: 'Personal data',
+    body: accountBody,
+    answer: accountExport,
+    problems: ['not_found'],
+  }),
+  '/v1/users/erase': post({
+    id: 'eraseUser',
+    summary: 'Erase an account',
+    description:
+      'Deletes everything that is stored about an account in one transaction: authenticator app, backup codes, contacts, challenges, messages, counters, and also its lock and failures. The audit log keeps a keyed hash. It can be repeated. A later request with the same `Account` or `User` begins a new account.',
+    tag: 'Personal data',
+    body: accountBody,
+    answer: eraseAnswer,
+    problems: [],
+  }),
+}
+
+const html = { 'text/html': { schema: { type: 'string' as const } } }
+const anyJson = { 'application/json': { schema: { type: 'object' as const } } }
+
+const { deliveryOf, ...others } = VERBS
+
+/** All operations of the service, by path. */
+const OPERATIONS: ZodOpenApiPathsObject = {
+  ...operationsOf(others),
+  ...operationsOf(KEY_VERBS),
+  ...operationsOf({ deliveryOf }),
+  '/v1/reports/{provider}': {
+    post: {
+      operationId: 'receiveReports',
+      summary: 'Receive delivery reports',
+      description:
+        'Status callbacks of Twilio, notifications of Amazon SES through Amazon SNS, and events of SendGrid, in the format of the provider and with its signature. Your application does not call it.',
+      tags: ['Operation'],
+      security: [],
+      parameters: [
+        {
+          name: 'provider',
+          in: 'path',
+          required: true,
+          schema: { type: 'string', enum: ['twilio', 'ses', 'sendgrid'] },
+          example: 'twilio',
+        },
+      ],
+      requestBody: { required: true, content: anyJson },
+      responses: {
+        204: { description: 'Success. Reports that are repeated or outdated change nothing.' },
+        ...problemResponses([
+          'invalid_request',
+          'invalid_signature',
+          'not_found',
+          'body_too_large',
+          'unavailable',
+        ]),
+      },
+    },
+  },
+  [wire.SERVICE_IDENTITY]: get({
+    id: 'identify',
+    summary: 'Identify the service',
+    tag: 'Second factor',
+    responses: {
+      200: {
+        description:
+          'This is the Countersign service, so a client can use its additions. Every response also has the header `Countersign-API`.',
+        content: { 'application/json': { schema: wire.serviceIdentity } },
+      },
+    },
+  }),
+  ...USER_OPERATIONS,
+  ...SPEECH_OPERATIONS,
+  '/v1/test/inbox': get({
+    id: 'readInbox',
+    summary: 'Read simulated messages',
+    tag: 'Test',
+    key: true,
+    parameters: [
+      {
+        name: 'to',
+        in: 'query',
+        description: 'Lists only the messages to this contact.',
+        schema: { type: 'string', maxLength: 320 },
+        example: 'ann@example.com',
+      },
+    ],
+    responses: {
+      200: {
+        description:
+          'The latest messages of the test key, or of the development inbox outside production, newest first.',
+        headers: { 'X-Request-Id': header('RequestId') },
+        content: { 'application/json': { schema: inboxAnswer } },
+      },
+    },
+    problems: ['invalid_request', 'not_found'],
+  }),
+  '/healthz': get({
+    id: 'health',
+    summary: 'Check whether the process is alive',
+    tag: 'Operation',
+    responses: { 200: { description: 'It is alive.', content: anyJson } },
+  }),
+  '/readyz': get({
+    id: 'readiness',
+    summary: 'Check whether the service can accept requests',
+    tag: 'Operation',
+    responses: {
+      200: { description: 'It can.', content: { 'application/json': { schema: readiness } } },
+      503: {
+        description: 'It cannot; `checks` shows why.',
+        content: { 'application/json': { schema: readiness } },
+      },
+    },
+  }),
+  '/metrics': get({
+    id: 'metrics',
+    summary: 'Read metrics for Prometheus',
+    tag: 'Operation',
+    responses: {
+      200: {
+        description:
+          'Requires the metrics key as a bearer token; if none is configured, only requests from the same machine are answered.',
+        content: { 'text/plain': { schema: { type: 'string' } } },
+      },
+    },
+    problems: ['invalid_api_key', 'not_found'],
+  }),
+  '/problems': get({
+    id: 'listProblems',
+    summary: 'List all problems',
+    tag: 'Documents',
+    responses: { 200: { description: 'A page, or JSON.', content: { ...anyJson, ...html } } },
+  }),
+  '/problems/{code}': get({
+    id: 'showProblem',
+    summary: 'Explain a problem',
+    tag: 'Documents',
+    parameters: [
+      { name: 'code', in: 'path', required: true, schema: { type: 'string' }, example: 'invalid_code' },
+    ],
+    responses: { 200: { description: 'A page, or JSON.', content: { ...anyJson, ...html } } },
+    problems: ['not_found'],
+  }),
+  '/openapi.json': get({
+    id: 'document',
+    summary: 'Get this document',
+    tag: 'Documents',
+    responses: {
+      200: {
+        description: 'OpenAPI 3.1.',
+        content: { 'application/vnd.oai.openapi+json;version=3.1': { schema: { type: 'object' } } },
+      },
+    },
+  }),
+  '/asyncapi.json': get({
+    id: 'streamDocument',
+    summary: 'Get the document of transcription streams',
+    tag: 'Documents',
+    responses: {
+      200: {
+        description: 'AsyncAPI 3.0.',
+        content: { 'application/vnd.aai.asyncapi+json;version=3.0.0': { schema: { type: 'object' } } },
+      },
+    },
+  }),
+  '/docs': get({
+    id: 'docs',
+    summary: 'Read this document as a page',
+    tag: 'Documents',
+    responses: { 200: { description: 'A page.', content: html } },
+  }),
 }

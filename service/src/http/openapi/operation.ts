@@ -8,7 +8,7 @@ import type {
 } from 'zod-openapi'
 import { problemBody } from '../problem.js'
 import { PROBLEMS } from '../problem-catalogue.js'
-import { header } from './headers.js'
+import { header } from './schemas.js'
 
 /** The header with which a caller names its request. */
 export const REQUEST_ID = { $ref: '#/components/parameters/RequestId' } as const
@@ -145,7 +145,7 @@ export function get(about: {
       tags: [tag],
       security: key ? [{ apiKey: [] }] : [],
       parameters: [REQUEST_ID, ...parameters],
-      responses: { ...responses, ...problemResponses(key ? ['invalid_api_key', ...problems] : problems) },
+      responses: { ...problemResponses(key ? ['invalid_api_key', ...problems] : problems), ...responses },
     },
   }
 }
@@ -156,6 +156,7 @@ const OF_EVERY_ROUTE: readonly ServiceProblemCode[] = [
   'request_timeout',
   'head_too_large',
   'internal_error',
+  'unavailable',
 ]
 
 /** The additional problems of routes with a body and an API key. */
@@ -164,7 +165,6 @@ const WITH_BODY: readonly ServiceProblemCode[] = [
   'invalid_api_key',
   'body_too_large',
   'unsupported_media_type',
-  'unavailable',
 ]
 
 /** The additional problems of routes about an account. */
@@ -174,7 +174,9 @@ const OF_ACCOUNTS: readonly ServiceProblemCode[] = ['account_busy']
 export function problemResponses(
   codes: readonly ServiceProblemCode[],
 ): Record<`${4 | 5}${string}`, ZodOpenApiResponseObject> {
-  const all = [...codes, ...OF_EVERY_ROUTE].sort((a, b) => PROBLEMS[a].status - PROBLEMS[b].status)
+  const all = [...new Set([...codes, ...OF_EVERY_ROUTE])].sort(
+    (a, b) => PROBLEMS[a].status - PROBLEMS[b].status,
+  )
   const statuses = [...new Set(all.map((code) => PROBLEMS[code].status))]
   const responses = statuses.map((status) => [
     status,

@@ -1,7 +1,7 @@
 import { jobWire, streamWire, transcriptionWire } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
-import { header } from './headers.js'
 import { get, post, problemResponses, REQUEST_ID } from './operation.js'
+import { header } from './schemas.js'
 
 const JOB_PARAMETER = {
   name: 'id',

@@ -17,9 +17,9 @@ import { textOf } from '../../transcription/recognized.js'
 import { InvalidSourceError, type RecordingSource } from '../../transcription/sources/recording-source.js'
 import { issueTicket } from '../../transcription/tickets.js'
 import type { Transcription } from '../../transcription/transcription.js'
-import { callerGoneSignal } from '../answer-within.js'
 import { callingApplication } from '../authenticate.js'
 import { bodyReader } from '../body.js'
+import { callerGoneSignal } from '../error-handler.js'
 import {
   eventStream,
   progressBody,

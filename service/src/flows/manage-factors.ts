@@ -1,0 +1,132 @@
+import type {
+  AccountFactors,
+  KEY_VERBS,
+  keyTypes,
+  Refused,
+  RemoveFactorAnswer,
+  VERBS,
+} from 'countersign/protocol'
+import { holdAccount, lockedForSeconds } from '../accounts/account.js'
+import { readAccountFactors } from '../accounts/account-factors.js'
+import {
+  deleteKey,
+  findUserHandle,
+  keyFactor,
+  keyFrom,
+  listKeys,
+  renameKey,
+} from '../accounts/account-key.js'
+import { removeAppSecret } from '../accounts/app-secret.js'
+import { removeBackupSet } from '../accounts/backup-set.js'
+import type { Application } from '../application.js'
+import { offeredKeyMethods, relyingPartyOrRefusal } from '../applications/offered-methods.js'
+import type { QueuedMessage } from '../delivery/message.js'
+import { writeEvent } from '../events/write-events.js'
+import { locked } from '../refusals.js'
+import type { RequestUser, VerbInput } from '../requests/inputs.js'
+import { accountReference } from '../secrets/keys.js'
+import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
+import { writeNotice } from './account-notice.js'
+import type { FlowContext } from './context.js'
+
+/** The keys of an account, also without a relying party, so that they can be removed. */
+export async function listAccountKeys(
+  { store }: FlowContext,
+  application: Application,
+  { account }: RequestUser,
+): Promise<keyTypes.KeyList> {
+  const rows = await listKeys(store, application, account)
+  const userHandle = await findUserHandle(store, application, account)
+  return {
+    keys: rows.map(keyFrom),
+    ...(application.relyingParty && { relyingPartyId: application.relyingParty.id }),
+    ...(userHandle !== undefined && { userHandle }),
+  }
+}
+
+/** Renames a key. */
+export async function renameAccountKey(
+  { store }: FlowContext,
+  application: Application,
+  { account, contact, key, name }: VerbInput<typeof KEY_VERBS.rename>,
+): Promise<{ readonly outcome: 'renamed' | 'none' } | Refused> {
+  const simulated = simulatedRefusal(application, contact)
+  if (simulated) return simulated
+  const relyingParty = relyingPartyOrRefusal(application)
+  if ('outcome' in relyingParty) return relyingParty
+  const isRenamed = await renameKey(store, application, account, { id: key, name })
+  return { outcome: isRenamed ? 'renamed' : 'none' }
+}
+
+/** Removes a key, also one that cannot be used now, and notifies every proven contact. */
+export async function removeAccountKey(
+  context: FlowContext,
+  application: Application,
+  { account: name, contact, key }: VerbInput<typeof KEY_VERBS.remove>,
+): Promise<{ readonly outcome: 'removed' | 'none' } | Refused> {
+  const simulated = simulatedRefusal(application, contact)
+  if (simulated) return simulated
+  const now = Date.now()
+  const removal = await context.store.transaction(async (tx): Promise<Removal | Refused> => {
+    const account = await holdAccount(tx, application, name)
+    const seconds = lockedForSeconds(account, now)
+    if (seconds > 0) return locked(seconds)
+    const removed = await deleteKey(tx, application, name, key)
+    if (!removed) return { outcome: 'none', notices: [] }
+    const data = { factor: keyFactor(removed.method), key, by: 'user' }
+    await writeEvent(tx, { application: application.id, account: name, type: 'factor.removed', data }, now)
+    const notice = { notice: 'key-removed', account: name, toAll: true } as const
+    const notices = await writeNotice(context, tx, application, account, notice, now)
+    return { outcome: 'removed', factor: keyFactor(removed.method), notices }
+  })
+  if (removal.outcome !== 'removed') return removal.outcome === 'refused' ? removal : { outcome: 'none' }
+  if (removal.notices.length > 0) void context.outbox.dispatch(removal.notices)
+  const account = accountReference(context.keys, application.id, name)
+  const { factor } = removal
+  context.log({ level: 'info', event: 'factor.removed', application: application.id, account, factor })
+  return { outcome: 'removed' }
+}
+
+type Removal =
+  | { readonly outcome: 'none'; readonly notices: readonly QueuedMessage[] }
+  | { readonly outcome: 'removed'; readonly factor: string; readonly notices: readonly QueuedMessage[] }
+
+/** Removes the authenticator app or all backup codes of an account, and notifies every proven contact. */
+export async function removeFactor(
+  context: FlowContext,
+  application: Application,
+  { account: name, contact, factor: removed }: VerbInput<typeof VERBS.removeFactor>,
+): Promise<RemoveFactorAnswer> {
+  const simulated = simulatedRefusal(application, contact)
+  if (simulated) return simulated
+  const factor = removed.toUpperCase()
+  const now = Date.now()
+  const notices: QueuedMessage[] = []
+  const answer = await context.store.transaction(async (tx): Promise<RemoveFactorAnswer> => {
+    const account = await holdAccount(tx, application, name)
+    const seconds = lockedForSeconds(account, now)
+    if (seconds > 0) return locked(seconds)
+    const remove = removed === 'app' ? removeAppSecret : removeBackupSet
+    if (!(await remove(tx, application, name))) return { outcome: 'none' }
+    const data = { factor, by: 'user' }
+    await writeEvent(tx, { application: application.id, account: name, type: 'factor.removed', data }, now)
+    const notice = { notice: 'factor-removed', account: name, toAll: true } as const
+    notices.push(...(await writeNotice(context, tx, application, account, notice, now)))
+    return { outcome: 'removed' }
+  })
+  if (notices.length > 0) void context.outbox.dispatch(notices)
+  if (answer.outcome === 'removed') {
+    const account = accountReference(context.keys, application.id, name)
+    context.log({ level: 'info', event: 'factor.removed', application: application.id, account, factor })
+  }
+  return answer
+}
+
+/** The factors that an account has: its authenticator app, its backup codes for the contact, and when they were last used. */
+export async function accountFactors(
+  { store }: Pick<FlowContext, 'store'>,
+  application: Application,
+  input: RequestUser,
+): Promise<AccountFactors> {
+  return readAccountFactors(store, application, input, offeredKeyMethods(application))
+}

@@ -1,0 +1,84 @@
+import type { Application } from '../application.js'
+import { type Channel, WORST_STATE_FIRST } from '../delivery/message.js'
+import { idsOfOperation } from '../delivery/outbox-table.js'
+import { sqlStateOf } from '../store/sql-state.js'
+import type { FlowContext } from './context.js'
+
+const UNIQUE_VIOLATION = '23505'
+
+/** What an earlier try of a request wrote to the outbox. Times in milliseconds since 1970. */
+export interface EarlierTry {
+  /** What became of its messages; the worse of the two of DUAL. */
+  readonly outcome: 'sent' | 'queued' | 'failed'
+  readonly messages: readonly { readonly channel: Channel }[]
+  readonly challenge: string | null
+  readonly expiresAt: number
+  /** When the code may be sent again; `null` when there is no challenge, or another one in its place. */
+  readonly resendAt: number | null
+}
+
+interface Row {
+  readonly state: string
+  readonly channel: Channel
+  readonly challenge: string | null
+  readonly expires_at: number
+  readonly resend_at: number | null
+}
+
+const OUTCOMES: Readonly<Record<string, EarlierTry['outcome']>> = {
+  queued: 'queued',
+  refused: 'failed',
+  expired: 'failed',
+}
+
+/**
+ * Runs a request that writes messages once, whatever happens to the processes that handle it: when it is taken over from a process that
+ * died after it wrote them, or that was only slow and wrote them meanwhile, `answer` makes the response of what was written.
+ */
+export async function onceForOperation<T>(
+  context: FlowContext,
+  application: Application,
+  account: string,
+  steps: { readonly run: () => Promise<T>; readonly answer: (earlier: EarlierTry) => T },
+): Promise<T> {
+  const { operation } = context
+  if (!operation) return steps.run()
+  const answerEarlier = async () => {
+    const earlier = await earlierTry(context, application, account, operation.id)
+    return earlier && { answer: steps.answer(earlier) }
+  }
+  const before = operation.isTakenOver ? await answerEarlier() : undefined
+  if (before) return before.answer
+  try {
+    return await steps.run()
+  } catch (error) {
+    const meanwhile = sqlStateOf(error) === UNIQUE_VIOLATION ? await answerEarlier() : undefined
+    if (meanwhile) return meanwhile.answer
+    throw error
+  }
+}
+
+async function earlierTry(
+  { store }: FlowContext,
+  application: Application,
+  account: string,
+  operation: string,
+): Promise<EarlierTry | undefined> {
+  const rows = await store.query<Row>(
+    `SELECT outbox.state, outbox.channel, outbox.challenge, outbox.expires_at, challenge.resend_at
+     FROM outbox LEFT JOIN challenge ON challenge.application = outbox.application
+       AND challenge.account = outbox.account AND challenge.id = outbox.challenge
+     WHERE outbox.application = $1 AND outbox.account = $2 AND outbox.id = ANY ($3)`,
+    [application.id, account, idsOfOperation(operation)],
+  )
+  const [worst] = rows.sort((a, b) => WORST_STATE_FIRST.indexOf(a.state) - WORST_STATE_FIRST.indexOf(b.state))
+  return (
+    worst && {
+      outcome: OUTCOMES[worst.state] ?? 'sent',
+      messages: rows,
+      challenge: worst.challenge,
+      expiresAt: worst.expires_at,
+      resendAt: worst.resend_at,
+    }
+  )
+}

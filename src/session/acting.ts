@@ -1,0 +1,101 @@
+import { HostError } from '../errors.js'
+import { newRecord, sessionStateOf } from './find-state.js'
+import { wrapLogIn } from './log-in.js'
+import { deserializeUser, logIn } from './passport-request.js'
+import { type MfaRecord, readRecord, type VerifiedRecord, writeRecord } from './record.js'
+import type { RenewalApprovals } from './renew.js'
+import type { ActiveState, SessionRequest } from './state.js'
+import { serializedUserOf, sessionEnded } from './store.js'
+import { userIdOf } from './user-factors.js'
+
+/*
+ * A member of staff acts for a user (RFC 8693, section 1.1): the session is that of the user, without a factor, and names both. It
+ * carries what the member of staff had proven, to give it back once.
+ */
+
+/** A session that acts for someone. */
+export type Acting = NonNullable<MfaRecord['acting']>
+
+/** Refuses what would be wrong while someone acts for a user, and what a correct host does not ask for. */
+export function actingError(message: string): HostError {
+  return new HostError('ERR_MFA_ACTING', message)
+}
+
+/**
+ * Continues the session of a member of staff under another id as a session of `customer`, whom they act for. What was proven in it
+ * is kept for the way back.
+ * @throws {HostError} when the way back would not be possible.
+ * @throws {SessionEndedError} when the session ended or changed in the meantime.
+ */
+export async function beginActing(
+  at: SessionRequest,
+  { userId: actor, record }: ActiveState & { readonly record: VerifiedRecord },
+  customer: Express.User,
+  reason: string,
+): Promise<void> {
+  const { req, deps, shared } = at
+  const userId = userIdOf(customer, deps.settings)
+  const serialized = serializedUserOf(req)
+  if (!(await deserializeUser(req, serialized))) {
+    throw actingError(
+      'account.actAs could not find the way back: Passport is not known to this request. Mount passport.initialize() before passport.session().',
+    )
+  }
+  const { transaction, startedAt, sessionId, verifiedAt, amr, shown, evidence } = record
+  const kept: VerifiedRecord = {
+    stage: 'verified',
+    userId: actor,
+    sessionId,
+    transaction,
+    startedAt,
+    verifiedAt,
+    amr,
+    shown,
+  }
+  const written = writeRecord(kept)
+  const acting: Acting = {
+    actor,
+    from: sessionId,
+    record: typeof written === 'string' ? written : written.record,
+    user: serialized,
+    reason,
+    ...(evidence && { evidence }),
+  }
+  shared.pendingRenewal = {
+    userId,
+    of: actor,
+    renewed: { ...newRecord('', userId), stage: 'exempt', exemption: 'policy', acting },
+    keepSessionInfo: false,
+    release: async () => {},
+  }
+  wrapLogIn(at)
+  await logIn(req, customer)
+}
+
+/**
+ * Continues a session that acts for someone as that of the member of staff, with what was proven in it. Of several requests, one does.
+ * @throws {SessionEndedError} when it was ended already, or the host no longer finds the member of staff.
+ */
+export async function endActing(
+  at: SessionRequest,
+  { userId, record }: ActiveState & { readonly record: { readonly acting: Acting } },
+  { acquire, release }: RenewalApprovals,
+): Promise<void> {
+  const { req, shared } = at
+  const { actor, from, user: serialized, evidence } = record.acting
+  const user = await deserializeUser(req, serialized)
+  const earlier = readRecord(record.acting.record, { userId: actor, sessionId: from })
+  if (!user || !earlier) throw sessionEnded()
+  if (!(await acquire(userId, record.transaction))) throw sessionEnded()
+  shared.pendingRenewal = {
+    userId: actor,
+    of: userId,
+    renewed: { ...earlier, ...(evidence && { evidence }) },
+    keepSessionInfo: false,
+    release: () => release(userId, record.transaction),
+  }
+  wrapLogIn(at)
+  await logIn(req, user)
+  // The sessions of the member of staff may have been ended in the meantime.
+  if ((await sessionStateOf(at)).stage === 'none') throw sessionEnded()
+}

@@ -1,0 +1,245 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { everyCase } from '../kit/every-case.js'
+import { browserAgent, jsonAgent } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
+import { recoveringHost } from '../recovery/kit.js'
+import { COUNTED, claims, evidencedHost, ISSUER, nowSeconds } from './kit.js'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe('evidence of an identity provider (R109)', () => {
+  it('signs the user in without another factor, and shows what was proven', async () => {
+    stopClock()
+    const made = evidencedHost()
+    const { agent, mfa } = await made.signIn('bob', claims({ amr: ['pwd', 'face', 'mfa'], acr: 'gold' }))
+    expect(mfa).toMatchObject({
+      status: 'verified',
+      amr: ['pwd', 'mfa', 'face'],
+      acr: 'gold',
+      authTime: nowSeconds(),
+      issuer: ISSUER,
+    })
+    expect((await agent.get('/secret').expect(200)).body.mfa).toEqual(mfa)
+    expect(made.events).toMatchObject([{ type: 'evidence_accepted', issuer: ISSUER, strength: 'strong' }])
+  })
+
+  it('does not count by default, nor a value or an issuer that the host does not list', () =>
+    everyCase(
+      [
+        [{}, claims(), 'unknown_issuer'],
+        [{ [ISSUER]: {} }, claims(), 'not_accepted'],
+        [{ [ISSUER]: COUNTED }, claims({ amr: ['MFA', 'mfa '] }), 'not_accepted'],
+        [{ [ISSUER]: COUNTED }, claims({ amr: [], acr: 'mfa' }), 'not_accepted'],
+        [{ [ISSUER]: COUNTED }, claims({ issuer: `${ISSUER}/` }), 'unknown_issuer'],
+        [{ [ISSUER]: COUNTED }, claims({ issuer: 'toString' }), 'unknown_issuer'],
+        [{ [ISSUER]: COUNTED }, claims({ amr: ['constructor'], acr: '__proto__' }), 'not_accepted'],
+      ],
+      async ([issuers, evidence, reason]) => {
+        const made = evidencedHost({ issuers })
+        const { mfa, agent } = await made.signIn('bob', evidence)
+        expect(mfa).toMatchObject({ status: 'pending', acr: null, authTime: null, issuer: null, amr: [] })
+        await agent.get('/secret').expect(401)
+        expect(made.events).toContainEqual(expect.objectContaining({ type: 'evidence_refused', reason }))
+      },
+    ))
+
+  it('counts only with the right types, and as values of its own (R111)', () =>
+    everyCase(
+      [
+        [{ ...claims(), amr: 'mfa' }],
+        [{ ...claims(), amr: [['mfa']] }],
+        [{ ...claims(), amr: { 0: 'mfa', length: 1 } }],
+        [{ ...claims(), acr: ['gold'] }],
+        [{ ...claims(), authTime: String(nowSeconds()) }],
+        [{ ...claims(), authTime: Number.NaN }],
+        [{ ...claims(), authTime: -1 }],
+        [{ ...claims(), issuer: [ISSUER] }],
+        [Object.create(claims())],
+        [Object.assign(Object.create({ issuer: ISSUER }), { amr: ['mfa'], authTime: nowSeconds() })],
+        ['mfa'],
+        [true],
+      ],
+      async ([evidence]) => {
+        const made = evidencedHost()
+        expect((await made.signIn('bob', evidence)).mfa.status).toBe('pending')
+        expect(made.events[0]).toMatchObject({ type: 'evidence_refused', reason: 'malformed' })
+        expect(made.warnings.join()).toContain('MFA_WARN_EVIDENCE')
+      },
+    ))
+
+  it('does not count if values were put on the prototype of all objects (R111)', async () => {
+    const made = evidencedHost()
+    Reflect.defineProperty(Object.prototype, 'amr', { value: ['mfa'], configurable: true })
+    try {
+      const { mfa } = await made.signIn('bob', { issuer: ISSUER, authTime: nowSeconds() })
+      expect(mfa.status).toBe('pending')
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'amr')
+    }
+  })
+
+  it('does not count if it came with the request (R111)', () =>
+    everyCase(
+      [
+        [(body: { claims: object }) => body.claims],
+        [(body: { claims: { amr: unknown } }) => claims({ amr: body.claims.amr })],
+      ],
+      async ([take]) => {
+        const made = evidencedHost({
+          options: { login: { evidence: ({ req }) => take(req.body) as ReturnType<typeof claims> } },
+        })
+        const agent = jsonAgent(made.app)
+        const { body } = await login(agent, 'bob').send({ claims: claims() }).expect(200)
+        expect(body.mfa.status).toBe('pending')
+        expect(made.events[0]).toMatchObject({ reason: 'from_request' })
+      },
+    ))
+
+  it('says when the user showed the factors, and counts no longer than the host allows (R110)', () =>
+    everyCase(
+      [
+        [{ authTime: undefined }, 'auth_time_missing'],
+        [{ authTime: nowSeconds() + 62 }, 'auth_time_in_future'],
+        [{ authTime: nowSeconds() - 10 * 60 }, 'too_old'],
+        [{ authTime: nowSeconds() + 50 }, undefined],
+        [{ authTime: nowSeconds() - 9 * 60 }, undefined],
+      ],
+      async ([more, reason]) => {
+        const made = evidencedHost({ issuers: { [ISSUER]: { ...COUNTED, maxAge: '10m' } } })
+        const { mfa } = await made.signIn('bob', claims(more))
+        expect(mfa.status).toBe(reason ? 'pending' : 'verified')
+        if (reason) expect(made.events[0]).toMatchObject({ type: 'evidence_refused', reason })
+        else expect(mfa.authTime).toBeLessThanOrEqual(nowSeconds())
+      },
+    ))
+
+  it('is as old for a guard as the provider says', async () => {
+    const clock = stopClock()
+    const made = evidencedHost()
+    const { agent } = await made.signIn('bob', claims({ authTime: nowSeconds() - 4 * 60 }))
+    await agent.post('/transfer').expect(200)
+    clock.move(MINUTE + SECOND)
+    await agent.post('/transfer').expect(401)
+  })
+
+  it('is as strong for a guard as the host says, and no method of the account', async () => {
+    const made = evidencedHost()
+    const { agent } = await made.signIn('bob', claims())
+    await agent.post('/wire').expect(401)
+    await agent.post('/app-only').expect(403)
+    const { agent: stronger } = await made.signIn('bob', claims({ amr: ['hwk'] }))
+    await stronger.post('/wire').expect(200)
+  })
+
+  it('is what the first factor was, if it does not count', async () => {
+    const made = evidencedHost()
+    const { agent } = await made.signIn('bob', claims({ amr: ['face'] }))
+    await challenge(agent, 'sms').expect(200)
+    await verify(agent, made.standIn.newestCode()).expect(200)
+    const { body } = await agent.get('/secret').expect(200)
+    expect(body.mfa).toMatchObject({
+      amr: ['sms', 'mfa', 'face'],
+      acr: 'urn:countersign:acr:medium',
+      issuer: null,
+    })
+  })
+})
+
+describe('a session that evidence verified (R112)', () => {
+  it('changes no factor and requests no backup codes without a factor of the account', async () => {
+    const made = evidencedHost()
+    const { agent } = await made.signIn('alice', claims({ amr: ['hwk'] }))
+    for (const path of ['/mfa/enroll-app', '/mfa/backup']) {
+      const { body, status } = await agent.post(path).send({})
+      expect([path, status, body.code]).toEqual([path, 401, 'step_up_required'])
+    }
+  })
+
+  it('requests no recovery without a factor of the account', async () => {
+    const made = recoveringHost({
+      options: { login: { evidence: () => claims({ amr: ['hwk'] }), issuers: { [ISSUER]: COUNTED } } },
+    })
+    const agent = jsonAgent(made.app)
+    const { body } = await login(agent, 'alice').expect(200)
+    expect(body.mfa.status).toBe('verified')
+    await agent.post('/mfa/recover').expect(401)
+    expect(made.told('recovery_requested')).toEqual([])
+  })
+
+  it('sets up a first factor only if the host names its strength for that', () =>
+    everyCase(
+      [
+        [undefined, 403],
+        ['phishing-resistant', 403],
+        ['strong', 200],
+        ['medium', 200],
+      ] as const,
+      async ([mayEnroll, status]) => {
+        const made = evidencedHost({ issuers: { [ISSUER]: { ...COUNTED, ...(mayEnroll && { mayEnroll }) } } })
+        const { agent } = await made.signIn('nina', claims())
+        await agent.post('/mfa/enroll-app').expect(status)
+      },
+    ))
+})
+
+describe('a step-up at the issuer (R113, R114)', () => {
+  it('sends the browser to the route of the host with what the rule requires, and back', async () => {
+    const clock = stopClock()
+    const made = evidencedHost()
+    const agent = browserAgent(made.app)
+    await made.signIn('bob', claims(), agent)
+    clock.move(6 * MINUTE)
+    const { headers } = await agent.get('/safe').expect(303)
+    expect(headers.location).toBe('/login/company?acr_values=phr+gold&max_age=300')
+    const { mfa } = await made.signIn('bob', claims(), agent)
+    expect(mfa.status).toBe('verified')
+    await agent.get('/safe').expect(200)
+  })
+
+  it('tells a program what to bring along, whatever the session rests on', async () => {
+    const clock = stopClock()
+    const made = evidencedHost()
+    const { agent } = await made.signIn('bob', claims())
+    const { agent: own } = await made.signIn('bob', undefined)
+    await challenge(own, 'sms').expect(200)
+    await verify(own, made.standIn.newestCode()).expect(200)
+    clock.move(6 * MINUTE)
+    const there = await agent.post('/wire').expect(401)
+    expect(there.headers['www-authenticate']).toBe(
+      'Bearer error="insufficient_user_authentication", acr_values="phr", max_age="300"',
+    )
+    const here = await own.post('/transfer').expect(401)
+    expect(here.headers['www-authenticate']).toContain('acr_values="urn:countersign:acr:weak ')
+    expect(here.headers['www-authenticate']).toContain(' phr phrh", max_age="300"')
+  })
+
+  it('must be newer than the request for it', async () => {
+    const clock = stopClock()
+    const made = evidencedHost()
+    const agent = browserAgent(made.app)
+    const first = claims()
+    await made.signIn('bob', first, agent)
+    clock.move(6 * MINUTE)
+    await agent.get('/safe').expect(303)
+    const { mfa } = await made.signIn('bob', first, agent)
+    expect(mfa.status).toBe('pending')
+    expect(made.events).toContainEqual(expect.objectContaining({ reason: 'before_step_up' }))
+  })
+
+  it('ends the session if another user comes back', async () => {
+    const clock = stopClock()
+    const made = evidencedHost()
+    const agent = browserAgent(made.app)
+    await made.signIn('bob', claims(), agent)
+    clock.move(6 * MINUTE)
+    await agent.get('/safe').expect(303)
+    made.bring(claims())
+    const { body } = await login(agent, 'alice')
+    expect(body).toEqual({ failed: 'ERR_MFA_SESSION_ENDED' })
+    await jsonAgent(made.app).get('/secret').expect(401)
+    await agent.get('/secret').expect(401)
+  })
+})

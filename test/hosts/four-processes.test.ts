@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
+import { sessionCookie } from '../kit/cookies.js'
+import { type RunningProcess, startProcess } from '../kit/process.js'
+import { redisMissing, startRedis } from '../kit/redis.js'
+import { begin, postJson } from '../kit/sockets.js'
+
+const folder = import.meta.dirname
+
+describe.skipIf(postgresMissing)('one app as four processes', () => {
+  let postgres: Awaited<ReturnType<typeof startPostgres>>
+  let redis: Awaited<ReturnType<typeof startRedis>> | undefined
+  const started: RunningProcess[] = []
+
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    redis = redisMissing ? undefined : await startRedis()
+  })
+  afterAll(async () => {
+    await Promise.all(started.map((one) => one.stop()))
+    await redis?.stop()
+    await postgres.stop()
+  })
+
+  async function fourPorts(name: 'postgres' | 'redis') {
+    const env = { DATABASE_URL: postgres.url, LIMITS: name, ...(redis && { REDIS_URL: redis.url }) }
+    const start = async () => {
+      const one = await startProcess(['counting-app.mjs'], { folder, env, listens: /Listens on (http:\S+)/ })
+      started.push(one)
+      return Number(new URL(one.url).port)
+    }
+    // The first one creates the tables.
+    return [await start(), ...(await Promise.all([start(), start(), start()]))]
+  }
+
+  it.each(['postgres', ...(redisMissing ? [] : ['redis' as const])] as const)(
+    'evaluates five of a hundred wrong codes that arrive at once, with the limits in %s (R22, R28)',
+    async (name) => {
+      const ports = await fourPorts(name)
+      const [first = 0] = ports
+      const login = await postJson(first, '/login', { name })
+      const cookie = sessionCookie(login)
+      expect((await postJson(first, '/mfa/challenge', { factor: 'sms' }, cookie)).status).toBe(200)
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, nth) =>
+          postJson(ports[nth % 4] ?? first, '/mfa/verify', { code: '000000' }, cookie),
+        ),
+      )
+      const codes = answers.map(({ body }) => body.code)
+      expect(codes.filter((code) => code === 'invalid_code')).toHaveLength(5)
+      expect(codes.filter((code) => code === 'challenge_exhausted')).toHaveLength(95)
+      const evaluated = await Promise.all(
+        ports.map(async (port) => {
+          const { answer, finish } = begin(port, { method: 'GET', path: '/evaluated' })
+          finish()
+          return Number((await answer).body.count)
+        }),
+      )
+      expect(evaluated.reduce((sum, count) => sum + count)).toBe(5)
+    },
+  )
+})
