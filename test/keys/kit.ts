@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest'
 import type { MfaEvent, MfaOptions, MfaService } from '../../src/index.js'
 import {
   mfaTestKit,
@@ -22,6 +23,7 @@ export function keyHost({
   readonly options?: Partial<MfaOptions<TestUser>>
 } = {}) {
   const kit = mfaTestKit({ relyingParty: { id: 'vault.example' } })
+  onTestFinished(() => kit.reset())
   const events: MfaEvent[] = []
   const notices: { readonly type: string; readonly text: string; readonly keyName?: string }[] = []
   const made = host({

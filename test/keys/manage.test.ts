@@ -232,7 +232,6 @@ describe('the offer of a passkey', () => {
     await browser.post('/logout').expect(200)
     made.kit.clock.advance('1m')
     expect((await signInWithCode(browser)).headers.location).toBe('/')
-    made.kit.reset()
   })
 })
 

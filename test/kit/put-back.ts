@@ -4,12 +4,19 @@ import { afterAll, expect, vi } from 'vitest'
 
 const listeners = () =>
   Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)]))
-const before = { env: { ...process.env }, listeners: listeners(), fetch: globalThis.fetch }
+const before = {
+  env: { ...process.env },
+  listeners: listeners(),
+  fetch: globalThis.fetch,
+  Date: globalThis.Date,
+}
 
 afterAll(() => {
   const isClockMoved = vi.isFakeTimers()
   vi.useRealTimers()
   expect(isClockMoved).toBe(false)
+  // That of `mfaTestKit` replaces the global one.
+  expect(globalThis.Date).toBe(before.Date)
   // Compares names only, so that no value of the environment is printed.
   const names = Object.keys({ ...before.env, ...process.env })
   expect(names.filter((name) => process.env[name] !== before.env[name])).toEqual([])
