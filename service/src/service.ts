@@ -152,6 +152,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     log,
     onUndelivered: (message, now) => endUndelivered(store, message, now),
   })
+  metrics.showUnrecorded(outbox.unrecorded)
   const events = eventSender({ store, keys, log })
   void carriers.check()
   const transcription = openTranscription(settings, log)

@@ -1,10 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { type CountersignService, createService, jsonLogger, type ServiceOptions } from '@countersign/service'
-import { parser } from '@prometheus-io/lezer-promql'
 import { wire } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { sourcesIn } from '../../test/layering/scan.js'
 import { postForm } from './api-kit.js'
 import { API_KEY, appCode, eventually, freshEmail, freshPhone, listen, SECRET, wrong } from './kit.js'
 
@@ -174,69 +170,17 @@ describe('the metrics', () => {
       /countersign_requests_total\{application="default",status="401"\} \d/,
       /countersign_build_info\{version="\d+\.\d+\.\d+",node="\d+\.\d+\.\d+",store="pglite"\} 1/,
       /countersign_queue_messages 0/,
+      /countersign_queue_webhook_events 0/,
+      /countersign_queue_transcription_jobs 0/,
+      /countersign_disabled_webhooks 0/,
+      /countersign_paused_destinations\{scope="prefix"\} 0/,
+      /countersign_unrecorded_messages 0/,
       /countersign_store_seconds_count\{operation="transaction"\} \d/,
       /process_resident_memory_bytes \d/,
     ]) {
       expect(text).toMatch(line)
     }
     for (const secret of [email, '7700900999', code, API_KEY]) expect(text).not.toContain(secret)
-  })
-
-  describe('the alert rules', () => {
-    const file = parse(readFileSync(new URL('../deploy/alerts.yml', import.meta.url), 'utf8'))
-    const rules: readonly Record<string, unknown>[] = file.groups.flatMap(
-      (group: { rules: unknown[] }) => group.rules,
-    )
-    const expressions = rules.map(({ expr }) => String(expr))
-    /** What the syntax tree of an expression has of one kind. */
-    const parts = (expression: string, kind: string) => {
-      const found: string[] = []
-      parser.parse(expression).iterate({
-        enter: ({ name, from, to }) => {
-          if (name === kind) found.push(expression.slice(from, to))
-        },
-      })
-      return found
-    }
-
-    test('have a name, a severity, a summary and a description, and are valid PromQL', () => {
-      expect(rules.length).toBeGreaterThan(10)
-      const names = rules.map(({ alert }) => alert)
-      expect(new Set(names).size).toBe(names.length)
-      for (const rule of rules) {
-        expect(rule).toMatchObject({
-          alert: expect.stringMatching(/^Countersign[A-Za-z]+$/),
-          labels: { severity: expect.stringMatching(/^(critical|warning)$/) },
-          annotations: { summary: expect.any(String), description: expect.any(String) },
-        })
-        expect(rule.for ?? '0m').toMatch(/^\d+[mh]$/)
-      }
-      for (const expression of expressions)
-        expect([expression, parts(expression, '⚠')]).toEqual([expression, []])
-      expect(parts('sum by (rate(x[5m])', '⚠')).not.toEqual([])
-    })
-
-    test('use only metrics and labels of the service, and events of its log', async () => {
-      const { text } = await read()
-      const onPostgres = ['countersign_database_waiting']
-      const known = [...text.matchAll(/^# TYPE (\S+) (\w+)/gm)].flatMap(([, name = '', type]) =>
-        type === 'histogram' ? [`${name}_bucket`, `${name}_count`] : [name],
-      )
-      for (const name of new Set(expressions.flatMap((one) => parts(one, 'Identifier')))) {
-        expect(['up', ...onPostgres, ...known]).toContain(name)
-      }
-      const labels = expressions.flatMap((one) => parts(one, 'LabelName'))
-      expect(labels.length).toBeGreaterThan(10)
-      for (const label of labels) {
-        // These two are added by Prometheus, and the third one only exists once a carrier was paused.
-        if (!['job', 'instance', 'carrier'].includes(label))
-          expect(text).toMatch(new RegExp(`[{,]${label}="`))
-      }
-      const sources = sourcesIn('service/src').map(({ code }) => code)
-      for (const [, event = ''] of expressions.join().matchAll(/event="([^"]+)"/g)) {
-        expect([event, sources.some((code) => code.includes(`'${event}'`))]).toEqual([event, true])
-      }
-    })
   })
 
   test('are only served to this machine without a metrics key', async () => {

@@ -22,11 +22,13 @@ export interface HandOvers {
   record(message: QueuedMessage, attempt: AttemptRecord, now: number): Promise<void>
   /** How many more messages may be taken in hand. */
   free(): number
+  /** How many messages carriers accepted that are not recorded yet. */
+  unrecorded(): number
   /** Waits at most so long until all is recorded, and returns the log fields of the messages of which it is not. */
   close(withinMs: number): Promise<readonly UnrecordedMessage[]>
 }
 
-type UnrecordedMessage = ReturnType<typeof unrecorded>
+type UnrecordedMessage = ReturnType<typeof logFields>
 
 /** Messages in hand, whose outcome `record` writes. */
 export function handOvers(record: RecordOutcome, maxInHand = MAX_IN_HAND): HandOvers {
@@ -60,7 +62,7 @@ export function handOvers(record: RecordOutcome, maxInHand = MAX_IN_HAND): HandO
       const key = keyOf(message)
       const { application, id, slot, leasedUntil } = message
       const write = () => record({ application, id, slot, leasedUntil }, 'sent', attempt, now)
-      unwritten.set(key, unrecorded(message, attempt))
+      unwritten.set(key, logFields(message, attempt))
       try {
         await write()
         unwritten.delete(key)
@@ -71,6 +73,7 @@ export function handOvers(record: RecordOutcome, maxInHand = MAX_IN_HAND): HandO
       }
     },
     free: () => maxInHand - inHand.size,
+    unrecorded: () => unwritten.size,
     async close(withinMs) {
       const giveUpAt = performance.now() + withinMs
       while (unwritten.size > 0 && performance.now() < giveUpAt) await wait(RETRY_MS / 5)
@@ -84,7 +87,7 @@ function keyOf({ application, id }: QueuedMessage): string {
   return `${application}/${id}`
 }
 
-function unrecorded(message: QueuedMessage, { carrier, carrierId }: AttemptRecord) {
+function logFields(message: QueuedMessage, { carrier, carrierId }: AttemptRecord) {
   return {
     ...messageLogFields(message),
     ...(carrier !== null && { carrier }),

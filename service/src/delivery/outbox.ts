@@ -64,6 +64,8 @@ export interface Outbox {
    * `sent` when all were handed over, and `failed` when one of them was refused for good.
    */
   dispatch(messages: readonly QueuedMessage[]): Promise<Outcome>
+  /** How many messages carriers accepted from this process that the store does not know as sent yet. */
+  unrecorded(): number
   /** Delivers all messages that are due, of any process, and schedules the next poll. */
   poll(): Promise<void>
   /**
@@ -272,6 +274,7 @@ export function storedOutbox(parts: {
         messages.map((message) => track(attemptDelivery(message).catch(logUnavailable))),
         answerWithinMs,
       ),
+    unrecorded: held.unrecorded,
     poll,
     async close() {
       closing = true

@@ -9,6 +9,22 @@ const VERDICTS: Readonly<Record<string, string>> = {
   'verify.refused': 'refused',
 }
 
+/** Rare events that alert rules look for. A counter that first appears with the value 1 has not increased for Prometheus. */
+const COUNTED_FROM_ZERO = [
+  'key.counter_went_back',
+  'outbox.full',
+  'replica.unavailable',
+  'report.complaint',
+  'report.rejected',
+  'store.maintenance_failed',
+  'store.unavailable',
+  'traffic.budget_used_up',
+  'traffic.paused',
+  'transcription.jobs_stalled',
+  'users.locked_out',
+  'webhook.not_written',
+]
+
 /** A logger that counts verifications, sends, deliveries and all other events, and follows the pauses of carriers. */
 export function eventCounter(registry: Registry): Logger {
   const verifications = new Counter({
@@ -53,6 +69,7 @@ export function eventCounter(registry: Registry): Logger {
     labelNames: ['event'],
     registers: [registry],
   })
+  for (const event of COUNTED_FROM_ZERO) events.inc({ event }, 0)
   const requests = new Counter({
     name: 'countersign_requests_total',
     help: 'Requests with a valid API key, by application and status',

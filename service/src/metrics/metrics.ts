@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Carrier } from '../delivery/carrier.js'
 import type { Channel } from '../delivery/message.js'
 import type { Logger } from '../log/logger.js'
-import { queryOne, type Store } from '../store/store.js'
+import type { Store } from '../store/store.js'
 import { eventCounter, type RequestObserver, requestTimes, timedCarriers } from './event-metrics.js'
 
 /**
@@ -12,8 +12,10 @@ export interface Metrics {
   readonly observeRequest: RequestObserver
   /** Counts the events of the log. */
   readonly countEvent: Logger
-  /** The same store, measured; its queued messages are counted when the metrics are read. */
+  /** The same store, measured; what waits in it is counted when the metrics are read. */
   timeStore(store: Store): Store
+  /** Shows how many messages a carrier accepted that the store does not know as sent yet. */
+  showUnrecorded(count: () => number): void
   /** The same carriers, measured. */
   timeCarriers(carriers: Carriers): Carriers
   /** All metrics in Prometheus' text format. */
@@ -31,11 +33,10 @@ export function serviceMetrics(version: string): Metrics {
     timeStore(store) {
       buildInfo(registry, version, store)
       poolUse(registry, store)
-      queueDepth(registry, store)
-      eventQueueDepth(registry, store)
-      pausedDestinations(registry, store)
+      countsInStore(registry, store)
       return timedStore(registry, store)
     },
+    showUnrecorded: (count) => unrecordedMessages(registry, count),
     timeCarriers: timedCarriers(registry),
     async read() {
       const texts = [await registry.metrics(), await processMetrics().metrics()]
@@ -89,39 +90,61 @@ function timedStore(registry: Registry, store: Store): Store {
   }
 }
 
-/** Counts the queued messages in the store whenever the metrics are read. */
-function queueDepth(registry: Registry, store: Store): void {
-  new Gauge({
-    name: 'countersign_queue_messages',
+/** What is counted in the store whenever the metrics are read; the rows are the labels and the number `n`. */
+const COUNTED_IN_STORE = {
+  countersign_queue_messages: {
     help: 'Messages that wait to be delivered',
-    registers: [registry],
-    async collect() {
-      // When the store fails, the other metrics must still be readable.
-      const row = await queryOne<{ waiting: number }>(
-        store,
-        "SELECT count(*)::bigint AS waiting FROM outbox WHERE state = 'queued'",
-        [],
-      ).catch(() => undefined)
-      this.set(row ? Number(row.waiting) : Number.NaN)
-    },
-  })
+    sql: "SELECT count(*)::integer AS n FROM outbox WHERE state = 'queued'",
+  },
+  countersign_queue_webhook_events: {
+    help: 'Events that wait to be posted to endpoints that are not paused or disabled',
+    sql: `SELECT count(*)::integer AS n FROM event_endpoint AS endpoint JOIN event_delivery
+       ON event_delivery.application = endpoint.application AND event_delivery.endpoint = endpoint.id
+     WHERE event_delivery.state = 'queued' AND endpoint.paused_at IS NULL AND endpoint.disabled_at IS NULL`,
+  },
+  countersign_queue_transcription_jobs: {
+    help: 'Recordings of jobs that wait to be transcribed',
+    sql: "SELECT count(*)::integer AS n FROM transcription_job WHERE state = 'queued'",
+  },
+  countersign_disabled_webhooks: {
+    help: 'Endpoints that get no more events because every attempt failed, until an operator resumes them',
+    sql: 'SELECT count(*)::integer AS n FROM event_endpoint WHERE disabled_at IS NOT NULL',
+  },
+  countersign_paused_destinations: {
+    help: 'Countries and prefixes to whose phones nothing is sent until an operator lifts the pause, by scope',
+    label: 'scope',
+    sql: `SELECT scope, (SELECT count(*)::integer FROM phone_traffic
+         WHERE phone_traffic.scope = known.scope AND paused_at IS NOT NULL) AS n
+       FROM unnest(ARRAY['country', 'prefix']) AS known (scope)`,
+  },
+} as const satisfies Record<string, { readonly help: string; readonly sql: string; readonly label?: string }>
+
+function countsInStore(registry: Registry, store: Store): void {
+  for (const [name, count] of Object.entries(COUNTED_IN_STORE)) {
+    const label = 'label' in count ? count.label : undefined
+    new Gauge({
+      name,
+      help: count.help,
+      labelNames: label ? [label] : [],
+      registers: [registry],
+      async collect() {
+        // When the store fails, the other metrics must still be readable.
+        const rows = await store.query<{ n: number; scope?: string }>(count.sql).catch(() => undefined)
+        if (label) this.reset()
+        else if (!rows) this.set(Number.NaN)
+        for (const { n, ...labels } of rows ?? []) this.set(labels, n)
+      },
+    })
+  }
 }
 
-/** Counts the events in the store that wait to be posted whenever the metrics are read. */
-function eventQueueDepth(registry: Registry, store: Store): void {
+function unrecordedMessages(registry: Registry, count: () => number): void {
   new Gauge({
-    name: 'countersign_queue_webhook_events',
-    help: 'Events that wait to be posted to endpoints that are not paused or disabled',
+    name: 'countersign_unrecorded_messages',
+    help: 'Messages that a carrier accepted from this process, and that the database does not know as sent yet',
     registers: [registry],
-    async collect() {
-      const row = await queryOne<{ waiting: number }>(
-        store,
-        `SELECT count(*)::bigint AS waiting FROM event_endpoint AS endpoint JOIN event_delivery
-           ON event_delivery.application = endpoint.application AND event_delivery.endpoint = endpoint.id
-         WHERE event_delivery.state = 'queued' AND endpoint.paused_at IS NULL AND endpoint.disabled_at IS NULL`,
-        [],
-      ).catch(() => undefined)
-      this.set(row ? Number(row.waiting) : Number.NaN)
+    collect() {
+      this.set(count())
     },
   })
 }
@@ -155,27 +178,6 @@ function poolUse(registry: Registry, store: Store): void {
     registers: [registry],
     collect() {
       this.set(counts().waiting)
-    },
-  })
-}
-
-/** Counts the paused countries and prefixes in the store whenever the metrics are read. */
-function pausedDestinations(registry: Registry, store: Store): void {
-  new Gauge({
-    name: 'countersign_paused_destinations',
-    help: 'Countries and prefixes to whose phones nothing is sent until an operator lifts the pause, by scope',
-    labelNames: ['scope'],
-    registers: [registry],
-    async collect() {
-      const rows = await store
-        .query<{ scope: string; paused: number }>(
-          `SELECT scope, (SELECT count(*)::integer FROM phone_traffic
-             WHERE phone_traffic.scope = known.scope AND paused_at IS NOT NULL) AS paused
-           FROM unnest(ARRAY['country', 'prefix']) AS known (scope)`,
-        )
-        .catch(() => undefined)
-      if (!rows) this.reset()
-      for (const { scope, paused } of rows ?? []) this.set({ scope }, paused)
     },
   })
 }

@@ -1,0 +1,362 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createService } from '@countersign/service'
+import { parser } from '@prometheus-io/lezer-promql'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { fileOf, missing } from '../../test/kit/debian-packages.js'
+import { temporaryFolder } from '../../test/kit/temporary-folder.js'
+import { sourcesIn } from '../../test/layering/scan.js'
+import { listen, SECRET } from './kit.js'
+
+const folder = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
+const shipped = (name: string) => join(folder('deploy'), name)
+
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly for?: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: Readonly<Record<string, string>>
+}
+const RULES: readonly Rule[] = parse(readFileSync(shipped('alerts.yml'), 'utf8')).groups.flatMap(
+  (group: { rules: Rule[] }) => group.rules,
+)
+
+/** What the syntax tree of an expression has of one kind. */
+function parts(expression: string, kind: string): string[] {
+  const found: string[] = []
+  parser.parse(expression).iterate({
+    enter: ({ name, from, to }) => {
+      if (name === kind) found.push(expression.slice(from, to))
+    },
+  })
+  return found
+}
+
+/** The metrics of a service in which nothing has happened yet. */
+let fresh = ''
+beforeAll(async () => {
+  const service = await createService({
+    dataDir: 'memory://',
+    secret: SECRET,
+    delivery: 'inbox',
+    logger: () => {},
+  })
+  const server = await listen(service.api)
+  fresh = await (await fetch(`${server.url}/metrics`)).text()
+  await server.close()
+  await service.close()
+})
+
+/** Gauges of the pool of connections, which the embedded database does not have. */
+const ON_POSTGRES = [
+  'countersign_database_connections',
+  'countersign_database_connections_max',
+  'countersign_database_waiting',
+]
+
+const SOURCES = sourcesIn('service/src').map(({ code }) => code)
+const inSources = (pattern: RegExp) =>
+  SOURCES.flatMap((code) =>
+    [...code.matchAll(pattern)].flatMap(([, found = '']) => found.match(/[\w.]+/g) ?? []),
+  )
+const EVENTS = inSources(/'([a-z]+\.[a-z_]+)'/g)
+/** The labels of the service, and those that Prometheus adds. */
+const LABELS = [
+  'job',
+  'instance',
+  'le',
+  ...inSources(/labelNames: \[([^\]]+)\]/g),
+  ...inSources(/label: '(\w+)'/g),
+]
+
+/** Fails for an expression that is not valid, or asks for a metric, label or event that does not exist. */
+function expectKnown(expression: string): void {
+  const known = [...fresh.matchAll(/^# TYPE (\S+) (\w+)/gm)].flatMap(([, name = '', type]) =>
+    type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+  )
+  const unknown = [
+    ...parts(expression, '⚠').map(() => 'a syntax error'),
+    ...parts(expression, 'Identifier').filter((name) => !['up', ...ON_POSTGRES, ...known].includes(name)),
+    ...parts(expression, 'LabelName').filter((label) => !LABELS.includes(label)),
+    ...[...expression.matchAll(/event="([^"]+)"/g)].flatMap(([, event = '']) =>
+      EVENTS.includes(event) ? [] : [event],
+    ),
+  ]
+  expect([expression, unknown]).toEqual([expression, []])
+}
+
+const DOCUMENTS = readdirSync(folder('docs'))
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => readFileSync(join(folder('docs'), name), 'utf8'))
+  .join()
+/** The metrics that say the same as an event. */
+const COVERED_BY: Readonly<Record<string, string>> = {
+  'carrier.paused': 'countersign_carrier_paused',
+  'outbox.unrecorded': 'countersign_unrecorded_messages',
+  'traffic.untyped': 'countersign_sends_total',
+  'webhook.disabled': 'countersign_disabled_webhooks',
+}
+/** Events that need no person at once: `doctor` warns of the first, and the second is the end of one recording. */
+const NO_ALERT = ['countries.unrestricted', 'transcription.failed']
+
+/** A counter that stays at `from`, and then grows by `step` a minute. */
+const grows = (from: number, step: number) => `${from}x10 ${from + step}+${step}x200`
+const event = (name: string) => `countersign_events_total{event="${name}",instance="a"}`
+/** An event that happens once, in the eleventh minute of a process. */
+const happensOnce = (name: string) => ({ [event(name)]: '0x10 1x200' })
+const sends = 'countersign_sends_total{application="vault",method="sms",outcome="sent"}'
+const verifications = (outcome: string) =>
+  `countersign_verifications_total{application="vault",method="PHONE",outcome="${outcome}"}`
+const onOne = { instance: 'a' }
+const ofVault = { application: 'vault' }
+
+/** For each alert: what happens from the eleventh minute on, when it fires, with which labels, and the value it shows. */
+const FIRING: Readonly<
+  Record<
+    string,
+    {
+      readonly series: Readonly<Record<string, string>>
+      readonly at: number
+      readonly labels?: Readonly<Record<string, string>>
+      readonly value?: number
+    }
+  >
+> = {
+  CountersignDown: {
+    series: { 'up{job="countersign",instance="a"}': '1x10 0x200' },
+    at: 13,
+    labels: { job: 'countersign', ...onOne },
+  },
+  CountersignDatabaseUnavailable: {
+    series: happensOnce('store.unavailable'),
+    at: 12,
+    labels: { event: 'store.unavailable', ...onOne },
+  },
+  CountersignErrors: {
+    series: {
+      'countersign_http_request_seconds_count{status="200",instance="a"}': '0+90x200',
+      'countersign_http_request_seconds_count{status="503",instance="a"}': grows(0, 10),
+    },
+    at: 20,
+    labels: onOne,
+  },
+  CountersignSlow: {
+    series: {
+      'countersign_http_request_seconds_bucket{route="/v1/mfa/verify",le="0.5",instance="a"}':
+        '0+100x10 1000+50x200',
+      'countersign_http_request_seconds_bucket{route="/v1/mfa/verify",le="1",instance="a"}': '0+100x200',
+      'countersign_http_request_seconds_bucket{route="/v1/mfa/verify",le="+Inf",instance="a"}': '0+100x200',
+    },
+    at: 30,
+    labels: onOne,
+  },
+  CountersignConnectionsExhausted: {
+    series: { 'countersign_database_waiting{instance="a"}': '0x10 3x200' },
+    at: 14,
+    labels: onOne,
+  },
+  CountersignQueueGrows: {
+    series: { 'countersign_queue_messages{instance="a"}': grows(0, 100) },
+    at: 40,
+    value: 3_000,
+  },
+  CountersignMessagesUnrecorded: {
+    series: { 'countersign_unrecorded_messages{instance="a"}': '0x10 7x200' },
+    at: 13,
+    labels: onOne,
+    value: 7,
+  },
+  CountersignOutboxFull: {
+    series: happensOnce('outbox.full'),
+    at: 12,
+    labels: { event: 'outbox.full', ...onOne },
+  },
+  CountersignDeliveriesFail: {
+    series: {
+      'countersign_deliveries_total{channel="sms",outcome="sent"}': '0+50x200',
+      'countersign_deliveries_total{channel="sms",outcome="failed"}': grows(0, 50),
+    },
+    at: 30,
+    labels: { channel: 'sms' },
+  },
+  CountersignCarrierPaused: {
+    series: { 'countersign_carrier_paused{carrier="twilio",instance="a"}': '0x10 1x200' },
+    at: 22,
+    labels: { carrier: 'twilio' },
+  },
+  CountersignMailComplaints: {
+    series: {
+      ...happensOnce('report.complaint'),
+      'countersign_deliveries_total{channel="email",outcome="sent"}': '0+1x200',
+    },
+    at: 20,
+  },
+  CountersignReportsRejected: { series: { [event('report.rejected')]: grows(0, 2) }, at: 16, labels: onOne },
+  CountersignDestinationsPaused: {
+    series: { 'countersign_paused_destinations{scope="prefix",instance="a"}': '0x10 2x200' },
+    at: 12,
+    labels: { scope: 'prefix' },
+    value: 2,
+  },
+  CountersignDestinationPausedNow: { series: happensOnce('traffic.paused'), at: 12 },
+  CountersignCeilingReached: { series: happensOnce('traffic.budget_used_up'), at: 12 },
+  CountersignWebhookDisabled: {
+    series: { 'countersign_disabled_webhooks{instance="a"}': '0x10 1x200' },
+    at: 12,
+    value: 1,
+  },
+  CountersignEventsWait: {
+    series: { 'countersign_queue_webhook_events{instance="a"}': grows(0, 100) },
+    at: 40,
+    value: 3_000,
+  },
+  CountersignEventsLost: { series: happensOnce('webhook.not_written'), at: 12, labels: onOne },
+  CountersignJobsWait: {
+    series: { 'countersign_queue_transcription_jobs{instance="a"}': '0x10 30x200' },
+    at: 60,
+    value: 30,
+  },
+  CountersignJobsStalled: {
+    series: happensOnce('transcription.jobs_stalled'),
+    at: 12,
+    labels: { event: 'transcription.jobs_stalled', ...onOne },
+  },
+  CountersignUsersLockedOut: {
+    series: happensOnce('users.locked_out'),
+    at: 12,
+    labels: { event: 'users.locked_out', ...onOne },
+  },
+  CountersignKeyCopied: { series: happensOnce('key.counter_went_back'), at: 12 },
+  CountersignCodesNotTyped: {
+    series: { [sends]: grows(0, 20), [verifications('valid')]: grows(0, 1) },
+    at: 40,
+    labels: ofVault,
+  },
+  CountersignGuessing: {
+    series: { [verifications('invalid')]: grows(0, 30), [verifications('valid')]: grows(0, 1) },
+    at: 30,
+    labels: ofVault,
+  },
+  CountersignMaintenanceFails: {
+    series: { [event('store.maintenance_failed')]: '0x10 1x50 2x50 3x50' },
+    at: 140,
+    labels: { event: 'store.maintenance_failed', ...onOne },
+  },
+  CountersignReplicaUnavailable: {
+    series: { [event('replica.unavailable')]: grows(0, 2) },
+    at: 20,
+    labels: { event: 'replica.unavailable', ...onOne },
+  },
+  CountersignFilesRunOut: {
+    series: {
+      'process_open_fds{job="countersign",instance="a"}': '100x10 900x200',
+      'process_max_fds{job="countersign",instance="a"}': '1024x200',
+    },
+    at: 13,
+    labels: { job: 'countersign', ...onOne },
+    value: 900,
+  },
+  CountersignMixedReleases: {
+    series: {
+      'countersign_build_info{version="1.0.0",instance="a"}': '1x1000',
+      'countersign_build_info{version="1.1.0",instance="b"}': '_x10 1x1000',
+    },
+    at: 372,
+  },
+  CountersignEventLoopLags: {
+    series: { 'nodejs_eventloop_lag_p99_seconds{job="countersign",instance="a"}': '0x10 1x200' },
+    at: 22,
+    labels: { job: 'countersign', ...onOne },
+  },
+}
+
+describe('the alert rules', () => {
+  test('have a name, a severity, a summary and a description', () => {
+    const names = RULES.map(({ alert }) => alert)
+    expect(new Set(names).size).toBe(names.length)
+    for (const rule of RULES) {
+      expect(rule).toMatchObject({
+        alert: expect.stringMatching(/^Countersign[A-Za-z]+$/),
+        labels: { severity: expect.stringMatching(/^(critical|warning)$/) },
+        annotations: { summary: expect.any(String), description: expect.any(String) },
+      })
+    }
+  })
+
+  test('use only metrics and labels of the service, and events of its log', () => {
+    for (const { expr } of RULES) expectKnown(expr)
+    for (const expression of [
+      'sum by (rate(up[5m])',
+      'countersign_unknown',
+      'up{unknown="a"}',
+      'up{event="a.b"}',
+    ])
+      expect(() => expectKnown(expression)).toThrow()
+  })
+
+  test('count each event from zero, because a counter that begins with 1 has not increased', () => {
+    const events = RULES.flatMap(({ expr }) => [...expr.matchAll(/event="([^"]+)"/g)])
+    expect(events.length).toBeGreaterThan(10)
+    for (const [, name] of events) expect(fresh).toContain(`countersign_events_total{event="${name}"} 0`)
+  })
+
+  test('cover every warning of the log that a document names', () => {
+    const rules = RULES.map(({ expr }) => expr).join()
+    const urgent = inSources(/level: '(?:warn|error)',\s+event: '([a-z]+\.[a-z_]+)'/g)
+    const named = [...DOCUMENTS.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map(([, name = '']) => name)
+    const documented = urgent.filter((name) => named.includes(name) && !NO_ALERT.includes(name))
+    expect(documented.length).toBeGreaterThan(8)
+    const silent = documented.filter((name) => !rules.includes(COVERED_BY[name] ?? `event="${name}"`))
+    expect(silent).toEqual([])
+  })
+
+  test.skipIf(missing('prometheus'))('each fire when their fault happens, and not before', () => {
+    expect(Object.keys(FIRING)).toEqual(RULES.map(({ alert }) => alert))
+    const tests = RULES.map(({ alert, labels: { severity }, annotations }) => {
+      const { series, at, labels = {}, value } = FIRING[alert] ?? { series: {}, at: 0 }
+      const shown = (text: string) =>
+        text
+          .replace(/\{\{ \$labels\.(\w+) \}\}/g, (_whole, label: string) => String({ ...labels }[label]))
+          .replace('{{ $value }}', String(value))
+      const expected = {
+        exp_labels: { severity, ...labels },
+        exp_annotations: Object.fromEntries(
+          Object.entries(annotations).map(([name, text]) => [name, shown(text)]),
+        ),
+      }
+      return {
+        name: alert,
+        interval: '1m',
+        input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+        alert_rule_test: [
+          { eval_time: '10m', alertname: alert, exp_alerts: [] },
+          { eval_time: `${at}m`, alertname: alert, exp_alerts: [expected] },
+        ],
+      }
+    })
+    const { path, remove } = temporaryFolder()
+    try {
+      const file = join(path, 'tests.yml')
+      // Prometheus reads JSON as the YAML that it is.
+      writeFileSync(
+        file,
+        JSON.stringify({ rule_files: [shipped('alerts.yml')], evaluation_interval: '1m', tests }),
+      )
+      expect(promtool('check', 'rules', shipped('alerts.yml'))).toContain('SUCCESS')
+      expect(promtool('test', 'rules', file)).toContain('SUCCESS')
+    } finally {
+      remove()
+    }
+  })
+})
+
+/** What promtool says; its whole output in the error if it fails. */
+function promtool(...args: readonly string[]): string {
+  const { stdout, stderr, status } = spawnSync(fileOf('prometheus') ?? 'promtool', args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stdout + stderr)
+  return stdout + stderr
+}
