@@ -72,7 +72,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'configuration-error.ts',
     ],
   },
-  metrics: { uses: ['store'], types: ['delivery', 'log'] },
+  metrics: { types: ['delivery', 'log', 'store'] },
   maintenance: { uses: ['accounts', 'activity', 'delivery', 'log', 'store'] },
   'readiness.ts': { uses: ['log', 'store'] },
 

@@ -341,7 +341,7 @@ describe('the alert rules', () => {
     const { path, remove } = temporaryFolder()
     try {
       const file = join(path, 'tests.yml')
-      // Prometheus reads JSON as the YAML that it is.
+      // JSON is YAML too.
       writeFileSync(
         file,
         JSON.stringify({ rule_files: [shipped('alerts.yml')], evaluation_interval: '1m', tests }),
@@ -353,6 +353,63 @@ describe('the alert rules', () => {
     }
   })
 })
+
+describe('the dashboard for Grafana', () => {
+  const dashboard = JSON.parse(readFileSync(shipped('grafana.json'), 'utf8'))
+  const panels: readonly Panel[] = dashboard.panels.filter(({ type }: Panel) => type !== 'row')
+  // Grafana replaces them before Prometheus sees the expression.
+  const expressions = panels.flatMap(({ targets }) =>
+    targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m')),
+  )
+
+  test('asks only for metrics and labels of the service, and events of its log', () => {
+    expect(expressions.length).toBeGreaterThan(20)
+    for (const expression of expressions) expectKnown(expression)
+  })
+
+  test('shows every metric of the service', () => {
+    const shown = new Set(expressions.flatMap((expression) => parts(expression, 'Identifier')))
+    const all = [...fresh.matchAll(/^# TYPE (countersign_\w+) (\w+)/gm)].map(([, name, type]) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_count`] : [`${name}`],
+    )
+    expect(all.filter((names) => !names.some((name) => shown.has(name)))).toEqual([])
+    for (const name of ON_POSTGRES) expect(shown).toContain(name)
+  })
+
+  test('places its panels side by side, each with a title, a description, a source and names of its lines', () => {
+    const taken = new Set<string>()
+    for (const { title, description, datasource, gridPos, targets } of panels) {
+      expect([title, description]).toEqual([expect.stringMatching(/\w/), expect.stringMatching(/\.$/)])
+      expect(datasource.uid).toBe('$' + '{datasource}')
+      for (const { legendFormat } of targets) expect(legendFormat).toMatch(/\w/)
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+          expect([title, x < 24, taken.has(`${x} ${y}`)]).toEqual([title, true, false])
+          taken.add(`${x} ${y}`)
+        }
+      }
+    }
+  })
+
+  test('chooses the applications and processes by metrics that exist', () => {
+    const variables: readonly { readonly definition?: string }[] = dashboard.templating.list
+    const queries = variables.flatMap(({ definition }) => definition ?? [])
+    expect(queries).toHaveLength(2)
+    for (const query of queries) {
+      const [, metric = '', label] = /^label_values\((\w+), (\w+)\)$/.exec(query) ?? []
+      expectKnown(`sum by (${label}) (${metric})`)
+    }
+  })
+})
+
+interface Panel {
+  readonly type: string
+  readonly title: string
+  readonly description: string
+  readonly datasource: { readonly uid: string }
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[]
+}
 
 /** What promtool says; its whole output in the error if it fails. */
 function promtool(...args: readonly string[]): string {
