@@ -54,9 +54,12 @@ function accountTables(people, now) {
   return [
     {
       table: 'account',
-      columns: 'application, account, proven_email, failures',
+      columns: 'application, account, reference, proven_email, email_hash, failures',
       last: people,
-      row: (n) => ['default', account(n), contact(n), n % 20 > 0 ? '[]' : wrong(n)],
+      row: (n) => [
+        ...['default', account(n), `benchmarkkey.${spread(n)}`, contact(n), `benchmarkkey.${longId(n)}`],
+        n % 20 > 0 ? '[]' : wrong(n),
+      ],
     },
     {
       table: 'app_secret',

@@ -58,6 +58,11 @@ CREATE TABLE account (
   proven_email text,
   proven_phone text,
   locale text,
+  -- Keyed hashes by which operators find the account: the reference that stands for it in the log, and its proven contacts. They
+  -- begin with the id of their key; in byte order, an index tells which keys they depend on.
+  reference text COLLATE "C",
+  email_hash text COLLATE "C",
+  phone_hash text COLLATE "C",
   -- The unforgiven wrong codes of the last day: [{ at, factor, scope }]. A valid code in the same scope (a challenge or a
   -- transaction of the caller) forgives them.
   failures jsonb NOT NULL DEFAULT '[]',
@@ -65,6 +70,9 @@ CREATE TABLE account (
   used jsonb NOT NULL DEFAULT '{}',
   PRIMARY KEY (application, account)
 ) WITH (fillfactor = 70);
+CREATE INDEX account_by_reference ON account (reference);
+CREATE INDEX account_by_email ON account (email_hash) WHERE email_hash IS NOT NULL;
+CREATE INDEX account_by_phone ON account (phone_hash) WHERE phone_hash IS NOT NULL;
 -- To forget failures of more than a day ago. Most accounts have none.
 CREATE INDEX account_failures ON account (((failures -> -1 ->> 'at')::bigint)) WHERE failures <> '[]';
 
@@ -301,14 +309,15 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_queued ON outbox (due_at) WHERE state = 'queued';
 CREATE INDEX outbox_of_challenge ON outbox (application, challenge) WHERE challenge IS NOT NULL;
 CREATE INDEX outbox_of_account ON outbox (application, account);
-CREATE INDEX outbox_of_recipient ON outbox (application, recipient) WHERE recipient IS NOT NULL;
+CREATE INDEX outbox_of_recipient ON outbox (recipient, application) WHERE recipient IS NOT NULL;
 -- To list the latest messages of an application, and those that are not sent.
 CREATE INDEX outbox_listed ON outbox (application, created_at);
 CREATE INDEX outbox_unsent ON outbox (application, state, created_at) WHERE state <> 'sent';
--- A primary key of the whole table would have to contain the slot.
+-- A primary key of the whole table would have to contain the slot. It begins with the id, by which operators find a message of any
+-- application.
 DO $$ BEGIN
   FOR slot IN 0..11 LOOP
-    EXECUTE format('CREATE TABLE outbox_%s PARTITION OF outbox (PRIMARY KEY (application, id, account)) FOR VALUES IN (%s)',
+    EXECUTE format('CREATE TABLE outbox_%s PARTITION OF outbox (PRIMARY KEY (id, application, account)) FOR VALUES IN (%s)',
       slot, slot);
   END LOOP;
 END $$;

@@ -214,6 +214,31 @@ describe('a rotation of secrets', () => {
     ])
   })
 
+  test('keeps accounts findable by contact before, while and after their hashes are moved', async () => {
+    const before = await start(OLD, NEW)
+    const contact = freshEmail()
+    const account = 'user 7'
+    await before.mfa.send({ method: 'email', contact, account })
+    const code = await codeFor(before, contact.email)
+    await before.mfa.verify({ method: 'email', contact, account, kind: 'code', code })
+    await store.query('DELETE FROM outbox')
+    const foundBy = async (service: CountersignService, text: string) =>
+      (await service.operator('ops').find(text)).users.map(({ user }) => user)
+    expect(await foundBy(before, contact.email)).toEqual([account])
+    const between = await start(NEW, OLD)
+    expect(await foundBy(between, contact.email.toUpperCase())).toEqual([account])
+    await rotate()
+    const [row] = await store.query<Record<string, string>>('SELECT reference, email_hash FROM account')
+    expect(Object.values(row ?? {}).map((hash) => hash.split('.')[0])).toEqual([newKeys.id, newKeys.id])
+    expect(await foundBy(between, contact.email)).toEqual([account])
+    // Nothing depends on the old secret any more, so a service without it finds the account, also by its reference.
+    expect((await rotate()).remaining).toEqual([])
+    await Promise.all(running.splice(0).map((service) => service.close()))
+    const after = await start(NEW)
+    const [found] = (await after.operator('ops').find(contact.email)).users
+    expect(await foundBy(after, found?.reference ?? '')).toEqual([account])
+  })
+
   test('requires the former secret until nothing depends on it', async () => {
     const before = await start(OLD)
     const [phone, mailbox] = [freshPhone(), freshEmail()]

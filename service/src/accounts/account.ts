@@ -1,6 +1,8 @@
 import type { Application } from '../application.js'
+import type { Keys } from '../secrets/keys.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
 import { secondsUntil } from '../time.js'
+import { storedReference } from './account-hashes.js'
 
 /** The stored state of an account. Times in milliseconds since 1970. */
 export interface AccountRow {
@@ -14,14 +16,17 @@ export interface AccountRow {
 /** The failures of a factor that an operator disabled: more than any limit allows. */
 export const DISABLED_BY_OPERATOR = 1_000_000
 
-/** Locks the accounts in `source (account)`, in the order of their names, creates those that are missing, and returns them. */
-export const lockAccounts = (source: string): string => `INSERT INTO account (application, account)
-    SELECT :application, account FROM ${source} ORDER BY account
-    ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account
+/**
+ * Locks the accounts in `source (account, reference)`, in the order of their names, creates those that are missing, and returns
+ * them. `reference` is what `storedReference` makes of the account.
+ */
+export const lockAccounts = (source: string): string => `INSERT INTO account (application, account, reference)
+    SELECT :application, account, reference FROM ${source} ORDER BY account
+    ON CONFLICT (application, account) DO UPDATE SET reference = EXCLUDED.reference
     RETURNING account, locked_until, proven_email, proven_phone, locale`
 
-const LOCK_ACCOUNT = statement<{ application: string; account: string }>(
-  lockAccounts('(SELECT :account::text AS account) AS wanted'),
+const LOCK_ACCOUNT = statement<{ application: string; account: string; reference: string }>(
+  lockAccounts('(SELECT :account::text AS account, :reference::text AS reference) AS wanted'),
 )
 
 /**
@@ -29,12 +34,14 @@ const LOCK_ACCOUNT = statement<{ application: string; account: string }>(
  * account waits, in every process.
  */
 export async function holdAccount(
+  keys: Keys,
   tx: Queries,
-  application: Pick<Application, 'id'>,
+  { id: application }: Pick<Application, 'id'>,
   account: string,
 ): Promise<AccountRow> {
   const { text, values } = LOCK_ACCOUNT
-  const row = await queryOne<AccountRow>(tx, text, values({ application: application.id, account }))
+  const reference = storedReference(keys, application, account)
+  const row = await queryOne<AccountRow>(tx, text, values({ application, account, reference }))
   if (!row) throw new Error('The store returned no row for an account.')
   return row
 }

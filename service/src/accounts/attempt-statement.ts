@@ -9,13 +9,15 @@ export interface AttemptFields {
   readonly transaction_scope: string | null
   readonly new_email: string | null
   readonly new_phone: string | null
+  readonly new_email_hash: string | null
+  readonly new_phone_hash: string | null
   readonly new_locale: string | null
   /** With this many recorded failures nothing is evaluated, so that the attempt can be repeated in a transaction. */
   readonly deferred_from: number
 }
 
 const FIELDS = `nr integer, now bigint, account text, factor text, transaction_scope text, new_email text, new_phone text,
-    new_locale text, deferred_from integer`
+    new_email_hash text, new_phone_hash text, new_locale text, deferred_from integer`
 
 /** The parameters of every attempt statement. */
 type AttemptParameters = {
@@ -139,6 +141,10 @@ const UPDATE_ACCOUNT = `updated AS (
         ELSE account.proven_email END,
       proven_phone = CASE WHEN judged.ok THEN coalesce(held.new_phone, account.proven_phone)
         ELSE account.proven_phone END,
+      email_hash = CASE WHEN judged.ok THEN coalesce(held.new_email_hash, account.email_hash)
+        ELSE account.email_hash END,
+      phone_hash = CASE WHEN judged.ok THEN coalesce(held.new_phone_hash, account.phone_hash)
+        ELSE account.phone_hash END,
       locale = CASE WHEN judged.ok THEN coalesce(held.new_locale, account.locale) ELSE account.locale END,
       used = CASE WHEN ${IS_NEW_USE} THEN account.used || jsonb_build_object(held.factor, held.now)
         ELSE account.used END

@@ -4,6 +4,7 @@ import { allKeys, type Keys } from '../secrets/keys.js'
 import { perStore, runTogether, SHARED_STATEMENTS } from '../store/run-together.js'
 import type { Queries, Store } from '../store/store.js'
 import type { AccountRow } from './account.js'
+import type { ContactHashes } from './account-hashes.js'
 import {
   type AttemptFields,
   type AttemptStatement,
@@ -23,7 +24,12 @@ export interface Attempt {
   /** The caller's name for the transaction; a valid code forgives its failures that belong to no challenge (R25). */
   readonly transaction: string | undefined
   /** Recorded as a proven contact of the account when the code is valid. */
-  readonly proven?: { readonly contact: Contact; readonly locale: string | undefined }
+  readonly proven?: {
+    readonly contact: Contact
+    /** What `contactHashes` makes of it. */
+    readonly hashes: ContactHashes
+    readonly locale: string | undefined
+  }
   /** Whether a notice is also sent after a valid code, and not only when a wrong one locks the account. */
   readonly notifiesOnSuccess?: boolean
   /** Writes the account notice of the result, in the transaction of the attempt. */
@@ -119,6 +125,8 @@ export async function makeAttempt<Own extends object>(
         transaction_scope: transaction === undefined ? null : `transaction:${transaction}`,
         new_email: contact && contact.kind !== 'phone' ? contact.email : null,
         new_phone: contact && contact.kind !== 'email' ? contact.phone : null,
+        new_email_hash: proven?.hashes.email ?? null,
+        new_phone_hash: proven?.hashes.phone ?? null,
         new_locale: proven?.locale ?? null,
         deferred_from,
       },

@@ -1,6 +1,6 @@
 import type { Application } from '../application.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
-import { destinationsOf, holdAccount } from './account.js'
+import { destinationsOf } from './account.js'
 
 /** How many rows an erasure deleted. */
 export interface Erasure {
@@ -77,7 +77,11 @@ export async function eraseAccount(
     [application.id, account],
   )
   // Also locks an account that does not exist, which a send might create at this moment.
-  await holdAccount(tx, application, account)
+  await tx.query(
+    `INSERT INTO account (application, account) VALUES ($1, $2)
+     ON CONFLICT (application, account) DO UPDATE SET account = EXCLUDED.account`,
+    [application.id, account],
+  )
   const destinations = await destinationsOf(tx, application, account)
   const own = { application: application.id, account, destinations }
   await tx.query(LOCK_COUNTERS.text, LOCK_COUNTERS.values(own))

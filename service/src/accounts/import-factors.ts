@@ -1,7 +1,9 @@
 import type { Application } from '../application.js'
 import { writeEventsSql } from '../events/write-events.js'
+import type { Keys } from '../secrets/keys.js'
 import { type Queries, statement } from '../store/store.js'
 import { lockAccounts } from './account.js'
+import { storedReference } from './account-hashes.js'
 import { APP_FACTOR } from './app-secret.js'
 
 /** The factors of an account before an import. */
@@ -24,17 +26,21 @@ export interface NewFactors {
   readonly macs: readonly string[]
 }
 
-const LOCK = statement<{ application: string; accounts: readonly string[] }>(
-  lockAccounts('(SELECT unnest(:accounts::text[]) AS account) AS wanted'),
-)
+const LOCK = statement<{
+  application: string
+  accounts: readonly string[]
+  references: readonly string[]
+}>(lockAccounts('unnest(:accounts::text[], :references::text[]) AS wanted (account, reference)'))
 
 /** Locks different accounts until the transaction ends, and creates those that are missing. */
 export async function holdAccounts(
+  keys: Keys,
   tx: Queries,
-  { id }: Pick<Application, 'id'>,
+  { id: application }: Pick<Application, 'id'>,
   accounts: readonly string[],
 ): Promise<void> {
-  await tx.query(LOCK.text, LOCK.values({ application: id, accounts }))
+  const references = accounts.map((account) => storedReference(keys, application, account))
+  await tx.query(LOCK.text, LOCK.values({ application, accounts, references }))
 }
 
 /** The factors of those of the accounts that have an app or backup codes. */

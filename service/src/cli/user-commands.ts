@@ -13,8 +13,9 @@ interface UserListOptions extends UserOptions {
   readonly after?: string
 }
 
-/** `user show|unlock|disable-factor|list|export|erase`. */
+/** `find` and `user show|unlock|disable-factor|list|export|erase`. */
 export function userCommands(program: Command, io: Io): void {
+  findCommand(program, io)
   const user = program.command('user').description('manage the accounts of an application')
   const command = (name: string) =>
     user
@@ -170,6 +171,40 @@ export function userCommands(program: Command, io: Io): void {
         ),
       )
       if (page.next !== undefined && !options.json) io.err(`For the next page, add: --after ${page.next}`)
+    })
+}
+
+function findCommand(program: Command, io: Io): void {
+  program
+    .command('find')
+    .argument('<text>', 'an account, a mailbox, a phone number, a reference, or the id of a message')
+    .description('find users and messages of all applications')
+    .action(async (text: string, _own, me: Command) => {
+      const options = me.optsWithGlobals<CommonOptions>()
+      const found = await withOperator(io, options, (operator) => operator.find(text), READS)
+      const users = found.users.map(({ application, mode, isAccount, shown, reference }) => ({
+        ...{
+          application,
+          mode,
+          account: isAccount ? shown : null,
+          user: isAccount ? null : shown,
+          reference,
+        },
+      }))
+      const { messages } = found
+      print(io, options, { users, messages }, () =>
+        table(
+          ['kind', 'application', 'keys', 'account', 'contact', 'reference'],
+          [
+            ...users.map((one) => [
+              ...['user', one.application, one.mode, one.account, one.user, one.reference],
+            ]),
+            ...messages.map(({ application, mode, id }) => ['message', application, mode, null, null, id]),
+          ],
+        ),
+      )
+      if (users.length + messages.length === 0) io.err('Nothing was found.')
+      if (found.isCut) io.err('There are more users. Write more of what you know.')
     })
 }
 

@@ -21,6 +21,7 @@ import { MESSAGE_ROUTES } from './pages/messages.js'
 import { NUMBER_ROUTES } from './pages/numbers.js'
 import { OPERATOR_ROUTES } from './pages/operators.js'
 import { OVERVIEW_ROUTES } from './pages/overview.js'
+import { SEARCH_ROUTES } from './pages/search.js'
 import { SETTINGS_ROUTES } from './pages/settings.js'
 import { TEXT_ROUTES } from './pages/texts.js'
 import { TRAFFIC_ROUTES } from './pages/traffic.js'
@@ -146,6 +147,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...APPLICATION_ROUTES,
   ...SETTINGS_ROUTES,
   ...KEY_ROUTES,
+  ...SEARCH_ROUTES,
   ...USER_ROUTES,
   ...MESSAGE_ROUTES,
   ...SINGLE_MESSAGE_ROUTES,

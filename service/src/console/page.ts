@@ -19,6 +19,8 @@ export interface Page {
   readonly message?: PageMessage
   /** The scripts that improve the page, in this order. It must do without them. Defaults to none. */
   readonly scripts?: readonly Script[]
+  /** What the search field contains. Defaults to nothing. */
+  readonly searched?: string
   /** The HTTP status. Defaults to 200. */
   readonly status?: number
 }
@@ -119,6 +121,7 @@ ${page.scripts?.map(({ path }) => html`<script defer src="${path}"></script>\n`)
 ${account ? html`<a class="skip" href="#main">Skip to content</a>` : ''}
 <header class="mfa-top console-top">
 <span class="mfa-mark" aria-hidden="true">C</span><span class="mfa-app">${CONSOLE_NAME}</span>
+${account && isAtLeast(account.role, 'support') ? searchField(page) : ''}
 ${account ? accountMenu(account) : ''}
 </header>
 ${account ? navigation(page, account.role) : ''}
@@ -130,6 +133,16 @@ ${page.main}
 </body>
 </html>
 `.markup
+}
+
+/** Where the search field of every page posts to. */
+export const SEARCH_PATH = '/console/search'
+
+function searchField({ searched = '' }: Page): Html {
+  return html`<form class="console-search" role="search" aria-label="Users and messages" method="post" action="${SEARCH_PATH}">
+<input name="find" type="search" required maxlength="400" autocomplete="off" value="${searched}"
+ aria-label="Account, contact, message id or reference" placeholder="Account, contact, message id or reference">
+<button class="small-button">Find</button></form>`
 }
 
 function accountMenu({ email, role }: OperatorAccount): Html {

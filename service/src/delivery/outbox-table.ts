@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { maskContact } from 'countersign/protocol'
+import { type Contact, maskContact } from 'countersign/protocol'
 import { countryOf } from '../contacts/phone.js'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
-import { type Keys, recipientReference } from '../secrets/keys.js'
+import { contactReference, type Keys } from '../secrets/keys.js'
 import { open, outboxIdentity, seal } from '../secrets/seal.js'
 import { type Queries, queryOne, type Store, statement } from '../store/store.js'
 import { type Message, messageSchema, type QueuedMessage } from './message.js'
@@ -170,12 +170,12 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
         id,
         slot,
         channel: message.channel,
-        masked: maskedRecipient(message),
+        masked: maskContact(recipientOf(message)),
         country: countryOfMessage(message) || undefined,
         recipient:
           account === `contact:${message.to.toLowerCase()}`
             ? undefined
-            : recipientReference(keys, application, message.to),
+            : contactReference(keys, recipientOf(message)),
         sealed: seal(keys, outboxIdentity(application, id), JSON.stringify({ ...message, request })),
         challenge,
         due_at: leasedUntil,
@@ -263,8 +263,8 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
   }
 }
 
-function maskedRecipient({ channel, to }: Message): string {
-  return maskContact(channel === 'email' ? { kind: 'email', email: to } : { kind: 'phone', phone: to })
+function recipientOf({ channel, to }: Message): Contact {
+  return channel === 'email' ? { kind: 'email', email: to } : { kind: 'phone', phone: to }
 }
 
 /** The ISO code of the country of a message's phone; empty without one. */

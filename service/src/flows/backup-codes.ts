@@ -80,7 +80,7 @@ async function begin(
   message: Omit<BudgetedMessage, 'isCode'>,
   now: number,
 ) {
-  const account = await holdAccount(tx, application, message.account)
+  const account = await holdAccount(context.keys, tx, application, message.account)
   const lockSeconds = lockedForSeconds(account, now)
   if (lockSeconds > 0) return locked(lockSeconds)
   const budgeted = { ...message, isCode: false }

@@ -1,5 +1,6 @@
 import { type Refused, VERIFY_TYPE } from 'countersign/protocol'
 import { lockAccounts, lockedForSeconds } from '../accounts/account.js'
+import { storedReference } from '../accounts/account-hashes.js'
 import {
   CHALLENGE_FIELDS,
   type ChallengeRow,
@@ -36,6 +37,8 @@ interface Beginning {
   readonly challenge: ChallengeRow
   /** The factor that its code confirms, such as `EMAIL:dana@example.com`. */
   readonly factor: string
+  /** The stored reference of its account. */
+  readonly reference: string
   /** The time of the request, in milliseconds since 1970. */
   readonly now: number
   readonly counted: CountedMessage
@@ -57,7 +60,7 @@ const BEGIN = statement<
   BudgetParameters & { challenges: string; messages: string; failuresBeforeDisable: number }
 >(`WITH
   wanted AS MATERIALIZED (
-    SELECT * FROM json_to_recordset(:challenges::json) AS wanted (nr integer, now bigint, factor text, ${CHALLENGE_FIELDS})
+    SELECT * FROM json_to_recordset(:challenges::json) AS wanted (nr integer, now bigint, factor text, reference text, ${CHALLENGE_FIELDS})
   ),
   held AS (${lockAccounts('wanted')}),
   repeated AS MATERIALIZED (${repeatedIn('wanted')}),
@@ -127,7 +130,10 @@ async function begin(
       ),
       failuresBeforeDisable: application.limits.failuresBeforeDisable,
       challenges: JSON.stringify(
-        beginnings.map(({ challenge, factor, now }, nr) => ({ nr, now, factor, ...challenge })),
+        beginnings.map(({ challenge, factor, reference, now }, nr) => ({
+          ...{ nr, now, factor, reference },
+          ...challenge,
+        })),
       ),
       messages: JSON.stringify(
         beginnings.flatMap(({ messages }, nr) => messages.map((message) => ({ ...message, nr }))),
@@ -189,6 +195,7 @@ export async function beginSending(
     const begun = {
       challenge: row,
       factor: `${owner.type}:${canonicalContact}`,
+      reference: storedReference(context.keys, application.id, account),
       now,
       messages: messages.fields,
     }

@@ -29,7 +29,7 @@ export async function enrollApp(
   const now = Date.now()
   const secret = newAppSecret()
   const lockSeconds = await context.store.transaction(async (tx) => {
-    const account = await holdAccount(tx, application, input.account)
+    const account = await holdAccount(context.keys, tx, application, input.account)
     const seconds = lockedForSeconds(account, now)
     if (seconds === 0) await storePendingSecret(context.keys, tx, application, input.account, secret, now)
     return seconds
@@ -75,7 +75,7 @@ export async function importApp(
   const secret = checked(foreign)
   const { keys, store } = context
   const bound = await store.transaction(async (tx) => {
-    await holdAccount(tx, application, input.account)
+    await holdAccount(keys, tx, application, input.account)
     const now = Date.now()
     const isNew = await storeConfirmedSecret(keys, tx, application, input.account, secret, now)
     const data = { factor: APP_FACTOR, by: 'operator' }

@@ -1,4 +1,5 @@
 import { canonicalBackupCode, canonicalCode, type Refused } from 'countersign/protocol'
+import { contactHashes } from '../accounts/account-hashes.js'
 import {
   APP_FACTOR,
   attemptAppCode,
@@ -83,7 +84,7 @@ async function evaluateDelivered(
     account,
     factor: `${type}:${canonicalContact}`,
     transaction,
-    proven: { contact, locale },
+    proven: { contact, hashes: contactHashes(context.keys, contact), locale },
     notify: (tx, result) => notify(tx, 'delivered', result),
   }
   const owner = { account, canonicalContact, type, transaction }

@@ -68,7 +68,7 @@ export async function removeAccountKey(
   if (simulated) return simulated
   const now = Date.now()
   const removal = await context.store.transaction(async (tx): Promise<Removal | Refused> => {
-    const account = await holdAccount(tx, application, name)
+    const account = await holdAccount(context.keys, tx, application, name)
     const seconds = lockedForSeconds(account, now)
     if (seconds > 0) return locked(seconds)
     const removed = await deleteKey(tx, application, name, key)
@@ -103,7 +103,7 @@ export async function removeFactor(
   const now = Date.now()
   const notices: QueuedMessage[] = []
   const answer = await context.store.transaction(async (tx): Promise<RemoveFactorAnswer> => {
-    const account = await holdAccount(tx, application, name)
+    const account = await holdAccount(context.keys, tx, application, name)
     const seconds = lockedForSeconds(account, now)
     if (seconds > 0) return locked(seconds)
     const remove = removed === 'app' ? removeAppSecret : removeBackupSet

@@ -94,7 +94,7 @@ async function store(
   const row = rowFrom(input, credential, now)
   const refused = (answer: keyTypes.RegisterKeyAnswer): Stored => ({ answer, notices: [] })
   return context.store.transaction(async (tx): Promise<Stored> => {
-    const account = await holdAccount(tx, application, name)
+    const account = await holdAccount(context.keys, tx, application, name)
     const seconds = lockedForSeconds(account, now)
     if (seconds > 0) return refused(locked(seconds))
     const keys = await listKeys(tx, application, name)
@@ -147,7 +147,7 @@ const timeoutMs = KEY_CHALLENGE_MS
 
 /** Creates the challenge of a registration, and the account's user id for its keys. */
 export async function prepareKeyRegistration(
-  { store }: FlowContext,
+  context: FlowContext,
   application: Application,
   input: KeyRegistrationOptionsInput,
 ): Promise<keyTypes.KeyOptionsAnswer> {
@@ -155,8 +155,8 @@ export async function prepareKeyRegistration(
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
   const { account: name, method, transaction, userName = formatUser(input.contact) } = input
-  return store.transaction(async (tx): Promise<keyTypes.KeyOptionsAnswer> => {
-    const seconds = lockedForSeconds(await holdAccount(tx, application, name), now)
+  return context.store.transaction(async (tx): Promise<keyTypes.KeyOptionsAnswer> => {
+    const seconds = lockedForSeconds(await holdAccount(context.keys, tx, application, name), now)
     if (seconds > 0) return locked(seconds)
     const keys = await listKeys(tx, application, name)
     if (keys.length >= application.limits.keysPerAccount) return tooManyKeys

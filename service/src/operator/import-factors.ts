@@ -106,7 +106,7 @@ async function importBatch(
     : await auditedChange(
         actor,
         async (tx) => {
-          await holdAccounts(tx, partition, accounts)
+          await holdAccounts(keys, tx, partition, accounts)
           const made = await plan(tx)
           if (made.factors.length > 0) await importFactors(tx, partition, made.factors, Date.now())
           return made

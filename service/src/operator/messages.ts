@@ -2,7 +2,7 @@ import { canonicalUser, parseUser } from 'countersign/protocol'
 import { type Mode, partitionOf } from '../application.js'
 import { type InboxMessage, storedInbox } from '../carriers/inbox.js'
 import { LEASE_MS } from '../delivery/outbox-table.js'
-import { recipientReferences } from '../secrets/keys.js'
+import { allKeys, contactReference } from '../secrets/keys.js'
 import { queryOne, type Value } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
@@ -128,7 +128,7 @@ export interface MessageReference {
 
 function ofAccountOrContact(
   actor: Actor,
-  { application, mode, account, contact }: MessageFilter,
+  { account, contact }: MessageFilter,
   value: (given: Value) => string,
 ): string[] {
   const byAccount = account === undefined ? [] : [`account = ${value(`account:${account}`)}`]
@@ -140,7 +140,7 @@ function ofAccountOrContact(
     )
   }
   const name = canonicalUser(parsed)
-  const hashes = recipientReferences(actor.keys(), partitionOf(application, mode), name)
+  const hashes = allKeys(actor.keys()).map((key) => contactReference(key, parsed))
   return [
     ...byAccount,
     `(account = ${value(`contact:${name}`)} OR recipient = ANY (${value(hashes)}::text[]))`,

@@ -8,6 +8,7 @@ import { listAudit } from './audit-log.js'
 import { type Actor, auditedChange, type Bound, bound, OperatorError } from './audited-change.js'
 import { showQueue } from './deliveries.js'
 import { EVENT_METHODS } from './event-operator.js'
+import { find, findUserOfMessage } from './find.js'
 import { importFactorsOf } from './import-factors.js'
 import { listApplications, searchApplications } from './list-applications.js'
 import { liftComplaint, listComplaints } from './mail-complaints.js'
@@ -170,6 +171,13 @@ const METHODS = {
    * Throws an `OperatorError` when `contact` is not one contact, or `after` not the `next` of an earlier page.
    */
   searchMessages,
+  /**
+   * Finds users and messages of all applications by what is known of them: the name of an account, a mailbox or phone number that it
+   * has proven or gets messages at, its reference in the log, the id of a message, or the reference of a message at its carrier.
+   */
+  find,
+  /** Finds the user whom a message was written to. Throws an `OperatorError` when nothing is stored about them. */
+  findUserOfMessage,
   /** Shows one message. Throws an `OperatorError` when the application has none with this id. */
   showMessage,
   /**

@@ -1,8 +1,7 @@
 import type { Keys } from '../secrets/keys.js'
-import { reseal, sealingKeyOf } from '../secrets/seal.js'
 import type { Queries, Store } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
-import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js'
+import { KEYED_COLUMNS, type KeyedColumn } from './keyed-columns.js'
 
 const BATCH_SIZE = 500
 const MAX_PASSES = 3
@@ -13,7 +12,7 @@ const DROPPED_TOGETHER = 10_000
 export interface Rotation {
   /** The current key. */
   readonly keyId: string
-  /** How many sealed texts were moved to it. */
+  /** How many sealed texts and hashes were moved to it. */
   readonly moved: number
   /** Former keys on which nothing depends any more: their secrets can be removed from SERVICE_PREVIOUS_SECRETS. */
   readonly retired: readonly string[]
@@ -22,9 +21,9 @@ export interface Rotation {
 }
 
 /**
- * Encrypts every sealed text with the current key, in batches, while services keep running: a text is replaced only if
- * it has not changed since it was read. Codes cannot be moved; `dropBackupCodes` deletes those of former keys. Throws
- * an `OperatorError` when the store depends on an unknown key.
+ * Encrypts every sealed text with the current key, and makes the hashes by which accounts are found anew, in batches, while
+ * services keep running: a text is replaced only if it has not changed since it was read. Codes cannot be moved;
+ * `dropBackupCodes` deletes those of former keys. Throws an `OperatorError` when the store depends on an unknown key.
  */
 export async function rotateSecrets(
   actor: Actor,
@@ -36,7 +35,7 @@ export async function rotateSecrets(
   let moved = 0
   // A service that was starting in the meantime may have written with the former key.
   for (let pass = 0; pass < MAX_PASSES && (await isToBeMoved(store, keys)); pass++) {
-    for (const column of SEALED_COLUMNS) moved += await moveColumn(store, keys, column)
+    for (const column of KEYED_COLUMNS) moved += await moveColumn(store, keys, column)
   }
   if (dropBackupCodes) await dropFormerBackupCodes(store, keys)
   return auditedChange(
@@ -98,28 +97,28 @@ async function dropFormerBackupCodes(store: Store, keys: Keys): Promise<void> {
 interface Row {
   readonly first: string
   readonly second: string
-  readonly sealed: string | null
+  readonly text: string | null
   readonly [key: `key${number}`]: string
   readonly [order: `order${number}`]: string
 }
 
-type SealedRow = Row & { readonly sealed: string }
+type KeyedRow = Row & { readonly text: string }
 
-async function moveColumn(store: Store, keys: Keys, column: SealedColumn): Promise<number> {
+async function moveColumn(store: Store, keys: Keys, column: KeyedColumn): Promise<number> {
   let moved = 0
   let after: readonly string[] | undefined
   for (;;) {
     const rows = await nextBatch(store, column, after)
-    const former = rows.filter(({ sealed }) => sealed !== null && sealingKeyOf(sealed) !== keys.id)
-    if (former.length > 0) moved += await replaceBatch(store, keys, column, former as SealedRow[])
+    const former = rows.filter(({ text }) => text !== null && column.keyIdOf(text) !== keys.id)
+    if (former.length > 0) moved += await replaceBatch(store, keys, column, former as KeyedRow[])
     const last = rows.at(-1)
     if (!last || rows.length < BATCH_SIZE) return moved
     after = orderOf(column).map((_, index) => last[`order${index}`] ?? '')
   }
 }
 
-/** The next rows in the order of an index, whatever key they are sealed with: so no batch reads more than its rows. */
-function nextBatch(store: Store, column: SealedColumn, after: readonly string[] | undefined): Promise<Row[]> {
+/** The next rows in the order of an index, whatever key they depend on: so no batch reads more than its rows. */
+function nextBatch(store: Store, column: KeyedColumn, after: readonly string[] | undefined): Promise<Row[]> {
   const { table, key, owner, where = 'true' } = column
   const order = orderOf(column)
   const texts = (names: readonly string[], prefix: string) =>
@@ -128,7 +127,7 @@ function nextBatch(store: Store, column: SealedColumn, after: readonly string[] 
   const condition = after ? `AND (${order.join(', ')}) > (${parameters.join(', ')})` : ''
   return store.query<Row>(
     `SELECT ${texts(key, 'key')}, ${texts(order, 'order')}, ${owner[0]} AS first, ${owner[1]} AS second,
-       ${column.column} AS sealed
+       ${column.column} AS text
      FROM ${table} WHERE ${where} ${condition} ORDER BY ${order.map((name) => `${table}.${name}`).join(', ')} LIMIT ${BATCH_SIZE}`,
     after ?? [],
   )
@@ -137,22 +136,22 @@ function nextBatch(store: Store, column: SealedColumn, after: readonly string[] 
 async function replaceBatch(
   store: Store,
   keys: Keys,
-  column: SealedColumn,
-  rows: readonly SealedRow[],
+  column: KeyedColumn,
+  rows: readonly KeyedRow[],
 ): Promise<number> {
-  const resealed = rows.map((row) => reseal(keys, column.identity(row.first, row.second), row.sealed))
+  const moved = rows.map((row) => column.moved(keys, row.text, row.first, row.second))
   const names = column.key.map((_, index) => `key${index}`)
   const sameRow = column.key
     .map((name, index) => `${column.table}.${name} = m.key${index}${castOf(name)}`)
     .join(' AND ')
-  const lists = ['former', 'resealed', ...names].map((_, index) => `$${index + 1}::text[]`).join(', ')
+  const lists = ['former', 'moved', ...names].map((_, index) => `$${index + 1}::text[]`).join(', ')
   const replaced = await store.query(
-    `UPDATE ${column.table} SET ${column.column} = m.resealed
-     FROM unnest(${lists}) AS m (former, resealed, ${names.join(', ')})
+    `UPDATE ${column.table} SET ${column.column} = m.moved
+     FROM unnest(${lists}) AS m (former, moved, ${names.join(', ')})
      WHERE ${sameRow} AND ${column.table}.${column.column} = m.former RETURNING 1`,
     [
-      rows.map((row) => row.sealed),
-      resealed,
+      rows.map((row) => row.text),
+      moved,
       ...column.key.map((_, index) => rows.map((row) => row[`key${index}`] ?? '')),
     ],
   )
@@ -163,7 +162,7 @@ function castOf(name: string): string {
   return name === 'position' || name === 'due_at' ? '::bigint' : '::text'
 }
 
-function orderOf({ key, order = key }: SealedColumn): readonly string[] {
+function orderOf({ key, order = key }: KeyedColumn): readonly string[] {
   return order
 }
 
@@ -205,10 +204,29 @@ const indexedUses = (table: string, column: string, position: number, what: stri
     ) AS ${table}_${column}`
 }
 
+/** The uses of each key in a column of accounts whose texts begin with the id of their key and are indexed in byte order. */
+const hashUses = (column: string) => {
+  const next = (after: string) =>
+    `SELECT split_part(${column}, '.', 1) FROM account WHERE ${column} IS NOT NULL ${after} ORDER BY ${column} LIMIT 1`
+  // In byte order, a slash follows the dot behind the id.
+  const end = "used.key_id || '/'"
+  return `SELECT * FROM (
+      WITH RECURSIVE used (key_id) AS (
+        (${next('')}) UNION ALL SELECT (${next(`AND ${column} > ${end}`)}) FROM used WHERE used.key_id IS NOT NULL
+      )
+      SELECT key_id, 'hashes of accounts' AS what, 1 AS movable, (SELECT count(*) FROM (
+        SELECT FROM account WHERE ${column} > used.key_id AND ${column} < ${end} LIMIT ${MAX_COUNT}) AS counted) AS count
+      FROM used WHERE key_id IS NOT NULL
+    ) AS account_${column}`
+}
+
 // Messages are sealed while they are queued.
 const KEY_USES = `SELECT key_id, what, movable, sum(count)::integer AS count FROM (
     ${indexedUses('app_secret', 'sealed', 2, 'authenticator secrets', 1)}
     UNION ALL ${indexedUses('app_secret', 'pending', 2, 'authenticator secrets', 1)}
+    UNION ALL ${hashUses('reference')}
+    UNION ALL ${hashUses('email_hash')}
+    UNION ALL ${hashUses('phone_hash')}
     UNION ALL ${indexedUses('backup_code', 'mac', 1, BACKUP_CODES, 0)}
     UNION ALL ${indexedUses('inbox', 'sealed', 2, 'inbox messages', 1)}
     UNION ALL SELECT split_part(sealed, '.', 2), 'queued messages', 1, 1 FROM outbox

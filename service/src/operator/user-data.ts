@@ -165,6 +165,8 @@ export interface TimelineEntry {
   readonly what: string
   /** How it ended, such as `typed` or `delivered`; empty for a wrong code. */
   readonly result: string
+  /** The id of a message; `null` for everything else. */
+  readonly message: string | null
 }
 
 const MAX_ENTRIES = 50
@@ -173,15 +175,15 @@ const MAX_ENTRIES = 50
 export async function userTimeline({ store }: Actor, user: UserReference): Promise<TimelineEntry[]> {
   await mustExist(store, user.application)
   const key = [partitionOf(user.application, user.mode), accountOf(user)]
-  const rows = await store.lists.query<TimelineEntry & Record<string, string | number>>(
+  const rows = await store.lists.query<TimelineEntry & Record<string, string | number | null>>(
     `(SELECT created_at AS at, 'challenge' AS kind, method || ' for ' || purpose AS what,
         attempts || ' of ' || max_attempts || ' attempts, '
-          || CASE WHEN ended_at IS NOT NULL THEN 'ended' WHEN expires_at <= $3 THEN 'expired' ELSE 'open' END AS result
+          || CASE WHEN ended_at IS NOT NULL THEN 'ended' WHEN expires_at <= $3 THEN 'expired' ELSE 'open' END AS result, NULL AS message
       FROM challenge WHERE application = $1 AND account = $2 ORDER BY created_at DESC LIMIT ${MAX_ENTRIES})
      UNION ALL (SELECT created_at, 'message', channel || ' to ' || masked,
-        state || coalesce(' by ' || carrier, '') || coalesce(', fault: ' || fault, '')
+        state || coalesce(' by ' || carrier, '') || coalesce(', fault: ' || fault, ''), id
       FROM outbox WHERE application = $1 AND account = $2 ORDER BY created_at DESC LIMIT ${MAX_ENTRIES})
-     UNION ALL (SELECT (entry ->> 'at')::bigint, 'wrong code', split_part(entry ->> 'factor', ':', 1), ''
+     UNION ALL (SELECT (entry ->> 'at')::bigint, 'wrong code', split_part(entry ->> 'factor', ':', 1), '', NULL
       FROM account, jsonb_array_elements(failures) AS entry WHERE application = $1 AND account = $2)
      ORDER BY at DESC LIMIT ${MAX_ENTRIES}`,
     [...key, Date.now()],

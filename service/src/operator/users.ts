@@ -10,7 +10,7 @@ import { DISABLED_BY_OPERATOR, holdAccount } from '../accounts/account.js'
 import { deleteKey, keyFactor, keyFrom, listKeys } from '../accounts/account-key.js'
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
-import { type Mode, partitionOf } from '../application.js'
+import { isTestPartition, type Mode, nameOfPartition, partitionOf } from '../application.js'
 import { writeEvent } from '../events/write-events.js'
 import { accountReference } from '../secrets/keys.js'
 import { type Queries, queryOne } from '../store/store.js'
@@ -235,6 +235,16 @@ function contactOf(text: string): Contact {
   )
 }
 
+/** The user whose account rows name like this: the opposite of `accountOf`. */
+export function userOf(partition: string, account: string): UserReference {
+  return {
+    application: nameOfPartition(partition),
+    mode: isTestPartition(partition) ? 'test' : 'live',
+    user: account.slice(account.indexOf(':') + 1),
+    isAccount: account.startsWith('account:'),
+  }
+}
+
 /** The account as it may be shown. */
 export function maskedUser({ user, isAccount }: UserReference): string {
   return isAccount ? user : masked(user)
@@ -253,7 +263,7 @@ export function unknownUser(user: UserReference): OperatorError {
   const hint = isTest ? '' : ' For data of test keys, add --test.'
   return new OperatorError(
     `${maskedUser(user)} has no account in "${user.application}"${where}. ` +
-      `If the application names its accounts itself, write that name and add --account.${hint}`,
+      `If the application names its accounts itself, write that name and add --account; "find" shows it.${hint}`,
   )
 }
 
@@ -275,7 +285,7 @@ export async function removeUserKey(actor: Actor, user: UserReference, id: strin
       await mustExist(tx, user.application)
       const known = await listKeys(tx, partition, account)
       if (!known.some((key) => key.id === id)) throw unknownKey(user)
-      await holdAccount(tx, partition, account)
+      await holdAccount(actor.keys(), tx, partition, account)
       const removed = await deleteKey(tx, partition, account, id)
       if (!removed) throw unknownKey(user)
       const data = { factor: keyFactor(removed.method), key: id, by: 'operator' }

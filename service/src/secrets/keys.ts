@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Contact, canonicalUser } from 'countersign/protocol'
 import { ConfigurationError } from '../configuration-error.js'
 
 /** The keys derived from the one secret, one for each use, so that none can replace another (R40). */
@@ -95,12 +96,9 @@ export function accountReference(keys: Keys, application: string, account: strin
   return mac(keys.references, [application, account]).toString('hex').slice(0, 12)
 }
 
-/** Stands for a mailbox or phone number in the outbox: equal for equal contacts, and nothing leads back from it. */
-export function recipientReference(keys: Keys, application: string, to: string): string {
-  return mac(keys.references, [application, 'recipient', to.toLowerCase()]).toString('base64url').slice(0, 22)
-}
-
-/** The same under the current secret and the former ones. */
-export function recipientReferences(keys: Keys, application: string, to: string): string[] {
-  return allKeys(keys).map((key) => recipientReference(key, application, to))
+/** Stands for a mailbox or phone number, in all applications: equal for equal contacts, and nothing leads back from it. */
+export function contactReference(keys: Keys, contact: Contact): string {
+  return mac(keys.references, ['contact', canonicalUser(contact)])
+    .toString('base64url')
+    .slice(0, 22)
 }

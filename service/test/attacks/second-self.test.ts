@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
+  findUser,
   openConsole,
   post,
   type SignedIn,
@@ -53,7 +54,7 @@ async function ask(console: TestConsole, who: SignedIn) {
   const secret = app.outcome === 'prepared' ? (app.secret ?? '') : ''
   await console.service.mfa.verify({ method: 'app', kind: 'confirm', code: appCode(secret), contact })
   await signIn(who)
-  const user = { user: contact.email, kind: 'contact', mode: 'live' }
+  const user = await findUser(who.browser, contact.email)
   const asked = await post(who.browser, `${USERS}/disable`, { ...user, factor: 'app' })
   expect(textOf(asked.text)).toContain('Nothing is changed yet')
   const { application = '', id = '' } = await newest(console)

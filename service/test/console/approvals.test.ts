@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { advance, appCode, freshEmail, stopClock } from '../kit.js'
 import {
+  findUser,
   openConsole,
   post,
   read,
@@ -39,7 +40,7 @@ describe('the console with four eyes', () => {
     const app = await console.service.mfa.enrollApp({ contact })
     const secret = app.outcome === 'prepared' ? (app.secret ?? '') : ''
     await console.service.mfa.verify({ method: 'app', kind: 'confirm', code: appCode(secret), contact })
-    return { user: contact.email, kind: 'contact' }
+    return { user: contact.email, ...(await findUser(signedIn(asker).browser, contact.email)) }
   }
   const disabled = async ({ user }: { readonly user: string }) => {
     const reference = { application: 'default', mode: 'live', user, isAccount: false } as const

@@ -95,6 +95,12 @@ export async function enrollApp(browser: Browser): Promise<string> {
   return secret
 }
 
+/** Finds a user by a name, contact or reference; returns the field by which forms name them. */
+export async function findUser(browser: Browser, text: string): Promise<{ readonly account: string }> {
+  const { text: page } = await post(browser, '/console/search', { find: text }).expect(200)
+  return { account: /name="account" value="([^"]*)"/.exec(page)?.[1] ?? '' }
+}
+
 /** The text of a page, without markup. */
 export function textOf(html: string): string {
   return decoded(html.replace(/<head>[\s\S]*<\/head>|<[^>]+>/g, ' ')).replace(/\s+/g, ' ')

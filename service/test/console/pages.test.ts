@@ -10,6 +10,7 @@ import { advance, stopClock } from '../kit.js'
 import { KEY_PAGE, registerSoftwareKey } from '../software-key.js'
 import {
   decoded,
+  findUser,
   openConsole,
   post,
   read,
@@ -287,8 +288,8 @@ describe('the pages of the console', () => {
       await registerSoftwareKey(console.service.mfa, { account: 'zoe', contact }, 'security-key', { name })
     }
     const path = '/console/applications/default/users'
-    const user = { user: 'zoe', kind: 'account', mode: 'live' }
     await signInAgain(operators.support)
+    const user = await findUser(browser, 'zoe')
     const page = await post(browser, path, user).expect(200)
     expect(textOf(page.text)).toMatch(/Blue key security key .* Remove Red key security key/)
     const [blue, red] = await api.listUserKeys({
@@ -324,12 +325,15 @@ describe('the pages of the console', () => {
       await call('/v1/mfa/verify', { User, Type: 'EMAIL', Code: 'XXXXXX', Challenge: body.challenge })
     }
     const path = '/console/applications/helped/users'
-    await read(operators.viewer.browser, path, 403)
-    const unknown = await post(browser, path, { user: 'nobody@example.com', kind: 'contact' }).expect(422)
-    expect(textOf(unknown.text)).toContain('There is no such account.')
-    await post(browser, path, { user: 'not a contact', kind: 'contact' }).expect(422)
-    const user = { user: User, kind: 'contact', mode: 'live' }
-    const page = textOf((await post(browser, path, user).expect(200)).text)
+    await post(operators.viewer.browser, '/console/search', { find: User }).expect(403)
+    const unknown = await post(browser, '/console/search', { find: 'nobody@example.com' }).expect(422)
+    expect(textOf(unknown.text)).toContain('Nothing was found.')
+    await post(browser, '/console/search', { find: ' ' }).expect(422)
+    await post(browser, path, { account: 'of nobody' }).expect(404)
+    const user = await findUser(browser, User)
+    const found = await post(browser, path, user).expect(200)
+    expect(found.text).not.toContain(User)
+    const page = textOf(found.text)
     expect(page).toMatch(/locked until .* UTC/)
     expect(page).toMatch(/message email to w.* sent by inbox/)
     expect(page).toContain('challenge email for sign-in 5 of 5 attempts')
@@ -346,6 +350,7 @@ describe('the pages of the console', () => {
     await post(operators.admin.browser, `${path}/erase`, user).expect(422)
     await post(operators.admin.browser, `${path}/erase`, { ...user, confirmed: 'on' }).expect(200)
     await post(browser, path, user).expect(422)
+    await post(browser, '/console/search', { find: User }).expect(422)
     const actions = (await api.listAudit({ application: 'helped', limit: 10 })).map(
       ({ actor, action }) => `${actor} ${action}`,
     )
@@ -381,24 +386,20 @@ describe('the pages of the console', () => {
     )
     expect(await read(browser, `${path}/messages?state=failed`)).toContain('There are no such messages.')
     expect(await read(browser, `${path}/messages?mode=test`)).toContain('There are no such messages.')
-    const found = `${path}/messages/search`
-    const byContact = { search: 'walter@example.com', kind: 'contact' }
-    await post(operators.viewer.browser, found, byContact).expect(403)
-    expect(await read(operators.viewer.browser, `${path}/messages`)).not.toContain('Messages to')
-    const list = await post(browser, found, byContact).expect(200)
-    expect(textOf(list.text)).toMatch(/email w\S+ sent 1 inbox/)
-    expect(list.text).not.toContain('?search=')
+    const list = await browser.get(`${path}/messages`).expect(200)
     const id = /messages\/([\w-]{22})"/.exec(list.text)?.[1] ?? ''
-    expect(textOf((await post(browser, found, { ...byContact, search: 'w@example.com' })).text)).toContain(
-      'There are no such messages.',
-    )
-    await post(browser, found, { ...byContact, search: 'walter' }).expect(422)
-    await post(browser, found, { search: id, kind: 'id' })
+    await post(browser, '/console/search', { find: id })
       .expect(303)
       .expect('location', `${path}/messages/${id}`)
     const one = await read(operators.viewer.browser, `${path}/messages/${id}`)
     expect(one).toMatch(/State sent Attempts 1 Carrier inbox/)
     expect(one).toMatch(/What happened .* written – .* sent by inbox/)
+    expect(one).not.toContain('Show the user')
+    await post(operators.viewer.browser, `${path}/messages/${id}/user`).expect(403)
+    const user = await post(browser, `${path}/messages/${id}/user`).expect(200)
+    expect(user.text).toContain(`${path}/messages/${id}">email to`)
+    expect(user.text).not.toContain('walter@example.com')
+    await post(browser, `${path}/messages/unknown/user`).expect(404)
     await read(browser, `${path}/messages/${id}?mode=test`, 404)
     await read(browser, `/console/applications/default/messages/${id}`, 404)
     await post(browser, `${path}/messages/${id}/retry`, { mode: 'live' }).expect(422)

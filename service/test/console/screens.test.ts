@@ -101,9 +101,9 @@ describe.skipIf(!hasBrowser)('the screenshots of the console', () => {
   })
 
   test('show the page of a user', async () => {
-    await page.goto(`${url}/console/applications/vault/users`)
-    await page.getByLabel('User', { exact: true }).fill(USER)
-    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.goto(`${url}/console`)
+    await page.getByLabel('Account, contact, message id or reference').fill(USER)
+    await page.getByRole('button', { name: 'Find' }).click()
     await page.getByRole('heading', { name: 'What happened lately' }).waitFor()
     await take('user')
   })

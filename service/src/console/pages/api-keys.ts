@@ -43,7 +43,7 @@ async function create(request: PageRequest): Promise<Reply> {
     section: 'applications',
     message,
     scripts: COPY_SCRIPTS,
-    main: html`${applicationNav(request, application, '/keys')}
+    main: html`${applicationNav(application, '/keys')}
 <p>A ${mode} key of ${application}:</p><code class="once">${key}</code>
 <p><a href="${applicationPath(application, '/keys')}">Back to the keys</a></p>`,
   }
@@ -67,7 +67,7 @@ async function keysPage(request: PageRequest, message?: PageMessage): Promise<Pa
     title: application,
     section: 'applications',
     ...withMessage(message),
-    main: html`${applicationNav(request, application, '/keys')}
+    main: html`${applicationNav(application, '/keys')}
 ${cardTable(
   'API keys',
   ['Key', 'Label', 'Mode', 'Created', 'Last used', 'State', ...(mayChange ? ['Change'] : [])],

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../html.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import { type ApplicationSummary, parseSettings } from '../../operator/list-applications.js'
+import type { MessageReference } from '../../operator/messages.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { attempt, ConsoleError, withMessage } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
@@ -79,6 +80,14 @@ export function applicationPath(application: string, page = ''): string {
   return `${APPLICATIONS_PATH}/${encodeURIComponent(application)}${page}`
 }
 
+/** The path of a message's page. */
+export function messagePath({ application, mode, id }: MessageReference): string {
+  return applicationPath(
+    application,
+    `/messages/${encodeURIComponent(id)}${mode === 'test' ? '?mode=test' : ''}`,
+  )
+}
+
 /** The application in the path of a request. Throws a `ConsoleError` when there is none of this name. */
 export async function applicationOf({ request, operator }: PageRequest): Promise<string> {
   const application = String(request.params.application)
@@ -97,23 +106,21 @@ export function textOf(value: unknown): string {
 }
 
 const APPLICATION_PAGES = [
-  { page: '', name: 'Settings', least: 'viewer' },
-  { page: '/keys', name: 'API keys', least: 'viewer' },
-  { page: '/users', name: 'Users', least: 'support' },
-  { page: '/messages', name: 'Messages', least: 'viewer' },
-  { page: '/numbers', name: 'Numbers', least: 'viewer' },
-  { page: '/traffic', name: 'Traffic', least: 'viewer' },
-  { page: '/webhook', name: 'Delivery webhook', least: 'viewer' },
-  { page: '/events', name: 'Events', least: 'viewer' },
-  { page: '/texts', name: 'Texts', least: 'viewer' },
-  { page: '/developer', name: 'Developer', least: 'viewer' },
+  { page: '', name: 'Settings' },
+  { page: '/keys', name: 'API keys' },
+  { page: '/messages', name: 'Messages' },
+  { page: '/numbers', name: 'Numbers' },
+  { page: '/traffic', name: 'Traffic' },
+  { page: '/webhook', name: 'Delivery webhook' },
+  { page: '/events', name: 'Events' },
+  { page: '/texts', name: 'Texts' },
+  { page: '/developer', name: 'Developer' },
 ] as const
 
 /** The links between the pages of one application. */
-export function applicationNav({ account }: PageRequest, application: string, current: string): Html {
-  const pages = APPLICATION_PAGES.filter(({ least }) => isAtLeast(account.role, least))
+export function applicationNav(application: string, current?: string): Html {
   return html`<nav class="console-tabs" aria-label="Application ${application}"><ul>
-${pages.map(
+${APPLICATION_PAGES.map(
   ({ page, name }) =>
     html`<li><a href="${applicationPath(application, page)}"${page === current && html` aria-current="page"`}>${name}</a></li>`,
 )}</ul></nav>`

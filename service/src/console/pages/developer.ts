@@ -23,7 +23,7 @@ async function developerPage(request: PageRequest): Promise<Page> {
   return {
     title: application,
     section: 'applications',
-    main: html`${applicationNav(request, application, '/developer')}
+    main: html`${applicationNav(application, '/developer')}
 <dl class="facts">
 <dt>Base URL</dt><dd><code>${base}</code>${publicUrl === undefined && ASSUMED}</dd>
 <dt>API key</dt><dd>create one under <a href="${applicationPath(application, '/keys')}">API keys</a>; a test key delivers nothing</dd>

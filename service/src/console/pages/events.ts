@@ -38,12 +38,11 @@ async function create(request: PageRequest): Promise<Reply> {
     created = await operator.events.create(application, { url: form.text('url'), types: form.all('types') })
   }, '')
   if (!created) return endpointsPage(request, message)
-  return eventSecretPage(request, application, created)
+  return eventSecretPage(application, created)
 }
 
 /** Shows the secret of an endpoint, this once. */
 function eventSecretPage(
-  request: PageRequest,
   application: string,
   { id, secret }: { readonly id: string; readonly secret: string },
 ): Page {
@@ -52,7 +51,7 @@ function eventSecretPage(
     section: 'applications',
     message: { tone: 'success', text: 'Copy the secret now. It is not shown again.' },
     scripts: COPY_SCRIPTS,
-    main: html`${applicationNav(request, application, '/events')}
+    main: html`${applicationNav(application, '/events')}
 <p>The secret that signs the events for the endpoint ${id} of ${application}:</p><code class="once">${secret}</code>
 <p><a href="${endpointPath(application, id)}">To the endpoint</a></p>`,
   }
@@ -65,7 +64,7 @@ async function endpointsPage(request: PageRequest, message?: PageMessage): Promi
     title: application,
     section: 'applications',
     ...withMessage(message),
-    main: html`${applicationNav(request, application, '/events')}
+    main: html`${applicationNav(application, '/events')}
 <p>Events are posted to endpoints of this application’s developers, signed by
 <a href="https://www.standardwebhooks.com/">Standard Webhooks</a>. They say what happened; messages are delivered by the
 <a href="${applicationPath(application, '/webhook')}">delivery webhook</a> or a carrier.</p>
@@ -181,7 +180,7 @@ async function rotate(request: PageRequest): Promise<Reply> {
     secret = (await request.operator.events.rotateSecret(reference)).secret
   }, '')
   if (secret === undefined) return endpointPage(request, message)
-  return eventSecretPage(request, reference.application, { id: reference.endpoint, secret })
+  return eventSecretPage(reference.application, { id: reference.endpoint, secret })
 }
 
 async function remove(request: PageRequest): Promise<Reply> {
@@ -202,7 +201,7 @@ async function endpointPage(request: PageRequest, message?: PageMessage): Promis
     title: `Endpoint ${id}`,
     section: 'applications',
     ...withMessage(message),
-    main: html`${applicationNav(request, application, '/events')}
+    main: html`${applicationNav(application, '/events')}
 ${facts(endpoint)}
 ${mayHelp && actions(application, endpoint, account.role)}
 <h2>Last deliveries</h2>

@@ -21,7 +21,7 @@ async function inboxPage(request: PageRequest): Promise<Page> {
   return {
     title: application,
     section: 'applications',
-    main: html`${applicationNav(request, application, '/developer')}
+    main: html`${applicationNav(application, '/developer')}
 <h2>Inbox of ${mode} keys</h2>
 <p class="note">The latest ${MAX_LISTED} messages, which were not sent. ${
       hasLive

@@ -7,6 +7,7 @@ import { attempt, ConsoleError, withMessage } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { type Cell, table, timeOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
+import { userPage } from './users.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/messages/:id`
 
@@ -19,6 +20,7 @@ export const SINGLE_MESSAGE_ROUTES: readonly PageRoute[] = [
     handle: async (request) => messagePage(request, await referenceOf(request)),
   },
   { method: 'post', path: `${PATH}/retry`, least: 'support', handle: retry },
+  { method: 'post', path: `${PATH}/user`, least: 'support', handle: showUser },
 ]
 
 /** The look of each state that is good or bad. */
@@ -46,6 +48,16 @@ async function retry(request: PageRequest): Promise<Reply> {
   return messagePage(request, reference, message)
 }
 
+async function showUser(request: PageRequest): Promise<Reply> {
+  const reference = await referenceOf(request)
+  try {
+    return userPage(request, await request.operator.findUserOfMessage(reference))
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    return messagePage(request, reference, { tone: 'error', text: error.message })
+  }
+}
+
 async function messagePage(
   request: PageRequest,
   reference: MessageReference,
@@ -58,7 +70,7 @@ async function messagePage(
     title: 'Message',
     section: 'applications',
     ...withMessage(message),
-    main: html`${applicationNav(request, application, '/messages')}
+    main: html`${applicationNav(application, '/messages')}
 <dl class="facts">
 <dt>Message</dt><dd><code>${id}</code></dd>
 <dt>To</dt><dd>${to}${country !== null && ` (${country})`}, ${channel}${mode === 'test' && ', of a test key'}</dd>
@@ -70,7 +82,11 @@ async function messagePage(
 </dl>
 <h2>What happened</h2>
 ${table('What happened', ['Time', 'State', 'What the carrier says'], steps(found), '')}
-${state === 'queued' && isAtLeast(request.account.role, 'support') && retryForm(reference)}
+${
+  isAtLeast(request.account.role, 'support') &&
+  html`<div class="form-row">${state === 'queued' && messageForm(reference, 'retry', 'Send again now')}
+${messageForm(reference, 'user', 'Show the user')}</div>`
+}
 <p><a href="${applicationPath(application, `/messages${mode === 'test' ? '?mode=test' : ''}`)}">All messages</a></p>`,
   }
 }
@@ -110,7 +126,8 @@ function steps(message: DeliverySummary): Cell[][] {
   ]
 }
 
-function retryForm({ application, mode, id }: MessageReference): Html {
-  return html`<form method="post" action="${applicationPath(application, `/messages/${id}/retry`)}">
-<input type="hidden" name="mode" value="${mode}"><button class="small-button">Send again now</button></form>`
+function messageForm(reference: MessageReference, action: string, name: string): Html {
+  const { application, mode, id } = reference
+  return html`<form method="post" action="${applicationPath(application, `/messages/${id}/${action}`)}">
+<input type="hidden" name="mode" value="${mode}"><button class="small-button">${name}</button></form>`
 }

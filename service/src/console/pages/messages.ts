@@ -3,21 +3,26 @@ import { type Html, html } from '../../html.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import type { DeliverySummary } from '../../operator/deliveries.js'
 import type { MessageFilter, MessagePage } from '../../operator/messages.js'
-import { isAtLeast } from '../../operator/rights.js'
 import { withMessage } from '../form.js'
-import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
+import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { dayOf, table } from '../parts.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
+import {
+  APPLICATIONS_PATH,
+  applicationNav,
+  applicationOf,
+  applicationPath,
+  messagePath,
+  textOf,
+} from './applications.js'
 import { MESSAGE_TONES } from './message.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/messages`
 const STATES = ['queued', 'sent', 'delivered', 'failed', 'refused', 'expired'] as const
 const PAGE_SIZE = 100
 
-/** The messages of an application. The contact of a search is posted and never part of an address. */
+/** The messages of an application. */
 export const MESSAGE_ROUTES: readonly PageRoute[] = [
-  { method: 'get', path: PATH, least: 'viewer', handle: (request) => listPage(request) },
-  { method: 'post', path: `${PATH}/search`, least: 'support', handle: search },
+  { method: 'get', path: PATH, least: 'viewer', handle: listPage },
 ]
 
 const FIELDS = ['state', 'channel', 'carrier', 'from', 'to', 'mode'] as const
@@ -42,34 +47,16 @@ async function listPage(request: PageRequest): Promise<Reply> {
   const { next } = found.page
   const older = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
   if (next) older.set('after', next)
-  return page(request, application, {
-    message: found.message,
-    entered,
-    content: html`${messageTable(application, filter.mode, found.page)}
+  return {
+    title: application,
+    section: 'applications',
+    ...withMessage(found.message),
+    main: html`${applicationNav(application, '/messages')}
+${filterForm(application, entered)}
+<p class="note">The messages of the last week, newest first. Contents are encrypted, and recipients are masked.</p>
+${messageTable(application, filter.mode, found.page)}
 ${next && html`<p><a href="?${older.toString()}">Older messages</a></p>`}`,
-  })
-}
-
-async function search(request: PageRequest): Promise<Reply> {
-  const application = await applicationOf(request)
-  const { form } = request
-  const mode = form.text('mode') === 'test' ? 'test' : 'live'
-  const text = form.text('search')
-  const kind = form.text('kind')
-  if (kind === 'id') {
-    const path = `/messages/${encodeURIComponent(text)}${mode === 'test' ? '?mode=test' : ''}`
-    return { redirect: applicationPath(application, path) }
   }
-  const found = await find(request, {
-    ...{ application, mode, limit: PAGE_SIZE },
-    ...(kind === 'account' ? { account: text } : { contact: text }),
-  })
-  return page(request, application, {
-    message: found.message,
-    content: messageTable(application, mode, found.page),
-    entered: { state: '', channel: '', carrier: '', from: '', to: '', mode },
-    text,
-  })
 }
 
 async function find(
@@ -81,33 +68,6 @@ async function find(
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     return { page: { messages: [] }, message: { tone: 'error', text: error.message } }
-  }
-}
-
-function page(
-  request: PageRequest,
-  application: string,
-  {
-    message,
-    entered,
-    content,
-    text = '',
-  }: {
-    readonly message?: PageMessage | undefined
-    readonly entered: Entered
-    readonly content: Html
-    readonly text?: string
-  },
-): Page {
-  return {
-    title: application,
-    section: 'applications',
-    ...withMessage(message),
-    main: html`${applicationNav(request, application, '/messages')}
-${filterForm(application, entered)}
-${isAtLeast(request.account.role, 'support') && searchForm(application, text)}
-<p class="note">The messages of the last week, newest first. Contents are encrypted, and recipients are masked.</p>
-${content}`,
   }
 }
 
@@ -130,17 +90,6 @@ function select(name: string, label: string, options: readonly string[], selecte
   )}</select></div>`
 }
 
-function searchForm(application: string, text: string): Html {
-  return html`<form class="form-row" method="post" action="${applicationPath(application, '/messages/search')}" role="search">
-<div class="field"><label for="search">Messages to</label>
-<input id="search" name="search" required maxlength="400" autocomplete="off" value="${text}"></div>
-<div class="field"><label for="kind">This is</label><select id="kind" name="kind">
-<option value="contact">a mailbox or phone number</option><option value="account">a name sent as Account</option>
-<option value="id">the id of a message</option></select></div>
-<div class="checks"><label><input type="checkbox" name="mode" value="test"> Test keys</label></div>
-<button class="small-button">Find</button></form>`
-}
-
 function messageTable(application: string, mode: 'live' | 'test', { messages, next }: MessagePage): Html {
   return table(
     'Messages',
@@ -157,11 +106,10 @@ function row(
   mode: 'live' | 'test',
   { createdAt, channel, to, state, attempts, carrier, fault, detail, id }: DeliverySummary,
 ) {
-  const path = applicationPath(application, `/messages/${id}${mode === 'test' ? '?mode=test' : ''}`)
   return [
     ...[new Date(createdAt), channel, to],
     html`<span class="badge${MESSAGE_TONES[state] ?? ''}">${state}</span>`,
     ...[attempts, carrier, detail ?? fault],
-    html`<a href="${path}"><code>${id}</code></a>`,
+    html`<a href="${messagePath({ application, mode, id })}"><code>${id}</code></a>`,
   ]
 }

@@ -22,7 +22,7 @@ async function numbersPage(request: PageRequest): Promise<Reply> {
     title: application,
     section: 'applications',
     scripts: CHART_SCRIPTS,
-    main: html`${applicationNav(request, application, '/numbers')}${await numbersSection(request, application)}`,
+    main: html`${applicationNav(application, '/numbers')}${await numbersSection(request, application)}`,
   }
 }
 

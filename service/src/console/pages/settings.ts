@@ -123,7 +123,7 @@ async function settingsPage(
     title: application,
     section: 'applications',
     ...withMessage(message),
-    main: html`${applicationNav(request, application, '')}
+    main: html`${applicationNav(application, '')}
 ${application === 'default' && html`<p class="note">The environment variables of the service decide everything that is not set here.</p>`}
 <form method="post" class="form form-wide">
 ${SETTING_GROUPS.map((group) => groupOf(group, settings, { mayChange, form }))}

@@ -30,7 +30,7 @@ async function textsPage(request: PageRequest): Promise<Page> {
   return {
     title: application,
     section: 'applications',
-    main: html`${applicationNav(request, application, '/texts')}
+    main: html`${applicationNav(application, '/texts')}
 <form class="form-row" method="get">
 <div class="field"><label for="language">Language</label><select id="language" name="language">
 ${SUPPORTED_LANGUAGES.map((tag) => html`<option value="${tag}"${tag === language && html` selected`}>${languageName(tag)}</option>`)}</select></div>

@@ -49,7 +49,7 @@ async function trafficPage(request: PageRequest, message?: PageMessage): Promise
     title: application,
     section: 'applications',
     ...withMessage(message),
-    main: html`${applicationNav(request, application, '/traffic')}
+    main: html`${applicationNav(application, '/traffic')}
 <p class="note">Codes sent to phones and typed by users: of today, and half as many of each day before. The destinations with the
 most untyped codes come first. Codes that nobody types are a sign of SMS pumping.</p>
 ${table(

@@ -3,16 +3,23 @@ import { type Html, html } from '../../html.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import { isAtLeast } from '../../operator/rights.js'
 import type { UserReference, UserState } from '../../operator/users.js'
-import { attempt, withMessage } from '../form.js'
+import { open, seal } from '../../secrets/seal.js'
+import { attempt, ConsoleError, withMessage } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, table, timeCell, timeOf } from '../parts.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+import {
+  APPLICATIONS_PATH,
+  applicationNav,
+  applicationOf,
+  applicationPath,
+  messagePath,
+} from './applications.js'
 import { changeOrAsk } from './approvals.js'
 
 const METHOD_NAMES = { 'security-key': 'security key', passkey: 'passkey' } as const
 
 /** The security keys and passkeys of a user, each with a button that removes it. */
-function keysTable(user: UserReference, keys: readonly Key[]): Html {
+function keysTable(user: FormUser, keys: readonly Key[]): Html {
   return html`<h2>Security keys and passkeys</h2>
 ${cardTable(
   'Security keys and passkeys',
@@ -34,7 +41,7 @@ ${cardTable(
 }
 
 /** The factors with failures, and the forms that disable one until the user sets it up again. */
-function factorsSection(user: UserReference, state: UserState, keys: readonly Key[]): Html {
+function factorsSection(user: FormUser, state: UserState, keys: readonly Key[]): Html {
   const offered = [
     ...(state.authenticatorApp === 'set up' ? [['app', 'authenticator app'] as const] : []),
     ...(state.backupCodesLeft > 0 ? [['backup', 'backup codes'] as const] : []),
@@ -73,20 +80,15 @@ ${userForm(
 const PATH = `${APPLICATIONS_PATH}/:application/users`
 
 /**
- * Looking up a user and helping them. The contact is posted and never part of an address, which proxies and browsers keep.
+ * A user and what helps them. A form names the user by the sealed reference to the account: so neither addresses, which proxies and
+ * browsers keep, nor pages contain a contact.
  */
 export const USER_ROUTES: readonly PageRoute[] = [
-  {
-    method: 'get',
-    path: PATH,
-    least: 'support',
-    handle: async (request) => searchPage(request, await applicationOf(request)),
-  },
   {
     method: 'post',
     path: PATH,
     least: 'support',
-    handle: async (request) => userPage(request, await referenceOf(request)),
+    handle: async (request) => userPage(request, await namedUser(request)),
   },
   { method: 'post', path: `${PATH}/unlock`, least: 'support', stepUp: true, handle: unlock },
   { method: 'post', path: `${PATH}/disable`, least: 'support', stepUp: true, handle: disable },
@@ -95,13 +97,13 @@ export const USER_ROUTES: readonly PageRoute[] = [
 ]
 
 async function unlock(request: PageRequest): Promise<Reply> {
-  const user = await referenceOf(request)
+  const user = await namedUser(request)
   const done = 'The account is unlocked. Disabled factors stay disabled.'
   return userPage(request, user, await attempt(() => request.operator.unlockUser(user), done))
 }
 
 async function disable(request: PageRequest): Promise<Reply> {
-  const user = await referenceOf(request)
+  const user = await namedUser(request)
   const factor = request.form.text('factor')
   const done = 'The factor is disabled until the user sets it up again.'
   const make = () => request.operator.disableFactor(user, factor)
@@ -110,7 +112,7 @@ async function disable(request: PageRequest): Promise<Reply> {
 }
 
 async function removeKey(request: PageRequest): Promise<Reply> {
-  const user = await referenceOf(request)
+  const user = await namedUser(request)
   const key = request.form.text('key')
   const done = 'The key is removed. The user can add it again after signing in with another factor.'
   const make = () => request.operator.removeUserKey(user, key)
@@ -119,27 +121,29 @@ async function removeKey(request: PageRequest): Promise<Reply> {
 }
 
 async function erase(request: PageRequest): Promise<Reply> {
-  const user = await referenceOf(request)
+  const user = await namedUser(request)
   if (request.form.exact('confirmed') !== 'on') {
     return userPage(request, user, { tone: 'error', text: 'Tick the box to erase the account.' })
   }
   const done = 'Everything that was stored about the account is deleted.'
   const make = () => request.operator.eraseUser(user)
   const message = await changeOrAsk(request, user, { action: 'erase-user', target: '' }, { make, done })
-  return searchPage(request, user.application, message)
+  return message.tone === 'error' ? userPage(request, user, message) : gonePage(user.application, message)
 }
 
-function searchPage(request: PageRequest, application: string, message?: PageMessage): Page {
-  return {
-    title: application,
-    section: 'applications',
-    ...withMessage(message),
-    main: html`${applicationNav(request, application, '/users')}${searchForm(application, request.form.text('user'))}`,
-  }
+function gonePage(application: string, message: PageMessage): Page {
+  const main = html`<p><a href="${applicationPath(application)}">${application}</a></p>`
+  return { title: 'User', section: 'applications', ...withMessage(message), main }
 }
 
-async function userPage(request: PageRequest, user: UserReference, message?: PageMessage): Promise<Page> {
+/** The page of a user, with what the last request did. */
+export async function userPage(
+  request: PageRequest,
+  reference: UserReference,
+  message?: PageMessage,
+): Promise<Page> {
   const { operator, account } = request
+  const user = inForms(request, reference)
   try {
     const state = await operator.showUser(user)
     const timeline = await operator.userTimeline(user)
@@ -148,7 +152,7 @@ async function userPage(request: PageRequest, user: UserReference, message?: Pag
       title: state.user,
       section: 'applications',
       ...withMessage(message),
-      main: html`${applicationNav(request, user.application, '/users')}
+      main: html`${applicationNav(user.application)}
 ${facts(state)}
 ${lockAction(user, state)}
 ${keysTable(user, keys)}
@@ -157,32 +161,21 @@ ${factorsSection(user, state, keys)}
 ${cardTable(
   'Timeline',
   ['Time', 'Event', 'What', 'Result'],
-  timeline.map(({ at, kind, what, result }) => [new Date(at), kind, what, result || null]),
+  timeline.map(({ at, kind, what, result, message: id }) => [
+    new Date(at),
+    kind,
+    id === null ? what : html`<a href="${messagePath({ ...user, id })}">${what}</a>`,
+    result || null,
+  ]),
   'Nothing happened in the last days.',
 )}
 ${TRUST_NOTE}
-${isAtLeast(account.role, 'admin') && eraseForm(user)}
-<h2>Another user</h2>${searchForm(user.application, '')}`,
+${isAtLeast(account.role, 'admin') && eraseForm(user)}`,
     }
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    return searchPage(request, user.application, { tone: 'error', text: UNKNOWN })
+    return gonePage(user.application, { tone: 'error', text: 'Nothing is stored about this user.' })
   }
-}
-
-const UNKNOWN =
-  'There is no such account. Write a mailbox or a phone number such as +447700900123, or choose "name" if the application sends a name of its own as Account. Test keys have accounts of their own.'
-
-function searchForm(application: string, user: string): Html {
-  return html`<form class="form" method="post" action="${applicationPath(application, '/users')}">
-<div class="field"><label for="user">User</label>
-<input id="user" name="user" required maxlength="400" autocomplete="off" value="${user}" aria-describedby="user-hint">
-<span class="mfa-hint" id="user-hint">ann@example.com, +447700900123, both separated by a colon, or the name of the account.</span></div>
-<fieldset><legend>This is</legend><div class="checks">
-<label><input type="radio" name="kind" value="contact" checked> a contact</label>
-<label><input type="radio" name="kind" value="account"> the name that the application sends as Account</label></div></fieldset>
-<div class="checks"><label><input type="checkbox" name="mode" value="test"> Data of test keys</label></div>
-<button class="mfa-primary">Look up</button></form>`
 }
 
 function facts(state: UserState): Html {
@@ -198,7 +191,7 @@ function facts(state: UserState): Html {
 </dl>`
 }
 
-function lockAction(user: UserReference, { lockedUntil }: UserState): Html | false {
+function lockAction(user: FormUser, { lockedUntil }: UserState): Html | false {
   return lockedUntil !== null && userForm(user, 'unlock', html`<button class="small-button">Unlock</button>`)
 }
 
@@ -206,7 +199,7 @@ const TRUST_NOTE = html`<h2>Trusted browsers and sessions</h2>
 <p class="note">They are kept by the application, not by this service. Its staff end them there:
 <code>mfa.account.revokeDevices(user)</code> ends the trust of all browsers, <code>mfa.account.secure(user)</code> all sessions, too.</p>`
 
-function eraseForm(user: UserReference): Html {
+function eraseForm(user: FormUser): Html {
   return html`<h2>Erase</h2>${userForm(
     user,
     'erase',
@@ -216,21 +209,37 @@ function eraseForm(user: UserReference): Html {
   )}`
 }
 
-/** The user that a form names. */
-async function referenceOf(request: PageRequest): Promise<UserReference> {
-  const { form } = request
+/** A user, and the sealed reference that stands for them in forms. */
+type FormUser = UserReference & { readonly sealed: string }
+
+const IDENTITY = ['user in a form']
+
+/** The user as forms name them. */
+export function inForms({ parts }: PageRequest, reference: UserReference): FormUser {
+  const { application, mode, user, isAccount } = reference
   return {
-    application: await applicationOf(request),
-    mode: form.text('mode') === 'test' ? 'test' : 'live',
-    user: form.text('user'),
-    isAccount: form.text('kind') === 'account',
+    ...reference,
+    sealed: seal(parts.keys, IDENTITY, JSON.stringify({ application, mode, user, isAccount })),
   }
 }
 
-/** A form with one button, for an action on a user. */
-function userForm(user: UserReference, action: string, content: Html, className = ''): Html {
-  return html`<form${className && html` class="${className}"`} method="post" action="${applicationPath(user.application, `/users/${action}`)}">
-<input type="hidden" name="user" value="${user.user}">
-<input type="hidden" name="kind" value="${user.isAccount ? 'account' : 'contact'}">
-<input type="hidden" name="mode" value="${user.mode}">${content}</form>`
+/** The user that a form names. */
+async function namedUser(request: PageRequest): Promise<UserReference> {
+  const user = opened(request)
+  if (user?.application === (await applicationOf(request))) return user
+  throw new ConsoleError(404, 'This form names no user. Find the user again.')
+}
+
+function opened({ form, parts }: PageRequest): UserReference | undefined {
+  try {
+    return JSON.parse(open(parts.keys, IDENTITY, form.text('account')))
+  } catch {
+    return undefined
+  }
+}
+
+/** A form with one button, for an action on a user, or to show them. */
+export function userForm(user: FormUser, action: string, content: Html, className = ''): Html {
+  return html`<form${className && html` class="${className}"`} method="post" action="${applicationPath(user.application, `/users${action && `/${action}`}`)}">
+<input type="hidden" name="account" value="${user.sealed}">${content}</form>`
 }

@@ -34,7 +34,7 @@ async function set(request: PageRequest): Promise<Reply> {
     const webhook = { url: form.text('url'), channels: form.all('channels') }
     secret = (await operator.setWebhook(application, webhook)).secret
   }, 'The webhook is set. It takes effect within a second.')
-  return secret === undefined ? webhookPage(request, message) : secretPage(request, application, secret)
+  return secret === undefined ? webhookPage(request, message) : secretPage(application, secret)
 }
 
 async function rotate(request: PageRequest): Promise<Reply> {
@@ -43,7 +43,7 @@ async function rotate(request: PageRequest): Promise<Reply> {
   const message = await attempt(async () => {
     secret = (await request.operator.rotateWebhookSecret(application)).secret
   }, SHOWN_ONCE)
-  return secret === undefined ? webhookPage(request, message) : secretPage(request, application, secret)
+  return secret === undefined ? webhookPage(request, message) : secretPage(application, secret)
 }
 
 async function remove(request: PageRequest): Promise<Reply> {
@@ -52,13 +52,13 @@ async function remove(request: PageRequest): Promise<Reply> {
   return webhookPage(request, await attempt(() => request.operator.removeWebhook(application), done))
 }
 
-function secretPage(request: PageRequest, application: string, secret: string): Page {
+function secretPage(application: string, secret: string): Page {
   return {
     title: 'Webhook secret',
     section: 'applications',
     message: { tone: 'success', text: SHOWN_ONCE },
     scripts: COPY_SCRIPTS,
-    main: html`${applicationNav(request, application, '/webhook')}
+    main: html`${applicationNav(application, '/webhook')}
 <p>The secret that signs the requests to the webhook of ${application}:</p><code class="once">${secret}</code>
 <p><a href="${applicationPath(application, '/webhook')}">Back to the webhook</a></p>`,
   }
@@ -72,7 +72,7 @@ async function webhookPage(request: PageRequest, message?: PageMessage): Promise
     title: application,
     section: 'applications',
     ...withMessage(message),
-    main: html`${applicationNav(request, application, '/webhook')}
+    main: html`${applicationNav(application, '/webhook')}
 <p>A webhook of its own gets the messages of this application, codes included, instead of the carriers of the service. What
 happened is posted to the endpoints for <a href="${applicationPath(application, '/events')}">events</a>.</p>
 ${webhook ? facts(webhook) : html`<p class="note">This application has none.</p>`}

@@ -1,0 +1,72 @@
+import { type Contact, canonicalUser } from 'countersign/protocol'
+import { allKeys, contactReference, type Keys, withKeyId } from '../secrets/keys.js'
+import { type Queries, statement } from '../store/store.js'
+import { contactHashes } from './account-hashes.js'
+
+/** An account that was found. */
+export interface FoundAccount {
+  readonly application: string
+  /** As rows name it. */
+  readonly account: string
+}
+
+type Parameters = {
+  readonly names: readonly string[]
+  readonly references: readonly string[]
+  readonly emailHashes: readonly string[]
+  readonly phoneHashes: readonly string[]
+  readonly isDual: boolean
+  readonly recipients: readonly string[]
+  readonly limit: number
+}
+
+// Each part finds its rows by an index. The data of test keys stands beside that of the application.
+const FIND = statement<Parameters>(`WITH by_email AS MATERIALIZED (
+    SELECT application, account FROM account WHERE email_hash = ANY (:emailHashes::text[])
+  ), by_phone AS MATERIALIZED (
+    SELECT application, account FROM account WHERE phone_hash = ANY (:phoneHashes::text[])
+  ), wanted AS MATERIALIZED (
+    SELECT application.application || mode.suffix AS application, name AS account
+      FROM application, (VALUES (''), ('/test')) AS mode (suffix), unnest(:names::text[]) AS name
+    UNION SELECT * FROM by_email WHERE NOT :isDual::boolean OR (application, account) IN (SELECT * FROM by_phone)
+    UNION SELECT * FROM by_phone WHERE NOT :isDual::boolean
+    UNION SELECT application, account FROM account WHERE reference = ANY (:references::text[])
+    UNION SELECT application, account FROM outbox WHERE recipient = ANY (:recipients::text[])
+  )
+  SELECT known.application, known.account FROM wanted, LATERAL (
+    SELECT application, account FROM account
+    WHERE account.application = wanted.application AND account.account = wanted.account
+  ) AS known ORDER BY application, account LIMIT :limit::integer`)
+
+/** What is known of an account. */
+export interface Clues {
+  /** The name that the application sends as `Account`. */
+  readonly name: string
+  /** A contact that the account is named after, has proven, or got a message at that is still stored. */
+  readonly contact: Contact | undefined
+  /** What stands for the account in the log. */
+  readonly reference: string | undefined
+}
+
+/** The accounts of all applications to which one of the clues leads, at most `limit`. */
+export function findAccounts(
+  keys: Keys,
+  queries: Queries,
+  { name, contact, reference }: Clues,
+  limit: number,
+): Promise<FoundAccount[]> {
+  const every = allKeys(keys)
+  const hashes = contact ? every.map((key) => contactHashes(key, contact)) : []
+  return queries.query<FoundAccount & Record<string, string>>(
+    FIND.text,
+    FIND.values({
+      names: [`account:${name}`, ...(contact ? [`contact:${canonicalUser(contact)}`] : [])],
+      references: reference === undefined ? [] : every.map((key) => withKeyId(key, reference)),
+      emailHashes: hashes.flatMap(({ email }) => email ?? []),
+      phoneHashes: hashes.flatMap(({ phone }) => phone ?? []),
+      isDual: contact?.kind === 'dual',
+      recipients: contact ? every.map((key) => contactReference(key, contact)) : [],
+      limit,
+    }),
+  )
+}

@@ -1,0 +1,102 @@
+import { parseUser } from 'countersign/protocol'
+import { type FoundAccount, findAccounts } from '../accounts/find-accounts.js'
+import { isTestPartition, nameOfPartition, partitionOf } from '../application.js'
+import { parseReference } from '../delivery/message.js'
+import { accountReference, type Keys } from '../secrets/keys.js'
+import { queryOne, type Store } from '../store/store.js'
+import { type Actor, OperatorError } from './audited-change.js'
+import type { MessageReference } from './messages.js'
+import { CONSOLE_APPLICATION } from './operator-account.js'
+import { maskedUser, type UserReference, userOf } from './users.js'
+
+/** An account that a search found. */
+export interface FoundUser extends UserReference {
+  /** The account as it may be shown: masked if it is a contact. */
+  readonly shown: string
+  /** The keyed hash that stands for the account in the log. */
+  readonly reference: string
+}
+
+/** What a search found. */
+export interface Found {
+  /** By application and name. */
+  readonly users: readonly FoundUser[]
+  /** The message with this id. */
+  readonly messages: readonly MessageReference[]
+  /** Whether there are more users than these. */
+  readonly isCut: boolean
+}
+
+/** The maximum number of users that a search shows. */
+const MAX_FOUND = 20
+const MAX_LENGTH = 400
+
+const ACCOUNT_REFERENCE = /^[\da-f]{12}$/i
+const MESSAGE_ID = /^[\w-]{22}$/
+
+/**
+ * Finds users and messages of all applications by what is known of them: the name of an account, a mailbox or phone number, the
+ * reference of an account in the log, the id of a message, or the reference of a message at its carrier.
+ */
+export async function find({ store, keys }: Actor, text: string): Promise<Found> {
+  const wanted = text.trim()
+  if (wanted === '' || wanted.length > MAX_LENGTH) {
+    throw new OperatorError(
+      'Write an account, a mailbox, a phone number such as +447700900123, a reference, or the id of a message.',
+    )
+  }
+  const clues = {
+    name: wanted,
+    contact: parseUser(typedContact(wanted)),
+    reference: ACCOUNT_REFERENCE.test(wanted) ? wanted.toLowerCase() : undefined,
+  }
+  const found = await findAccounts(keys(), store.lists, clues, MAX_FOUND + 1)
+  // Operators are users of an application of their own.
+  const accounts = found.filter(({ application }) => application !== CONSOLE_APPLICATION)
+  return {
+    users: accounts.slice(0, MAX_FOUND).map((one) => userFrom(keys(), one)),
+    messages: await findMessages(store, wanted),
+    isCut: accounts.length > MAX_FOUND,
+  }
+}
+
+function userFrom(keys: Keys, { application, account }: FoundAccount): FoundUser {
+  const user = userOf(application, account)
+  return { ...user, shown: maskedUser(user), reference: accountReference(keys, application, account) }
+}
+
+/** A contact as people write it: a number may have spaces, dots, dashes and brackets, and begin with 00. */
+function typedContact(text: string): string {
+  return /^(?:\+|00)[\d\s().-]+$/.test(text) ? text.replace(/^00/, '+').replace(/[\s().-]/g, '') : text
+}
+
+/** The message with this id, or the one that its carrier knows by this reference. */
+async function findMessages(store: Store, text: string): Promise<MessageReference[]> {
+  const named = parseReference(text)
+  const id = named?.id ?? text
+  if (!MESSAGE_ID.test(id)) return []
+  const rows = await store.lists.query<{ application: string }>(
+    'SELECT application FROM outbox WHERE id = $1',
+    [id],
+  )
+  return rows.map(({ application }) => ({
+    application: nameOfPartition(application),
+    mode: isTestPartition(application) ? 'test' : 'live',
+    id,
+  }))
+}
+
+/** The user whom a message was written to. Throws an `OperatorError` when the message or the account is not stored. */
+export async function findUserOfMessage(
+  { store, keys }: Actor,
+  { application, mode, id }: MessageReference,
+): Promise<FoundUser> {
+  const partitionId = partitionOf(application, mode)
+  const row = await queryOne<{ account: string }>(
+    store,
+    `SELECT account FROM outbox JOIN account USING (application, account) WHERE application = $1 AND id = $2`,
+    [partitionId, id],
+  )
+  if (!row) throw new OperatorError('Nothing is stored about the user of this message.')
+  return userFrom(keys(), { application: partitionId, account: row.account })
+}
