@@ -363,6 +363,9 @@ CREATE TABLE activity (
   typed bigint NOT NULL DEFAULT 0,
   wrong bigint NOT NULL DEFAULT 0,
   locked bigint NOT NULL DEFAULT 0,
+  checked bigint NOT NULL DEFAULT 0,
+  risky bigint NOT NULL DEFAULT 0,
+  unchecked bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (application, starts_at, method, country, carrier)
 ) WITH (fillfactor = 70);
 CREATE INDEX activity_past ON activity (starts_at);

@@ -9,6 +9,7 @@ import {
 import { displayName } from './applications/setting-text.js'
 import { noticesRule, originRule } from './applications/settings.js'
 import { parseDelivery } from './carriers/delivery-option.js'
+import { phoneCheckRule } from './carriers/phone-check.js'
 import { type Routes, usesInbox } from './carriers/route.js'
 import { ConfigurationError } from './configuration-error.js'
 import { consoleFaults, consoleRule } from './console-option.js'
@@ -115,6 +116,11 @@ export const optionsSchema = z.strictObject({
   webhookSecret: text('webhookSecret', 'at least 16 characters')
     .min(16, { error: 'webhookSecret must have at least 16 characters' })
     .optional(),
+  /**
+   * A phone check of your own, which is asked before a code goes to a phone and may refuse the number, for example after a change of
+   * its SIM card. Defaults to none.
+   */
+  phoneCheck: phoneCheckRule.optional(),
   /**
    * The service's public address, such as `https://mfa.example`, with which the addresses in its problems and its OpenAPI
    * document begin. The `Host` header is never used (R16). Defaults to relative addresses.
@@ -268,6 +274,12 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
   if (isProduction() && parsed.data?.console) faults.push(...consoleFaults(parsed.data.console))
   if (parsed.data?.databaseReadUrl !== undefined && parsed.data.databaseUrl === undefined) {
     faults.push('databaseReadUrl is a replica of databaseUrl, which is missing.')
+  }
+  const { phoneCheck, webhookSecret } = parsed.data ?? {}
+  if (phoneCheck && phoneCheck.secret === undefined && webhookSecret === undefined) {
+    faults.push(
+      'phoneCheck.secret is missing: set it, or webhookSecret, so that the phone check can verify who asks.',
+    )
   }
   faults.push(...relyingPartyFaults(parsed.data?.relyingParty))
   if (parsed.data) faults.push(...faultsInPolicy(parsed.data.keyPolicy))

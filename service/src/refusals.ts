@@ -36,6 +36,14 @@ export function undelivered(contact: ContactFault | undefined): Refused {
   return contactRefused(CONTACT_DETAILS[contact])
 }
 
+/** The phone check of the operator refuses codes for the number; `risk` is the word with which it does. */
+export function phoneAtRisk(risk: string): Refused {
+  return {
+    outcome: 'refused',
+    refusal: { reason: 'phone_at_risk', detail: `The phone check answered ${risk}.` },
+  }
+}
+
 export function limited(retryAfterSeconds: number): Refused {
   return { outcome: 'refused', refusal: { reason: 'limited', retryAfterSeconds } }
 }

@@ -10,6 +10,7 @@ import { relyingPartyOf } from './applications/key-settings.js'
 import type { ApplicationDefaults } from './applications/settings.js'
 import { buildCarriers } from './carriers/build-carriers.js'
 import { type InboxMessage, storedInbox } from './carriers/inbox.js'
+import { type PhoneCheck, phoneCheckAt } from './carriers/phone-check.js'
 import { describeRoutes, usesInbox } from './carriers/route.js'
 import { ownWebhooks } from './carriers/webhook.js'
 import type { ConsoleParts } from './console/parts.js'
@@ -162,6 +163,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const context: FlowContext = {
     ...{ store, keys, outbox, transcription, jobs, live, activity, log },
     phoneTraffic: traffic,
+    phoneCheck: phoneCheckFrom(settings),
     underWay: requestsUnderWay(settings.requestsPerAccount),
   }
   const hasInbox = usesInbox(settings.routes)
@@ -276,6 +278,11 @@ async function insertDefaultApplication(store: Store): Promise<void> {
     'INSERT INTO application (application, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
     [DEFAULT_APPLICATION, Date.now()],
   )
+}
+
+function phoneCheckFrom({ phoneCheck, webhookSecret = '' }: ServiceSettings): PhoneCheck | undefined {
+  if (!phoneCheck) return undefined
+  return phoneCheckAt({ ...phoneCheck, secret: phoneCheck.secret ?? webhookSecret })
 }
 
 function defaultsFrom(settings: ServiceSettings): ApplicationDefaults {

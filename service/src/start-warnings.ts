@@ -12,7 +12,7 @@ export function startWarnings(settings: ServiceSettings, store: Store['name']): 
   const routes = Object.entries(settings.routes).flatMap(([channel, list]) =>
     list.flatMap((route) => routeWarnings(channel, route, settings)),
   )
-  return [...storeWarnings(settings, store), ...routes]
+  return [...storeWarnings(settings, store), ...routes, ...phoneCheckWarnings(settings)]
 }
 
 /** A warning when applications send to phone numbers of every country. Outside production nothing reaches a phone. */
@@ -51,6 +51,12 @@ function storeWarnings(settings: ServiceSettings, store: Store['name']): LogEven
     warnings.push({ level: 'warn', event: 'store.embedded', detail })
   }
   return warnings
+}
+
+function phoneCheckWarnings({ phoneCheck }: ServiceSettings): LogEvent[] {
+  if (!phoneCheck?.url.startsWith('http:') || isLoopback(phoneCheck.url)) return []
+  const detail = 'Phone numbers are sent to the phone check unencrypted: use https.'
+  return [{ level: 'warn', event: 'phone_check.unencrypted', detail }]
 }
 
 function routeWarnings(channel: string, route: Route, settings: ServiceSettings): LogEvent[] {

@@ -96,7 +96,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'transcription',
       'webauthn',
     ],
-    types: ['activity', 'application.ts', 'idempotency'],
+    types: ['activity', 'application.ts', 'carriers', 'idempotency'],
   },
 
   // An operator's changes depend on neither the command line nor HTTP, so that other interfaces can offer them too.

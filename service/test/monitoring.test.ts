@@ -204,6 +204,13 @@ const FIRING: Readonly<
   },
   CountersignDestinationPausedNow: { series: happensOnce('traffic.paused'), at: 12 },
   CountersignCeilingReached: { series: happensOnce('traffic.budget_used_up'), at: 12 },
+  CountersignPhoneCheckFails: {
+    series: {
+      'countersign_phone_checks_total{outcome="passed"}': '0+50x200',
+      'countersign_phone_checks_total{outcome="failed"}': grows(0, 50),
+    },
+    at: 30,
+  },
   CountersignWebhookDisabled: {
     series: { 'countersign_disabled_webhooks{instance="a"}': '0x10 1x200' },
     at: 12,

@@ -11,6 +11,7 @@ const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 
 const SCHEMAS = [
   ['src/limits.ts', 'processSchema', ''],
   ['src/options.ts', 'optionsSchema', ''],
+  ['src/carriers/phone-check.ts', 'phoneCheckRule', 'phoneCheck.'],
   ['src/console-option.ts', 'consoleRule', 'console.'],
   ['src/applications/key-settings.ts', 'relyingPartyOption', 'relyingParty.'],
   ['src/applications/key-settings.ts', 'keyPolicyOption', 'keyPolicy.'],
@@ -49,7 +50,9 @@ const VARIABLES = [...PROCESS_VARIABLES, ...OPTION_VARIABLES]
 function withVariables(text: string, option: string): string {
   const owner = option.slice(0, option.lastIndexOf('.') + 1)
   return text.replace(/`(\w+)`/g, (whole, name: string) => {
-    const other = VARIABLES.find((one) => one.option === owner + name)
+    const other = [owner + name, name].flatMap(
+      (full) => VARIABLES.find((one) => one.option === full) ?? [],
+    )[0]
     return other && other.option !== option ? `\`${other.name}\`` : whole
   })
 }

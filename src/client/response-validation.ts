@@ -211,7 +211,9 @@ export function keyFaultIn(answer: Answer): KeyFault | undefined {
 }
 
 function isRefusalCode(code: string): code is Exclude<ServiceRefusal['reason'], 'limited' | 'locked'> {
-  return ['factor_disabled', 'method_off', 'contact_refused', 'delivery_failed'].includes(code)
+  return ['factor_disabled', 'method_off', 'contact_refused', 'phone_at_risk', 'delivery_failed'].includes(
+    code,
+  )
 }
 
 function refused(refusal: ServiceRefusal): Refused {

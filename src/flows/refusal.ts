@@ -62,6 +62,8 @@ export type Refusal =
   | { readonly code: 'method_off' }
   /** The service does not accept this email address or phone number. */
   | { readonly code: 'contact_refused' }
+  /** The operator's phone check refuses codes for this number, for example after a change of its SIM card. */
+  | { readonly code: 'phone_at_risk' }
   /** The carrier or mail server refused the message. */
   | { readonly code: 'delivery_failed' }
   /** Backup codes are sent as a message, and this account has neither an email address nor a phone number. */

@@ -32,6 +32,7 @@ const STATUS: Readonly<Record<ProblemCode, number>> = {
   factor_disabled: 403,
   method_off: 403,
   contact_refused: 422,
+  phone_at_risk: 422,
   delivery_failed: 502,
   contact_needed: 409,
   recovery_not_needed: 409,
@@ -80,6 +81,8 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   factor_disabled: 'The factor is disabled after too many wrong codes; set it up again.',
   method_off: 'The MFA service does not offer this method.',
   contact_refused: 'The MFA service does not accept this email address or phone number.',
+  phone_at_risk:
+    'No codes are sent to this phone number at present, because it may be in the hands of another person.',
   delivery_failed: 'The message could not be delivered.',
   contact_needed: 'The account has no email address or phone number to send this to.',
   recovery_not_needed: 'The user can change factors without a recovery.',

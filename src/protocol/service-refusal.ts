@@ -12,6 +12,8 @@ export type ServiceRefusal =
   | { readonly reason: 'method_off'; readonly detail?: string }
   /** The contact cannot be reached by this method: an unused phone number, an unsupported country … `detail` says why. */
   | { readonly reason: 'contact_refused'; readonly detail?: string }
+  /** The operator's phone check refuses codes for this number, for example after a change of its SIM card; `detail` says which. */
+  | { readonly reason: 'phone_at_risk'; readonly detail?: string }
   /** The carrier or mail server permanently refused the message. */
   | { readonly reason: 'delivery_failed' }
 
@@ -31,7 +33,10 @@ export const refusedAnswer = z.object({
   outcome: z.literal('refused'),
   refusal: z.discriminatedUnion('reason', [
     z.object({ reason: z.enum(['limited', 'locked']), retryAfterSeconds: waitSeconds }),
-    z.object({ reason: z.enum(['method_off', 'contact_refused']), detail: z.string().optional() }),
+    z.object({
+      reason: z.enum(['method_off', 'contact_refused', 'phone_at_risk']),
+      detail: z.string().optional(),
+    }),
     z.object({ reason: z.enum(['factor_disabled', 'delivery_failed']) }),
   ]),
 })

@@ -74,6 +74,7 @@ const REFUSALS: readonly ServiceProblemCode[] = [
   'factor_disabled',
   'method_off',
   'contact_refused',
+  'phone_at_risk',
   'delivery_failed',
   'limited',
   'locked',

@@ -56,6 +56,7 @@ const SENDING_PROBLEMS = [
   'method_off',
   'idempotency_key_in_flight',
   'contact_refused',
+  'phone_at_risk',
   'idempotency_key_reused',
   'limited',
   'locked',

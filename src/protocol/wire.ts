@@ -278,6 +278,7 @@ export const SERVICE_PROBLEMS = [
   'factor_disabled',
   'method_off',
   'contact_refused',
+  'phone_at_risk',
   'delivery_failed',
   ...TRANSCRIPTION_REFUSALS,
   'engine_failed',

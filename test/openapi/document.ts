@@ -20,6 +20,7 @@ const SENDING = [
   'too_many_messages',
   'method_off',
   'contact_refused',
+  'phone_at_risk',
   'delivery_failed',
 ] as const
 
@@ -394,6 +395,7 @@ const PATHS: ZodOpenApiPathsObject = {
         'too_many_messages',
         'method_off',
         'contact_refused',
+        'phone_at_risk',
         'service_misconfigured',
       ],
     }),

@@ -1,7 +1,13 @@
 import { type Queries, statement } from '../store/store.js'
 
-/** What is counted, in the order of the table's columns. `codes` are those of the sent messages that carry a code to type. */
-export const ACTIVITY_COUNTS = ['sent', 'codes', 'delivered', 'failed', 'typed', 'wrong', 'locked'] as const
+/**
+ * What is counted, in the order of the table's columns. `codes` are those of the sent messages that carry a code to type. The phone check
+ * was asked about `checked` numbers; it refused the `risky` ones, and gave no answer about the `unchecked` ones.
+ */
+export const ACTIVITY_COUNTS = [
+  ...['sent', 'codes', 'delivered', 'failed', 'typed', 'wrong', 'locked'],
+  ...['checked', 'risky', 'unchecked'],
+] as const
 /** One of the counts. */
 export type ActivityCount = (typeof ACTIVITY_COUNTS)[number]
 

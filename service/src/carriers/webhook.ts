@@ -65,7 +65,7 @@ export function webhookCarrier(settings: WebhookSettings): Carrier {
       })
       const headers = {
         'content-type': 'application/json',
-        'countersign-signature': sign(secrets, body),
+        'countersign-signature': signatureOf(secrets, body),
         'idempotency-key': id,
       }
       const response = await httpRequest('The webhook', url, { method: 'POST', headers, body, agent }, signal)
@@ -92,7 +92,8 @@ function webhookError({ status, body, retryAfterMs }: HttpResponse): DeliveryErr
   return new DeliveryError(message, 'contact', contact && { contact })
 }
 
-function sign(secrets: readonly (string | KeyObject)[], body: string): string {
+/** The header `Countersign-Signature` of a body that is posted now: a v1 for each secret. */
+export function signatureOf(secrets: readonly (string | KeyObject)[], body: string): string {
   const time = Math.floor(Date.now() / 1000)
   const signatures = secrets.map(
     (secret) => `v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`,

@@ -21,6 +21,7 @@ import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
 import { writeNotice } from './account-notice.js'
 import { budgetedMessage } from './begin-challenges.js'
 import type { FlowContext } from './context.js'
+import { refusedByPhoneCheck } from './phone-check.js'
 import { recipientsOf } from './send-code.js'
 import { onceForOperation } from './taken-over.js'
 
@@ -144,7 +145,8 @@ async function createAndSend(
   const created =
     'outcome' in recipients
       ? recipients
-      : await store.transaction((tx) => createToSend(context, tx, application, input, recipients, now))
+      : ((await refusedByPhoneCheck(context, application, recipients, 'backup-codes')) ??
+        (await store.transaction((tx) => createToSend(context, tx, application, input, recipients, now))))
   logBackup(context, application, input, created)
   if (created.outcome === 'refused') return created
   if (created.notices.length > 0) void outbox.dispatch(created.notices)

@@ -1,6 +1,7 @@
 import type { BudgetLeft } from '../accounts/message-budget.js'
 import type { ActivityCounter } from '../activity/count-activity.js'
 import type { Application } from '../application.js'
+import type { PhoneCheck } from '../carriers/phone-check.js'
 import type { Outbox } from '../delivery/outbox.js'
 import type { Operation } from '../idempotency/idempotent-requests.js'
 import type { Logger } from '../log/logger.js'
@@ -20,6 +21,8 @@ export interface FlowContext {
   readonly jobs: TranscriptionJobs
   readonly live: LiveTranscription
   readonly phoneTraffic: PhoneTraffic
+  /** The phone check of the operator, if one is configured. */
+  readonly phoneCheck?: PhoneCheck | undefined
   readonly underWay: RequestsUnderWay
   /** Counts attempts, for the charts of operators. */
   readonly activity: ActivityCounter

@@ -12,6 +12,7 @@ import { isSimulated, simulatedRefusal } from '../test-mode/simulated-carrier.js
 import { secondsUntil } from '../time.js'
 import { beginSending } from './begin-challenges.js'
 import type { FlowContext } from './context.js'
+import { refusedByPhoneCheck } from './phone-check.js'
 import { onceForOperation } from './taken-over.js'
 
 /** Creates a challenge and delivers its code, or delivers the code of an active challenge again. */
@@ -41,7 +42,10 @@ async function send(context: FlowContext, application: Application, input: SendI
   const { outbox, keys, log } = context
   const recipients = recipientsOf(context, application, input.method, input)
   const begun =
-    'outcome' in recipients ? recipients : await beginSending(context, application, input, recipients, now)
+    'outcome' in recipients
+      ? recipients
+      : ((await refusedByPhoneCheck(context, application, recipients, input.purpose ?? 'sign-in')) ??
+        (await beginSending(context, application, input, recipients, now)))
   const fields = {
     application: application.id,
     account: accountReference(keys, application.id, input.account),

@@ -144,6 +144,16 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
       'If your application has users in the country, ask the operator to add it to the setting countries.',
     ],
   },
+  phone_at_risk: {
+    status: 422,
+    title: 'This phone number gets no codes at present.',
+    happened:
+      'The phone check of the operator refuses the number, because it may be in the hands of another person: its SIM card or device was changed, it was ported or calls are forwarded. detail says which. Nothing was sent.',
+    helps: [
+      'Offer the user another method, such as an authenticator app, a key or a backup code.',
+      'Do not tell the user the reason: it may be another person who asks.',
+    ],
+  },
   idempotency_key_reused: {
     status: 422,
     title: 'This Idempotency-Key was used for another request.',
@@ -220,7 +230,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     status: 502,
     title: 'The message could not be delivered.',
     happened:
-      'The mail server or gateway refused the message for good, but not because of its contact. A new code is void.',
+      'The mail server or gateway refused the message for good, but not because of its contact; a new code is void. Or the phone check of the operator gave no answer, and SERVICE_PHONE_CHECK_WHEN_UNAVAILABLE is refuse; then there is no new code.',
     helps: ['Let the user use another method.', 'The operator finds the reason in the log.'],
   },
   transcription_unavailable: {

@@ -41,10 +41,8 @@ export function refuse(response: Response, refusal: Refused['refusal'] | Recordi
     problem(response, refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })
   } else if (refusal.reason === 'transcription_unavailable' || refusal.reason === 'timestamps_unavailable') {
     problem(response, refusal.reason, { detail: PROBLEMS[refusal.reason].helps.join(' ') })
-  } else if (refusal.reason === 'method_off' || refusal.reason === 'contact_refused') {
-    problem(response, refusal.reason, { detail: refusal.detail })
   } else {
-    problem(response, refusal.reason)
+    problem(response, refusal.reason, 'detail' in refusal ? { detail: refusal.detail } : {})
   }
 }
 

@@ -57,6 +57,12 @@ export function eventCounter(registry: Registry): Logger {
     labelNames: ['application', 'type', 'outcome'],
     registers: [registry],
   })
+  const phoneChecks = new Counter({
+    name: 'countersign_phone_checks_total',
+    help: 'Questions to the phone check, by application and outcome (passed, failed, or why the number was refused)',
+    labelNames: ['application', 'outcome'],
+    registers: [registry],
+  })
   const paused = new Gauge({
     name: 'countersign_carrier_paused',
     help: 'Whether this process has paused a carrier after failures (1) or uses it again (0), by carrier',
@@ -90,6 +96,7 @@ export function eventCounter(registry: Registry): Logger {
     if (kind === 'send')
       sends.inc({ application, method: event.factor ?? '', outcome: outcomeOf(outcome, event) })
     if (kind === 'webhook' && event.reason) webhooks.inc({ application, type: event.reason, outcome })
+    if (kind === 'phone_check') phoneChecks.inc({ application, outcome: outcomeOf(outcome, event) })
     if (kind === 'carrier') paused.set({ carrier: event.carrier ?? '' }, outcome === 'paused' ? 1 : 0)
     if (kind === 'report') reports.inc({ provider: event.carrier ?? '', outcome })
     if (kind === 'delivery' && event.channel) deliveries.inc({ application, channel: event.channel, outcome })

@@ -65,6 +65,24 @@ export async function diagnoseDeliveries(store: Store, now: number): Promise<Dia
   if (lost <= sent / 10) return { severity: 'ok', subject, message: counts }
   return { severity: 'warning', subject, message: `${counts} The command deliveries shows why.` }
 }
+/** Checks whether the phone check answered within the last day. Reports nothing if it was not asked. */
+export async function diagnosePhoneCheck(store: Store, now: number): Promise<Diagnostic[]> {
+  const subject = 'phone check'
+  const row = await queryOne<{ checked: number; risky: number; unchecked: number }>(
+    store,
+    `SELECT coalesce(sum(checked), 0)::bigint AS checked, coalesce(sum(risky), 0)::bigint AS risky,
+       coalesce(sum(unchecked), 0)::bigint AS unchecked
+     FROM activity WHERE application = $1 AND starts_at > $2`,
+    [ALL_APPLICATIONS, now - DAY_MS],
+  )
+  const { checked = 0, risky = 0, unchecked = 0 } = row ?? {}
+  if (checked === 0) return []
+  const counts = `In the last 24 hours the phone check was asked ${checked} times and refused ${risky} codes.`
+  if (unchecked === 0) return [{ severity: 'ok', subject, message: counts }]
+  const message = `${counts} It gave no answer ${unchecked} times: the log has the reasons (phone_check.failed).`
+  return [{ severity: 'warning', subject, message }]
+}
+
 /** The carriers and faults of messages that await another attempt, such as `4 by smtp (outage), 1 by post (deferred)`. */
 async function reasonsToWait(store: Store): Promise<string> {
   const rows = await store.query<{ carrier: string; fault: string; count: number }>(

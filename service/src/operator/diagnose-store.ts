@@ -12,7 +12,13 @@ import type { Routes } from '../carriers/route.js'
 import { allKeys, type Keys } from '../secrets/keys.js'
 import { pendingMigrations } from '../store/migrate.js'
 import { queryOne, type Store } from '../store/store.js'
-import { diagnoseDeliveries, diagnoseEvents, diagnoseSenders, diagnoseTraffic } from './diagnose-sending.js'
+import {
+  diagnoseDeliveries,
+  diagnoseEvents,
+  diagnosePhoneCheck,
+  diagnoseSenders,
+  diagnoseTraffic,
+} from './diagnose-sending.js'
 import type { Diagnostic } from './diagnostic.js'
 import { lockedOutAdvice, lockedOutUsers } from './locked-out-users.js'
 import { describeKeyUse, keyUses } from './rotate-secrets.js'
@@ -46,6 +52,7 @@ export async function diagnoseStore(
     ...(await diagnoseApplications(store, service.hasOptionKey)),
     await diagnoseCountries(store, service.homeCountry),
     ...(await diagnoseTraffic(store, now)),
+    ...(await diagnosePhoneCheck(store, now)),
     ...(await diagnoseRelyingParties(store, service)),
     ...(await diagnoseLockedOut(store, service)),
     ...(await diagnoseWeakSecrets(store)),

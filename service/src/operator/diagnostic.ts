@@ -10,6 +10,7 @@ export const SUBJECTS = [
   'API keys',
   'countries',
   'traffic',
+  'phone check',
   'security keys',
   'authenticator apps',
 ] as const

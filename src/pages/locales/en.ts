@@ -447,6 +447,10 @@ export const en: Catalogue = {
       title: 'We can’t reach this address or number',
       advice: 'Please choose another option.',
     },
+    phone_at_risk: {
+      title: 'We can’t send codes to this number right now',
+      advice: 'To protect your account, please choose another option.',
+    },
     delivery_failed: {
       title: 'The code could not be delivered',
       advice: 'The phone or email provider rejected the message. Try again, or choose another option.',

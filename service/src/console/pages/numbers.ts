@@ -60,6 +60,7 @@ ${table(
 <p class="note">Codes sent to phones, and how many of them were typed. A warning appears where at least 20 were sent and fewer than a quarter
 were typed, or less than half of the share of the period before. Codes that nobody types are a sign of SMS pumping.</p>
 ${table('Countries', COUNTRY_HEADINGS, report.countries.map(countryRow), 'No codes were sent to phones.')}
+${phoneChecks(report)}
 <h2>Methods</h2>
 ${groupTable('Methods', 'Method', report.methods)}
 <h2>Carriers</h2>
@@ -117,6 +118,20 @@ function countryRow({ name, percent, percentBefore, isLow, ...counts }: CountryA
     ...[counts.delivered, counts.failed, counts.wrong],
     isLow ? html`<span class="badge badge-bad">few are typed</span>` : html`<span class="badge">fine</span>`,
   ]
+}
+
+/** Absent where nothing was asked. */
+function phoneChecks({ steps, countries }: ActivityReport): Html | false {
+  if (steps.every(({ checked }) => checked === 0)) return false
+  const asked = countries.filter(({ checked }) => checked > 0)
+  return html`<h2>Phone check</h2>
+<p class="note">How often the phone check was asked before a code was sent, the codes that it refused, and the questions without an answer.</p>
+${table(
+  'Phone check',
+  ['Country', 'Asked', 'Refused', 'Without answer'],
+  asked.map(({ name, checked, risky, unchecked }) => [name, checked, risky, unchecked]),
+  'It was asked about numbers of no country.',
+)}`
 }
 
 function share(percent: number | null): string | null {

@@ -1,0 +1,43 @@
+import type { Refused } from 'countersign/protocol'
+import type { Application } from '../application.js'
+import type { PhoneQuestion } from '../carriers/phone-check.js'
+import { countryOf } from '../contacts/phone.js'
+import type { Recipient } from '../message-texts/compose.js'
+import { phoneAtRisk, undelivered } from '../refusals.js'
+import type { FlowContext } from './context.js'
+
+/**
+ * The refusal of a code to these recipients, if the phone check of the operator gives one; `undefined` if the code may be sent. It asks
+ * about no mailbox, and about nothing that test keys send.
+ */
+export async function refusedByPhoneCheck(
+  { phoneCheck, activity, log }: Pick<FlowContext, 'phoneCheck' | 'activity' | 'log'>,
+  application: Application,
+  recipients: readonly Recipient[],
+  purpose: PhoneQuestion['purpose'],
+): Promise<Refused | undefined> {
+  const phone = recipients.find(({ channel }) => channel !== 'email')
+  if (!phoneCheck || !phone || application.mode === 'test') return undefined
+  const verdict = await phoneCheck.ask({ number: phone.to, purpose })
+  const counted = { application: application.id, method: phone.channel, carrier: '' }
+  const about = { application: application.id, channel: phone.channel, purpose }
+  const { result } = verdict
+  const isUnknown = result === 'unknown'
+  const count = isUnknown ? 'unchecked' : result === 'ok' ? undefined : 'risky'
+  activity.record({ ...counted, country: countryOf(phone.to) ?? '' }, [
+    'checked',
+    ...(count ? ([count] as const) : []),
+  ])
+  if (isUnknown) {
+    const isSent = phoneCheck.whenUnavailable === 'send'
+    const detail = `${verdict.reason} ${isSent ? 'The code is sent.' : 'The code is refused.'}`
+    log({ level: 'warn', event: 'phone_check.failed', ...about, detail })
+    return isSent ? undefined : undelivered(undefined)
+  }
+  if (result === 'ok') {
+    log({ level: 'info', event: 'phone_check.passed', ...about })
+    return undefined
+  }
+  log({ level: 'warn', event: 'phone_check.refused', ...about, reason: result })
+  return phoneAtRisk(result)
+}
