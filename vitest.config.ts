@@ -99,7 +99,6 @@ export default defineConfig({
         replacement: here('./test/kit/reused-databases.ts?of=example-app'),
       },
       { find: /^\.\/password-cost\.js$/, replacement: here('./test/kit/password-cost.ts') },
-      { find: /^\.\/saturation\.js$/, replacement: here('./test/kit/saturation.ts') },
       { find: /^countersign\/protocol$/, replacement: here('./src/protocol/index.ts') },
       { find: /^countersign\/testing$/, replacement: here('./src/testing/index.ts') },
       { find: /^countersign$/, replacement: here('./src/index.ts') },

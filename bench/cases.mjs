@@ -17,6 +17,7 @@ export const CASES = {
   'session-size': { once: true },
   cluster: { once: true },
   overload: { once: true },
+  bursts: { once: true },
   'hanging-service': { once: true },
   soak: { long: true },
   'service-verify': {},

@@ -97,11 +97,16 @@ export interface SharedOptions<User = Express.User> {
    */
   callbackTimeout?: Duration | undefined
   /**
-   * How many MFA requests of one process may wait for the service, a store or your functions at once, 16 to 10,000; at most
-   * 32 while the processor is busy all the time. Others are refused with 503 and `Retry-After`. Defaults to 256. See
-   * docs/outage.md#when-the-app-is-overloaded.
+   * How many MFA requests of one process may wait for the service, a store or your functions at once, 16 to 10,000. Others are
+   * refused with 503 and `Retry-After`. Defaults to 256. See docs/outage.md#when-the-app-is-overloaded.
    */
   maxConcurrentRequests?: number | undefined
+  /**
+   * How long an MFA request may have to wait for the processor of an overloaded process, 100 milliseconds to `10s`. It is expected
+   * from the requests in progress and from what each of them takes at the moment. Longer ones are refused with 503 and
+   * `Retry-After`. Defaults to 500 milliseconds. See docs/outage.md#when-the-app-is-overloaded.
+   */
+  maxExpectedWait?: Duration | undefined
   /**
    * Called with every event, without codes and contacts. It is not awaited, and an error in it is logged and changes nothing. See docs/events.md.
    */
@@ -179,6 +184,7 @@ export const optionsSchema = inMilliseconds(
     ).optional(),
     callbackTimeout: duration('1s', '60s', '10s').prefault('10s'),
     maxConcurrentRequests: wholeNumber(16, 10_000, 'requests').default(256),
+    maxExpectedWait: duration(100, '10s', 500).prefault(500),
     onEvent: callback<NonNullable<MfaOptions['onEvent']>>('must be a function').optional(),
     logger: z
       .custom<NonNullable<MfaOptions['logger']>>((value) => hasFunctions(value, 'warn', 'error'), {

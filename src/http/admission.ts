@@ -3,18 +3,19 @@ import type { Request, Response } from 'express'
 import { ServiceError } from '../errors.js'
 import type { Settings } from '../settings.js'
 
-/** Bounds how many requests of this process wait at once, so that an overloaded app refuses some instead of delaying all. */
+/** Bounds how long requests of this process wait, so that an overloaded app refuses some instead of delaying all. */
 export interface Admission {
   /**
-   * Takes a place for the request until its response is closed, or returns `false` if all are taken. `admit` then counts the
-   * request no second time.
+   * Admits the request until its response is closed, or returns `false` if it is to be refused. `admit` then counts the request
+   * no second time.
    */
   enter(req: Request, res: Response): boolean
   /** Whether requests wait for the processor, rather than for the service or a store. */
   isSaturated(): boolean
   /**
    * Runs `work`, which waits for the service, a store or the host.
-   * @throws {ServiceError} `ERR_MFA_SERVICE_BUSY` at once, if as many requests as the options allow are waiting.
+   * @throws {ServiceError} `ERR_MFA_SERVICE_BUSY` at once, if the request would wait longer than the options allow, or if as many
+   * requests as they allow are waiting.
    */
   admit<Result>(req: Request, work: () => Promise<Result>): Promise<Result>
 }
@@ -23,27 +24,34 @@ export interface Admission {
 export const BUSY_RETRY_AFTER_SECONDS = 2
 
 /**
- * How many requests are admitted while the processor is the bottleneck. More of them would not be answered sooner, but would
- * all wait longer.
+ * So many requests are admitted whatever they cost. If so few of them would wait long, then for other work of the app, and refusing
+ * them would not shorten it.
  */
-const MOST_WHEN_SATURATED = 32
+const ALWAYS_ADMITTED = 16
 
 /**
- * Admits as many requests at once as the option `maxConcurrentRequests` says, and fewer while the event loop has been busy
- * without a pause.
+ * Admits a request unless it would wait for the processor longer than `maxExpectedWait`, or `maxConcurrentRequests` are admitted
+ * already.
  */
 export function admissionWith(
-  { maxConcurrentRequests, logger }: Pick<Settings, 'maxConcurrentRequests' | 'logger'>,
-  isSaturated: () => boolean = eventLoopSaturation(),
+  {
+    maxConcurrentRequests,
+    maxExpectedWaitMs,
+    logger,
+  }: Pick<Settings, 'maxConcurrentRequests' | 'maxExpectedWaitMs' | 'logger'>,
+  clock: LoopClock = eventLoopClock,
 ): Admission {
   const entered = new WeakSet<Request>()
+  const cost = requestCost(clock)
   let waiting = 0
   let isOverloaded = false
 
   const take = (): boolean => {
-    const most = isSaturated() ? Math.min(MOST_WHEN_SATURATED, maxConcurrentRequests) : maxConcurrentRequests
-    if (waiting < most) {
+    const expectedWaitMs = waiting * cost.ms()
+    const isFree = expectedWaitMs <= maxExpectedWaitMs || waiting < ALWAYS_ADMITTED
+    if (isFree && waiting < maxConcurrentRequests) {
       waiting++
+      cost.begin()
       return true
     }
     // Each refusal would be a line, just when there is too much work.
@@ -53,11 +61,12 @@ export function admissionWith(
   }
   const leave = () => {
     waiting--
+    cost.end()
     if (waiting === 0) isOverloaded = false
   }
 
   return {
-    isSaturated,
+    isSaturated: cost.isSaturated,
     enter(req, res) {
       if (!take()) return false
       entered.add(req)
@@ -83,7 +92,20 @@ function busy(waiting: number): ServiceError {
 }
 
 function busyText(waiting: number): string {
-  return `${waiting} MFA requests are waiting in this process, so others are refused for a moment. Check whether the MFA service or a store is slow, or start more processes. The bound is the option maxConcurrentRequests, and less while the processor is busy all the time. Mount mfa.admission before express-session, so that a refusal costs little.`
+  return `${waiting} MFA requests are waiting in this process, so others are refused for a moment. Check whether the MFA service or a store is slow, or start more processes. The bounds are the options maxConcurrentRequests, and maxExpectedWait while the processor is busy all the time. Mount mfa.admission before express-session, so that a refusal costs little.`
+}
+
+/** What is read of the event loop of this process. */
+export interface LoopClock {
+  /** A monotonic time in milliseconds. */
+  nowMs(): number
+  /** How long the event loop has worked since the process started, in milliseconds. */
+  busyMs(): number
+}
+
+const eventLoopClock: LoopClock = {
+  nowMs: () => performance.now(),
+  busyMs: () => performance.eventLoopUtilization().active,
 }
 
 /** How long the event loop is observed at a time. A burst that is over sooner is no overload. */
@@ -92,18 +114,45 @@ const WINDOW_MS = 500
 /** The share of a window in which the event loop was busy, from which on requests wait for the processor. */
 const SATURATED = 0.98
 
-/** Returns a function that says whether the event loop of this process was busy all the time in the last window. */
-export function eventLoopSaturation(): () => boolean {
-  let before = performance.eventLoopUtilization()
-  let since = performance.now()
+/** Measures what a request costs, as the time that the event loop was busy for each request that began and ended. */
+function requestCost({ nowMs, busyMs }: LoopClock) {
+  let since = nowMs()
+  let busyBefore = busyMs()
+  let begun = 0
+  let ended = 0
+  /** Of the last window and of the one before: 0 if the event loop was idle in between, or if nothing can be said. */
+  let costs: readonly [last: number, before: number] = [0, 0]
   let isSaturated = false
-  return () => {
-    const now = performance.now()
-    if (now - since < WINDOW_MS) return isSaturated
-    const reading = performance.eventLoopUtilization()
-    isSaturated = performance.eventLoopUtilization(reading, before).utilization >= SATURATED
-    before = reading
+
+  const observe = () => {
+    const now = nowMs()
+    const elapsedMs = now - since
+    if (elapsedMs < WINDOW_MS) return
+    const busy = busyMs()
+    isSaturated = busy - busyBefore >= elapsedMs * SATURATED
+    // A request of which a window saw the beginning or the end alone counts half.
+    const requests = (begun + ended) / 2
+    costs = [isSaturated && requests > 0 ? elapsedMs / requests : 0, costs[0]]
     since = now
-    return isSaturated
+    busyBefore = busy
+    begun = ended = 0
+  }
+
+  return {
+    begin: () => void begun++,
+    end: () => void ended++,
+    isSaturated(): boolean {
+      observe()
+      return isSaturated
+    },
+    /**
+     * The milliseconds that the event loop takes for a request, with all other work of the app in that time, while it is busy
+     * without a pause: with as many requests admitted, a further one waits for as many times that. Otherwise 0. It is the lower one of two
+     * windows, since V8 compiles the code of a new process in the first one, and something else may block the loop in one.
+     */
+    ms(): number {
+      observe()
+      return Math.min(...costs)
+    },
   }
 }

@@ -204,8 +204,8 @@ const HOLD_MS = 1_000
 const MOST_HELD = 5_000
 
 /**
- * Refuses POST requests to the MFA routes with 503 while as many as `maxConcurrentRequests` are under way, before a session is
- * loaded for them. All other requests pass.
+ * Refuses POST requests to the MFA routes with 503 while they would wait longer than the options allow, before a session is loaded
+ * for them. All other requests pass.
  */
 export function buildAdmission(deps: RouteDeps): RequestHandler {
   const { path, pathPrefix } = deps.settings

@@ -203,6 +203,7 @@ describe('a number or time (R18)', () => {
     ['service.timeout', 100, '10s', (timeout) => addressFaults({ timeout })],
     ['service.transcribeTimeout', '1s', '10m', (value) => addressFaults({ transcribeTimeout: value })],
     ['callbackTimeout', '1s', '60s', (callbackTimeout) => faultsOf({ callbackTimeout })],
+    ['maxExpectedWait', 100, '10s', (maxExpectedWait) => faultsOf({ maxExpectedWait })],
     ['login.pendingLifetime', '2m', '15m', (value) => faultsOf({ login: { pendingLifetime: value } })],
     ['limits.codeLifetime', '1m', '10m', (value) => faultsOf({ limits: { codeLifetime: value } })],
     ['limits.lockDuration', '15m', '24h', (value) => faultsOf({ limits: { lockDuration: value } })],
@@ -238,6 +239,7 @@ describe('a number or time (R18)', () => {
       pendingLifetimeMs: 10 * MINUTE,
       callbackTimeoutMs: 10_000,
       maxConcurrentRequests: 256,
+      maxExpectedWaitMs: 500,
       limits: {
         store: 'memory',
         attemptsPerChallenge: 5,

@@ -1,7 +1,5 @@
-import type { Request } from 'express'
 import { MemoryStore } from 'express-session'
 import { expect, it } from 'vitest'
-import { admissionWith, eventLoopSaturation } from '../../src/http/admission.js'
 import { createMfa } from '../../src/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { type HostSetup, host, signIn } from '../kit/host.js'
@@ -139,36 +137,4 @@ it('refuses them before their session is loaded, where the admission handler is 
   expect(await Promise.all(waiting)).toEqual(Array(ADMITTED).fill('5'))
   answers()
   await challenge(bob, 'sms').expect(200)
-})
-
-it('admits 32 requests at once while the processor is busy all the time, and as many as the option says afterwards (R77)', async () => {
-  const log: string[] = []
-  let isSaturated = true
-  const logger = { warn: () => {}, error: (message: string) => void log.push(message) }
-  const admission = admissionWith({ maxConcurrentRequests: 40, logger }, () => isSaturated)
-  let finish = () => {}
-  const end = new Promise<void>((resolve) => {
-    finish = resolve
-  })
-  const req = {} as Request
-  const admitted = (count: number) => Array.from({ length: count }, () => admission.admit(req, () => end))
-  const busy = { code: 'ERR_MFA_SERVICE_BUSY', retryAfterSeconds: 2 }
-
-  const first = admitted(32)
-  await expect(admission.admit(req, () => end)).rejects.toMatchObject(busy)
-  isSaturated = false
-  const others = admitted(8)
-  await expect(admission.admit(req, () => end)).rejects.toMatchObject(busy)
-  expect(log).toHaveLength(1)
-  finish()
-  await Promise.all([...first, ...others])
-  await admission.admit(req, async () => {})
-})
-
-it('takes an event loop without a pause for half a second for overloaded (R77)', async () => {
-  const isSaturated = eventLoopSaturation()
-  expect(isSaturated()).toBe(false)
-  const end = performance.now() + 600
-  while (performance.now() < end);
-  expect(isSaturated()).toBe(true)
 })
