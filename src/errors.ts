@@ -183,6 +183,8 @@ export type TranscriptionFailure =
   | 'recording_too_long'
   | 'unsupported_media'
   /** The engine gives no times, which subtitles need. */
+  | 'recording_damaged'
+  | 'language_unavailable'
   | 'timestamps_unavailable'
   /** The service does not understand what it was sent. */
   | 'invalid_message'

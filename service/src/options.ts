@@ -177,6 +177,19 @@ export const optionsSchema = z.strictObject({
       context.addIssue({ code: 'custom', message: engine })
       return z.NEVER
     }),
+  /**
+   * The languages that the engine has, as BCP 47 tags such as `en` and `pt`: recordings in others are refused. Defaults to English
+   * for pocketsphinx, else to those that the engine names itself, or to all.
+   */
+  transcriberLanguages: z
+    .array(
+      z.string().regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$/, {
+        error: 'transcriberLanguages must be a list of language tags such as en and pt-BR',
+      }),
+      { error: 'transcriberLanguages must be a list of language tags such as en and pt-BR' },
+    )
+    .min(1, { error: 'transcriberLanguages must have at least one language' })
+    .optional(),
   /** API key of the transcription server. Defaults to none. */
   transcriberKey: text('transcriberKey', 'the key of the transcription server')
     .regex(/^[\x21-\x7e]+$/, { error: 'transcriberKey must be one line of visible ASCII characters' })
@@ -279,6 +292,12 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
   if (phoneCheck && phoneCheck.secret === undefined && webhookSecret === undefined) {
     faults.push(
       'phoneCheck.secret is missing: set it, or webhookSecret, so that the phone check can verify who asks.',
+    )
+  }
+  const { jobRecordingMegabytes = 0, jobStorageMegabytes = 0 } = parsed.data ?? {}
+  if (jobStorageMegabytes < jobRecordingMegabytes) {
+    faults.push(
+      `jobStorageMegabytes must be at least jobRecordingMegabytes (got ${jobStorageMegabytes} and ${jobRecordingMegabytes}).`,
     )
   }
   faults.push(...relyingPartyFaults(parsed.data?.relyingParty))

@@ -21,6 +21,7 @@ import { readEnvironment } from '../src/environment.js'
 import { apiDocument, entriesOf } from '../src/http/openapi/document.js'
 import { apiServer, withConsole } from '../src/http/server.js'
 import { limitText } from '../src/limits.js'
+import { DEFAULT_LIMITS, longestWaitMs } from '../src/transcription/recording-limits.js'
 import { enrollApp, PASSWORD, post, read as readPage, typePassword } from './console/kit.js'
 import { type MailServer, mailServer } from './delivery/mail-server.js'
 import { API_KEY, eventually, freshEmail, SECRET } from './kit.js'
@@ -405,6 +406,7 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
     const [, seconds] = /proxy_read_timeout (\d+)s;/.exec(read('nginx.conf')) ?? []
     const [, longest] = /to (\d+)s/.exec(limitText('requestTimeout')?.allowed ?? '') ?? []
     expect(Number(seconds)).toBeGreaterThan(Number(longest))
+    expect(Number(seconds) * 1_000).toBeGreaterThan(longestWaitMs(DEFAULT_LIMITS))
   })
 })
 

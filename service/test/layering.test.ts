@@ -64,7 +64,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   receipts: { uses: ['carriers', 'delivery', 'time.ts'] },
   'test-mode': { uses: ['delivery', 'refusals.ts'], types: ['application.ts', 'carriers'] },
   transcription: {
-    uses: ['events', 'log', 'safe-fetch', 'time.ts', 'secrets', 'store'],
+    uses: ['events', 'limits.ts', 'log', 'safe-fetch', 'time.ts', 'secrets', 'store'],
   },
   applications: {
     uses: [
@@ -123,6 +123,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   http: {
     uses: [
+      'limits.ts',
       'accounts',
       'delivery',
       'flows',
@@ -356,13 +357,14 @@ describe('the layering of the service', () => {
     expect(files).toEqual([
       'carriers/http-request.ts',
       'carriers/smtp.ts',
+      'http/body-limit.ts',
       'http/headers.ts',
       'http/server.ts',
       'http/streams/accept-stream.ts',
       'safe-fetch/public-agent.ts',
       'serve.ts',
       'service.ts',
-      'transcription/engines/openai-transcriber.ts',
+      'transcription/engines/engine-server.ts',
       'transcription/live/engine-socket.ts',
       'transcription/sources/from-address.ts',
     ])

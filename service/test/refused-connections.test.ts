@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import express from 'express'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
+import { limitBody } from '../src/http/body-limit.js'
 import { apiServer } from '../src/http/server.js'
 
 const TUNNEL = 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -10,9 +11,16 @@ const TUNNEL = 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n'
 describe('a connection that is refused', () => {
   let server: ReturnType<typeof apiServer>
   let port: number
+  let arrived = () => {}
 
   beforeEach(async () => {
-    server = apiServer(express())
+    const api = express()
+    api.post('/upload', (request) => {
+      limitBody(request, 3_600_000)
+      arrived()
+    })
+    api.post('/verb', () => arrived())
+    server = apiServer(api)
     port = await listenOnLoopback(server)
   })
 
@@ -47,6 +55,32 @@ describe('a connection that is refused', () => {
       process.off('uncaughtException', hear)
     }
     expect(unheard).toEqual([])
+  })
+
+  test('whose body takes longer than 20 seconds is answered with 408, unless its route allows more', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const slow = async (path: string) => {
+      const reached = new Promise<void>((resolve) => {
+        arrived = resolve
+      })
+      const socket = await opened()
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nsound`)
+      await reached
+      return socket
+    }
+    const verb = await slow('/verb')
+    const upload = await slow('/upload')
+    const answers: string[] = []
+    upload.on('data', (data) => answers.push(String(data)))
+    const refused = once(verb, 'data')
+    vi.advanceTimersByTime(20_000)
+    expect(String(await refused)).toMatch(/^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/)
+    expect(answers).toEqual([])
+    const late = once(upload, 'data')
+    vi.advanceTimersByTime(3_580_000)
+    expect(String(await late)).toMatch(/^HTTP\/1.1 408 /)
+    for (const socket of [verb, upload]) socket.destroy()
   })
 
   test.each([

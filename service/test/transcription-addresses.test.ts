@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
-import { parseHost } from '../src/safe-fetch/public-agent.js'
-import { type FetchOptions, fromAddress } from '../src/transcription/sources/from-address.js'
+import { type AddressRules, parseHost } from '../src/safe-fetch/public-agent.js'
+import { DEFAULT_LIMITS, type RecordingLimits } from '../src/transcription/recording-limits.js'
+import { fromAddress } from '../src/transcription/sources/from-address.js'
 import { collectGarbageSoon } from './collect-garbage.js'
 import { listen } from './kit.js'
 import { countingTarget } from './recordings.js'
@@ -59,10 +60,10 @@ afterAll(async () => {
   folder.remove()
 })
 
-function receive(address: string, fetchOptions: Partial<FetchOptions> = {}) {
+function receive(address: string, rules: Partial<AddressRules> = {}, limits: Partial<RecordingLimits> = {}) {
   const path = join(folder.path, String(++files))
-  const source = fromAddress(address, { hosts: [], lookup, ports: [443, target.port], ...fetchOptions })
-  return source.receive(path, new AbortController().signal)
+  const source = fromAddress(address, { hosts: [], lookup, ports: [443, target.port], ...rules })
+  return source.receive(path, new AbortController().signal, { ...DEFAULT_LIMITS.waiting, ...limits })
 }
 
 const refused = (reason: string) => ({ outcome: 'refused', refusal: { reason } })
@@ -264,16 +265,41 @@ describe('a host that the operator allows', () => {
     expect(target.connections()).toBe(before)
   })
 
-  test('does not follow a redirect', () =>
+  /** Redirects as often as the number in the path says, then sends the file. */
+  const redirecting = (status: number) =>
+    serve((request, response) => {
+      const left = Number(/\d+/.exec(request.url ?? '')?.[0] ?? 0)
+      if (left === 0) response.writeHead(200, { 'content-type': 'audio/mpeg' }).end('sound')
+      else response.writeHead(status, { location: `/${left - 1}` }).end('moved')
+    })
+
+  test('is followed through up to three redirects', () =>
     everyCase([301, 302, 303, 307, 308], async (status) => {
+      const { url, hosts } = await redirecting(status)
+      expect(await receive(`${url}/3`, { hosts })).toMatchObject({ outcome: 'received', bytes: 5 })
+      expect(await receive(`${url}/4`, { hosts })).toEqual(refused('address_refused'))
+    }))
+
+  test('redirects to no address that would be refused itself', () =>
+    everyCase([...HOSTILE, 'mailto:ann@example.com', 'http://[', undefined], async (hostile) => {
       const before = target.connections()
-      const { url, hosts } = await serve((_request, response) => {
-        response.writeHead(status, { location: `http://127.0.0.1:${target.port}/a.mp3` }).end()
+      const location = hostile?.replace('PORT', String(target.port))
+      // Relative addresses stay at the host that is allowed.
+      if (location !== undefined && /^(\/|\.|a\.mp3|$)/.test(location) && !location.startsWith('//')) return
+      const { url, hosts } = await serve((request, response) => {
+        if (request.url === '/first') response.writeHead(302, { location: '/second' }).end()
+        else response.writeHead(302, location === undefined ? {} : { location: encodeURI(location) }).end()
       })
-      const more = [...hosts, ...listed(`127.0.0.1:${target.port}`)]
-      expect(await receive(`${url}/a.mp3`, { hosts: more })).toEqual(refused('address_refused'))
+      expect(await receive(`${url}/first`, { hosts })).toEqual(refused('address_refused'))
       expect(target.connections()).toBe(before)
     }))
+
+  test('redirects within the time of one file', async () => {
+    const { url, hosts } = await serve((request, response) => {
+      setTimeout(() => response.writeHead(302, { location: `${request.url}/x` }).end(), 150)
+    })
+    expect(await receive(`${url}/a.mp3`, { hosts }, { arrivalMs: 300 })).toEqual(refused('fetch_failed'))
+  })
 
   test('is refused for the reason that fits when it answers badly', () =>
     everyCase<[string, string, RequestListener]>(
@@ -318,14 +344,14 @@ describe('a host that the operator allows', () => {
       ],
       async ([_title, reason, handler]) => {
         const { url, hosts } = await serve(handler)
-        const timeoutMs = reason === 'file_too_large' ? 20_000 : 300
-        expect(await receive(`${url}/a.mp3`, { hosts, timeoutMs })).toEqual(refused(reason))
+        const arrivalMs = reason === 'file_too_large' ? 20_000 : 300
+        expect(await receive(`${url}/a.mp3`, { hosts }, { arrivalMs })).toEqual(refused(reason))
       },
     ))
 
   test('a host that does not respond is abandoned at the time limit, even after garbage collection', async () => {
     const { url, hosts } = await serve(() => {})
-    const received = receive(`${url}/a.mp3`, { hosts, timeoutMs: 300 })
+    const received = receive(`${url}/a.mp3`, { hosts }, { arrivalMs: 300 })
     collectGarbageSoon()
     expect(await received).toEqual(refused('fetch_failed'))
   })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Busboy } from '@fastify/busboy'
@@ -214,7 +214,7 @@ describe('a server with the API of OpenAI', () => {
       },
     ))
 
-  test('that sends more than 1 MB has failed, and is read no further', async () => {
+  test('that sends more than 32 MB has failed, and is read no further', async () => {
     const megabyte = Buffer.alloc(1024 * 1024, ' ')
     let sent = 0
     const server = await listen((request, response) => {
@@ -229,8 +229,42 @@ describe('a server with the API of OpenAI', () => {
       })
     })
     onTestFinished(() => server.close())
-    expect(await ask(server.url)).toMatchObject({ ...failed, message: expect.stringContaining('1 MB') })
+    expect(await ask(server.url)).toMatchObject({ ...failed, message: expect.stringContaining('32 MB') })
     await eventually(() => expect(sent).toBeLessThan(100))
+  })
+
+  test('that refuses a language does not have it', async () => {
+    const about = (param: string) => ({ error: { message: 'no', type: 'invalid_request_error', param } })
+    for (const [param, error] of [
+      ['language', { name: 'LanguageError' }],
+      ['model', { name: 'EngineError', code: 'engine_failed' }],
+    ] as const) {
+      const server = await openAiServer(400, about(param))
+      const transcriber = openAiTranscriber({ url: server.url, apiKey: undefined, fields: {} })
+      await expect(transcriber.transcribe({ ...recording(), language: 'tlh' })).rejects.toMatchObject(error)
+    }
+  })
+
+  test('is sent hours of sound without holding them in memory', async () => {
+    const long = join(folder.path, 'hours.wav')
+    await writeFile(long, '')
+    const bytes = 400 * 1024 * 1024
+    await truncate(long, bytes)
+    let received = 0
+    let most = 0
+    const before = process.memoryUsage().rss
+    const server = await listen((request, response) => {
+      request.on('data', (chunk: Buffer) => {
+        received += chunk.length
+        most = Math.max(most, process.memoryUsage.rss())
+      })
+      request.on('end', () => response.end('{"text":"words"}'))
+    })
+    onTestFinished(() => server.close())
+    const transcriber = openAiTranscriber({ url: server.url, apiKey: undefined, fields: {} })
+    expect(await transcriber.transcribe({ ...recording(), path: long })).toEqual({ text: 'words' })
+    expect(received).toBeGreaterThan(bytes)
+    expect(most - before).toBeLessThan(bytes / 2)
   })
 
   test('that cannot be reached or breaks off is unavailable', async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
 import { deleteExpired } from '../src/maintenance/retention.js'
+import { readOptions } from '../src/options.js'
 import {
   EngineError,
   type Recording,
@@ -12,11 +13,13 @@ import {
   type Transcript,
 } from '../src/transcription/engines/transcriber.js'
 import { type TranscriptionJobs, transcriptionJobs } from '../src/transcription/jobs/transcription-jobs.js'
+import { transcriptionLimits } from '../src/transcription/recording-limits.js'
 import { createTranscription } from '../src/transcription/transcription.js'
 import { apiOver } from './api-kit.js'
-import { API_KEY, type Bench, freshTenant, listen, openBench } from './kit.js'
+import { API_KEY, type Bench, freshTenant, listen, openBench, SECRET } from './kit.js'
 import { ffmpeg, hasRealEngine } from './recordings.js'
 
+const DEFAULTS = readOptions({ secret: SECRET, delivery: 'inbox' })
 const DAY_MS = 24 * 60 * 60_000
 const bearer = { authorization: `Bearer ${API_KEY}` }
 const ADDRESS = 'https://media.example/a.mp3?token=of-the-caller'
@@ -55,13 +58,14 @@ const endless = (heard: Recording[] = []) =>
   })
 
 /** What one process has, for the store of all tests. */
-function processWith(transcriber: Transcriber, maxConcurrent = 4) {
+function processWith(transcriber: Transcriber, maxConcurrent = 4, jobRecordingMegabytes = 30) {
   const { store, keys, log } = bench.context
   const transcription = createTranscription({
     transcriber,
     fetchOptions: { hosts: [] },
     log,
     maxConcurrent: 8,
+    limits: transcriptionLimits({ ...DEFAULTS, jobRecordingMegabytes }),
   })
   const jobs = transcriptionJobs({ store, keys, log, transcription, maxConcurrent })
   onTestFinished(() => jobs.close())
@@ -194,7 +198,7 @@ describe.skipIf(!hasRealEngine())('a transcription job', () => {
     const path = await create(url, new URLSearchParams({ file: '/etc/passwd' }))
     expect([path.status, (await path.json()).code]).toEqual([422, 'address_refused'])
     const large = new FormData()
-    large.set('file', new Blob([new Uint8Array(25 * 1024 * 1024 + 1)]))
+    large.set('file', new Blob([new Uint8Array(30 * 1024 * 1024 + 1)]))
     const refused = await create(url, large)
     expect([refused.status, (await refused.json()).code]).toEqual([413, 'file_too_large'])
     const server = await listen(apiOver(bench.context, freshTenant(bench).application))

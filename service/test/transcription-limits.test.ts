@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
@@ -17,7 +18,14 @@ import {
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
 import type { LogEvent } from '../src/log/logger.js'
-import { EngineError, type Recording, type Transcriber } from '../src/transcription/engines/transcriber.js'
+import { readOptions } from '../src/options.js'
+import {
+  EngineError,
+  LanguageError,
+  type Recording,
+  type Transcriber,
+} from '../src/transcription/engines/transcriber.js'
+import { transcriptionLimits } from '../src/transcription/recording-limits.js'
 import { fromPath } from '../src/transcription/sources/from-address.js'
 import type { Received, RecordingSource } from '../src/transcription/sources/recording-source.js'
 import { createTranscription, type TranscriptionParts } from '../src/transcription/transcription.js'
@@ -305,6 +313,36 @@ describe.skipIf(!hasRealEngine())('the language and the prompt', () => {
   })
 })
 
+describe('a language that the engine does not have', () => {
+  const { transcriber, heard } = fakeEngine()
+  const english: Transcriber = { ...transcriber, languages: ['en'] }
+  const spoken = async (parts: Partial<TranscriptionParts>, language: string) => {
+    const path = join(folder.path, 'spoken.wav')
+    await ffmpeg('-f', 'lavfi', '-i', 'sine=duration=1', path)
+    const { post } = await serve(parts)
+    const form = formWith(await readFile(path))
+    form.set('language', language)
+    const { status, body } = await post(form)
+    return [status, body.code ?? body.text]
+  }
+
+  test.skipIf(!hasRealEngine())('is refused with 422, unlike a dialect of one that it has', async () => {
+    expect(await spoken({ transcriber: english }, 'de')).toEqual([422, 'language_unavailable'])
+    expect(await spoken({ transcriber: english }, 'ENG')).toEqual([422, 'language_unavailable'])
+    expect(heard).toEqual([])
+    expect(await spoken({ transcriber: english }, 'en-GB')).toEqual([200, 'words'])
+    expect(await spoken({ transcriber }, 'de')).toEqual([200, 'words'])
+  })
+
+  test.skipIf(!hasRealEngine())('is named by the operator, or by the engine while it works', async () => {
+    const portuguese = { transcriber: english, languages: ['pt', 'en-US'] }
+    expect(await spoken(portuguese, 'pt-BR')).toEqual([200, 'words'])
+    expect(await spoken(portuguese, 'de')).toEqual([422, 'language_unavailable'])
+    const refusing: Transcriber = { ...transcriber, transcribe: () => Promise.reject(new LanguageError()) }
+    expect(await spoken({ transcriber: refusing }, 'tlh')).toEqual([422, 'language_unavailable'])
+  })
+})
+
 describe('an engine without times', () => {
   test('gives no subtitles, and the refusal says how to get an engine that does', async () => {
     const { transcriber, heard } = fakeEngine()
@@ -366,16 +404,14 @@ describe('a file that is too large', () => {
     expect(heard).toEqual([])
   })
 
-  test('is not sent by the client, or read in process', async () => {
-    const { url, transcription, events } = await serve({ transcriber: fakeEngine().transcriber })
+  test('is refused to the client and in process', async () => {
+    const { url, transcription } = await serve({ transcriber: fakeEngine().transcriber })
     const path = join(folder.path, 'large')
     await writeFile(path, tooMuch)
     const refused = { outcome: 'refused', refusal: { reason: 'file_too_large' } }
     const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
     expect(await client.transcribe({ file: path })).toEqual(refused)
     await client.close()
-    // The client did not even ask which service it is.
-    expect(events).toEqual([])
     expect(await transcription.transcribe(fromPath(path), { application: 'x' })).toEqual(refused)
   })
 })
@@ -446,6 +482,55 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
     expect(await transcribe(long)).toMatchObject({ refusal: { reason: 'recording_too_long' } })
     const fits = await made('fits.flac', ...hum(600))
     expect(await transcribe(fits)).toMatchObject({ outcome: 'transcribed', durationSeconds: 600 })
+  })
+
+  test('is refused as damaged if the decoder finds noise in it, but not if it was merely cut off', async () => {
+    const sound = ['-f', 'lavfi', '-i', 'sine=frequency=300:duration=20']
+    const refused = { outcome: 'refused', refusal: { reason: 'recording_damaged' } }
+    for (const format of ['mp3', 'opus', 'm4a']) {
+      const whole = join(folder.path, `whole.${format}`)
+      await ffmpeg(...sound, whole)
+      const bytes = await readFile(whole)
+      expect(await transcribe(fromPath(whole))).toMatchObject({ outcome: 'transcribed' })
+      const noisy = join(folder.path, `noisy.${format}`)
+      const quarter = Math.floor(bytes.length / 4)
+      // Not random, so that every run damages the same bytes.
+      const noise = createHash('shake256', { outputLength: 2 * quarter })
+        .update('noise')
+        .digest()
+      await writeFile(noisy, Buffer.concat([bytes.subarray(0, quarter), noise, bytes.subarray(3 * quarter)]))
+      expect([format, await transcribe(fromPath(noisy))]).toEqual([format, refused])
+      // MP4 has its index at the end.
+      if (format === 'm4a') continue
+      const cut = join(folder.path, `cut.${format}`)
+      await writeFile(cut, bytes.subarray(0, 2 * quarter))
+      expect([format, await transcribe(fromPath(cut))]).toMatchObject([format, { outcome: 'transcribed' }])
+    }
+  })
+
+  test('is refused if it is longer or larger than the operator allows', async () => {
+    const limits = transcriptionLimits({
+      ...readOptions({ secret: SECRET, delivery: 'inbox', recordingLength: '2s', recordingMegabytes: 1 }),
+    })
+    const { transcription } = await serve({ transcriber: engine.transcriber, limits })
+    const hear = async (file: Awaited<ReturnType<typeof made>>, more = {}) =>
+      transcription.transcribe(file, { application: 'x' }, more)
+    const tone = (seconds: number, rate = 16_000) => [
+      '-f',
+      'lavfi',
+      '-i',
+      `sine=sample_rate=${rate}:duration=${seconds}`,
+    ]
+    const fits = await made('fits.wav', ...tone(2))
+    const long = await made('longer.wav', ...tone(3))
+    const large = await made('larger.wav', ...tone(2), '-ar', '96000', '-ac', '4')
+    expect(await hear(fits)).toMatchObject({ outcome: 'transcribed' })
+    expect(await hear(long)).toMatchObject({ refusal: { reason: 'recording_too_long' } })
+    expect(await hear(large)).toMatchObject({ refusal: { reason: 'file_too_large' } })
+    // Jobs have their own limits.
+    for (const file of [long, large]) {
+      expect(await hear(file, { limits: limits.jobs })).toMatchObject({ outcome: 'transcribed' })
+    }
   })
 
   test('gives an empty text if it contains no speech', async () => {

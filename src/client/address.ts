@@ -20,7 +20,7 @@ export interface ServiceAddress {
   dialect?: 'detect' | 'published' | 'countersign' | DialectInput | undefined
   /** How long one call may take in all, 100 milliseconds to `10s`. Defaults to `5s`. */
   timeout?: Duration | undefined
-  /** How long one transcription may take in all, `1s` to `10m`. Defaults to `60s`. */
+  /** How long one transcription may take in all, `1s` to `6h`, and the upload of the recording of a job. Defaults to `60s`. */
   transcribeTimeout?: Duration | undefined
   /** How many connections to the service may be open at once, 1 to 1,024. Defaults to 64. */
   maxConnections?: number | undefined
@@ -69,7 +69,7 @@ export const serviceAddress = inMilliseconds(
         }),
       dialect: dialectOption,
       timeout: duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS),
-      transcribeTimeout: duration('1s', '10m', '60s').prefault(TRANSCRIBE_TIMEOUT_MS),
+      transcribeTimeout: duration('1s', '6h', '60s').prefault(TRANSCRIBE_TIMEOUT_MS),
       maxConnections: wholeNumber(1, 1_024, 'connections').default(64),
       breaker: z
         .union(

@@ -7,7 +7,7 @@ import type {
   TranscriptionJobVerbs,
 } from '../protocol/transcription.js'
 import { JOBS_PATH, transcriptionJobAnswer } from '../protocol/transcription-jobs-wire.js'
-import { isAddress, MAX_RECORDING_BYTES } from '../protocol/transcription-wire.js'
+import { isAddress } from '../protocol/transcription-wire.js'
 import type { ServiceSettings } from './address.js'
 import {
   DEFAULT_WAIT_SECONDS,
@@ -29,7 +29,7 @@ export function jobClient(
     async createTranscriptionJob(request) {
       const limits = { timeoutMs: isAddress(request.file) ? timeoutMs : transcribeTimeoutMs }
       const answer = await sendRecording(transport, JOBS_PATH, request, limits)
-      return answer ? createdIn(answer) : { outcome: 'refused', refusal: { reason: 'file_too_large' } }
+      return createdIn(answer)
     },
     async transcriptionJob(id) {
       const answer = await transport.get(pathOf(id), timeoutMs, { maxBytes: maxBytesOf('verbose_json') })
@@ -92,7 +92,7 @@ function jobIn(answer: Answer): TranscriptionJob {
 }
 
 /**
- * Posts the address of a recording, or a local recording as a form. Resolves to `undefined` if the file is too large to be sent.
+ * Posts the address of a recording, or a local recording as a form.
  * @throws if the path cannot be opened (Node's own error) or is not a file.
  */
 export async function sendRecording(
@@ -100,11 +100,10 @@ export async function sendRecording(
   path: string,
   { file, language, prompt, format }: Pick<TranscribeRequest, 'file' | 'language' | 'prompt' | 'format'>,
   limits: CallLimits,
-): Promise<Answer | undefined> {
+): Promise<Answer> {
   const parameters = onlyGiven({ language, prompt, response_format: format })
   if (isAddress(file)) return transport.post(path, { file, ...parameters }, limits)
-  const upload = await uploadOf(file, MAX_RECORDING_BYTES, parameters)
-  if (!upload) return undefined
+  const upload = await uploadOf(file, parameters)
   try {
     return await transport.upload(path, upload, limits)
   } finally {

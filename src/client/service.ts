@@ -276,7 +276,6 @@ export function dialectClient(
         signal,
         onEvents: onProgress && progressReader(onProgress),
       })
-      if (!answer) return { outcome: 'refused', refusal: { reason: 'file_too_large' } }
       return transcriptIn(lastEvent(answer, format), format)
     },
 

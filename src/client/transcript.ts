@@ -33,8 +33,8 @@ const BY_STATUS: Readonly<Record<number, Exclude<Reason, 'busy'>>> = {
   501: 'transcription_unavailable',
 }
 
-/** The maximum size of a transcript with times, in bytes: ten minutes of words have up to 200 KB. */
-const MAX_BYTES_WITH_TIMES = 1024 * 1024
+/** The maximum size of a transcript with times, in bytes: four hours of words have up to 8 MB. */
+const MAX_BYTES_WITH_TIMES = 16 * 1024 * 1024
 
 /** The maximum size of a transcript with events about its progress, in bytes: they repeat its text. */
 const MAX_BYTES_WITH_EVENTS = 2 * MAX_BYTES_WITH_TIMES

@@ -29,7 +29,7 @@ export interface Answer {
 export interface CallLimits {
   /** Time limit for the whole call. Defaults to the option `timeoutMs`. */
   readonly timeoutMs?: number
-  /** The maximum size of the response, in bytes, up to 2 MB. Defaults to 64 KB. */
+  /** The maximum size of the response, in bytes. Defaults to 64 KB. */
   readonly maxBytes?: number | undefined
   /** Ends the call, which then fails with the reason of the signal. */
   readonly signal?: AbortSignal | undefined

@@ -12,25 +12,19 @@ export interface Upload {
 }
 
 /**
- * A local file as the part `file` of a form (RFC 7578), after `fields`, or `undefined` if it is larger than `maxBytes`.
+ * A local file as the part `file` of a form (RFC 7578), after `fields`.
  * @throws if the path cannot be opened (Node's own error) or is not a file.
  */
-export async function uploadOf(
-  path: string,
-  maxBytes: number,
-  fields: Readonly<Record<string, string>> = {},
-): Promise<Upload | undefined> {
+export async function uploadOf(path: string, fields: Readonly<Record<string, string>> = {}): Promise<Upload> {
   const handle = await open(path, 'r')
   try {
     const stats = await handle.stat()
     if (!stats.isFile()) throw new Error('The recording to transcribe must be a file, not a directory.')
-    if (stats.size <= maxBytes) return multipart(handle, { size: stats.size, name: basename(path), fields })
+    return multipart(handle, { size: stats.size, name: basename(path), fields })
   } catch (error) {
     await handle.close()
     throw error
   }
-  await handle.close()
-  return undefined
 }
 
 interface FormParts {

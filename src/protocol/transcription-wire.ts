@@ -5,9 +5,6 @@ import { oneOf, text } from './wire-parts.js'
 /** The path of `POST` requests for a transcript. */
 export const TRANSCRIBE_PATH = '/v1/transcribe'
 
-/** The maximum size of a recording, in bytes. */
-export const MAX_RECORDING_BYTES = 25 * 1024 * 1024
-
 /** Whether the `file` of a `TranscribeRequest` is a URL; otherwise it is a path. */
 export function isAddress(file: string): boolean {
   return /^https?:\/\//i.test(file)
@@ -26,7 +23,8 @@ export const transcribeBody = z.object({
     })
     .optional()
     .meta({
-      description: 'The language of the speech, as a BCP 47 tag, for engines that know several.',
+      description:
+        'The language of the speech, as a BCP 47 tag. An engine that does not have it refuses the recording.',
       examples: ['en'],
     }),
   prompt: text(1_000)
@@ -124,5 +122,7 @@ export const TRANSCRIPTION_REFUSALS = [
   'file_too_large',
   'recording_too_long',
   'unsupported_media',
+  'recording_damaged',
+  'language_unavailable',
   'timestamps_unavailable',
 ] as const satisfies readonly TranscriptionRefusal['reason'][]

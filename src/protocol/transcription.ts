@@ -50,7 +50,7 @@ export interface TranscribeRequest {
    * checking that it is a URL.
    */
   readonly file: string
-  /** The language of the speech, as a BCP 47 tag such as `en`, for engines that know several. */
+  /** The language of the speech, as a BCP 47 tag such as `en`. Refused if the engine of the service does not have it. */
   readonly language?: string | undefined
   /** Text that helps the engine, such as names that occur in the recording; for engines that accept one. */
   readonly prompt?: string | undefined
@@ -68,7 +68,7 @@ export type TranscriptionRefusal =
   | { readonly reason: 'transcription_unavailable' }
   /** The service is already transcribing its maximum number of recordings. */
   | { readonly reason: 'busy'; readonly retryAfterSeconds: number }
-  /** The service does not download from this URL: it is not https, not public, or redirects (R87). */
+  /** The service does not download from this URL: it, or an address to which it redirects, is not https or not public, or it redirects more than three times (R87). */
   | { readonly reason: 'address_refused' }
   /** The file could not be downloaded, or not in time. */
   | { readonly reason: 'fetch_failed' }
@@ -76,6 +76,10 @@ export type TranscriptionRefusal =
   | { readonly reason: 'recording_too_long' }
   /** The file is not a recording, or its format is not supported. */
   | { readonly reason: 'unsupported_media' }
+  /** So much of the file cannot be decoded that the rest is noise. */
+  | { readonly reason: 'recording_damaged' }
+  /** The engine of the service does not have the language. */
+  | { readonly reason: 'language_unavailable' }
   /** The engine of the service gives no times, which subtitles need. */
   | { readonly reason: 'timestamps_unavailable' }
 

@@ -201,7 +201,7 @@ describe('a number or time (R18)', () => {
 
   const times: readonly (readonly [string, Duration, Duration, (value: unknown) => readonly string[]])[] = [
     ['service.timeout', 100, '10s', (timeout) => addressFaults({ timeout })],
-    ['service.transcribeTimeout', '1s', '10m', (value) => addressFaults({ transcribeTimeout: value })],
+    ['service.transcribeTimeout', '1s', '6h', (value) => addressFaults({ transcribeTimeout: value })],
     ['callbackTimeout', '1s', '60s', (callbackTimeout) => faultsOf({ callbackTimeout })],
     ['maxExpectedWait', 100, '10s', (maxExpectedWait) => faultsOf({ maxExpectedWait })],
     ['login.pendingLifetime', '2m', '15m', (value) => faultsOf({ login: { pendingLifetime: value } })],

@@ -43,6 +43,8 @@ const STATUS: Readonly<Record<VaultProblemCode, number>> = {
   file_too_large: 413,
   recording_too_long: 422,
   unsupported_media: 415,
+  recording_damaged: 422,
+  language_unavailable: 422,
   timestamps_unavailable: 422,
 }
 
@@ -68,6 +70,8 @@ const TITLE: Readonly<Record<VaultProblemCode, string>> = {
   file_too_large: 'The file is too large',
   recording_too_long: 'The recording is too long',
   unsupported_media: 'The file is not a recording',
+  recording_damaged: 'The file is damaged',
+  language_unavailable: 'The language is not available',
   timestamps_unavailable: 'Subtitles are not available',
 }
 

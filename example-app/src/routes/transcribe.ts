@@ -29,6 +29,8 @@ const DETAILS: Readonly<Record<TranscriptionRefusal['reason'], string>> = {
   file_too_large: 'Choose a file of at most 25 MB.',
   recording_too_long: 'Choose a recording of at most 10 minutes.',
   unsupported_media: 'Choose an audio or video file, such as MP3, M4A, Ogg, WAV, MP4 or WebM.',
+  recording_damaged: 'Choose another copy of the file: most of this one cannot be played.',
+  language_unavailable: 'The transcription engine does not have this language.',
   timestamps_unavailable: 'The transcription engine gives no times.',
 }
 

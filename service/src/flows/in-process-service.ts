@@ -205,8 +205,7 @@ function inProcessJobs({ jobs }: FlowContext, findApplication: () => Promise<App
       const stats = transcriptionWire.isAddress(request.file) ? undefined : await fileStats(request.file)
       return answer(parseTranscribe({ ...request, response_format: request.format }), async (input) => {
         if (!jobs.isAvailable) return refused({ reason: 'transcription_unavailable' })
-        if (stats && stats.size > transcriptionWire.MAX_RECORDING_BYTES)
-          return refused({ reason: 'file_too_large' })
+        if (stats && stats.size > jobs.limits.maxBytes) return refused({ reason: 'file_too_large' })
         const { file, ...speech } = input
         const source = stats ? { path: file } : { address: file }
         const job = await jobs.create((await findApplication()).id, source, speech)

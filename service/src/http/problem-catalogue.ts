@@ -1,4 +1,5 @@
 import type { ServiceProblemCode } from 'countersign/protocol'
+import { limitText } from '../limits.js'
 
 /** A problem, as its response and its page describe it. */
 export interface ProblemDescription {
@@ -252,7 +253,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     status: 422,
     title: 'The service does not fetch from this address.',
     happened:
-      'The address is not https, is not public, contains a user name or an unusual port, or responded with a redirect.',
+      'The address is not https, is not public, contains a user name or an unusual port, or redirects to such an address or more than three times.',
     helps: [
       'Give the final address of the file, or upload the file.',
       'The operator can allow internal hosts in SERVICE_TRANSCRIBE_HOSTS.',
@@ -262,20 +263,20 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     status: 422,
     title: 'The file could not be fetched from this address in time.',
     happened:
-      'The host did not respond with 200, closed the connection, compressed the file, or took longer than 30 seconds.',
+      'The host did not respond with 200, closed the connection, compressed the file, or took longer than SERVICE_RECORDING_TIMEOUT allows (for a job, SERVICE_JOB_RECORDING_TIMEOUT).',
     helps: ['Check that the address can be opened without signing in, or upload the file.'],
   },
   file_too_large: {
     status: 413,
-    title: 'The file is larger than 25 MB.',
-    happened: 'Reading stopped at 25 MB.',
-    helps: ['Send only the audio, as MP3, Opus or AAC.'],
+    title: 'The file is larger than this service accepts.',
+    happened: `Reading stopped at the limit: SERVICE_RECORDING_MEGABYTES (default ${limitText('recordingMegabytes')?.usual}), for a job SERVICE_JOB_RECORDING_MEGABYTES (default ${limitText('jobRecordingMegabytes')?.usual}).`,
+    helps: ['Send only the audio, as MP3, Opus or AAC.', 'Create a job with POST /v1/transcribe/jobs.'],
   },
   recording_too_long: {
     status: 422,
-    title: 'The recording is longer than 10 minutes.',
-    happened: 'The recording was decoded, and continues after 10 minutes.',
-    helps: ['Split it into parts.'],
+    title: 'The recording is longer than this service accepts.',
+    happened: `It continues after the limit: SERVICE_RECORDING_LENGTH (default ${limitText('recordingLength')?.usual}), for a job SERVICE_JOB_RECORDING_LENGTH (default ${limitText('jobRecordingLength')?.usual}).`,
+    helps: ['Create a job with POST /v1/transcribe/jobs, or split the recording into parts.'],
   },
   unsupported_media: {
     status: 415,
@@ -283,6 +284,25 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     happened:
       'It could not be decoded, contains no audio, or was served with the content type of something else.',
     helps: ['Supported are WAV, MP3, FLAC, Ogg, Opus, AAC, M4A, MP4, WebM, Matroska, AIFF, AMR and CAF.'],
+  },
+  recording_damaged: {
+    status: 422,
+    title: 'The recording is damaged.',
+    happened:
+      'More than one in fifty of its frames could not be decoded, or reading it ended in the middle with an error. A transcript would be of noise.',
+    helps: [
+      'Send another copy of the file.',
+      'A file that was merely cut off is transcribed as far as it goes.',
+    ],
+  },
+  language_unavailable: {
+    status: 422,
+    title: 'The transcription engine does not have this language.',
+    happened: 'The parameter language names a language that the engine of this service does not have.',
+    helps: [
+      'Leave language out if the engine should find out for itself.',
+      'The operator selects the engine with SERVICE_TRANSCRIBER; SERVICE_TRANSCRIBER_LANGUAGES names its languages.',
+    ],
   },
   timestamps_unavailable: {
     status: 422,
@@ -304,7 +324,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     status: 429,
     title: 'Your application has too many transcription jobs.',
     happened:
-      'An application may have 1,000 jobs in all, 100 that are not finished, and recordings of 100 MB in those. Jobs are deleted a day after they end.',
+      'An application may have 1,000 jobs in all, 100 that are not finished, and recordings of up to SERVICE_JOB_STORAGE_MEGABYTES in those. Jobs are deleted a day after they end.',
     helps: [
       'Retry-After and retry_after say how many seconds to wait.',
       'Delete jobs whose result you have with DELETE /v1/transcribe/jobs/{id}.',
@@ -314,7 +334,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     status: 502,
     title: 'The transcription engine failed.',
     happened:
-      'The transcription server refused the request or the key of the service, or responded with something other than a transcript of at most 1 MB; or the program on this machine failed.',
+      'The transcription server refused the request or the key of the service, or responded with something other than a transcript; or the program on this machine failed.',
     helps: [
       'The operator finds the reason in the log (transcription.failed).',
       'Check SERVICE_TRANSCRIBER and SERVICE_TRANSCRIBER_KEY.',
@@ -324,7 +344,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     status: 503,
     title: 'The transcription engine is temporarily unavailable.',
     happened:
-      'The transcription server could not be reached, is overloaded or limits requests, or the engine took longer than five minutes.',
+      'The transcription server could not be reached, is overloaded or limits requests, or the engine took longer than SERVICE_TRANSCRIBER_TIMEOUT allows.',
     helps: ['Retry-After and retry_after say how many seconds to wait.'],
   },
 }

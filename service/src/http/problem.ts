@@ -35,11 +35,18 @@ export function problem(response: Response, code: ServiceProblemCode, more: Prob
   response.status(PROBLEMS[code].status).type('application/problem+json').send(body)
 }
 
+/** The refusals that an operator can end, so that the response says how. */
+const EXPLAINED: ReadonlySet<string> = new Set([
+  'transcription_unavailable',
+  'timestamps_unavailable',
+  'language_unavailable',
+])
+
 /** Responds with a flow's refusal. */
 export function refuse(response: Response, refusal: Refused['refusal'] | RecordingRefused['refusal']): void {
   if ('retryAfterSeconds' in refusal) {
     problem(response, refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })
-  } else if (refusal.reason === 'transcription_unavailable' || refusal.reason === 'timestamps_unavailable') {
+  } else if (EXPLAINED.has(refusal.reason)) {
     problem(response, refusal.reason, { detail: PROBLEMS[refusal.reason].helps.join(' ') })
   } else {
     problem(response, refusal.reason, 'detail' in refusal ? { detail: refusal.detail } : {})

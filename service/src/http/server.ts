@@ -1,12 +1,12 @@
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ServiceProblemCode } from 'countersign/protocol'
+import { withBodyLimit } from './body-limit.js'
 import { type ProblemDetails, problemBody } from './problem.js'
 import { PROBLEMS } from './problem-catalogue.js'
 
 const MAX_HEADER_BYTES = 16 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 20_000
 // Longer than load balancers keep connections open: the side that sends the next request must close first.
 const KEEP_ALIVE_MS = 65_000
 
@@ -14,12 +14,14 @@ const KEEP_ALIVE_MS = 65_000
  * An HTTP server for the API. It also responds with a problem to requests that are not valid HTTP, and closes the
  * connections of clients that send too slowly.
  */
-export function apiServer(api: RequestListener, publicUrl?: string): Server {
+export function apiServer(listener: RequestListener, publicUrl?: string): Server {
+  const api = withBodyLimit(listener, (socket) => respondOnSocket(socket, 'request_timeout', publicUrl))
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      // Each body has a limit of its own.
+      requestTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: 5_000,
       // Node would respond without a body; the API refuses a request without Host itself.

@@ -3,6 +3,7 @@ import type { Request } from 'express'
 import { parseTranscribe } from '../requests/inputs.js'
 import { withTimeLimit } from '../time.js'
 import type { SpeechOptions } from '../transcription/engines/transcriber.js'
+import type { RecordingLimits } from '../transcription/recording-limits.js'
 import {
   fetchFailed,
   InvalidSourceError,
@@ -10,8 +11,8 @@ import {
   type RecordingSource,
   saveRecording,
 } from '../transcription/sources/recording-source.js'
+import { limitBody } from './body-limit.js'
 
-const UPLOAD_TIMEOUT_MS = 60_000
 /** The fields that say something about the speech or the transcript. */
 const DESCRIPTIONS: readonly string[] = ['language', 'prompt', 'response_format']
 /** More than any valid address has, so that one that is too long is recognized. */
@@ -27,10 +28,10 @@ export function fromForm(
 ): RecordingSource {
   return {
     name: 'upload',
-    async receive(path, callerGone) {
-      const form = await receiveForm(request, path, callerGone)
+    async receive(path, callerGone, limits) {
+      const form = await receiveForm(request, path, callerGone, limits)
       const received =
-        'received' in form ? form.received : await fromAddress(form.address).receive(path, callerGone)
+        'received' in form ? form.received : await fromAddress(form.address).receive(path, callerGone, limits)
       return received.outcome === 'received' ? { ...received, speech: form.speech } : received
     },
   }
@@ -46,18 +47,21 @@ export async function receiveForm(
   request: Request,
   path: string,
   callerGone: AbortSignal,
+  limits: RecordingLimits,
 ): Promise<ReceivedForm> {
+  limitBody(request, limits.arrivalMs)
   try {
     const part = await withTimeLimit(
-      UPLOAD_TIMEOUT_MS,
+      limits.arrivalMs,
       [callerGone],
-      (signal) => readPart(request, path, signal),
+      (signal) => readPart(request, path, signal, limits),
       () => ({ received: fetchFailed }),
     )
     const { file, speech } = describedBy(part)
     return 'received' in part ? { received: part.received, speech } : { address: file, speech }
   } finally {
     // Discards the rest of the body, so that a caller who is still sending gets to read the response.
+    limitBody(request)
     request.unpipe()
     request.resume()
   }
@@ -79,7 +83,12 @@ function describedBy(part: Part) {
   throw new InvalidSourceError(parsed.errors.map(({ detail }) => detail).join('; '), first?.field)
 }
 
-function readPart(request: Request, path: string, signal: AbortSignal): Promise<Part> {
+function readPart(
+  request: Request,
+  path: string,
+  signal: AbortSignal,
+  limits: RecordingLimits,
+): Promise<Part> {
   return new Promise((resolve, reject) => {
     const form = createParser(request, reject)
     if (!form) return
@@ -98,7 +107,7 @@ function readPart(request: Request, path: string, signal: AbortSignal): Promise<
         return refuseSecond()
       }
       setPart(
-        saveRecording(stream, path, signal).then((received) => {
+        saveRecording(stream, path, signal, limits).then((received) => {
           // Once the file is refused, the rest of the form does not matter.
           if (received.outcome === 'refused') resolve({ received })
           return { received }

@@ -4,10 +4,20 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { withTimeLimit } from '../time.js'
-import { type RecordingRefused, recordingTooLong, unsupportedMedia } from './sources/recording-source.js'
+import { decodingTimeoutMs } from './recording-limits.js'
+import {
+  type RecordingRefused,
+  recordingDamaged,
+  recordingTooLong,
+  unsupportedMedia,
+} from './sources/recording-source.js'
 
-const MAX_SECONDS = 600
-const TIMEOUT_MS = 60_000
+/** The share of frames that cannot be decoded; more of them are noise to an engine, fewer are a scratch. */
+const MAX_ERROR_RATE = 0.02
+/** The exit status of ffmpeg when more frames than that cannot be decoded. */
+const TOO_MANY_ERRORS = 69
+/** Shorter than any word. */
+const MIN_SOUND_SECONDS = 0.1
 const WAV_HEADER_BYTES = 44
 const BYTES_PER_SECOND = 32_000
 
@@ -21,18 +31,24 @@ export interface Decoded {
 }
 
 /** Decodes the first audio track of a file to WAV, 16 kHz, mono. */
-export async function decode(path: string, signal: AbortSignal): Promise<Decoded | RecordingRefused> {
+export async function decode(
+  path: string,
+  maxSeconds: number,
+  signal: AbortSignal,
+): Promise<Decoded | RecordingRefused> {
   const folder = dirname(path)
   const decoded = join(folder, 'decoded.wav')
   // A playlist or script refers to other addresses and files: the allowlists restrict ffmpeg to this one file.
   const input = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS]
   // Half a second more than the maximum, to distinguish a recording that is too long from one that just fits.
-  const limits = ['-t', String(MAX_SECONDS + 0.5), '-threads', '1']
+  const seconds = maxSeconds + 0.5
+  const limits = ['-t', String(seconds), '-threads', '1', '-max_error_rate', String(MAX_ERROR_RATE)]
   const audio = ['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', '16000', '-c:a', 'pcm_s16le']
-  const output = ['-map_metadata', '-1', '-fflags', '+bitexact', '-fs', '38400000', '-f', 'wav', decoded]
+  const maxBytes = String(Math.ceil((seconds + 1) * BYTES_PER_SECOND))
+  const output = ['-map_metadata', '-1', '-fflags', '+bitexact', '-fs', maxBytes, '-f', 'wav', decoded]
   const common = ['-nostdin', '-hide_banner', '-v', 'error']
   const result = await withTimeLimit(
-    TIMEOUT_MS,
+    decodingTimeoutMs(maxSeconds),
     [signal],
     (within) =>
       runProgram(['ffmpeg', ...common, ...input, ...limits, '-i', path, ...audio, ...output], {
@@ -41,13 +57,23 @@ export async function decode(path: string, signal: AbortSignal): Promise<Decoded
       }),
     () => undefined,
   )
+  if (result?.status === TOO_MANY_ERRORS) return recordingDamaged
   if (result?.status !== 0) return unsupportedMedia
   const durationSeconds = Math.max((await stat(decoded)).size - WAV_HEADER_BYTES, 0) / BYTES_PER_SECOND
-  if (durationSeconds > MAX_SECONDS) return recordingTooLong
+  if (durationSeconds > maxSeconds) return recordingTooLong
+  if (brokeOff(result.errorOutput, path) || (result.errorOutput && durationSeconds < MIN_SOUND_SECONDS)) {
+    return recordingDamaged
+  }
   return { outcome: 'decoded', path: decoded, durationSeconds: Math.round(durationSeconds * 100) / 100 }
 }
 
-const MAX_OUTPUT_CHARACTERS = 1024 * 1024
+/** Whether reading ended with an error instead of the end of the file. A file that was merely cut off has an end. */
+function brokeOff(errorOutput: string, path: string): boolean {
+  return errorOutput.includes(`${path}: `)
+}
+
+/** A day of speech, with a line for each word. */
+const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024
 const MAX_ERROR_CHARACTERS = 400
 
 /** The result of a program. */

@@ -14,6 +14,7 @@ import {
 import { openAiRealtime } from './live/openai-realtime.js'
 import { hasLivePocketsphinx, livePocketsphinx } from './live/pocketsphinx-live.js'
 import { vosk } from './live/vosk.js'
+import { transcriptionLimits } from './recording-limits.js'
 import { createTranscription, type Transcription } from './transcription.js'
 
 /** The engine that the option `transcriber` selects. */
@@ -142,13 +143,14 @@ export function streamsOf({ by }: LiveEngineChoice): number {
 }
 
 /** The options of transcription. */
-interface TranscriptionSettings {
+type TranscriptionSettings = Parameters<typeof transcriptionLimits>[0] & {
   readonly transcriber: Engine
   readonly transcriberKey?: string | undefined
   readonly liveTranscriber: LiveEngineChoice
   readonly liveTranscriberKey?: string | undefined
   readonly transcriptionStreams?: number | undefined
   readonly transcriberConcurrency?: number | undefined
+  readonly transcriberLanguages?: readonly string[] | undefined
   readonly transcribeHosts: readonly AllowedHost[]
 }
 
@@ -163,6 +165,8 @@ export function openTranscription(settings: TranscriptionSettings, log: Logger):
   return createTranscription({
     transcriber,
     fetchOptions: { hosts: settings.transcribeHosts },
+    limits: transcriptionLimits(settings),
+    languages: settings.transcriberLanguages,
     log,
     maxConcurrent: settings.transcriberConcurrency ?? concurrencyOf(settings.transcriber),
   })

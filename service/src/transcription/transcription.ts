@@ -6,10 +6,13 @@ import type {
   TranscriptSegment,
 } from 'countersign/protocol'
 import { describeError, type Logger } from '../log/logger.js'
+import type { AddressRules } from '../safe-fetch/public-agent.js'
 import { withSignals, withTimeLimit } from '../time.js'
 import { decode, withTemporaryFolder } from './decode.js'
 import {
   engineErrorOf,
+  knows,
+  LanguageError,
   type Recording,
   type SpeechOptions,
   type Transcriber,
@@ -17,26 +20,31 @@ import {
 } from './engines/transcriber.js'
 import { fairSlots } from './fair-slots.js'
 import { answerOf, needsTimes, type Recognized, showsTimes } from './recognized.js'
-import { type FetchOptions, fromAddress } from './sources/from-address.js'
+import { DEFAULT_LIMITS, type RecordingLimits, type TranscriptionLimits } from './recording-limits.js'
+import { fromAddress } from './sources/from-address.js'
 import {
   busy,
   InvalidSourceError,
+  languageUnavailable,
   type RecordingRefused,
   type RecordingSource,
   timestampsUnavailable,
   unavailable,
 } from './sources/recording-source.js'
 
-const ENGINE_TIMEOUT_MS = 300_000
 const RETRY_AFTER_SECONDS = 10
 
 /** The parts of the transcription. */
 export interface TranscriptionParts {
   readonly transcriber: Transcriber | undefined
-  readonly fetchOptions: FetchOptions
+  readonly fetchOptions: AddressRules
   readonly log: Logger
   /** The maximum number of concurrent transcriptions. */
   readonly maxConcurrent: number
+  /** What recordings may be. Defaults to the defaults of the options. */
+  readonly limits?: TranscriptionLimits
+  /** The languages that the operator says the engine has. Defaults to those that the engine names itself. */
+  readonly languages?: readonly string[] | undefined
 }
 
 /** The origin of a recording, for the log. */
@@ -48,6 +56,8 @@ export interface Origin {
 /** What the caller says about the speech, and for how long the caller waits. */
 interface TranscribeOptions extends SpeechOptions {
   readonly callerGone?: AbortSignal | undefined
+  /** What the recording may be. Defaults to the limits of callers who wait. */
+  readonly limits?: RecordingLimits | undefined
   /** Called once the recording has arrived, and then whenever the engine says how far it has come. */
   readonly onProgress?: ((progress: TranscriptionProgress) => void) | undefined
 }
@@ -60,6 +70,8 @@ export interface Transcription {
   readonly isAvailable: boolean
   /** How many recordings it transcribes at once. */
   readonly maxConcurrent: number
+  /** What recordings may be. */
+  readonly limits: TranscriptionLimits
   /** A file that a caller names by its address. */
   fromAddress(address: string): RecordingSource
   /**
@@ -78,7 +90,8 @@ export interface Transcription {
 }
 
 export function createTranscription(parts: TranscriptionParts): Transcription {
-  const { transcriber, fetchOptions, log, maxConcurrent } = parts
+  const { fetchOptions, log, maxConcurrent, limits = DEFAULT_LIMITS } = parts
+  const transcriber = withLanguages(parts.transcriber, parts.languages)
   const slots = fairSlots(maxConcurrent)
   const running = new Set<Promise<unknown>>()
   const closing = new AbortController()
@@ -87,12 +100,14 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
     engine: transcriber?.name ?? 'none',
     isAvailable: transcriber !== undefined,
     maxConcurrent,
+    limits,
 
     fromAddress: (address) => fromAddress(address, fetchOptions),
 
     transcribe: async (...call) => answerOf(await opened.recognize(...call)),
 
-    async recognize(source, origin, { callerGone, onProgress = () => {}, ...speech } = {}) {
+    async recognize(source, origin, more = {}) {
+      const { callerGone, onProgress = () => {}, limits: allowed = limits.waiting, ...speech } = more
       const progress = progressLog(log, origin, source.name)
       if (!transcriber) return progress.refused(unavailable)
       const freeSlot = slots.take(origin.application)
@@ -107,7 +122,7 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
           }
         }
         return withTemporaryFolder((folder) =>
-          transcribeIn(folder, { transcriber, source, speech, signal, progress, report }),
+          transcribeIn(folder, { transcriber, source, speech, limits: allowed, signal, progress, report }),
         )
       })
       running.add(work)
@@ -137,20 +152,22 @@ async function transcribeIn(
     readonly transcriber: Transcriber
     readonly source: RecordingSource
     readonly speech: SpeechOptions
+    readonly limits: RecordingLimits
     readonly signal: AbortSignal
     readonly progress: ReturnType<typeof progressLog>
     readonly report: (step: TranscriptionProgress) => void
   },
 ): Promise<Recognized | RecordingRefused> {
-  const { transcriber, source, signal, progress, report } = parts
+  const { transcriber, source, limits, signal, progress, report } = parts
   signal.throwIfAborted()
-  const received = await source.receive(join(folder, 'received'), signal)
+  const received = await source.receive(join(folder, 'received'), signal, limits)
   if (received.outcome === 'refused') return progress.refused(received)
   progress.step('received', { bytes: received.bytes })
   const { format = 'json', ...speech } = { ...parts.speech, ...received.speech }
   if (needsTimes(format) && !transcriber.givesTimes) return progress.refused(timestampsUnavailable)
+  if (!knows(transcriber, speech.language)) return progress.refused(languageUnavailable)
   report({ state: 'decoding' })
-  const decoded = await decode(received.path, signal)
+  const decoded = await decode(received.path, limits.maxSeconds, signal)
   if (decoded.outcome === 'refused') return progress.refused(decoded)
   const { path, durationSeconds } = decoded
   progress.step('decoded', { seconds: durationSeconds })
@@ -161,10 +178,18 @@ async function transcribeIn(
     report({ state: 'transcribing', seconds, durationSeconds, text })
   }
   const recording = { ...speech, path, durationSeconds, withTimes, onSegment, signal }
-  const transcript = await recognize(transcriber, recording)
+  const transcript = await recognize(transcriber, recording, limits.engineMs(durationSeconds))
+  if (transcript === 'language_unavailable') return progress.refused(languageUnavailable)
   if (isWithoutTimes(transcript, format)) return progress.refused(timestampsUnavailable)
   progress.step('done', { seconds: durationSeconds, detail: transcriber.name })
   return { outcome: 'recognized', format, durationSeconds, transcript }
+}
+
+function withLanguages(
+  transcriber: Transcriber | undefined,
+  languages: readonly string[] | undefined,
+): Transcriber | undefined {
+  return transcriber && languages ? { ...transcriber, languages } : transcriber
 }
 
 /** Whether the format needs times that the engine did not give. Silence needs none. */
@@ -173,13 +198,18 @@ function isWithoutTimes({ text, segments }: Transcript, format: TranscriptFormat
 }
 
 /** Runs the engine on a decoded recording. Throws an `EngineError` unless the recording's signal aborts. */
-async function recognize(transcriber: Transcriber, recording: Recording): Promise<Transcript> {
+async function recognize(
+  transcriber: Transcriber,
+  recording: Recording,
+  limitMs: number,
+): Promise<Transcript | 'language_unavailable'> {
   const { signal } = recording
   try {
-    return await withTimeLimit(ENGINE_TIMEOUT_MS, [signal], (within) =>
+    return await withTimeLimit(limitMs, [signal], (within) =>
       transcriber.transcribe({ ...recording, signal: within }),
     )
   } catch (error) {
+    if (error instanceof LanguageError) return 'language_unavailable'
     throw signal.aborted ? error : engineErrorOf(transcriber.name, error)
   }
 }

@@ -24,7 +24,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
     id: 'transcribe',
     summary: 'Transcribe a recording',
     description:
-      'Transcribes the speech in an audio or video file of at most 25 MB and 10 minutes. The service fetches the file from its address, or you upload it as `multipart/form-data`. `response_format` selects the form of the transcript. With `Accept: text/event-stream`, the response reports the progress: events named `progress`, then `result` with what the response would be otherwise, or `problem`.',
+      'Transcribes the speech in an audio or video file, by default of at most 25 MB and 10 minutes. The service fetches the file from its address, or you upload it as `multipart/form-data`. `response_format` selects the form of the transcript. With `Accept: text/event-stream`, the response reports the progress: events named `progress`, then `result` with what the response would be otherwise, or `problem`.',
     tag: 'Speech',
     acceptsFile: true,
     body: transcriptionWire.transcribeBody,
@@ -44,7 +44,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
     id: 'createTranscriptionJob',
     summary: 'Transcribe a recording without waiting',
     description:
-      'Creates a job with the parameters of `POST /v1/transcribe`. An uploaded recording is stored, encrypted, until the job ends; an address is fetched when its turn comes. A job survives a restart of the service, and only your application can read it. It is deleted 24 hours after it ended, or 24 hours after it was created if it did not end.',
+      'Creates a job with the parameters of `POST /v1/transcribe`, for recordings of by default at most 1 GB and 4 hours. An uploaded recording is stored, encrypted, until the job ends; an address is fetched when its turn comes. A job survives a restart of the service, and only your application can read it. It is deleted 24 hours after it ended, or 24 hours after it was created if it did not end.',
     tag: 'Speech',
     status: 202,
     acceptsFile: true,
@@ -131,7 +131,8 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
       {
         name: 'language',
         in: 'query',
-        description: 'The language of the speech, as a BCP 47 tag, for engines that know several.',
+        description:
+          'The language of the speech, as a BCP 47 tag. An engine that does not have it refuses the stream.',
         schema: { type: 'string', maxLength: 35 },
         example: 'en',
       },

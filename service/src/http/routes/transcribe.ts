@@ -114,7 +114,7 @@ export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler
       const callerGone = callerGoneSignal(response)
       try {
         await withTemporaryFolder(async (folder) => {
-          const form = await receiveForm(request, `${folder}/received`, callerGone)
+          const form = await receiveForm(request, `${folder}/received`, callerGone, jobs.limits)
           if ('address' in form) return create(request, response, { address: form.address }, form.speech)
           if (form.received.outcome === 'refused') return refuse(response, form.received.refusal)
           await create(request, response, { path: form.received.path }, form.speech)

@@ -1,7 +1,13 @@
-import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { retryAfterMs } from '../../time.js'
-import { EngineError, type Recording, type Transcriber, type Transcript } from './transcriber.js'
+import { formWith, readJson, refusalText, requestEngine, statusError } from './engine-server.js'
+import {
+  EngineError,
+  LanguageError,
+  primaryLanguage,
+  type Recording,
+  type Transcriber,
+  type Transcript,
+} from './transcriber.js'
 
 /** A server with the API of OpenAI's `/v1/audio/transcriptions`. */
 export interface OpenAiSettings {
@@ -27,43 +33,34 @@ const UNSUPPORTED = [400, 415, 422]
 
 /** Transcribes on a server: OpenAI, vLLM, speaches, LocalAI, or whisper.cpp at `/inference`. */
 export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Transcriber {
-  async function post(form: FormData, signal: AbortSignal): Promise<Response> {
-    return await fetch(url, {
+  function post({ path, language, prompt, signal }: Recording, withTimes: boolean): Promise<Response> {
+    const given = { ...(language && { language: primaryLanguage(language) }), ...(prompt && { prompt }) }
+    const format = withTimes && { response_format: 'verbose_json' }
+    const form = formWith(path, [
+      ...Object.entries({ response_format: 'json', ...fields, ...format, ...given }),
+      ...(withTimes ? ['segment', 'word'].map((each) => ['timestamp_granularities[]', each] as const) : []),
+    ])
+    return requestEngine(url, {
       method: 'POST',
-      body: form,
-      headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
-      // A redirect must not send the key to another address.
-      redirect: 'manual',
+      headers: { 'content-type': form.contentType, ...(apiKey && { authorization: `Bearer ${apiKey}` }) },
+      body: form.body,
       signal,
-    }).catch((cause: unknown) => {
-      if (signal.aborted) throw cause
-      throw new EngineError('engine_unavailable', 'The transcription server could not be reached.', { cause })
     })
-  }
-
-  async function formFor({ path, language, prompt }: Recording, withTimes: boolean): Promise<FormData> {
-    const form = new FormData()
-    const given = { ...(language && { language: languageOf(language) }), ...(prompt && { prompt }) }
-    for (const [name, value] of Object.entries({ response_format: 'json', ...fields, ...given })) {
-      form.set(name, value)
-    }
-    if (withTimes) {
-      form.set('response_format', 'verbose_json')
-      for (const granularity of ['segment', 'word']) form.append('timestamp_granularities[]', granularity)
-    }
-    form.set('file', new Blob([await readFile(path)], { type: 'audio/wav' }), 'recording.wav')
-    return form
   }
 
   return {
     name: new URL(url).host,
     givesTimes: true,
     async transcribe(recording) {
-      const { signal, withTimes = false } = recording
-      let response = await post(await formFor(recording, withTimes), signal)
+      const { withTimes = false } = recording
+      let response = await post(recording, withTimes)
       if (withTimes && UNSUPPORTED.includes(response.status)) {
         await response.body?.cancel()
-        response = await post(await formFor(recording, false), signal)
+        response = await post(recording, false)
+      }
+      if (UNSUPPORTED.includes(response.status) && recording.language) {
+        if (isAboutLanguage(await refusalText(response))) throw new LanguageError()
+        throw statusError(response)
       }
       const body = responseSchema.safeParse(await readJson(response))
       if (!body.success) {
@@ -92,63 +89,13 @@ function inSeconds({ start, end }: { readonly start: number; readonly end: numbe
   return { startSeconds: start, endSeconds: Math.max(start, end) }
 }
 
-/** These servers know languages by their ISO 639 code, without a region. */
-function languageOf(tag: string): string {
-  return tag.split('-')[0]?.toLowerCase() ?? tag
-}
+const refusalSchema = z.object({ error: z.object({ param: z.literal('language') }) })
 
-/** The maximum size of a transcription server's response, in bytes. */
-const MAX_RESPONSE_BYTES = 1024 * 1024
-
-/**
- * Reads the JSON in the response of a transcription server, and stops reading after 1 MB.
- * @throws {EngineError} for every other response
- */
-async function readJson(response: Response): Promise<unknown> {
-  if (!response.ok) {
-    await response.body?.cancel()
-    throw statusError(response)
-  }
-  const contentType = response.headers.get('content-type') ?? 'no content type'
-  if (/^text\/html\b/i.test(contentType)) {
-    await response.body?.cancel()
-    throw new EngineError('engine_failed', 'The transcription server responded with a web page.')
-  }
+/** OpenAI names the parameter that it refuses. */
+function isAboutLanguage(text: string): boolean {
   try {
-    return JSON.parse(await readBounded(response))
-  } catch (error) {
-    if (error instanceof SyntaxError) {
-      throw new EngineError('engine_failed', 'The response of the transcription server is not JSON.')
-    }
-    // What `fetch` throws when the connection breaks.
-    if (error instanceof TypeError) {
-      throw new EngineError('engine_unavailable', 'The response of the transcription server broke off.')
-    }
-    throw error
+    return refusalSchema.safeParse(JSON.parse(text)).success
+  } catch {
+    return false
   }
-}
-
-function statusError({ status, headers }: Response): EngineError {
-  const message = `The transcription server responded with ${status}.`
-  // A wrong key, model or path does not pass by itself.
-  const isPassing = status >= 500 || [408, 425, 429].includes(status)
-  if (!isPassing) return new EngineError('engine_failed', message)
-  const waitMs = retryAfterMs(headers.get('retry-after') ?? undefined)
-  return new EngineError('engine_unavailable', message, {
-    retryAfterSeconds: waitMs === undefined ? undefined : waitMs / 1_000,
-  })
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  // Leaving the loop early closes the connection.
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > MAX_RESPONSE_BYTES) {
-      throw new EngineError('engine_failed', 'The response of the transcription server is larger than 1 MB.')
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

@@ -21,6 +21,7 @@ export function pocketsphinx(): Transcriber {
   return {
     name: 'pocketsphinx',
     givesTimes: true,
+    languages: ['en'],
     async transcribe({ path, signal, onSegment }) {
       const args = ['-infile', path, '-logfn', '/dev/null', '-time', 'yes'] as const
       const output = outputReader(onSegment)

@@ -2,7 +2,7 @@ import type { TranscriptFormat, TranscriptSegment, TranscriptWord } from 'counte
 
 /** What the caller says about the speech. */
 export interface SpeechOptions {
-  /** A BCP 47 tag. Engines with one language ignore it. */
+  /** A BCP 47 tag. */
   readonly language?: string | undefined
   /** Text that helps to recognize names. */
   readonly prompt?: string | undefined
@@ -14,7 +14,7 @@ export interface SpeechOptions {
 export interface Recording {
   readonly path: string
   readonly durationSeconds: number
-  /** A BCP 47 tag. Engines with one language ignore it. */
+  /** A BCP 47 tag. */
   readonly language?: string | undefined
   /** Text that helps to recognize names. */
   readonly prompt?: string | undefined
@@ -41,7 +41,25 @@ export interface Transcriber {
   readonly name: string
   /** Whether it can give times. Its server may still be unable to. */
   readonly givesTimes: boolean
+  /** The languages that it has, as BCP 47 tags. Absent if it does not say so; `transcribe` may then throw a `LanguageError`. */
+  readonly languages?: readonly string[]
   transcribe(recording: Recording): Promise<Transcript>
+}
+
+/** The engine does not have the language of the recording. */
+export class LanguageError extends Error {
+  override readonly name = 'LanguageError'
+}
+
+/** The language of a tag without script and region: `pt` of `pt-BR`. */
+export function primaryLanguage(tag: string): string {
+  return tag.split('-')[0]?.toLowerCase() ?? tag
+}
+
+/** Whether an engine has a language as far as it says. A dialect is understood with its language: `en-GB` by `en`. */
+export function knows({ languages }: Pick<Transcriber, 'languages'>, tag: string | undefined): boolean {
+  if (!languages || tag === undefined) return true
+  return languages.some((language) => primaryLanguage(language) === primaryLanguage(tag))
 }
 
 /** How an engine failed: `engine_failed` lasts until the operator acts, `engine_unavailable` passes by itself. */

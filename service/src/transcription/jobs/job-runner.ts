@@ -116,7 +116,11 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
     try {
       const { key, address, ...speech } = openRequest(keys, job, job.sealed)
       const source = address ? transcription.fromAddress(address) : storedRecording(store, job.id, key)
-      const result = await transcription.recognize(source, fieldsOf(job), { ...speech, callerGone: signal })
+      const result = await transcription.recognize(source, fieldsOf(job), {
+        ...speech,
+        callerGone: signal,
+        limits: transcription.limits.jobs,
+      })
       if (result.outcome === 'refused') {
         if (result.refusal.reason !== 'busy') return await fail(job, result.refusal.reason)
         return await requeue(job, result.refusal.retryAfterSeconds, 'nothing')

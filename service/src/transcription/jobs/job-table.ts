@@ -36,7 +36,7 @@ export interface JobUse {
 export async function useOf(queries: Queries, application: string): Promise<JobUse> {
   const row = await queryOne<JobUse>(
     queries,
-    `SELECT count(*)::integer AS kept, (count(*) FILTER (WHERE state IN ('queued', 'running')))::integer AS unfinished,
+    `SELECT count(*)::integer AS kept, (count(*) FILTER (WHERE state NOT IN ('done', 'failed')))::integer AS unfinished,
        coalesce(sum(bytes), 0)::bigint AS bytes
      FROM transcription_job WHERE application = $1`,
     [application],
@@ -44,7 +44,7 @@ export async function useOf(queries: Queries, application: string): Promise<JobU
   return row ? { ...row, bytes: Number(row.bytes) } : { kept: 0, unfinished: 0, bytes: 0 }
 }
 
-/** Adds a job that may run at once. */
+/** Adds a job whose recording is not stored yet, so that it cannot run. */
 export async function insertJob(
   tx: Queries,
   job: {
@@ -58,9 +58,19 @@ export async function insertJob(
 ): Promise<void> {
   await tx.query(
     `INSERT INTO transcription_job (id, application, state, sealed, bytes, created_at, due_at, expires_at)
-     VALUES ($1, $2, 'queued', $3, $4, $5::bigint, $5::bigint, $6)`,
+     VALUES ($1, $2, 'storing', $3, $4, $5::bigint, $5::bigint, $6)`,
     [job.id, job.application, job.sealed, job.bytes, job.now, job.expiresAt],
   )
+}
+
+/** Says that the recording of a job is stored. Throws if the job is gone. */
+export async function queueJob(store: Store, id: string, expiresAt: number): Promise<void> {
+  const queued = await store.query(
+    `UPDATE transcription_job SET state = 'queued', due_at = $2, expires_at = $3
+     WHERE id = $1 AND state = 'storing' RETURNING 1`,
+    [id, Date.now(), expiresAt],
+  )
+  if (queued.length === 0) throw new Error('The job expired while its recording was being stored.')
 }
 
 /** A job of an application that has not expired. */
@@ -68,7 +78,7 @@ export function findJob(store: Store, application: string, id: string): Promise<
   return queryOne<JobRow>(
     store,
     `SELECT state, sealed, created_at, expires_at, encode(result, 'base64') AS result, problem
-     FROM transcription_job WHERE id = $1 AND application = $2 AND expires_at > $3`,
+     FROM transcription_job WHERE id = $1 AND application = $2 AND expires_at > $3 AND state <> 'storing'`,
     [id, application, Date.now()],
   )
 }

@@ -4,13 +4,16 @@ import type { Keys } from '../../secrets/keys.js'
 import type { Store } from '../../store/store.js'
 import type { SpeechOptions } from '../engines/transcriber.js'
 import type { Recognized } from '../recognized.js'
+import type { RecordingLimits } from '../recording-limits.js'
 import { decrypt, newJobKey, storeRecording } from './job-recording.js'
 import { type JobRunnerParts, jobRunner, openRequest, RESULT, sealRequest } from './job-runner.js'
-import { deleteJob, findJob, insertJob, type JobState, type JobUse, useOf } from './job-table.js'
+import { deleteJob, findJob, insertJob, type JobState, type JobUse, queueJob, useOf } from './job-table.js'
 
 const LIFETIME_MS = 24 * 60 * 60_000
-/** What an application may have at once: jobs in all, those that are not finished, and the bytes of their recordings. */
-const MAX_USE: JobUse = { kept: 1_000, unfinished: 100, bytes: 100 * 1024 * 1024 }
+/** When a job is deleted whose process died while it stored the recording. */
+const STORING_MS = 60 * 60_000
+/** What an application may have at once: jobs in all, and those that are not finished. */
+const MAX_USE: Omit<JobUse, 'bytes'> = { kept: 1_000, unfinished: 100 }
 
 /** When an application that has too many jobs may create another one, in seconds. */
 export const TOO_MANY_JOBS_RETRY_SECONDS = 60
@@ -35,6 +38,8 @@ export type JobFile = { readonly address: string } | { readonly path: string }
 export interface TranscriptionJobs {
   /** Whether there is an engine. */
   readonly isAvailable: boolean
+  /** What the recording of a job may be. */
+  readonly limits: RecordingLimits
   /** Whether an application may create another job. */
   hasRoom(application: string): Promise<boolean>
   /** Creates a job; `undefined` when the application has too many. */
@@ -49,9 +54,13 @@ export interface TranscriptionJobs {
 export function transcriptionJobs(parts: JobRunnerParts): TranscriptionJobs {
   const { store, keys } = parts
   const runner = jobRunner(parts)
+  const { jobs: limits, jobStorageBytes } = parts.transcription.limits
+  const isWithin = ({ kept, unfinished, bytes }: JobUse) =>
+    kept < MAX_USE.kept && unfinished < MAX_USE.unfinished && bytes <= jobStorageBytes
 
   return {
     isAvailable: parts.transcription.isAvailable,
+    limits,
 
     hasRoom: async (application) => isWithin(await useOf(store, application)),
 
@@ -61,20 +70,28 @@ export function transcriptionJobs(parts: JobRunnerParts): TranscriptionJobs {
       const address = 'address' in file ? { address: file.address } : {}
       const bytes = 'path' in file ? (await stat(file.path)).size : 0
       const now = Date.now()
-      const expiresAt = now + LIFETIME_MS
       const sealed = sealRequest(keys, { application, id }, { ...speech, ...address, key })
       const isCreated = await store.transaction(async (tx) => {
         // One at a time, so that many requests at once do not exceed the maximum.
         await tx.query('SELECT 1 FROM application WHERE application = $1 FOR NO KEY UPDATE', [application])
         const use = await useOf(tx, application)
         if (!isWithin({ ...use, bytes: use.bytes + bytes })) return false
-        await insertJob(tx, { id, application, sealed, bytes, now, expiresAt })
-        if ('path' in file) await storeRecording(tx, id, key, file.path)
+        await insertJob(tx, { id, application, sealed, bytes, now, expiresAt: now + STORING_MS })
         return true
       })
       if (!isCreated) return undefined
-      runner.wake()
-      return { id, state: 'queued', createdAt: now, expiresAt }
+      try {
+        // Outside the transaction: a gigabyte takes a minute, and an embedded database has one connection.
+        if ('path' in file) await storeRecording(store, id, key, file.path)
+        const expiresAt = now + LIFETIME_MS
+        await queueJob(store, id, expiresAt)
+        runner.wake()
+        return { id, state: 'queued', createdAt: now, expiresAt }
+      } catch (error) {
+        // Otherwise it expires.
+        await deleteJob(store, application, id).catch(() => {})
+        throw error
+      }
     },
 
     find: (application, id) => readJob(store, keys, application, id),
@@ -87,10 +104,6 @@ export function transcriptionJobs(parts: JobRunnerParts): TranscriptionJobs {
 
     close: () => runner.close(),
   }
-}
-
-function isWithin({ kept, unfinished, bytes }: JobUse): boolean {
-  return kept < MAX_USE.kept && unfinished < MAX_USE.unfinished && bytes <= MAX_USE.bytes
 }
 
 async function readJob(store: Store, keys: Keys, application: string, id: string): Promise<Job | undefined> {

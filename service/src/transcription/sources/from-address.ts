@@ -3,9 +3,9 @@ import { stat } from 'node:fs/promises'
 import { type Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { basename } from 'node:path'
-import { transcriptionWire } from 'countersign/protocol'
 import { type AddressRules, isForbiddenAddress, publicAgent } from '../../safe-fetch/public-agent.js'
 import { withTimeLimit } from '../../time.js'
+import type { RecordingLimits } from '../recording-limits.js'
 import {
   addressRefused,
   fetchFailed,
@@ -16,53 +16,74 @@ import {
   unsupportedMedia,
 } from './recording-source.js'
 
-const DEFAULT_TIMEOUT_MS = 30_000
-
-/** How recordings are fetched, and from where. */
-export interface FetchOptions extends AddressRules {
-  /** The time limit for one file, in milliseconds. Defaults to 30,000. */
-  readonly timeoutMs?: number
-}
+/** How often a host may name another address. */
+const MAX_REDIRECTS = 3
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 
 /**
  * A file that a caller names by its address (R87). It is fetched only by https from a public address, or from a host
  * that the operator allows. The host name is resolved once, all its addresses are checked, and the connection goes to
- * one of them. Redirects are not followed, no proxy is used, and the caller never sees any part of the response.
+ * one of them. Up to three redirects are followed, each with the same checks. No proxy is used, and the caller never sees
+ * any part of a response.
  */
-export function fromAddress(address: string, options: FetchOptions): RecordingSource {
+export function fromAddress(address: string, rules: AddressRules): RecordingSource {
   const url = URL.canParse(address) ? new URL(address) : undefined
   return {
     name: url ? `${url.protocol}//${url.host}${url.pathname}` : 'invalid address',
-    async receive(path, signal) {
-      const agent = url && publicAgent(url, options)
-      if (!url || !agent) return addressRefused
+    async receive(path, signal, limits) {
+      if (!url) return addressRefused
       try {
-        const limitMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
-        return await withTimeLimit(limitMs, [signal], (within) => fetchFile(url, agent, path, within))
+        return await withTimeLimit(limits.arrivalMs, [signal], async (within) => {
+          let next: Received | URL = url
+          for (let redirects = 0; next instanceof URL; redirects++) {
+            if (redirects > MAX_REDIRECTS) return addressRefused
+            next = await fetchFrom(next, rules, { path, signal: within, limits })
+          }
+          return next
+        })
       } catch (error) {
         if (signal.aborted) throw error
         return isForbiddenAddress(error) ? addressRefused : fetchFailed
-      } finally {
-        agent.destroy()
       }
     },
   }
 }
 
-async function fetchFile(url: URL, agent: HttpAgent, path: string, signal: AbortSignal): Promise<Received> {
-  const response = await openResponse(url, agent, signal)
+/** The file at an address, or the address to which its host redirects. */
+async function fetchFrom(
+  url: URL,
+  rules: AddressRules,
+  {
+    path,
+    signal,
+    limits,
+  }: { readonly path: string; readonly signal: AbortSignal; readonly limits: RecordingLimits },
+): Promise<Received | URL> {
+  const agent = publicAgent(url, rules)
+  if (!agent) return addressRefused
   try {
-    const { statusCode = 0, headers } = response
-    if (statusCode >= 300 && statusCode < 400) return addressRefused
-    if (statusCode !== 200) return fetchFailed
-    // The request asked for no encoding; a compressed file could be larger than it seems.
-    if ((headers['content-encoding'] ?? 'identity') !== 'identity') return fetchFailed
-    if (!isMedia(headers['content-type'])) return unsupportedMedia
-    if (Number(headers['content-length'] ?? 0) > transcriptionWire.MAX_RECORDING_BYTES) return fileTooLarge
-    return await saveRecording(response, path, signal)
+    const response = await openResponse(url, agent, signal)
+    try {
+      const { statusCode = 0, headers } = response
+      if (REDIRECTS.includes(statusCode)) return redirectIn(headers.location, url)
+      if (statusCode !== 200) return fetchFailed
+      // The request asked for no encoding; a compressed file could be larger than it seems.
+      if ((headers['content-encoding'] ?? 'identity') !== 'identity') return fetchFailed
+      if (!isMedia(headers['content-type'])) return unsupportedMedia
+      if (Number(headers['content-length'] ?? 0) > limits.maxBytes) return fileTooLarge
+      return await saveRecording(response, path, signal, limits)
+    } finally {
+      response.destroy()
+    }
   } finally {
-    response.destroy()
+    agent.destroy()
   }
+}
+
+function redirectIn(location: string | undefined, from: URL): URL | Received {
+  return location !== undefined && URL.canParse(location, from.href)
+    ? new URL(location, from.href)
+    : addressRefused
 }
 
 function openResponse(url: URL, agent: HttpAgent, signal: AbortSignal): Promise<IncomingMessage> {
@@ -95,7 +116,7 @@ const OTHER_TYPES = new Set([
 export function fromPath(path: string): RecordingSource {
   return {
     name: basename(path),
-    receive: (savedPath, signal) => saveRecording(createReadStream(path), savedPath, signal),
+    receive: (savedPath, signal, limits) => saveRecording(createReadStream(path), savedPath, signal, limits),
   }
 }
 

@@ -1,8 +1,9 @@
 import { createWriteStream } from 'node:fs'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type TranscribeAnswer, transcriptionWire } from 'countersign/protocol'
+import type { TranscribeAnswer } from 'countersign/protocol'
 import type { SpeechOptions } from '../engines/transcriber.js'
+import type { RecordingLimits } from '../recording-limits.js'
 
 /** A refusal of a recording. */
 export type RecordingRefused = Extract<TranscribeAnswer, { readonly outcome: 'refused' }>
@@ -22,8 +23,8 @@ export type Received =
 export interface RecordingSource {
   /** The name in the log; of an address, without its query. */
   readonly name: string
-  /** Writes the recording to `path`. */
-  receive(path: string, signal: AbortSignal): Promise<Received>
+  /** Writes the recording to `path`, unless it is too large or takes too long to arrive. */
+  receive(path: string, signal: AbortSignal, limits: RecordingLimits): Promise<Received>
 }
 
 /** The request names no recording, or describes it wrongly; the message says what is wrong with the parameter `field`. */
@@ -43,6 +44,14 @@ export const fileTooLarge: RecordingRefused = { outcome: 'refused', refusal: { r
 export const recordingTooLong: RecordingRefused = {
   outcome: 'refused',
   refusal: { reason: 'recording_too_long' },
+}
+export const recordingDamaged: RecordingRefused = {
+  outcome: 'refused',
+  refusal: { reason: 'recording_damaged' },
+}
+export const languageUnavailable: RecordingRefused = {
+  outcome: 'refused',
+  refusal: { reason: 'language_unavailable' },
 }
 export const unsupportedMedia: RecordingRefused = {
   outcome: 'refused',
@@ -69,12 +78,13 @@ export async function saveRecording(
   stream: NodeJS.ReadableStream,
   path: string,
   signal: AbortSignal,
+  { maxBytes }: Pick<RecordingLimits, 'maxBytes'>,
 ): Promise<Received> {
   let bytes = 0
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      if (bytes > transcriptionWire.MAX_RECORDING_BYTES) done(new TooLargeError())
+      if (bytes > maxBytes) done(new TooLargeError())
       else done(null, chunk)
     },
   })

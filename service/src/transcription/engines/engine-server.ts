@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { retryAfterMs } from '../../time.js'
+import { EngineError } from './transcriber.js'
+
+/** A request to a transcription server. */
+export interface EngineRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly headers?: Readonly<Record<string, string>>
+  /** A body of text, or a file with what stands before and after it. */
+  readonly body?: string | FileBody
+  readonly signal: AbortSignal
+}
+
+/** A body that is read from a file while it is sent: hours of sound must not be in memory. */
+export interface FileBody {
+  readonly path: string
+  readonly before?: string
+  readonly after?: string
+}
+
+/**
+ * Sends a request, and resolves to the response as soon as its head has arrived. Redirects are not followed, because they could send the
+ * key to another address.
+ * @throws {EngineError} if the server cannot be reached
+ */
+export async function requestEngine(url: string | URL, request: EngineRequest): Promise<Response> {
+  const { signal } = request
+  try {
+    const message = await send(new URL(url), request)
+    const { statusCode: status = 502, headers } = message
+    // A `Response` with one of these has no body.
+    const isEmpty = [101, 103, 204, 205, 304].includes(status)
+    if (isEmpty) message.resume()
+    const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    )
+    return new Response(isEmpty ? null : (Readable.toWeb(message) as ReadableStream), {
+      status: Math.max(status, 200),
+      headers: given,
+    })
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason
+    throw new EngineError('engine_unavailable', 'The transcription server could not be reached.', { cause })
+  }
+}
+
+async function send(
+  url: URL,
+  { method, headers = {}, body, signal }: EngineRequest,
+): Promise<IncomingMessage> {
+  const { before = '', after = '', path = undefined } = typeof body === 'object' ? body : { before: body }
+  const size = path === undefined ? 0 : (await stat(path)).size
+  const bytes = Buffer.byteLength(before) + size + Buffer.byteLength(after)
+  const outgoing = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+    method,
+    signal,
+    headers: { ...headers, ...(body !== undefined && { 'content-length': bytes }) },
+  })
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.once('response', resolve).once('error', reject)
+  })
+  // The server may answer, and close the connection, before it has received everything.
+  const sent = pipeline(Readable.from(contentOf(before, path, after)), new PassThrough(), outgoing)
+  await Promise.race([response, sent.then(() => response)])
+  sent.catch(() => {})
+  return response
+}
+
+async function* contentOf(before: string, path: string | undefined, after: string) {
+  if (before) yield Buffer.from(before)
+  if (path !== undefined) yield* createReadStream(path)
+  if (after) yield Buffer.from(after)
+}
+
+/** A multipart form (RFC 7578) with these fields and then the file. */
+export function formWith(
+  path: string,
+  fields: readonly (readonly [string, string])[],
+): { readonly contentType: string; readonly body: FileBody } {
+  const boundary = `countersign-${randomBytes(18).toString('hex')}`
+  const parts = fields.map(
+    ([name, value]) =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`,
+  )
+  const file = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="recording.wav"\r\n`
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: {
+      path,
+      before: `${parts.join('')}${file}Content-Type: audio/wav\r\n\r\n`,
+      after: `\r\n--${boundary}--\r\n`,
+    },
+  }
+}
+
+/** Percent-encodes quotes and line breaks, as RFC 7578 §4.2 and the HTML standard require. */
+function quoted(name: string): string {
+  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}
+
+/** The maximum size of a transcription server's response, in bytes: four hours of words have up to 12 MB. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
+
+/**
+ * Reads the JSON in the response of a transcription server, and stops reading after 32 MB.
+ * @throws {EngineError} for every other response
+ */
+export async function readJson(response: Response): Promise<unknown> {
+  if (!response.ok) {
+    await response.body?.cancel()
+    throw statusError(response)
+  }
+  const contentType = response.headers.get('content-type') ?? 'no content type'
+  if (/^text\/html\b/i.test(contentType)) {
+    await response.body?.cancel()
+    throw new EngineError('engine_failed', 'The transcription server responded with a web page.')
+  }
+  try {
+    return JSON.parse(await readBounded(response, MAX_RESPONSE_BYTES))
+  } catch (error) {
+    if (error instanceof EngineError) throw error
+    if (error instanceof SyntaxError) {
+      throw new EngineError('engine_failed', 'The response of the transcription server is not JSON.')
+    }
+    // What a stream throws when the connection breaks.
+    if (error instanceof Error && error.name !== 'AbortError') {
+      throw new EngineError('engine_unavailable', 'The response of the transcription server broke off.')
+    }
+    throw error
+  }
+}
+
+/** The text of a response that refuses something; empty if it is none of up to 64 KB. */
+export async function refusalText(response: Response): Promise<string> {
+  return readBounded(response, 64 * 1024).catch(() => '')
+}
+
+/** The failure that a status means. */
+export function statusError({ status, headers }: Response): EngineError {
+  const message = `The transcription server responded with ${status}.`
+  // A wrong key, model or path does not pass by itself.
+  const isPassing = status >= 500 || [408, 425, 429].includes(status)
+  if (!isPassing) return new EngineError('engine_failed', message)
+  const waitMs = retryAfterMs(headers.get('retry-after') ?? undefined)
+  return new EngineError('engine_unavailable', message, {
+    retryAfterSeconds: waitMs === undefined ? undefined : waitMs / 1_000,
+  })
+}
+
+async function readBounded(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  // Leaving the loop early closes the connection.
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > maxBytes) {
+      throw new EngineError('engine_failed', 'The response of the transcription server is larger than 32 MB.')
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
