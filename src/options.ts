@@ -85,8 +85,9 @@ export interface SharedOptions<User = Express.User> {
    * Decides at each login whether a second factor is required. `require`: it is, and a user without a factor enrolls
    * one first. `skip`: this session continues without one, but does not count for `requireMfa`, and cannot enroll the first
    * factor of an account. `{ skip: true, mayEnroll: true }`: it can, because the login itself proved the user.
-   * `{ graceUntil }`: a user without a factor may enroll one until then. Any other answer fails the request with `ERR_MFA_POLICY`. By
-   * default, a second factor is required from every user who has one. See docs/options.md#policy.
+   * `{ graceUntil }`: a user without a factor may enroll one until then. `{ require: 'strong', graceUntil }`: only a factor of that
+   * strength signs the user in, from that date on if you give one. Any other answer fails the request with `ERR_MFA_POLICY`. By default,
+   * a second factor is required from every user who has one. See docs/options.md#policy.
    */
   policy?: ((context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>) | undefined
   /**

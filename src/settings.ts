@@ -67,6 +67,11 @@ function combinationFaults(given: CompleteOptions): string[] {
     ...(onFactorsChanged && !recordedFactors
       ? ['onFactorsChanged writes a record that nothing reads: give recordedFactors, which returns it']
       : []),
+    ...(given.login.noDowngrade && given.keys === false
+      ? [
+          'login.noDowngrade signs users who have a key in with it only, and keys: false turns keys off: leave out one of them',
+        ]
+      : []),
     ...(recovery && !publicUrl
       ? ['recovery adds links to notices: give urls.publicUrl, the https address of the app']
       : []),

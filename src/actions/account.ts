@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { FACTOR_CHANGE_MS, factorChange, isFresh } from '../flows/freshness.js'
 import { secureAccount } from '../flows/remove-factor.js'
-import { existingFactors, factorBinding } from '../flows/user.js'
+import { factorBinding } from '../flows/user.js'
 import { maskForOwner } from '../protocol/contact.js'
 import { type Factor, type FactorInput, readFactors } from '../protocol/factor.js'
 import type { BypassCode } from '../recovery/resets.js'
@@ -181,7 +181,7 @@ async function isProvenChange(req: Request, deps: RouteDeps, change: ReportedCha
   // Read before the first wait, since the route may renew the session next.
   const { record } = state
   const factors = await factorsBefore(state, deps, change)
-  const required = factorChange(deps.settings, { factors, withheld: [] }, FACTOR_CHANGE_MS + HANDLER_MS)
+  const required = factorChange(deps.settings, { existing: factors }, FACTOR_CHANGE_MS + HANDLER_MS)
   return factors.length === 0 || isFresh(record, required)
 }
 
@@ -192,7 +192,7 @@ async function factorsBefore(
   { kind, userId, factor }: ReportedChange,
 ): Promise<readonly Factor[]> {
   const account = state.account ?? (await readAccount(state.user, userId, deps))
-  const factors = existingFactors(account)
+  const factors = account.existing
   if (kind === 'removed') return [...factors, factor]
   const binding = ({ method, contact }: Factor) => factorBinding(userId, method, contact)
   return factors.filter((one) => binding(one) !== binding(factor))

@@ -5,18 +5,18 @@ import { HostError, LimitsStoreError, OptionsError } from '../errors.js'
 import type { Deps } from '../flows/deps.js'
 import { type LoginStep, loginStep } from '../flows/login-step.js'
 import type { EventMetrics } from '../flows/metrics.js'
-import { bindingsOf, existingFactors, type MfaUser } from '../flows/user.js'
+import { bindingsOf, type MfaUser } from '../flows/user.js'
 import type { Admission } from '../http/admission.js'
 import { clientAddressOf, localesOf } from '../http/request.js'
 import type { AccountLimits } from '../limits/attempts.js'
 import type { RenderView } from '../pages/view.js'
 import type { Contact } from '../protocol/contact.js'
-import type { Factor } from '../protocol/factor.js'
+import type { Factor, Strength } from '../protocol/factor.js'
 import { languageTag, pickLocale } from '../protocol/language.js'
 import type { AccountRecovery } from '../recovery/recovery.js'
 import type { Resets } from '../recovery/resets.js'
-import type { MfaRecord } from '../session/record.js'
-import type { ActiveState, KnownAccount, RequestState, ResetState } from '../session/state.js'
+import type { Grace, MfaRecord } from '../session/record.js'
+import type { ActiveState, KnownAccount, LoginRequirement, RequestState } from '../session/state.js'
 import { accountOf, appContactOf } from '../session/user-factors.js'
 import type { Settings } from '../settings.js'
 import type { NotMeLinks } from '../trust/not-me-links.js'
@@ -41,8 +41,8 @@ export interface RequestContext {
   readonly state: ActiveState
   /** The user as the flows see it; the host's own user object is `state.user`. */
   readonly user: AskedUser
-  /** What this session must do first because factors of its account ended. */
-  readonly reset: ResetState
+  /** What this session must do first because factors of its account ended, or none is strong enough. */
+  readonly requirement: LoginRequirement
   /** What the login has to do next. */
   readonly step: LoginStep
 }
@@ -53,15 +53,15 @@ export async function requestContext(
   state: ActiveState,
 ): Promise<RequestContext> {
   const account = await accountOf(state, deps)
-  const { reset } = account
+  const { requirement } = account
   const user = new RequestUser(req, deps, state, account)
   return {
     req,
     deps,
     shared,
     state,
-    reset,
-    step: loginStep(state.stage, reset, user),
+    requirement,
+    step: loginStep(state.stage, requirement, user),
     user,
   }
 }
@@ -94,6 +94,9 @@ class RequestUser implements AskedUser {
   readonly userId: string
   readonly factors: readonly Factor[]
   readonly withheld: readonly Factor[]
+  readonly existing: readonly Factor[]
+  readonly minStrength: Strength | undefined
+  readonly acceptsLess: boolean
   readonly resetContact: Contact | undefined
   disabled: ReadonlySet<string> | undefined
   private readonly req: Request
@@ -107,7 +110,7 @@ class RequestUser implements AskedUser {
     req: Request,
     { settings, attempts }: RouteDeps,
     state: ActiveState,
-    { factors, withheld, reset }: KnownAccount,
+    { factors, withheld, existing, minStrength, requirement }: KnownAccount,
   ) {
     const { user, userId } = state
     this.req = req
@@ -116,9 +119,10 @@ class RequestUser implements AskedUser {
     this.userId = userId
     this.factors = factors
     this.withheld = withheld
-    this.resetContact = reset.open
-      ? appContactOf(settings, user, userId, existingFactors({ factors, withheld }))
-      : undefined
+    this.existing = existing
+    this.minStrength = minStrength
+    this.acceptsLess = requirement.open !== undefined || requirement.requires === 'recovery'
+    this.resetContact = requirement.open ? appContactOf(settings, user, userId, existing) : undefined
   }
 
   limits(): Promise<AccountLimits> {
@@ -145,7 +149,7 @@ class RequestUser implements AskedUser {
 export interface RouteDeps extends Deps {
   readonly render: RenderView
   /** A sentence for the host's pages about the end of a running grace period or about a weak app, in the language of the request. */
-  banner(req: Request, about: number | 'weak_app'): string
+  banner(req: Request, about: Grace | 'weak_app'): string
   /** Bounds the requests that wait at once. */
   readonly admission: Admission
   readonly diagnostics: Diagnostics

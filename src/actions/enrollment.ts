@@ -1,9 +1,8 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
 import { type Refused, refuse } from '../flows/deps.js'
-import { existingFactors } from '../flows/user.js'
 import { browserSeal } from '../http/cookies.js'
-import type { RecordedFactors } from '../protocol/factor.js'
+import { isAtLeast, type RecordedFactors } from '../protocol/factor.js'
 import { appContactOf } from '../session/user-factors.js'
 import type { RequestContext } from './context.js'
 
@@ -66,15 +65,32 @@ export function mayEnrollFirst({ state: { record } }: Pick<RequestContext, 'stat
   return !restsOnEvidence || record.evidence?.mayEnroll === true
 }
 
+/** The page of a factor that can be set up. */
+export type EnrollPath = '/enroll-app' | '/keys'
+
+/** Whether the factor of a page is as strong as a pending login requires (R115). */
+export function isEnoughFactor(
+  { user: { minStrength }, state }: Pick<RequestContext, 'user' | 'state'>,
+  path: EnrollPath,
+): boolean {
+  const method = path === '/keys' ? 'passkey' : 'app'
+  return state.stage !== 'pending' || minStrength === undefined || isAtLeast(method, minStrength)
+}
+
+/** Where a program sets up the factor that is missing: a key where an app is not strong enough. */
+export function enrollPathFor(context: RequestContext): EnrollPath {
+  return context.deps.keys && !isEnoughFactor(context, '/enroll-app') ? '/keys' : '/enroll-app'
+}
+
 /**
  * Runs the confirmation of a new factor. Of several sessions that an open reset let in, one at a time confirms, and none
  * after the reset is closed: otherwise a second one would replace the new factor at the same moment (R135).
  */
 export async function confirmForReset<Outcome extends { readonly outcome: string }>(
-  { deps, state, reset }: RequestContext,
+  { deps, state, requirement }: RequestContext,
   confirm: () => Promise<Outcome | Refused>,
 ): Promise<Outcome | Refused> {
-  const { open } = reset
+  const { open } = requirement
   if (!open) return confirm()
   const { approvals, resets } = deps
   const turn = `reset:${open.id}`
@@ -98,7 +114,7 @@ export async function recordFactors(
 ): Promise<void> {
   const { factorRecord, settings } = deps
   if (!factorRecord) return
-  const factors = existingFactors(user)
+  const factors = user.existing
   const contact = appContactOf(settings, state.user, state.userId, factors)
   await factorRecord.follow({ user: state.user, userId: state.userId, factors, contact }, change)
 }

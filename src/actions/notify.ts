@@ -3,10 +3,13 @@ import type { Deps } from '../flows/deps.js'
 import { addressOf, localesOf, locationOf } from '../http/request.js'
 import { composeNotice } from '../notices/compose.js'
 import type { NoticeFacts } from '../notices/notice.js'
+import { formatUser, parseUser } from '../protocol/contact.js'
+import type { Factor } from '../protocol/factor.js'
 import type { ActiveState } from '../session/state.js'
 import type { Settings } from '../settings.js'
 import { browserName } from '../trust/devices.js'
 import type { NotMeLinks } from '../trust/not-me-links.js'
+import type { RequestContext } from './context.js'
 
 /** What a notice is about, besides the request that caused it. */
 export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to' | 'keyName'>
@@ -74,4 +77,35 @@ async function notMeUrlFor(
     logger.error(`countersign: an account notice is sent without its "this wasn't me" link`, error)
     return undefined
   }
+}
+
+/** Every contact of an account, as email addresses and phone numbers: those of its factors, of `appContact`, and of `recovery.contacts`. */
+export function contactsOf(
+  { appContact, recovery }: Pick<Settings, 'appContact' | 'recovery'>,
+  user: Express.User,
+  factors: readonly Factor[],
+): readonly string[] {
+  const main: unknown = appContact ? appContact(user) : Reflect.get(user, 'email')
+  const more = [main, ...(recovery?.contacts?.(user) ?? [])].flatMap((one) => {
+    const contact = typeof one === 'string' ? parseUser(one) : undefined
+    return contact ? [contact] : []
+  })
+  const channels = [...factors.map(({ contact }) => contact), ...more].flatMap((contact) =>
+    contact.kind === 'dual' ? [contact.email, contact.phone] : [formatUser(contact)],
+  )
+  return [...new Set(channels)]
+}
+
+/**
+ * Notifies every contact of the account, if the app offers recovery, or else the user as `notify` does. The response does not wait for
+ * the host to send it, and a failure is only logged.
+ */
+export async function notifyEveryContact(
+  { req, deps, state, user }: RequestContext,
+  body: NoticeBody,
+): Promise<void> {
+  const { settings, recovery } = deps
+  if (!recovery) return notify(deps, req, state, body)
+  const contacts = contactsOf(settings, state.user, user.existing)
+  void recovery.notify({ facts: factsOf(req, settings, body), contacts, locales: user.locales })
 }

@@ -1,19 +1,17 @@
 import { HostError } from '../errors.js'
 import { type Refused, refuse } from '../flows/deps.js'
-import { existingFactors, type MfaUser } from '../flows/user.js'
+import type { MfaUser } from '../flows/user.js'
 import { checkShown } from '../flows/verify.js'
 import type { Problem } from '../http/problem.js'
-import { formatUser, parseUser } from '../protocol/contact.js'
-import type { Factor } from '../protocol/factor.js'
 import type { Sender } from '../recovery/recovery.js'
 import type { BypassCode } from '../recovery/resets.js'
-import { continueWithEnrollment } from '../session/renew.js'
-import type { ActiveState } from '../session/state.js'
+import { continueLogin } from '../session/renew.js'
+import { type ActiveState, enrollmentFor } from '../session/state.js'
 import { requireCurrent } from '../session/store.js'
 import { readAccount, userIdOf } from '../session/user-factors.js'
 import type { Settings } from '../settings.js'
 import type { RequestContext, RouteDeps } from './context.js'
-import { factsOf } from './notify.js'
+import { contactsOf, factsOf } from './notify.js'
 import type { Verified } from './verification.js'
 
 /** Who resets an account, and why. */
@@ -58,7 +56,7 @@ export async function resetAccount(
   }
   // Also those that an earlier reset ended: their contacts are notified again.
   const account = await readAccount(user, userIdOf(user, settings), { ...deps, resets: undefined })
-  const factors = existingFactors(account)
+  const factors = account.existing
   const chosen = order.factors ?? factors.map(({ id }) => id)
   const unknown = chosen.find((id) => !factors.some((factor) => factor.id === id))
   if (unknown !== undefined) {
@@ -97,10 +95,10 @@ function isSame(one: string, other: string): boolean {
  * @throws {SessionEndedError} when the session ended in the meantime.
  */
 export async function verifyBypassCode(
-  { req, deps, shared, state, reset }: RequestContext,
+  { req, deps, shared, state, requirement }: RequestContext,
   code: string,
 ): Promise<Verified | Refused> {
-  if (reset.requires !== 'bypass_code') return refuse({ code: 'session_ended' })
+  if (requirement.requires !== 'bypass_code') return refuse({ code: 'session_ended' })
   const { recovery, emit } = deps
   const { userId, record } = state
   const verdict = await checkShown(deps, {
@@ -112,25 +110,8 @@ export async function verifyBypassCode(
     return verdict
   }
   emit({ type: 'bypass_code_used', userId })
-  await continueWithEnrollment({ req, shared }, state, reset.open.id, async () => {})
+  await continueLogin({ req, shared }, state, { mustEnroll: enrollmentFor(requirement) })
   return { outcome: 'verified', method: 'backup', mustEnroll: true }
-}
-
-/** Every contact of an account, as email addresses and phone numbers: those of its factors, of `appContact`, and of `recovery.contacts`. */
-export function contactsOf(
-  { appContact, recovery }: Pick<Settings, 'appContact' | 'recovery'>,
-  user: Express.User,
-  factors: readonly Factor[],
-): readonly string[] {
-  const main: unknown = appContact ? appContact(user) : Reflect.get(user, 'email')
-  const more = [main, ...(recovery?.contacts?.(user) ?? [])].flatMap((one) => {
-    const contact = typeof one === 'string' ? parseUser(one) : undefined
-    return contact ? [contact] : []
-  })
-  const channels = [...factors.map(({ contact }) => contact), ...more].flatMap((contact) =>
-    contact.kind === 'dual' ? [contact.email, contact.phone] : [formatUser(contact)],
-  )
-  return [...new Set(channels)]
 }
 
 /** What a request says about its sender, for a notice. */

@@ -4,7 +4,7 @@ import { factorChange, isFresh } from '../flows/freshness.js'
 import { verifyKey } from '../flows/keys.js'
 import { type Finish, planVerification, type VerificationPlan } from '../flows/login-step.js'
 import { revokeDevices } from '../flows/remove-factor.js'
-import { existingFactors, type MfaUser } from '../flows/user.js'
+import type { MfaUser } from '../flows/user.js'
 import { type AcceptedCode, emitVerified, verifyCode } from '../flows/verify.js'
 import { wasOfferedKey } from '../http/cookies.js'
 import { wantsHtml } from '../http/request.js'
@@ -16,12 +16,12 @@ import { isKeyMethod, type Method } from '../protocol/methods.js'
 import { newTransaction } from '../session/find-state.js'
 import { logIn } from '../session/passport-request.js'
 import type { MfaRecord } from '../session/record.js'
-import { continueWithEnrollment } from '../session/renew.js'
-import type { PendingVerification } from '../session/state.js'
+import { continueLogin } from '../session/renew.js'
+import { enrollmentFor, type PendingVerification } from '../session/state.js'
 import { isCurrent, readAhead, storeIfCurrent } from '../session/store.js'
 import type { RequestContext } from './context.js'
 import { recordFactors } from './enrollment.js'
-import { notify } from './notify.js'
+import { notify, notifyEveryContact } from './notify.js'
 
 /** The steps in which verifications differ. */
 export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode> {
@@ -41,7 +41,7 @@ export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode>
   readonly trustBrowser?: boolean | undefined
   /**
    * How the session becomes verified: here (`log-in`), by the `req.logIn` that Passport calls next (`passport`), or not at all
-   * because the strategy approves a single request (`request`). `enrollFor`: it stays pending, and the user sets up a new factor.
+   * because the strategy approves a single request (`request`). `enroll`, `recover`: see `VerificationPlan`.
    */
   readonly finish: VerificationPlan['finish']
 }
@@ -56,8 +56,10 @@ export interface Verified {
   readonly backupCodesLeft?: number
   /** A passkey is offered next. */
   readonly keyOffer?: true
-  /** The session is still pending: a recovery ended factors, and the user has to set up a new one. */
+  /** The session is still pending: the user has to set up a new factor, after a recovery or because none is strong enough. */
   readonly mustEnroll?: true
+  /** The session is still pending: the factor is too weak to sign in, and permits to request or complete a recovery. */
+  readonly mayRecover?: true
 }
 
 /**
@@ -72,7 +74,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   context: RequestContext,
   steps: VerificationSteps<Accepted>,
 ): Promise<Verified | Refused> {
-  const { req, deps, shared, state, reset } = context
+  const { req, deps, shared, state, user, requirement } = context
   const checked = await deps.admission.admit(req, () => steps.check())
   await notifyOfAttempt(context, checked)
   if (checked.outcome === 'refused') {
@@ -90,7 +92,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     userId: state.userId,
     shown,
     amr,
-    record: steps.enrolls && reset.open ? startedNow(state.record) : state.record,
+    record: steps.enrolls && requirement.open ? startedNow(state.record) : state.record,
     keepReturnTo: steps.finish === 'passport',
     ...(backupCodes && { backupCodes }),
     ...(steps.enrolls && { enrolled: { next: nextAfter(context) } }),
@@ -106,13 +108,18 @@ export async function completeVerification<Accepted extends AcceptedCode>(
       if (device !== undefined) await deps.browsers?.revoke({ req, shared }, state.userId, device)
     },
   }
-  if (!(await finish(context, steps.finish, pending))) return refuse({ code: 'session_ended' })
+  // A factor that is strong enough signs the user in after all.
+  const { minStrength } = user
+  const how =
+    steps.finish === 'recover' && minStrength && isAtLeast(shown, minStrength) ? 'log-in' : steps.finish
+  if (!(await finish(context, how, pending))) return refuse({ code: 'session_ended' })
   return {
     outcome: 'verified',
     method,
     ...(steps.trustBrowser && { trusted: device !== undefined }),
     ...(backupCodesLeft !== undefined && { backupCodesLeft }),
-    ...(typeof steps.finish === 'object' && { mustEnroll: true }),
+    ...(how === 'enroll' && { mustEnroll: true }),
+    ...(how === 'recover' && { mayRecover: true }),
     ...(keyOffer && { keyOffer: true }),
   }
 }
@@ -132,8 +139,8 @@ export async function verifyFactor(
   { code = '', response, factor, trust }: ShownProof,
   finish: Finish,
 ): Promise<Verified | Refused> {
-  const { deps, state, user, reset } = context
-  const plan = planVerification(state.stage, reset, finish)
+  const { deps, state, user, requirement } = context
+  const plan = planVerification(state.stage, requirement, user, finish)
   if ('code' in plan) return refuse(plan)
   // Further steps wait before the session of a correct code is compared with the store, so reading it ahead would be in vain.
   const waitsFurther = trust || deps.recovery !== undefined
@@ -150,7 +157,16 @@ export async function verifyFactor(
       if (backupCodesLeft === 0) void recordFactors(context, { backupCodes: false })
       if (isStrongest(user, shown)) await deps.recovery?.cancel(user.userId, 'strong_factor')
     },
-    onVerified: ({ method }) => emitVerified(deps, state.record, method),
+    onVerified({ method }) {
+      emitVerified(deps, state.record, method)
+      // Whoever holds the weaker factor can now bind a stronger one to the account (R115).
+      if (plan.finish === 'enroll' && !requirement.open) {
+        void notifyEveryContact(context, {
+          type: 'stronger_factor_required',
+          ...(method !== 'backup' && { method }),
+        })
+      }
+    },
     trustBrowser: plan.mayTrust && trust,
     mayOfferKey: plan.mayOfferKey,
     finish: plan.finish,
@@ -176,22 +192,29 @@ function readingAhead({ req, shared, deps: { attempts } }: RequestContext, ofCor
 
 /** Whether the user showed a factor that is as strong as the strongest one of the account. */
 function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
-  return isAtLeast(shown, strongestOf(existingFactors(user).map(({ method }) => method)))
+  return isAtLeast(shown, strongestOf(user.existing.map(({ method }) => method)))
 }
 
 /** Creates the verified session, or leaves that to Passport. False if the session ended or changed in the meantime (R07). */
 async function finish(
-  { req, shared, state }: RequestContext,
+  { req, shared, state, requirement }: RequestContext,
   how: VerificationSteps['finish'],
   pending: PendingVerification,
 ): Promise<boolean> {
   if (how === 'request') return approveRequest({ req, shared }, state.record, pending)
-  if (typeof how !== 'object') shared.pendingVerification = pending
+  const goesOn = how === 'enroll' || how === 'recover'
+  if (!goesOn) shared.pendingVerification = pending
   if (how === 'passport') return true
   try {
-    if (typeof how !== 'object') await logIn(req, state.user)
+    if (!goesOn) await logIn(req, state.user)
     else {
-      await continueWithEnrollment({ req, shared }, state, how.enrollFor, () => pending.release())
+      const returnTo = requirement.open ? undefined : state.record.returnTo
+      const shown =
+        how === 'enroll'
+          ? { mustEnroll: enrollmentFor(requirement) }
+          : { recovery: { shown: pending.shown, at: Date.now() } }
+      const continuation = { ...shown, ...(returnTo !== undefined && { returnTo }) }
+      await continueLogin({ req, shared }, state, continuation, () => pending.release())
       await pending.onVerified?.()
     }
     return true
@@ -240,7 +263,8 @@ async function trustBrowser(
   // The trust outlives the session, so it requires as much as a change of factors (R92).
   const required = factorChange(deps.settings, user)
   if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
-  const account = { user: state.user, userId: state.userId, factors: user.factors, withheld: user.withheld }
+  const { factors, withheld, existing } = user
+  const account = { user: state.user, userId: state.userId, factors, withheld, existing }
   return deps.browsers?.remember({ req, shared }, account, state.record.startedAt)
 }
 
@@ -250,7 +274,7 @@ function offersKey({ req, deps, user }: RequestContext, method: Method | 'backup
   if (!keys || settings.keys.offerPasskeyMs === undefined || !wantsHtml(req)) return false
   // With a factor that is withheld, the user could not add the passkey.
   if (user.withheld.length > 0) return false
-  const hasPasskey = user.factors.some((factor) => factor.method === 'passkey')
+  const hasPasskey = user.existing.some((factor) => factor.method === 'passkey')
   return !isKeyMethod(method) && method !== 'backup' && !hasPasskey && !wasOfferedKey(req)
 }
 

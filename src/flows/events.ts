@@ -31,6 +31,8 @@ export type EvidenceFault =
   | 'before_step_up'
   /** None of its values counts at this issuer. */
   | 'not_accepted'
+  /** It is weaker than what the policy requires, or than the key of an account with `login.noDowngrade` (R115, R116). */
+  | 'too_weak'
 
 /** An event about one user. */
 type UserEvent = {

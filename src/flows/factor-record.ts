@@ -126,7 +126,7 @@ function isSame(one: RecordedFactors, other: RecordedFactors): boolean {
 
 /** The contact that receives the user's backup codes, if it is another one than that of the app. */
 function otherCodesContact({ factors, contact }: RecordedUser): Contact | undefined {
-  const target = backupTarget({ factors })?.contact
+  const target = backupTarget({ existing: factors })?.contact
   return target && canonicalUser(target) !== canonicalUser(contact) ? target : undefined
 }
 

@@ -1,7 +1,7 @@
 import { reaches, type ShownMethod, type Strength, strengthOf, strongestOf } from '../protocol/factor.js'
 import type { MfaRecord } from '../session/record.js'
 import type { Settings } from '../settings.js'
-import { existingFactors, type MfaUser } from './user.js'
+import type { MfaUser } from './user.js'
 
 /** How old a second factor may be to change factors (R55, R61). */
 export const FACTOR_CHANGE_MS = 5 * 60_000
@@ -22,10 +22,10 @@ export interface Freshness {
  */
 export function factorChange(
   { allowWeakFactorsToChangeFactors }: Pick<Settings, 'allowWeakFactorsToChangeFactors'>,
-  user: Pick<MfaUser, 'factors' | 'withheld'>,
+  { existing }: Pick<MfaUser, 'existing'>,
   maxAgeMs = FACTOR_CHANGE_MS,
 ): Freshness & { readonly isEnough: (strength: Strength) => boolean } {
-  const strongest = strongestOf(existingFactors(user).map(({ method }) => method))
+  const strongest = strongestOf(existing.map(({ method }) => method))
   const isEnough = (strength: Strength) => allowWeakFactorsToChangeFactors || reaches(strength, strongest)
   return {
     maxAgeMs,
@@ -36,8 +36,11 @@ export function factorChange(
 
 /** The methods that were shown in the last 5 minutes, of any strength. They are enough for a recovery, which waits (R94). */
 export function shownLately(record: MfaRecord | undefined): readonly ShownMethod[] {
-  if (record?.stage !== 'verified') return []
   const freshness = { maxAgeMs: FACTOR_CHANGE_MS, accepts: () => true }
+  if (record?.stage === 'pending' && record.recovery?.shown) {
+    return isRecent(record.recovery.at, freshness) ? [record.recovery.shown] : []
+  }
+  if (record?.stage !== 'verified') return []
   return Object.entries(record.shown).flatMap(([shown, at]) =>
     isRecent(at, freshness) ? [shown as ShownMethod] : [],
   )

@@ -1,5 +1,5 @@
 import { canonicalUser } from '../protocol/contact.js'
-import type { Factor, ShownMethod } from '../protocol/factor.js'
+import { type Factor, isAtLeast, type ShownMethod } from '../protocol/factor.js'
 import { isKeyMethod, VERIFY_TYPE } from '../protocol/methods.js'
 import type { AccountFactors } from '../protocol/service.js'
 import { withTimeout } from '../time.js'
@@ -51,9 +51,21 @@ export function forgetKnownFactors(user: MfaUser): void {
   asked.delete(user)
 }
 
-/** Whether a user can have backup codes: there is a contact to send them to, or they were shown on a page. */
-export async function hasBackupCodes({ backupCodes }: Deps, user: MfaUser): Promise<boolean> {
+/**
+ * Whether a user can have backup codes that are accepted: there is a contact to send them to, or they were shown on a page, and they
+ * are as strong as the login requires.
+ */
+export async function hasBackupCodes(deps: Deps, user: MfaUser): Promise<boolean> {
+  const { backupCodes } = deps
+  if (!(await isStrongEnough(deps, user))) return false
   return backupTarget(user) !== undefined || ((await backupCodes.leftRecently(user)) ?? 0) !== 0
+}
+
+/** Whether a backup code of this user is as strong as the login requires. */
+export async function isStrongEnough(deps: Deps, user: MfaUser): Promise<boolean> {
+  const { minStrength, acceptsLess } = user
+  if (minStrength === undefined || acceptsLess) return true
+  return acceptsBackup(deps, user, (shown) => isAtLeast(shown, minStrength))
 }
 
 /** Whether a backup code of this user would be accepted. Codes that were shown on a page count as such, whatever the contact. */

@@ -1,6 +1,6 @@
-import type { ActiveState, ResetState } from '../session/state.js'
+import type { ActiveState, LoginRequirement } from '../session/state.js'
 import type { Refusal } from './refusal.js'
-import { existingFactors, type MfaUser, refusalWithoutFactor } from './user.js'
+import { type MfaUser, refusalWithoutFactor } from './user.js'
 
 /**
  * What a login has to do next. `bypass_code`: show the code of the help desk, and nothing else is accepted. `enrollment`: set up a
@@ -10,10 +10,14 @@ import { existingFactors, type MfaUser, refusalWithoutFactor } from './user.js'
 export type LoginStep = 'bypass_code' | 'enrollment' | 'factor' | 'withheld' | 'none'
 
 /** The next step of a login. Gate, routes and guards all follow it. */
-export function loginStep(stage: ActiveState['stage'], reset: ResetState, user: MfaUser): LoginStep {
+export function loginStep(
+  stage: ActiveState['stage'],
+  { requires }: LoginRequirement,
+  user: MfaUser,
+): LoginStep {
   if (stage !== 'pending') return 'none'
-  if (reset.requires === 'bypass_code' || reset.requires === 'enrollment') return reset.requires
-  if (reset.requires === 'nothing' && existingFactors(user).length === 0) return 'enrollment'
+  if (requires === 'bypass_code' || requires === 'enrollment') return requires
+  if (requires === 'nothing' && user.existing.length === 0) return 'enrollment'
   return refusalWithoutFactor(user)?.code === 'factors_withheld' ? 'withheld' : 'factor'
 }
 
@@ -24,10 +28,11 @@ export function refusalAtStep(step: LoginStep): Refusal | undefined {
 }
 
 /**
- * Why an open reset permits no change of factors, no request for a recovery and no list of keys, or `undefined` without one. It permits
- * to set up a factor and nothing else (R135), and the password alone never is enough for that (R94).
+ * Why a pending login that must set up a factor permits no change of factors, no request for a recovery and no list of keys, or
+ * `undefined` if it need not. It permits to set up a factor and nothing else (R115, R135), and the password alone never is enough for
+ * that (R94).
  */
-export function refusalByReset({ requires }: ResetState): Refusal | undefined {
+export function refusalByRequirement({ requires }: LoginRequirement): Refusal | undefined {
   if (requires === 'nothing') return undefined
   return { code: requires === 'enrollment' ? 'enrollment_required' : 'mfa_required' }
 }
@@ -37,8 +42,11 @@ export type Finish = 'log-in' | 'passport' | 'request'
 
 /** What follows from a correct code. */
 export interface VerificationPlan {
-  /** How the session becomes verified; with `enrollFor` it stays pending, and its user sets up a factor for the reset with this id. */
-  readonly finish: Finish | { readonly enrollFor: string }
+  /**
+   * How the session becomes verified; with `enroll` it stays pending, and its user sets up the factor that is required. So it does with
+   * `recover`, and may request or complete a recovery, unless the factor is strong enough to sign in.
+   */
+  readonly finish: Finish | 'enroll' | 'recover'
   /** Whether the browser may be trusted. */
   readonly mayTrust: boolean
   /** Whether a passkey may be offered. */
@@ -48,14 +56,22 @@ export interface VerificationPlan {
 /** Plans the verification of a factor or a backup code, or says why none of them is accepted. */
 export function planVerification(
   stage: ActiveState['stage'],
-  reset: ResetState,
+  { requires }: LoginRequirement,
+  { minStrength }: Pick<MfaUser, 'minStrength'>,
   finish: Finish,
 ): VerificationPlan | Refusal {
-  if (reset.requires === 'nothing') {
-    return { finish, mayTrust: true, mayOfferKey: finish === 'log-in' && stage === 'pending' }
+  if (requires === 'nothing') {
+    // A trusted browser proves nothing, so it would not be recognized (R115).
+    const mayTrust = minStrength === undefined
+    return { finish, mayTrust, mayOfferKey: finish === 'log-in' && stage === 'pending' }
+  }
+  if (requires === 'recovery') {
+    return finish === 'log-in'
+      ? { finish: 'recover', mayTrust: false, mayOfferKey: false }
+      : { code: 'mfa_required' }
   }
   // A code cannot replace the new factor, and Passport would sign the user in without it.
-  if (reset.requires === 'enrollment' || finish !== 'log-in') return { code: 'enrollment_required' }
-  if (reset.requires === 'bypass_code') return { code: 'bypass_code_required' }
-  return { finish: { enrollFor: reset.open.id }, mayTrust: false, mayOfferKey: false }
+  if (requires === 'enrollment' || finish !== 'log-in') return { code: 'enrollment_required' }
+  if (requires === 'bypass_code') return { code: 'bypass_code_required' }
+  return { finish: 'enroll', mayTrust: false, mayOfferKey: false }
 }

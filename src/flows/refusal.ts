@@ -20,6 +20,8 @@ export type Refusal =
   | { readonly code: 'factors_withheld' }
   /** The policy let this session pass without a factor, so it may not set up the first one of the account (R120). */
   | { readonly code: 'enrollment_not_allowed' }
+  /** The login requires a factor of a strength that cannot be set up here, such as a key where keys are off (R115). */
+  | { readonly code: 'stronger_factor_unavailable' }
   /** Someone acts for the user in this session, where no factor of the user can be used or changed (R118). */
   | { readonly code: 'acting' }
   /** The session ended or changed during the request (R06, R07). */

@@ -2,7 +2,7 @@ import { digestOf } from '../digest.js'
 import { ServiceError } from '../errors.js'
 import type { AccountLimits } from '../limits/attempts.js'
 import { type Caller, type Contact, canonicalUser } from '../protocol/contact.js'
-import type { Factor } from '../protocol/factor.js'
+import type { Factor, Strength } from '../protocol/factor.js'
 import {
   BACKUP_METHOD,
   type BackupMethod,
@@ -21,6 +21,12 @@ export interface MfaUser {
   readonly factors: readonly Factor[]
   /** Those that exist and cannot be used now (R132). */
   readonly withheld: readonly Factor[]
+  /** Every factor of the account, also those that are too weak or cannot be used now: what it is named and judged by. */
+  readonly existing: readonly Factor[]
+  /** The least strength of the factor that signs the user in, or steps up (R115, R116). */
+  readonly minStrength?: Strength | undefined
+  /** Whether less is accepted at this step, which leads to a reset's new factor or to a recovery, and signs nobody in. */
+  readonly acceptsLess?: boolean
   /** While a reset of the account is open: the contact that names the account to the service, in case no factor is left. */
   readonly resetContact?: Contact | undefined
   /** The ids of the factors that are disabled after too many failures (R96), `backup` for backup codes, once they were read. */
@@ -31,14 +37,6 @@ export interface MfaUser {
   readonly locale?: string | undefined
   /** The client's IP address, as `trust proxy` of Express determines it. */
   readonly clientAddress?: string | undefined
-}
-
-/** Every factor of the account, also those that cannot be used now: what its strength is judged by. */
-export function existingFactors({
-  factors,
-  withheld,
-}: Pick<MfaUser, 'factors' | 'withheld'>): readonly Factor[] {
-  return withheld.length === 0 ? factors : [...factors, ...withheld]
 }
 
 /**
@@ -70,10 +68,12 @@ export function offeredFactors({ factors, disabled }: MfaUser): readonly Factor[
  * for the same factors, since a backup code is valid only for the contact that received it.
  */
 export function backupTarget(
-  user: Pick<MfaUser, 'factors'>,
+  user: Pick<MfaUser, 'existing'>,
 ): { method: BackupMethod; contact: Contact } | undefined {
   for (const method of ['email', 'sms', 'dual'] as const) {
-    const factor = user.factors.find((one) => isDelivered(one.method) && BACKUP_METHOD[one.method] === method)
+    const factor = user.existing.find(
+      (one) => isDelivered(one.method) && BACKUP_METHOD[one.method] === method,
+    )
     if (factor) return { method, contact: factor.contact }
   }
   return undefined
@@ -87,7 +87,7 @@ export function backupTarget(
 export function backupOwner(user: MfaUser): { method: BackupMethod | 'app'; contact: Contact } | undefined {
   const target = backupTarget(user)
   if (target) return target
-  const contact = existingFactors(user)[0]?.contact ?? user.resetContact
+  const contact = user.existing[0]?.contact ?? user.resetContact
   return contact && { method: 'app', contact }
 }
 

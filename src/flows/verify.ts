@@ -1,5 +1,12 @@
 import type { Attempt, AttemptPermit } from '../limits/attempts.js'
-import { type Amr, METHOD_AMR, methodShown, type ShownCode, type ShownMethod } from '../protocol/factor.js'
+import {
+  type Amr,
+  isAtLeast,
+  METHOD_AMR,
+  methodShown,
+  type ShownCode,
+  type ShownMethod,
+} from '../protocol/factor.js'
 import type { KeyFault } from '../protocol/keys.js'
 import {
   type CodeMethod,
@@ -14,6 +21,7 @@ import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
 import type { MfaRecord } from '../session/record.js'
 import { type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
+import { isStrongEnough } from './known-factors.js'
 import { fromService, type Refusal } from './refusal.js'
 import {
   askService,
@@ -61,6 +69,9 @@ export async function verifyCode(
   if (none && !(none.code === 'factors_withheld' && named === 'backup')) return refuse(none)
   const target = targetOf(deps, user, record, named)
   if ('outcome' in target) return target
+  if (target.method === 'backup' && user.minStrength && !(await isStrongEnough(deps, user))) {
+    return refuse({ code: 'unknown_factor' })
+  }
   const { request, challenge, method } = target
   const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
   if (isMalformed(deps, method, code)) return refuse({ code: 'malformed_code' })
@@ -70,9 +81,7 @@ export async function verifyCode(
   const attempt = { userId: user.userId, challenge, approval: transaction, binding, signsIn }
 
   const checked = { ...request, ...callerOf(user), transaction, code }
-  // After a reset that left no factor, only a code that the account itself owns counts, and no contact received.
-  const accepts = user.factors.length === 0 && user.resetContact ? isPageCode : undefined
-  const verdict = await checkCode(deps, attempt, checked, accepts)
+  const verdict = await checkCode(deps, attempt, checked, acceptanceOf(user, target))
   if (verdict.outcome === 'refused') return verdict
   const shown = shownBy(user, target, verdict)
   const left = method === 'backup' ? await leftAfterUse(deps, user, verdict) : undefined
@@ -101,6 +110,15 @@ function shownBy(user: MfaUser, { method, request }: Target, { kind, backupDeliv
   // Without a factor that can be used, there is no contact that the code could be worth.
   if (kind !== 'backup') return user.factors.length > 0 ? request.method : 'backup'
   return backupDelivery === 'page' ? 'page_backup' : (backupShown(user) ?? 'backup')
+}
+
+/** Which correct codes are accepted, where not all of them are. */
+function acceptanceOf(user: MfaUser, target: Target): ((answer: Valid) => boolean) | undefined {
+  const { factors, minStrength, acceptsLess, resetContact } = user
+  // After a reset that left no factor, only a code that the account itself owns counts, and no contact received.
+  if (resetContact) return factors.length === 0 ? isPageCode : undefined
+  if (!minStrength || acceptsLess || target.method !== 'backup') return undefined
+  return (answer) => isAtLeast(shownBy(user, target, answer), minStrength)
 }
 
 /** Whether it was a backup code that was shown on a page. */

@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 import { gateOf, type RouteDeps, requestContext } from '../actions/context.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
-import { existingFactors } from '../flows/user.js'
 import { actingError, beginActing, endActing } from '../session/acting.js'
 import { sessionStateOf } from '../session/find-state.js'
 import { requestState } from '../session/state.js'
@@ -73,7 +72,7 @@ export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
       const { user } = await requestContext(at, state)
       const rule = requireMfa ? readRule(requireMfa) : factorChange(deps.settings, user)
       // What is left of an account without factors proves nothing about who acts.
-      const hasFactor = requireMfa !== undefined || existingFactors(user).length > 0
+      const hasFactor = requireMfa !== undefined || user.existing.length > 0
       if (record.stage !== 'verified' || !hasFactor || !isFresh(record, rule)) {
         throw actingError(
           'account.actAs needs a recent second factor of the member of staff, and nothing was changed. Put mfa.requireStrongest() before the route, or mfa.requireMfa() with the rule that you give to actAs.',

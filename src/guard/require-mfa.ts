@@ -7,11 +7,11 @@ import {
   readDisabledFactors,
   requestContext,
 } from '../actions/context.js'
-import { mayEnrollFirst } from '../actions/enrollment.js'
+import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
 import { withheldProblem } from '../actions/recovery.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
 import { acceptedFactors, hasBackupCodes } from '../flows/known-factors.js'
-import { existingFactors, offeredFactors } from '../flows/user.js'
+import { offeredFactors } from '../flows/user.js'
 import { listFactors } from '../http/cookies.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
@@ -143,7 +143,7 @@ async function requireFactor(
   const target = stepUpTarget(settings, state.record, rule)
   const html = wantsHtml(req)
   if (!html) await readDisabledFactors(context)
-  if (!html && !target.issuer && existingFactors(user).length === 0 && !mayEnrollFirst(context)) {
+  if (!html && !target.issuer && user.existing.length === 0 && !mayEnrollFirst(context)) {
     return sendProblem(res, { code: 'enrollment_not_allowed', next: signInPath })
   }
   const problem: Problem = target.issuer
@@ -211,7 +211,7 @@ export async function missingFactor(at: EnteredRequest, state: ActiveState): Pro
   const context = await requestContext(at, state)
   const { user, step } = context
   if (step === 'bypass_code') return { code: 'bypass_code_required', next: path }
-  if (step === 'enrollment') return { code: 'enrollment_required', next: `${path}/enroll-app` }
+  if (step === 'enrollment') return { code: 'enrollment_required', next: path + enrollPathFor(context) }
   if (step === 'withheld') return withheldProblem(settings, user, state)
   await readDisabledFactors(context)
   return {
@@ -278,7 +278,7 @@ export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHa
       const { user } = await requestContext(at, state)
       const change = factorChange(deps.settings, user, rule.maxAgeMs)
       const required = { ...rule, ...change, strengths: STRENGTHS.filter(change.isEnough) }
-      const hasNone = existingFactors(user).length === 0 && state.stage !== 'pending'
+      const hasNone = user.existing.length === 0 && state.stage !== 'pending'
       if (!hasNone && !isFresh(state.record, required)) return requireFactor(at, res, state, required)
       shared.strongestShown = true
       return pass(req, next, deps, state)

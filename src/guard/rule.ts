@@ -6,6 +6,7 @@ import {
   isAtLeast,
   methodShown,
   reaches,
+  SHOWN_METHODS,
   type ShownMethod,
   STRENGTHS,
   type Strength,
@@ -67,7 +68,6 @@ export interface Rule {
 }
 
 const ALL_METHODS = [...METHODS, 'backup'] as const
-const ALL_SHOWN = [...ALL_METHODS, 'phone_backup', 'page_backup'] as const
 
 const fieldText = 'must be the name of a form field, or { name, label } with a text of at most 80 characters'
 const fieldName = z.string().regex(/^[\w.[\]-]{1,64}$/, { error: fieldText })
@@ -114,7 +114,7 @@ export function readRule(rule: MfaRule): Rule {
   const { maxAgeMs, methods, minStrength, resume, resumeTitle } = parse('requireMfa', mfaSchema, rule)
   const accepts = (shown: ShownMethod) =>
     (methods?.includes(methodShown(shown)) ?? true) && isAtLeast(shown, minStrength)
-  const accepted = ALL_SHOWN.filter(accepts).map(strengthOf)
+  const accepted = SHOWN_METHODS.filter(accepts).map(strengthOf)
   const strengths = STRENGTHS.filter((strength) => accepted.includes(strength))
   // A rule that names methods means those of the account.
   const acceptsEvidence = (strength: Strength) => methods === undefined && reaches(strength, minStrength)

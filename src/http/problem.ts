@@ -16,6 +16,7 @@ const STATUS: Readonly<Record<ProblemCode, number>> = {
   enrollment_required: 403,
   factors_withheld: 403,
   enrollment_not_allowed: 403,
+  stronger_factor_unavailable: 403,
   acting: 403,
   session_ended: 401,
   invalid_code: 401,
@@ -60,10 +61,12 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   pending_login_expired: 'The pending login has expired; sign in again.',
   mfa_required: 'The second factor is missing.',
   step_up_required: 'This request requires a fresh second factor.',
-  enrollment_required: 'This request requires a second factor, and the account has none yet.',
+  enrollment_required: 'This request requires a factor that the account does not have yet; set one up.',
   factors_withheld: 'The account has a second factor, and none that is accepted here can be used now.',
   enrollment_not_allowed:
     'The policy let this session pass without a second factor, so it cannot set up the first one; sign in in another way.',
+  stronger_factor_unavailable:
+    'The login requires a stronger factor, such as a key, and none can be set up here.',
   acting: 'Someone acts for the user in this session, so no factor can be used or changed.',
   session_ended: 'The session ended or changed during this request.',
   invalid_code: 'The code is wrong.',

@@ -155,6 +155,6 @@ export function rememberLanguage(req: Request, res: Response, tag: string): void
 }
 
 /** A sentence for the host's pages about the end of a running grace period or about a weak app, in the language of the request. */
-export function bannerFor(req: Request, about: number | 'weak_app', settings: Settings): string {
+export function bannerFor(req: Request, about: Parameters<typeof hostBanner>[1], settings: Settings): string {
   return hostBanner(localesOf(req, settings), about, settings.languages.texts)
 }

@@ -159,6 +159,14 @@ export const mfaState = z.discriminatedUnion('status', [
         .meta(
           described('Staff reset the account: only their bypass code is accepted, as `factor: "bypass"`.'),
         ),
+      minStrength: z
+        .enum(STRENGTHS)
+        .optional()
+        .meta(
+          described(
+            'The least strength of the factor that completes this login. If no factor of the account has it, a listed one leads to setting one up, and to nothing else. Absent if every factor will do.',
+          ),
+        ),
       expiresAt: time,
       challenge,
     })
@@ -208,11 +216,15 @@ export const challengedAnswer = z.object({
     .meta(described('For a security key or passkey: pass it to `parseRequestOptionsFromJSON`.')),
 })
 
-/** 200 of `POST /verify` for a user whose factors a recovery ended */
-export const mustEnrollAnswer = z.object({
+/** 200 of `POST /verify` if the factor does not complete the login */
+export const goesOnAnswer = z.object({
   status: z
-    .literal('enrollment_required')
-    .meta(described('The code was correct. The session stays pending until a new factor is set up.')),
+    .enum(['enrollment_required', 'recovery_allowed'])
+    .meta(
+      described(
+        'The code was correct, and the session stays pending. `enrollment_required`: until a new factor is set up. `recovery_allowed`: it is too weak to sign in, and is enough to request or complete a recovery.',
+      ),
+    ),
   next: path,
 })
 

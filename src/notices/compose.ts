@@ -3,7 +3,7 @@ import { en as englishPages } from '../pages/locales/en.js'
 import { type TextsByLanguage, textsOf } from '../pages/text.js'
 import { languageTag, pickLocale } from '../protocol/language.js'
 import { en } from './locales/en.js'
-import type { AccountNotice, NoticeCatalogue, NoticeFacts, NoticeType, RecoveryNoticeType } from './notice.js'
+import type { AccountNotice, ContactNoticeType, NoticeCatalogue, NoticeFacts, NoticeType } from './notice.js'
 
 /** The built-in languages of the notices, which are those of the pages. */
 export const noticeCatalogues: TextsByLanguage<NoticeCatalogue> = textsOf('notices', en)
@@ -56,7 +56,7 @@ function inPreferred(content: NoticeContent, preferred: readonly string[]) {
     circumstances.filter(Boolean).join('\n'),
     helpIn(texts, content).map(fillIn).join('\n'),
   ]
-  const shortText = isAboutRecovery(facts.type) && fillIn(texts.short[facts.type])
+  const shortText = isToEveryContact(facts.type) && fillIn(texts.short[facts.type])
   return {
     locale,
     subject: fillIn(texts.subject[facts.type]),
@@ -73,8 +73,8 @@ function helpIn(texts: NoticeCatalogue, { facts, notMeUrl, cancelUrl }: NoticeCo
   return [texts.fine, texts.notYouHere]
 }
 
-function isAboutRecovery(type: NoticeType): type is RecoveryNoticeType {
-  return type.startsWith('recovery_') || type === 'account_reset'
+function isToEveryContact(type: NoticeType): type is ContactNoticeType {
+  return type.startsWith('recovery_') || type === 'account_reset' || type === 'stronger_factor_required'
 }
 
 // Line breaks are removed, since a value with a line break could look like a part of the notice.

@@ -27,13 +27,18 @@ export const NOTICE_TYPES = [
   'recovery_completed',
   /** Staff reset the account. */
   'account_reset',
+  /** A weaker factor than the app requires was shown, so that a stronger one can be set up (R115). Goes to every contact, too. */
+  'stronger_factor_required',
 ] as const
 
 /** The type of an account notice. */
 export type NoticeType = (typeof NOTICE_TYPES)[number]
 
-/** The type of a notice about a recovery, which goes to every contact. */
-export type RecoveryNoticeType = Extract<NoticeType, `recovery_${string}` | 'account_reset'>
+/** The type of a notice that goes to every contact. */
+export type ContactNoticeType = Extract<
+  NoticeType,
+  `recovery_${string}` | 'account_reset' | 'stronger_factor_required'
+>
 
 /** The facts of an account notice. */
 export interface NoticeFacts {
@@ -72,7 +77,7 @@ export interface AccountNotice extends NoticeFacts {
   readonly notMeUrl?: string
   /** The link that cancels a pending recovery. It leads to a page that asks for confirmation. */
   readonly cancelUrl?: string
-  /** The notice in one or two sentences, for a text message. Of a recovery only. */
+  /** The notice in one or two sentences, for a text message. Of one to every contact only. */
   readonly shortText?: string
   /** The same notice in the language that matches a BCP 47 tag best. */
   inLanguage(tag: string): {
@@ -110,6 +115,6 @@ export interface NoticeCatalogue {
   readonly notYouHere: string
   /** What to do to stop a pending recovery. The link follows on a line of its own. */
   readonly cancel: string
-  /** The notices of a recovery as a text message, by their type. Pending ones contain `{ready}` and are followed by the link. */
-  readonly short: Readonly<Record<RecoveryNoticeType, string>>
+  /** The notices to every contact as a text message, by their type. Pending ones contain `{ready}` and are followed by the link. */
+  readonly short: Readonly<Record<ContactNoticeType, string>>
 }

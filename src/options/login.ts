@@ -27,6 +27,11 @@ export interface LoginOptions<User = Express.User> {
    */
   allowWeakFactorsToChangeFactors?: boolean | undefined
   /**
+   * Accounts that have a security key or passkey are never asked for anything weaker, nor let in by a trusted browser, except through
+   * a recovery. Defaults to `false`. See docs/assurance.md#require-a-strength.
+   */
+  noDowngrade?: boolean | undefined
+  /**
    * Says what the login has proven, from claims that your strategy has verified: `{ issuer, amr, acr, authTime }`, or `undefined` for a
    * login without evidence. It counts as far as `login.issuers` says, and nothing counts by default. Off unless given: a login proves a
    * password (`pwd`) then. See docs/assurance.md.
@@ -94,6 +99,7 @@ export const login = inMilliseconds(
       pendingPaths: z.array(sitePath('/about'), { error: 'must be a list of paths' }).default([]),
       pendingLifetime: duration('2m', '15m', '10m').prefault('10m'),
       allowWeakFactorsToChangeFactors: z.boolean({ error: 'must be true or false' }).default(false),
+      noDowngrade: z.boolean({ error: 'must be true or false' }).default(false),
       evidence: callback<NonNullable<LoginOptions['evidence']>>('must be a function').optional(),
       issuers: z
         .record(z.string().min(1).max(255), issuer, {
@@ -122,10 +128,12 @@ export interface PolicyContext<User = Express.User> {
 
 /**
  * What a policy can answer. `mayEnroll` says that the login itself proved the user, so that this session may enroll the first factor.
- * `graceUntil` is a date, or milliseconds since 1970.
+ * `require` names the least strength of the factor that signs the user in. `graceUntil` is a date, or milliseconds since 1970: until
+ * then, users who lack such a factor, or any, pass with what they have.
  */
 export type PolicyDecision =
   | 'require'
   | 'skip'
   | { readonly skip: true; readonly mayEnroll: true }
+  | { readonly require: Strength; readonly graceUntil?: Date | number | undefined }
   | { readonly graceUntil: Date | number }

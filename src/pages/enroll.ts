@@ -82,13 +82,24 @@ export function enrollStartPage(view: Extract<View, { page: 'enroll-start' }>, c
     title: html`${words.enroll.title}`,
     main: html`${messageBox(context)}${
       view.over === undefined
-        ? html`<p class="mfa-lead">${words.enroll.lead}</p>
+        ? html`${strongerRequired(view, context)}<p class="mfa-lead">${words.enroll.lead}</p>
 ${view.replaces && html`<p>${words.enroll.replaces}</p>`}`
         : overBox(words.enroll.over[view.over])
     }
 <form class="mfa-form" method="post" action="${frame.base}/enroll-app"><button class="mfa-primary">${view.over === undefined ? words.enroll.start : words.enroll.restart}</button></form>
 ${view.keys === true && html`<div class="mfa-actions"><a class="mfa-secondary" href="${frame.base}/keys">${words.keys.add.passkey}</a></div>`}`,
   }
+}
+
+/** Why the sign-in goes on here. */
+export function strongerRequired(
+  view: { readonly strongerRequired?: boolean },
+  { frame, words }: PageContext,
+): Html | false {
+  return (
+    view.strongerRequired === true &&
+    html`<p class="mfa-lead"><strong>${fill(words.strongerRequired, { app: frame.appName })}</strong></p>`
+  )
 }
 
 function overBox({ title, advice }: { readonly title: string; readonly advice: string }): Html {

@@ -27,6 +27,7 @@ const SIGNS_IN_NEXT: ReadonlySet<ProblemCode> = new Set([
   'pending_login_expired',
   'session_ended',
   'enrollment_not_allowed',
+  'stronger_factor_unavailable',
 ])
 
 /** What the script says about a refusal of the app. It fills in the time to wait, which it learns from the refusal. */

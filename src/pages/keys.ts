@@ -1,5 +1,6 @@
 import type { KeyMethod } from '../protocol/methods.js'
 import { trustChoice } from './devices.js'
+import { strongerRequired } from './enroll.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
 import { failureTemplates } from './key-failure.js'
@@ -20,7 +21,7 @@ export function keysPage(view: KeysView, context: PageContext): Page {
   return {
     title: html`${keys.title}`,
     usesKeys: true,
-    main: html`${messageBox(context)}<p class="mfa-lead">${isEmpty && html`${keys.none} `}${keys.listLead}</p>
+    main: html`${messageBox(context)}${strongerRequired(view, context)}<p class="mfa-lead">${isEmpty && html`${keys.none} `}${keys.listLead}</p>
 ${keyFailures(context)}
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${keys.title}">${view.keys.map((key) => keyItem(key, context))}</ul>`}
 <div class="mfa-actions"${signals(view)}>${passkeysFirst(view.methods).map((method, index) =>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { Strength } from '../protocol/factor.js'
 import { languageKey, memoized } from '../protocol/language.js'
 import { countdown } from './delivery-line.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
@@ -179,11 +180,15 @@ function nameOf(tag: string): string {
  */
 export function hostBanner(
   preferredLanguages: readonly string[],
-  about: number | 'weak_app',
+  about: { readonly until: number; readonly minStrength?: Strength | undefined } | 'weak_app',
   languages: Languages,
 ): string {
   const { locale, words } = textFor(preferredLanguages, languages)
   if (about === 'weak_app') return words.weakApp
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(about)
-  return words.grace.replaceAll('{date}', () => date)
+  const { until, minStrength } = about
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(until)
+  const text = minStrength
+    ? words.graceFor[minStrength === 'phishing-resistant' ? 'key' : 'stronger']
+    : words.grace
+  return text.replaceAll('{date}', () => date)
 }

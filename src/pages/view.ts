@@ -228,6 +228,8 @@ export type View =
       readonly userName: string
       /** Where the user continues after a key was added during sign-in. */
       readonly next?: string
+      /** Whether the sign-in goes on with setting up a stronger factor. Defaults to false. */
+      readonly strongerRequired?: boolean
     }
   /**
    * The page before a key is removed. It posts `key` to `{base}/keys/remove`. `others`: the factors that are left.
@@ -254,6 +256,8 @@ export type View =
       readonly over?: 'exhausted' | 'expired'
       /** Whether a security key or passkey can be added instead, at `{base}/keys`. Defaults to false. */
       readonly keys?: boolean
+      /** Whether the sign-in goes on with setting up a stronger factor. Defaults to false. */
+      readonly strongerRequired?: boolean
     }
   /**
    * The QR code, until the app is confirmed. It posts `code` to `{base}/enroll-app/confirm`. Without QR code and key, which

@@ -193,8 +193,13 @@ export type ShownMethod = Method | ShownBackup
 /** What a code counts as. */
 export type ShownCode = CodeMethod | ShownBackup
 
+const SHOWN_BACKUPS = ['backup', 'phone_backup', 'page_backup'] as const
+
 /** What a backup code counts as. */
-export type ShownBackup = 'backup' | 'phone_backup' | 'page_backup'
+export type ShownBackup = (typeof SHOWN_BACKUPS)[number]
+
+/** Everything that can be shown. */
+export const SHOWN_METHODS = [...METHODS, ...SHOWN_BACKUPS] as const
 
 const STRENGTH: Readonly<Record<ShownMethod, Strength>> = {
   email: 'weak',

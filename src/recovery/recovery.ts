@@ -7,7 +7,13 @@ import type { Settings } from '../settings.js'
 import type { ItemStore } from '../stores/store.js'
 import type { Devices } from '../trust/devices.js'
 import type { SessionsValidAfter } from '../trust/not-me-links.js'
-import { type CancelLinks, type CancelSubject, ContactNotices, cancelLinksIn } from './contact-notices.js'
+import {
+  type CancelLinks,
+  type CancelSubject,
+  type ContactNotice,
+  ContactNotices,
+  cancelLinksIn,
+} from './contact-notices.js'
 import type { EndedFactor } from './options.js'
 import {
   expiresAt,
@@ -56,7 +62,6 @@ export type Requested =
 export interface RecoveredAccount {
   readonly user: Express.User
   readonly userId: string
-  readonly factors: readonly Factor[]
 }
 
 /** Who resets an account, why, and who is notified. */
@@ -251,6 +256,11 @@ export class AccountRecovery {
     if (isFirst) await this.recoveries.setReached(userId, claimed, sent)
     else this.deps.emit({ type: 'recovery_reminded', userId })
     return true
+  }
+
+  /** Notifies every contact of an account of something else. Never fails. */
+  async notify(notice: ContactNotice): Promise<void> {
+    await this.notices.send(notice)
   }
 
   private async tell(

@@ -8,7 +8,7 @@ import { type Refused, refuse } from '../flows/deps.js'
 import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../flows/keys.js'
 import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../flows/known-factors.js'
 import { refusalAtStep } from '../flows/login-step.js'
-import { existingFactors, findFactor, offeredFactors } from '../flows/user.js'
+import { findFactor, offeredFactors } from '../flows/user.js'
 import { factorView, listFactors } from '../http/cookies.js'
 import { logFailure, sendProblem } from '../http/problem.js'
 import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
@@ -57,7 +57,7 @@ async function showStart(context: RouteContext): Promise<void> {
   if (step === 'bypass_code') return res.redirect(303, `${path}/verify?factor=bypass`)
   if (step === 'enrollment') return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
-    const mayEnroll = existingFactors(user).length > 0 || mayEnrollFirst(context)
+    const mayEnroll = user.existing.length > 0 || mayEnrollFirst(context)
     const left = await deps.backupCodes.left(user)
     const backup = await hasBackup(context)
     const removals = await offeredRemovals(context)
@@ -159,6 +159,7 @@ export async function respondState(context: RouteContext): Promise<void> {
       ? {
           status: 'pending',
           ...shared,
+          ...(user.minStrength && { minStrength: user.minStrength }),
           ...(step === 'bypass_code' && { factors: [], bypass: true as const }),
           expiresAt: endsAt,
         }

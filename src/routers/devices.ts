@@ -86,7 +86,8 @@ function backToList({ res, deps }: RouteContext, revoked: 'one' | 'all'): void {
 }
 
 function accountOf({ state, user }: RouteContext): Account {
-  return { user: state.user, userId: state.userId, factors: user.factors, withheld: user.withheld }
+  const { factors, withheld, existing } = user
+  return { user: state.user, userId: state.userId, factors, withheld, existing }
 }
 
 function iso(ms: number): string {

@@ -21,7 +21,6 @@ import {
   prepareApp,
 } from '../flows/enroll-app.js'
 import { canShowBackupCodes } from '../flows/known-factors.js'
-import { existingFactors } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
 import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/schemas.js'
@@ -53,19 +52,28 @@ export function addEnrollAppRoutes(router: Router, deps: RouteDeps): void {
 }
 
 async function showStart(context: RouteContext): Promise<void> {
+  const { res, deps, html } = context
   const refusal = await enrollmentRefusal(context, '/enroll-app')
+  // Every way to set up a factor leads here, also where only a key is strong enough.
+  if (html && refusal?.code === 'enrollment_required') return res.redirect(303, `${deps.settings.path}/keys`)
   if (refusal) return sendRefusal(context, refusal)
-  if (!context.html) return sendProblem(context.res, { code: 'not_found' })
+  if (!html) return sendProblem(res, { code: 'not_found' })
   const keys = await offersKeys(context)
   showPage(context, { ...startView(context), ...(keys && { keys }) }, keptRefusal(context))
 }
 
 function startView(
-  { user }: RouteContext,
+  { user, state }: RouteContext,
   over?: 'exhausted' | 'expired',
 ): Extract<View, { page: 'enroll-start' }> {
-  const replaces = existingFactors(user).some(({ method }) => method === 'app')
-  return { page: 'enroll-start', replaces, ...(over && { over }) }
+  const replaces = user.existing.some(({ method }) => method === 'app')
+  const strongerRequired = state.stage === 'pending' && user.minStrength !== undefined
+  return {
+    page: 'enroll-start',
+    replaces,
+    ...(over && { over }),
+    ...(strongerRequired && { strongerRequired }),
+  }
 }
 
 /** Shows QR code and key until the app is confirmed or the enrollment is over. */
@@ -153,10 +161,10 @@ function ageOf(enrollment: MfaRecord['enrollment']): number {
 
 /** Reports the new app to the host, and notifies the user. */
 async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<void> {
-  const { req, deps, state, user, reset } = context
+  const { req, deps, state, user, requirement } = context
   await appEnrolled(deps, user, contact)
   await forgetEndedFactors(context)
-  await deps.recovery?.enrolled(user.userId, reset.open !== undefined)
+  await deps.recovery?.enrolled(user.userId, requirement.open !== undefined)
   await recordFactors(context, { app: true })
   const to = maskForOwner(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })
@@ -164,7 +172,7 @@ async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<
 
 /** The contact under which the service stores this user's app. */
 function appContact({ deps, state, user }: RouteContext): Contact {
-  return appContactOf(deps.settings, state.user, state.userId, existingFactors(user))
+  return appContactOf(deps.settings, state.user, state.userId, user.existing)
 }
 
 /**

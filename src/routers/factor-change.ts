@@ -1,13 +1,14 @@
-import { mayEnrollFirst } from '../actions/enrollment.js'
+import { type EnrollPath, isEnoughFactor, mayEnrollFirst } from '../actions/enrollment.js'
 import { factorChange, isFresh } from '../flows/freshness.js'
 import { acceptedFactors } from '../flows/known-factors.js'
-import { refusalByReset } from '../flows/login-step.js'
+import { refusalByRequirement } from '../flows/login-step.js'
 import type { Refusal } from '../flows/refusal.js'
-import { existingFactors, offeredFactors, refusalWithoutFactor } from '../flows/user.js'
+import { offeredFactors, refusalWithoutFactor } from '../flows/user.js'
 import { listFactors } from '../http/cookies.js'
 import type { Problem } from '../http/problem.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
 import type { RouteContext } from './context.js'
+import { offersKeys } from './key-page.js'
 
 /**
  * Why a user may not change factors now, or `undefined` if they may. A user who has a factor must have shown one in the last
@@ -17,14 +18,14 @@ import type { RouteContext } from './context.js'
  * @throws {SessionEndedError} when the session ended in the meantime.
  */
 export async function factorChangeRefusal(
-  { req, deps, state, user, reset }: RouteContext,
+  { req, deps, state, user, requirement }: RouteContext,
   path: string,
   sinceMs = 0,
 ): Promise<Refusal | undefined> {
   const { record, stage } = state
-  const refusal = refusalByReset(reset)
+  const refusal = refusalByRequirement(requirement)
   if (refusal) return refusal
-  if (existingFactors(user).length === 0)
+  if (user.existing.length === 0)
     return mayEnrollFirst({ state }) ? undefined : { code: 'enrollment_not_allowed' }
   if (stage === 'pending') return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   const required = factorChange(deps.settings, user)
@@ -40,15 +41,20 @@ export async function factorChangeRefusal(
 
 /**
  * Why a user may not set up a factor now, or `undefined` if they may: as `factorChangeRefusal`, except that a user who showed what an
- * open reset requires may set one up.
+ * open reset requires, or the strongest factor of an account without one that is strong enough, may set one up that is.
  * @throws {SessionEndedError} when the session ended in the meantime.
  */
 export async function enrollmentRefusal(
   context: RouteContext,
-  path: string,
+  path: EnrollPath,
   sinceMs = 0,
 ): Promise<Refusal | undefined> {
-  return context.reset.requires === 'enrollment' ? undefined : factorChangeRefusal(context, path, sinceMs)
+  if (!isEnoughFactor(context, path)) {
+    return { code: (await offersKeys(context)) ? 'enrollment_required' : 'stronger_factor_unavailable' }
+  }
+  return context.requirement.requires === 'enrollment'
+    ? undefined
+    : factorChangeRefusal(context, path, sinceMs)
 }
 
 /** What a JSON client can use for the step-up that a change of factors requires. */

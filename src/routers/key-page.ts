@@ -1,6 +1,5 @@
 import type * as z from 'zod'
 import { type KeyAccount, removeEndedApp, removeEndedKeys } from '../flows/keys.js'
-import { existingFactors } from '../flows/user.js'
 import type { keysAnswer } from '../http/schemas.js'
 import type { KeyView } from '../pages/view.js'
 import type { Key } from '../protocol/keys.js'
@@ -10,7 +9,7 @@ import type { RouteContext } from './context.js'
 
 /** The account of the request, as the service names its keys. */
 export function keyAccount({ deps, state, user }: RouteContext): KeyAccount {
-  return { user, contact: appContactOf(deps.settings, state.user, state.userId, existingFactors(user)) }
+  return { user, contact: appContactOf(deps.settings, state.user, state.userId, user.existing) }
 }
 
 /** Whether the user can add security keys or passkeys, as the service says. */
@@ -27,7 +26,7 @@ export async function offersKeys(context: RouteContext): Promise<boolean> {
  */
 export async function forgetEndedFactors(context: RouteContext, added?: Key): Promise<void> {
   const { deps } = context
-  const { open } = context.reset
+  const { open } = context.requirement
   if (!open) return
   const account = keyAccount(context)
   const hasEnded = (method: Key['method'] | 'app') => open.hasEnded({ method, contact: account.contact })

@@ -66,16 +66,16 @@ export function addKeysRoutes(router: Router, deps: RouteDeps): void {
 
 /** Lists the keys. A pending login that must set up a factor sees the page, without the keys that the account has (R135). */
 async function showKeys(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user, reset, step, html } = context
+  const { req, res, deps, state, user, requirement, step, html } = context
   if (step !== 'none' && step !== 'enrollment') {
     return sendRefusal(context, refusalWithoutFactor(user) ?? { code: 'mfa_required' })
   }
-  if (reset.open && !html) return sendRefusal(context, { code: 'enrollment_required' })
+  if (requirement.open && !html) return sendRefusal(context, { code: 'enrollment_required' })
   const account = keyAccount(context)
   const listed = await deps.admission.admit(req, () => listKeys(deps, account))
   await requireCurrent(req, state.userId)
   if (listed.outcome === 'refused') return sendRefusal(context, listed.refusal, { page: '' })
-  const keys = reset.open ? [] : listed.keys
+  const keys = requirement.open ? [] : listed.keys
   if (!html) return void res.json(answerOf({ ...listed, keys }))
   warnAboutKeys(context, listed.relyingPartyId)
   const { contact } = account
@@ -90,6 +90,7 @@ async function showKeys(context: RouteContext): Promise<void> {
       ...(listed.userHandle !== undefined && { userHandle: listed.userHandle }),
       userName: isAccountAddress(contact) ? deps.settings.appName : formatUser(contact),
       ...(next !== undefined && { next }),
+      ...(step === 'enrollment' && user.minStrength && { strongerRequired: true }),
     },
     changeMessage(context) ?? keptRefusal(context),
   )
@@ -159,10 +160,10 @@ async function add(context: RouteContext): Promise<void> {
 
 /** Closes a recovery, reports the new key to the host, and notifies the user. */
 async function keyWasAdded(context: RouteContext, key: Key): Promise<void> {
-  const { req, deps, state, user, reset } = context
+  const { req, deps, state, user, requirement } = context
   await keyAdded(deps, keyAccount(context), key)
   await forgetEndedFactors(context, key)
-  await deps.recovery?.enrolled(user.userId, reset.open !== undefined)
+  await deps.recovery?.enrolled(user.userId, requirement.open !== undefined)
   await recordFactors(context, { keys: true })
   await notify(deps, req, state, { type: 'factor_added', method: key.method, keyName: key.name })
 }

@@ -1,11 +1,12 @@
 import type { Response, Router } from 'express'
 import * as z from 'zod'
 import type { RouteDeps } from '../actions/context.js'
-import { contactsOf, senderOf } from '../actions/recovery.js'
+import { contactsOf } from '../actions/notify.js'
+import { senderOf } from '../actions/recovery.js'
 import { shownLately } from '../flows/freshness.js'
-import { refusalByReset } from '../flows/login-step.js'
+import { refusalByRequirement } from '../flows/login-step.js'
 import type { Refusal } from '../flows/refusal.js'
-import { backupShown, backupTarget, existingFactors, refusalWithoutFactor } from '../flows/user.js'
+import { backupShown, backupTarget, refusalWithoutFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import { listFactors } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
@@ -15,7 +16,7 @@ import { maskForOwner, parseUser } from '../protocol/contact.js'
 import { expiresAt, isReady, type Recovery, readyAt } from '../recovery/recoveries.js'
 import { type AccountRecovery, factorsToEnd, type Requested } from '../recovery/recovery.js'
 import { endPendingLogin } from '../session/find-state.js'
-import { continueWithEnrollment } from '../session/renew.js'
+import { continueLogin } from '../session/renew.js'
 import { sessionEnded, storeIfCurrent } from '../session/store.js'
 import type { RouteContext } from './context.js'
 import { addNoticeLinkRoutes } from './not-me.js'
@@ -32,8 +33,8 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
   const forSignedIn =
     (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
     (context) =>
-      context.state.stage === 'pending'
-        ? refuse(context, refusalByReset(context.reset) ?? { code: 'mfa_required' })
+      context.state.stage === 'pending' && shownLately(context.state.record).length === 0
+        ? refuse(context, refusalByRequirement(context.requirement) ?? { code: 'mfa_required' })
         : handler(context, recovery)
 
   addRoute(router, deps, '/recover', {
@@ -49,9 +50,9 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
 }
 
 async function show(context: RouteContext, recovery: AccountRecovery): Promise<void> {
-  const { res, state, reset, html } = context
-  const isPending = state.stage === 'pending'
-  if (reset.requires === 'enrollment') return refuse(context, { code: 'enrollment_required' })
+  const { res, state, requirement, html } = context
+  const isPending = state.stage === 'pending' && shownLately(state.record).length === 0
+  if (requirement.requires === 'enrollment') return refuse(context, { code: 'enrollment_required' })
   if (isPending && !html) return refuse(context, { code: 'mfa_required' })
   // With the password alone, nobody learns whether a recovery is pending.
   const pending = isPending ? undefined : await recovery.find(state.userId)
@@ -71,11 +72,11 @@ function viewOf(
   unreached: readonly string[],
 ): View {
   const { settings } = deps
-  const existing = existingFactors(user)
+  const existing = user.existing
   const contacts = contactsOf(settings, state.user, existing).map(masked)
   if (!pending) {
     const usable = [
-      ...user.factors.map(({ method }) => method),
+      ...(user.minStrength ? user.existing : user.factors).map(({ method }) => method),
       backupShown(user),
       ...shownLately(state.record),
     ]
@@ -114,7 +115,7 @@ async function request(context: RouteContext, recovery: AccountRecovery): Promis
   if (refusal) return { outcome: 'refused', refusal }
   return recovery.request({
     userId: state.userId,
-    contacts: contactsOf(deps.settings, state.user, existingFactors(user)),
+    contacts: contactsOf(deps.settings, state.user, user.existing),
     locales: user.locales,
     from: senderOf(context),
     permit: (id) => deps.messageBudget.consume({ userId: state.userId, login: 'recovery', slot: id }),
@@ -166,11 +167,11 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   if (state.record.startedAt < readyAt(pending)) return signInAgain(context)
   const refusal = await refusalFor(context)
   if (refusal) return refuse(context, refusal)
-  const ended = factorsToEnd(existingFactors(user), shownLately(state.record))
-  const account = { user: state.user, userId: state.userId, factors: user.factors }
+  const ended = factorsToEnd(user.existing, shownLately(state.record))
+  const account = { user: state.user, userId: state.userId }
   const reset = await recovery.complete(account, pending, ended)
   if (reset === undefined) return refuse(context, { code: 'no_recovery' })
-  await continueWithEnrollment({ req, shared }, state, reset, async () => {})
+  await continueLogin({ req, shared }, state, { mustEnroll: reset })
   respondCompleted(res, `${deps.settings.path}/enroll-app`, html)
 }
 
@@ -202,20 +203,20 @@ async function signInAgain(context: RouteContext): Promise<void> {
  * one than the one they lost, as the strongest one needs no recovery. A pending login returns to the recovery after that.
  */
 async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
-  const { req, deps, state, user, reset, html } = context
+  const { req, deps, state, user, requirement, html } = context
   const { record } = state
-  if (existingFactors(user).length === 0) return { code: 'enrollment_required' }
+  if (user.existing.length === 0) return { code: 'enrollment_required' }
   const returnTo = `${deps.settings.path}/recover`
-  if (state.stage === 'pending') {
-    if (html && !(await storeIfCurrent(req, { ...record, returnTo }))) throw sessionEnded()
-    if (reset.requires === 'enrollment') return { code: 'enrollment_required' }
+  const shown = shownLately(record)
+  if (state.stage === 'pending' && shown.length === 0) {
+    // The factor that is strong enough may be the one that the user lost.
+    const lost = requirement.requires === 'nothing' && user.minStrength && { recovery: { at: Date.now() } }
+    if ((html || lost) && !(await storeIfCurrent(req, { ...record, returnTo, ...lost }))) throw sessionEnded()
+    if (requirement.requires === 'enrollment') return { code: 'enrollment_required' }
     return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
   }
-  const shown = shownLately(record)
   if (shown.length > 0) {
-    return factorsToEnd(existingFactors(user), shown).length === 0
-      ? { code: 'recovery_not_needed' }
-      : undefined
+    return factorsToEnd(user.existing, shown).length === 0 ? { code: 'recovery_not_needed' } : undefined
   }
   const stepUp = { factors: user.factors.map(({ id }) => id), backup: backupTarget(user) !== undefined }
   if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()

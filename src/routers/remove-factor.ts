@@ -12,7 +12,7 @@ import {
   type Removed,
   removeFactor,
 } from '../flows/remove-factor.js'
-import { existingFactors, offeredFactors } from '../flows/user.js'
+import { offeredFactors } from '../flows/user.js'
 import { keyField } from '../http/body.js'
 import { factorView } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
@@ -104,7 +104,7 @@ async function remove(context: RouteContext, factor: RemovableFactor): Promise<O
 
 async function refusalFor(context: RouteContext, factor: RemovableFactor) {
   const { user } = context
-  if (existingFactors(user).length === 0) return { code: 'unknown_factor' } as const
+  if (user.existing.length === 0) return { code: 'unknown_factor' } as const
   const refusal = await factorChangeRefusal(context, PATH[factor])
   if (refusal || factor === 'backup') return refusal
   if (!appOf(user)) return { code: 'unknown_factor' } as const
@@ -166,7 +166,7 @@ async function removeSelectedKey(
   { key: id }: z.output<typeof removeKeyBody>,
 ): Promise<ChangedKey | Refused> {
   const { req, deps, state, user } = context
-  if (existingFactors(user).length === 0) return refuse({ code: 'unknown_key' })
+  if (user.existing.length === 0) return refuse({ code: 'unknown_key' })
   const refusal = await factorChangeRefusal(context, '/keys')
   if (refusal) return refuse(refusal)
   const outcome = await removeKey(deps, keyAccount(context), id)

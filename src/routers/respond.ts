@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
+import { enrollPathFor } from '../actions/enrollment.js'
 import { recoverPathFor, withheldProblem } from '../actions/recovery.js'
 import { factorChange } from '../flows/freshness.js'
 import { hasBackupCodes } from '../flows/known-factors.js'
@@ -102,7 +103,10 @@ function trustOffer(
   { req, deps, state, user }: RouteContext,
   { method }: Factor,
 ): Pick<Extract<View, { page: 'code' }>, 'trust'> {
-  const isAccepted = state.stage === 'pending' && factorChange(deps.settings, user).accepts(method)
+  const isAccepted =
+    state.stage === 'pending' &&
+    user.minStrength === undefined &&
+    factorChange(deps.settings, user).accepts(method)
   const forMs = isAccepted ? deps.browsers?.offer(req, state.user) : undefined
   if (forMs === undefined) return {}
   // The choice outlasts a wrong code.
@@ -191,6 +195,7 @@ const SIGNS_IN_NEXT: ReadonlySet<Refusal['code']> = new Set([
   'pending_login_expired',
   'session_ended',
   'enrollment_not_allowed',
+  'stronger_factor_unavailable',
 ])
 
 const CHOICE = '?choose'
@@ -227,7 +232,7 @@ async function continuationOf(
   if (code === 'mfa_required' || code === 'bypass_code_required') return { next: settings.path }
   // In the routes that use this, only a change of factors requires a step-up.
   if (code === 'step_up_required') return { next: settings.path, ...(await factorChangeChoice(context)) }
-  return code === 'enrollment_required' ? { next: `${settings.path}/enroll-app` } : {}
+  return code === 'enrollment_required' ? { next: settings.path + enrollPathFor(context) } : {}
 }
 
 type ErrorMessage = Extract<PageMessage, { tone: 'error' }>

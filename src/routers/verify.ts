@@ -1,6 +1,7 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
 import type { RouteDeps } from '../actions/context.js'
+import { enrollPathFor } from '../actions/enrollment.js'
 import { verifyBypassCode } from '../actions/recovery.js'
 import { verifyFactor } from '../actions/verification.js'
 import type { Refusal } from '../flows/refusal.js'
@@ -8,7 +9,7 @@ import { findFactor } from '../flows/user.js'
 import { readBody } from '../http/body.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
-import { type mustEnrollAnswer, type verifiedAnswer, verifyBody } from '../http/schemas.js'
+import { type goesOnAnswer, type verifiedAnswer, verifyBody } from '../http/schemas.js'
 import type { PageMessage, ResumeEntry } from '../pages/view.js'
 import { languageKey, pickLocale } from '../protocol/language.js'
 import { isReady } from '../recovery/recoveries.js'
@@ -33,7 +34,7 @@ export function addVerifyRoutes(router: Router, deps: RouteDeps): void {
 }
 
 async function showCodeEntry(context: RouteContext): Promise<void> {
-  const { req, res, deps, state, user, reset, step } = context
+  const { req, res, deps, state, user, requirement, step } = context
   const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
   if (step === 'bypass_code') {
     if (named !== 'bypass') return res.redirect(303, `${deps.settings.path}/verify?factor=bypass`)
@@ -42,7 +43,7 @@ async function showCodeEntry(context: RouteContext): Promise<void> {
   }
   if (step === 'enrollment') return res.redirect(303, `${deps.settings.path}/enroll-app`)
   // While a reset is open, or factors are withheld, a backup code may be all that is left.
-  const mayHaveBackup = reset.open !== undefined || (named === 'backup' && user.withheld.length > 0)
+  const mayHaveBackup = requirement.open !== undefined || (named === 'backup' && user.withheld.length > 0)
   const hasNothing = user.factors.length === 0 && !mayHaveBackup
   if (hasNothing || (named === undefined && !state.record.challenge)) {
     return res.redirect(303, deps.settings.path)
@@ -86,7 +87,8 @@ async function verify(context: RouteContext): Promise<void> {
   }
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
   if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
-  if (outcome.mustEnroll) return respondMustEnroll(context)
+  if (outcome.mustEnroll) return respondGoesOn(context, 'enrollment_required')
+  if (outcome.mayRecover) return respondGoesOn(context, 'recovery_allowed')
   const next = (await recoveryPage(context)) ?? state.record.returnTo ?? deps.settings.homePath
   const { trusted, backupCodesLeft: left, keyOffer } = outcome
   const { path } = deps.settings
@@ -109,11 +111,16 @@ function isDone({ state, html }: RouteContext, refusal: Refusal): boolean {
   return html && isUsed && state.stage === 'verified' && !state.record.stepUp
 }
 
-/** After a recovery, the user sets up a new factor before the session is a verified one. */
-function respondMustEnroll({ res, deps, html }: RouteContext): void {
-  const next = `${deps.settings.path}/enroll-app`
-  if (html) return res.redirect(303, next)
-  res.json({ status: 'enrollment_required', next } satisfies z.output<typeof mustEnrollAnswer>)
+/**
+ * After a factor that does not complete the login, the user sets up a new one, because of a recovery or because none is strong enough; or
+ * requests or completes a recovery.
+ */
+function respondGoesOn(context: RouteContext, status: z.output<typeof goesOnAnswer>['status']): void {
+  const { res, deps, html } = context
+  const { path } = deps.settings
+  if (html) return res.redirect(303, path + (status === 'recovery_allowed' ? '/recover' : '/enroll-app'))
+  const next = path + (status === 'recovery_allowed' ? '/recover' : enrollPathFor(context))
+  res.json({ status, next } satisfies z.output<typeof goesOnAnswer>)
 }
 
 /** The page on which a user who signs in after the waiting period completes the recovery. */

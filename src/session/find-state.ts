@@ -4,7 +4,7 @@ import { HostError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
 import type { SessionsValidAfter } from '../trust/not-me-links.js'
 import { deserializeUser, passportOf, showUser, userOf, withholdUser } from './passport-request.js'
-import { type Decision, decide } from './policy.js'
+import { type Decision, decide, requiredBy } from './policy.js'
 import type { MfaRecord, PendingRecord } from './record.js'
 import {
   type Account,
@@ -152,6 +152,7 @@ async function askHost(at: SessionRequest, { user, userId, record }: Found): Pro
   if (
     record?.stage === 'trusted' &&
     account.factors.length > 0 &&
+    !account.minStrength &&
     (await deps.browsers?.holds(record.device, account))
   ) {
     return activeState(account, record)
@@ -180,7 +181,7 @@ async function decideAgain(
       earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption === 'not_required'
     if (!isKnown && isStored(record, deps)) await storeFirst(req, record)
     else releaseUser(req)
-    return activeState(account, isKnown ? earlier : record, decision.graceUntil)
+    return activeState(account, isKnown ? earlier : record, decision.grace)
   }
   await storeFirst(req, record)
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId: record.userId })
@@ -193,9 +194,9 @@ async function decideAgain(
  */
 function readOnlyState(req: Request, decision: Decision, account: Account): SessionState {
   const record = newRecord(req.sessionID, account.userId)
-  if (decision.verdict !== 'pass') return activeState(account, record)
-  const { exemption, graceUntil } = decision
-  return activeState(account, { ...record, stage: 'exempt', exemption }, graceUntil)
+  if (decision.verdict !== 'pass') return activeState(account, withRequirement(record, decision))
+  const { exemption, grace } = decision
+  return activeState(account, { ...record, stage: 'exempt', exemption }, grace)
 }
 
 /** The state of a pending login, which is ended if its time is over (R05). */
@@ -234,10 +235,21 @@ export async function recordFor(
   if (decision.verdict === 'pass') {
     return { ...record, stage: 'exempt', exemption: decision.exemption }
   }
-  // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132).
-  const mayTrust = decision.verdict === 'verify' && account.factors.length > 0
+  const { verdict } = decision
+  const minStrength = requiredBy(decision, account)
+  // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132), nor of a strength (R115).
+  const mayTrust = verdict === 'verify' && minStrength === undefined && account.factors.length > 0
   const device = mayTrust ? await browsers?.recognize({ req, shared }, account) : undefined
-  return device ? { ...record, stage: 'trusted', device } : record
+  const required = withRequirement(record, decision)
+  return device ? { ...required, stage: 'trusted', device } : required
+}
+
+/** The record with what the decision requires, or permits for now. */
+function withRequirement(
+  record: PendingRecord,
+  { minStrength, grace }: Exclude<Decision, { verdict: 'pass' }>,
+): PendingRecord {
+  return { ...record, ...(minStrength && { minStrength }), ...(grace && { grace }) }
 }
 
 /**

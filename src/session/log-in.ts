@@ -1,10 +1,10 @@
 import type { Request } from 'express'
-import { addAmr } from '../protocol/factor.js'
+import { addAmr, isAtLeast, reaches, type Strength, strengthOf } from '../protocol/factor.js'
 import { type EvidenceRead, knownAmr, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
 import { endPendingLogin, isStored, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
 import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
-import { decide, listedForHost } from './policy.js'
-import type { Evidence, MfaRecord, PendingRecord, VerifiedRecord } from './record.js'
+import { type Decision, decide, listedForHost, requiredBy } from './policy.js'
+import type { Evidence, Grace, MfaRecord, PendingRecord, VerifiedRecord } from './record.js'
 import {
   type Account,
   activeState,
@@ -92,7 +92,10 @@ async function completeLogin(
   verification: PendingVerification,
 ): Promise<void> {
   const { req, shared } = at
-  const { userId, keepReturnTo } = verification
+  const { userId, keepReturnTo, shown } = verification
+  const { minStrength } = verification.record
+  // No factor that is weaker is asked for or accepted; this holds whatever an earlier step overlooks (R115).
+  if (minStrength && !isAtLeast(shown, minStrength)) throw sessionEnded()
   const target = verification.record.returnTo ?? rememberedTarget(req)
   const record = verifiedRecord(verification)
   // Checked last, because notices, a trusted device and the host's own work take time after a correct code.
@@ -123,9 +126,10 @@ async function startLogin(at: SessionRequest, login: Login, userId: string): Pro
   const account = await readAccountAtSignIn(user, userId, deps)
   const earlier = recordOf(req, userId)
   await endStepUpOfAnother(at, userId)
-  const { evidence } = await evidenceOf(at, account, { ...options }, earlier)
+  const { evidence: given } = await evidenceOf(at, account, { ...options }, earlier)
   const decision = await decide(req, deps, account, { ...options })
-  const proven = evidence && provenRecord(newRecord(req.sessionID, userId), evidence)
+  const evidence = given && enoughEvidence(at, account, given, decision)
+  const proven = evidence && provenRecord(newRecord(req.sessionID, userId), evidence, decision)
   const record = proven ?? withEvidence(await recordFor(decision, at, account), evidence)
   // As the sign-in with a key does. If the store fails, the user is not signed in.
   if (proven?.shown.passkey) await deps.recovery?.cancel(userId, 'strong_factor')
@@ -148,8 +152,8 @@ async function startLogin(at: SessionRequest, login: Login, userId: string): Pro
     const { issuer, strength } = evidence
     deps.emit({ type: 'evidence_accepted', userId, issuer, strength })
   }
-  const graceUntil = !proven && decision.verdict === 'pass' ? decision.graceUntil : undefined
-  setState(at, activeState(account, { ...stored, sessionId: req.sessionID }, graceUntil))
+  const grace = !proven && decision.verdict === 'pass' ? decision.grace : undefined
+  setState(at, activeState(account, { ...stored, sessionId: req.sessionID }, grace))
 }
 
 interface NewSession {
@@ -194,7 +198,7 @@ function verifiedRecord({
 }: PendingVerification): VerifiedRecord {
   const earlier = record.stage === 'verified' ? record : undefined
   const verifiedAt = Date.now()
-  const { evidence } = record
+  const { evidence, grace } = record
   return {
     ...newRecord('', record.userId),
     stage: 'verified',
@@ -208,7 +212,13 @@ function verifiedRecord({
     ...(enrolled && { enrolled }),
     ...(keyOffer && { keyOffer }),
     ...(weakApp && { weakApp }),
+    ...(grace && isRunning(grace, strengthOf(shown)) && { grace }),
   }
+}
+
+/** Whether a grace period goes on for a session that showed this strength. */
+function isRunning({ minStrength }: Grace, shown: Strength): boolean {
+  return minStrength !== undefined && !reaches(shown, minStrength)
 }
 
 /**
@@ -242,6 +252,20 @@ async function evidenceOf(
   return read
 }
 
+/** What the evidence counts as where the policy, or the account, requires a strength that it may not have (R115, R116). */
+function enoughEvidence(
+  { deps: { emit } }: SessionRequest,
+  account: Account,
+  evidence: Evidence,
+  decision: Decision,
+): Evidence {
+  const { strength, ...rest } = evidence
+  const minStrength = requiredBy(decision, account)
+  if (!strength || !minStrength || reaches(strength, minStrength)) return evidence
+  emit({ type: 'evidence_refused', userId: account.userId, reason: 'too_weak' })
+  return rest
+}
+
 /** A pending login remembers what the first factor was. */
 function withEvidence(record: MfaRecord, evidence: Evidence | undefined): MfaRecord {
   return record.stage === 'pending' && evidence ? { ...record, evidence } : record
@@ -257,7 +281,11 @@ function askedIssuerAt(record: MfaRecord | undefined): number | undefined {
 }
 
 /** The record of a session that evidence verifies; `undefined` if it does not count. */
-function provenRecord(record: PendingRecord, evidence: Evidence): VerifiedRecord | undefined {
+function provenRecord(
+  record: PendingRecord,
+  evidence: Evidence,
+  { grace }: Decision,
+): VerifiedRecord | undefined {
   const { issuer, strength, amr, authTime } = evidence
   if (!strength) return undefined
   // The host's own passkey sign-in shows a factor of the account, where an issuer only says that it saw one.
@@ -269,5 +297,6 @@ function provenRecord(record: PendingRecord, evidence: Evidence): VerifiedRecord
     amr: addAmr([], knownAmr(amr)),
     shown: isOwnPasskey ? { passkey: authTime } : {},
     ...(!isOwnPasskey && { evidence }),
+    ...(grace && isRunning(grace, strength) && { grace }),
   }
 }

@@ -1,56 +1,57 @@
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
-import type { Factor, LoginFactor } from '../protocol/factor.js'
-import type { ExemptRecord } from './record.js'
-import type { Account, SessionDeps } from './state.js'
+import { type Factor, isAtLeast, isStrength, type LoginFactor, type Strength } from '../protocol/factor.js'
+import type { ExemptRecord, Grace } from './record.js'
+import { type Account, type SessionDeps, strongestRequired } from './state.js'
 
 /** What follows the first factor. */
 export type Decision =
-  /** The user must show a second factor. */
-  | { readonly verdict: 'verify' }
-  /** The user must set up a second factor first. */
-  | { readonly verdict: 'enroll' }
+  /** The user must show a second factor: of that strength, or of any with `grace`. */
+  | { readonly verdict: 'verify'; readonly minStrength?: Strength; readonly grace?: Grace }
+  /** The user must set up a second factor of that strength first. */
+  | { readonly verdict: 'enroll'; readonly minStrength?: Strength; readonly grace?: undefined }
   /** No second factor is required: for the whole session if the policy says so, else until the next request. */
   | {
       readonly verdict: 'pass'
       readonly exemption: ExemptRecord['exemption']
-      readonly graceUntil?: number
+      readonly grace?: Grace
     }
 
 /**
  * Asks the host's policy. Without a policy, a user who has a factor must show it, and other users need none. A factor
- * that cannot be used now counts (R132). A user whose account was reset must show a factor first, whatever the policy says.
+ * that cannot be used now counts (R132). A user whose account was reset must show a factor first, whatever the policy says, and the
+ * new one must be as strong as it requires.
  * @throws {HostError} when the policy returns anything but its valid answers; the user is not signed in then.
  */
 export async function decide(
   req: Request,
   { settings: { policy } }: Pick<SessionDeps, 'settings'>,
-  { user, factors, withheld, reset }: Account,
+  account: Account,
   login: Readonly<Record<string, unknown>>,
 ): Promise<Decision> {
-  if (reset) return { verdict: 'verify' }
-  const hasFactor = factors.length + withheld.length > 0
-  const needed: Decision = { verdict: hasFactor ? 'verify' : 'enroll' }
-  if (!policy) return hasFactor ? needed : { verdict: 'pass', exemption: 'not_required' }
-  const answer: unknown = await policy({
-    user,
-    req,
-    login,
-    factors: listedForHost({ factors, withheld }),
+  const { user, existing, reset } = account
+  const hasFactor = existing.length > 0
+  const needed = (minStrength?: Strength): Decision => ({
+    verdict: hasFactor || reset ? 'verify' : 'enroll',
+    ...(minStrength && { minStrength }),
   })
-  if (answer === 'require') return needed
+  if (!policy) return hasFactor || reset ? needed() : { verdict: 'pass', exemption: 'not_required' }
+  const answer: unknown = await policy({ user, req, login, factors: listedForHost(account) })
+  if (answer === 'require') return needed()
   const exemption = exemptionIn(answer)
-  if (exemption) return { verdict: 'pass', exemption }
-  const graceUntil = graceIn(answer)
-  if (graceUntil === undefined) {
-    throw new HostError(
-      'ERR_MFA_POLICY',
-      'The option policy returned an unknown decision, so the user is not signed in. Return "require", "skip", { skip: true, mayEnroll: true } or { graceUntil: date }.',
-    )
-  }
+  if (exemption) return reset ? needed() : { verdict: 'pass', exemption }
+  const { minStrength, graceUntil } = requirementIn(answer)
   // A grace period is for setting up a factor; a user who has one must show it.
-  if (hasFactor || Date.now() >= graceUntil) return needed
-  return { verdict: 'pass', exemption: 'not_required', graceUntil }
+  const isMet = existing.some(({ method }) => !minStrength || isAtLeast(method, minStrength))
+  if (graceUntil === undefined || isMet || Date.now() >= graceUntil) return needed(minStrength)
+  const grace = { until: graceUntil, ...(minStrength && { minStrength }) }
+  if (hasFactor || reset) return { ...needed(), verdict: 'verify', grace }
+  return { verdict: 'pass', exemption: 'not_required', grace }
+}
+
+/** The least strength that completes the login: what the policy requires, and what the account does. */
+export function requiredBy(decision: Decision, { minStrength }: Account): Strength | undefined {
+  return decision.verdict === 'pass' ? minStrength : strongestRequired(minStrength, decision.minStrength)
 }
 
 /** Whether the answer exempts the session, and whether it says that the login proved the user (R120). */
@@ -70,9 +71,20 @@ export function listedForHost({ factors, withheld }: Pick<Account, 'factors' | '
   ]
 }
 
-function graceIn(answer: unknown): number | undefined {
-  const until: unknown =
-    typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'graceUntil') : undefined
-  const ms = until instanceof Date ? until.getTime() : until
-  return typeof ms === 'number' && Number.isFinite(ms) ? ms : undefined
+/**
+ * Which strength the answer requires, and until when it lets users pass who lack a factor of it.
+ * @throws {HostError} if it is no valid answer.
+ */
+function requirementIn(answer: unknown): { readonly minStrength?: Strength; readonly graceUntil?: number } {
+  const { require: minStrength, graceUntil }: { require?: unknown; graceUntil?: unknown } =
+    typeof answer === 'object' && answer !== null ? answer : {}
+  const until = graceUntil instanceof Date ? graceUntil.getTime() : graceUntil
+  const hasGrace = typeof until === 'number' && Number.isFinite(until)
+  if (isStrength(minStrength) && hasGrace) return { minStrength, graceUntil: until }
+  if (isStrength(minStrength) && until === undefined) return { minStrength }
+  if (minStrength === undefined && hasGrace) return { graceUntil: until }
+  throw new HostError(
+    'ERR_MFA_POLICY',
+    'The option policy returned an unknown decision, so the user is not signed in. Return "require", "skip", { skip: true, mayEnroll: true }, { require: "strong" } with or without graceUntil, or { graceUntil: date }.',
+  )
 }

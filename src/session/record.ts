@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Amr, type ShownMethod, STRENGTHS } from '../protocol/factor.js'
+import { type Amr, SHOWN_METHODS, type ShownMethod, STRENGTHS } from '../protocol/factor.js'
 import { KEY_FAULTS } from '../protocol/keys.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 
@@ -104,6 +104,8 @@ export interface Challenge {
   readonly reports?: true
 }
 
+const strength = z.enum(STRENGTHS)
+
 const evidence = z.object({
   issuer: z.string(),
   amr: z.array(z.string()),
@@ -111,7 +113,7 @@ const evidence = z.object({
   /** When the user showed the factors, in milliseconds since 1970. */
   authTime: time,
   /** Absent if the evidence does not count. */
-  strength: z.enum(STRENGTHS).optional(),
+  strength: strength.optional(),
   /** Whether it is enough to set up the first factor of an account. */
   mayEnroll: z.boolean().optional(),
 })
@@ -171,8 +173,20 @@ export const activitySchema = z.object({
     .optional(),
   /** The browser was sent to an issuer to show a factor again; `askedAt` is when, in milliseconds since 1970. */
   issuerStepUp: z.object({ issuer: z.string(), askedAt: time }).optional(),
-  /** The id of the reset that ended factors of the account: this pending login showed what it takes to set up a new one. */
+  /** The least strength of the factor that makes this pending login a verified session (R115, R116). */
+  minStrength: strength.optional(),
+  /** Until when the user may sign in with less than the policy requires: with less than this strength, or without a factor. */
+  grace: z.object({ until: time, minStrength: strength.optional() }).optional(),
+  /**
+   * This pending login showed what it takes to set up a factor: what the reset with this id requires, or, with `stronger`, the
+   * strongest factor of an account that has none of `minStrength`.
+   */
   mustEnroll: z.string().optional(),
+  /**
+   * This pending login asks for a recovery, because the user lost the factor that is strong enough: it accepts a weaker one for that,
+   * or has accepted the one in `shown`.
+   */
+  recovery: z.object({ shown: z.enum(SHOWN_METHODS).optional(), at: time }).optional(),
   /** A route requires a fresh second factor. */
   stepUp: z
     .object({
@@ -213,6 +227,9 @@ export type Activity = Readonly<z.output<typeof activitySchema>>
 
 /** What a login brought along as evidence. */
 export type Evidence = NonNullable<Activity['evidence']>
+
+/** A running grace period. `until` is in milliseconds since 1970. */
+export type Grace = NonNullable<Activity['grace']>
 
 /** A posted form that waits for a second factor. */
 export type InterruptedRequest = NonNullable<Activity['interrupted']>
@@ -386,30 +403,17 @@ function readShown(text: string, verifiedAt: number): Shown | undefined {
   return shown
 }
 
+const ACTIVITIES = activitySchema.keyof().options
+
 function writeActivity(record: Activity): Record<string, unknown> | undefined {
-  const { returnTo, challenge, enrollment, refused, enrolled, ...others } = record
-  const { mustEnroll, stepUp, interrupted, backupCodes, codesSent, codesShown } = others
-  const { keyRegistration, keyOffer, evidence, issuerStepUp, acting, weakApp } = others
-  const activity = {
-    ...(returnTo !== undefined && { returnTo }),
-    ...(challenge && { challenge: challengeList(challenge) }),
-    ...(enrollment && { enrollment }),
-    ...(refused && { refused }),
-    ...(enrolled && { enrolled }),
-    ...(mustEnroll && { mustEnroll }),
-    ...(stepUp && { stepUp }),
-    ...(interrupted && { interrupted }),
-    ...(backupCodes && { backupCodes }),
-    ...(codesSent && { codesSent }),
-    ...(codesShown && { codesShown }),
-    ...(keyRegistration && { keyRegistration }),
-    ...(keyOffer && { keyOffer }),
-    ...(evidence && { evidence }),
-    ...(issuerStepUp && { issuerStepUp }),
-    ...(acting && { acting }),
-    ...(weakApp && { weakApp }),
-  }
-  return Object.keys(activity).length > 0 ? activity : undefined
+  const given = ACTIVITIES.filter((name) => record[name] !== undefined)
+  if (given.length === 0) return undefined
+  return Object.fromEntries(
+    given.map((name) => [
+      name,
+      name === 'challenge' && record.challenge ? challengeList(record.challenge) : record[name],
+    ]),
+  )
 }
 
 function challengeList(challenge: Challenge): readonly (string | number | null)[] {

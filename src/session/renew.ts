@@ -71,22 +71,31 @@ function renewed(record: MfaRecord): MfaRecord {
   return { ...rest, transaction: newTransaction() }
 }
 
+/** What a pending login goes on with after a factor that does not complete it. */
+type Continuation = Pick<MfaRecord, 'mustEnroll' | 'recovery' | 'returnTo'>
+
 /**
- * Continues the session under another id as a pending login whose user may, and must, set up a new factor while the reset
- * with the id `reset` is open. It counts as started after everything that a recovery ended in this millisecond. `release` is called if no session could be created.
+ * Continues the session under another id as a pending login whose user may, and must, set up a new factor (`mustEnroll`), or may request
+ * a recovery. It counts as started after everything that a recovery ended in this millisecond. `release` is called if no session could be
+ * created.
  * @throws {SessionEndedError} when the session ended or changed in the meantime.
  * @throws {SessionStoreError} when the session store fails.
  */
-export async function continueWithEnrollment(
+export async function continueLogin(
   { req, shared }: Pick<SessionRequest, 'req' | 'shared'>,
-  { user, userId }: ActiveState,
-  reset: string,
-  release: () => Promise<void>,
+  { user, userId, record: { minStrength } }: ActiveState,
+  continuation: Continuation,
+  release: () => Promise<void> = async () => {},
 ): Promise<void> {
   const record = newRecord('', userId)
   shared.pendingRenewal = {
     userId,
-    renewed: { ...record, startedAt: record.startedAt + 1, mustEnroll: reset },
+    renewed: {
+      ...record,
+      ...continuation,
+      startedAt: record.startedAt + 1,
+      ...(minStrength && { minStrength }),
+    },
     release,
   }
   await logIn(req, user)

@@ -7,16 +7,19 @@ import {
   type Amr,
   acrOfStrength,
   type Factor,
+  isAtLeast,
   reaches,
   type ShownMethod,
+  type Strength,
   strengthOf,
   strongerOf,
+  strongestOf,
 } from '../protocol/factor.js'
 import type { Settings } from '../settings.js'
 import type { Entry } from '../trust/devices.js'
 import type { SessionsValidAfter } from '../trust/not-me-links.js'
 import type { LogIn } from './passport-request.js'
-import type { MfaRecord, VerifiedRecord } from './record.js'
+import type { Grace, MfaRecord, VerifiedRecord } from './record.js'
 
 /** The session state of a request: a union on `stage`. */
 export type SessionState = SignedOut | ActiveState
@@ -29,21 +32,29 @@ export interface SignedOut {
 }
 
 /**
- * What this session must do first because factors of its account ended (R135). `bypass_code`: show the code of the help desk.
- * `factor`: show what is left of the account, a factor or a backup code. `enrollment`: set up the new factor; the session showed what
- * the open reset requires. `nothing`: no reset is open, or the session is not a pending login.
+ * What a pending login must do first, because factors of the account ended (R135) or because none is strong enough (R115).
+ * `bypass_code`: show the code of the help desk. `factor`: show what is left of the account, a factor or a backup code, or the strongest
+ * factor that it has. `enrollment`: set up the new factor; the session showed what it takes. `recovery`: show any factor, to request or
+ * complete a recovery (R94). `nothing`: only show a factor, or set up the first one.
  */
-export type ResetState =
-  | { readonly requires: 'nothing'; readonly open?: undefined }
-  | { readonly requires: 'bypass_code' | 'factor' | 'enrollment'; readonly open: OpenReset }
+export type LoginRequirement =
+  | { readonly requires: 'nothing' | 'recovery'; readonly open?: undefined }
+  | { readonly requires: 'bypass_code' | 'factor' | 'enrollment'; readonly open: OpenReset | undefined }
 
 /** What was read of the account in this request, all at once. */
 export interface KnownAccount {
-  /** The factors that the user can be asked for. */
+  /**
+   * The factors that the user can be asked for: those that reach `minStrength`, or the strongest ones of an account that has none of
+   * them.
+   */
   readonly factors: readonly Factor[]
-  /** Those that exist and cannot be used now (R132). */
+  /** Those of them that exist and cannot be used now (R132). */
   readonly withheld: readonly Factor[]
-  readonly reset: ResetState
+  /** Every factor of the account: what it is named and judged by. */
+  readonly existing: readonly Factor[]
+  /** The least strength of the factor that signs the user in, or steps up. */
+  readonly minStrength?: Strength | undefined
+  readonly requirement: LoginRequirement
   /** Whether the service says that the authenticator app should be set up again. */
   readonly weakApp?: boolean
 }
@@ -62,8 +73,8 @@ export interface ActiveState {
   readonly record: MfaRecord
   /** The user's factors, and what a reset requires; `undefined` until `accountOf` asks for them, which may need a query. */
   account: KnownAccount | undefined
-  /** The end of the grace period for setting up a factor, in milliseconds since 1970. */
-  readonly graceUntil?: number
+  /** The grace period of a session without a factor. */
+  readonly grace?: Grace
 }
 
 /** A second factor that was shown; the next `req.logIn` of the same user turns it into a verified session. */
@@ -106,9 +117,9 @@ export interface PendingRenewal {
 
 /** The state of a session that holds this record. */
 export function activeState(
-  { user, factors, withheld, reset, weakApp, unconfirmed }: Pick<Account, 'user'> & Partial<Account>,
+  { user, factors, withheld, existing, unconfirmed, ...rest }: Pick<Account, 'user'> & Partial<Account>,
   record: MfaRecord,
-  graceUntil?: number,
+  grace?: Grace,
 ): ActiveState {
   const { stage, userId } = record
   return {
@@ -117,25 +128,65 @@ export function activeState(
     userId,
     record,
     account:
-      factors && withheld && !unconfirmed
-        ? knownAccount({ factors, withheld, reset, weakApp }, record)
+      factors && withheld && existing && !unconfirmed
+        ? knownAccount({ factors, withheld, existing, ...rest }, record)
         : undefined,
-    ...(graceUntil !== undefined && { graceUntil }),
+    ...(grace && { grace }),
   }
 }
 
 /** What is known of an account in a session with this record. */
 export function knownAccount(
-  { factors, withheld, reset, weakApp }: Pick<Account, 'factors' | 'withheld' | 'reset' | 'weakApp'>,
+  account: Omit<Account, 'user' | 'userId' | 'unconfirmed'>,
   record: MfaRecord,
 ): KnownAccount {
-  return { factors, withheld, reset: resetStateOf(record, reset), ...(weakApp && { weakApp }) }
+  const { factors, withheld, existing, reset, weakApp } = account
+  const required = record.stage === 'pending' ? record.minStrength : undefined
+  const minStrength = strongestRequired(account.minStrength, required)
+  const known = {
+    factors,
+    withheld,
+    existing,
+    ...(minStrength && { minStrength }),
+    ...(weakApp && { weakApp }),
+  }
+  const requirement = requirementOf(record, reset)
+  // What is left of an account that was reset is enough to set up the new factor.
+  if (!minStrength || requirement.open || existing.length === 0) return { ...known, requirement }
+  // The user lost what is strong enough, so a weaker factor is accepted for a recovery.
+  if (record.stage === 'pending' && record.recovery && !record.recovery.shown) {
+    return { ...known, requirement: { requires: 'recovery' } }
+  }
+  const hasEnough = existing.some(({ method }) => isAtLeast(method, minStrength))
+  const least = hasEnough ? minStrength : strongestOf(existing.map(({ method }) => method))
+  const isAsked = ({ method }: Factor) => isAtLeast(method, least)
+  return {
+    ...known,
+    factors: factors.filter(isAsked),
+    withheld: withheld.filter(isAsked),
+    requirement: hasEnough
+      ? NOTHING
+      : { requires: record.mustEnroll === STRONGER ? 'enrollment' : 'factor', open: undefined },
+  }
 }
 
-const NOTHING: ResetState = { requires: 'nothing' }
+/** The stronger of two requirements. */
+export function strongestRequired(one: Strength | undefined, other: Strength | undefined) {
+  return one && other ? strongerOf(one, other) : (one ?? other)
+}
+
+/** Stands for a reset where an account has no factor that is strong enough. */
+const STRONGER = 'stronger'
+
+/** What the record of a session names that showed enough to set up a factor. */
+export function enrollmentFor({ open }: LoginRequirement): string {
+  return open?.id ?? STRONGER
+}
+
+const NOTHING: LoginRequirement = { requires: 'nothing' }
 
 /** What a reset permits ends with it, so the record names the reset that its session showed enough for. */
-function resetStateOf({ stage, mustEnroll }: MfaRecord, open: OpenReset | undefined): ResetState {
+function requirementOf({ stage, mustEnroll }: MfaRecord, open: OpenReset | undefined): LoginRequirement {
   if (stage !== 'pending' || !open) return NOTHING
   if (mustEnroll === open.id) return { requires: 'enrollment', open }
   return { requires: open.kind === 'help_desk' ? 'bypass_code' : 'factor', open }
@@ -162,9 +213,10 @@ export class RequestMfaStatus implements MfaStatus {
     this.amr = verified ? amrOf(verified) : NO_AMR
     this.verifiedAt = verified ? verified.verifiedAt : null
     this.expiresAt = pending ? pending.startedAt + deps.settings.pendingLifetimeMs : null
-    const graceUntil = state.stage === 'exempt' ? (state.graceUntil ?? null) : null
-    this.graceUntil = graceUntil
-    const about = graceUntil ?? (verified?.weakApp ? 'weak_app' : null)
+    const grace = state.stage === 'exempt' ? state.grace : pending ? undefined : record?.grace
+    const running = grace && grace.until > Date.now() ? grace : undefined
+    this.graceUntil = running?.until ?? null
+    const about = running ?? (verified?.weakApp ? 'weak_app' : null)
     this.composeBanner = about === null ? noBanner : () => deps.banner(req, about)
   }
 
@@ -222,7 +274,7 @@ export interface SessionDeps {
   /** Passes an event to the host's `onEvent` and to the metrics. */
   emit(event: MfaEventBody): void
   /** A sentence about the end of a running grace period, or about a weak app, in the language of the request. */
-  banner(req: Request, about: number | 'weak_app'): string
+  banner(req: Request, about: Grace | 'weak_app'): string
   /** Warns, once per process, about evidence that a correct host does not return. */
   readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void }
   /** Says which users have an authenticator app or keys that the host does not list. Present if the service can tell. */
@@ -267,6 +319,10 @@ export interface Account {
   readonly factors: readonly Factor[]
   /** Those that exist and cannot be used now. They are not offered and not accepted, but their user has MFA (R132). */
   readonly withheld: readonly Factor[]
+  /** Both of them. */
+  readonly existing: readonly Factor[]
+  /** The least strength that every session of the account requires (R116). */
+  readonly minStrength?: Strength | undefined
   /** The user's open reset. The factors that it ended are in neither list. */
   readonly reset?: OpenReset | undefined
   /** Whether the service says that the authenticator app should be set up again. */

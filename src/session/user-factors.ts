@@ -2,7 +2,7 @@ import { HostError, isOutage } from '../errors.js'
 import type { Enrolled } from '../flows/enrolled-factors.js'
 import type { RecordedUser } from '../flows/factor-record.js'
 import { accountAddress, type Contact, foldedContact, parseUser } from '../protocol/contact.js'
-import { type Factor, readFactors } from '../protocol/factor.js'
+import { type Factor, readFactors, strengthOf } from '../protocol/factor.js'
 import { isKeyMethod, type Method } from '../protocol/methods.js'
 import type { Settings } from '../settings.js'
 import { type Account, type ActiveState, type KnownAccount, knownAccount, type SessionDeps } from './state.js'
@@ -60,12 +60,25 @@ async function accountWith(
   return withoutEnded({ user, userId, ...(await withEnrolled(user, userId, listed, deps)) }, deps)
 }
 
-async function withoutEnded(account: Account, { resets }: FactorDeps): Promise<Account> {
+/** Leaves out the factors that an open reset ended. */
+async function withoutEnded(
+  account: Omit<Account, 'existing'>,
+  { resets, settings }: FactorDeps,
+): Promise<Account> {
   const reset = await resets?.find(account.userId)
-  if (!reset) return account
-  const isLeft = (factor: Factor) => !reset.hasEnded(factor)
-  const { factors, withheld } = account
-  return { ...account, factors: factors.filter(isLeft), withheld: withheld.filter(isLeft), reset }
+  const isLeft = (factor: Factor) => !reset?.hasEnded(factor)
+  const factors = account.factors.filter(isLeft)
+  const withheld = account.withheld.filter(isLeft)
+  const existing = [...factors, ...withheld]
+  const hasKey = settings.noDowngrade && existing.some(({ method }) => isKeyMethod(method))
+  return {
+    ...account,
+    factors,
+    withheld,
+    existing,
+    ...(reset && { reset }),
+    ...(hasKey && { minStrength: strengthOf('passkey') }),
+  }
 }
 
 /** Adds the factors that the service keeps, the strongest first, and tells those that can be used from those that cannot (R132). */

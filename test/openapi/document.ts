@@ -213,7 +213,7 @@ const PATHS: ZodOpenApiPathsObject = {
       description: 'A correct one makes the session a verified one, with a new id.',
       tag: 'Second factor',
       body: wire.verifyBody,
-      answer: z.union([wire.verifiedAnswer, wire.mustEnrollAnswer]),
+      answer: z.union([wire.verifiedAnswer, wire.goesOnAnswer]),
       problems: [
         'invalid_code',
         'malformed_code',

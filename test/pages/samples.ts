@@ -109,6 +109,7 @@ export const VIEWS = {
   'key with a box to tick': keyPageOf('security-key', { trust: { forMs: 30 * 86_400_000, ticked: true } }),
   'backup code': { page: 'code', factor: 'backup', exhausted: false, others: FACTORS, backup: true },
   'enroll start': { page: 'enroll-start', replaces: true },
+  'enroll required': { page: 'enroll-start', replaces: false, keys: true, strongerRequired: true },
   enroll: {
     page: 'enroll',
     qr: 'data:image/png;base64,AAAA',

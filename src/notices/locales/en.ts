@@ -19,6 +19,7 @@ export const en: NoticeCatalogue = {
     recovery_canceled: '{app}: account recovery canceled',
     recovery_completed: '{app}: account recovery completed',
     account_reset: '{app}: your account was reset',
+    stronger_factor_required: '{app}: a new sign-in option can be added to your account',
   },
   what: {
     factor_added: 'You can now confirm your sign-ins to {app} in a new way: {factor}.',
@@ -48,6 +49,8 @@ export const en: NoticeCatalogue = {
       'The recovery of your {app} account was completed. Your old sign-in option no longer works, everyone was signed out, and all trusted browsers were removed.',
     account_reset:
       'Our support team reset the sign-in options of your {app} account. Everyone was signed out, and all trusted browsers were removed. To sign in, enter the code that our support team gave you, then set up a new sign-in option.',
+    stronger_factor_required:
+      'Someone confirmed a sign-in to your {app} account in this way: {factor}. {app} requires a stronger sign-in option, and that person can now set one up.',
   },
   when: 'Time: {value}',
   browser: 'Browser: {value}',
@@ -69,5 +72,7 @@ export const en: NoticeCatalogue = {
       '{app}: the recovery of your account was completed. If this wasn’t you, contact {app} now.',
     account_reset:
       '{app}: our support team reset the sign-in options of your account. If you didn’t ask for this, contact {app} now.',
+    stronger_factor_required:
+      '{app}: someone confirmed a sign-in to your account and can now set up a stronger sign-in option. If this wasn’t you, contact {app} now.',
   },
 }

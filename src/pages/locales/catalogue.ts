@@ -32,6 +32,10 @@ export interface Catalogue {
   readonly later: Phrase
   /** For the host's own pages; `{date}` is the day from which a second factor is required. */
   readonly grace: Phrase
+  /** The same where the policy requires a strength: a key, or something stronger than what the user has. */
+  readonly graceFor: { readonly key: Phrase; readonly stronger: Phrase }
+  /** Why a login that showed a weaker factor, or has none, goes on with setting one up. Contains `{app}`. */
+  readonly strongerRequired: Phrase
   /** On the factor page and for the host's own pages: the secret of an imported authenticator app is short. */
   readonly weakApp: Phrase
   /** The page on which the user chooses a factor. */

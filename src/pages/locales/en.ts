@@ -7,6 +7,12 @@ export const en: Catalogue = {
   documentTitleError: 'Error: {page} – {app}',
   later: 'later',
   grace: 'Please set up two-step verification by {date}.',
+  graceFor: {
+    key: 'Please add a passkey or a security key by {date}.',
+    stronger: 'Please add a stronger sign-in option, such as an authenticator app or a passkey, by {date}.',
+  },
+  strongerRequired:
+    '{app} requires a stronger sign-in option for your account. Set one up to finish signing in.',
   weakApp: 'Your authenticator app uses a short key. Set it up again to protect your account better.',
   choose: {
     title: 'Confirm it’s you',
@@ -399,6 +405,11 @@ export const en: Catalogue = {
       title: 'You can’t set this up here',
       advice:
         'This sign-in did not confirm that it’s you, so you can’t add your first sign-in option. Sign out, and sign in to {app} in another way, or contact {app} for help.',
+    },
+    stronger_factor_unavailable: {
+      title: 'You need a passkey or a security key',
+      advice:
+        '{app} requires one for your account, and none can be added here. Please contact {app} for help.',
     },
     acting: {
       title: 'You are acting for someone else',
