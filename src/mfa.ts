@@ -78,6 +78,8 @@ function build(options: unknown): RouteDeps {
     serviceOf(settings, emit, {
       onOwnService: () => diagnostics.warn('MFA_WARN_DIALECT'),
       onUnrecognized: () => diagnostics.warn('MFA_WARN_SERVICE_NOT_RECOGNIZED'),
+      onMissingScopes: (missing) =>
+        diagnostics.warn('MFA_WARN_KEY_SCOPES', `Missing: ${missing.join(', ')}.`),
     }),
     settings.appName,
     () => diagnostics.warn('MFA_WARN_APP_NAME'),

@@ -21,8 +21,8 @@ export async function loadBusyService(url, applications, messages) {
     `INSERT INTO application (application, created_at, settings)
      SELECT ${NAME}, ${now}, json_build_object('name', 'Application ' || n, 'countries', json_build_array('GB'))::text
      FROM ${series(applications)}`,
-    `INSERT INTO api_key (application, id, hash, mode, label, hint, created_at)
-     SELECT ${NAME}, 'key_' || n || mode, md5(n || mode), mode, '', 'mfa', ${now}
+    `INSERT INTO api_key (application, id, hash, mode, label, hint, scopes, created_at)
+     SELECT ${NAME}, 'key_' || n || mode, md5(n || mode), mode, '', 'mfa', '{verify,enroll,read}', ${now}
      FROM ${series(applications)}, unnest(ARRAY['live', 'test']) AS mode`,
     // The first of these applications has most of the traffic to phones.
     `INSERT INTO phone_traffic (application, scope, key, day, sent, typed)

@@ -21,8 +21,14 @@ CREATE TABLE api_key (
   mode text NOT NULL,
   label text NOT NULL,
   hint text NOT NULL,
+  scopes text[] NOT NULL,
   created_at bigint NOT NULL,
+  expires_at bigint,
   last_used_at bigint,
+  last_address text,
+  networks text[] NOT NULL DEFAULT '{}',
+  new_network text,
+  new_network_at bigint,
   revoked_at bigint,
   PRIMARY KEY (application, id)
 );

@@ -1,4 +1,4 @@
-import type { DeliveredMethod, KeyMethod, keyTypes } from 'countersign/protocol'
+import type { DeliveredMethod, KeyMethod, keyTypes, wire } from 'countersign/protocol'
 import type { Limits } from './limits.js'
 
 /** What an application may use: `enterprise` includes DUAL. */
@@ -68,6 +68,14 @@ export interface Application {
   readonly keyPolicy: KeyPolicy
   /** Its own texts of messages, which replace ours. */
   readonly texts: OwnTexts
+}
+
+/** Who calls the API: the application that an API key belongs to, and what the key may do. */
+export interface ApiCaller {
+  readonly application: Application
+  readonly scopes: readonly wire.Scope[]
+  /** When the key expires, in milliseconds since 1970; `null` if it does not. */
+  readonly expiresAt: number | null
 }
 
 /** A relying party with everything that its operator set. */

@@ -3,6 +3,15 @@ import * as z from 'zod'
 
 const NAMES = ['loopback', 'linklocal', 'uniquelocal']
 
+/** The rule of an option that lists proxies. */
+export const proxiesRule = (option: string) =>
+  z.array(
+    z.string().refine(isProxy, {
+      error: `${option} must be addresses, networks such as 10.0.0.0/8, or loopback`,
+    }),
+    { error: `${option} must be a list of addresses` },
+  )
+
 /** The rule of the option `console`. */
 export const consoleRule = z.strictObject(
   {
@@ -18,14 +27,7 @@ export const consoleRule = z.strictObject(
      * The proxies in front of the console, which terminate TLS: addresses, networks such as `10.0.0.0/8`, or `loopback`,
      * `linklocal` and `uniquelocal`. Their `X-Forwarded-` headers are trusted. Required in production. Defaults to none.
      */
-    trustedProxies: z
-      .array(
-        z.string().refine(isProxy, {
-          error: 'console.trustedProxies must be addresses, networks such as 10.0.0.0/8, or loopback',
-        }),
-        { error: 'console.trustedProxies must be a list of addresses' },
-      )
-      .default([]),
+    trustedProxies: proxiesRule('console.trustedProxies').default([]),
     /**
      * Whether disabling a factor, removing a key and erasing a user need the approval of a second operator, and inviting, resetting
      * and promoting operators that of a second administrator. Defaults to `false`.

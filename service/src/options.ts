@@ -1,3 +1,4 @@
+import { wire } from 'countersign/protocol'
 import * as z from 'zod'
 import { NOTICES } from './application.js'
 import {
@@ -12,7 +13,7 @@ import { parseDelivery } from './carriers/delivery-option.js'
 import { phoneCheckRule } from './carriers/phone-check.js'
 import { type Routes, usesInbox } from './carriers/route.js'
 import { ConfigurationError } from './configuration-error.js'
-import { consoleFaults, consoleRule } from './console-option.js'
+import { consoleFaults, consoleRule, proxiesRule } from './console-option.js'
 import { isCountry } from './contacts/phone.js'
 import { type Limits, limitRules, limitsFrom, processRules } from './limits.js'
 import type { Logger } from './log/logger.js'
@@ -88,6 +89,13 @@ export const optionsSchema = z.strictObject({
       error: 'apiKey must have 16 to 512 visible ASCII characters: use 32 random bytes',
     })
     .optional(),
+  /** What `apiKey` may do. Defaults to all. */
+  apiKeyScopes: z
+    .array(z.enum(wire.SCOPES, { error: `apiKeyScopes must be of ${wire.SCOPES.join(', ')}` }), {
+      error: `apiKeyScopes must be a list of ${wire.SCOPES.join(', ')}`,
+    })
+    .nonempty({ error: 'apiKeyScopes must have at least one scope' })
+    .default([...wire.SCOPES]),
   /** The application's name in messages and authenticator apps, 1 to 40 characters. Defaults to `Countersign`. */
   applicationName: displayName('applicationName').default('Countersign'),
   /** Host of the application's pages, such as `vault.example`: an SMS then ends with the line from which browsers fill in the code. Defaults to none. */
@@ -133,6 +141,11 @@ export const optionsSchema = z.strictObject({
     .refine((url) => URL.canParse(url), { error: 'publicUrl must be an address such as https://mfa.example' })
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
+  /**
+   * The proxies in front of the API: addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal` and `uniquelocal`. Their
+   * `X-Forwarded-For` says from where an API key is used. Defaults to none.
+   */
+  trustedProxies: proxiesRule('trustedProxies').default([]),
   /**
    * ARN of the Amazon SNS topic that receives the notifications of Amazon SES, `arn:aws:sns:…`: bounces, complaints and
    * deliveries of mails then change their delivery state. Defaults to none.

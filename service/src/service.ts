@@ -21,6 +21,7 @@ import { type FlowContext, requestsUnderWay } from './flows/context.js'
 import { appImporter, type ImportAppRequest, inProcessService } from './flows/in-process-service.js'
 import { phoneTraffic } from './flows/phone-traffic.js'
 import { httpApi } from './http/api.js'
+import { clientAddressOf } from './http/headers.js'
 import { observeRequests } from './http/observe-requests.js'
 import { attachStreams, streamAcceptor } from './http/streams/accept-stream.js'
 import { idempotentRequests } from './idempotency/idempotent-requests.js'
@@ -120,6 +121,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     store,
     defaults: defaultsFrom(settings),
     apiKey: settings.apiKey,
+    apiKeyScopes: settings.apiKeyScopes,
     acceptTestKeys: settings.allowTestKeysInProduction || !isProduction(),
     log,
   })
@@ -173,7 +175,8 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const isStopping = () => stopping
   const api = httpApi({
     context,
-    findApplication: applications.byKey,
+    findCaller: applications.byKey,
+    trustedProxies: settings.trustedProxies,
     inboxes: { test: inbox, live: hasInbox ? inbox : undefined },
     idempotent,
     metrics,
@@ -220,7 +223,8 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const acceptStream = streamAcceptor({
     live,
     store,
-    findApplication: applications.byKey,
+    findCaller: applications.byKey,
+    addressOf: (request) => clientAddressOf(api, request),
     publicUrl: settings.publicUrl,
     log,
     observeRequest: metrics.observeRequest,

@@ -1,3 +1,4 @@
+import { wire } from 'countersign/protocol'
 import type { Application } from '../src/application.js'
 import { storedInbox } from '../src/carriers/inbox.js'
 import type { FlowContext } from '../src/flows/context.js'
@@ -11,7 +12,9 @@ import { API_KEY } from './kit.js'
 export function apiOver(context: FlowContext, application: Application, more: Partial<ApiParts> = {}) {
   return httpApi({
     context,
-    findApplication: async (key) => (key === API_KEY ? application : undefined),
+    findCaller: async (key) =>
+      key === API_KEY ? { application, scopes: wire.SCOPES, expiresAt: null } : undefined,
+    trustedProxies: [],
     inboxes: { test: storedInbox(context.store, context.keys), live: undefined },
     idempotent: idempotentRequests(context.store, context.keys, 8_000),
     metrics: serviceMetrics('0.0.0'),

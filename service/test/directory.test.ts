@@ -24,6 +24,7 @@ function process(): { directory: ApplicationDirectory; lookups(): number } {
   const parts = {
     defaults: applicationDefaults('default'),
     apiKey: undefined,
+    apiKeyScopes: [],
     acceptTestKeys: true,
     log: () => {},
   }
@@ -38,12 +39,12 @@ test('a revoked key and a changed setting take effect immediately in the same pr
   await ops.createApplication('shared')
   const { id, key } = await ops.createKey('shared', { mode: 'live' })
   for (const { directory } of [here, elsewhere])
-    expect((await directory.byKey(key))?.limits.attemptsPerChallenge).toBe(5)
+    expect((await directory.byKey(key))?.application.limits.attemptsPerChallenge).toBe(5)
 
   await ops.changeSettings('shared', { set: { attemptsPerChallenge: 3 } })
-  expect((await here.directory.byKey(key))?.limits.attemptsPerChallenge).toBe(3)
+  expect((await here.directory.byKey(key))?.application.limits.attemptsPerChallenge).toBe(3)
   await expect
-    .poll(async () => (await elsewhere.directory.byKey(key))?.limits.attemptsPerChallenge, soon)
+    .poll(async () => (await elsewhere.directory.byKey(key))?.application.limits.attemptsPerChallenge, soon)
     .toBe(3)
 
   await ops.changeSettings('shared', { set: { smsFrom: 'Bank' } })
@@ -83,7 +84,7 @@ test('looks up the key of concurrent requests once, and a malformed key never', 
   await ops.createApplication('busy')
   const { key } = await ops.createKey('busy', { mode: 'test' })
   const found = await Promise.all(Array.from({ length: 50 }, () => directory.byKey(key)))
-  expect(new Set(found.map((application) => application?.id))).toEqual(new Set(['busy/test']))
+  expect(new Set(found.map((caller) => caller?.application.id))).toEqual(new Set(['busy/test']))
   expect(lookups()).toBe(1)
   for (const junk of ['', 'x', key.slice(1), `${key.slice(0, -1)}!`, 'mfa_live_']) {
     expect(await directory.byKey(junk)).toBeUndefined()

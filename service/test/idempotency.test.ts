@@ -312,10 +312,11 @@ describe('a rotation', () => {
       store: bench.store,
       defaults: tenant.application,
       apiKey: undefined,
+      apiKeyScopes: [],
       acceptTestKeys: false,
       log: () => {},
     })
-    const over = await listen(apiOver(bench.context, tenant.application, { findApplication: byKey }))
+    const over = await listen(apiOver(bench.context, tenant.application, { findCaller: byKey }))
     const { email: User } = freshEmail()
     const ask = (key: string) =>
       postForm(

@@ -68,7 +68,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   applications: {
     uses: [
-      ...['application.ts', 'carriers', 'contacts', 'limits.ts', 'log', 'message-texts', 'store'],
+      ...['application.ts', 'carriers', 'contacts', 'events', 'limits.ts', 'log', 'message-texts', 'store'],
       'configuration-error.ts',
     ],
   },
@@ -125,6 +125,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     uses: [
       'limits.ts',
       'accounts',
+      'application.ts',
       'delivery',
       'flows',
       'html.ts',
@@ -136,7 +137,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'time.ts',
       'transcription',
     ],
-    types: ['application.ts', 'carriers', 'idempotency', 'metrics', 'readiness.ts'],
+    types: ['carriers', 'idempotency', 'metrics', 'readiness.ts'],
   },
 
   // The pages for operators. They load the whole plugin, so only `service.ts` imports them, when they are switched on.
@@ -237,6 +238,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'receipts',
       'secrets',
       'store',
+      'time.ts',
     ],
   },
   'index.ts': {

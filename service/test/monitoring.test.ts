@@ -238,6 +238,7 @@ const FIRING: Readonly<
     labels: { event: 'users.locked_out', ...onOne },
   },
   CountersignKeyCopied: { series: happensOnce('key.counter_went_back'), at: 12 },
+  CountersignApiKeyUsedElsewhere: { series: happensOnce('key.new_network'), at: 12 },
   CountersignCodesNotTyped: {
     series: { [sends]: grows(0, 20), [verifications('valid')]: grows(0, 1) },
     at: 40,

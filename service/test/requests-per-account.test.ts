@@ -103,7 +103,7 @@ test('an authentication that takes too long is answered within the time of the r
   const { application } = freshTenant(bench)
   const server = await listen(
     apiOver(bench.context, application, {
-      findApplication: () => new Promise(() => {}),
+      findCaller: () => new Promise(() => {}),
       requestTimeoutMs: 50,
     }),
   )

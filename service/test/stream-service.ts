@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { wire } from 'countersign/protocol'
 import { onTestFinished } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
@@ -64,7 +65,9 @@ export async function serveStreams(
   const accept = streamAcceptor({
     live,
     store: bench.store,
-    findApplication: async (key) => (key === API_KEY ? application : undefined),
+    findCaller: async (key) =>
+      key === API_KEY ? { application, scopes: wire.SCOPES, expiresAt: null } : undefined,
+    addressOf: () => undefined,
     publicUrl: undefined,
     log,
     observeRequest: () => {},

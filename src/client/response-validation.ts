@@ -17,6 +17,8 @@ const problem = z.object({ code: z.string() })
 
 const keyProblem = z.object({ code: z.literal('invalid_key'), fault: keyFault })
 
+const scopeProblem = z.object({ code: z.literal('missing_scope'), scope: z.string().regex(/^[a-z-]{1,64}$/) })
+
 // At most a day of 30-second steps.
 const clockHint = z.object({ code: z.literal('invalid_code'), clock_steps: z.int().min(-2_880).max(2_880) })
 
@@ -129,7 +131,7 @@ function isErrorValue(value: unknown): boolean {
 export function refusalIn(answer: Answer, tooMany: 'limited' | 'locked' = 'limited'): Refused {
   if (answer.status < 400) throw invalidResponse(`unexpected status ${answer.status}`)
   const code = problemCode(answer)
-  if (answer.status === 401 || (answer.status === 403 && !isRefusalCode(code))) throw keyRefused()
+  if (answer.status === 401 || (answer.status === 403 && !isRefusalCode(code))) throw keyRefused(answer)
   if (code === ACCOUNT_BUSY) throw accountBusy(answer)
   if (answer.status === 429) {
     const retryAfterSeconds = answer.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS
@@ -167,12 +169,13 @@ export function isKeyRefusal(answer: Answer): boolean {
   return code === 'invalid_api_key' || (answer.challengesKey && !isAboutFactor)
 }
 
-/** The error for an API key that the service does not accept. */
-export function keyRefused(): ServiceError {
-  return new ServiceError(
-    'ERR_MFA_SERVICE_KEY',
-    'The MFA service does not accept the API key. Check service.apiKey (MFA_API_KEY), and that the key was not revoked.',
-  )
+/** The error for an API key that the service does not accept, or not for this call. */
+export function keyRefused(answer?: Answer): ServiceError {
+  const lacking = answer && scopeProblem.safeParse(parse(answer.body)).data
+  const message = lacking
+    ? `The API key lacks the scope "${lacking.scope}", which this call to the MFA service needs. Create a key with it: countersign-service key create <application> --scopes …,${lacking.scope}`
+    : 'The MFA service does not accept the API key. Check service.apiKey (MFA_API_KEY), and that the key was not revoked and has not expired.'
+  return new ServiceError('ERR_MFA_SERVICE_KEY', message)
 }
 
 function accountBusy({ retryAfterSeconds = BUSY_WAIT_SECONDS }: Answer): ServiceError {

@@ -7,8 +7,16 @@ import type { KeyVerbs } from '../protocol/keys.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
 import type { CompleteMfaService, MfaService, Purpose } from '../protocol/service.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
-import { VERBS } from '../protocol/verbs.js'
-import { COUNTERSIGN_CODES, SERVICE_IDENTITY, serviceIdentity, verifyAnswer } from '../protocol/wire.js'
+import { SIGN_IN_SCOPES, VERBS } from '../protocol/verbs.js'
+import {
+  API_KEY_INFO,
+  apiKeyInfo,
+  COUNTERSIGN_CODES,
+  type Scope,
+  SERVICE_IDENTITY,
+  serviceIdentity,
+  verifyAnswer,
+} from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import { COUNTERSIGN, type Dialect } from './dialect.js'
 import { jobClient, sendRecording } from './job-client.js'
@@ -35,6 +43,8 @@ export interface ServiceObserver {
   onOwnService?(): void
   /** Called when the answer of a service without a configured dialect is not that of the Countersign service. */
   onUnrecognized?(): void
+  /** Called with the scopes that the API key lacks, when the Countersign service says at the first call which ones it has. */
+  onMissingScopes?(missing: readonly Scope[]): void
 }
 
 /**
@@ -43,12 +53,14 @@ export interface ServiceObserver {
  */
 export function httpService(
   settings: ServiceSettings,
-  { onOwnService, onUnrecognized }: ServiceObserver = {},
+  { onOwnService, onUnrecognized, onMissingScopes }: ServiceObserver = {},
   transport: Transport = httpTransport(settings),
 ): HttpService {
   const { dialect, timeoutMs } = settings
   if (dialect === 'detect') {
-    return dialectClient(settings, COUNTERSIGN, identifiedTransport(transport, timeoutMs, onUnrecognized))
+    const onIdentified = () => void (onMissingScopes && checkScopes(transport, timeoutMs, onMissingScopes))
+    const identified = identifiedTransport(transport, timeoutMs, { onUnrecognized, onIdentified })
+    return dialectClient(settings, COUNTERSIGN, identified)
   }
   if (dialect.extras || !onOwnService) return dialectClient(settings, dialect, transport)
   const observed = observedTransport(transport, ({ isCountersign }) => {
@@ -68,7 +80,10 @@ const IDENTITY_TIMEOUT_MS = 2_000
 function identifiedTransport(
   transport: Transport,
   timeoutMs: number,
-  onUnrecognized: () => void = () => {},
+  {
+    onUnrecognized = () => {},
+    onIdentified,
+  }: { onUnrecognized?: (() => void) | undefined; onIdentified(): void },
 ): Transport {
   let isIdentified = false
   let asking: Promise<void> | undefined
@@ -81,7 +96,7 @@ function identifiedTransport(
         throw unidentified('could not be asked', error)
       })
     isIdentified = isCountersign(answer)
-    if (isIdentified) return
+    if (isIdentified) return onIdentified()
     if (isOutage(answer)) throw unidentified(`failed (status ${answer.status})`)
     onUnrecognized()
     throw unidentified(`gave another answer (status ${answer.status})`)
@@ -113,12 +128,29 @@ function identifiedTransport(
 
 function isCountersign({ status, body, isCountersign }: Answer): boolean {
   if (isCountersign) return true
-  if (status !== 200) return false
+  return status === 200 && serviceIdentity.safeParse(jsonIn(body)).success
+}
+
+function jsonIn(body: string): unknown {
   try {
-    return serviceIdentity.safeParse(JSON.parse(body)).success
+    return JSON.parse(body)
   } catch {
-    return false
+    return undefined
   }
+}
+
+/** Asks which scopes the API key has. No call waits for it, and without an answer the calls themselves say what is missing. */
+async function checkScopes(
+  transport: Transport,
+  timeoutMs: number,
+  onMissing: (missing: readonly Scope[]) => void,
+): Promise<void> {
+  const limitMs = Math.min(timeoutMs, IDENTITY_TIMEOUT_MS)
+  const answer = await transport.get(API_KEY_INFO, limitMs).catch(() => undefined)
+  if (answer?.status !== 200) return
+  const info = apiKeyInfo.safeParse(jsonIn(answer.body)).data
+  const missing = SIGN_IN_SCOPES.filter((scope) => info && !info.scopes.includes(scope))
+  if (missing.length > 0) onMissing(missing)
 }
 
 /** Whether the response is that of an overloaded or failing service. */
@@ -204,7 +236,7 @@ export function dialectClient(
         Challenge: challenge,
         ...extras(request),
       })
-      if (isKeyRefusal(answer)) throw keyRefused()
+      if (isKeyRefusal(answer)) throw keyRefused(answer)
       if (answer.status === 401) {
         const clockSteps = method === 'app' ? clockStepsIn(answer) : undefined
         return { outcome: 'invalid', ...(clockSteps !== undefined && { clockSteps }) }

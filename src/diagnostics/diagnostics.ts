@@ -27,8 +27,8 @@ export interface Diagnostics {
    * throws and changes nothing.
    */
   inspectFactorChange(isProven: () => Promise<boolean>): void
-  /** Emits a warning, unless it was emitted before or is ignored. */
-  warn(code: WarningCode): void
+  /** Emits a warning, unless it was emitted before or is ignored. `detail` is a sentence about this app. */
+  warn(code: WarningCode, detail?: string): void
 }
 
 /** What most requests would show, the first ones show. A rare one, such as behind a second proxy, is found by a sample. */
@@ -69,11 +69,12 @@ export function diagnosticsFor(
   const unchecked = { resave: true, saveUninitialized: true }
   let requests = 0
 
-  const warn = (code: WarningCode) => {
+  const warn = (code: WarningCode, detail?: string) => {
     if (silenced.has(code)) return
     silenced.add(code)
-    settings.logger.warn(`countersign: ${WARNINGS[code]} [${code}]`)
-    emit(code, WARNINGS[code])
+    const remedy = detail === undefined ? WARNINGS[code] : `${WARNINGS[code]} ${detail}`
+    settings.logger.warn(`countersign: ${remedy} [${code}]`)
+    emit(code, remedy)
   }
   const watch = (req: Request, res: Response) => {
     observeSaving(req, res, (saving, isNew) => {

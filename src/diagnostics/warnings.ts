@@ -49,7 +49,9 @@ export const WARNINGS = {
   MFA_WARN_SERVICE_NOT_RECOGNIZED:
     "What answers at service.baseUrl has not identified itself as the Countersign service, so no code is sent or checked and nobody's factors are known; it is asked again at each call. Check service.baseUrl, and whether a proxy or a sign-in page of the network answers there. Only if the service speaks the published API, set service.dialect to 'published' (MFA_DIALECT).",
   MFA_WARN_KEY_REFUSED:
-    'The MFA service does not accept the API key, so no user can pass the second factor. Check service.apiKey (MFA_API_KEY), and that the key was not revoked.',
+    'The MFA service does not accept the API key, so no user can pass the second factor. Check service.apiKey (MFA_API_KEY), that the key was not revoked and has not expired, and its scopes.',
+  MFA_WARN_KEY_SCOPES:
+    'The API key lacks scopes that signing users in needs, so the MFA service refuses some calls. Create a key with verify, enroll and read: countersign-service key create.',
   MFA_WARN_KEY_RELYING_PARTY:
     "The relying party's id of the MFA service is not the host of this app or a domain above it, so browsers refuse security keys and passkeys. Set the relying party's id and origins in the service to the host that browsers see, or add its origin to the related origins.",
   MFA_WARN_KEY_IP_ADDRESS:

@@ -95,6 +95,7 @@ const shared = { part: 'checking', without: 'method_off' } as const
 export const KEY_VERBS = {
   registrationOptions: {
     ...shared,
+    scope: 'enroll',
     path: `${KEYS_PATH}/registration/options`,
     body: keyRegistrationOptionsBody,
     answer: options,
@@ -109,6 +110,7 @@ export const KEY_VERBS = {
   },
   register: {
     ...shared,
+    scope: 'enroll',
     path: `${KEYS_PATH}/registration/verify`,
     body: registerKeyBody,
     maxBytes: MAX_CREDENTIAL_BYTES,
@@ -127,6 +129,7 @@ export const KEY_VERBS = {
   },
   authenticationOptions: {
     ...shared,
+    scope: 'verify',
     path: `${KEYS_PATH}/authentication/options`,
     body: keyAuthenticationOptionsBody,
     answer: options,
@@ -141,6 +144,7 @@ export const KEY_VERBS = {
   },
   authenticate: {
     ...shared,
+    scope: 'verify',
     path: `${KEYS_PATH}/authentication/verify`,
     body: authenticateKeyBody,
     maxBytes: MAX_CREDENTIAL_BYTES,
@@ -171,6 +175,7 @@ export const KEY_VERBS = {
   },
   list: {
     ...shared,
+    scope: 'read',
     path: `${KEYS_PATH}/list`,
     body: listKeysBody,
     answer: z.codec(
@@ -204,6 +209,7 @@ export const KEY_VERBS = {
   },
   rename: {
     ...shared,
+    scope: 'enroll',
     path: `${KEYS_PATH}/rename`,
     body: renameKeyBody,
     answer: z.codec(renameKeyAnswer, z.object({ outcome: z.enum(['renamed', 'none']) }), {
@@ -220,6 +226,7 @@ export const KEY_VERBS = {
   },
   remove: {
     ...shared,
+    scope: 'enroll',
     path: `${KEYS_PATH}/remove`,
     body: removeKeyBody,
     answer: z.codec(removeKeyAnswer, z.object({ outcome: z.enum(['removed', 'none']) }), {
@@ -237,6 +244,7 @@ export const KEY_VERBS = {
   },
   relyingParty: {
     part: 'checking',
+    scope: 'read',
     path: `${KEYS_PATH}/relying-party`,
     answer: z.codec(
       relyingPartyAnswer,

@@ -3,7 +3,7 @@ import { KEY_FAULTS } from './keys.js'
 import { METHODS, type Method } from './methods.js'
 import type { ServicePart } from './service.js'
 import { refusedAnswer } from './service-refusal.js'
-import type { ServiceProblemCode } from './wire.js'
+import type { Scope, ServiceProblemCode } from './wire.js'
 
 /** A verb of the service: how it is called over HTTP, and what it answers there and in the same process. */
 export interface Verb {
@@ -30,6 +30,8 @@ export interface Verb {
   readonly problems: readonly ServiceProblemCode[]
   /** The part of the service that it belongs to: calls pause when that part fails. */
   readonly part: ServicePart
+  /** The scope that an API key needs for it. */
+  readonly scope: Scope
   /** Whether a request that is repeated with its idempotency key is carried out once. Defaults to no. */
   readonly once?: true
   /** A shorter time limit than that of the service, for what a page can do without. */

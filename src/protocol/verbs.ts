@@ -33,6 +33,7 @@ import {
   factorsBody,
   removeFactorAnswer,
   removeFactorBody,
+  type Scope,
   sendAnswer,
   sendBody,
   verifyAnswer,
@@ -98,6 +99,7 @@ export const VERBS = {
     },
     problems: ['factor_disabled', ...SENDING_PROBLEMS],
     part: 'delivery',
+    scope: 'verify',
     once: true,
   },
   verify: {
@@ -127,6 +129,7 @@ export const VERBS = {
     },
     problems: ['invalid_code', 'factor_disabled', 'method_off', 'locked'],
     part: 'checking',
+    scope: 'verify',
   },
   enrollApp: {
     path: '/v1/mfa/app',
@@ -154,6 +157,7 @@ export const VERBS = {
     },
     problems: ['contact_refused', 'limited', 'locked', 'delivery_failed'],
     part: 'checking',
+    scope: 'enroll',
   },
   sendBackupCodes: {
     path: '/v1/mfa/backup',
@@ -170,6 +174,7 @@ export const VERBS = {
     },
     problems: SENDING_PROBLEMS,
     part: 'delivery',
+    scope: 'enroll',
     once: true,
   },
   factorsOf: {
@@ -233,6 +238,7 @@ export const VERBS = {
     },
     problems: [],
     part: 'checking',
+    scope: 'read',
   },
   removeFactor: {
     path: '/v1/mfa/factors/remove',
@@ -249,6 +255,7 @@ export const VERBS = {
     },
     problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
     part: 'checking',
+    scope: 'enroll',
     without: 'undefined',
   },
   createBackupCodes: {
@@ -267,6 +274,7 @@ export const VERBS = {
     },
     problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
     part: 'checking',
+    scope: 'enroll',
     // Not `once`: the response holds codes, and must not be stored.
     without: 'undefined',
   },
@@ -299,9 +307,15 @@ export const VERBS = {
     absent: 'This challenge has no message.',
     // Delivery states can be unavailable while messages are delivered, so they have a breaker of their own.
     part: 'delivery_state',
+    scope: 'read',
     timeoutMs: 1_000,
   },
 } as const satisfies Readonly<Record<Exclude<keyof MfaService, 'codes' | 'keys' | 'close'>, Verb>>
+
+/** The scopes of API keys that these verbs need together, which are those that a key of an app needs for signing users in. */
+export const SIGN_IN_SCOPES: readonly Scope[] = [
+  ...new Set([...Object.values(VERBS), ...Object.values(KEY_VERBS)].map(({ scope }) => scope)),
+]
 
 /** Wraps one verb. `name` is what a message calls it. */
 export type WrapVerb = (

@@ -6,6 +6,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'factor.added',
   'factor.removed',
   'key.revoked',
+  'key.new_network',
   'transcription.done',
   'transcription.failed',
 ] as const
@@ -85,6 +86,16 @@ export type WebhookEvent =
         readonly application: string
         /** The API key, without the key itself. */
         readonly key: { readonly id: string; readonly mode: 'live' | 'test'; readonly label: string }
+      }
+    >
+  | Posted<
+      'key.new_network',
+      {
+        readonly application: string
+        /** The API key, without the key itself. */
+        readonly key: { readonly id: string; readonly mode: 'live' | 'test'; readonly label: string }
+        /** The network from which it was used for the first time: the /24 of an IPv4 address, or the /64 of an IPv6 address. */
+        readonly network: string
       }
     >
   | Posted<

@@ -267,12 +267,42 @@ export const deliveryAnswer = z.object({
   }),
 })
 
+/**
+ * What an API key of the service may do, by its scopes: `verify` sends and verifies codes and checks keys, `enroll` changes factors,
+ * `read` reads factors and delivery states, `personal-data` lists, exports and erases users, `transcribe` transcribes.
+ */
+export const SCOPES = ['verify', 'enroll', 'read', 'personal-data', 'transcribe'] as const
+
+/** A scope of API keys. */
+export type Scope = (typeof SCOPES)[number]
+
+/** The path that describes the API key of the request; it needs no scope. */
+export const API_KEY_INFO = '/v1/key'
+
+/** The response to `GET /v1/key` with status 200. */
+export const apiKeyInfo = z.object({
+  application: z.string().meta({ description: 'The application that the key belongs to.' }),
+  mode: z.enum(['live', 'test']).meta({ description: 'Test keys have their own data and deliver nothing.' }),
+  // A later release may have more scopes.
+  scopes: z
+    .array(z.string().max(64))
+    .max(100)
+    .meta({
+      description: `What the key may do, of ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
+    }),
+  expires_at: z.iso
+    .datetime()
+    .optional()
+    .meta({ description: 'When the key expires; absent if it does not.' }),
+})
+
 /** The stable `code` of each problem response of the self-hosted service. */
 export const SERVICE_PROBLEMS = [
   'invalid_request',
   'invalid_code',
   'invalid_key',
   'invalid_api_key',
+  'missing_scope',
   'locked',
   'limited',
   'factor_disabled',
@@ -319,6 +349,10 @@ export const serviceProblem = z.object({
   fault: keyFault
     .optional()
     .meta({ description: 'With `invalid_key`: why the response of the authenticator was refused.' }),
+  scope: z
+    .enum(SCOPES)
+    .optional()
+    .meta({ description: 'With `missing_scope`: the scope that the API key lacks.' }),
   errors: z.array(z.object({ field: z.string(), detail: z.string() })).optional(),
 })
 

@@ -267,6 +267,20 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     for (let visit = 0; visit < 2; visit++) await login(request(made.app), 'nina').expect(503)
     return made
   },
+  MFA_WARN_KEY_SCOPES: async (setup) => {
+    const own = await hostileService((response, call) => {
+      if (call.path === wire.SERVICE_IDENTITY) answer(200, { service: 'countersign', api: 1 })(response, call)
+      else if (call.path !== wire.API_KEY_INFO) answer(503)(response, call)
+      else answer(200, { application: 'vault', mode: 'live', scopes: ['verify', 'read'] })(response, call)
+    })
+    const service = { baseUrl: own.url, apiKey: '0123456789abcdef' }
+    const made = watched({ ...setup, options: { ...setup.options, service } })
+    for (let visit = 0; visit < 2; visit++) await login(request(made.app), 'nina').expect(503)
+    if (setup.options?.diagnostics === undefined) {
+      await expect.poll(() => made.warnings.join()).toContain('Missing: enroll.')
+    }
+    return made
+  },
   MFA_WARN_KEY_RELYING_PARTY: async (setup) => {
     const made = keyWatched(setup, 'vault.example')
     await optionsAt(made, 'app.vault.example')
@@ -318,9 +332,10 @@ describe('the diagnostics', () => {
       const made = await cases[code]({})
       for (let visit = 0; visit < 3; visit++) await visitOnce(made)
       const warned = made.reported().filter((event) => event.code === code)
-      expect(warned).toEqual([{ type: 'warning', code, remedy: WARNINGS[code], at: expect.any(Number) }])
+      const remedy = code === 'MFA_WARN_KEY_SCOPES' ? `${WARNINGS[code]} Missing: enroll.` : WARNINGS[code]
+      expect(warned).toEqual([{ type: 'warning', code, remedy, at: expect.any(Number) }])
       const lines = made.warnings.filter((line) => line.includes(code))
-      expect(lines).toEqual([`countersign: ${WARNINGS[code]} [${code}]`])
+      expect(lines).toEqual([`countersign: ${remedy} [${code}]`])
     }))
 
   it('are not reported if they are ignored', () =>

@@ -1,5 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { KEY_VERBS, VERBS, type wire } from 'countersign/protocol'
 import type { Mode } from '../application.js'
+
+/** The scopes that the verbs need together, which are those that a key of an app needs for signing users in. */
+export const SIGN_IN_SCOPES: readonly wire.Scope[] = [
+  ...new Set([...Object.values(VERBS), ...Object.values(KEY_VERBS)].map(({ scope }) => scope)),
+]
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const KEY_BYTES = 32

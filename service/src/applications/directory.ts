@@ -1,8 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Application, Mode, OwnWebhook, Senders } from '../application.js'
-import { describeError, type Logger } from '../log/logger.js'
+import type { wire } from 'countersign/protocol'
+import type { ApiCaller, Application, Mode, OwnWebhook, Senders } from '../application.js'
+import type { Logger } from '../log/logger.js'
 import { queryOne, type Store } from '../store/store.js'
 import { hashApiKey, isApiKey } from './api-key.js'
+import { type KeyUse, keyUses } from './key-use.js'
 import { sendersIn } from './sender-settings.js'
 import {
   type ApplicationDefaults,
@@ -15,12 +17,11 @@ import {
 export const DEFAULT_APPLICATION = 'default'
 
 const CACHE_TTL_MS = 1_000
-const HOUR_MS = 3_600_000
 
 /** Finds applications. What it returns is at most a second old. */
 export interface ApplicationDirectory {
-  /** The application that an API key belongs to (R85, R86). */
-  byKey(apiKey: string): Promise<Application | undefined>
+  /** The application that an API key belongs to (R85, R86), and what the key may do. `address` is where the request came from. */
+  byKey(apiKey: string, address?: string): Promise<ApiCaller | undefined>
   /** The application with this name, as its live keys see it. */
   byName(name: string): Promise<Application>
   /** How the messages of the application with this name are delivered. */
@@ -43,11 +44,10 @@ interface Found {
   readonly application: Readonly<Record<Mode, Application>>
 }
 
-interface KeyRow {
-  readonly application: string
-  readonly id: string
+interface KeyRow extends KeyUse {
   readonly mode: Mode
-  readonly last_used_at: number | null
+  readonly scopes: readonly wire.Scope[]
+  readonly expires_at: number | null
 }
 
 /** Finds applications in the store. */
@@ -57,38 +57,33 @@ export function applicationDirectory(parts: {
   readonly defaults: ApplicationDefaults
   /** A key of the application `default` in addition to those in the store. */
   readonly apiKey: string | undefined
+  /** What that key may do. */
+  readonly apiKeyScopes: readonly wire.Scope[]
   /** Whether test keys are accepted. */
   readonly acceptTestKeys: boolean
   readonly log: Logger
 }): ApplicationDirectory {
-  const { store, defaults, acceptTestKeys, log } = parts
+  const { store, defaults, apiKeyScopes, acceptTestKeys, log } = parts
+  const noteUse = keyUses(store, log)
   const optionKey = parts.apiKey === undefined ? undefined : sha256(parts.apiKey)
   const keys = ttlCache(CACHE_TTL_MS, findKey)
   const settings = ttlCache(CACHE_TTL_MS, findSettings)
 
   async function findKey(hash: string): Promise<KeyRow | undefined> {
-    const row = await queryOne<KeyRow>(
+    return queryOne<KeyRow>(
       store,
-      'SELECT application, id, mode, last_used_at FROM api_key WHERE hash = $1 AND revoked_at IS NULL',
+      `SELECT application, id, mode, scopes, expires_at, last_used_at, networks FROM api_key
+       WHERE hash = $1 AND revoked_at IS NULL`,
       [hash],
     )
-    if (row) recordUse(row)
-    return row
   }
 
-  /** To the hour, which is enough to find unused keys and costs one statement per hour. */
-  function recordUse({ application, id, last_used_at }: KeyRow): void {
-    const hour = Date.now() - (Date.now() % HOUR_MS)
-    if (last_used_at !== null && last_used_at >= hour) return
-    store
-      .query('UPDATE api_key SET last_used_at = $3 WHERE application = $1 AND id = $2', [
-        application,
-        id,
-        hour,
-      ])
-      .catch((error: unknown) => {
-        log({ level: 'warn', event: 'key.last_used_not_recorded', application, detail: describeError(error) })
-      })
+  /** Why a key is refused, with what to do; `undefined` if it is accepted. */
+  function refusalOf({ mode, expires_at: expiresAt }: KeyRow): string | undefined {
+    if (mode === 'test' && !acceptTestKeys) {
+      return 'a test key in production; SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION=true accepts it'
+    }
+    return expiresAt !== null && expiresAt <= Date.now() ? 'an expired key; create a new one' : undefined
   }
 
   async function findSettings(name: string): Promise<Found> {
@@ -117,17 +112,24 @@ export function applicationDirectory(parts: {
   }
 
   return {
-    async byKey(apiKey) {
-      if (optionKey && timingSafeEqual(sha256(apiKey), optionKey)) return find(DEFAULT_APPLICATION, 'live')
+    async byKey(apiKey, address) {
+      if (optionKey && timingSafeEqual(sha256(apiKey), optionKey)) {
+        return { application: await find(DEFAULT_APPLICATION, 'live'), scopes: apiKeyScopes, expiresAt: null }
+      }
       if (!isApiKey(apiKey)) return undefined
       const row = await keys.get(hashApiKey(apiKey))
       if (!row) return undefined
-      if (row.mode === 'test' && !acceptTestKeys) {
-        const reason = 'a test key in production; SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION=true accepts it'
+      const reason = refusalOf(row)
+      if (reason) {
         log({ level: 'warn', event: 'key.refused', application: row.application, reason })
         return undefined
       }
-      return find(row.application, row.mode)
+      noteUse(row, address)
+      return {
+        application: await find(row.application, row.mode),
+        scopes: row.scopes,
+        expiresAt: row.expires_at,
+      }
     },
     byName: (name) => find(name, 'live'),
     deliveryOf: async (name) => (await settings.get(name)).delivery,

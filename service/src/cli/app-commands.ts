@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { wire } from 'countersign/protocol'
+import { SIGN_IN_SCOPES } from '../applications/api-key.js'
 import { type ApplicationSettings, SETTING_GROUPS, wholeHint } from '../applications/settings.js'
 import { OperatorError } from '../operator/audited-change.js'
 import { checkSettingNames, parseSettings } from '../operator/list-applications.js'
 import type { Operator } from '../operator/operator.js'
+import { durationMs } from '../time.js'
 import { type CommonOptions, type Io, print, table } from './output.js'
 import { READS, withOperator } from './store-access.js'
 
@@ -108,6 +111,8 @@ export function appCommands(program: Command, io: Io): void {
 interface NewKeyOptions {
   readonly test?: boolean
   readonly label?: string
+  readonly scopes: string
+  readonly expires?: string
 }
 
 /** `key create|list|revoke`. */
@@ -119,13 +124,17 @@ export function keyCommands(program: Command, io: Io): void {
     .argument('<application>')
     .option('--test', 'create a test key, which has its own data and delivers nothing')
     .option('--label <text>', 'what it is for')
+    .option('--scopes <list>', `what it may do, of ${wire.SCOPES.join(', ')}`, SIGN_IN_SCOPES.join(','))
+    .option('--expires <duration>', 'when it expires, such as 90d; without it, never')
     .description('create a key and print it, this once')
     .addHelpText('after', '\nExample:\n  KEY=$(countersign-service key create vault --label "web servers")')
     .action(async (application: string, own: NewKeyOptions, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
       const mode = own.test ? 'test' : 'live'
+      const scopes = own.scopes.split(',').map((scope) => scope.trim())
+      const lifetimeMs = own.expires === undefined ? undefined : (durationMs(own.expires) ?? Number.NaN)
       const created = await withOperator(io, options, (operator) =>
-        operator.createKey(application, { mode, label: own.label }),
+        operator.createKey(application, { mode, label: own.label, scopes, lifetimeMs }),
       )
       print(io, options, { ...created, application, mode }, () => created.key)
       if (!options.json)
@@ -141,10 +150,12 @@ export function keyCommands(program: Command, io: Io): void {
       const keys = await withOperator(io, options, (operator) => operator.listKeys(application), READS)
       print(io, options, keys, () =>
         table(
-          ['id', 'key', 'label', 'created', 'last used', 'revoked'],
+          ['id', 'key', 'label', 'scopes', 'last address', 'created', 'expires', 'last used', 'revoked'],
           keys.map((one) => [
-            ...[one.id, one.hint, one.label || null],
-            ...[one.createdAt, one.lastUsedAt, one.revokedAt].map((time) => time && new Date(time)),
+            ...[one.id, one.hint, one.label || null, one.scopes.join(' '), one.lastAddress],
+            ...[one.createdAt, one.expiresAt, one.lastUsedAt, one.revokedAt].map(
+              (time) => time && new Date(time),
+            ),
           ]),
         ),
       )

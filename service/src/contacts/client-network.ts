@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 
 /**
  * The part of a client address that one subscriber controls: an IPv4 address, or the /64 of an IPv6 address (R31).
@@ -16,6 +16,12 @@ export function clientNetwork(address: string): string {
     .slice(0, 4)
     .map((group) => group.toString(16))
     .join(':')}::/64`
+}
+
+/** The network that servers beside each other share: the /24 of an IPv4 address, or the /64 of an IPv6 address. */
+export function serverNetwork(address: string): string {
+  const network = clientNetwork(address)
+  return isIPv4(network) ? network.replace(/\d+$/, '0/24') : network
 }
 
 function expand(address: string): number[] {

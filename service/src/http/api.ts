@@ -1,13 +1,14 @@
 import { jobWire, streamWire, wire } from 'countersign/protocol'
 import express, { type Express, type RequestHandler } from 'express'
 import type * as z from 'zod'
+import { nameOfPartition } from '../application.js'
 import type { FlowContext } from '../flows/context.js'
 import { takesBody, VERB_FLOWS } from '../flows/verb-flows.js'
 import type { IdempotentRequests } from '../idempotency/idempotent-requests.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Readiness } from '../readiness.js'
 import type { ReportSources } from '../receipts/report-source.js'
-import { authenticate, type FindApplication } from './authenticate.js'
+import { authenticate, callerOfRequest, type FindCaller } from './authenticate.js'
 import { bodyReader } from './body.js'
 import { answerWithin, errorHandler, unlessAnswered } from './error-handler.js'
 import { flowRoute } from './flow-route.js'
@@ -32,7 +33,7 @@ import { eraseRoute, exportRoute, usersRoute } from './routes/users.js'
 /** The parts of the HTTP API. */
 export interface ApiParts {
   readonly context: FlowContext
-  readonly findApplication: FindApplication
+  readonly findCaller: FindCaller
   readonly inboxes: Inboxes
   readonly idempotent: IdempotentRequests
   readonly metrics: Metrics
@@ -43,6 +44,8 @@ export interface ApiParts {
   /** The public address of the service, if the operator configured it. */
   readonly publicUrl: string | undefined
   readonly checkReadiness: () => Promise<Readiness>
+  /** The proxies in front of the API, whose `X-Forwarded-For` says where a request came from. */
+  readonly trustedProxies: readonly string[]
   readonly isStopping: () => boolean
   /** The configured senders of delivery reports. */
   readonly reports: ReportSources
@@ -52,12 +55,13 @@ export interface ApiParts {
 
 /** The HTTP API as an Express application. It needs no session and sets no cookies. */
 export function httpApi(parts: ApiParts): Express {
-  const { context, findApplication, metrics } = parts
+  const { context, findCaller, metrics } = parts
   const api = express()
   api.disable('x-powered-by')
   api.disable('etag')
   api.set('query parser', 'simple')
   api.set(PUBLIC_URL, parts.publicUrl)
+  api.set('trust proxy', [...parts.trustedProxies])
   api.use(observeRequests(context.log, metrics.observeRequest))
   api.use(commonHeaders(parts.isStopping))
   api.use(refuseAmbiguousHeaders)
@@ -65,11 +69,11 @@ export function httpApi(parts: ApiParts): Express {
   // Express tries routes in order, so the most frequent ones come first.
   const once = onceByKey(parts.idempotent, context.log)
   const deadline = answerWithin(parts.requestTimeoutMs, context.log)
-  const authenticated = [deadline, authenticate(findApplication), unlessAnswered]
+  const authenticated = (path: string) => [deadline, authenticate(findCaller, path), unlessAnswered]
   const post = (path: string, handler: RequestHandler, maxBytes?: number) =>
     api
       .route(path)
-      .post(...authenticated, ...bodyReader(maxBytes), unlessAnswered, handler)
+      .post(...authenticated(path), ...bodyReader(maxBytes), unlessAnswered, handler)
       .all(onlyMethod('POST'))
   const get = (path: string, ...handlers: RequestHandler[]) =>
     api
@@ -81,7 +85,7 @@ export function httpApi(parts: ApiParts): Express {
     const path = verb.path.replace(/\{(\w+)\}/g, ':$1')
     const route = flowRoute(context, verbFlow, once)
     if (takesBody(verb)) post(path, route, verb.maxBytes)
-    else get(path, ...authenticated, route)
+    else get(path, ...authenticated(verb.path), route)
   }
   post('/v1/users/export', exportRoute(context))
   post('/v1/users/erase', eraseRoute(context))
@@ -102,21 +106,22 @@ export function httpApi(parts: ApiParts): Express {
     .all(onlyMethod('POST'))
   api
     .route('/v1/transcribe')
-    .post(authenticate(findApplication), ...transcribeRoute(context.transcription))
+    .post(authenticate(findCaller, '/v1/transcribe'), ...transcribeRoute(context.transcription))
     .all(onlyMethod('POST'))
   api
     .route(jobWire.JOBS_PATH)
-    .post(authenticate(findApplication), ...createJobRoute(context.jobs))
+    .post(authenticate(findCaller, jobWire.JOBS_PATH), ...createJobRoute(context.jobs))
     .all(onlyMethod('POST'))
   api
     .route(`${jobWire.JOBS_PATH}/:id`)
-    .get(authenticate(findApplication), showJobRoute(context.jobs))
-    .delete(authenticate(findApplication), deleteJobRoute(context.jobs))
+    .get(authenticate(findCaller, `${jobWire.JOBS_PATH}/{id}`), showJobRoute(context.jobs))
+    .delete(authenticate(findCaller, `${jobWire.JOBS_PATH}/{id}`), deleteJobRoute(context.jobs))
     .all(onlyMethod('GET', 'DELETE'))
   post(streamWire.TICKETS_PATH, ticketRoute(context.live, context.store))
-  get(streamWire.STREAM_PATH, authenticate(findApplication), upgradeRequired)
-  get('/v1/users', ...authenticated, usersRoute(context))
-  get('/v1/test/inbox', ...authenticated, inboxRoute(parts.inboxes))
+  get(streamWire.STREAM_PATH, authenticate(findCaller, streamWire.STREAM_PATH), upgradeRequired)
+  get('/v1/users', ...authenticated('/v1/users'), usersRoute(context))
+  get('/v1/test/inbox', ...authenticated('/v1/test/inbox'), inboxRoute(parts.inboxes))
+  get(wire.API_KEY_INFO, ...authenticated(wire.API_KEY_INFO), showKey)
 
   api.use((_request, response) => problem(response, 'not_found'))
   api.use(errorHandler(context.log))
@@ -125,6 +130,18 @@ export function httpApi(parts: ApiParts): Express {
 
 /** How the service identifies itself, so that a client knows its additions to the published API. */
 const IDENTITY: z.output<typeof wire.serviceIdentity> = { service: 'countersign', api: 1 }
+
+/** `GET /v1/key`: what the API key of the request may do. */
+const showKey: RequestHandler = function describeKey(request, response) {
+  const { application, scopes, expiresAt } = callerOfRequest(request)
+  const answer: z.output<typeof wire.apiKeyInfo> = {
+    application: nameOfPartition(application.id),
+    mode: application.mode,
+    scopes: [...scopes],
+    ...(expiresAt !== null && { expires_at: new Date(expiresAt).toISOString() }),
+  }
+  response.json(answer)
+}
 
 function commonHeaders(isStopping: () => boolean): RequestHandler {
   return function setCommonHeaders(_request, response, next) {

@@ -1,19 +1,24 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { Application } from '../application.js'
+import type { ApiCaller, Application } from '../application.js'
 import { ACCOUNT_BUSY_SECONDS, type FlowContext } from '../flows/context.js'
 import { problem } from './problem.js'
+import { missingScope, scopeOf } from './scopes.js'
 
-/** Finds the application that an API key belongs to (R85, R86). */
-export type FindApplication = (apiKey: string) => Promise<Application | undefined>
+/** Finds the application that an API key belongs to (R85, R86), and what the key may do, for a request from an address. */
+export type FindCaller = (apiKey: string, address: string | undefined) => Promise<ApiCaller | undefined>
 
-const applicationOf = new WeakMap<Request, Application>()
+const callerOf = new WeakMap<Request, ApiCaller>()
 
-/** Refuses requests without the API key of an application. It must run before the body is read. */
-export function authenticate(findApplication: FindApplication): RequestHandler {
+/** Refuses requests without an API key that has the scope of the route at `path`. It must run before the body is read. */
+export function authenticate(findCaller: FindCaller, path: string): RequestHandler {
+  const scope = scopeOf(path)
   return async function authenticateApplication(request, response, next) {
-    const application = await findApplication(bearerKey(request))
-    if (!application) return problem(response, 'invalid_api_key')
-    applicationOf.set(request, application)
+    const caller = await findCaller(bearerKey(request), request.ip)
+    if (!caller) return problem(response, 'invalid_api_key')
+    callerOf.set(request, caller)
+    if (scope !== undefined && !caller.scopes.includes(scope)) {
+      return problem(response, 'missing_scope', missingScope(scope))
+    }
     next()
   }
 }
@@ -30,14 +35,19 @@ export function bearerKeyIn(header = ''): string {
 
 /** The id of the application whose key came with the request, if one did. */
 export function applicationIdOf(request: Request): string | undefined {
-  return applicationOf.get(request)?.id
+  return callerOf.get(request)?.application.id
 }
 
 /** The application whose key came with the request. */
 export function callingApplication(request: Request): Application {
-  const application = applicationOf.get(request)
-  if (!application) throw new Error('A route was reached without an API key.')
-  return application
+  return callerOfRequest(request).application
+}
+
+/** Whose key came with the request, and what it may do. */
+export function callerOfRequest(request: Request): ApiCaller {
+  const caller = callerOf.get(request)
+  if (!caller) throw new Error('A route was reached without an API key.')
+  return caller
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { Request, RequestHandler } from 'express'
+import type { Express, Request, RequestHandler } from 'express'
 import type { BudgetLeft } from '../accounts/message-budget.js'
 import type { FieldError } from '../requests/inputs.js'
 import { problem } from './problem.js'
@@ -22,6 +22,17 @@ export function ambiguousHeaders({ rawHeaders, httpVersion }: IncomingMessage): 
   const errors = duplicates.map((field) => ({ field, detail: 'must be given only once' }))
   const lacksHost = httpVersion === '1.1' && !names.includes('host')
   return lacksHost ? [...errors, { field: 'host', detail: 'must be given' }] : errors
+}
+
+/** Where a request came from that Express does not handle, as `request.ip` says it of others. `app` has the setting `trust proxy`. */
+export function clientAddressOf(app: Express, { socket, headers }: IncomingMessage): string | undefined {
+  const trusts: unknown = app.get('trust proxy fn')
+  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
+  const addresses = [socket.remoteAddress ?? '', ...forwarded.reverse().map((address) => address.trim())]
+  const isTrusted = (address: string, nth: number) =>
+    typeof trusts === 'function' && trusts(address, nth) === true
+  const last = addresses.findIndex((address, nth) => !addresses[nth + 1] || !isTrusted(address, nth))
+  return addresses[last] || undefined
 }
 
 // Other characters must not get from a header into the log and the response.

@@ -48,10 +48,21 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     status: 401,
     title: 'The API key is missing or invalid.',
     happened:
-      'The header Authorization: Bearer <key> is missing, or its key does not belong to any application.',
+      'The header Authorization: Bearer <key> is missing, or its key does not belong to any application, was revoked or has expired.',
     helps: [
       'Compare the key that your application sends with the key of the service, character by character.',
       'Send the key in the header: a key in the address or in the body is ignored.',
+      'Never show this to the user as a wrong code: it is a configuration error.',
+    ],
+  },
+  missing_scope: {
+    status: 403,
+    title: 'The API key may not do this.',
+    happened:
+      'The API key is valid, but lacks the scope that this call needs; scope names it. Nothing was done.',
+    helps: [
+      'Create a key with this scope, or use the key that has it: countersign-service key list shows the scopes of all keys.',
+      'GET /v1/key says which scopes a key has.',
       'Never show this to the user as a wrong code: it is a configuration error.',
     ],
   },

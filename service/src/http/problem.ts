@@ -15,6 +15,8 @@ export interface ProblemDetails {
   readonly clockSteps?: number
   /** Why the response of an authenticator was refused. */
   readonly fault?: keyTypes.KeyFault
+  /** The scope that the API key lacks. */
+  readonly scope?: wire.Scope
 }
 
 /** The name of the Express setting with the service's public address, if the operator configured it. */
@@ -74,6 +76,7 @@ export function problemBody(
     ...(more.retryAfterSeconds !== undefined && { retry_after: more.retryAfterSeconds }),
     ...(more.clockSteps !== undefined && { clock_steps: more.clockSteps }),
     ...(more.fault !== undefined && { fault: more.fault }),
+    ...(more.scope !== undefined && { scope: more.scope }),
     ...(more.errors && { errors: [...more.errors] }),
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { wire } from 'countersign/protocol'
 import type { Mode } from '../application.js'
-import { hashApiKey, hintOf, newApiKey } from '../applications/api-key.js'
+import { hashApiKey, hintOf, newApiKey, SIGN_IN_SCOPES } from '../applications/api-key.js'
 import { writeEvent } from '../events/write-events.js'
 import { queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
@@ -16,38 +17,75 @@ export interface KeySummary {
   readonly label: string
   /** Its beginning and end, to recognize it. */
   readonly hint: string
+  /** What it may do. */
+  readonly scopes: readonly wire.Scope[]
   /** When it was created, in milliseconds since 1970, like all times here. */
   readonly createdAt: number
+  /** When it expires; `null` if it does not. */
+  readonly expiresAt: number | null
   /** When it was last used, to the hour; `null` if never. */
   readonly lastUsedAt: number | null
+  /** The address from which it was used when that was last written, at least once an hour; `null` if it is not known. */
+  readonly lastAddress: string | null
+  /** The network from which it was used for the first time most lately, apart from its first network. */
+  readonly newNetwork: { readonly network: string; readonly at: number } | null
   /** When it was revoked; `null` while it is valid. */
   readonly revokedAt: number | null
 }
 
 const LABEL = /^[^\p{Cc}]{0,80}$/u
 
+/** A new API key. */
+export interface NewKey {
+  /** `test` keys have their own data and deliver nothing. */
+  readonly mode: Mode
+  /** What it is for. Defaults to nothing. */
+  readonly label?: string | undefined
+  /** What it may do. Defaults to what signing users in needs: `verify`, `enroll` and `read`. */
+  readonly scopes?: readonly string[] | undefined
+  /** How long it is valid, in milliseconds: an hour to ten years. Defaults to forever. */
+  readonly lifetimeMs?: number | undefined
+}
+
+const HOUR_MS = 3_600_000
+const MAX_LIFETIME_MS = 3_653 * 24 * HOUR_MS
+
 /** Creates an API key. `key` is returned this once and stored only as a hash (R85). */
 export async function createKey(
   actor: Actor,
   application: string,
-  { mode, label = '' }: { readonly mode: Mode; readonly label?: string | undefined },
+  { mode, label = '', scopes = SIGN_IN_SCOPES, lifetimeMs }: NewKey,
 ): Promise<{ readonly id: string; readonly key: string }> {
   if (!LABEL.test(label)) {
     throw new OperatorError('A label has at most 80 characters and no control characters.')
   }
+  const granted = wire.SCOPES.filter((scope) => scopes.includes(scope))
+  const isKnown = scopes.every((scope) => (wire.SCOPES as readonly string[]).includes(scope))
+  if (granted.length === 0 || !isKnown) {
+    throw new OperatorError(`A key has one or more of the scopes ${wire.SCOPES.join(', ')}.`)
+  }
+  if (lifetimeMs !== undefined && !(lifetimeMs >= HOUR_MS && lifetimeMs <= MAX_LIFETIME_MS)) {
+    throw new OperatorError('A key expires after an hour to ten years (3653d), or never.')
+  }
   const key = newApiKey(mode)
   const id = `key_${randomBytes(5).toString('hex')}`
+  const now = Date.now()
+  const expiresAt = lifetimeMs === undefined ? null : now + lifetimeMs
   await auditedChange(
     actor,
     async (tx) => {
       await mustExist(tx, application)
       await tx.query(
-        `INSERT INTO api_key (application, id, hash, mode, label, hint, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-        [application, id, hashApiKey(key), mode, label, hintOf(key), Date.now()],
+        `INSERT INTO api_key (application, id, hash, mode, label, hint, scopes, created_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        [application, id, hashApiKey(key), mode, label, hintOf(key), granted, now, expiresAt],
       )
     },
-    () => ({ application, action: 'key.created', detail: `${id} ${hintOf(key)} ${label}`.trim() }),
+    () => {
+      const until = expiresAt === null ? '' : ` until ${new Date(expiresAt).toISOString()}`
+      const detail = `${id} ${hintOf(key)} for ${granted.join(', ')}${until} ${label}`.trim()
+      return { application, action: 'key.created', detail }
+    },
   )
   return { id, key }
 }
@@ -60,19 +98,31 @@ export async function listKeys({ store }: Actor, application: string): Promise<K
     mode: Mode
     label: string
     hint: string
+    scopes: readonly wire.Scope[]
     created_at: number
+    expires_at: number | null
     last_used_at: number | null
+    last_address: string | null
+    new_network: string | null
+    new_network_at: number | null
     revoked_at: number | null
   }>(
-    `SELECT id, mode, label, hint, created_at, last_used_at, revoked_at FROM api_key
+    `SELECT id, mode, label, hint, scopes, created_at, expires_at, last_used_at, last_address, new_network, new_network_at, revoked_at
+     FROM api_key
      WHERE application = $1 ORDER BY created_at DESC, id`,
     [application],
   )
-  return rows.map(({ id, mode, label, hint, ...times }) => ({
-    ...{ id, mode, label, hint },
-    createdAt: times.created_at,
-    lastUsedAt: times.last_used_at,
-    revokedAt: times.revoked_at,
+  return rows.map(({ id, mode, label, hint, scopes, ...row }) => ({
+    ...{ id, mode, label, hint, scopes },
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    lastAddress: row.last_address,
+    newNetwork:
+      row.new_network !== null && row.new_network_at !== null
+        ? { network: row.new_network, at: row.new_network_at }
+        : null,
+    revokedAt: row.revoked_at,
   }))
 }
 

@@ -1,4 +1,5 @@
 import type { RelyingPartySettings } from '../application.js'
+import { SIGN_IN_SCOPES } from '../applications/api-key.js'
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
 import {
   faultsInPolicy,
@@ -49,7 +50,7 @@ export async function diagnoseStore(
     ...(await diagnoseKeys(store, keys, now)),
     await diagnoseDeliveries(store, now),
     ...(await diagnoseEvents(store, now)),
-    ...(await diagnoseApplications(store, service.hasOptionKey)),
+    ...(await diagnoseApplications(store, service.hasOptionKey, now)),
     await diagnoseCountries(store, service.homeCountry),
     ...(await diagnoseTraffic(store, now)),
     ...(await diagnosePhoneCheck(store, now)),
@@ -139,22 +140,67 @@ async function diagnoseKeys(store: Store, keys: Keys, now: number): Promise<Diag
   })
 }
 
-async function diagnoseApplications(store: Store, hasOptionKey: boolean): Promise<Diagnostic[]> {
-  const rows = await store.query<{ application: string }>(
-    `SELECT application FROM application WHERE NOT EXISTS (
-       SELECT FROM api_key WHERE api_key.application = application.application AND mode = 'live'
-         AND revoked_at IS NULL) ORDER BY application`,
+const DAY_MS = 86_400_000
+/** How long before its end a key is pointed out, and how long a network that is new for a key. */
+const EXPIRES_SOON_MS = 14 * DAY_MS
+const NEW_NETWORK_MS = 7 * DAY_MS
+
+/** Checks whether every application has live keys with the scopes that signing in needs, which soon expire or are used elsewhere. */
+async function diagnoseApplications(store: Store, hasOptionKey: boolean, now: number): Promise<Diagnostic[]> {
+  const subject = 'API keys'
+  const applications = await store.query<{ application: string; scopes: readonly string[] }>(
+    `SELECT application, coalesce((SELECT array_agg(DISTINCT scope) FROM api_key, unnest(scopes) AS one (scope)
+         WHERE api_key.application = application.application AND mode = 'live' AND revoked_at IS NULL
+           AND (expires_at IS NULL OR expires_at > $1)), '{}') AS scopes
+     FROM application ORDER BY application`,
+    [now],
   )
-  const keyless = rows
-    .map(({ application }) => application)
-    .filter((name) => !(hasOptionKey && name === DEFAULT_APPLICATION))
-  if (keyless.length === 0)
-    return [{ severity: 'ok', subject: 'API keys', message: 'Every application has a live key.' }]
-  return keyless.map((name) => ({
-    severity: 'warning',
-    subject: 'API keys',
-    message: `The application "${name}" has no live key: create one with key create ${name}.`,
-  }))
+  const lacking = applications.flatMap(({ application, scopes }): Diagnostic[] => {
+    if (hasOptionKey && application === DEFAULT_APPLICATION) return []
+    const create = `key create ${application}`
+    if (scopes.length === 0) {
+      const message = `The application "${application}" has no live key: create one with ${create}.`
+      return [{ severity: 'warning', subject, message }]
+    }
+    const missing = SIGN_IN_SCOPES.filter((scope) => !scopes.includes(scope))
+    if (missing.length === 0) return []
+    const message = `No live key of "${application}" has the scope ${missing.join(' or ')}, which signing users in needs: create one with ${create}.`
+    return [{ severity: 'warning', subject, message }]
+  })
+  const found = [...lacking, ...(await diagnoseKeyUse(store, now))]
+  if (found.length > 0) return found
+  return [{ severity: 'ok', subject, message: 'Every application has a live key.' }]
+}
+
+/** Keys that expire soon, and keys that were used from networks that are new for them. */
+async function diagnoseKeyUse(store: Store, now: number): Promise<Diagnostic[]> {
+  const rows = await store.query<{
+    application: string
+    id: string
+    expires_at: number | null
+    new_network: string | null
+    new_network_at: number | null
+  }>(
+    `SELECT application, id, expires_at, new_network, new_network_at FROM api_key
+     WHERE revoked_at IS NULL AND (expires_at > $1 OR expires_at IS NULL) AND (expires_at <= $2 OR new_network_at > $3)
+     ORDER BY application, id`,
+    [now, now + EXPIRES_SOON_MS, now - NEW_NETWORK_MS],
+  )
+  return rows.flatMap(({ application, id, expires_at, new_network, new_network_at }) => {
+    const which = `The key ${id} of "${application}"`
+    const messages: string[] = []
+    if (expires_at !== null && expires_at <= now + EXPIRES_SOON_MS) {
+      const day = new Date(expires_at).toISOString().slice(0, 10)
+      messages.push(`${which} expires on ${day}: create another one with key create ${application}.`)
+    }
+    if (new_network_at !== null && new_network_at > now - NEW_NETWORK_MS) {
+      const network = `${new_network}, a network that was new for it`
+      messages.push(
+        `${which} was used from ${network}: if nothing of yours is there, key revoke ${application} ${id}.`,
+      )
+    }
+    return messages.map((message): Diagnostic => ({ severity: 'warning', subject: 'API keys', message }))
+  })
 }
 
 async function diagnoseCountries(store: Store, homeCountry: string | undefined): Promise<Diagnostic> {

@@ -254,14 +254,15 @@ describe('the pages of the console', () => {
     await typeCode(operators.admin).expect(303)
     advance(30)
     const once = /name="once" value="([^"]+)"/.exec((await browser.get(path)).text)?.[1] ?? ''
-    const created = await post(browser, path, { once, mode: 'live', label: 'web <servers>' }).expect(200)
+    const fields = { mode: 'live', label: 'web <servers>', scopes: ['verify', 'read'], days: '30' }
+    const created = await post(browser, path, { once, ...fields }).expect(200)
     const key = /class="once">([^<]+)</.exec(created.text)?.[1] ?? ''
     expect(await statusWith(key)).toBe(400)
-    const again = await post(browser, path, { once, mode: 'live', label: 'web <servers>' }).expect(422)
+    const again = await post(browser, path, { once, ...fields }).expect(422)
     expect(again.text).not.toContain(key)
     expect((await console.service.operator('test').listKeys('keyed')).length).toBe(1)
     const page = await read(operators.viewer.browser, path)
-    expect(page).toContain('web <servers> live')
+    expect(page).toContain('web <servers> live verify, read')
     expect(page).not.toContain('Revoke')
     await post(browser, path, { mode: 'live', label: 'x'.repeat(81) }).expect(422)
     const [{ id } = { id: '' }] = await console.service.operator('test').listKeys('keyed')

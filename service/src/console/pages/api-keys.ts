@@ -1,3 +1,5 @@
+import { wire } from 'countersign/protocol'
+import { SIGN_IN_SCOPES } from '../../applications/api-key.js'
 import { html } from '../../html.js'
 import type { KeySummary } from '../../operator/api-keys.js'
 import { isAtLeast } from '../../operator/rights.js'
@@ -12,6 +14,8 @@ import {
 } from '../page.js'
 import { cardTable, timeCell } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+
+const DAY_MS = 86_400_000
 
 const PATH = `${APPLICATIONS_PATH}/:application/keys`
 
@@ -34,7 +38,13 @@ async function create(request: PageRequest): Promise<Reply> {
   const mode = form.text('mode') === 'test' ? 'test' : 'live'
   let key = ''
   const message = await attempt(async () => {
-    const created = await operator.createKey(application, { mode, label: form.text('label') })
+    const days = Number(form.text('days'))
+    const created = await operator.createKey(application, {
+      mode,
+      label: form.text('label'),
+      scopes: form.all('scopes'),
+      lifetimeMs: days > 0 ? days * DAY_MS : undefined,
+    })
     key = created.key
   }, 'Copy the key now. It is stored as a hash only, and is not shown again.')
   if (message.tone === 'error') return keysPage(request, message)
@@ -70,7 +80,18 @@ async function keysPage(request: PageRequest, message?: PageMessage): Promise<Pa
     main: html`${applicationNav(application, '/keys')}
 ${cardTable(
   'API keys',
-  ['Key', 'Label', 'Mode', 'Created', 'Last used', 'State', ...(mayChange ? ['Change'] : [])],
+  [
+    'Key',
+    'Label',
+    'Mode',
+    'Scopes',
+    'Created',
+    'Expires',
+    'Last used',
+    'From',
+    'State',
+    ...(mayChange ? ['Change'] : []),
+  ],
   keys.map((key) => row(application, key, mayChange)),
   'This application has no keys.',
 )}
@@ -79,20 +100,43 @@ ${mayChange && createForm()}`,
 }
 
 function row(application: string, key: KeySummary, mayChange: boolean) {
-  const { id, hint, label, mode, createdAt, lastUsedAt, revokedAt } = key
+  const { id, hint, label, mode, createdAt, expiresAt, lastUsedAt, lastAddress, newNetwork, revokedAt } = key
   const button = html`<form method="post" action="${applicationPath(application, '/keys/revoke')}">
 <input type="hidden" name="id" value="${id}"><button class="small-button" aria-label="Revoke ${label || hint}">Revoke</button></form>`
   return [
     html`<code>${hint}</code>`,
     label || null,
     mode,
+    key.scopes.join(', '),
     timeCell(createdAt),
+    timeCell(expiresAt),
     timeCell(lastUsedAt),
-    revokedAt === null
-      ? html`<span class="badge badge-good">valid</span>`
-      : html`<span class="badge">revoked</span>`,
+    lastAddress,
+    html`${stateBadge(key)}${isNew(newNetwork) && html` <span class="badge badge-bad">new network ${newNetwork.network}</span>`}`,
     ...(mayChange ? [revokedAt === null ? button : null] : []),
   ]
+}
+
+/** How long a new network is pointed out. */
+const NEW_NETWORK_MS = 7 * DAY_MS
+
+function isNew(found: KeySummary['newNetwork']): found is NonNullable<KeySummary['newNetwork']> {
+  return found !== null && found.at > Date.now() - NEW_NETWORK_MS
+}
+
+function stateBadge({ revokedAt, expiresAt }: KeySummary) {
+  if (revokedAt !== null) return html`<span class="badge">revoked</span>`
+  if (expiresAt !== null && expiresAt <= Date.now()) return html`<span class="badge">expired</span>`
+  return html`<span class="badge badge-good">valid</span>`
+}
+
+/** What each scope lets a key do. */
+const SCOPE_WORDS: Readonly<Record<wire.Scope, string>> = {
+  verify: 'Send and verify codes, check security keys',
+  enroll: 'Set up and remove factors',
+  read: 'Read factors and delivery states',
+  'personal-data': 'List, export and erase users',
+  transcribe: 'Transcribe recordings and streams',
 }
 
 function createForm() {
@@ -105,5 +149,13 @@ ${onceField()}
 <fieldset><legend>Mode</legend><div class="checks">
 <label><input type="radio" name="mode" value="live" checked> Live</label>
 <label><input type="radio" name="mode" value="test"> Test: data of its own, delivers nothing</label></div></fieldset>
+<fieldset><legend>Scopes</legend><div class="checks">
+${wire.SCOPES.map(
+  (scope) =>
+    html`<label><input type="checkbox" name="scopes" value="${scope}"${SIGN_IN_SCOPES.includes(scope) && html` checked`}> <code>${scope}</code>: ${SCOPE_WORDS[scope]}</label>`,
+)}</div></fieldset>
+<div class="field"><label for="days">Expires</label><select id="days" name="days">
+<option value="0">Never</option><option value="30">In 30 days</option><option value="90">In 90 days</option>
+<option value="365">In a year</option></select></div>
 <button class="mfa-primary">Create a key</button></form>`
 }

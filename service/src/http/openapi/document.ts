@@ -1,12 +1,40 @@
 import { jobWire, KEY_VERBS, transcriptionWire, VERBS, wire } from 'countersign/protocol'
-import { createDocument, type oas31, type ZodOpenApiPathsObject } from 'zod-openapi'
+import {
+  createDocument,
+  type oas31,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi'
 import { accountExport } from '../../accounts/export-schema.js'
 import { accountBody } from '../../requests/inputs.js'
+import { scopeOf } from '../scopes.js'
 import { get, operationsOf, post, problemResponses } from './operation.js'
 import { eraseAnswer, HEADERS, header, inboxAnswer, readiness, usersAnswer } from './schemas.js'
 import { SPEECH_OPERATIONS } from './speech-operations.js'
 
 export type ApiDocument = oas31.OpenAPIObject
+
+/** The operations, each with the scope that an API key needs for it. */
+function withScopes(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObject {
+  const withScope = (operation: ZodOpenApiOperationObject, scope: string): ZodOpenApiOperationObject => ({
+    ...operation,
+    description: [operation.description, `Needs an API key with the scope \`${scope}\`.`]
+      .filter(Boolean)
+      .join(' '),
+    security: [{ apiKey: [scope] }],
+  })
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, { get, post, delete: remove, ...item }]) => {
+      const scoped = (operation: ZodOpenApiOperationObject | undefined) => {
+        const scope = operation?.security?.length ? scopeOf(path) : undefined
+        return operation && scope ? withScope(operation, scope) : operation
+      }
+      const operations = { get: scoped(get), post: scoped(post), delete: scoped(remove) }
+      const given = Object.entries(operations).filter(([, operation]) => operation !== undefined)
+      return [path, { ...item, ...Object.fromEntries(given) }]
+    }),
+  )
+}
 
 /** The OpenAPI 3.1 document of the HTTP API, generated from the schemas that validate its requests. */
 export function apiDocument(publicUrl?: string): ApiDocument {
@@ -34,7 +62,7 @@ export function apiDocument(publicUrl?: string): ApiDocument {
         { name: 'Operation', description: 'For operators of the service.' },
         { name: 'Documents', description: 'Documentation of the service.' },
       ],
-      paths: OPERATIONS,
+      paths: withScopes(OPERATIONS),
       components: {
         securitySchemes: {
           apiKey: {
@@ -230,6 +258,20 @@ const OPERATIONS: ZodOpenApiPathsObject = {
         description:
           'This is the Countersign service, so a client can use its additions. Every response also has the header `Countersign-API`.',
         content: { 'application/json': { schema: wire.serviceIdentity } },
+      },
+    },
+  }),
+  [wire.API_KEY_INFO]: get({
+    id: 'describeKey',
+    summary: 'Say what the API key may do',
+    tag: 'Second factor',
+    key: true,
+    responses: {
+      200: {
+        description:
+          'The application, mode, scopes and expiry of the API key of this request. Every key may ask.',
+        headers: { 'X-Request-Id': header('RequestId') },
+        content: { 'application/json': { schema: wire.apiKeyInfo } },
       },
     },
   }),

@@ -145,7 +145,10 @@ export function get(about: {
       tags: [tag],
       security: key ? [{ apiKey: [] }] : [],
       parameters: [REQUEST_ID, ...parameters],
-      responses: { ...problemResponses(key ? ['invalid_api_key', ...problems] : problems), ...responses },
+      responses: {
+        ...problemResponses(key ? ['invalid_api_key', 'missing_scope', ...problems] : problems),
+        ...responses,
+      },
     },
   }
 }
@@ -163,6 +166,7 @@ const OF_EVERY_ROUTE: readonly ServiceProblemCode[] = [
 const WITH_BODY: readonly ServiceProblemCode[] = [
   'invalid_request',
   'invalid_api_key',
+  'missing_scope',
   'body_too_large',
   'unsupported_media_type',
 ]
@@ -227,6 +231,7 @@ function example(code: ServiceProblemCode) {
   const errors = [{ field: 'Type', detail: 'must be one of EMAIL, SMS, WHATSAPP, CALL, DUAL' }]
   return problemBody(code, '', {
     ...(code === 'invalid_request' && { errors }),
+    ...(code === 'missing_scope' && { scope: 'verify' as const }),
     ...(code === 'invalid_key' && { fault: 'challenge' as const }),
     ...(hasRetryAfter(code) && { retryAfterSeconds: EXAMPLE_RETRY_AFTER[code] ?? 600 }),
   })

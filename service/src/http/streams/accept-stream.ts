@@ -8,10 +8,11 @@ import type { RequestObserver } from '../../metrics/event-metrics.js'
 import type { Store } from '../../store/store.js'
 import type { LiveTranscription } from '../../transcription/live/live-transcription.js'
 import { redeemTicket } from '../../transcription/tickets.js'
-import { bearerKeyIn, type FindApplication } from '../authenticate.js'
+import { bearerKeyIn, type FindCaller } from '../authenticate.js'
 import { ambiguousHeaders, requestIdFrom } from '../headers.js'
 import type { ProblemDetails } from '../problem.js'
 import { PROBLEMS } from '../problem-catalogue.js'
+import { missingScope, scopeOf } from '../scopes.js'
 import { respondOnSocket } from '../server.js'
 import { serveStream } from './stream-connection.js'
 
@@ -22,7 +23,9 @@ const IDLE_MS = 10_000
 export interface StreamParts {
   readonly live: LiveTranscription
   readonly store: Store
-  readonly findApplication: FindApplication
+  readonly findCaller: FindCaller
+  /** Where a request came from, with regard to trusted proxies. */
+  readonly addressOf: (request: IncomingMessage) => string | undefined
   readonly publicUrl: string | undefined
   readonly log: Logger
   readonly observeRequest: RequestObserver
@@ -48,7 +51,17 @@ class Refused extends Error {
  * problem with an HTTP status as for every other route.
  */
 export function streamAcceptor(parts: StreamParts) {
-  const { live, store, findApplication, publicUrl, log, observeRequest, isStopping, idleMs = IDLE_MS } = parts
+  const {
+    live,
+    store,
+    findCaller,
+    addressOf,
+    publicUrl,
+    log,
+    observeRequest,
+    isStopping,
+    idleMs = IDLE_MS,
+  } = parts
   const sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -64,9 +77,13 @@ export function streamAcceptor(parts: StreamParts) {
       if (application === undefined) throw new Refused('invalid_ticket')
       return application
     }
-    const application = await findApplication(bearerKeyIn(request.headers.authorization))
-    if (!application) throw new Refused('invalid_api_key')
-    return application.id
+    const caller = await findCaller(bearerKeyIn(request.headers.authorization), addressOf(request))
+    if (!caller) throw new Refused('invalid_api_key')
+    const scope = scopeOf(streamWire.STREAM_PATH)
+    if (scope !== undefined && !caller.scopes.includes(scope)) {
+      throw new Refused('missing_scope', missingScope(scope))
+    }
+    return caller.application.id
   }
 
   /** Everything that is checked before the key, which must not reveal more than the documentation does. */
