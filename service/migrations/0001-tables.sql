@@ -465,8 +465,11 @@ CREATE TABLE transcription_job_part (
 
 -- People who use the console. `password` is an scrypt hash, and absent until the invitation was accepted.
 CREATE TABLE operator_account (
+  -- Of an operator of the identity provider, issuer and subject.
   email text PRIMARY KEY,
   role text NOT NULL,
+  issuer text,
+  subject text,
   invitation text,
   invited_until bigint NOT NULL DEFAULT 0,
   password text,

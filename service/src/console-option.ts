@@ -12,6 +12,14 @@ export const proxiesRule = (option: string) =>
     { error: `${option} must be a list of addresses` },
   )
 
+const oidcText = (name: string) =>
+  z
+    .string({ error: `console.${name} must be text` })
+    .regex(/^[^\p{Cc}]{1,512}$/u, { error: `console.${name} must have 1 to 512 characters in one line` })
+
+const oidcTexts = (name: string) =>
+  z.array(oidcText(name), { error: `console.${name} must be a list of texts` }).default([])
+
 /** The rule of the option `console`. */
 export const consoleRule = z.strictObject(
   {
@@ -33,6 +41,35 @@ export const consoleRule = z.strictObject(
      * and promoting operators that of a second administrator. Defaults to `false`.
      */
     fourEyes: z.boolean({ error: 'console.fourEyes must be true or false' }).default(false),
+    /** The issuer of your company's identity provider (OpenID Connect), such as `https://id.example.com`: operators can then sign in there. Defaults to none. */
+    oidcIssuer: z
+      .string({ error: 'console.oidcIssuer must be text: an address such as https://id.example.com' })
+      .regex(/^https?:\/\/[^\s?#@\p{Cc}]+$/u, {
+        error: 'console.oidcIssuer must be an http or https address without user, query or fragment',
+        abort: true,
+      })
+      .refine((url) => URL.canParse(url), {
+        error: 'console.oidcIssuer must be an address such as https://id.example.com',
+      })
+      .optional(),
+    /** The client id of the console at the identity provider. Required with `oidcIssuer`. */
+    oidcClientId: oidcText('oidcClientId').optional(),
+    /** The client secret. Required with `oidcIssuer`. */
+    oidcClientSecret: oidcText('oidcClientSecret').optional(),
+    /** The scopes that the console asks the identity provider for, separated by spaces. Defaults to `openid`. */
+    oidcScope: oidcText('oidcScope').default('openid'),
+    /** The claim of the ID token that lists a person's groups. Defaults to `groups`. */
+    oidcGroupsClaim: oidcText('oidcGroupsClaim').default('groups'),
+    /** The groups whose members are administrators. Defaults to none. */
+    oidcAdmins: oidcTexts('oidcAdmins'),
+    /** The groups whose members have the role `support`. Defaults to none. */
+    oidcSupport: oidcTexts('oidcSupport'),
+    /** The groups whose members have the role `viewer`. Defaults to none. */
+    oidcViewers: oidcTexts('oidcViewers'),
+    /** The values of `amr` with which the identity provider says that it asked for a second factor, such as `mfa`. Defaults to none. */
+    oidcAmr: oidcTexts('oidcAmr'),
+    /** The values of `acr` that say so; the console asks for them. Defaults to none. */
+    oidcAcr: oidcTexts('oidcAcr'),
   },
   { error: 'console must be an object, such as { trustedProxies: ["loopback"] }' },
 )
@@ -40,8 +77,46 @@ export const consoleRule = z.strictObject(
 /** The option `console`, complete. */
 export type ConsoleSettings = z.output<typeof consoleRule>
 
+/** The company's identity provider, complete; `undefined` without one. */
+export function oidcSettings(console: ConsoleSettings) {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret } = console
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined
+  const { oidcScope: scope, oidcGroupsClaim: groupsClaim, oidcAmr: amr, oidcAcr: acr } = console
+  const groups = { admin: console.oidcAdmins, support: console.oidcSupport, viewer: console.oidcViewers }
+  return { issuer, clientId, clientSecret, scope, groupsClaim, groups, amr, acr }
+}
+
+/** What is missing for the sign-in at an identity provider. Without a value that counts as a second factor, nobody could sign in. */
+export function oidcFaults(console: ConsoleSettings): string[] {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcScope, oidcAdmins, oidcSupport, oidcViewers } =
+    console
+  if (oidcIssuer === undefined) {
+    const isGiven = oidcClientId !== undefined || oidcClientSecret !== undefined
+    return isGiven ? ['console.oidcIssuer is missing: set it to the address of your identity provider.'] : []
+  }
+  const faults: string[] = []
+  if (console.url === undefined)
+    faults.push('console.url is missing: the identity provider leads back to it.')
+  if (oidcClientId === undefined)
+    faults.push('console.oidcClientId is missing: your identity provider gives one.')
+  if (oidcClientSecret === undefined)
+    faults.push('console.oidcClientSecret is missing: your identity provider gives one.')
+  if (!oidcScope.split(' ').includes('openid')) faults.push('console.oidcScope must contain openid.')
+  if ([...oidcAdmins, ...oidcSupport, ...oidcViewers].length === 0) {
+    faults.push(
+      'console.oidcAdmins is missing: name the groups that have a role, there or in oidcSupport or oidcViewers.',
+    )
+  }
+  if ([...console.oidcAmr, ...console.oidcAcr].length === 0) {
+    faults.push(
+      'console.oidcAmr is missing: say how your identity provider names a second factor, such as mfa, there or in oidcAcr.',
+    )
+  }
+  return faults
+}
+
 /** What is wrong with the console in production: without a proxy that terminates TLS, no request reaches it. */
-export function consoleFaults({ url, trustedProxies }: ConsoleSettings): string[] {
+export function consoleFaults({ url, trustedProxies, oidcIssuer }: ConsoleSettings): string[] {
   const faults: string[] = []
   if (trustedProxies.length === 0) {
     faults.push(
@@ -49,6 +124,8 @@ export function consoleFaults({ url, trustedProxies }: ConsoleSettings): string[
     )
   }
   if (url?.startsWith('http:')) faults.push('console.url must begin with https:// in production.')
+  if (oidcIssuer?.startsWith('http:'))
+    faults.push('console.oidcIssuer must begin with https:// in production.')
   return faults
 }
 

@@ -13,7 +13,7 @@ import { parseDelivery } from './carriers/delivery-option.js'
 import { phoneCheckRule } from './carriers/phone-check.js'
 import { type Routes, usesInbox } from './carriers/route.js'
 import { ConfigurationError } from './configuration-error.js'
-import { consoleFaults, consoleRule, proxiesRule } from './console-option.js'
+import { consoleFaults, consoleRule, oidcFaults, proxiesRule } from './console-option.js'
 import { isCountry } from './contacts/phone.js'
 import { type Limits, limitRules, limitsFrom, processRules } from './limits.js'
 import type { Logger } from './log/logger.js'
@@ -298,6 +298,7 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
     )
   }
   if (isProduction() && parsed.data?.console) faults.push(...consoleFaults(parsed.data.console))
+  if (parsed.data?.console) faults.push(...oidcFaults(parsed.data.console))
   if (parsed.data?.databaseReadUrl !== undefined && parsed.data.databaseUrl === undefined) {
     faults.push('databaseReadUrl is a replica of databaseUrl, which is missing.')
   }

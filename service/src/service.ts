@@ -14,6 +14,7 @@ import { type PhoneCheck, phoneCheckAt } from './carriers/phone-check.js'
 import { describeRoutes, usesInbox } from './carriers/route.js'
 import { ownWebhooks } from './carriers/webhook.js'
 import type { ConsoleParts } from './console/parts.js'
+import { oidcSettings } from './console-option.js'
 import { storedOutbox } from './delivery/outbox.js'
 import { hasComplained } from './delivery/report-table.js'
 import { eventSender } from './event-delivery/event-sender.js'
@@ -212,6 +213,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       mfa: inProcessService(context, async () => operators),
       trustedProxies: settings.console.trustedProxies,
       url: settings.console.url,
+      oidc: oidcSettings(settings.console),
       usesInbox: hasInbox,
       publicUrl: settings.publicUrl ?? settings.console.url,
       doctor: {

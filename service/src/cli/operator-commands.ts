@@ -4,7 +4,7 @@ import { ROLES, type Role } from '../operator/rights.js'
 import { type CommonOptions, type Io, print, table } from './output.js'
 import { READS, storeLocation, systemUser, withOperator } from './store-access.js'
 
-/** `operator invite|revoke|reset|end-sessions|list|role|disable`. */
+/** `operator invite|revoke|reset|end-sessions|list|role|disable|enable`. */
 export function operatorCommands(program: Command, io: Io): void {
   const command = program.command('operator').description('manage the people who use the console')
 
@@ -94,6 +94,16 @@ export function operatorCommands(program: Command, io: Io): void {
       const options = me.optsWithGlobals<CommonOptions>()
       await withOperator(io, options, (operator) => operator.disableOperator(email))
       print(io, options, { email, disabled: true }, () => `Disabled ${email}.`)
+    })
+
+  command
+    .command('enable')
+    .argument('<name>', 'issuer and subject, as `operator list` shows them')
+    .description('let an operator of the identity provider sign in again whose account was disabled')
+    .action(async (name: string, _own, me: Command) => {
+      const options = me.optsWithGlobals<CommonOptions>()
+      await withOperator(io, options, (operator) => operator.enableOperator(name))
+      print(io, options, { name, disabled: false }, () => `Enabled ${name}.`)
     })
 }
 

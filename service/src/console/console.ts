@@ -32,6 +32,7 @@ import { requireTls, sameOrigin, securityHeaders } from './security.js'
 import { sendPage } from './send-page.js'
 import { StoredSessions } from './session-store.js'
 import { consoleMfa, consolePassport, operatorOf, SESSION_MS } from './sign-in/console-mfa.js'
+import { oidcRoutes } from './sign-in/oidc.js'
 import { INVITATION_ROUTES, SIGN_IN_ROUTES, signInHandler, signOutHandler } from './sign-in/sign-in-routes.js'
 
 const MAX_BODY = '64kb'
@@ -59,8 +60,9 @@ export function createConsole(parts: ConsoleParts): Express {
   app.use('/console/mfa', mfa.router)
   app.use(express.urlencoded({ extended: false, limit: MAX_BODY }))
 
-  app.post('/console/sign-in', signInHandler(passport))
+  app.post('/console/sign-in', signInHandler(parts, passport))
   app.post('/console/sign-out', signOutHandler)
+  for (const { path, handle } of parts.oidc ? oidcRoutes(parts, parts.oidc) : []) app.get(path, handle)
   for (const { method, path, handle } of PUBLIC_ROUTES) {
     app[method](path, async (request, response) => {
       sendPage(response, await handle(request, response, parts), undefined)

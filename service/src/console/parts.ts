@@ -4,8 +4,25 @@ import type { Routes } from '../carriers/route.js'
 import { type Html, html } from '../html.js'
 import type { Logger } from '../log/logger.js'
 import type { Operator } from '../operator/operator.js'
+import type { Role } from '../operator/rights.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Store } from '../store/store.js'
+
+/** The company's identity provider (OpenID Connect). */
+export interface OidcSettings {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly scope: string
+  /** The claim of the ID token with the groups of a person. */
+  readonly groupsClaim: string
+  /** The groups whose members have each role. */
+  readonly groups: Readonly<Record<Role, readonly string[]>>
+  /** The values of `amr` that stand for a second factor. */
+  readonly amr: readonly string[]
+  /** The values of `acr` that stand for a second factor. */
+  readonly acr: readonly string[]
+}
 
 /** What the console is built from. */
 export interface ConsoleParts {
@@ -34,6 +51,8 @@ export interface ConsoleParts {
   readonly url: string | undefined
   /** The public address of the API, if the operator configured one. */
   readonly publicUrl: string | undefined
+  /** The company's identity provider, if operators sign in there. */
+  readonly oidc: OidcSettings | undefined
   /** What runs. */
   readonly info: { readonly version: string; readonly store: string; readonly carriers: string }
 }

@@ -8,10 +8,15 @@ export const CONSOLE_APPLICATION = '_console'
 
 /** A person with an account for the console. */
 export interface OperatorAccount {
-  /** Their email address, which never changes. It is also their name in the audit log. */
+  /**
+   * Their email address, which never changes; of an operator of the identity provider, its issuer and their subject. It is also their
+   * name in the audit log.
+   */
   readonly email: string
   /** What they may do. */
   readonly role: Role
+  /** Whether they sign in at the identity provider, and have neither password nor second factor here. */
+  readonly isExternal: boolean
   /** Changes when all sessions must end: with a new password, and when the account is disabled. */
   readonly version: number
   /** Whether an authenticator app is set up. */
@@ -30,6 +35,8 @@ export interface OperatorSummary {
   readonly state: 'invited' | 'active' | 'disabled'
   /** When the account was created, in milliseconds since 1970, like all times here. */
   readonly createdAt: number
+  /** Whether they sign in at the identity provider, whose groups say their role. */
+  readonly isExternal: boolean
   /** The kinds of second factors that they have. */
   readonly factors: readonly ('app' | KeyMethod)[]
   /** When the link of an open invitation ends; `null` if there is none. */
@@ -52,6 +59,7 @@ export interface OperatorRow {
   readonly enroll_until: number
   readonly app_enrolled_at: number | null
   readonly keys: readonly KeyMethod[]
+  readonly issuer: string | null
 }
 
 /** The kinds of keys of an operator, for the list of a `SELECT`. */
@@ -59,11 +67,12 @@ export const KEYS_COLUMN = `ARRAY(
   SELECT DISTINCT method FROM account_key WHERE application = '${CONSOLE_APPLICATION}' AND account = 'account:' || email
   ORDER BY method) AS keys`
 
-const COLUMNS = `email, role, version, password, enroll_until, app_enrolled_at, ${KEYS_COLUMN}`
+const COLUMNS = `email, role, version, password, enroll_until, app_enrolled_at, issuer, ${KEYS_COLUMN}`
 
 /** The account behind a row. */
-export function operatorFrom({ email, role, version, app_enrolled_at, keys }: OperatorRow): OperatorAccount {
-  return { email, role, version, hasApp: app_enrolled_at !== null, keys }
+export function operatorFrom(row: OperatorRow): OperatorAccount {
+  const { email, role, version, app_enrolled_at, keys, issuer } = row
+  return { email, role, version, hasApp: app_enrolled_at !== null, keys, isExternal: issuer !== null }
 }
 
 /** The operator with this email address, unless the account is disabled. */
@@ -96,7 +105,17 @@ export function hashInvitation(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
-/** One address in different case is one operator (R29). */
+/** One address in different case is one operator (R29). Subjects of an identity provider differ in case (OpenID Connect Core 1.0 §2). */
 export function canonicalEmail(email: string): string {
-  return email.trim().toLowerCase()
+  return isExternalName(email) ? email : email.trim().toLowerCase()
+}
+
+/** The name of an operator of the identity provider. No email address has it. */
+export function externalName(issuer: string, subject: string): string {
+  return `${issuer} ${subject}`
+}
+
+/** Whether a name is that of an operator of the identity provider. */
+export function isExternalName(name: string): boolean {
+  return /^https?:\/\/\S+ ./.test(name)
 }

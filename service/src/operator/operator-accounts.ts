@@ -1,7 +1,13 @@
 import type { KeyMethod } from 'countersign/protocol'
 import { type Queries, queryOne } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
-import { CONSOLE_APPLICATION, canonicalEmail, KEYS_COLUMN, type OperatorSummary } from './operator-account.js'
+import {
+  CONSOLE_APPLICATION,
+  canonicalEmail,
+  isExternalName,
+  KEYS_COLUMN,
+  type OperatorSummary,
+} from './operator-account.js'
 import { groupsOf, relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './rights.js'
 
@@ -18,8 +24,9 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
     signed_in_at: number | null
     disabled_at: number | null
     holder: string
+    issuer: string | null
   }>(
-    `SELECT email, holder, role, password IS NOT NULL AS active, app_enrolled_at, ${KEYS_COLUMN},
+    `SELECT email, holder, role, issuer, password IS NOT NULL OR issuer IS NOT NULL AS active, app_enrolled_at, ${KEYS_COLUMN},
        created_at, signed_in_at, disabled_at,
        CASE WHEN invitation IS NOT NULL AND invited_until > $1 THEN invited_until END AS invited_until
      FROM operator_account ORDER BY email`,
@@ -33,6 +40,7 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
     email: row.email,
     role: row.role,
     state: row.disabled_at !== null ? 'disabled' : row.active ? 'active' : 'invited',
+    isExternal: row.issuer !== null,
     factors: row.app_enrolled_at === null ? row.keys : ['app', ...row.keys],
     createdAt: row.created_at,
     invitedUntil: row.invited_until,
@@ -46,6 +54,7 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
 /** Gives an operator another role, with effect on their next request. */
 export async function changeRole(actor: Actor, email: string, role: Role): Promise<void> {
   checkRole(role)
+  requireLocal(email)
   await changeOperator(actor, email, {
     change: 'role = $2',
     values: [role],
@@ -66,6 +75,26 @@ export async function disableOperator(actor: Actor, email: string): Promise<void
     action: 'operator.disabled',
     detail: '',
   })
+}
+
+/** Lets an operator of the identity provider sign in again whose account was disabled. Others get a new invitation. */
+export async function enableOperator(actor: Actor, name: string): Promise<void> {
+  await auditedChange(
+    actor,
+    async (tx) => {
+      const row = await queryOne(
+        tx,
+        `UPDATE operator_account SET disabled_at = NULL
+         WHERE email = $1 AND issuer IS NOT NULL AND disabled_at IS NOT NULL RETURNING email`,
+        [canonicalEmail(name)],
+      )
+      if (row) return
+      throw new OperatorError(
+        `No disabled account of the identity provider is named ${name}; invite others anew.`,
+      )
+    },
+    () => ({ application: '', action: 'operator.enabled', detail: name }),
+  )
 }
 
 /** Ends all sessions of an operator, who can sign in again. */
@@ -112,6 +141,12 @@ async function changeOperator(
     },
     () => ({ application: '', action: to.action, detail: `${email} ${to.detail}`.trim() }),
   )
+}
+
+/** Throws an `OperatorError` for an operator of the identity provider, which says their role and keeps their factors. */
+export function requireLocal(name: string): void {
+  if (!isExternalName(name)) return
+  throw new OperatorError(`${name} signs in at the identity provider: change their groups or factors there.`)
 }
 
 /** The error for an operator who does not exist. */

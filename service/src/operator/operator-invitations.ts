@@ -10,7 +10,7 @@ import {
   hashInvitation,
   type OperatorAccount,
 } from './operator-account.js'
-import { requireOtherAdmin, unknownOperator } from './operator-accounts.js'
+import { requireLocal, requireOtherAdmin, unknownOperator } from './operator-accounts.js'
 import { relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './rights.js'
 import { accountOf, type UserReference } from './users.js'
@@ -143,6 +143,7 @@ export async function resetWithLink(
   { independent = false }: Reset = {},
 ): Promise<number> {
   const email = canonicalEmail(given)
+  requireLocal(email)
   const expiresAt = Date.now() + INVITATION_MS
   await auditedChange(
     actor,
@@ -198,7 +199,7 @@ export async function acceptInvitation(
       }
       await withdrawRequestsOf(tx, row.email)
       await eraseFactors(tx, row.email)
-      return { ...row, hasApp: false, keys: [] }
+      return { ...row, hasApp: false, isExternal: false, keys: [] }
     },
     ({ email }) => ({ application: '', action: 'operator.password_set', detail: email }),
   )

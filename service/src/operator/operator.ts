@@ -13,7 +13,13 @@ import { importFactorsOf } from './import-factors.js'
 import { listApplications, searchApplications } from './list-applications.js'
 import { liftComplaint, listComplaints } from './mail-complaints.js'
 import { listInbox, retryMessage, searchMessages, showMessage } from './messages.js'
-import { changeRole, disableOperator, endOperatorSessions, listOperators } from './operator-accounts.js'
+import {
+  changeRole,
+  disableOperator,
+  enableOperator,
+  endOperatorSessions,
+  listOperators,
+} from './operator-accounts.js'
 import { acceptInvitation, inviteOperator, resetOperator, revokeInvitation } from './operator-invitations.js'
 import { hasSecondAdmin } from './operator-relations.js'
 import { pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
@@ -222,6 +228,11 @@ const METHODS = {
    * they are the only administrator who can sign in.
    */
   disableOperator,
+  /**
+   * Lets an operator of the identity provider sign in again whose account was disabled. Throws an `OperatorError` when there is none by
+   * this name.
+   */
+  enableOperator,
   /** Ends all sessions of an operator, who can sign in again. */
   endOperatorSessions,
 }

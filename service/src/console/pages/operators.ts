@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.js'
 import type { AskedOperatorApproval } from '../../operator/approvals.js'
-import type { OperatorSummary } from '../../operator/operator-account.js'
+import { canonicalEmail, type OperatorSummary } from '../../operator/operator-account.js'
 import type { Invitation } from '../../operator/operator-invitations.js'
 import { ROLES, type Role } from '../../operator/rights.js'
 import { attempt, withMessage } from '../form.js'
@@ -85,7 +85,7 @@ function roleIn({ form }: PageRequest): Role | undefined {
 const OWN_ACCOUNT = { tone: 'error', text: 'Another administrator must change your own account.' } as const
 
 function isOwn({ form, account }: PageRequest): boolean {
-  return form.text('email').toLowerCase() === account.email
+  return canonicalEmail(form.text('email')) === account.email
 }
 
 async function change(request: PageRequest, done: string, work: () => Promise<unknown>): Promise<Reply> {
@@ -145,7 +145,9 @@ ${cardTable(
     html`${one.email}${parts.fourEyes && samePersonNote(one)}`,
     one.role,
     stateOf(one),
-    one.factors.map((method) => FACTOR_NAMES[method]).join(', ') || null,
+    one.isExternal
+      ? 'at the identity provider'
+      : one.factors.map((method) => FACTOR_NAMES[method]).join(', ') || null,
     timeCell(one.signedInAt),
     one.email === account.email ? 'your own account' : actions(one),
   ]),
@@ -193,7 +195,7 @@ function stateOf({ state, invitedUntil }: OperatorSummary): Html {
 
 /** The forms for an operator, which stay closed until they are needed. */
 function actions(one: OperatorSummary): Html {
-  const { email, role, state, invitedUntil } = one
+  const { email, role, state, invitedUntil, isExternal } = one
   const button = (action: string, label: string) => html`<form method="post" action="${PATH}/${action}">
 <input type="hidden" name="email" value="${email}"><button class="small-button">${label}</button></form>`
   const roles = html`<form class="form-row" method="post" action="${PATH}/role">
@@ -202,10 +204,10 @@ function actions(one: OperatorSummary): Html {
 ${ROLES.map((name) => html`<option${name === role && html` selected`}>${name}</option>`)}
 </select> <button class="small-button">Change role</button></form>`
   return html`<details><summary>Change<span class="hidden"> ${email}</span></summary><div class="actions">
-${state !== 'disabled' && roles}
+${state !== 'disabled' && !isExternal && roles}
 ${state === 'active' && button('sessions', 'End all sessions')}
-${state === 'active' && button('reset', 'Reset password and second factors')}
-${state !== 'active' && button('invite', state === 'disabled' ? 'Enable with a new invitation' : 'New link')}
+${state === 'active' && !isExternal && button('reset', 'Reset password and second factors')}
+${state !== 'active' && !isExternal && button('invite', state === 'disabled' ? 'Enable with a new invitation' : 'New link')}
 ${invitedUntil !== null && button('revoke', 'Revoke the invitation')}
 ${state !== 'disabled' && button('disable', 'Disable')}
 </div></details>`

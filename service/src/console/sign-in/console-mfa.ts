@@ -1,4 +1,5 @@
-import { createMfa, type Mfa, type MfaEvent, type MfaService } from 'countersign'
+import { createHash } from 'node:crypto'
+import { createMfa, type Mfa, type MfaEvent, type MfaOptions, type MfaService } from 'countersign'
 import type { Request } from 'express'
 import passport from 'passport'
 import { Strategy as LocalStrategy } from 'passport-local'
@@ -8,15 +9,18 @@ import { CONSOLE_APPLICATION, findOperator, type OperatorAccount } from '../../o
 import { checkSignIn } from '../../operator/sign-ins.js'
 import type { ConsoleParts } from '../parts.js'
 
+/** Where the sign-in at the identity provider begins, and where its step-ups begin. */
+export const OIDC_PATH = '/console/sign-in/oidc'
+
 /** The second factor of operators, which every sign-in requires: our own plugin on our own service, in this process. */
 export function consoleMfa(parts: ConsoleParts): Mfa<OperatorAccount> {
   const { mfa, store, log } = parts
   return createMfa<OperatorAccount>({
     service: withRecordedFactors(mfa, store),
-    userId: ({ email }) => email,
+    userId: idOf,
     factors: () => [],
     policy: () => 'require',
-    appContact: ({ email }) => email,
+    appContact: (operator) => (operator.isExternal ? `${idOf(operator)}@operators.invalid` : operator.email),
     onEvent(event) {
       log({ level: 'info', event: `console.${event.type}`, application: CONSOLE_APPLICATION })
       return record(parts, event)
@@ -27,10 +31,32 @@ export function consoleMfa(parts: ConsoleParts): Mfa<OperatorAccount> {
     },
     appName: CONSOLE_NAME,
     urls: { path: '/console/mfa' },
-    login: { signInPath: '/console/sign-in', signOutPath: '/console/sign-out', homePath: '/console' },
+    login: {
+      signInPath: '/console/sign-in',
+      signOutPath: '/console/sign-out',
+      homePath: '/console',
+      ...evidenceOf(parts),
+    },
     limits: { store: consoleLimits(store) },
     languages: { locale: () => 'en' },
   })
+}
+
+/** The name of an operator in the plugin. Issuer and subject together may be too long for one. */
+function idOf({ email, isExternal }: OperatorAccount): string {
+  return isExternal ? `oidc-${createHash('sha256').update(email).digest('hex').slice(0, 32)}` : email
+}
+
+/** What the identity provider says counts for its operators, as far as the options say. */
+function evidenceOf({ oidc }: ConsoleParts) {
+  if (!oidc) return {}
+  const strong = (values: readonly string[]) =>
+    Object.fromEntries(values.map((value) => [value, 'strong' as const]))
+  const counted = { amr: strong(oidc.amr), acr: strong(oidc.acr) }
+  return {
+    evidence: ({ user }: { readonly user: SessionOperator }) => user.evidence,
+    issuers: { [oidc.issuer]: { ...counted, maxAge: SESSION_MS, stepUpPath: OIDC_PATH } },
+  }
 }
 
 /**
@@ -76,9 +102,16 @@ async function record({ operator }: ConsoleParts, event: MfaEvent): Promise<void
 /** How long a session lasts from the password on, however it is used. */
 export const SESSION_MS = 12 * 3_600_000
 
+/** What the identity provider said. The plugin checks it, whatever its type is. */
+type SignInEvidence = NonNullable<
+  ReturnType<NonNullable<NonNullable<MfaOptions<OperatorAccount>['login']>['evidence']>>
+>
+
 /** An operator in a session that began at a time. */
 interface SessionOperator extends OperatorAccount {
   readonly signedInAt?: number
+  /** What the identity provider said in the sign-in of this request. */
+  readonly evidence?: SignInEvidence
 }
 
 /** Passport with the passwords of operators. */
@@ -122,6 +155,7 @@ export function operatorOf(user: object): SessionOperator {
   return user as SessionOperator
 }
 
-function asUser(operator: object): Express.User {
+/** An operator as Passport's type has users. */
+export function asUser(operator: object): Express.User {
   return operator as Express.User
 }

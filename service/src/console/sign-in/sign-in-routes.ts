@@ -7,7 +7,7 @@ import { formOf } from '../form.js'
 import type { Page, PublicRoute, Reply } from '../page.js'
 import type { ConsoleParts } from '../parts.js'
 import { sendPage } from '../send-page.js'
-import type { ConsolePassport } from './console-mfa.js'
+import { type ConsolePassport, OIDC_PATH } from './console-mfa.js'
 
 declare module 'express-session' {
   interface SessionData {
@@ -18,7 +18,7 @@ declare module 'express-session' {
 
 /** The page with email address and password. */
 export const SIGN_IN_ROUTES: readonly PublicRoute[] = [
-  { method: 'get', path: '/console/sign-in', handle: () => signInPage('') },
+  { method: 'get', path: '/console/sign-in', handle: (_request, _response, parts) => signInPage(parts, '') },
 ]
 
 const REFUSALS = {
@@ -28,7 +28,7 @@ const REFUSALS = {
 } as const
 
 /** Checks the password and starts the pending login, which ends with the second factor. */
-export function signInHandler(passport: ConsolePassport): RequestHandler {
+export function signInHandler(parts: ConsoleParts, passport: ConsolePassport): RequestHandler {
   return function signIn(request, response, next) {
     const { returnTo } = request.session
     passport.authenticate(
@@ -38,7 +38,7 @@ export function signInHandler(passport: ConsolePassport): RequestHandler {
         if (!user) {
           const isLimited = info?.message === 'too_many_attempts'
           const text = REFUSALS[isLimited ? 'too_many_attempts' : 'refused']
-          const page = signInPage(formOf(request.body).text('email'), text)
+          const page = signInPage(parts, formOf(request.body).text('email'), text)
           return sendPage(response, { ...page, status: isLimited ? 429 : 401 }, undefined)
         }
         // Passport starts a new session here (R03), and the plugin withholds the user until the second factor.
@@ -63,11 +63,16 @@ export const signOutHandler: RequestHandler = function signOut(request, response
   })
 }
 
-function signInPage(email: string, fault?: string): Page {
+function signInPage({ oidc }: ConsoleParts, email: string, fault?: string): Page {
   return {
     title: 'Sign in',
     ...(fault !== undefined && { message: { tone: 'error', text: fault } }),
-    main: html`<form class="form" method="post" action="/console/sign-in">
+    main: html`${
+      oidc &&
+      html`<p><a class="mfa-primary" href="${OIDC_PATH}">Sign in with your company</a></p>
+<p class="note">Or with an account of the console:</p>`
+    }
+<form class="form" method="post" action="/console/sign-in">
 <div class="field"><label for="email">Email address</label>
 <input id="email" name="email" type="email" autocomplete="username" maxlength="320" required value="${email}"></div>
 <div class="field"><label for="password">Password</label>
