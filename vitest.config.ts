@@ -60,6 +60,7 @@ const OPERATION = [
   'test/pages/pictures.test.ts',
   'test/pages/qr-code.test.ts',
   'test/routers/redirects.test.ts',
+  'test/traces.test.ts',
 ]
 
 /**

@@ -27,6 +27,7 @@ import { observeRequests } from './http/observe-requests.js'
 import { attachStreams, streamAcceptor } from './http/streams/accept-stream.js'
 import { idempotentRequests } from './idempotency/idempotent-requests.js'
 import { combinedLogger, describeError, warningsOnly } from './log/logger.js'
+import { loadOpenTelemetry, tracedLogger } from './log/tracing.js'
 import { deleteExpired, MAX_ROWS_PER_ROUND } from './maintenance/retention.js'
 import { leaseOf, sweeper } from './maintenance/sweeper.js'
 import { serviceMetrics } from './metrics/metrics.js'
@@ -96,7 +97,8 @@ export interface CountersignService {
 export async function createService(options: ServiceOptions): Promise<CountersignService> {
   const settings = readOptions(options)
   const metrics = serviceMetrics(ownVersion())
-  const log = combinedLogger(settings.logger ?? warningsOnly(), metrics.countEvent)
+  await loadOpenTelemetry(ownVersion())
+  const log = combinedLogger(tracedLogger(settings.logger ?? warningsOnly()), metrics.countEvent)
   const keys = keysFrom(settings.secret, settings.previousSecrets)
   const opened = await openStore({
     databaseUrl: settings.databaseUrl,

@@ -261,6 +261,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
 /** The modules and files in which each package is used; types of a package may be imported anywhere. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  '@opentelemetry/api': ['log/tracing.ts'],
   'countersign/protocol': [''],
   zod: [''],
   '@fastify/busboy': ['http/upload.ts'],

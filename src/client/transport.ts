@@ -82,7 +82,7 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
   const { origin, pathname } = new URL(baseUrl)
   const basePath = pathname.replace(/\/$/, '')
   const contentType = dialect === 'detect' ? PUBLISHED.contentType : dialect.contentType
-  const loaded = given ? Promise.resolve(given) : loadAgent(settings)
+  const loaded = Promise.all([given ?? loadAgent(settings), loadExchange()])
   // A call that needs it reports the failure.
   loaded.catch(() => {})
   const headers = { accept: 'application/json', authorization: `Bearer ${apiKey()}` }
@@ -95,8 +95,9 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
     contentType === 'json' ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
 
   async function send(path: string, request: TransportRequest, limits: CallLimits = {}): Promise<Answer> {
-    const reply = await exchange(
-      await loaded,
+    const [dispatcher, call] = await loaded
+    const reply = await call(
+      dispatcher,
       { ...request, ...(limits.onEvents && withEvents(request)), origin, path: `${basePath}${path}` },
       { ...limits, timeoutMs: limits.timeoutMs ?? timeoutMs, maxBytes: limits.maxBytes ?? MAX_ANSWER_BYTES },
     )
@@ -132,7 +133,7 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
         { timeoutMs: limitMs, maxBytes },
       ),
     delete: (path, limitMs) => send(path, { method: 'DELETE', headers }, { timeoutMs: limitMs }),
-    close: async () => (await loaded).close(),
+    close: async () => (await loaded)[0].close(),
   }
 }
 
@@ -255,6 +256,55 @@ function exchange(
       fail(error)
     }
   })
+}
+
+/** `exchange`, which continues the trace of the host if OpenTelemetry's API package is installed. */
+async function loadExchange(): Promise<typeof exchange> {
+  try {
+    return tracedExchange(await import('@opentelemetry/api'))
+  } catch {
+    return exchange
+  }
+}
+
+/** By this key, OpenTelemetry's SDK and its instrumentations know that a request is traced already. */
+const SUPPRESS_TRACING = Symbol.for('OpenTelemetry SDK Context Key SUPPRESS_TRACING')
+
+/**
+ * `exchange` as a span of the active trace, which the service continues by the header `traceparent`. Without an active trace it only
+ * looks for one. Written by hand instead of by the host's propagator, which could add baggage with data of users.
+ */
+function tracedExchange(api: typeof import('@opentelemetry/api')): typeof exchange {
+  const { context, trace, isSpanContextValid, SpanKind, SpanStatusCode } = api
+  return async (dispatcher, request, limits) => {
+    const active = context.active()
+    if (!trace.getSpan(active)) return exchange(dispatcher, request, limits)
+    const { method, origin, path } = request
+    // Other paths can contain the id of a challenge or a job.
+    const name = method === 'POST' ? `POST ${path}` : method
+    const attributes = { 'http.request.method': method, 'server.address': new URL(origin).hostname }
+    const span = trace.getTracer('countersign').startSpan(name, { kind: SpanKind.CLIENT, attributes }, active)
+    const { traceId, spanId, traceFlags, traceState, ...rest } = span.spanContext()
+    const traced = isSpanContextValid({ traceId, spanId, traceFlags, ...rest }) && {
+      traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
+      ...(traceState && { tracestate: traceState.serialize() }),
+    }
+    const headers = { ...request.headers, ...traced }
+    try {
+      const reply = await context.with(active.setValue(SUPPRESS_TRACING, true), () =>
+        exchange(dispatcher, { ...request, headers }, limits),
+      )
+      span.setAttribute('http.response.status_code', reply.status)
+      if (reply.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+      return reply
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR })
+      if (error instanceof ServiceError) span.setAttribute('error.type', error.code)
+      throw error
+    } finally {
+      span.end()
+    }
+  }
 }
 
 /** Loads undici after the app has started instead of while it imports this package, which would take twice as long. */

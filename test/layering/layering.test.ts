@@ -159,7 +159,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 /** Where each npm package may be used, and where its types may be imported. */
 const PACKAGES: Readonly<Record<string, Layer>> = {
   undici: { uses: ['src/client/live-client.ts', 'src/client/transport.ts'] },
-  // Optional.
+  // Optional, both.
+  '@opentelemetry/api': { uses: ['src/client/transport.ts'] },
   'libphonenumber-js': { uses: ['src/client/verb-client.ts'] },
   // To bring back the user of a pending login.
   passport: { uses: ['src/session/passport-request.ts'] },

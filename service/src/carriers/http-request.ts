@@ -1,6 +1,7 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { type ContactFault, DeliveryError } from '../delivery/carrier.js'
+import { traceHeaders } from '../log/tracing.js'
 import { isForbiddenAddress } from '../safe-fetch/public-agent.js'
 import { retryAfterMs } from '../time.js'
 
@@ -22,8 +23,8 @@ export interface HttpResponse {
 }
 
 /**
- * Sends one HTTP request, without following redirects. Throws a `DeliveryError` that mentions the `server` when there
- * is no response.
+ * Sends one HTTP request, with the `traceparent` of the current trace, without following redirects. Throws a `DeliveryError`
+ * that mentions the `server` when there is no response.
  */
 export async function httpRequest(
   server: string,
@@ -97,7 +98,12 @@ function responseTo(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const isPlain = url.startsWith('http:')
-    const options = { method, headers, signal, agent: agent ?? (isPlain ? plain : encrypted) }
+    const options = {
+      method,
+      headers: { ...headers, ...traceHeaders() },
+      signal,
+      agent: agent ?? (isPlain ? plain : encrypted),
+    }
     const request = (isPlain ? http : https).request(url, options, resolve)
     request.on('error', reject).end(body)
   })

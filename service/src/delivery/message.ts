@@ -22,6 +22,8 @@ export const messageSchema = z.object({
   codes: z.array(z.string()).optional(),
   /** The request in which it was written, for the log. */
   request: z.string().optional(),
+  /** The `traceparent` of the request in which it was written. */
+  trace: z.string().optional(),
 })
 export type Message = Readonly<z.output<typeof messageSchema>>
 

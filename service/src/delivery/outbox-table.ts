@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Contact, maskContact } from 'countersign/protocol'
 import { countryOf } from '../contacts/phone.js'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
+import { traceHeaders } from '../log/tracing.js'
 import { contactReference, type Keys } from '../secrets/keys.js'
 import { open, outboxIdentity, seal } from '../secrets/seal.js'
 import { type Queries, queryOne, type Store, statement } from '../store/store.js'
@@ -158,10 +159,11 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
   ): PreparedMessages {
     const leasedUntil = now + LEASE_MS
     const slot = slotAt(now)
+    const { traceparent: trace } = traceHeaders()
     const known = operation === undefined ? [] : idsOfOperation(operation)
     const queued = messages.map((message, index) => {
       const id = known[index] ?? randomBytes(ID_BYTES).toString('base64url')
-      return { ...message, request, application, id, slot, expiresAt, leasedUntil, attempts: 0 }
+      return { ...message, request, trace, application, id, slot, expiresAt, leasedUntil, attempts: 0 }
     })
     const fields = queued.map(({ id, slot }, index) => {
       const message = messages[index] as Message
@@ -176,7 +178,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
           account === `contact:${message.to.toLowerCase()}`
             ? undefined
             : contactReference(keys, recipientOf(message)),
-        sealed: seal(keys, outboxIdentity(application, id), JSON.stringify({ ...message, request })),
+        sealed: seal(keys, outboxIdentity(application, id), JSON.stringify({ ...message, request, trace })),
         challenge,
         due_at: leasedUntil,
         expires_at: expiresAt,

@@ -2,6 +2,7 @@ import type { ActivityCount } from '../activity/activity-table.js'
 import type { ActivityCounter } from '../activity/count-activity.js'
 import { type Application, isTestPartition, type Senders } from '../application.js'
 import { describeError, type Logger } from '../log/logger.js'
+import { outsideTraces, traceDelivery } from '../log/tracing.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 import { withTimeLimit } from '../time.js'
@@ -105,7 +106,7 @@ export function storedOutbox(parts: {
   let storeFailed = false
   let takesFrom = 0
   let isFull = false
-  const timer = pollTimer(() => void track(pollRegularly()))
+  const timer = pollTimer(() => void outsideTraces(() => track(pollRegularly())))
   timer.scheduleIn(POLL_INTERVAL_MS)
 
   async function pollRegularly(): Promise<void> {
@@ -163,7 +164,11 @@ export function storedOutbox(parts: {
     return !isFull
   }
 
-  async function attemptDelivery(message: QueuedMessage): Promise<Outcome> {
+  function attemptDelivery(message: QueuedMessage): Promise<Outcome> {
+    return traceDelivery(message, () => attempt(message))
+  }
+
+  async function attempt(message: QueuedMessage): Promise<Outcome> {
     // Otherwise it stays in the store, and is due again when its lease ends.
     if (!hasRoom() || !held.begin(message)) return QUEUED
     let isAccepted = false

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import type { Logger } from '../log/logger.js'
+import { requestTracer } from '../log/tracing.js'
 import type { RequestObserver } from '../metrics/event-metrics.js'
 import { applicationIdOf } from './authenticate.js'
 import { requestId } from './headers.js'
@@ -10,34 +11,42 @@ const PROBES = ['/healthz', '/readyz', '/metrics']
 
 /** Gives each request an id, and records in the log and the metrics how it was answered, one log line per request. */
 export function observeRequests(log: Logger, observe: RequestObserver): RequestHandler {
+  const traceRequest = requestTracer(PROBES)
   return function observeRequest(request, response, next) {
     const start = performance.now()
     const id = requestId(request)
     response.setHeader('X-Request-Id', id)
+    const trace = traceRequest?.(request)
     response.once('close', () => {
       const { method } = request
       const { statusCode: status, writableFinished: isComplete } = response
       const ms = performance.now() - start
       const route = routeOf(request)
       observe({ method, route, status, seconds: ms / 1000 })
-      if (PROBES.includes(route) && status < 400) return
-      const application = applicationIdOf(request)
-      const problem = problemOf(response)
-      log({
-        // 501 is the normal response of a service that is not configured for transcription.
-        level: status >= 500 && status !== 501 ? 'error' : 'info',
-        event: 'http.request',
-        request: id,
-        method,
-        route,
-        status,
-        ms: Math.round(ms * 10) / 10,
-        ...(application && { application }),
-        ...(problem && { problem }),
-        ...(!isComplete && { reason: 'cut off' }),
-      })
+      if (trace) trace.end({ method, route, status }, record)
+      else record()
+
+      function record(): void {
+        if (PROBES.includes(route) && status < 400) return
+        const application = applicationIdOf(request)
+        const problem = problemOf(response)
+        log({
+          // 501 is the normal response of a service that is not configured for transcription.
+          level: status >= 500 && status !== 501 ? 'error' : 'info',
+          event: 'http.request',
+          request: id,
+          method,
+          route,
+          status,
+          ms: Math.round(ms * 10) / 10,
+          ...(application && { application }),
+          ...(problem && { problem }),
+          ...(!isComplete && { reason: 'cut off' }),
+        })
+      }
     })
-    next()
+    if (trace) trace.run(next)
+    else next()
   }
 }
 

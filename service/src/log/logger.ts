@@ -32,6 +32,8 @@ export interface LogEvent {
   readonly detail?: string
   /** The request that it belongs to: the response's `X-Request-Id`. */
   readonly request?: string
+  /** The id of the OpenTelemetry trace that it belongs to. */
+  readonly trace?: string
   /** The HTTP method. */
   readonly method?: string
   /** The route's template, without anything that the caller sent. */
