@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { run } from '../src/cli/program.js'
 import { deleteExpired } from '../src/maintenance/retention.js'
 import { readinessCheck } from '../src/readiness.js'
@@ -104,6 +104,33 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
       )
       expect(rows.map(({ tablename }) => tablename)).toEqual([...TABLES])
     })
+  })
+
+  test('a role without any right learns one after the other what it lacks', async () => {
+    const nobody = new URL(server.url)
+    nobody.username = 'nobody'
+    const faultOf = async () => (await rejection(start(nobody.href))).message
+    expect(await faultOf()).toContain('role "nobody" does not exist')
+    const grant = () => command(server.url, 'migrate', '--grant', 'nobody')
+    expect((await grant()).err).toContain('no role "nobody". Create it first: CREATE ROLE')
+    await owner.query('CREATE ROLE nobody')
+    expect(await faultOf()).toContain('not permitted to log in')
+    await owner.query('ALTER ROLE nobody LOGIN')
+    await owner.query(
+      'REVOKE CONNECT ON DATABASE postgres FROM PUBLIC; REVOKE USAGE ON SCHEMA public FROM PUBLIC',
+    )
+    onTestFinished(async () => {
+      await owner.query(
+        'GRANT CONNECT ON DATABASE postgres TO PUBLIC; GRANT USAGE ON SCHEMA public TO PUBLIC',
+      )
+    })
+    expect(await faultOf()).toMatch(/lacks privileges: CONNECT ON DATABASE .*migrate --grant <role>/)
+    await owner.query('GRANT CONNECT ON DATABASE postgres TO nobody')
+    expect(await faultOf()).toMatch(/lacks privileges: USAGE ON SCHEMA public\. .*migrate --grant <role>/)
+    expect((await command(nobody.href, 'app', 'list')).err).toContain('USAGE ON SCHEMA public')
+    await owner.query('REVOKE CONNECT ON DATABASE postgres FROM nobody')
+    expect((await grant()).code).toBe(0)
+    await (await start(nobody.href)).close()
   })
 
   test('commands that only read apply no migrations', async () => {

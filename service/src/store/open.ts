@@ -3,8 +3,8 @@ import { hasNoTables, isBeforeFirstRelease, migrate, pendingMigrations } from '.
 import { pgliteStore } from './pglite-store.js'
 import type { PostgresLimits } from './postgres-connections.js'
 import { postgresStore } from './postgres-store.js'
-import { missingPrivileges } from './privileges.js'
-import { sqlStateOf } from './sql-state.js'
+import { missingPrivileges, missingSchemas } from './privileges.js'
+import { INSUFFICIENT_PRIVILEGE, sqlStateOf } from './sql-state.js'
 import type { Store } from './store.js'
 
 /**
@@ -61,10 +61,12 @@ function withReplicaOf(
 const BEFORE_FIRST_RELEASE =
   'a version before 0.1.0 made it, so start anew with an empty database or a new folder, after an export with that version if you need its data'
 
-// The SQLSTATE of a missing privilege.
-const INSUFFICIENT_PRIVILEGE = '42501'
-
 async function prepareTables(store: Store, migrations: 'apply' | 'require' | 'skip'): Promise<void> {
+  const schemas = await missingSchemas(store).catch((error: unknown) => {
+    if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+    throw lacksPrivileges([`CONNECT ON DATABASE (${reason(error)})`], error)
+  })
+  if (schemas.length > 0) throw lacksPrivileges(schemas)
   try {
     if (await isBeforeFirstRelease(store)) throw new Error(BEFORE_FIRST_RELEASE)
     if (migrations === 'apply') await migrate(store)
@@ -90,11 +92,14 @@ async function requireMigrations(store: Store): Promise<void> {
 /** Refuses a role that could not run the service, before requests find out (R102). */
 async function checkPrivileges(store: Store): Promise<void> {
   const missing = await missingPrivileges(store)
-  if (missing.length === 0) return
-  throw new ConfigurationError([
+  if (missing.length > 0) throw lacksPrivileges(missing)
+}
+
+function lacksPrivileges(missing: readonly string[], cause?: unknown): ConfigurationError {
+  const fault =
     `The role of the database (DATABASE_URL) lacks privileges: ${missing.join(', ')}. ` +
-      'Run `countersign-service migrate --grant <role>` as the role that owns the tables.',
-  ])
+    'Run `countersign-service migrate --grant <role>` as the role that owns the tables.'
+  return new ConfigurationError([fault], { cause })
 }
 
 /** Refuses a store that depends on an unknown key, and records the key that encrypts from now on. */

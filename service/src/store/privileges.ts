@@ -1,4 +1,6 @@
 import { escapeIdentifier } from 'pg'
+import { ConfigurationError } from '../configuration-error.js'
+import { INSUFFICIENT_PRIVILEGE, sqlStateOf } from './sql-state.js'
 import type { Queries } from './store.js'
 
 /** The tables whose rows the service reads and writes. */
@@ -59,9 +61,44 @@ export async function missingPrivileges(store: Queries): Promise<string[]> {
   return rows.map(({ missing }) => missing)
 }
 
-/** Gives a role what it needs to run the service: it may read and write rows, and change nothing else. */
+/** The schemas in which the role of this store would look for the tables, but may not, such as `USAGE ON SCHEMA public`. */
+export async function missingSchemas(store: Queries): Promise<string[]> {
+  const rows = await store.query<{ missing: string }>(
+    `SELECT 'USAGE ON SCHEMA ' || quote_ident(nspname) AS missing FROM pg_namespace
+     WHERE current_schema() IS NULL AND NOT has_schema_privilege(oid, 'USAGE')
+       AND quote_ident(nspname) = ANY (string_to_array(
+         replace(replace(current_setting('search_path'), '"$user"', quote_ident(current_user)), ' ', ''), ','))`,
+  )
+  return rows.map(({ missing }) => missing)
+}
+
+/**
+ * Gives a role what it needs to run the service: it may connect, read and write rows, and change nothing else. Throws a
+ * `ConfigurationError` for a role that does not exist, and for a privilege that the role of this store may not give.
+ */
 export async function grantPrivileges(store: Queries, role: string): Promise<void> {
   const name = escapeIdentifier(role)
+  const known = await store.query('SELECT FROM pg_roles WHERE rolname = $1', [role])
+  if (known.length === 0) {
+    throw new ConfigurationError([
+      `The database has no role ${name}. Create it first: CREATE ROLE ${name} LOGIN PASSWORD '…'.`,
+    ])
+  }
+  // Every role has these two, unless they were revoked; who owns the tables may not own the database.
+  const missing = await store.query<{ missing: string }>(
+    `SELECT 'CONNECT ON DATABASE ' || quote_ident(current_database()) AS missing
+     WHERE NOT has_database_privilege($1::name, current_database(), 'CONNECT')
+     UNION ALL SELECT 'USAGE ON SCHEMA ' || quote_ident(current_schema())
+     WHERE NOT has_schema_privilege($1::name, current_schema(), 'USAGE')`,
+    [role],
+  )
+  for (const { missing: privilege } of missing) {
+    await store.query(`GRANT ${privilege} TO ${name}`).catch((error: unknown) => {
+      if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+      const fault = `The role of the database (DATABASE_URL) may not give all privileges. As the owner of the database, run: GRANT ${privilege} TO ${name}.`
+      throw new ConfigurationError([fault], { cause: error })
+    })
+  }
   await store.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${TABLES.join(', ')} TO ${name}`)
   await store.query(`GRANT TRUNCATE ON ${TRUNCATED.join(', ')} TO ${name}`)
   await store.query(`GRANT SELECT ON migration TO ${name}`)

@@ -1,3 +1,6 @@
+/** The SQLSTATE of a missing privilege. */
+export const INSUFFICIENT_PRIVILEGE = '42501'
+
 const INVALID_TEXT = '22P02'
 const CONFLICT = 'another statement created this row first'
 
