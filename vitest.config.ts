@@ -32,6 +32,7 @@ const OPERATION = [
   'service/test/doctor.test.ts',
   'service/test/earlier-tables.test.ts',
   'service/test/failover.test.ts',
+  'service/test/few-files.test.ts',
   'service/test/first-operator.test.ts',
   'service/test/import/import-command.test.ts',
   'service/test/live-pocketsphinx.test.ts',

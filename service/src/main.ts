@@ -1,7 +1,18 @@
-import { ConfigurationError } from './configuration-error.js'
-import { serve } from './serve.js'
+import { readFileLimit } from './file-limit.js'
 
-serve().catch((error: unknown) => {
-  console.error(error instanceof ConfigurationError ? error.message : error)
+// Loading the rest would fail with the name of some file.
+const { fault } = readFileLimit()
+if (fault === undefined) await start()
+else {
+  console.error(fault)
   process.exitCode = 1
-})
+}
+
+async function start(): Promise<void> {
+  const { ConfigurationError } = await import('./configuration-error.js')
+  const { serve } = await import('./serve.js')
+  await serve().catch((error: unknown) => {
+    console.error(error instanceof ConfigurationError ? error.message : error)
+    process.exitCode = 1
+  })
+}

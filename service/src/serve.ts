@@ -6,7 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { ConfigurationError } from './configuration-error.js'
 import { isLoopback, readEnvironment } from './environment.js'
-import { apiServer, withConsole } from './http/server.js'
+import { readFileLimit } from './file-limit.js'
+import { apiServer, limitConnections, withConsole } from './http/server.js'
 import { jsonLogger, leveledLogger, lineBuffer } from './log/logger.js'
 import { acceptLocalInvitations } from './operator/local-invitations.js'
 import { isProduction } from './production.js'
@@ -29,7 +30,8 @@ export async function serve(): Promise<void> {
   const { options, host, port, consoleAddress, logLevel, drainMs, warnings } = readEnvironment(process.env, {
     dataDir: '.data',
   })
-  for (const warning of warnings) print(`warning: ${warning}`)
+  const { connections, warning: files } = readFileLimit()
+  for (const warning of [...warnings, ...(files ? [files] : [])]) print(`warning: ${warning}`)
   // In production, a key must not end up where the output of the process is kept.
   const generatedKey =
     options.apiKey || isProduction() ? undefined : `mfa_${randomBytes(32).toString('base64url')}`
@@ -49,6 +51,15 @@ export async function serve(): Promise<void> {
   const isShared = console && !consoleAddress
   const server = apiServer(isShared ? withConsole(api, console) : api, options.publicUrl)
   service.attach(server)
+  if (connections !== undefined) {
+    let silentUntil = 0
+    limitConnections(server, connections, () => {
+      if (performance.now() < silentUntil) return
+      silentUntil = performance.now() + 60_000
+      const detail = `All ${connections} connections are in use. Raise the limit of open files, or start another process.`
+      logger({ level: 'warn', event: 'connections.refused', detail })
+    })
+  }
   const consoleServer = console && consoleAddress && apiServer(console)
   try {
     await listen(server, { host, port, variables: 'SERVICE' })

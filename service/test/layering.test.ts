@@ -20,6 +20,7 @@ interface Layer {
 const LAYERS: Readonly<Record<string, Layer>> = {
   'configuration-error.ts': {},
   'time.ts': {},
+  'file-limit.ts': {},
   log: {},
   'safe-fetch': {},
   contacts: {},
@@ -217,6 +218,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     uses: [
       'configuration-error.ts',
       'environment.ts',
+      'file-limit.ts',
       'http',
       'log',
       'operator',
@@ -224,12 +226,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'service.ts',
     ],
   },
-  'main.ts': { uses: ['configuration-error.ts', 'serve.ts'] },
+  'main.ts': { uses: ['configuration-error.ts', 'file-limit.ts', 'serve.ts'] },
   cli: {
     uses: [
       'applications',
       'configuration-error.ts',
       'environment.ts',
+      'file-limit.ts',
       'import',
       'own-version.ts',
       'production.ts',

@@ -96,6 +96,7 @@ const DOCUMENTS = readdirSync(folder('docs'))
 /** The metrics that say the same as an event. */
 const COVERED_BY: Readonly<Record<string, string>> = {
   'carrier.paused': 'countersign_carrier_paused',
+  'connections.refused': 'process_open_fds',
   'outbox.unrecorded': 'countersign_unrecorded_messages',
   'traffic.untyped': 'countersign_sends_total',
   'webhook.disabled': 'countersign_disabled_webhooks',

@@ -15,10 +15,13 @@ export interface Running {
   ended: Promise<number | null>
 }
 
-/** Starts a service without waiting for it. */
-export function start(env: Record<string, string>): Omit<Running, 'url'> {
+/** Starts a service without waiting for it, which may open at most so many `files`. */
+export function start(env: Record<string, string>, files?: number): Omit<Running, 'url'> {
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, [MAIN], {
+  const command = [process.execPath, MAIN]
+  const limited = ['sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...command]
+  const [program = '', ...args] = files === undefined ? command : limited
+  const child = spawn(program, args, {
     env: { PATH, SERVICE_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -33,8 +36,8 @@ export function start(env: Record<string, string>): Omit<Running, 'url'> {
 }
 
 /** Starts a service and waits until it listens. */
-export async function startListening(env: Record<string, string>): Promise<Running> {
-  const started = start(env)
+export async function startListening(env: Record<string, string>, files?: number): Promise<Running> {
+  const started = start(env, files)
   const url = await new Promise<string>((resolve, reject) => {
     const look = () => {
       const found = /listens on (http:\S+)/.exec(started.output())?.[1]

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { createInterface } from 'node:readline/promises'
-import { run } from './program.js'
+import { readFileLimit } from '../file-limit.js'
 
 // A reader such as `head` may close the pipe early, which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -19,17 +19,25 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-run(process.argv.slice(2), {
-  env: process.env,
-  out: (text) => void process.stdout.write(`${text}\n`),
-  err: (text) => void process.stderr.write(`${text}\n`),
-  ask: isInteractive ? ask : undefined,
-}).then(
-  (code) => {
-    process.exitCode ??= code
-  },
-  (error: unknown) => {
-    console.error(error)
+async function start(): Promise<void> {
+  // Loading the rest would fail with the name of some file.
+  const { fault } = readFileLimit()
+  if (fault !== undefined) {
+    console.error(fault)
     process.exitCode = 1
-  },
-)
+    return
+  }
+  const { run } = await import('./program.js')
+  const code = await run(process.argv.slice(2), {
+    env: process.env,
+    out: (text) => void process.stdout.write(`${text}\n`),
+    err: (text) => void process.stderr.write(`${text}\n`),
+    ask: isInteractive ? ask : undefined,
+  })
+  process.exitCode ??= code
+}
+
+start().catch((error: unknown) => {
+  console.error(error)
+  process.exitCode = 1
+})

@@ -46,6 +46,21 @@ export function apiServer(listener: RequestListener, publicUrl?: string): Server
   return server
 }
 
+/**
+ * Accepts at most `max` connections at a time, so that files are left for what the service itself opens. When all are in use, those
+ * that wait for another request are closed for new ones, and `onFull` is called; what is in progress goes on.
+ */
+export function limitConnections(server: Server, max: number, onFull: () => void): void {
+  let open = 0
+  server.maxConnections = max
+  server.on('connection', (socket) => {
+    open++
+    socket.once('close', () => open--)
+    if (open >= max) server.closeIdleConnections()
+  })
+  server.on('drop', onFull)
+}
+
 const CONSOLE = /^\/console(?:[/?]|$)/
 
 /** The API and, at `/console`, the console on one server. */
