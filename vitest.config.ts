@@ -26,6 +26,7 @@ const OPERATION = [
   'service/test/backup.test.ts',
   'service/test/cli.test.ts',
   'service/test/console/journey.test.ts',
+  'service/test/console/many-messages.test.ts',
   'service/test/console/oidc.test.ts',
   'service/test/console/screens.test.ts',
   'service/test/deployment.test.ts',

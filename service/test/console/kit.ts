@@ -17,7 +17,7 @@ export interface SignedIn {
   readonly secret: string
 }
 
-/** A service with the console, in memory. */
+/** A service with the console, in memory unless its options say otherwise. */
 export interface TestConsole {
   readonly service: CountersignService
   readonly events: readonly LogEvent[]
@@ -35,10 +35,13 @@ export const PASSWORD = 'seven quiet otters float'
 
 let operators = 0
 
-export async function openConsole(console: ServiceOptions['console'] = {}): Promise<TestConsole> {
+export async function openConsole(
+  console: ServiceOptions['console'] = {},
+  more: Partial<ServiceOptions> = {},
+): Promise<TestConsole> {
   const events: LogEvent[] = []
   const logger = (event: LogEvent) => void events.push(event)
-  const service = await createService({ secret: SECRET, delivery: 'inbox', console, logger })
+  const service = await createService({ secret: SECRET, delivery: 'inbox', console, logger, ...more })
   const invite = async (email: string, role?: Role) => {
     const { token } = await service.operator('system').inviteOperator({ email, role })
     return `/console/invitation/${token}`
