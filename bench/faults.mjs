@@ -1,17 +1,21 @@
 // What users notice when something fails: codes are requested from two processes of the service while one part of it fails, and each
-// code is typed. The result is in bench/faults.md. Run it with `npm run faults`; it takes about a quarter of an hour and needs
-// PostgreSQL. With words, such as `database killed`, it runs only the faults whose name contains one of them, and writes nothing.
-import { execFileSync } from 'node:child_process'
+// code is typed. The result is in bench/faults.md. Run it with `npm run faults`; it takes about half an hour and needs
+// PostgreSQL. With words, such as `database killed`, it runs only the faults whose name contains one of them, and replaces their rows.
+import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { SMTPServer } from 'smtp-server'
+import { eventEndpoint } from './kit/event-endpoint.mjs'
 import { faultProxy } from './kit/fault-proxy.mjs'
 import { describeMachine } from './kit/machine.mjs'
-import { asPostgres, giveToPostgres, script, startPostgres } from './kit/postgres.mjs'
-import { API_KEY, startService } from './kit/service.mjs'
+import { asPostgres, giveToPostgres, runAsPostgres, script, startPostgres } from './kit/postgres.mjs'
+import { API_KEY, ROOT, SECRET, startService } from './kit/service.mjs'
 import { markdownTable } from './report/table.mjs'
 
 const USERS_PER_SECOND = 10
@@ -20,6 +24,9 @@ const LOAD_S = 25
 const FAULT_AFTER_S = 5
 /** How long a user tries to get a code. */
 const PATIENCE_MS = 40_000
+
+/** How the addresses begin that the mail server does not know, so that each message to them is an event. */
+const NOBODY = 'nobody'
 
 /** A mail server that accepts after a tenth of a second, as real ones do. */
 async function mailServer() {
@@ -32,6 +39,8 @@ async function mailServer() {
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
     closeTimeout: 50,
+    onRcptTo: ({ address }, _session, done) =>
+      address.startsWith(NOBODY) ? done(Object.assign(new Error('unknown'), { responseCode: 550 })) : done(),
     onConnect: (_session, done) =>
       isDown ? done(Object.assign(new Error('down'), { responseCode: 421 })) : done(),
     onData(stream, session, done) {
@@ -72,8 +81,8 @@ async function mailServer() {
   }
 }
 
-/** Two processes of the service behind a proxy to one PostgreSQL, and a mail server. */
-async function stage() {
+/** Two processes of the service, the first one with `files`, behind a proxy to one PostgreSQL with `settings`, and a mail server. */
+async function stage({ files, settings = () => [] } = {}) {
   const folders = []
   const newFolder = () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-faults-'))
@@ -82,7 +91,7 @@ async function stage() {
   }
   const folder = newFolder()
   const mails = await mailServer()
-  let postgres = await startPostgres({ folder })
+  let postgres = await startPostgres({ folder, more: settings(folder) })
   const proxy = await faultProxy(postgres.port)
   const env = {
     DATABASE_URL: `postgresql://postgres@127.0.0.1:${proxy.port}/postgres`,
@@ -90,13 +99,55 @@ async function stage() {
     SERVICE_DRAIN_DURATION: '1s',
     SERVICE_LOG_LEVEL: 'error',
   }
-  const start = () => startService({ node: process.execPath, env })
-  const services = [await start(), await start()]
+  const start = (more = {}) =>
+    startService({ node: process.execPath, env: { ...env, ...more.env }, files: more.files })
+  const services = [await start({ files }), await start()]
   return {
     mails,
     proxy,
     services,
     url: () => postgres.url,
+    async command(args, more = {}) {
+      // Not at once: the proxy to the database is in this process.
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [join(ROOT, 'service/dist/cli/main.js'), ...args],
+        { env: { PATH: process.env.PATH, SERVICE_SECRET: SECRET, ...env, ...more } },
+      )
+      return stdout
+    },
+    /** Takes a base backup; the returned function loses the server, and restores it from the backup and the archived logs. */
+    backUp() {
+      const copy = newFolder()
+      giveToPostgres(copy)
+      runAsPostgres(join(ROOT, 'service/deploy/base-backup.sh'), [postgres.url, join(copy, 'base')])
+      return async () => {
+        proxy.cut()
+        const [{ time }] = (await script(postgres.url, 'SELECT now()::text AS time')).rows
+        // PostgreSQL recovers to a time only if a later transaction shows that it was reached.
+        await script(postgres.url, 'SELECT pg_current_xact_id()')
+        const [{ name }] = (await script(postgres.url, 'SELECT pg_walfile_name(pg_switch_wal()) AS name'))
+          .rows
+        while (!existsSync(join(folder, 'archive', name))) await wait(50)
+        process.kill(postgres.pid, 'SIGQUIT')
+        const args = [join(copy, 'base'), join(folder, 'archive'), join(copy, 'data'), time]
+        runAsPostgres(join(ROOT, 'service/deploy/restore.sh'), args)
+        postgres = await startPostgres({ folder: copy })
+        while ((await script(postgres.url, 'SELECT pg_is_in_recovery() AS is')).rows[0].is) await wait(50)
+        proxy.moveTo(postgres.port)
+        proxy.mend()
+      }
+    },
+    /** As many connections to the first process as it accepts and some more, which send nothing. */
+    async occupy() {
+      const sockets = Array.from({ length: 400 }, () =>
+        connect(services[0].port, '127.0.0.1').on('error', () => {}),
+      )
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+      return () => {
+        for (const socket of sockets) socket.destroy()
+      }
+    },
     async crash() {
       process.kill(postgres.pid, 'SIGQUIT')
       await wait(3_000)
@@ -128,9 +179,9 @@ async function stage() {
     kill(nth) {
       process.kill(services[nth].pid, 'SIGKILL')
     },
-    async replace(nth, { stop = false } = {}) {
+    async replace(nth, { stop = false, ...more } = {}) {
       if (stop) await services[nth].stop()
-      services[nth] = await start()
+      services[nth] = await start(more)
     },
     async stop() {
       proxy.mend()
@@ -233,6 +284,8 @@ const duringHandOver = (fault) => async (where) => {
   return { results, began }
 }
 
+const NEW_SECRET = 'another secret for benchmarks that is as long as the first one'
+
 const FAULTS = {
   'database away for 20 s during a hand-over': duringHandOver(async ({ mails, proxy }) => {
     proxy.cut()
@@ -284,12 +337,129 @@ const FAULTS = {
     await wait(3_000)
     mails.setMute(false)
   }),
+  'database lost, restored from its backup': underLoad(async (where, begin) => {
+    const lose = where.backUp()
+    begin()
+    await lose()
+  }),
+  'secrets rotated': underLoad(async (where, begin) => {
+    begin()
+    for (const env of [
+      { SERVICE_SECRET: SECRET, SERVICE_PREVIOUS_SECRETS: NEW_SECRET },
+      { SERVICE_SECRET: NEW_SECRET, SERVICE_PREVIOUS_SECRETS: SECRET.replaceAll(',', '%2C') },
+    ]) {
+      for (const nth of [0, 1]) await where.replace(nth, { stop: true, env })
+      if (env.SERVICE_SECRET === NEW_SECRET) await where.command(['rotate-secrets'], env)
+    }
+  }),
+  'one process without free file descriptors for 10 s': underLoad(async (where, begin) => {
+    begin()
+    const leave = await where.occupy()
+    await wait(10_000)
+    leave()
+  }),
+}
+
+/** What a fault needs. */
+const STAGES = {
+  'database lost, restored from its backup': {
+    settings: (folder) => {
+      execFileSync('mkdir', ['-p', '-m', '777', join(folder, 'archive')])
+      return ['archive_mode=on', `archive_command=cp %p ${folder}/archive/%f`]
+    },
+  },
+  'one process without free file descriptors for 10 s': { files: 256 },
+}
+
+/** What happens to an endpoint for events, while each of five requests per second causes one event. */
+const ENDPOINT_FAULTS = {
+  'endpoint answers 500 for 15 s': (endpoint) => endpoint.be('failing', 15_000),
+  'endpoint not there for 15 s': (endpoint) => endpoint.be('away', 15_000),
+  'endpoint takes 12 s for each answer, for 15 s': (endpoint) => endpoint.be('slow', 15_000),
+  'endpoint accepts for 5 s without saying so': (endpoint) => endpoint.be('mute', 5_000),
+  'endpoint wants no more (410), resumed after 10 s': async (endpoint, where) => {
+    await endpoint.be('gone', 10_000)
+    await where.command(['webhook', 'resume', 'default', endpoint.id])
+  },
+  'one process killed, with requests to a slow endpoint': async (endpoint, where) => {
+    const slow = endpoint.be('slow', 5_000)
+    await wait(2_000)
+    where.kill(0)
+    await slow
+    await where.replace(0)
+  },
+}
+
+const EVENTS_PER_SECOND = 5
+
+/** Requests a code for an address that the mail server does not know, until it is refused. */
+async function refusedRequest(where, results) {
+  const number = users++
+  const user = { email: `${NOBODY}${number}@example.com`, began: performance.now() }
+  const key = randomUUID()
+  for (let attempt = number; performance.now() - user.began < PATIENCE_MS; attempt++) {
+    const answer = await post(where.services[attempt % 2].url, '/v1/mfa', user, { 'idempotency-key': key })
+    if (answer?.status === 422) return results.push(user)
+    await wait(500)
+  }
+}
+
+async function measureEndpoint(name) {
+  const where = await stage()
+  const endpoint = await eventEndpoint(async (url) =>
+    JSON.parse(
+      await where.command([
+        '--json',
+        'webhook',
+        'create',
+        'default',
+        '--url',
+        url,
+        '--events',
+        'message.failed',
+      ]),
+    ),
+  )
+  try {
+    const results = []
+    const requests = []
+    const times = {}
+    const failing = wait(FAULT_AFTER_S * 1_000).then(async () => {
+      await ENDPOINT_FAULTS[name](endpoint, where)
+      times.ended = performance.now()
+    })
+    const until = performance.now() + LOAD_S * 1_000
+    while (performance.now() < until) {
+      requests.push(refusedRequest(where, results))
+      await wait(1_000 / EVENTS_PER_SECOND)
+    }
+    await failing
+    await Promise.all(requests)
+    const count = async (condition) =>
+      (await script(where.url(), `SELECT count(*)::integer AS n FROM event_delivery WHERE ${condition}`))
+        .rows[0].n
+    for (let left = 300; left > 0 && (await count("state = 'queued'")) > 0; left--) await wait(1_000)
+    const written = await count('true')
+    const accepted = [...endpoint.accepted.values()]
+    return [
+      name,
+      results.length,
+      Math.max(results.length - written, 0),
+      written - accepted.length,
+      accepted.filter(({ times: count }) => count > 1).length,
+      endpoint.wrong(),
+      seconds(Math.max(...accepted.map(({ at }) => at)) - times.ended),
+    ]
+  } finally {
+    await endpoint.close()
+    await where.stop()
+  }
 }
 
 const seconds = (ms) => (ms / 1_000).toFixed(1)
 
 async function measure(name) {
-  const where = await stage()
+  const where = await stage(STAGES[name])
   try {
     await script(where.url(), 'SELECT 1')
     const { results, began } = await FAULTS[name](where)
@@ -322,21 +492,44 @@ const HEAD = [
   ...['fault', 'users', 'in hand', 'no code', 'lost', 'doubled', 'wrong'],
   ...['first success (s)', 'longest wait (s)'],
 ]
-const words = process.argv.slice(2)
-const names = Object.keys(FAULTS).filter(
-  (name) => words.length === 0 || words.some((word) => name.includes(word)),
-)
-const rows = []
-for (const name of names) {
-  rows.push(await measure(name))
-  console.log(rows.at(-1).join(' | '))
+const ENDPOINT_HEAD = ['fault', 'events', 'not written', 'lost', 'doubled', 'wrong', 'last one (s)']
+const FILE = new URL('faults.md', import.meta.url)
+
+/** The rows of a table in the file, as they are. */
+function formerRows(head) {
+  if (!existsSync(FILE)) return []
+  const lines = readFileSync(FILE, 'utf8').split('\n')
+  const from = lines.findIndex((line) => line.startsWith(`| ${head.slice(0, 3).join(' | ')}`))
+  const rows = lines.slice(from + 2)
+  return rows
+    .slice(
+      0,
+      rows.findIndex((line) => !line.startsWith('|')),
+    )
+    .map((line) => line.slice(2, -2).split(' | '))
 }
-console.log(`\n${markdownTable(HEAD, rows)}`)
-if (words.length === 0) {
-  const { processor, cores, memoryGigabytes, system } = describeMachine()
-  writeFileSync(
-    new URL('faults.md', import.meta.url),
-    `# What users notice of faults
+
+const words = process.argv.slice(2)
+const isChosen = (name) => words.length === 0 || words.some((word) => name.includes(word))
+
+/** Measures the chosen faults; the others keep their rows. */
+async function tableOf(head, faults, measureOne) {
+  const former = new Map(formerRows(head).map((row) => [row[0], row]))
+  const rows = []
+  for (const name of Object.keys(faults)) {
+    const row = isChosen(name) ? await measureOne(name) : former.get(name)
+    if (row && isChosen(name)) console.log(row.join(' | '))
+    if (row) rows.push(row)
+  }
+  return markdownTable(head, rows)
+}
+
+const table = await tableOf(HEAD, FAULTS, measure)
+const endpointTable = await tableOf(ENDPOINT_HEAD, ENDPOINT_FAULTS, measureEndpoint)
+const { processor, cores, memoryGigabytes, system } = describeMachine()
+writeFileSync(
+  FILE,
+  `# What users notice of faults
 
 Written by \`npm run faults\` on ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cores} cores of
 ${processor} with ${memoryGigabytes} GB, ${system}. Two processes of the service share one PostgreSQL; ${USERS_PER_SECOND} users
@@ -344,7 +537,7 @@ per second request a code for ${LOAD_S} seconds, by either process, and try agai
 ${FAULT_AFTER_S} seconds. "During a hand-over" arranges the worst case: the mail server has all messages, and has not accepted them yet. Then each
 code is typed twice.
 
-${markdownTable(HEAD, rows)}
+${table}
 
 - **in hand**: requests that were waiting for their answer when the fault began
 - **no code**: users who got no answer in time
@@ -354,6 +547,17 @@ ${markdownTable(HEAD, rows)}
   200, 409 and 503
 - **first success**: from the beginning of the fault until a request that came after it got its code
 - **longest wait**: of a user, for an answer
+
+## What endpoints for events notice
+
+${EVENTS_PER_SECOND} messages per second are refused by the mail server for ${LOAD_S} seconds, each of which is an event (\`message.failed\`) for one endpoint.
+
+${endpointTable}
+
+- **not written**: events that do not exist, because the endpoint was disabled, as [documented](../service/docs/events.md)
+- **lost**: events that exist and that the endpoint never accepted
+- **doubled**: events that it accepted more than once, with the same \`webhook-id\`
+- **wrong**: requests whose signature was not right, or whose body differed from an earlier one of the same event
+- **last one**: from the end of the fault until the last event was accepted, after the waits of 5 and 30 seconds, and 2 minutes
 `,
-  )
-}
+)

@@ -19,6 +19,14 @@ export function asPostgres(name, args) {
     : [binary(name), args]
 }
 
+/** Runs a shipped script with the programs of PostgreSQL, as the user who runs it. */
+export function runAsPostgres(script, args) {
+  const user = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups']
+  const [program, ...all] = [...(process.getuid() === 0 ? user : []), script, ...args]
+  const env = { ...process.env, PATH: `${BINARIES}:${process.env.PATH}` }
+  return execFileSync(program, all, { cwd: '/', env, stdio: 'pipe', encoding: 'utf8' })
+}
+
 /** Makes a folder one of the user as whom PostgreSQL runs. */
 export function giveToPostgres(folder) {
   if (process.getuid() !== 0) return

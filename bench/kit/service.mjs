@@ -13,11 +13,14 @@ const WITHOUT_STORE = 'bench/apps/service-without-store.mjs'
 /**
  * Starts the service of a checkout as `npm run service` does, or with `withoutStore` the same service without the store
  * call of a verification. `readyMs` is the time from its start until it listens; its meter reads the processor time of the
- * service and, when it is given, of PostgreSQL.
+ * service and, when it is given, of PostgreSQL. The process may open at most so many `files`.
  */
-export async function startService({ node, env = {}, root = ROOT, withoutStore = false, postgres }) {
+export async function startService({ node, env = {}, root = ROOT, withoutStore = false, postgres, files }) {
   const began = performance.now()
-  const child = spawn(node, [`${root}/${withoutStore ? WITHOUT_STORE : 'service/dist/main.js'}`], {
+  const command = [node, `${root}/${withoutStore ? WITHOUT_STORE : 'service/dist/main.js'}`]
+  const limited = ['sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...command]
+  const [program, ...args] = files === undefined ? command : limited
+  const child = spawn(program, args, {
     env: {
       PATH: process.env.PATH,
       SERVICE_PORT: '0',
