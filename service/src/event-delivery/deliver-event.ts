@@ -71,7 +71,8 @@ function evaluate({ type, attempts }: DueEvent, response: HttpResponse | string,
   const result = { status, answer, isGone, dueAt: now }
   if (status !== null && status >= 200 && status < 300) return { ...result, state: 'delivered' }
   const retryAfterMs = isResponse && isTemporary(response.status) ? response.retryAfterMs : undefined
-  const delayMs = type === TEST_EVENT || isGone ? undefined : eventRetryDelay(attempts + 1, retryAfterMs)
+  // An event that is refused by 410 waits with the others until an operator resumes the endpoint.
+  const delayMs = type === TEST_EVENT ? undefined : eventRetryDelay(attempts + 1, retryAfterMs)
   if (delayMs === undefined) return { ...result, state: 'failed' }
   return { ...result, state: 'queued', dueAt: now + delayMs }
 }

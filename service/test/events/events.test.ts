@@ -441,13 +441,19 @@ describeOnBothDatabases((bench) => {
       expect((await own.endpoint())?.state).toBe('active')
     })
 
-    test('that responds with 410 wants no further events', async () => {
+    test('that responds with 410 wants no further events, and gets those from before when it is resumed', async () => {
       const own = await fresh()
       own.receiver.state.status = 410
       await revokeKey(own)
       await own.sender.poll()
       expect(await own.endpoint()).toMatchObject({ state: 'disabled' })
-      expect(await own.deliveries()).toMatchObject([{ state: 'failed', status: 410 }])
+      expect(await own.deliveries()).toMatchObject([{ state: 'queued', status: 410 }])
+      advance(HOUR)
+      await own.sender.poll()
+      expect(own.receiver.requests).toHaveLength(1)
+      own.receiver.state.status = 204
+      await own.ops.events.resume(own.reference)
+      expect(await own.posted()).toHaveLength(1)
     })
 
     test('has requests with the signatures of both secrets for 24 hours after a rotation', async () => {
