@@ -240,6 +240,7 @@ const FIRING: Readonly<
   },
   CountersignKeyCopied: { series: happensOnce('key.counter_went_back'), at: 12 },
   CountersignApiKeyUsedElsewhere: { series: happensOnce('key.new_network'), at: 12 },
+  CountersignOperatorsRefused: { series: { [event('console.oidc_refused')]: grows(0, 2) }, at: 16 },
   CountersignCodesNotTyped: {
     series: { [sends]: grows(0, 20), [verifications('valid')]: grows(0, 1) },
     at: 40,

@@ -11,6 +11,7 @@ const VERDICTS: Readonly<Record<string, string>> = {
 
 /** Rare events that alert rules look for. A counter that first appears with the value 1 has not increased for Prometheus. */
 const COUNTED_FROM_ZERO = [
+  'console.oidc_refused',
   'key.counter_went_back',
   'key.new_network',
   'outbox.full',
