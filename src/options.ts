@@ -83,7 +83,7 @@ export interface SharedOptions<User = Express.User> {
     | undefined
   /**
    * Decides at each login whether a second factor is required. `require`: it is, and a user without a factor enrolls
-   * one first. `skip`: this session continues without one, but does not count for `requireMfa`, and cannot enroll the first
+   * one first. `optional`: it is from a user who has one. `skip`: this session continues without one, but does not count for `requireMfa`, and cannot enroll the first
    * factor of an account. `{ skip: true, mayEnroll: true }`: it can, because the login itself proved the user.
    * `{ graceUntil }`: a user without a factor may enroll one until then. `{ require: 'strong', graceUntil }`: only a factor of that
    * strength signs the user in, from that date on if you give one. Any other answer fails the request with `ERR_MFA_POLICY`. By default,

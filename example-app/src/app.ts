@@ -1,13 +1,16 @@
 import { fileURLToPath } from 'node:url'
 import express, { type Express } from 'express'
+import { companyCallback } from './company-strategy.js'
 import type { VaultContext } from './context.js'
 import { bodyParsers } from './http/body.js'
 import { errorHandler, notFound } from './http/errors.js'
 import { sameOrigin } from './http/same-origin.js'
 import { securityHeaders } from './http/security-headers.js'
+import { identityProvider } from './identity-provider.js'
 import { vaultPassport } from './passport.js'
 import { accountRoutes } from './routes/account.js'
 import { adminRoutes } from './routes/admin.js'
+import { companySignInRoutes } from './routes/company-sign-in.js'
 import { homeRoutes } from './routes/home.js'
 import { inboxRoutes } from './routes/inbox.js'
 import { languageRoutes } from './routes/language.js'
@@ -23,13 +26,20 @@ const PUBLIC = fileURLToPath(new URL('../public', import.meta.url))
 
 /** Vault as an Express app. The order matters: session, Passport, gate, then all routes. */
 export function createApp(context: VaultContext): Express {
-  const { config, mfa } = context
+  const { config, mfa, company, seedUsers } = context
   const passport = vaultPassport(context)
   const app = express()
   app.disable('x-powered-by')
   app.set('trust proxy', config.trustedProxies)
 
   app.use(express.static(PUBLIC, { index: false, maxAge: '1h', setHeaders: noSniff }))
+  const { identityProvider: issuer, publicUrl } = config
+  // Its own site, which only shares Vault's address.
+  if (company && issuer !== undefined && publicUrl !== undefined) {
+    const callbackUrl = companyCallback(publicUrl)
+    app.use(new URL(issuer).pathname, identityProvider(issuer, company, { callbackUrl, seedUsers }))
+  }
+
   app.use(securityHeaders, sameOrigin(config), ...bodyParsers)
   app.use(vaultSession(context))
   // With `initialize`, the gate keeps the user of a pending login out of Passport's part of the session.
@@ -44,6 +54,7 @@ export function createApp(context: VaultContext): Express {
 
   app.use(homeRoutes(context))
   app.use(signInRoutes(context, passport))
+  app.use(companySignInRoutes(context, passport))
   app.use(languageRoutes())
   app.use(meRoutes())
   app.use(vaultRoutes(context))

@@ -45,6 +45,10 @@ export interface Config {
   readonly passkeyOffer: Duration | undefined
   /** The names of the users who may reset the accounts of others. */
   readonly staff: readonly string[]
+  /** The names of the users who may sign in with a passkey or security key only. */
+  readonly admins: readonly string[]
+  /** The address of the identity provider for trying out, which is part of the app; absent in production. */
+  readonly identityProvider: string | undefined
   /** How long a trusted device skips the second factor. */
   readonly trustMaxAge: Duration
   /** The largest age of a second factor for a withdrawal or a new password. */
@@ -76,6 +80,13 @@ const duration = (min: Unit, max: Unit) => {
 const secret = z
   .string()
   .min(32, { error: 'must have at least 32 characters, for example from `openssl rand -hex 32`' })
+
+/** User names with commas between them. */
+const names = (error: string) =>
+  z
+    .string()
+    .regex(/^[\w-]+(,[\w-]+)*$/, { error })
+    .transform((list) => list.split(','))
 
 const environment = z
   .object({
@@ -126,10 +137,8 @@ const environment = z
     MFA_TRUST_MAX_AGE: duration('1h', '30d').default('30d'),
     MFA_RECOVERY_WAIT: duration('1h', '7d').default('24h'),
     MFA_PASSKEY_OFFER: duration('1d', '365d').optional(),
-    VAULT_STAFF: z
-      .string()
-      .regex(/^[\w-]+(,[\w-]+)*$/, { error: 'must be user names with commas, like alice,bob' })
-      .optional(),
+    VAULT_STAFF: names('must be user names with commas, like alice,bob').optional(),
+    VAULT_ADMINS: names('must be user names with commas, like kim').optional(),
     STEP_UP_MAX_AGE: duration('30s', '1d').default('5m'),
   })
   .superRefine((env, context) => {
@@ -170,8 +179,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`))
   }
   const vars = parsed.data
+  const production = vars.NODE_ENV === 'production'
+  const publicUrl = vars.PUBLIC_URL ?? localUrl(vars)
   return {
-    production: vars.NODE_ENV === 'production',
+    production,
     host: vars.HOST,
     port: vars.PORT,
     trustedProxies: vars.TRUST_PROXY,
@@ -200,12 +211,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       resendWaits: vars.MFA_RESEND_WAITS,
       codeLifetime: vars.MFA_CODE_LIFETIME,
     },
-    publicUrl: vars.PUBLIC_URL ?? localUrl(vars),
+    publicUrl,
     pendingLifetime: vars.MFA_PENDING_LIFETIME,
     trustMaxAge: vars.MFA_TRUST_MAX_AGE,
     recoveryWait: vars.MFA_RECOVERY_WAIT,
     passkeyOffer: vars.MFA_PASSKEY_OFFER,
-    staff: vars.VAULT_STAFF?.split(',') ?? (vars.NODE_ENV === 'production' ? [] : ['alice', 'otto']),
+    staff: vars.VAULT_STAFF ?? (production ? [] : ['alice', 'otto']),
+    admins: vars.VAULT_ADMINS ?? (production ? [] : ['kim']),
+    identityProvider: production || publicUrl === undefined ? undefined : `${publicUrl}/id`,
     stepUpMaxAge: vars.STEP_UP_MAX_AGE,
   }
 }

@@ -1,6 +1,7 @@
 import type { Mfa, MfaService, TranscriptionService } from 'countersign'
 import type { Store } from 'express-session'
 import type { Config } from './config.js'
+import type { CompanyClient } from './identity-provider.js'
 import type { SeedUser } from './seed-users.js'
 import type { Ledger } from './store/ledger.js'
 import type { SignInFailures } from './store/sign-in-failures.js'
@@ -18,7 +19,10 @@ export interface Inbox {
 
 /** What the app is built from. */
 export interface VaultContext {
-  readonly config: Pick<Config, 'production' | 'trustedProxies' | 'publicUrl' | 'stepUpMaxAge' | 'staff'>
+  readonly config: Pick<
+    Config,
+    'production' | 'trustedProxies' | 'publicUrl' | 'stepUpMaxAge' | 'staff' | 'identityProvider'
+  >
   readonly users: Users
   readonly ledger: Ledger
   readonly signInFailures: SignInFailures
@@ -37,6 +41,8 @@ export interface VaultContext {
   readonly sessionStore?: Store | undefined
   /** Present in development with the embedded service. */
   readonly inbox?: Inbox | undefined
+  /** What Vault is to its identity provider, if it has one. */
+  readonly company?: CompanyClient | undefined
   /** The users that the sign-in page lists; empty in production. */
   readonly seedUsers: readonly SeedUser[]
 }

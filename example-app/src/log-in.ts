@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import { localPath } from './http/local-path.js'
 import type { VaultUser } from './store/users.js'
 
 /** The result of a login, and the next address. */
@@ -17,6 +18,8 @@ export async function logIn(req: Request, user: VaultUser, target: string): Prom
     req.logIn(user, (error: unknown) => (error ? reject(error) : resolve())),
   )
   if (req.mfa?.status === 'pending') return { status: 'mfa_required', next: '/mfa' }
+  // After a step-up at the identity provider, countersign goes on with what it interrupted.
+  const next = localPath(req.session.returnTo, target)
   delete req.session.returnTo
-  return { status: 'signed_in', next: target }
+  return { status: 'signed_in', next }
 }

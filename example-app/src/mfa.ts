@@ -5,6 +5,9 @@ import type { Database } from './store/database.js'
 import type { Messages } from './store/messages.js'
 import type { Users, VaultUser } from './store/users.js'
 
+/** The route that signs users in at the identity provider. */
+export const COMPANY_SIGN_IN = '/login/company'
+
 /** The stores that several processes of Vault share. */
 export interface SharedStores {
   readonly db: Pick<Database, 'query'>
@@ -16,7 +19,14 @@ export interface SharedStores {
 export function mfaOptions(
   config: Pick<
     Config,
-    'limits' | 'passkeyOffer' | 'pendingLifetime' | 'trustMaxAge' | 'recoveryWait' | 'publicUrl'
+    | 'limits'
+    | 'passkeyOffer'
+    | 'pendingLifetime'
+    | 'trustMaxAge'
+    | 'recoveryWait'
+    | 'publicUrl'
+    | 'admins'
+    | 'identityProvider'
   >,
   service: MfaOptions['service'],
   users: Users,
@@ -30,6 +40,9 @@ export function mfaOptions(
     // With them, a user without a second factor can sign in while the service is down.
     onFactorsChanged: (user, factors) => users.recordFactors(user.id, factors),
     recordedFactors: (user) => user.kept,
+    // Administrators sign in with a passkey or security key, and set one up first if they have none.
+    policy: ({ user }) =>
+      config.admins.includes(user.username) ? { require: 'phishing-resistant' } : 'optional',
     keys: keysOf(config, service),
     onEvent: ({ at, ...event }) => console.info(new Date(at).toISOString(), 'mfa', JSON.stringify(event)),
     appName: 'Vault',
@@ -76,6 +89,12 @@ export function mfaOptions(
       // Pending logins can ask for their status, choose a language, and read their messages in development.
       pendingPaths: ['/me', '/language', '/inbox'],
       pendingLifetime: config.pendingLifetime,
+      // A second factor that the identity provider asked for counts like an authenticator app.
+      evidence: ({ user }) => user.evidence,
+      issuers:
+        config.identityProvider === undefined
+          ? undefined
+          : { [config.identityProvider]: { amr: { mfa: 'strong' }, stepUpPath: COMPANY_SIGN_IN } },
     },
     limits: { ...config.limits, ...(redis && { store: { redis } }) },
     trustedDevices: {

@@ -7,6 +7,7 @@ import { createClient } from 'redis'
 import type { Config } from './config.js'
 import type { Inbox, VaultContext } from './context.js'
 import { embeddedService } from './embedded-service.js'
+import { companyClient } from './identity-provider.js'
 import { mfaOptions } from './mfa.js'
 import type { SeedContext } from './seed.js'
 import { seedAppCodes } from './seed-apps.js'
@@ -70,6 +71,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
       sessionStore: redis && new RedisStore({ client: redis, prefix: 'vault:session:' }),
       inbox: service && inboxOf(service, messages),
       seedUsers: config.production ? [] : SEED_USERS,
+      company: config.identityProvider === undefined ? undefined : companyClient(),
     }
     const external = service ? undefined : { mfa: client, secrets: appSecretsIn(config.dataDir) }
     return {

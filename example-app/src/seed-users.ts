@@ -91,4 +91,15 @@ export const SEED_USERS: readonly SeedUser[] = [
     balance: 760,
     shows: 'authenticator app only',
   },
+  {
+    username: 'kim',
+    name: 'Kim',
+    password: 'kim-opens-vault',
+    email: 'kim@vault.example',
+    phone: '+12025550166',
+    methods: ['sms'],
+    backupCodes: false,
+    balance: 5150,
+    shows: 'text message (an administrator, who must add a passkey)',
+  },
 ]

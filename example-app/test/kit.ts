@@ -8,6 +8,7 @@ import { createApp } from '../src/app.js'
 import { type Config, readConfig } from '../src/config.js'
 import type { VaultContext } from '../src/context.js'
 import { relyingPartyAt, VAULT_APPLICATION } from '../src/embedded-service.js'
+import { companyClient } from '../src/identity-provider.js'
 import { mfaOptions } from '../src/mfa.js'
 import { inboxOf } from '../src/open-vault.js'
 import { type SeedContext, seed } from '../src/seed.js'
@@ -75,6 +76,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     sessionSecret: SECRET,
     inbox,
     seedUsers: SEED_USERS,
+    company: companyClient(),
   }
   const seeding = { seedUsers: SEED_USERS, users, ledger, service }
   await seed(seeding)

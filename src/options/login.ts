@@ -127,12 +127,13 @@ export interface PolicyContext<User = Express.User> {
 }
 
 /**
- * What a policy can answer. `mayEnroll` says that the login itself proved the user, so that this session may enroll the first factor.
+ * What a policy can answer. `optional` is what holds without a policy. `mayEnroll` says that the login itself proved the user, so that this session may enroll the first factor.
  * `require` names the least strength of the factor that signs the user in. `graceUntil` is a date, or milliseconds since 1970: until
  * then, users who lack such a factor, or any, pass with what they have.
  */
 export type PolicyDecision =
   | 'require'
+  | 'optional'
   | 'skip'
   | { readonly skip: true; readonly mayEnroll: true }
   | { readonly require: Strength; readonly graceUntil?: Date | number | undefined }

@@ -37,7 +37,8 @@ export async function decide(
   })
   if (!policy) return hasFactor || reset ? needed() : { verdict: 'pass', exemption: 'not_required' }
   const answer: unknown = await policy({ user, req, login, factors: listedForHost(account) })
-  if (answer === 'require') return needed()
+  if (answer === 'require' || (answer === 'optional' && (hasFactor || reset))) return needed()
+  if (answer === 'optional') return { verdict: 'pass', exemption: 'not_required' }
   const exemption = exemptionIn(answer)
   if (exemption) return reset ? needed() : { verdict: 'pass', exemption }
   const { minStrength, graceUntil } = requirementIn(answer)
@@ -85,6 +86,6 @@ function requirementIn(answer: unknown): { readonly minStrength?: Strength; read
   if (minStrength === undefined && hasGrace) return { graceUntil: until }
   throw new HostError(
     'ERR_MFA_POLICY',
-    'The option policy returned an unknown decision, so the user is not signed in. Return "require", "skip", { skip: true, mayEnroll: true }, { require: "strong" } with or without graceUntil, or { graceUntil: date }.',
+    'The option policy returned an unknown decision, so the user is not signed in. Return "require", "optional", "skip", { skip: true, mayEnroll: true }, { require: "strong" } with or without graceUntil, or { graceUntil: date }.',
   )
 }

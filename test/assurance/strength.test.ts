@@ -245,6 +245,18 @@ describe('a user without a factor that is strong enough (R115)', () => {
   })
 })
 
+describe('a policy that answers "optional"', () => {
+  it('asks users who have a factor for it, and lets others in as without a policy', () =>
+    everyCase([[[], 'none'] as const, [['sms'], 'pending'] as const], async ([held, stage]) => {
+      const made = await heldBy(held)
+      made.decide('optional')
+      const agent = jsonAgent(made.app)
+      await login(agent, 'bob').expect(200)
+      expect(await stateOf(agent)).toBe(stage)
+      if (held.length === 0) await agent.post('/mfa/enroll-app').send({}).expect(200)
+    }))
+})
+
 describe('login.noDowngrade (R116)', () => {
   const NO_DOWNGRADE = { login: { noDowngrade: true } }
 

@@ -12,6 +12,7 @@ export function frameOf(
   return {
     inbox: inbox !== undefined,
     helpDesk: isStaff && config?.publicUrl !== undefined,
+    acting: Boolean(req.mfa?.actor),
     language: languageOf(req),
   }
 }

@@ -19,7 +19,8 @@ const approval = z.object({ id: text(100) })
 
 /**
  * `GET /admin`, `POST /admin/resets`, `POST /admin/resets/approve`: staff reset the account of a user who lost every second
- * factor. One member of staff asks for the reset, and another approves it after signing in.
+ * factor. One member of staff asks for the reset, and another approves it after signing in. `POST /admin/act-as`, `POST /stop-acting`:
+ * staff look at the account of a customer, without a factor of the customer.
  */
 export function adminRoutes(context: VaultContext): Router {
   const { config, users, mfa } = context
@@ -62,7 +63,24 @@ export function adminRoutes(context: VaultContext): Router {
     else res.send(resetPage(customer(req), request, bypass, frameOf(req, context)))
   })
 
-  router.use('/admin/resets', backToForm('/admin'))
+  router.post('/admin/act-as', signedIn, staffOnly, strong, strongest, async (req, res) => {
+    const { username, reason } = readBody(req, order)
+    const user = await users.findByName(username)
+    if (!user) throw new Problem('invalid_request', 'There is no user of this name.')
+    await mfa.account.actAs(req, user, { reason, requireMfa: { minStrength: 'strong', maxAge } })
+    if (wantsJson(req)) res.json({ status: 'acting' })
+    else res.redirect(303, '/account')
+  })
+
+  // In the session that acts, the signed-in user is the customer.
+  router.post('/stop-acting', signedIn, async (req, res) => {
+    if (!req.mfa?.actor) throw new Problem('invalid_request', 'Nobody acts for this user.')
+    await mfa.account.stopActing(req)
+    if (wantsJson(req)) res.json({ status: 'stopped' })
+    else res.redirect(303, '/admin')
+  })
+
+  router.use(['/admin/resets', '/admin/act-as'], backToForm('/admin'))
 
   return router
 }

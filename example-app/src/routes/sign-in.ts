@@ -8,6 +8,7 @@ import { localPath } from '../http/local-path.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
 import { logIn } from '../log-in.js'
+import { COMPANY_SIGN_IN } from '../mfa.js'
 import type { VaultPassport } from '../passport.js'
 import type { VaultUser } from '../store/users.js'
 import { type SignInView, signInPage } from '../views/sign-in-page.js'
@@ -24,12 +25,13 @@ const credentials = z.object({
 
 /** `GET /login`, `POST /login`, `POST /logout` */
 export function signInRoutes(context: VaultContext, passport: VaultPassport): Router {
-  const { seedUsers, signInFailures } = context
+  const { config, seedUsers, signInFailures } = context
+  const companySignIn = config.identityProvider && COMPANY_SIGN_IN
   const router = Router()
 
   function page(req: Request, view: Partial<SignInView>) {
     const isPending = req.mfa?.status === 'pending'
-    return signInPage({ isPending, seedUsers, frame: frameOf(req, context), ...view })
+    return signInPage({ isPending, seedUsers, companySignIn, frame: frameOf(req, context), ...view })
   }
 
   router.get('/login', (req, res) => {

@@ -22,6 +22,13 @@ export interface VaultUser {
   readonly kept: KeptFactors
   /** Increases with every change of password; a session with a lower one is void. */
   readonly passwordVersion: number
+  /** What the identity provider said, while it signs the user in. */
+  readonly evidence?: {
+    readonly issuer: string
+    readonly amr: readonly string[] | undefined
+    /** In seconds since 1970. */
+    readonly authTime: number | undefined
+  }
 }
 
 /** The data of a new user. */

@@ -13,6 +13,8 @@ export interface Frame {
   readonly inbox: boolean
   /** Whether the menu has the help desk, for staff. */
   readonly helpDesk: boolean
+  /** Whether a member of staff looks at the account of the signed-in user. */
+  readonly acting: boolean
   /** The language of the MFA pages, which the footer marks. */
   readonly language: Language
 }
@@ -57,6 +59,7 @@ export function layout(page: Page): string {
     }
   </nav>
 </header>
+${page.frame.acting && actingNote(page.viewer)}
 <main id="main">${page.body}</main>
 <footer>
   <p>Vault is not a real bank. It shows what <b>countersign</b> adds to a sign-in.</p>
@@ -65,6 +68,13 @@ export function layout(page: Page): string {
 </body>
 </html>
 `.markup
+}
+
+/** Says whose account it is, for a member of staff who looks at it. */
+function actingNote(viewer: Viewer | undefined): Html {
+  return html`<aside class="callout acting" aria-label="Help desk">
+  <form method="post" action="/stop-acting"><b>You are looking at the account of ${viewer?.name}.</b> <button class="quiet">Back to your own account</button></form>
+</aside>`
 }
 
 /**

@@ -12,6 +12,8 @@ export interface SignInView {
   readonly isPending: boolean
   /** The users that the page lists; empty in production. */
   readonly seedUsers: readonly SeedUser[]
+  /** The route of the sign-in at the identity provider, if there is one. */
+  readonly companySignIn?: string | undefined
   readonly frame: Frame
 }
 
@@ -36,6 +38,7 @@ export function signInPage(view: SignInView): string {
     </label>
     <button>Sign in</button>
   </form>
+  ${view.companySignIn && html`<p><a href="${view.companySignIn}">Sign in with Vault ID</a></p>`}
 </section>
 ${view.seedUsers.length > 0 && seedUserList(view.seedUsers)}
 </div>`,
