@@ -1,4 +1,4 @@
-import { deliveredCodeMac } from '../../service/dist/secrets/delivered-code.js'
+import { deliveredCodeMac } from '../../service/dist/secrets/codes.js'
 import { keysFrom, withKeyId } from '../../service/dist/secrets/keys.js'
 import { SECRET } from './service.mjs'
 
