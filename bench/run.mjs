@@ -14,7 +14,7 @@ const HELP = `npm run bench -- [case …] [options]
 Without a case, all but soak are run on Node 20 and 24, and bench/performance.md is written.
 
   --quick             a few short rounds
-  --rounds N          rounds that count, instead of 15 (5 with --quick)
+  --rounds N          rounds that count, instead of 40 (5 with --quick)
   --node WHICH        the Node of the servers: a major, or the path of a binary; may be given more than once
   --sign-ins N        how many sign-ins the soak test does, instead of 1,000,000 (2,000 with --quick)
   --people N          among how many accounts service-plans and service-scale look, instead of 200,000 and 1,000,000

@@ -37,22 +37,6 @@ describe('the README', () => {
     )
   })
 
-  it('quotes no figure by which a guarded page is faster than the same page without a guard', async () => {
-    const page = await read('bench/performance.md')
-    const label = '| page behind `mfaSession` and `requireMfa`, verified session | 24 | '
-    const noisy = page
-      .split('\n')
-      .map((line) =>
-        line.startsWith(label)
-          ? `${label}99 µs, 9/s | passport.session() only: 121 µs, 8/s | 1.2 (1) | – |`
-          : line,
-      )
-    const row = costsOf(noisy.join('\n'))
-      .split('\n')
-      .find((line) => line.includes('Passport alone'))
-    expect(row).toMatch(/ \| \d\.\d\d; \d\.\d\d \| – \|$/)
-  })
-
   it('says how many security requirements are tested, and how many are planned', async () => {
     const rows = [...(await read('docs/security/requirements.md')).matchAll(/^\| R\d+ \| (\*Planned\.\*)?/gm)]
     const planned = rows.filter(([, mark]) => mark !== undefined).length

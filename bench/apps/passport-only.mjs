@@ -8,9 +8,10 @@ import { configurePassport } from './users.mjs'
 // user holds so many characters besides, as a record of Countersign.
 const { SESSION_TEXT } = process.env
 
-serve(async () => {
+let fixed
+
+const build = async () => {
   const { sessionStore } = await openStores()
-  const fixed = new Map()
   const app = express()
   configurePassport(passport)
   app.use(sessions(sessionStore), passport.session())
@@ -25,10 +26,15 @@ serve(async () => {
   app.get('/greeting', (req, res) => {
     res.send(`Hello ${req.user?.id ?? 'visitor'}`)
   })
-  app.get('/fixed/:length', (req, res) => {
-    const { length } = req.params
-    if (!fixed.has(length)) fixed.set(length, `<!doctype html>${'x'.repeat(Number(length) - 15)}`)
-    res.send(fixed.get(length))
+  app.get('/fixed', (_req, res) => {
+    res.set(fixed.headers).send(fixed.text)
   })
   return app
+}
+
+serve(build, {
+  /** What `/fixed` answers from now on. */
+  fixed({ bytes, headers }) {
+    fixed = { headers, text: `<!doctype html>${'x'.repeat(bytes - 15)}` }
+  },
 })

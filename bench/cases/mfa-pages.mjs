@@ -1,52 +1,64 @@
-import { browsersAfter, CHALLENGE, HTML, LOGIN, requestFrom, sendFromAll } from '../kit/browsers.mjs'
+import { browsersAfter, CHALLENGE, HTML, LOGIN, sendFromAll } from '../kit/browsers.mjs'
 import { compare } from '../kit/comparison.mjs'
-import { expectOk } from '../kit/load.mjs'
+import { pageSide, SESSIONS } from './page.mjs'
 
 export const title = 'GET /mfa and the code page, beside a fixed string of the same size'
-export const meaning = `The pages are rendered for each request. Beside them is a string of the same size, handed to \`res.send\` behind express-session
-and \`passport.session()\`.`
+export const meaning = `The pages are rendered for each request, of 200 users in turn. Beside them is a string of the same size with the same
+headers, handed to \`res.send\` behind express-session and \`passport.session()\`.`
+
+const FIXED = 'a fixed string of that size behind `passport.session()`'
 
 export async function run(bench) {
   const ours = await bench.start('countersign')
+  const again = await bench.start('countersign')
   const theirs = await bench.start('passport-only')
-  const [signedIn] = await browsersAfter(theirs, 1, [LOGIN])
+  const signedIn = await browsersAfter(theirs, SESSIONS, [LOGIN])
   const rows = []
-  for (const [what, path, steps] of [
-    ['`GET /mfa`, the page to choose a factor', '/mfa', [LOGIN]],
-    ['`GET /mfa/verify`, the code page', '/mfa/verify', [LOGIN, CHALLENGE]],
+  for (const { what, path, steps, target } of [
+    { what: '`GET /mfa`, the page to choose a factor', path: '/mfa', steps: [LOGIN] },
+    { what: '`GET /mfa/verify`, the code page', path: '/mfa/verify', steps: [LOGIN, CHALLENGE], target: 0.5 },
   ]) {
-    const [browser] = await browsersAfter(ours, 1, steps)
-    const [{ body }] = await sendFromAll(ours, [browser], () => ({ path, accept: HTML }))
-    const against = 'a fixed string of that size behind `passport.session()`'
+    const [one] = await browsersAfter(ours, 1, steps)
+    const [{ head, body }] = await sendFromAll(ours, [one], () => ({ path, accept: HTML }))
     const bytes = Buffer.byteLength(body)
+    await theirs.ask('fixed', { bytes, headers: headersOfPage(head) })
+    const side = (name, app, browsers, ofPath) =>
+      pageSide({
+        name,
+        app,
+        browsers,
+        message: { path: ofPath, accept: HTML },
+        isExpected: (text) => isPageOf(text, bytes),
+      })
     rows.push(
       ...(await compare(bench, {
         what,
         note: `${bytes} bytes`,
+        targets: { [FIXED]: target },
+        parts: [FIXED],
         sides: [
-          pageSide('countersign', ours, browser, path, bytes),
-          pageSide(against, theirs, signedIn, `/fixed/${bytes}`, bytes),
+          async (name) => {
+            const app = name ? again : ours
+            return side(name ?? 'countersign', app, await browsersAfter(app, SESSIONS, steps), path)
+          },
+          async () => side(FIXED, theirs, signedIn, '/fixed'),
         ],
-        targets: { [against]: bench.target(0.8, 0.7) },
       })),
     )
   }
   return rows
 }
 
-function pageSide(name, app, browser, path, bytes) {
-  const requests = Array(250).fill(requestFrom(browser, { path, accept: HTML }))
-  return {
-    name,
-    app,
-    requests: () => requests,
-    check(response) {
-      expectOk(response)
-      // The times that a page counts down are of different lengths.
-      const difference = Math.abs(Buffer.byteLength(response.body) - bytes)
-      if (difference > 40 || !response.body.startsWith('<!doctype html>')) {
-        throw new Error(`Expected a page of ${bytes} bytes, got ${response.body.slice(0, 300)}`)
-      }
-    },
-  }
+/** The headers that a page sets, without those of the connection and the framework, which the other side sets itself. */
+function headersOfPage(head) {
+  const theirOwn = /^(connection|content-length|date|etag|keep-alive|set-cookie|x-powered-by)$/i
+  const lines = head.split('\r\n').slice(1)
+  return Object.fromEntries(
+    lines.map((line) => line.split(/: (.*)/s)).filter(([name]) => !theirOwn.test(name)),
+  )
+}
+
+/** The times that a page counts down are of different lengths. */
+function isPageOf(text, bytes) {
+  return text.startsWith('<!doctype html>') && Math.abs(Buffer.byteLength(text) - bytes) <= 40
 }

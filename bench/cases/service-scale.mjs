@@ -1,24 +1,32 @@
 import pg from 'pg'
-import { comparison } from '../kit/comparison.mjs'
+import { comparison, measure } from '../kit/comparison.mjs'
 import { startCrowdedPostgres } from '../kit/crowded-postgres.mjs'
 import { seed, verifications } from '../kit/people.mjs'
 import { script } from '../kit/postgres.mjs'
 import { serviceRequest, startService } from '../kit/service.mjs'
-import { sideBySide } from '../kit/side-by-side.mjs'
 
 export const title = 'The service: a verification among many users'
 export const meaning = `The users who verify are spread among the others, each of whom has five messages, every second an authenticator app and every
-fourth a challenge. The cost may differ by 20 %.`
+fourth a challenge.`
 
 export async function run(bench) {
   const many = bench.people ?? (bench.isQuick ? 100_000 : 1_000_000)
-  const sides = [await among(bench, many, bench.data), await among(bench, 1_000)]
-  const measured = await sideBySide(sides, { rounds: bench.rounds, warmUpRounds: bench.warmUpRounds })
-  const [ours, few] = sides.map(({ name }) => measured[name])
-  return [comparison(`service: verify ${sides[0].name}`, sides[1].name, ours, few, 0.8, 'rate')]
+  const [amongFew, amongAll] = [1_000, many].map((people) => `among ${people.toLocaleString('en')} users`)
+  const {
+    ours: few,
+    again,
+    measured,
+  } = await measure(bench, {
+    sides: [
+      (name = amongFew) => among(bench, 1_000, { name }),
+      () => among(bench, many, { name: amongAll, folder: bench.data }),
+    ],
+  })
+  const rounds = { ours: measured[amongAll], theirs: few, same: [few, again] }
+  return [comparison(`service: verify ${amongAll}`, amongFew, { ...rounds, by: 'rate' })]
 }
 
-async function among(bench, people, folder) {
+async function among(bench, people, { name, folder }) {
   const postgres = await startCrowdedPostgres(people, { folder })
   bench.defer(postgres.stop)
   const app = await startService({ node: bench.node, postgres, env: { SERVICE_DELIVERY: 'inbox' } })
@@ -32,7 +40,7 @@ async function among(bench, people, folder) {
   await script(postgres.url, 'VACUUM ANALYZE')
   await script(postgres.url, 'CHECKPOINT')
   return {
-    name: `among ${people.toLocaleString('en')} users`,
+    name,
     app,
     requests() {
       const bodies = verifications(first, count)

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { buildBaseline } from '../kit/baseline.mjs'
-import { comparison, figure } from '../kit/comparison.mjs'
+import { comparison, figure, measure } from '../kit/comparison.mjs'
 import { delayingProxy } from '../kit/delaying-proxy.mjs'
 import { load } from '../kit/load.mjs'
 import { script, startPostgres } from '../kit/postgres.mjs'
 import { ROOT, serviceRequest, startService } from '../kit/service.mjs'
-import { medians, sideBySide } from '../kit/side-by-side.mjs'
+import { medians } from '../kit/side-by-side.mjs'
 
 export const title = 'The service: codes sent on PostgreSQL'
 export const meaning = `Each code is for another user, is written to the outbox and handed to a gateway that takes it at once. Round trips are told
@@ -18,18 +18,20 @@ const DELAY_MS = 40
 export async function run(bench) {
   const gateway = await startGateway()
   bench.defer(gateway.stop)
-  const sides = [await sideOf(bench, gateway, 'countersign', ROOT)]
-  if (bench.baseline) {
+  const sides = [(name = 'countersign') => sideOf(bench, gateway, name, ROOT)]
+  const baseline = bench.baseline && `the service at ${bench.baseline}`
+  if (baseline) {
     const { root, remove } = buildBaseline(bench.baseline)
     bench.defer(remove)
-    sides.push(await sideOf(bench, gateway, `the service at ${bench.baseline}`, root))
+    sides.push(() => sideOf(bench, gateway, baseline, root))
   }
-  const measured = await sideBySide(sides, { rounds: bench.rounds, warmUpRounds: bench.warmUpRounds })
-  const [ours, baseline] = sides.map(({ name }) => measured[name])
+  const { ours, again, measured } = await measure(bench, { sides })
   const what = 'service: send on PostgreSQL'
   const { perSecond, processorUs, postgresUs, p99Ms } = medians(ours)
   return [
-    ...(baseline ? [comparison(what, sides[1].name, ours, baseline, 3.5, 'rate')] : []),
+    ...(baseline
+      ? [comparison(what, baseline, { ours, again, theirs: measured[baseline], by: 'rate' })]
+      : []),
     figure(`${what}, rate`, Math.round(perSecond), '/s', {
       note: `${Math.round(processorUs)} µs, of PostgreSQL ${Math.round(postgresUs)} µs; p99 ${Math.round(p99Ms)} ms`,
     }),

@@ -35,7 +35,6 @@ export async function run(bench) {
   }
   return Object.entries(measured).map(([name, times]) =>
     figure(`service: start on a ${name}`, Math.round(median(times.map(({ readyMs }) => readyMs))), 'ms', {
-      most: name.includes('PGlite') ? 3_000 : 1_000,
       note: `${Math.round(median(times.map(({ processorMs }) => processorMs)))} ms of processor time`,
     }),
   )

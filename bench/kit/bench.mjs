@@ -26,11 +26,9 @@ export function createBench({ node, major, isQuick = false, rounds, signIns, peo
     people,
     data,
     baseline,
-    rounds: rounds ?? (isQuick ? 5 : 15),
+    rounds: rounds ?? (isQuick ? 5 : 40),
     /** Rounds that do not count: code is compiled in them. */
     warmUpRounds: isQuick ? 4 : 10,
-    /** The target for the Node major under test. */
-    target: (node20, node24 = node20) => (major >= 24 ? node24 : node20),
     defer,
     stub: startStub,
     async redis() {

@@ -1,5 +1,5 @@
 import { load } from './load.mjs'
-import { median } from './statistics.mjs'
+import { median, quartiles } from './statistics.mjs'
 
 /**
  * Measures sides in turn, round by round, so that a change of the machine's pace hits all of them: many short rounds tell
@@ -39,11 +39,13 @@ export function medians(rounds) {
 
 /**
  * How one side does beside another, as medians of the ratios of each round: `rate` by requests per second and
- * `processor` by processor time per request. Both are above 1 where `ours` is the faster one.
+ * `processor` by processor time per request. Both are above 1 where `ours` is the faster one. `quartiles` are those of `by`, one of
+ * the two.
  */
-export function ratios(ours, theirs) {
-  return {
-    rate: median(ours.map(({ perSecond }, i) => perSecond / theirs[i].perSecond)),
-    processor: median(ours.map(({ processorUs }, i) => theirs[i].processorUs / processorUs)),
+export function ratios(ours, theirs, by = 'processor') {
+  const each = {
+    rate: ours.map(({ perSecond }, i) => perSecond / theirs[i].perSecond),
+    processor: ours.map(({ processorUs }, i) => theirs[i].processorUs / processorUs),
   }
+  return { rate: median(each.rate), processor: median(each.processor), quartiles: quartiles(each[by]) }
 }

@@ -1,12 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { quoteInReadme } from './readme-figures.mjs'
+import { quoteInReadme, quotesOf } from './readme-figures.mjs'
+import { refusals } from './refusals.mjs'
 import { byCase } from './results.mjs'
-import { markdownTable, micros, perSecond, valueText } from './table.mjs'
+import { markdownTable, micros, perSecond, quartilesText, sameTwiceText, valueText } from './table.mjs'
 
 const PAGE = fileURLToPath(new URL('../performance.md', import.meta.url))
 const TEMPLATE = new URL('./performance.template.md', import.meta.url)
 const FLOORS = new URL('./floors.json', import.meta.url)
+const GUARD = new URL('../guard.json', import.meta.url)
 const PACKAGES = [
   'express',
   'express-session',
@@ -21,9 +23,10 @@ const PACKAGES = [
 ]
 
 /**
- * Writes the page of the results, and what Countersign costs into the README. Its prose is in `performance.template.md`, and why a target is not reached is written by hand
- * in `floors.json`, by the name of the row.
- * @throws {Error} for results of quick runs, which are too short to be published, unless they go to another file.
+ * Writes the page of the results, and what Countersign costs into the README. Its prose is in `performance.template.md`, and why a
+ * target is not reached is written by hand in `floors.json`, by the name of the row.
+ * @throws {Error} for results that must not be published, unless they go to another file: those of quick runs, which are too short, and
+ * those that `refusals` names.
  */
 export function writePage(results, output = PAGE) {
   const quick = results.filter(({ isQuick }) => isQuick)
@@ -33,7 +36,15 @@ export function writePage(results, output = PAGE) {
     )
   }
   const floors = existsSync(FLOORS) ? JSON.parse(readFileSync(FLOORS, 'utf8')) : {}
-  writeFileSync(output, page(results, floors))
+  const text = page(results, floors)
+  if (output === PAGE) {
+    const guard = JSON.parse(readFileSync(GUARD, 'utf8'))
+    const reasons = refusals({ results, quotes: quotesOf(text), guard })
+    if (reasons.length > 0) {
+      throw new Error(`bench/performance.md and the README are as they were:\n\n${reasons.join('\n')}`)
+    }
+  }
+  writeFileSync(output, text)
   console.log(`Wrote ${output}`)
   if (output === PAGE) quoteInReadme()
 }
@@ -47,7 +58,7 @@ function page(results, floors) {
     rounds: [...new Set(results.map((result) => result.rounds))].join(' or '),
     summary: markdownTable(
       ['What', 'Beside', ...majors.map((major) => `Node ${major}`), 'Target', 'Reached'],
-      rows.filter(({ hasTarget }) => hasTarget).map((row) => summaryRow(row)),
+      rows.filter(({ hasTarget, isComparison }) => hasTarget || isComparison).map(summaryRow),
     ),
     cases: cases.map((one) => section(one, majors)).join('\n\n'),
     missed: missed.length === 0 ? 'None.' : missedTargets(missed, majors, floors),
@@ -80,7 +91,7 @@ function section({ name, title, meaning, rows }, majors) {
   if (comparisons.length > 0) {
     parts.push(
       markdownTable(
-        ['What', 'Node', 'Countersign', 'Beside it', 'Ratio', 'p99'],
+        ['What', 'Node', 'Countersign', 'Beside it', 'Ratio', 'Quartiles', 'Same twice', 'p99'],
         comparisons.flatMap((row) =>
           majors.flatMap((major, i) => (row.byMajor[i] ? [comparisonRow(row, major, row.byMajor[i])] : [])),
         ),
@@ -103,31 +114,39 @@ function section({ name, title, meaning, rows }, majors) {
   return parts.join('\n\n')
 }
 
-function comparisonRow({ label }, major, { against, ours, theirs, ratio, note }) {
+function comparisonRow({ label }, major, row) {
+  const { against, ours, theirs, note } = row
   return [
     note ? `${label} (${note})` : label,
     String(major),
     `${micros(ours)}, ${perSecond(ours)}`,
     `${against}: ${micros(theirs)}, ${perSecond(theirs)}`,
-    `${ratio.processor.toFixed(2)} (${ratio.rate.toFixed(2)})`,
+    valueText(row),
+    quartilesText(row),
+    sameTwiceText(row),
     ours.p99Ms === undefined ? '–' : `${ours.p99Ms.toFixed(0)} ms, beside ${theirs.p99Ms.toFixed(0)} ms`,
   ]
 }
 
 function summaryRow({ label, against, byMajor }) {
   const reached = byMajor.flatMap((row) => (row?.reached === undefined ? [] : [row.reached]))
-  const verdict = reached.every(Boolean) ? 'yes' : reached.some(Boolean) ? 'in part' : 'no'
+  const isAll = reached.every(Boolean) ? 'yes' : reached.some(Boolean) ? 'in part' : 'no'
+  const verdict = reached.length === 0 ? '–' : isAll
   return [
     label,
     against ?? '–',
     ...byMajor.map((row) => (row ? valueText(row) : '–')),
-    targetText(byMajor),
+    targetText(byMajor) || '–',
     verdict,
   ]
 }
 
 function figureText(row) {
-  return row.note ? `${valueText(row)} (${row.note})` : valueText(row)
+  const spread = row.quartiles
+    ? `quartiles ${quartilesText(row)}, same twice ${sameTwiceText(row)}`
+    : undefined
+  const more = [spread, row.note].filter(Boolean).join('; ')
+  return more ? `${valueText(row)} (${more})` : valueText(row)
 }
 
 function targetText(byMajor) {

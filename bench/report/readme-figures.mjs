@@ -7,50 +7,73 @@ const BEGIN = '<!-- begin: written by npm run bench -->'
 const END = '<!-- end: written by npm run bench -->'
 const MAJORS = ['20', '24']
 
-/** What the README quotes: the row of the page, the words for it, and those for the other side, if the row has one. */
+/**
+ * What the README quotes: the row of the page, the words for it, and, if the row has another side, the words for that and the name
+ * that `guard.json` has for the comparison.
+ */
 const QUOTED = [
-  [
-    'page behind `mfaSession` and `requireMfa`, verified session',
-    'A page behind the gate and a guard',
-    'Passport alone',
-  ],
-  ['`POST /mfa/challenge`, a code by SMS', 'Having a code sent', 'the least code by hand'],
-  ['`POST /mfa/verify`, a right code', 'Checking a code, with a new session', 'the least code by hand'],
-  ['service: verify on PostgreSQL', "The service's process, checking that code on PostgreSQL"],
-  ['service: verify on PGlite', 'The service, checking that code on PGlite, its database included'],
+  {
+    label: 'page behind `mfaSession` and `requireMfa`, verified session',
+    what: 'A page behind the gate and a guard',
+    other: 'Passport alone',
+    name: 'page',
+  },
+  {
+    label: '`POST /mfa/challenge`, a code by SMS',
+    what: 'Having a code sent',
+    other: 'the least code by hand',
+    name: 'challenge',
+  },
+  {
+    label: '`POST /mfa/verify`, a right code',
+    what: 'Checking a code, with a new session',
+    other: 'the least code by hand',
+    name: 'verify',
+  },
+  {
+    label: 'service: verify on PostgreSQL',
+    what: "The service's process, checking that code on PostgreSQL",
+  },
+  {
+    label: 'service: verify on PGlite',
+    what: 'The service, checking that code on PGlite, its database included',
+  },
 ]
 
-/** The figures that the README quotes from `bench/performance.md`: processor time in milliseconds. */
-export function costs(page = readFileSync(PAGE, 'utf8')) {
+/**
+ * What the README quotes from a page, for each row and Node major: `ours` and, if the row has another side, `theirs`, in
+ * microseconds of processor time.
+ */
+export function quotesOf(page) {
   const rows = page
     .split('\n')
     .filter((line) => line.startsWith('| ') && line.includes(' µs'))
     .map((line) => line.slice(2, -2).split(' | '))
-  const table = QUOTED.map(([label, what, other]) => {
-    const found = rows.filter(([name]) => withoutNote(name) === label)
-    return [
-      other ? `${what}; ${other}` : what,
-      ...MAJORS.map((major, nth) => (other ? besideIt(found, major) : alone(found, major, nth))),
-    ]
+  return QUOTED.flatMap(({ label, ...quoted }) => {
+    const found = rows.filter(([name]) => name.replace(/ \([^)]*\)$/, '') === label)
+    return MAJORS.map((major, nth) => {
+      // A comparison has a line for each major, and a figure a column.
+      const line = found.find(([, of]) => of === major)
+      const [ours, theirs] = line ? [line[2], line[3]] : [found[0]?.[nth + 1]]
+      return { ...quoted, major, ours: micros(ours), ...(quoted.other && { theirs: micros(theirs) }) }
+    })
   })
+}
+
+/** The figures that the README quotes from `bench/performance.md`: processor time in milliseconds. */
+export function costs(page = readFileSync(PAGE, 'utf8')) {
+  const quotes = quotesOf(page)
+  const table = QUOTED.map(({ what, other }) => [
+    other ? `${what}; ${other}` : what,
+    ...quotes
+      .filter((quote) => quote.what === what)
+      .map(({ ours, theirs }) =>
+        theirs === undefined ? inMilliseconds(ours) : `${inMilliseconds(ours)}; ${inMilliseconds(theirs)}`,
+      ),
+  ])
   const head = ['Processor time in milliseconds', ...MAJORS.map((major) => `Node ${major}`)]
   return `${markdownTable(head, table)}\n\nAll figures, when and how they were measured: [performance](bench/performance.md).`
 }
-
-/** A comparison has a line for each major. */
-function besideIt(rows, major) {
-  const [, , ours, theirs] = rows.find(([, of]) => of === major) ?? []
-  // Work that is added takes time: a lower figure is the noise of the machine.
-  return micros(ours) > micros(theirs) ? `${inMilliseconds(ours)}; ${inMilliseconds(theirs)}` : '–'
-}
-
-/** A comparison has a line for each major, and a figure a column. */
-function alone(rows, major, nth) {
-  const line = rows.find(([, of]) => of === major)
-  return inMilliseconds(line ? line[2] : rows[0]?.[nth + 1])
-}
-
-const withoutNote = (name) => name.replace(/ \([^)]*\)$/, '')
 
 function micros(text) {
   const found = /([\d,]+) µs/.exec(text ?? '')?.[1]
@@ -58,8 +81,8 @@ function micros(text) {
   return Number(found.replaceAll(',', ''))
 }
 
-function inMilliseconds(text) {
-  return (Math.round(micros(text) / 10) / 100).toFixed(2)
+function inMilliseconds(us) {
+  return (Math.round(us / 10) / 100).toFixed(2)
 }
 
 /** Writes what Countersign costs, as `bench/performance.md` has it, into the README. */

@@ -10,11 +10,14 @@ export function printRows(rows) {
 }
 
 function describe(row) {
-  if (!row.ratio) return `${row.value} ${row.unit}`.trim()
+  const spread = row.quartiles
+    ? `; quartiles ${quartilesText(row)}, the same program twice ${sameTwiceText(row)}`
+    : ''
+  if (!row.ratio) return `${row.value} ${row.unit}`.trim() + spread
   const { ours, theirs, ratio } = row
   return (
     `${micros(ours)} beside ${micros(theirs)} of processor time: ${ratio.processor.toFixed(2)}; ` +
-    `${perSecond(ours)} beside ${perSecond(theirs)}: ${ratio.rate.toFixed(2)}`
+    `${perSecond(ours)} beside ${perSecond(theirs)}: ${ratio.rate.toFixed(2)}${spread}`
   )
 }
 
@@ -28,11 +31,25 @@ export function perSecond({ perSecond: rate }) {
   return `${Math.round(rate).toLocaleString('en')}/s`
 }
 
-/** The figure of a row: the ratio of processor time with that of the rates in brackets, or the value with its unit. */
-export function valueText(row) {
-  return row.ratio
-    ? `${row.ratio.processor.toFixed(2)} (${row.ratio.rate.toFixed(2)})`
-    : `${row.value} ${row.unit}`.trim()
+/** The quartiles of a row's figure over its rounds. */
+export function quartilesText({ ratio, quartiles }) {
+  if (!quartiles) return '–'
+  return quartiles.map((value) => (ratio ? value.toFixed(2) : value)).join(' to ')
+}
+
+/** The ratio of two measurements of the same program. */
+export function sameTwiceText({ sameTwice }) {
+  return sameTwice === undefined ? '–' : sameTwice.toFixed(2)
+}
+
+/**
+ * The figure of a row: the ratio of processor time with that of the rates in brackets, or that of the rates if the row is judged by
+ * them, or the value with its unit.
+ */
+export function valueText({ ratio, by, value, unit }) {
+  if (!ratio) return `${value} ${unit}`.trim()
+  const [processor, rate] = [ratio.processor.toFixed(2), ratio.rate.toFixed(2)]
+  return by === 'rate' ? `${rate} by rate` : `${processor} (${rate})`
 }
 
 /** A table in Markdown. */
