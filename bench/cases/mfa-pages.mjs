@@ -58,7 +58,7 @@ function headersOfPage(head) {
   )
 }
 
-/** The times that a page counts down are of different lengths. */
+/** The code page is shorter by some words once another code may be requested, after half a minute. */
 function isPageOf(text, bytes) {
-  return text.startsWith('<!doctype html>') && Math.abs(Buffer.byteLength(text) - bytes) <= 40
+  return text.startsWith('<!doctype html>') && Math.abs(Buffer.byteLength(text) - bytes) <= bytes * 0.1
 }

@@ -31,7 +31,8 @@ const ALWAYS_ADMITTED = 16
 
 /**
  * Admits a request unless it would wait for the processor longer than `maxExpectedWait`, or `maxConcurrentRequests` are admitted
- * already.
+ * already. From the first refusal on, half of that wait is allowed until none is waiting: those that are refused delay the others too,
+ * before they are read.
  */
 export function admissionWith(
   {
@@ -47,8 +48,8 @@ export function admissionWith(
   let isOverloaded = false
 
   const take = (): boolean => {
-    const expectedWaitMs = waiting * cost.ms()
-    const isFree = expectedWaitMs <= maxExpectedWaitMs || waiting < ALWAYS_ADMITTED
+    const mostMs = isOverloaded ? maxExpectedWaitMs / 2 : maxExpectedWaitMs
+    const isFree = waiting * cost.ms() <= mostMs || waiting < ALWAYS_ADMITTED
     if (isFree && waiting < maxConcurrentRequests) {
       waiting++
       cost.begin()
