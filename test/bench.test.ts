@@ -18,10 +18,10 @@ interface Row {
 
 interface Quote {
   what: string
-  name?: string
+  name?: string | undefined
   major: string
   ours: number
-  theirs?: number
+  theirs?: number | undefined
 }
 
 interface Report {
