@@ -146,9 +146,7 @@ describe('the benchmark', () => {
       const file = new URL(path, folder)
       for (const [, imported = ''] of (await readFile(file, 'utf8')).matchAll(/ from '(\.[^']+)'/g)) {
         const { href } = new URL(imported, file)
-        const source = href.includes('/dist/')
-          ? href.replace('/dist/', '/src/').replace(/\.js$/, '.ts')
-          : href
+        const source = href.replace(/\/service\/dist\/(.*)\.js$/, '/service/src/$1.ts')
         checked++
         if (!existsSync(new URL(source))) missing.push(`${path}: ${imported}`)
       }
