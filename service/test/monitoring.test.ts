@@ -101,8 +101,8 @@ const COVERED_BY: Readonly<Record<string, string>> = {
   'traffic.untyped': 'countersign_sends_total',
   'webhook.disabled': 'countersign_disabled_webhooks',
 }
-/** Events that need no person at once: one sign-in of an operator, or one recording, failed; `doctor` warns of the countries. */
-const NO_ALERT = ['console.oidc_refused', 'countries.unrestricted', 'transcription.failed']
+/** Events that need no person at once: `doctor` warns of the first, and the second is the end of one recording. */
+const NO_ALERT = ['countries.unrestricted', 'transcription.failed']
 
 /** A counter that stays at `from`, and then grows by `step` a minute. */
 const grows = (from: number, step: number) => `${from}x10 ${from + step}+${step}x200`
