@@ -98,6 +98,7 @@
     if (!fresh) return false
     fresh.querySelector('details').open = section.querySelector('details').open
     for (const chart of drawn.splice(0)) chart.destroy()
+    localTimes(fresh)
     section.replaceChildren(...fresh.childNodes)
     draw()
     return true

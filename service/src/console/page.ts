@@ -105,6 +105,7 @@ const SECTIONS: readonly {
 /** The HTML document around a page; `account` is the operator who is signed in. */
 export function layout(page: Page, account: OperatorAccount | undefined): string {
   const isError = page.message?.tone === 'error'
+  const scripts = [...(account ? [TIMES_SCRIPT] : []), ...(page.scripts ?? [])]
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -116,7 +117,7 @@ export function layout(page: Page, account: OperatorAccount | undefined): string
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/console/mfa/assets/mfa.css">
 <link rel="stylesheet" href="${STYLE_PATH}">
-${page.scripts?.map(({ path }) => html`<script defer src="${path}"></script>\n`)}</head>
+${scripts.map(({ path }) => html`<script defer src="${path}"></script>\n`)}</head>
 <body class="${account ? 'console' : 'console-narrow'}">
 ${account ? html`<a class="skip" href="#main">Skip to content</a>` : ''}
 <header class="mfa-top console-top">
@@ -189,6 +190,7 @@ export interface Script {
 // `src/console` and `dist/console` are equally deep in the package.
 const NUMBERS = new URL('../../assets/numbers.js', import.meta.url)
 const COPY = new URL('../../assets/copy.js', import.meta.url)
+const TIMES = new URL('../../assets/times.js', import.meta.url)
 // The whole library in one file for browsers, beside the file that Node loads.
 const CHART = new URL('chart.umd.min.js', `file://${createRequire(import.meta.url).resolve('chart.js')}`)
 
@@ -197,6 +199,9 @@ function scriptFrom(name: string, file: URL): Script {
   const version = createHash('sha256').update(content).digest('base64url').slice(0, 10)
   return { path: `/console/assets/${name}?v=${version}`, content }
 }
+
+/** Shows times in the operator's zone, on every page of a signed-in operator, before the other scripts. */
+const TIMES_SCRIPT = scriptFrom('times.js', TIMES)
 
 /** Draws the charts of a page and keeps them up to date; the library comes first. */
 export const CHART_SCRIPTS: readonly Script[] = [
@@ -209,7 +214,7 @@ export const COPY_SCRIPTS: readonly Script[] = [scriptFrom('copy.js', COPY)]
 
 /** Serves the scripts. */
 export function serveScripts(app: Express): void {
-  for (const { path, content } of [...CHART_SCRIPTS, ...COPY_SCRIPTS]) {
+  for (const { path, content } of [TIMES_SCRIPT, ...CHART_SCRIPTS, ...COPY_SCRIPTS]) {
     app.get(path.replace(/\?.*$/, ''), (_request, response) => {
       response.set('Cache-Control', 'public, max-age=31536000, immutable').type('js').send(content)
     })

@@ -1,5 +1,6 @@
 import type { MfaService } from 'countersign'
 import type { RequestHandler } from 'express'
+import type { PausedCarrier } from '../carriers/fallback.js'
 import type { Routes } from '../carriers/route.js'
 import { type Html, html } from '../html.js'
 import type { Logger } from '../log/logger.js'
@@ -45,6 +46,8 @@ export interface ConsoleParts {
     readonly homeCountry: string | undefined
     readonly routes: Routes
   }
+  /** The carriers that this process has paused after failures. */
+  readonly pausedCarriers: () => readonly PausedCarrier[]
   /** Whether messages of live keys are delivered to the development inbox. */
   readonly usesInbox: boolean
   /** The public address of the console, if the operator configured one. */
@@ -57,7 +60,7 @@ export interface ConsoleParts {
   readonly info: { readonly version: string; readonly store: string; readonly carriers: string }
 }
 
-/** The content of a cell; a `Date` is shown in UTC, a number right-aligned, `null` as a dash. */
+/** The content of a cell; a `Date` is shown to the minute, a number right-aligned, `null` as a dash. */
 export type Cell = Html | string | number | Date | null
 
 /** The content of a table, row by row. */
@@ -82,10 +85,10 @@ function shown(cell: Cell): Html | string | number {
   return cell ?? '–'
 }
 
-/** A time in UTC, to the minute. */
+/** A time to the minute: in UTC, and in the zone of the browser where scripts run. */
 export function timeOf(ms: number): Html {
   const iso = new Date(ms).toISOString()
-  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
+  return html`<time datetime="${iso}" data-local="minute">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
 }
 
 /** A cell with a time that may be missing. */

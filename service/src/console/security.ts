@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import { isProduction } from '../production.js'
 import { ConsoleError } from './form.js'
+import { CHART_SCRIPTS, type Page } from './page.js'
 
 const POLICY = [
   "default-src 'none'",
@@ -12,8 +13,12 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ')
 
-/** The policy of pages with scripts, which come from the console itself and read its pages again. */
-export const POLICY_WITH_SCRIPTS = `${POLICY}; script-src 'self'; connect-src 'self'`
+/** The policy of a page whose scripts come from the console itself. Those of charts read the page again. */
+export function policyFor(scripts: Page['scripts']): string {
+  return scripts === CHART_SCRIPTS
+    ? `${POLICY}; script-src 'self'; connect-src 'self'`
+    : `${POLICY}; script-src 'self'`
+}
 
 const HEADERS = {
   'Content-Security-Policy': POLICY,

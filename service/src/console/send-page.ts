@@ -1,7 +1,7 @@
 import type { Response } from 'express'
 import type { OperatorAccount } from '../operator/operator-account.js'
 import { layout, type Reply } from './page.js'
-import { FRAMED_HEADERS, POLICY_WITH_SCRIPTS } from './security.js'
+import { FRAMED_HEADERS, policyFor } from './security.js'
 
 /** Responds with a page, or leads to the next one. */
 export function sendPage(response: Response, reply: Reply, account: OperatorAccount | undefined): void {
@@ -15,7 +15,7 @@ export function sendPage(response: Response, reply: Reply, account: OperatorAcco
     response.attachment(name).set('Content-Type', type).send(body)
     return
   }
-  if (reply.scripts) response.set('Content-Security-Policy', POLICY_WITH_SCRIPTS)
+  if (account || reply.scripts) response.set('Content-Security-Policy', policyFor(reply.scripts))
   response
     .status(reply.status ?? 200)
     .type('html')

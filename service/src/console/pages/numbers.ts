@@ -40,6 +40,7 @@ export async function numbersSection(
   const wanted = textOf(request.query.period)
   const period = (Object.keys(PERIODS) as ActivityPeriod[]).find((name) => name === wanted) ?? 'day'
   const report = await operator.showActivity({ application, period })
+  const isByDay = period === 'month'
   return html`<nav class="console-tabs" aria-label="Period"><ul>
 ${Object.entries(PERIODS).map(
   ([name, label]) =>
@@ -49,11 +50,11 @@ ${Object.entries(PERIODS).map(
 ${warnings(report.countries)}
 ${totals(report)}
 <div class="charts" data-charts></div>
-<details open><summary>Numbers by time (UTC)</summary>
+<details open><summary>Numbers by time (${isByDay ? 'UTC' : html`<span data-zone>UTC</span>`})</summary>
 ${table(
   'Numbers by time',
   ['Time', ...COUNTS.map(({ name }) => name)],
-  report.steps.map(({ startsAt, ...counts }) => [stepCell(startsAt, report.stepMs), ...cells(counts)]),
+  report.steps.map(({ startsAt, ...counts }) => [stepCell(startsAt, isByDay), ...cells(counts)]),
   '',
 )}</details>
 <h2>Countries</h2>
@@ -147,9 +148,9 @@ function groupTable(label: string, heading: string, groups: readonly ActivityGro
   )
 }
 
-/** A step is shown by its day, or by its time of day. */
-function stepCell(startsAt: number, stepMs: number): Html {
+/** A step is shown by its day, which is one in UTC, or by its time of day. */
+function stepCell(startsAt: number, isByDay: boolean): Html {
   const iso = new Date(startsAt).toISOString()
-  const text = stepMs === ACTIVITY_PERIODS.month.stepMs ? iso.slice(0, 10) : iso.slice(11, 16)
-  return html`<time datetime="${iso}">${text}</time>`
+  if (isByDay) return html`<time datetime="${iso}">${iso.slice(0, 10)}</time>`
+  return html`<time datetime="${iso}" data-local="time">${iso.slice(11, 16)}</time>`
 }
