@@ -354,7 +354,7 @@ CREATE INDEX inbox_expiry ON inbox (arrived_at);
 CREATE INDEX inbox_sealing_key ON inbox (split_part(sealed, '.', 2));
 
 -- What an application sent and what its users typed, by method, country and carrier: in steps of five minutes, of an hour when
--- they are two hours old, and of a day when they are two days old. `starts_at` is the beginning of the step. The rows of the
+-- they are two hours old, and of a day when they are two days old; the sums over all applications when they are eight days old. `starts_at` is the beginning of the step. The rows of the
 -- application '' are the sums over all applications. There are no contacts and accounts in it.
 CREATE TABLE activity (
   application text NOT NULL,

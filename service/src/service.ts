@@ -9,6 +9,7 @@ import { applicationDirectory, DEFAULT_APPLICATION } from './applications/direct
 import { relyingPartyOf } from './applications/key-settings.js'
 import type { ApplicationDefaults } from './applications/settings.js'
 import { buildCarriers } from './carriers/build-carriers.js'
+import { rememberPauses } from './carriers/fallback.js'
 import { type InboxMessage, storedInbox } from './carriers/inbox.js'
 import { type PhoneCheck, phoneCheckAt } from './carriers/phone-check.js'
 import { describeRoutes, usesInbox } from './carriers/route.js'
@@ -98,7 +99,8 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const settings = readOptions(options)
   const metrics = serviceMetrics(ownVersion())
   await loadOpenTelemetry(ownVersion())
-  const log = combinedLogger(tracedLogger(settings.logger ?? warningsOnly()), metrics.countEvent)
+  const pauses = rememberPauses()
+  const log = combinedLogger(tracedLogger(settings.logger ?? warningsOnly()), metrics.countEvent, pauses.log)
   const keys = keysFrom(settings.secret, settings.previousSecrets)
   const opened = await openStore({
     databaseUrl: settings.databaseUrl,
@@ -217,6 +219,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       url: settings.console.url,
       oidc: oidcSettings(settings.console),
       usesInbox: hasInbox,
+      pausedCarriers: pauses.paused,
       publicUrl: settings.publicUrl ?? settings.console.url,
       doctor: {
         hasOptionKey: settings.apiKey !== undefined,

@@ -107,6 +107,58 @@ describeOnBothDatabases((bench) => {
     expect((await show(tenant, 'day')).countries[0]).toMatchObject({ codes: 40, percent: 70, isLow: false })
   })
 
+  test('compares the last hour with the same hour of last week, and says what is worse', async () => {
+    advance(200 * DAY)
+    const tenant = await storedTenant({ limits: { minConversionPercent: 0 } })
+    const send = async (count: number, typed: number) => {
+      for (let i = 0; i < count; i++) {
+        const phone = `+4474001${String(i).padStart(5, '0')}`
+        await signIn(tenant, phone, i < typed ? tenant.lastCode : () => 'XXXXXX')
+        advance(1)
+      }
+    }
+    const lastHour = async () => {
+      await bench().context.activity.flush()
+      return desk().showLastHour()
+    }
+    expect(await lastHour()).toMatchObject({ now: { sent: 0 }, before: null, worse: [] })
+    await send(40, 40)
+    await tenant.mfa.verify({ method: 'app', contact: freshEmail(), kind: 'code', code: '000000' })
+    expect(await lastHour()).toMatchObject({
+      ...{ now: { sent: 40, typed: 40, wrong: 0 }, before: null, worse: [] },
+    })
+    for (const days of [3, 3]) {
+      advance(days * DAY)
+      await deleteExpired(bench().store)
+    }
+    // Half of an hour of last week was over at this time of the day.
+    advance(DAY + 30 * 60 - 40)
+    expect(await lastHour()).toMatchObject({
+      now: { sent: 0 },
+      before: { sent: 20, typed: 20 },
+      worse: ['sent'],
+    })
+    advance(29 * 60)
+    await send(20, 9)
+    expect(await lastHour()).toMatchObject({
+      now: { sent: 20, typed: 9 },
+      before: { sent: 40 },
+      worse: ['typed'],
+    })
+    const faults = Array.from(
+      { length: 5 },
+      () => new DeliveryError('No such number.', 'contact', { contact: 'unknown' }),
+    )
+    bench().failNext(...faults)
+    for (const digit of [1, 2, 3, 4, 5]) {
+      await tenant.mfa.send({ method: 'sms', contact: { kind: 'phone', phone: `+44740020000${digit}` } })
+    }
+    expect((await lastHour()).worse).toEqual(['typed', 'failed'])
+    advance(2 * DAY)
+    await deleteExpired(bench().store)
+    expect(await lastHour()).toMatchObject({ now: { sent: 0 }, before: null })
+  })
+
   test('moves counts to hours and days as they age, without changing a sum, and deletes them after 92 days', async () => {
     const tenant = await storedTenant()
     const { store } = bench()

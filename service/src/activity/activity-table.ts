@@ -74,10 +74,14 @@ export async function addActivity(queries: Queries, rows: readonly ActivityRow[]
   await queries.query(ADD.text, ADD.values(parameters))
 }
 
-/** Sums up what has become old: which rows, and the step that their counts move to. */
+/**
+ * Sums up what has become old: which rows, and the step that their counts move to. The hours of the sums over all applications are
+ * kept for longer, to be compared with the same hour of last week.
+ */
 const ROLL_UPS = [
-  { stepMs: HOUR_MS, afterMs: 2 * HOUR_MS },
-  { stepMs: DAY_MS, afterMs: 2 * DAY_MS },
+  { stepMs: HOUR_MS, afterMs: 2 * HOUR_MS, of: 'true' },
+  { stepMs: DAY_MS, afterMs: 2 * DAY_MS, of: `application <> '${ALL_APPLICATIONS}'` },
+  { stepMs: DAY_MS, afterMs: 8 * DAY_MS, of: `application = '${ALL_APPLICATIONS}'` },
 ] as const
 
 /**
@@ -86,12 +90,12 @@ const ROLL_UPS = [
  */
 export async function rollUpActivity(queries: Queries, now: number, limit: number): Promise<number> {
   let moved = 0
-  for (const { stepMs, afterMs } of ROLL_UPS) {
+  for (const { stepMs, afterMs, of } of ROLL_UPS) {
     const before = now - afterMs
     const rows = await queries.query(
       `WITH moved AS (
          DELETE FROM activity WHERE (${KEY}) IN (
-           SELECT ${KEY} FROM activity WHERE starts_at % ${stepMs} <> 0 AND starts_at < $1
+           SELECT ${KEY} FROM activity WHERE starts_at % ${stepMs} <> 0 AND starts_at < $1 AND ${of}
            ORDER BY starts_at LIMIT $2 FOR UPDATE SKIP LOCKED)
          RETURNING *
        ), added AS (

@@ -142,3 +142,22 @@ export function logPause(log: Logger): OnPause {
     else log({ level: 'warn', event: 'carrier.paused', carrier, seconds: Math.ceil(pauseMs / 1000) })
   }
 }
+
+/** A carrier that this process has paused after failures. */
+export interface PausedCarrier {
+  readonly carrier: string
+  /** When a message is tried again, in milliseconds since 1970. */
+  readonly until: number
+}
+
+/** Remembers, from the log of this process, which carriers it has paused. */
+export function rememberPauses(): { readonly log: Logger; paused(): readonly PausedCarrier[] } {
+  const until = new Map<string, number>()
+  return {
+    log({ event, carrier = '', seconds = 0 }) {
+      if (event === 'carrier.paused') until.set(carrier, Date.now() + seconds * 1000)
+      if (event === 'carrier.resumed') until.delete(carrier)
+    },
+    paused: () => [...until].map(([carrier, time]) => ({ carrier, until: time })),
+  }
+}

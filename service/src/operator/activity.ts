@@ -1,4 +1,5 @@
 import { ACTIVITY_COUNTS, type ActivityCount, ALL_APPLICATIONS } from '../activity/activity-table.js'
+import { CHANNELS } from '../delivery/message.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 
@@ -138,4 +139,66 @@ function compared(group: ActivityGroup, before: Conversion | undefined): Country
 /** A code that was sent before the period began can be typed in it. */
 function percentOf({ codes, typed }: Conversion): number | null {
   return codes === 0 ? null : Math.min(100, Math.round((100 * typed) / codes))
+}
+
+/** What all applications sent in the last hour and in the same hour of last week, and what of it is worse. Apps and keys do not count. */
+export interface LastHour {
+  /** The last 60 minutes, with the current step of five minutes. */
+  readonly now: ActivityCounts
+  /** The same minutes a week before, estimated from its hours; `null` when nothing was counted then. */
+  readonly before: ActivityCounts | null
+  /**
+   * The counts that are worse: less than half as many sent, less than half the share delivered or typed, or more than twice the share
+   * that failed. Small numbers say nothing.
+   */
+  readonly worse: readonly ('sent' | 'delivered' | 'typed' | 'failed')[]
+}
+
+const WEEK_MS = 7 * DAY_MS
+const ENOUGH_MESSAGES = 20
+const ENOUGH_FAILED = 5
+
+/** Compares the last hour of all applications with the same hour of last week. */
+export async function showLastHour({ store }: Actor): Promise<LastHour> {
+  const until = Date.now()
+  const { stepMs, steps } = ACTIVITY_PERIODS.hour
+  const from = until - (until % stepMs) - (steps - 1) * stepMs
+  const read = (first: number, last: number) =>
+    store.lists.query<ActivityCounts & { readonly hour: number }>(
+      `SELECT starts_at - starts_at % ${HOUR_MS} AS hour, ${SUMS} FROM activity
+       WHERE application = $1 AND starts_at >= $2 AND starts_at < $3 AND method = ANY ($4::text[]) GROUP BY 1`,
+      [ALL_APPLICATIONS, first, last, CHANNELS],
+    )
+  const weighed = (rows: readonly (ActivityCounts & { readonly hour: number })[], weigh: typeof weightOf) =>
+    countsIn(
+      Object.fromEntries(
+        ACTIVITY_COUNTS.map((count) => [
+          count,
+          Math.round(rows.reduce((sum, row) => sum + Number(row[count]) * weigh(row.hour), 0)),
+        ]),
+      ) as ActivityCounts,
+    )
+  /** Which part of an hour of last week belongs to the same time. */
+  const weightOf = (hour: number) =>
+    Math.max(0, Math.min(hour + HOUR_MS, until - WEEK_MS) - Math.max(hour, from - WEEK_MS)) / HOUR_MS
+  const now = weighed(await read(from, until), () => 1)
+  const former = await read(from - WEEK_MS - ((from - WEEK_MS) % HOUR_MS), until - WEEK_MS)
+  const before = former.length > 0 ? weighed(former, weightOf) : null
+  return { now, before, worse: before ? worseIn(now, before) : [] }
+}
+
+function worseIn(now: ActivityCounts, before: ActivityCounts): LastHour['worse'] {
+  const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole)
+  const isHalved = (part: 'delivered' | 'typed', whole: 'sent' | 'codes') =>
+    now[whole] >= ENOUGH_MESSAGES &&
+    before[whole] >= ENOUGH_MESSAGES &&
+    share(now[part], now[whole]) * 2 < share(before[part], before[whole])
+  const isWorse = {
+    sent: before.sent >= ENOUGH_MESSAGES && now.sent * 2 < before.sent,
+    delivered: isHalved('delivered', 'sent'),
+    typed: isHalved('typed', 'codes'),
+    failed:
+      now.failed >= ENOUGH_FAILED && share(now.failed, now.sent) > 2 * share(before.failed, before.sent),
+  }
+  return (['sent', 'delivered', 'typed', 'failed'] as const).filter((count) => isWorse[count])
 }

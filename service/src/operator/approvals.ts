@@ -35,6 +35,7 @@ import {
   type UserReference,
   unknownKey,
   unknownUser,
+  userOf,
 } from './users.js'
 
 /** A change that an operator asks for. */
@@ -101,7 +102,7 @@ async function listApprovals({ store }: Actor): Promise<Approval[]> {
       mode: isTestPartition(row.application) ? 'test' : 'live',
       id: row.id,
       action: row.action,
-      user: isAboutOperator(row) ? row.account : maskedUser(userOf(row)),
+      user: isAboutOperator(row) ? row.account : maskedUser(userOf(row.application, row.account)),
       target: shownTarget(row),
       askedBy: row.asked_by,
       askedAt: row.asked_at,
@@ -146,18 +147,9 @@ function entryOf(row: ApprovalRow) {
 
 async function makeChange(actor: Actor, row: ApprovalRow): Promise<unknown> {
   if (isAboutOperator(row)) return makeOperatorChange(actor, row)
-  const user = userOf(row)
+  const user = userOf(row.application, row.account)
   if (row.action === 'disable-factor') return disableFactor(actor, user, row.target)
   return row.action === 'remove-key' ? removeUserKey(actor, user, row.target) : eraseUser(actor, user)
-}
-
-function userOf({ application, account }: Pick<ApprovalRow, 'application' | 'account'>): UserReference {
-  return {
-    application: nameOfPartition(application),
-    mode: isTestPartition(application) ? 'test' : 'live',
-    user: account.slice(account.indexOf(':') + 1),
-    isAccount: account.startsWith('account:'),
-  }
 }
 
 /** A change to an operator that an administrator asks for. */

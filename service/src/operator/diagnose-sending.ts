@@ -30,7 +30,7 @@ export async function diagnoseTraffic(store: Store, now: number): Promise<Diagno
     const message = isPaused
       ? `"${application}" sends nothing to phones of ${where}: traffic show ${application} shows why, traffic resume ends a pause.`
       : `Too few codes that "${application}" sent to phones of ${where} were typed today: see traffic show ${application}.`
-    return { severity: 'warning', subject, message }
+    return { severity: 'warning', subject, about: { application }, message }
   })
 }
 
@@ -146,7 +146,7 @@ export async function diagnoseSenders(store: Store, routes: Routes): Promise<Dia
         const message =
           `The setting ${name} of "${application}" has no effect: ${channels.join(' or ')} ${by}. ` +
           `Add a carrier that can use it to SERVICE_DELIVERY, or unset it: app settings ${application} --unset ${name}.`
-        return { severity: 'warning', subject: 'carriers', message }
+        return { severity: 'warning', subject: 'carriers', about: { application }, message }
       },
     ),
   )
@@ -158,9 +158,10 @@ function withWebhook(routes: Routes, channels: readonly Channel[]): Routes {
   return { ...routes, ...Object.fromEntries(own) }
 }
 
-const HOUR_MS = 3_600_000
+/** A shorter time may be a restart of the receiver. */
+const FAILING_MS = 600_000
 
-/** Finds endpoints for events that are disabled, or whose attempts have failed for an hour. */
+/** Finds endpoints for events that are disabled, or whose attempts have failed for ten minutes. */
 export async function diagnoseEvents(store: Store, now: number): Promise<Diagnostic[]> {
   const subject = 'webhooks'
   const rows = await store.query<{
@@ -171,16 +172,18 @@ export async function diagnoseEvents(store: Store, now: number): Promise<Diagnos
   }>(
     `SELECT application, id, failing_since, disabled_at FROM event_endpoint
      WHERE disabled_at IS NOT NULL OR failing_since < $1 AND paused_at IS NULL ORDER BY application, id`,
-    [now - HOUR_MS],
+    [now - FAILING_MS],
   )
   return rows.map(({ application, id, failing_since: since, disabled_at: disabledAt }) => {
+    const about = { application, endpoint: id }
     const which = `The endpoint ${id} of "${application}"`
     if (disabledAt === null) {
-      const hours = Math.floor((now - (since ?? now)) / HOUR_MS)
-      const message = `${which} has accepted no event for ${hours} h: webhook deliveries ${application} ${id} shows why.`
-      return { severity: 'warning', subject, message }
+      const minutes = Math.floor((now - (since ?? now)) / 60_000)
+      const time = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`
+      const message = `${which} has accepted no event for ${time}: webhook deliveries ${application} ${id} shows why.`
+      return { severity: 'warning', subject, about, message }
     }
     const message = `${which} was disabled after failures and gets no events. When it works: webhook resume ${application} ${id}.`
-    return { severity: 'error', subject, message }
+    return { severity: 'error', subject, about, message }
   })
 }

@@ -69,6 +69,7 @@ async function diagnoseWeakSecrets(store: Store): Promise<Diagnostic[]> {
   return rows.map(({ application, secrets }) => ({
     severity: 'warning',
     subject: 'authenticator apps',
+    about: { application },
     message: `Imported secrets of fewer than 128 bits in "${application}": ${secrets}. Ask their users to set up a new app.`,
   }))
 }
@@ -157,15 +158,16 @@ async function diagnoseApplications(store: Store, hasOptionKey: boolean, now: nu
   )
   const lacking = applications.flatMap(({ application, scopes }): Diagnostic[] => {
     if (hasOptionKey && application === DEFAULT_APPLICATION) return []
+    const about = { application }
     const create = `key create ${application}`
     if (scopes.length === 0) {
       const message = `The application "${application}" has no live key: create one with ${create}.`
-      return [{ severity: 'warning', subject, message }]
+      return [{ severity: 'warning', subject, about, message }]
     }
     const missing = SIGN_IN_SCOPES.filter((scope) => !scopes.includes(scope))
     if (missing.length === 0) return []
     const message = `No live key of "${application}" has the scope ${missing.join(' or ')}, which signing users in needs: create one with ${create}.`
-    return [{ severity: 'warning', subject, message }]
+    return [{ severity: 'warning', subject, about, message }]
   })
   const found = [...lacking, ...(await diagnoseKeyUse(store, now))]
   if (found.length > 0) return found
@@ -199,7 +201,10 @@ async function diagnoseKeyUse(store: Store, now: number): Promise<Diagnostic[]> 
         `${which} was used from ${network}: if nothing of yours is there, key revoke ${application} ${id}.`,
       )
     }
-    return messages.map((message): Diagnostic => ({ severity: 'warning', subject: 'API keys', message }))
+    const about = { application }
+    return messages.map(
+      (message): Diagnostic => ({ severity: 'warning', subject: 'API keys', about, message }),
+    )
   })
 }
 
@@ -236,7 +241,12 @@ async function diagnoseRelyingParties(
     [
       ...faultsInRelyingParty(relyingParty, host, service.production),
       ...faultsInPolicy(keyPolicy).map((message): Fault => ({ severity: 'error', message })),
-    ].map(({ severity, message }): Diagnostic => ({ severity, subject, message: `"${name}": ${message}` })),
+    ].map(
+      ({ severity, message }): Diagnostic => ({
+        ...{ severity, subject, about: { application: name } },
+        message: `"${name}": ${message}`,
+      }),
+    ),
   )
   if (applications.length === 0 || faults.length > 0) return faults
   const ids = applications.map(({ name, relyingParty }) => `${relyingParty.id} for "${name}"`)
@@ -288,6 +298,7 @@ async function diagnoseLockedOut(
   return found.map((one) => ({
     severity: 'warning',
     subject: 'security keys',
+    about: { application: one.application },
     message: lockedOutAdvice(one),
   }))
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../store/store.js'
-import { showActivity } from './activity.js'
+import { showActivity, showLastHour } from './activity.js'
 import { createKey, listKeys, revokeKey } from './api-keys.js'
 import { removeWebhook, rotateWebhookSecret, setWebhook, showWebhook } from './application-webhooks.js'
 import { changeSettings, createApplication, showSettings, usersLockedOutBy } from './applications.js'
@@ -161,6 +161,8 @@ const METHODS = {
   resumeTraffic,
   /** Shows what was sent and typed in a period, by step, method, country and carrier. Test keys do not count. */
   showActivity,
+  /** Compares what all applications sent and what was typed in the last hour with the same hour of last week. */
+  showLastHour,
   /** Counts the messages that wait to be delivered, of all applications. */
   showQueue,
   /** Lists the mailboxes that get no more mail of an application because their owners reported it as spam: the latest 200. */

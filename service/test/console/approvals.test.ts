@@ -72,6 +72,8 @@ describe('the console with four eyes', () => {
     const asked = await post(first.browser, `${USERS}/disable`, { ...user, factor: 'app' }).expect(200)
     expect(textOf(asked.text)).toContain('Nothing is changed yet')
     expect(await disabled(user)).toBe(0)
+    expect(await read(second.browser, '/console')).toMatch(/approvals \d+ requests? waits? for your approval/)
+    expect(await read(first.browser, '/console')).not.toContain('for your approval')
     const own = await read(first.browser, APPROVALS)
     expect(own).toContain(`Disable a factor: APP`)
     expect(own).toContain(second.email)

@@ -56,8 +56,15 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     expect([name, await axeViolations(page)]).toEqual([name, []])
     const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
     expect([name, Number(overflow) <= 0]).toEqual([name, true])
+    if ((page.viewportSize()?.width ?? 0) < 500)
+      expect([name, (await linesOfNavigation(page)) <= 1]).toEqual([name, true])
     await snap(page, name)
   }
+
+  /** How many lines the longest navigation of a page takes. */
+  const linesOfNavigation = (page: Page) =>
+    page.evaluate<number>(`Math.max(...[...document.querySelectorAll('nav'), document.createElement('nav')].map(
+      (nav) => new Set([...nav.querySelectorAll('a')].map((link) => link.getBoundingClientRect().top)).size))`)
 
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
@@ -251,6 +258,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
       .searchMessages({ application: 'default', mode: 'live', limit: 1 })
     const state = await context.storageState()
     const paths = [
+      ['overview', '/console'],
       ...pagesOf('vault'),
       ['messages-of-phones', '/console/applications/default/messages'],
       ['message', `/console/applications/default/messages/${messages[0]?.id}`],
@@ -295,6 +303,20 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     await charts.getByText('The charts are not kept up to date.').waitFor()
     expect(faults).toEqual([])
 
+    const { page: far } = await newUser(browser, {
+      ...LOOKS['desktop-light'],
+      storageState: state,
+      timezoneId: 'Asia/Kathmandu',
+    })
+    await far.goto(`${url}/console/applications/default/messages`)
+    const time = far.locator('td time').first()
+    const at = new Date((await time.getAttribute('datetime')) ?? '')
+    const local = new Date(at.getTime() + 345 * MINUTE).toISOString().slice(0, 16).replace('T', ' ')
+    expect(await time.textContent()).toBe(`${local} GMT+5:45`)
+    expect(await time.getAttribute('title')).toBe(`${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`)
+    await far.goto(`${url}/console/applications/default/numbers?period=hour`)
+    await far.getByText('Numbers by time (GMT+5:45)').waitFor()
+
     const { page: plain } = await newUser(browser, {
       ...LOOKS['desktop-light'],
       storageState: state,
@@ -302,6 +324,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     })
     await plain.goto(`${url}/console/health?period=day`)
     await plain.getByRole('region', { name: 'Numbers by time' }).waitFor()
+    await plain.getByText('Numbers by time (UTC)').waitFor()
     await plain.getByRole('link', { name: 'Last month' }).click()
     await plain
       .getByRole('link', { name: 'Last month', exact: true })

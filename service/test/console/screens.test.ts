@@ -88,6 +88,7 @@ describe.skipIf(!hasBrowser)('the screenshots of the console', () => {
   }
 
   test.each([
+    ['overview', '/console'],
     ['settings', '/console/applications/vault'],
     ['texts', '/console/applications/vault/texts?language=de'],
     ['operators', '/console/operators'],

@@ -7,13 +7,14 @@ import { attempt, withMessage } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { type Cell, cardTable } from '../parts.js'
 
-const PATH = '/console/approvals'
+/** The path of the page. */
+export const APPROVALS_PATH = '/console/approvals'
 
 /** The changes to users and operators that wait for a second operator. */
 export const APPROVAL_ROUTES: readonly PageRoute[] = [
-  { method: 'get', path: PATH, least: 'support', handle: (request) => approvalsPage(request) },
-  { method: 'post', path: `${PATH}/approve`, least: 'support', stepUp: true, handle: approve },
-  { method: 'post', path: `${PATH}/refuse`, least: 'support', handle: refuse },
+  { method: 'get', path: APPROVALS_PATH, least: 'support', handle: (request) => approvalsPage(request) },
+  { method: 'post', path: `${APPROVALS_PATH}/approve`, least: 'support', stepUp: true, handle: approve },
+  { method: 'post', path: `${APPROVALS_PATH}/refuse`, least: 'support', handle: refuse },
 ]
 
 /** What a page says about a change that waits for approval. */
@@ -105,7 +106,7 @@ ${button(approval, 'refuse', askedBy === email ? 'Withdraw' : 'Refuse')}</div>`,
 }
 
 function button({ application, mode, id }: Approval, action: string, name: string): Html {
-  return html`<form method="post" action="${PATH}/${action}"><input type="hidden" name="application" value="${application}">
+  return html`<form method="post" action="${APPROVALS_PATH}/${action}"><input type="hidden" name="application" value="${application}">
 <input type="hidden" name="mode" value="${mode}"><input type="hidden" name="id" value="${id}">
 <button class="small-button">${name}</button></form>`
 }

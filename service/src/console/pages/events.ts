@@ -85,7 +85,8 @@ ${isAtLeast(request.account.role, 'admin') && createForm(request, application)}`
 }
 
 /** The path of an endpoint’s page, or of one of its actions. */
-function endpointPath(application: string, endpoint: string, action = ''): string {
+/** The path of an endpoint's page. */
+export function endpointPath(application: string, endpoint: string, action = ''): string {
   return applicationPath(application, `/events/${encodeURIComponent(endpoint)}${action}`)
 }
 

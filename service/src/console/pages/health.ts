@@ -1,13 +1,19 @@
 import { type Html, html } from '../../html.js'
 import { diagnoseStore } from '../../operator/diagnose-store.js'
+import type { Diagnostic } from '../../operator/diagnostic.js'
 import { isProduction } from '../../production.js'
 import { CHART_SCRIPTS, type Page, type PageRequest, type PageRoute } from '../page.js'
-import { table, timeOf } from '../parts.js'
+import { type Cell, table, timeOf } from '../parts.js'
+import { APPLICATIONS_PATH, applicationPath } from './applications.js'
+import { endpointPath } from './events.js'
 import { numbersSection } from './numbers.js'
+
+/** The path of the page. */
+export const HEALTH_PATH = '/console/health'
 
 /** The numbers of all applications, the queue, and what the doctor finds in the store. It changes nothing. */
 export const HEALTH_ROUTES: readonly PageRoute[] = [
-  { method: 'get', path: '/console/health', least: 'viewer', handle: healthPage },
+  { method: 'get', path: HEALTH_PATH, least: 'viewer', handle: healthPage },
 ]
 
 const BADGES = { ok: ' badge-good', warning: '', error: ' badge-bad' } as const
@@ -25,7 +31,8 @@ ${await numbersSection(request, undefined)}
   }
 }
 
-async function queueFacts({ operator }: PageRequest): Promise<Html> {
+/** How many messages wait, and for how long. */
+export async function queueFacts({ operator }: PageRequest): Promise<Html> {
   const { waiting, due, oldestDueAt } = await operator.showQueue()
   return html`<dl class="facts">
 <dt>Messages that wait</dt><dd>${atMost(waiting)}</dd>
@@ -38,19 +45,38 @@ function atMost(count: number): string {
   return count < 10_000 ? count.toLocaleString('en') : '10,000 or more'
 }
 
-async function findings({ parts }: PageRequest): Promise<Html> {
-  const { store, keys, doctor } = parts
-  const found = await diagnoseStore(store, keys, { production: isProduction(), ...doctor })
+async function findings(request: PageRequest): Promise<Html> {
   return html`<p class="note">What <code>countersign-service doctor</code> finds in database, secrets, deliveries, keys and traffic. The command
 checks the environment variables and asks the carriers, too. <a href="https://prometheus.io/">Prometheus</a> metrics are at
 <code>/metrics</code>.</p>
-${table(
-  'Findings',
-  ['Result', 'Subject', 'Finding'],
-  found.map(({ severity, subject, message }) => [
+${table('Findings', ['Result', 'Subject', 'Finding'], (await diagnose(request)).map(findingRow), 'Nothing was checked.')}`
+}
+
+/** What the doctor finds in the store. */
+export function diagnose({ parts: { store, keys, doctor } }: PageRequest): Promise<Diagnostic[]> {
+  return diagnoseStore(store, keys, { production: isProduction(), ...doctor })
+}
+
+/** A finding in a table, with a link to the page that it is about. */
+export function findingRow(finding: Diagnostic): Cell[] {
+  const { severity, subject, message } = finding
+  return [
     html`<span class="badge${BADGES[severity]}">${severity}</span>`,
-    ...[subject, message],
-  ]),
-  'Nothing was checked.',
-)}`
+    severity === 'ok' ? subject : html`<a href="${pageAbout(finding)}">${subject}</a>`,
+    message,
+  ]
+}
+
+const PAGES: Readonly<Partial<Record<Diagnostic['subject'], string>>> = {
+  'API keys': '/keys',
+  traffic: '/traffic',
+  deliveries: '/messages',
+}
+
+function pageAbout({ subject, about }: Diagnostic): string {
+  if (!about) return subject === 'countries' || subject === 'API keys' ? APPLICATIONS_PATH : HEALTH_PATH
+  const { application, endpoint } = about
+  return endpoint === undefined
+    ? applicationPath(application, PAGES[subject])
+    : endpointPath(application, endpoint)
 }

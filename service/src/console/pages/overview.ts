@@ -1,5 +1,10 @@
-import { html } from '../../html.js'
-import type { PageRoute } from '../page.js'
+import { type Html, html } from '../../html.js'
+import type { LastHour } from '../../operator/activity.js'
+import { isAtLeast } from '../../operator/rights.js'
+import type { Page, PageRequest, PageRoute } from '../page.js'
+import { type Cell, cardTable, timeOf } from '../parts.js'
+import { APPROVALS_PATH } from './approvals.js'
+import { diagnose, findingRow, HEALTH_PATH } from './health.js'
 
 const ROLE_TEXTS = {
   viewer: 'You can read everything except users and secrets.',
@@ -7,21 +12,81 @@ const ROLE_TEXTS = {
   admin: 'You can read and change everything.',
 } as const
 
-/** The first page after signing in. */
+/** The first page after signing in: what is wrong now. */
 export const OVERVIEW_ROUTES: readonly PageRoute[] = [
-  {
-    method: 'get',
-    path: '/console',
-    least: 'viewer',
-    handle: ({ account, parts: { info } }) => ({
-      title: 'Overview',
-      section: 'overview',
-      main: html`<dl class="facts">
+  { method: 'get', path: '/console', least: 'viewer', handle: overviewPage },
+]
+
+async function overviewPage(request: PageRequest): Promise<Page> {
+  const { account, operator, parts } = request
+  const { info } = parts
+  const rows = await attention(request)
+  return {
+    title: 'Overview',
+    section: 'overview',
+    main: html`<h2>Needs attention</h2>
+${rows.length === 0 ? html`<p><span class="badge badge-good">ok</span> Nothing.</p>` : cardTable('Needs attention', ['Result', 'Subject', 'What is wrong'], rows, '')}
+<h2>The last hour</h2>${lastHour(await operator.showLastHour())}
+<h2>This service</h2><dl class="facts">
 <dt>Release</dt><dd>${info.version}</dd>
 <dt>Database</dt><dd>${info.store}</dd>
 <dt>Carriers</dt><dd>${info.carriers}</dd>
 <dt>Your role</dt><dd>${account.role}. ${ROLE_TEXTS[account.role]}</dd>
 </dl>`,
-    }),
-  },
-]
+  }
+}
+
+const WARNING = html`<span class="badge">warning</span>`
+
+/** A queue whose oldest message waits for longer than this is not served fast enough. */
+const SLOW_MS = 15_000
+
+/** What is wrong now, each with a link to its page, the most urgent first. */
+async function attention(request: PageRequest): Promise<Cell[][]> {
+  const { operator, parts } = request
+  const findings = (await diagnose(request)).filter(({ severity }) => severity !== 'ok')
+  const { oldestDueAt, due } = await operator.showQueue()
+  const isSlow = oldestDueAt !== null && Date.now() - oldestDueAt > SLOW_MS
+  const health = (name: string) => html`<a href="${HEALTH_PATH}">${name}</a>`
+  return [
+    ...(await ownApprovals(request)),
+    ...parts
+      .pausedCarriers()
+      .map(({ carrier, until }) => [
+        WARNING,
+        health('carriers'),
+        html`This process has paused the carrier ${carrier} after failures, and tries it again from ${timeOf(until)} on.`,
+      ]),
+    ...(isSlow
+      ? [[WARNING, health('queue'), html`${due} messages are due, the oldest since ${timeOf(oldestDueAt)}.`]]
+      : []),
+    ...[...findings]
+      .sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'))
+      .map(findingRow),
+  ]
+}
+
+async function ownApprovals({ operator, account, parts }: PageRequest): Promise<Cell[][]> {
+  if (!parts.fourEyes || !isAtLeast(account.role, 'support')) return []
+  const open = await operator.approvals.list()
+  const own = open.filter(({ approvers }) => approvers.includes(account.email)).length
+  if (own === 0) return []
+  const text = own === 1 ? '1 request waits for your approval.' : `${own} requests wait for your approval.`
+  return [[html`<span class="badge">waits</span>`, html`<a href="${APPROVALS_PATH}">approvals</a>`, text]]
+}
+
+const COUNTS = [
+  { count: 'sent', name: 'Sent', worse: 'less than half' },
+  { count: 'delivered', name: 'Delivered', worse: 'less than half the share' },
+  { count: 'typed', name: 'Codes typed', worse: 'less than half the share' },
+  { count: 'failed', name: 'Failed', worse: 'more than twice the share' },
+] as const
+
+function lastHour({ now, before, worse }: LastHour): Html {
+  return html`<dl class="totals">${COUNTS.map(
+    ({ count, name, worse: text }) => html`<div><dt>${name}</dt><dd>${now[count].toLocaleString('en')}
+<span class="before">${before ? `${before[count].toLocaleString('en')} a week ago` : 'no numbers of last week'}</span>
+${worse.includes(count) && html`<span class="badge badge-bad">${text}</span>`}</dd></div>`,
+  )}</dl>
+<p class="note">All applications, compared with the same hour of last week. <a href="${HEALTH_PATH}?period=hour">Numbers of the last hour</a></p>`
+}
