@@ -79,6 +79,8 @@ CREATE TABLE account (
 CREATE INDEX account_by_reference ON account (reference);
 CREATE INDEX account_by_email ON account (email_hash) WHERE email_hash IS NOT NULL;
 CREATE INDEX account_by_phone ON account (phone_hash) WHERE phone_hash IS NOT NULL;
+-- To count and unlock the locked accounts of an application. Most accounts were never locked.
+CREATE INDEX account_locked ON account (application, locked_until) WHERE locked_until > 0;
 -- To forget failures of more than a day ago. Most accounts have none.
 CREATE INDEX account_failures ON account (((failures -> -1 ->> 'at')::bigint)) WHERE failures <> '[]';
 
@@ -418,6 +420,8 @@ CREATE TABLE event_delivery (
 );
 CREATE INDEX event_delivery_due ON event_delivery (application, endpoint, due_at) WHERE state = 'queued';
 CREATE INDEX event_delivery_listed ON event_delivery (application, endpoint, created_at);
+-- To count and repeat the events that were given up.
+CREATE INDEX event_delivery_failed ON event_delivery (application, endpoint, created_at) WHERE state = 'failed';
 CREATE INDEX event_delivery_of_account ON event_delivery (application, account) WHERE account IS NOT NULL;
 CREATE INDEX event_delivery_expiry ON event_delivery (created_at);
 
@@ -480,6 +484,8 @@ CREATE TABLE operator_account (
   created_at bigint NOT NULL,
   signed_in_at bigint,
   disabled_at bigint,
+  -- The filters that the operator saved: [{ name, path, query }].
+  filters jsonb NOT NULL DEFAULT '[]',
   -- Who holds the account. Every account begins with a holder of its own, and gets a new one when the command line makes it
   -- independent.
   holder text NOT NULL DEFAULT gen_random_uuid()::text

@@ -1,7 +1,6 @@
 import { type Contact, canonicalUser } from 'countersign/protocol'
-import { allKeys, contactReference, type Keys, withKeyId } from '../secrets/keys.js'
+import { allKeys, contactHashes, contactReference, type Keys, withKeyId } from '../secrets/keys.js'
 import { type Queries, statement } from '../store/store.js'
-import { contactHashes } from './account-hashes.js'
 
 /** An account that was found. */
 export interface FoundAccount {

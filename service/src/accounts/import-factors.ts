@@ -1,9 +1,8 @@
 import type { Application } from '../application.js'
 import { writeEventsSql } from '../events/write-events.js'
-import type { Keys } from '../secrets/keys.js'
+import { type Keys, storedReference } from '../secrets/keys.js'
 import { type Queries, statement } from '../store/store.js'
 import { lockAccounts } from './account.js'
-import { storedReference } from './account-hashes.js'
 import { APP_FACTOR } from './app-secret.js'
 
 /** The factors of an account before an import. */

@@ -14,8 +14,10 @@ import { APPROVAL_ROUTES } from './pages/approvals.js'
 import { AUDIT_ROUTES } from './pages/audit.js'
 import { DEVELOPER_ROUTES } from './pages/developer.js'
 import { EVENT_ENDPOINT_ROUTES, EVENT_ROUTES } from './pages/events.js'
+import { FILTER_ROUTES } from './pages/filters.js'
 import { HEALTH_ROUTES } from './pages/health.js'
 import { INBOX_ROUTES } from './pages/inbox.js'
+import { LOCKED_ROUTES } from './pages/locked.js'
 import { SINGLE_MESSAGE_ROUTES } from './pages/message.js'
 import { MESSAGE_ROUTES } from './pages/messages.js'
 import { NUMBER_ROUTES } from './pages/numbers.js'
@@ -151,6 +153,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...KEY_ROUTES,
   ...SEARCH_ROUTES,
   ...USER_ROUTES,
+  ...LOCKED_ROUTES,
+  ...FILTER_ROUTES,
   ...MESSAGE_ROUTES,
   ...SINGLE_MESSAGE_ROUTES,
   ...NUMBER_ROUTES,

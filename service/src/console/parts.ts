@@ -115,3 +115,8 @@ export function dayOf(text: string, later: 0 | 1): number | undefined {
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   return Number.isNaN(day) ? undefined : day + later * 86_400_000
 }
+
+/** A number that is counted up to 10,000. */
+export function countOf(count: number): string {
+  return count < 10_000 ? count.toLocaleString('en') : '10,000 or more'
+}

@@ -1,6 +1,5 @@
 import { type Refused, VERIFY_TYPE } from 'countersign/protocol'
 import { lockAccounts, lockedForSeconds } from '../accounts/account.js'
-import { storedReference } from '../accounts/account-hashes.js'
 import {
   CHALLENGE_FIELDS,
   type ChallengeRow,
@@ -27,6 +26,7 @@ import { insertMessages, MESSAGE_FIELDS, type PreparedMessages } from '../delive
 import { codeMessage, type Recipient } from '../message-texts/compose.js'
 import { factorDisabled, limited, locked } from '../refusals.js'
 import type { SendInput } from '../requests/inputs.js'
+import { storedReference } from '../secrets/keys.js'
 import { perStore, runTogether, SHARED_STATEMENTS, type Sharing } from '../store/run-together.js'
 import { type Store, statement } from '../store/store.js'
 import { secondsUntil } from '../time.js'

@@ -1,5 +1,4 @@
 import { canonicalBackupCode, canonicalCode, type Refused } from 'countersign/protocol'
-import { contactHashes } from '../accounts/account-hashes.js'
 import {
   APP_FACTOR,
   attemptAppCode,
@@ -14,6 +13,7 @@ import { refuseType } from '../applications/offered-methods.js'
 import { clockStepsAt, matchStep, newAppSecret, type StepMatch } from '../authenticator-app/totp.js'
 import type { VerifyInput } from '../requests/inputs.js'
 import { hashedFormsOf, isBackupShaped } from '../secrets/codes.js'
+import { contactHashes } from '../secrets/keys.js'
 import type { Queries } from '../store/store.js'
 import { isAlwaysValid } from '../test-mode/simulated-carrier.js'
 import type { FlowContext } from './context.js'

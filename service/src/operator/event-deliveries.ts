@@ -96,6 +96,46 @@ export async function resendEvent(
   return attemptNow(actor, { application, endpoint, id })
 }
 
+const IS_GIVEN_UP = `application = $1 AND endpoint = $2 AND state = 'failed' AND type <> '${TEST_EVENT}'`
+
+/** Counts the events of an endpoint that were given up; 10,000 stands for this many or more. */
+export async function countGivenUp(
+  { store }: Actor,
+  { application, endpoint }: EndpointReference,
+): Promise<number> {
+  const row = await queryOne<{ count: number }>(
+    store,
+    `SELECT count(*)::integer AS count FROM (SELECT FROM event_delivery WHERE ${IS_GIVEN_UP} LIMIT 10000) AS given_up`,
+    [application, endpoint],
+  )
+  return row?.count ?? 0
+}
+
+/**
+ * Posts the events that were given up and written by the time `writtenUntil` again, like new ones: those that were counted. Resolves
+ * to how many there were.
+ */
+export function resendGivenUp(
+  actor: Actor,
+  { application, endpoint }: EndpointReference,
+  writtenUntil: number,
+): Promise<number> {
+  return auditedChange(
+    actor,
+    async (tx) => {
+      await mustExist(tx, application)
+      const rows = await tx.query(
+        `UPDATE event_delivery SET state = 'queued', attempts = 0, due_at = $3
+         WHERE ${IS_GIVEN_UP} AND created_at <= $4 RETURNING 1`,
+        [application, endpoint, Date.now(), writtenUntil],
+      )
+      if (rows.length === 0) throw new OperatorError('No event of this endpoint was given up.')
+      return rows.length
+    },
+    (count) => ({ application, action: 'endpoint.resent', detail: `${endpoint} ${count} events` }),
+  )
+}
+
 async function attemptNow(
   actor: Actor,
   event: EndpointReference & { readonly id: string },

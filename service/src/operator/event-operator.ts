@@ -1,4 +1,10 @@
-import { listEventDeliveries, resendEvent, sendTestEvent } from './event-deliveries.js'
+import {
+  countGivenUp,
+  listEventDeliveries,
+  resendEvent,
+  resendGivenUp,
+  sendTestEvent,
+} from './event-deliveries.js'
 import {
   createEventEndpoint,
   listEventEndpoints,
@@ -37,4 +43,8 @@ export const EVENT_METHODS = {
    * `OperatorError` when the endpoint has no such event.
    */
   resend: resendEvent,
+  /** Counts the events of an endpoint that were given up. */
+  countGivenUp,
+  /** Posts them again like new ones. Throws an `OperatorError` when there are none. */
+  resendGivenUp,
 }

@@ -1,5 +1,4 @@
-import { contactHashes, storedReference } from '../accounts/account-hashes.js'
-import { type Keys, keyIdOf } from '../secrets/keys.js'
+import { contactHashes, type Keys, keyIdOf, storedReference } from '../secrets/keys.js'
 import {
   appSecretIdentity,
   eventEndpointIdentity,

@@ -11,8 +11,9 @@ import { EVENT_METHODS } from './event-operator.js'
 import { find, findUserOfMessage } from './find.js'
 import { importFactorsOf } from './import-factors.js'
 import { listApplications, searchApplications } from './list-applications.js'
+import { listLocked, unlockUsers } from './locked-users.js'
 import { liftComplaint, listComplaints } from './mail-complaints.js'
-import { listInbox, retryMessage, searchMessages, showMessage } from './messages.js'
+import { listInbox, searchMessages, showMessage } from './messages.js'
 import {
   changeRole,
   disableOperator,
@@ -24,9 +25,11 @@ import { acceptInvitation, inviteOperator, resetOperator, revokeInvitation } fro
 import { hasSecondAdmin } from './operator-relations.js'
 import { pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
 import { previewTexts } from './preview-texts.js'
+import { listFilters, removeFilter, saveFilter } from './saved-filters.js'
 import { recordOwnFactor, recordSignIn } from './sign-ins.js'
 import { eraseUser, exportUser, listUsers, userTimeline } from './user-data.js'
 import { disableFactor, listUserKeys, removeUserKey, showUser, unlockUser } from './users.js'
+import { countWaiting, retryMessage, retryMessages } from './waiting-messages.js'
 
 /** A change that, with four eyes, only an approval by a second operator makes. */
 function withSecondOperator<Given extends unknown[], Result>(
@@ -114,6 +117,10 @@ const METHODS = {
   userTimeline,
   /** Unlocks an account; disabled factors stay disabled. Throws an `OperatorError` when the account is not locked. */
   unlockUser,
+  /** Lists the accounts of an application that are locked now. */
+  listLocked,
+  /** Unlocks all accounts that were locked by a time. Throws an `OperatorError` when there are none. */
+  unlockUsers,
   /**
    * Disables a factor of an account until it is bound again: `app`, `backup`, or a contact such as `+447700900123`.
    * Throws an `OperatorError` when the account is unknown or the factor is not one of these.
@@ -193,6 +200,16 @@ const METHODS = {
    * than 15 seconds.
    */
   retryMessage,
+  /** Counts the messages that wait for another attempt, by channel and carrier. */
+  countWaiting,
+  /** Lets all of them be delivered now. Throws an `OperatorError` when none waits. */
+  retryMessages,
+  /** Lists the filters that this operator has saved in the console. */
+  listFilters,
+  /** Saves a filter. Throws an `OperatorError` when its name or query is invalid, or there are 20 already. */
+  saveFilter,
+  /** Removes a saved filter. */
+  removeFilter,
   /** Lists the latest changes in the audit log, newest first. */
   listAudit,
   /**
@@ -242,7 +259,8 @@ const METHODS = {
 /**
  * Everything that an operator can do, for a command line or for pages. No method prints anything or asks for input. A
  * method that cannot do what was requested throws an `OperatorError`; one that names an application throws it when the
- * application does not exist. Every change is recorded in the audit log under the operator's name.
+ * application does not exist. Every change is recorded in the audit log under the operator's name, apart
+ * from the operator's own filters.
  */
 export type Operator = Bound<typeof METHODS> & {
   /** Changes to users' factors that need two operators. */

@@ -81,6 +81,8 @@ describe('the pages of the console', () => {
 
     test('lets support and admin do what changes something, and nobody by reading', () => {
       for (const { method, path, least } of PAGE_ROUTES) {
+        // A filter is the operator's own.
+        if (path.startsWith('/console/filters')) continue
         if (method === 'post') expect([path, least]).not.toEqual([path, 'viewer'])
       }
     })

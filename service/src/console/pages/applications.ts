@@ -108,6 +108,7 @@ export function textOf(value: unknown): string {
 const APPLICATION_PAGES = [
   { page: '', name: 'Settings' },
   { page: '/keys', name: 'API keys' },
+  { page: '/locked', name: 'Locked users' },
   { page: '/messages', name: 'Messages' },
   { page: '/numbers', name: 'Numbers' },
   { page: '/traffic', name: 'Traffic' },

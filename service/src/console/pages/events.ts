@@ -12,7 +12,7 @@ import {
   type PageRoute,
   type Reply,
 } from '../page.js'
-import { type Cell, cardTable, timeOf } from '../parts.js'
+import { type Cell, cardTable, countOf, timeOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 
 /** The path of the endpoints of an application, as routes have it. */
@@ -128,6 +128,7 @@ export const EVENT_ENDPOINT_ROUTES: readonly PageRoute[] = [
   { method: 'post', path: `${PATH}/resume`, least: 'support', handle: resume },
   { method: 'post', path: `${PATH}/test`, least: 'support', handle: test },
   { method: 'post', path: `${PATH}/resend`, least: 'support', handle: resend },
+  { method: 'post', path: `${PATH}/resend-given-up`, least: 'support', handle: resendGivenUp },
   { method: 'post', path: `${PATH}/rotate`, least: 'admin', stepUp: true, handle: rotate },
   { method: 'post', path: `${PATH}/remove`, least: 'admin', stepUp: true, handle: remove },
 ]
@@ -157,6 +158,17 @@ async function resend(request: PageRequest): Promise<Reply> {
   const reference = await referenceOf(request)
   const event = request.form.text('event')
   return endpointPage(request, await posted(() => request.operator.events.resend(reference, event)))
+}
+
+async function resendGivenUp(request: PageRequest): Promise<Reply> {
+  const reference = await referenceOf(request)
+  const writtenUntil = Number(request.form.text('until')) || 0
+  let count = 0
+  const message = await attempt(async () => {
+    count = await request.operator.events.resendGivenUp(reference, writtenUntil)
+  }, '')
+  const done = `${count === 1 ? '1 event is' : `${countOf(count)} events are`} posted again, like new ones.`
+  return endpointPage(request, message.tone === 'error' ? message : { tone: 'success', text: done })
 }
 
 /** What the page says about one attempt. */
@@ -206,6 +218,7 @@ async function endpointPage(request: PageRequest, message?: PageMessage): Promis
 ${facts(endpoint)}
 ${mayHelp && actions(application, endpoint, account.role)}
 <h2>Last deliveries</h2>
+${mayHelp && givenUpForm(application, id, await operator.events.countGivenUp({ application, endpoint: id }))}
 ${cardTable(
   'Last deliveries',
   ['Time', 'Event', 'State', 'Attempts', 'Response', ...(mayHelp ? ['Again'] : [])],
@@ -247,6 +260,13 @@ function deliveryCells({ id, type, createdAt, state, attempts, status, answer }:
     attempts,
     html`${status ?? '–'} ${answer !== null && html`<span class="mfa-hint">${answer}</span>`}`,
   ]
+}
+
+function givenUpForm(application: string, endpoint: string, count: number): Html | false {
+  if (count === 0) return false
+  const events = count === 1 ? '1 event that was' : `${countOf(count)} events that were`
+  return html`<form method="post" action="${endpointPath(application, endpoint, '/resend-given-up')}">
+<input type="hidden" name="until" value="${Date.now()}"><button class="small-button">Resend ${events} given up</button></form>`
 }
 
 function resendButton(application: string, endpoint: string, event: string): Html {

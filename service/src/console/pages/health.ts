@@ -3,7 +3,7 @@ import { diagnoseStore } from '../../operator/diagnose-store.js'
 import type { Diagnostic } from '../../operator/diagnostic.js'
 import { isProduction } from '../../production.js'
 import { CHART_SCRIPTS, type Page, type PageRequest, type PageRoute } from '../page.js'
-import { type Cell, table, timeOf } from '../parts.js'
+import { type Cell, countOf, table, timeOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPath } from './applications.js'
 import { endpointPath } from './events.js'
 import { numbersSection } from './numbers.js'
@@ -35,14 +35,10 @@ ${await numbersSection(request, undefined)}
 export async function queueFacts({ operator }: PageRequest): Promise<Html> {
   const { waiting, due, oldestDueAt } = await operator.showQueue()
   return html`<dl class="facts">
-<dt>Messages that wait</dt><dd>${atMost(waiting)}</dd>
-<dt>Due by now</dt><dd>${atMost(due)}</dd>
+<dt>Messages that wait</dt><dd>${countOf(waiting)}</dd>
+<dt>Due by now</dt><dd>${countOf(due)}</dd>
 <dt>Oldest due message</dt><dd>${oldestDueAt === null ? '–' : html`due since ${timeOf(oldestDueAt)}`}</dd>
 </dl>`
-}
-
-function atMost(count: number): string {
-  return count < 10_000 ? count.toLocaleString('en') : '10,000 or more'
 }
 
 async function findings(request: PageRequest): Promise<Html> {

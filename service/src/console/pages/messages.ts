@@ -3,9 +3,11 @@ import { type Html, html } from '../../html.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import type { DeliverySummary } from '../../operator/deliveries.js'
 import type { MessageFilter, MessagePage } from '../../operator/messages.js'
-import { withMessage } from '../form.js'
+import { isAtLeast } from '../../operator/rights.js'
+import type { WaitingFilter } from '../../operator/waiting-messages.js'
+import { attempt, withMessage } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { dayOf, table } from '../parts.js'
+import { countOf, dayOf, table } from '../parts.js'
 import {
   APPLICATIONS_PATH,
   applicationNav,
@@ -14,6 +16,7 @@ import {
   messagePath,
   textOf,
 } from './applications.js'
+import { savedFilters, saveFilterForm } from './filters.js'
 import { MESSAGE_TONES } from './message.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/messages`
@@ -22,22 +25,49 @@ const PAGE_SIZE = 100
 
 /** The messages of an application. */
 export const MESSAGE_ROUTES: readonly PageRoute[] = [
-  { method: 'get', path: PATH, least: 'viewer', handle: listPage },
+  { method: 'get', path: PATH, least: 'viewer', handle: (request) => listPage(request) },
+  { method: 'post', path: `${PATH}/retry`, least: 'support', handle: retry },
 ]
 
 const FIELDS = ['state', 'channel', 'carrier', 'from', 'to', 'mode'] as const
 type Entered = Readonly<Record<(typeof FIELDS)[number], string>>
 
-async function listPage(request: PageRequest): Promise<Reply> {
+/** Lets the messages that were counted be sent now. */
+async function retry(request: PageRequest): Promise<Reply> {
   const application = await applicationOf(request)
-  const { query } = request.request
-  const entered = Object.fromEntries(FIELDS.map((name) => [name, textOf(query[name])])) as Entered
-  const filter: MessageFilter = {
+  const entered = enteredIn(request)
+  const writtenUntil = Number(request.form.text('until')) || 0
+  let count = 0
+  const message = await attempt(async () => {
+    count = await request.operator.retryMessages({ ...waitingFilter(application, entered), writtenUntil })
+  }, '')
+  const done = `${count === 1 ? '1 message is' : `${countOf(count)} messages are`} sent within seconds.`
+  return listPage(request, message.tone === 'error' ? message : { tone: 'success', text: done })
+}
+
+/** What is filtered by: from the address, or from the form that repeats it. */
+function enteredIn({ request, form }: PageRequest): Entered {
+  return Object.fromEntries(
+    FIELDS.map((name) => [name, form.text(name) || textOf(request.query[name])]),
+  ) as Entered
+}
+
+function waitingFilter(application: string, entered: Entered): WaitingFilter {
+  return {
     application,
     mode: entered.mode === 'test' ? 'test' : 'live',
-    state: STATES.find((name) => name === entered.state),
     channel: CHANNELS.find((name) => name === entered.channel),
     carrier: entered.carrier || undefined,
+  }
+}
+
+async function listPage(request: PageRequest, done?: PageMessage): Promise<Reply> {
+  const application = await applicationOf(request)
+  const { query } = request.request
+  const entered = enteredIn(request)
+  const filter: MessageFilter = {
+    ...waitingFilter(application, entered),
+    state: STATES.find((name) => name === entered.state),
     from: dayOf(entered.from, 0),
     until: dayOf(entered.to, 1),
     after: textOf(query.after) || undefined,
@@ -45,14 +75,19 @@ async function listPage(request: PageRequest): Promise<Reply> {
   }
   const found = await find(request, filter)
   const { next } = found.page
-  const older = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
+  const filtered = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
+  const older = new URLSearchParams(filtered)
+  const path = applicationPath(application, '/messages')
   if (next) older.set('after', next)
   return {
     title: application,
     section: 'applications',
-    ...withMessage(found.message),
+    ...withMessage(found.message ?? done),
     main: html`${applicationNav(application, '/messages')}
+${await savedFilters(request, path)}
 ${filterForm(application, entered)}
+${saveFilterForm(path, filtered)}
+${await waitingForm(request, application, entered)}
 <p class="note">The messages of the last week, newest first. Contents are encrypted, and recipients are masked.</p>
 ${messageTable(application, filter.mode, found.page)}
 ${next && html`<p><a href="?${older.toString()}">Older messages</a></p>`}`,
@@ -71,13 +106,34 @@ async function find(
   }
 }
 
+/** How many messages wait for another attempt, and the button that sends these. */
+async function waitingForm(
+  { operator, account }: PageRequest,
+  application: string,
+  entered: Entered,
+): Promise<Html | false> {
+  // They are counted by method and carrier only.
+  const isFilteredOtherwise =
+    entered.from !== '' || entered.to !== '' || !['', 'queued'].includes(entered.state)
+  if (isFilteredOtherwise || !isAtLeast(account.role, 'support')) return false
+  const until = Date.now()
+  const count = await operator.countWaiting(waitingFilter(application, entered))
+  if (count === 0) return false
+  const messages = count === 1 ? '1 message that waits' : `${countOf(count)} messages that wait`
+  return html`<form class="form-row" method="post" action="${applicationPath(application, '/messages/retry')}">
+<input type="hidden" name="until" value="${until}">${FIELDS.map(
+    (name) => html`<input type="hidden" name="${name}" value="${entered[name]}">`,
+  )}
+<button class="small-button">Send ${messages} for another attempt</button></form>`
+}
+
 function filterForm(application: string, entered: Entered): Html {
   return html`<form class="form-row" method="get" action="${applicationPath(application, '/messages')}">
 ${select('state', 'State', STATES, entered.state)}
 ${select('channel', 'Method', CHANNELS, entered.channel)}
 <div class="field"><label for="carrier">Carrier</label><input id="carrier" name="carrier" value="${entered.carrier}"></div>
-<div class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${entered.from}"></div>
-<div class="field"><label for="to">To</label><input id="to" name="to" type="date" value="${entered.to}"></div>
+<div class="field"><label for="from">From (UTC)</label><input id="from" name="from" type="date" value="${entered.from}"></div>
+<div class="field"><label for="to">To (UTC)</label><input id="to" name="to" type="date" value="${entered.to}"></div>
 <div class="field"><label for="mode">Keys</label><select id="mode" name="mode"><option>live</option>
 <option${entered.mode === 'test' && html` selected`}>test</option></select></div>
 <button class="small-button">Show</button></form>`

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { listen, stopClock } from '../kit.js'
+import { decoded, openConsole, post, read, type SignedIn, type TestConsole, textOf, typeCode } from './kit.js'
+
+const PATH = '/console/applications/default'
+
+let console: TestConsole
+let gateway: Awaited<ReturnType<typeof listen>>
+let [support, viewer]: SignedIn[] = []
+beforeAll(async () => {
+  stopClock()
+  gateway = await listen((_request, response) => {
+    response.writeHead(503, { 'Retry-After': '120' }).end()
+  })
+  console = await openConsole(
+    {},
+    { delivery: { sms: `${gateway.url}/deliver`, email: 'inbox' }, limits: { failuresBeforeLock: 5 } },
+  )
+  support = await console.signUp('support')
+  viewer = await console.signUp('viewer')
+})
+afterAll(async () => {
+  vi.useRealTimers()
+  await console.service.close()
+  await gateway.close()
+})
+const browserOf = (person: SignedIn | undefined) => {
+  if (!person) throw new Error('Nobody signed in.')
+  return person.browser
+}
+/** The fields of the form with this button. */
+const fieldsBefore = (page: string, button: string) => {
+  const [, form = ''] =
+    new RegExp(`<form[^>]*>((?:(?!</form>)[^])*)<button[^>]*>${button}</button>`).exec(page) ?? []
+  return Object.fromEntries(
+    [...form.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+      name,
+      decoded(value),
+    ]),
+  )
+}
+
+test('locked users are counted, listed with masked contacts, and unlocked together by who may', async () => {
+  const { mfa } = console.service
+  for (const name of ['ann', 'bob']) {
+    const contact = { kind: 'email', email: `${name}@example.com` } as const
+    await mfa.send({ method: 'email', contact })
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await mfa.verify({ method: 'email', contact, kind: 'code', code: 'XXXXXX' })
+    }
+  }
+  const seen = await read(browserOf(viewer), `${PATH}/locked`)
+  expect(seen).toContain('Locked now: 2.')
+  expect(seen).not.toContain('Unlock')
+  const { text } = await browserOf(support).get(`${PATH}/locked`).expect(200)
+  expect(text).not.toContain('ann@example.com')
+  expect(textOf(text)).toContain('Unlock 2 users')
+  const fields = fieldsBefore(text, 'Unlock 2 users')
+  await post(browserOf(viewer), `${PATH}/locked/unlock`, fields).expect(403)
+  if (support) await typeCode(support)
+  const done = await post(browserOf(support), `${PATH}/locked/unlock`, fields).expect(200)
+  expect(textOf(done.text)).toMatch(/2 users are unlocked. .* Locked now: 0. .* Nobody is locked./)
+  await post(browserOf(support), `${PATH}/locked/unlock`, fields).expect(422)
+  expect(await read(browserOf(support), `${PATH}/locked?mode=test`)).toContain('Locked now: 0.')
+})
+
+test('messages that wait are counted by what is filtered, and sent together', async () => {
+  const { mfa } = console.service
+  for (let user = 0; user < 5; user++) {
+    await mfa.send({ method: 'sms', contact: { kind: 'phone', phone: `+44740010000${user}` } })
+  }
+  const button = /Send (\d) messages that wait for another attempt/
+  const { text } = await browserOf(support).get(`${PATH}/messages?channel=sms`).expect(200)
+  expect(await read(browserOf(viewer), `${PATH}/messages?channel=sms`)).not.toMatch(button)
+  expect(await read(browserOf(support), `${PATH}/messages?channel=email`)).not.toMatch(button)
+  const [label = '', count = ''] = button.exec(text) ?? []
+  const sent = await post(browserOf(support), `${PATH}/messages/retry`, fieldsBefore(text, label)).expect(200)
+  expect(textOf(sent.text)).toContain(`${count} messages are sent within seconds.`)
+})
+
+test('an operator saves a filter, finds it on the page and on the overview, and removes it', async () => {
+  const [own, other] = [browserOf(viewer), browserOf(support)]
+  const page = `${PATH}/messages`
+  const { text } = await own.get(`${page}?state=failed&channel=sms`).expect(200)
+  const fields = { ...fieldsBefore(text, 'Save the filter'), name: 'Failed <SMS>' }
+  await post(own, '/console/filters', fields)
+    .expect(303)
+    .expect('location', `${page}?state=failed&channel=sms`)
+  for (const path of [page, '/console']) {
+    const shown = await own.get(path).expect(200)
+    expect(shown.text).toContain(`<a href="${page}?state=failed&#38;channel=sms">Failed &#60;SMS&#62;</a>`)
+    expect((await other.get(path).expect(200)).text).not.toContain('Failed &#60;SMS&#62;')
+  }
+  expect((await own.get('/console/audit').expect(200)).text).not.toContain('Failed &#60;SMS&#62;')
+  for (const wrong of [{ name: '' }, { path: 'https://example.com/' }, { query: '' }]) {
+    await post(own, '/console/filters', { ...fields, ...wrong }).expect(422)
+  }
+  for (let count = 1; count < 20; count++) {
+    await post(own, '/console/filters', { ...fields, name: `filter ${count}` }).expect(303)
+  }
+  await post(own, '/console/filters', { ...fields, name: 'one too many' }).expect(422)
+  await post(own, '/console/filters', fields).expect(303)
+  await post(own, '/console/filters/remove', { name: 'Failed <SMS>' }).expect(303)
+  expect(await read(own, '/console')).not.toContain('Failed <SMS>')
+})
