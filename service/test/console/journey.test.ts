@@ -19,6 +19,7 @@ const pagesOf = (application: string) => {
     ['applications', '/console/applications'],
     ['settings', own],
     ['keys', `${own}/keys`],
+    ['locked', `${own}/locked`],
     ['messages', `${own}/messages`],
     ['traffic', `${own}/traffic`],
     ['webhook', `${own}/webhook`],
