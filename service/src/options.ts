@@ -180,7 +180,8 @@ export const optionsSchema = z.strictObject({
   metricsWithoutKey: z.boolean({ error: 'metricsWithoutKey must be true or false' }).optional(),
   /**
    * The transcription engine: `auto` (pocketsphinx if it is installed), `off`, `pocketsphinx`,
-   * `command:whisper-cli -nt -f {file}`, or the address of a server with OpenAI's API. Defaults to `auto`.
+   * `command:whisper-cli -nt -f {file}`, or the address of a server with OpenAI's API; with `deepgram+` or `assemblyai+` before it,
+   * of one with Deepgram's or AssemblyAI's. Defaults to `auto`.
    */
   transcriber: text('transcriber', 'auto, off, pocketsphinx, command:… or an address')
     .default('auto')

@@ -20,6 +20,8 @@ describe('subtitles', () => {
       'WEBVTT\n\n00:00:00.470 --> 00:00:02.120\ngo forward\n\n00:01:00.000 --> 01:02:05.500\na &lt; b &amp; more --&gt;\n',
     )
     expect(vtt([])).toBe('WEBVTT\n')
+    const [spoken] = SEGMENTS
+    expect(vtt(spoken ? [{ ...spoken, speaker: 'A & B' }] : [])).toContain('\n<v A &amp; B>go forward\n')
   })
 })
 
@@ -34,7 +36,7 @@ describe('the output of pocketsphinx', () => {
       '[NOISE] 0.910 0.920 0.9',
       '</s> 2.130 2.610 1.000000',
       'meters',
-      'meters 4.000 4.500 0.5',
+      'meters 4.000 4.500 1.000100',
       'without times',
       '',
     ]
@@ -50,9 +52,9 @@ describe('the output of pocketsphinx', () => {
         { text: 'without times', startSeconds: 4.5, endSeconds: 4.5 },
       ],
       words: [
-        { word: 'go', startSeconds: 0.47, endSeconds: 0.64 },
-        { word: 'to', startSeconds: 0.71, endSeconds: 0.9 },
-        { word: 'meters', startSeconds: 4, endSeconds: 4.5 },
+        { word: 'go', startSeconds: 0.47, endSeconds: 0.64, confidence: 0.997303 },
+        { word: 'to', startSeconds: 0.71, endSeconds: 0.9, confidence: 0.9 },
+        { word: 'meters', startSeconds: 4, endSeconds: 4.5, confidence: 1 },
       ],
     })
     expect(reported).toEqual(reader.end().segments)

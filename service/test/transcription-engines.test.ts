@@ -374,13 +374,37 @@ describe('the option transcriber', () => {
           'https://speech.example',
           {
             by: 'server',
+            api: 'openai',
             url: 'https://speech.example/v1/audio/transcriptions',
             fields: { model: 'whisper-1' },
           },
         ],
         [
           'http://127.0.0.1:8080/inference?model=x&language=en',
-          { by: 'server', url: 'http://127.0.0.1:8080/inference', fields: { model: 'x', language: 'en' } },
+          {
+            by: 'server',
+            api: 'openai',
+            url: 'http://127.0.0.1:8080/inference',
+            fields: { model: 'x', language: 'en' },
+          },
+        ],
+        [
+          'deepgram+https://api.deepgram.com?model=nova-2&diarize=true',
+          {
+            by: 'server',
+            api: 'deepgram',
+            url: 'https://api.deepgram.com/v1/listen',
+            fields: { model: 'nova-2', smart_format: 'true', diarize: 'true' },
+          },
+        ],
+        [
+          'assemblyai+https://api.eu.assemblyai.com/v2/?speaker_labels=true',
+          {
+            by: 'server',
+            api: 'assemblyai',
+            url: 'https://api.eu.assemblyai.com/v2',
+            fields: { speaker_labels: 'true' },
+          },
         ],
       ],
       ([text, engine]) => {
@@ -395,6 +419,8 @@ describe('the option transcriber', () => {
         ['', 'must be auto'],
         ['https://', 'must be auto'],
         ['ftp://speech.example', 'must be auto'],
+        ['deepgram+ftp://speech.example', 'must be auto'],
+        ['whisper+https://speech.example', 'must be auto'],
         ['https://user:key@speech.example', 'set the key in transcriberKey'],
         ['command:', 'must name a program'],
         ['command:whisper-cli', 'must contain {file}'],

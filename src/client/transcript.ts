@@ -63,11 +63,13 @@ export function transcriptIn(answer: Answer, format: TranscriptFormat = 'json'):
     throw invalidResponse('status 200 without a transcript')
   }
   const { text, duration, language } = fields
+  const confidence = transcribeAnswer.shape.confidence.safeParse(fields.confidence).data
   return {
     outcome: 'transcribed',
     text: text.trim(),
     ...(typeof duration === 'number' && duration >= 0 && { durationSeconds: duration }),
     ...(typeof language === 'string' && language !== '' && { language }),
+    ...(confidence !== undefined && { confidence }),
     ...(format === 'verbose_json' && timesIn(fields)),
   }
 }
@@ -88,6 +90,7 @@ export function transcribedFrom({
   text,
   duration,
   language,
+  confidence,
   segments,
   words,
 }: z.output<typeof transcribeAnswer>): Transcribed {
@@ -96,6 +99,7 @@ export function transcribedFrom({
     text,
     durationSeconds: duration,
     ...(language && { language }),
+    ...(confidence !== undefined && { confidence }),
     ...timesIn({ segments, words }),
   }
 }
@@ -105,13 +109,24 @@ function timesIn(fields: Fields): Pick<Transcribed, 'segments' | 'words'> {
   const segments = transcribeAnswer.shape.segments.safeParse(fields.segments).data
   const words = transcribeAnswer.shape.words.safeParse(fields.words).data
   return {
-    ...(segments && { segments: segments.map(({ text, ...times }) => ({ text, ...inSeconds(times) })) }),
-    ...(words && { words: words.map(({ word, ...times }) => ({ word, ...inSeconds(times) })) }),
+    ...(segments && { segments: segments.map(({ text, ...details }) => ({ text, ...detailsIn(details) })) }),
+    ...(words && { words: words.map(({ word, ...details }) => ({ word, ...detailsIn(details) })) }),
   }
 }
 
-function inSeconds({ start, end }: { readonly start: number; readonly end: number }) {
-  return { startSeconds: start, endSeconds: end }
+function detailsIn(piece: {
+  readonly start: number
+  readonly end: number
+  readonly confidence?: number | undefined
+  readonly speaker?: string | undefined
+}) {
+  const { start, end, confidence, speaker } = piece
+  return {
+    startSeconds: start,
+    endSeconds: end,
+    ...(confidence !== undefined && { confidence }),
+    ...(speaker !== undefined && { speaker }),
+  }
 }
 
 function refusedIn(answer: Answer): TranscribeAnswer {

@@ -53,6 +53,19 @@ const times = {
   end: position('Where it ends in the recording, in seconds.', 2.12),
 }
 
+const confidence = (what: string) =>
+  z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .meta({ description: `How sure the engine is of ${what}, from 0 to 1, if it says so.`, examples: [0.93] })
+
+const speaker = z
+  .string()
+  .optional()
+  .meta({ description: 'Who speaks, if the engine tells speakers apart.', examples: ['A'] })
+
 /** The response to `POST /v1/transcribe` with status 200, as the self-hosted service sends it. */
 export const transcribeAnswer = z.object({
   text: z.string().meta({
@@ -67,6 +80,7 @@ export const transcribeAnswer = z.object({
     .string()
     .optional()
     .meta({ description: 'The language that was recognized, if the engine reports it.', examples: ['en'] }),
+  confidence: confidence('the text'),
   segments: z
     .array(
       z.object({
@@ -77,6 +91,8 @@ export const transcribeAnswer = z.object({
           .meta({ description: 'Counts the segments.', examples: [0] }),
         ...times,
         text: z.string().meta({ examples: ['go forward ten meters'] }),
+        confidence: confidence('this part'),
+        speaker,
       }),
     )
     .optional()
@@ -84,7 +100,14 @@ export const transcribeAnswer = z.object({
       description: 'With `verbose_json`: the parts of the text, such as sentences, if the engine gives them.',
     }),
   words: z
-    .array(z.object({ word: z.string().meta({ examples: ['forward'] }), ...times }))
+    .array(
+      z.object({
+        word: z.string().meta({ examples: ['forward'] }),
+        ...times,
+        confidence: confidence('this word'),
+        speaker,
+      }),
+    )
     .optional()
     .meta({ description: 'With `verbose_json`: the words, if the engine gives their times.' }),
 })

@@ -15,6 +15,10 @@ export interface TranscriptSegment {
   readonly startSeconds: number
   /** When it ends, in seconds of the recording. */
   readonly endSeconds: number
+  /** How sure the engine is, from 0 to 1, if it says so. */
+  readonly confidence?: number
+  /** Who speaks, as the engine names the speakers, such as `0` or `A`; if it tells them apart. */
+  readonly speaker?: string
 }
 
 /** A word of a transcript, and when it is spoken. */
@@ -25,6 +29,10 @@ export interface TranscriptWord {
   readonly startSeconds: number
   /** When it ends, in seconds of the recording. */
   readonly endSeconds: number
+  /** How sure the engine is, from 0 to 1, if it says so. */
+  readonly confidence?: number
+  /** Who speaks, as the engine names the speakers, such as `0` or `A`; if it tells them apart. */
+  readonly speaker?: string
 }
 
 /** The steps of a transcription, after the recording has arrived. */
@@ -93,6 +101,8 @@ export interface Transcribed {
   readonly durationSeconds?: number
   /** The language that was recognized, as the service names it, if it does. */
   readonly language?: string
+  /** How sure the engine is of the whole text, from 0 to 1, if it says so. */
+  readonly confidence?: number
   /** With the format `verbose_json`: the parts of the text with their times, if the engine gives them. */
   readonly segments?: readonly TranscriptSegment[]
   /** With the format `verbose_json`: the words with their times, if the engine gives them. */

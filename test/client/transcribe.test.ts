@@ -212,19 +212,20 @@ describe('a transcript in another format', () => {
       },
     ))
 
-  it('verbose_json has the times that the service gives, and may have a megabyte', async () => {
+  it('verbose_json has the times that the service gives, and may have 16 megabytes', async () => {
     const words = Array.from({ length: 3_000 }, () => ({ word: 'go', ...times }))
-    const segments = [{ id: 0, text: 'go', ...times }]
-    const verbose = await ask(answer(200, { text: 'go', segments, words }), 'verbose_json')
+    const segments = [{ id: 0, text: 'go', ...times, confidence: 0.9, speaker: 'A' }]
+    const verbose = await ask(answer(200, { text: 'go', confidence: 0.8, segments, words }), 'verbose_json')
     expect(verbose).toMatchObject({
       outcome: 'transcribed',
       text: 'go',
-      segments: [{ text: 'go', startSeconds: 0.5, endSeconds: 2 }],
+      confidence: 0.8,
+      segments: [{ text: 'go', startSeconds: 0.5, endSeconds: 2, confidence: 0.9, speaker: 'A' }],
       words: { length: 3_000, 0: { word: 'go', startSeconds: 0.5, endSeconds: 2 } },
     })
     const without = await ask(answer(200, { text: 'go', words: [{ word: 'go' }] }), 'verbose_json')
     expect(without).toEqual({ outcome: 'transcribed', text: 'go' })
-    const endless = answer(200, { text: 'w'.repeat(1024 * 1024) })
+    const endless = answer(200, { text: 'w'.repeat(16 * 1024 * 1024) })
     expect((await failure(ask(endless, 'verbose_json'))).code).toBe('ERR_MFA_SERVICE_ANSWER')
   })
 
@@ -247,7 +248,7 @@ describe('mfaClient', () => {
     const make = () => mfaClient({ baseUrl: 'mfa.example.com', apiKey: 'short', transcribeTimeout: 1 })
     expect(make).toThrow(OptionsError)
     expect(make).toThrow(
-      /baseUrl must be the address.*\n.*apiKey must have.*\n.*transcribeTimeout must be a time like "60s", from 1s to 10m/,
+      /baseUrl must be the address.*\n.*apiKey must have.*\n.*transcribeTimeout must be a time like "60s", from 1s to 6h/,
     )
   })
 })

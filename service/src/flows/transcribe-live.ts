@@ -21,6 +21,12 @@ export async function* transcribeLive(
     throw new TranscriptionError('invalid_message', 'language must be a language tag such as en or pt-BR.')
   }
   if (!live.isAvailable) throw liveUnavailable()
+  if (!live.knows(language)) {
+    throw new TranscriptionError(
+      'language_unavailable',
+      'The engine of this service does not have the language.',
+    )
+  }
   const place = live.reserve(application)
   if (!place) {
     throw new TranscriptionError('busy', 'The service already transcribes its maximum number of streams.', {

@@ -89,18 +89,32 @@ export function transcriptBody({
   durationSeconds,
   transcript,
 }: Recognized): z.output<typeof transcriptionWire.transcribeAnswer> {
-  const { text, language, segments, words } = transcript
-  const body = { text, duration: durationSeconds, ...(language && { language }) }
+  const { text, language, confidence, segments, words } = transcript
+  const body = {
+    text,
+    duration: durationSeconds,
+    ...(language && { language }),
+    ...(confidence !== undefined && { confidence }),
+  }
   if (format !== 'verbose_json') return body
   return {
     ...body,
     ...(segments && {
-      segments: segments.map(({ text, ...position }, id) => ({ id, ...inSeconds(position), text })),
+      segments: segments.map(({ text, startSeconds: start, endSeconds: end, ...more }, id) => ({
+        id,
+        start,
+        end,
+        text,
+        ...more,
+      })),
     }),
-    ...(words && { words: words.map(({ word, ...position }) => ({ word, ...inSeconds(position) })) }),
+    ...(words && {
+      words: words.map(({ word, startSeconds: start, endSeconds: end, ...more }) => ({
+        word,
+        start,
+        end,
+        ...more,
+      })),
+    }),
   }
-}
-
-function inSeconds(position: { readonly startSeconds: number; readonly endSeconds: number }) {
-  return { start: position.startSeconds, end: position.endSeconds }
 }

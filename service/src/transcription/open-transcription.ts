@@ -3,6 +3,8 @@ import { dirname } from 'node:path'
 import type { Logger } from '../log/logger.js'
 import type { AllowedHost } from '../safe-fetch/public-agent.js'
 import { isInstalled, runProgram } from './decode.js'
+import { assemblyAi } from './engines/assemblyai.js'
+import { deepgram } from './engines/deepgram.js'
 import { type OpenAiSettings, openAiTranscriber } from './engines/openai-transcriber.js'
 import { hasPocketsphinx, pocketsphinx } from './engines/pocketsphinx.js'
 import type { Transcriber } from './engines/transcriber.js'
@@ -21,26 +23,52 @@ import { createTranscription, type Transcription } from './transcription.js'
 export type Engine =
   | { readonly by: 'auto' | 'off' | 'pocketsphinx' }
   | { readonly by: 'command'; readonly words: readonly [string, ...string[]] }
-  | { readonly by: 'server'; readonly url: string; readonly fields: Readonly<Record<string, string>> }
+  | {
+      readonly by: 'server'
+      readonly api: ServerApi
+      readonly url: string
+      readonly fields: Readonly<Record<string, string>>
+    }
+
+/** The API that a transcription server speaks. */
+type ServerApi = 'openai' | 'deepgram' | 'assemblyai'
 
 /** A server has its own queue and its own cores, so it may be sent more recordings than this machine has cores. */
 const SERVER_CONCURRENCY = 16
 
-const DEFAULT_PATH = '/v1/audio/transcriptions'
+/** What an address needs besides its host, unless it says otherwise. */
+const SERVER_DEFAULTS: Readonly<
+  Record<ServerApi, { readonly path: string; readonly fields: Readonly<Record<string, string>> }>
+> = {
+  openai: { path: '/v1/audio/transcriptions', fields: { model: 'whisper-1' } },
+  deepgram: { path: '/v1/listen', fields: { model: 'nova-3', smart_format: 'true' } },
+  assemblyai: { path: '/v2', fields: {} },
+}
 
-/** Parses `auto`, `off`, `pocketsphinx`, `command:…` or an address. The result is a string if the option is invalid. */
+const SERVER_APIS = Object.keys(SERVER_DEFAULTS) as ServerApi[]
+
+const SERVERS = { openai: openAiTranscriber, deepgram, assemblyai: assemblyAi } satisfies Record<
+  ServerApi,
+  (settings: OpenAiSettings) => Transcriber
+>
+
+const ENGINES = 'auto, off, pocketsphinx, command:… or the address of a transcription server'
+
+/** Parses `auto`, `off`, `pocketsphinx`, `command:…` or an address, which `deepgram+` or `assemblyai+` may precede. The result is a string if the option is invalid. */
 export function parseEngine(text: string): Engine | string {
   if (text === 'auto' || text === 'off' || text === 'pocketsphinx') return { by: text }
   if (text.startsWith('command:')) return parseCommand(text.slice('command:'.length))
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
-    return 'transcriber must be auto, off, pocketsphinx, command:… or the address of a transcription server'
-  }
-  const url = new URL(text)
+  const [, named, address = ''] = /^(?:(deepgram|assemblyai)\+)?(https?:\/\/.*)$/.exec(text) ?? []
+  if (!URL.canParse(address)) return `transcriber must be ${ENGINES}`
+  const api = SERVER_APIS.find((each) => each === named) ?? 'openai'
+  const url = new URL(address)
   if (url.username || url.password) {
     return 'transcriber must not contain a user name or password: set the key in transcriberKey (SERVICE_TRANSCRIBER_KEY)'
   }
-  const fields = { model: 'whisper-1', ...Object.fromEntries(url.searchParams) }
-  return { by: 'server', url: `${url.origin}${url.pathname === '/' ? DEFAULT_PATH : url.pathname}`, fields }
+  const usual = SERVER_DEFAULTS[api]
+  const path = url.pathname === '/' ? usual.path : url.pathname.replace(/\/$/, '')
+  const fields = { ...usual.fields, ...Object.fromEntries(url.searchParams) }
+  return { by: 'server', api, url: `${url.origin}${path}`, fields }
 }
 
 function parseCommand(text: string): Engine | string {
@@ -62,7 +90,7 @@ export function transcriberOf(engine: Engine, apiKey: OpenAiSettings['apiKey']):
     case 'off':
       return undefined
     case 'server':
-      return openAiTranscriber({ url: engine.url, fields: engine.fields, apiKey })
+      return SERVERS[engine.api]({ url: engine.url, fields: engine.fields, apiKey })
     case 'command':
       return commandTranscriber(engine.words)
     default:

@@ -33,13 +33,14 @@ export function textOf({ format, transcript: { text, segments = [] } }: Recogniz
 export function answerOf(result: Recognized | RecordingRefused): TranscribeAnswer {
   if (result.outcome === 'refused') return result
   const { format, durationSeconds, transcript } = result
-  const { language, segments, words } = transcript
+  const { language, confidence, segments, words } = transcript
   if (format !== 'json' && format !== 'verbose_json') return { outcome: 'transcribed', text: textOf(result) }
   return {
     outcome: 'transcribed',
     text: transcript.text,
     durationSeconds,
     ...(language && { language }),
+    ...(confidence !== undefined && { confidence }),
     ...(format === 'verbose_json' && { ...(segments && { segments }), ...(words && { words }) }),
   }
 }
@@ -53,7 +54,9 @@ export function srt(segments: readonly TranscriptSegment[]): string {
 
 /** Subtitles in the format WebVTT (W3C). */
 export function vtt(segments: readonly TranscriptSegment[]): string {
-  const cues = segments.map((segment) => `${cue(segment, '.')}\n${escaped(lineOf(segment.text))}\n`)
+  const cues = segments.map(
+    (segment) => `${cue(segment, '.')}\n${voiceOf(segment)}${escaped(lineOf(segment.text))}\n`,
+  )
   return ['WEBVTT\n', ...cues].join('\n')
 }
 
@@ -71,6 +74,11 @@ function timestamp(seconds: number, separator: ',' | '.'): string {
 /** One line, because an empty one would end the cue. */
 function lineOf(text: string): string {
   return text.split(/\s+/).filter(Boolean).join(' ')
+}
+
+/** WebVTT §3.5: the voice of a cue names who speaks. */
+function voiceOf({ speaker }: TranscriptSegment): string {
+  return speaker === undefined ? '' : `<v ${escaped(lineOf(speaker))}>`
 }
 
 /** WebVTT §4.2.2: `&`, `<` and `-->` have a meaning in the text of a cue. */

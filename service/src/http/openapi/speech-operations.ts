@@ -143,6 +143,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
       'invalid_ticket',
       'upgrade_required',
       'transcription_unavailable',
+      'language_unavailable',
       'too_many_streams',
       'unavailable',
     ],

@@ -137,6 +137,9 @@ export function streamAcceptor(parts: StreamParts) {
         throw new Refused('transcription_unavailable', {
           detail: liveUnavailable().message,
         })
+      if (!live.knows(language)) {
+        throw new Refused('language_unavailable', { detail: PROBLEMS.language_unavailable.helps.join(' ') })
+      }
       const place = isStopping() ? undefined : live.reserve(application)
       if (!place) throw new Refused('too_many_streams', { retryAfterSeconds: RETRY_AFTER_SECONDS })
       const origin = { application, request: id }

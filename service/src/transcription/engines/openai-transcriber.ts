@@ -19,12 +19,23 @@ export interface OpenAiSettings {
 }
 
 const times = { start: z.number().nonnegative(), end: z.number().nonnegative() }
-const word = z.object({ word: z.string(), ...times })
+const share = z.number().min(0).max(1).nullish()
+// OpenAI gives words no confidence; speaches and whisper.cpp call it `probability`.
+const word = z.object({ word: z.string(), ...times, probability: share, speaker: z.string().nullish() })
+const segment = z.object({
+  text: z.string(),
+  ...times,
+  /** The average logarithm of the probabilities of its tokens. */
+  avg_logprob: z.number().nullish(),
+  /** With the format `diarized_json`. */
+  speaker: z.string().nullish(),
+  words: z.array(word).nullish(),
+})
 const responseSchema = z.object({
   text: z.string(),
   language: z.string().optional(),
   // Some servers have the words in their segments, others beside them.
-  segments: z.array(z.object({ text: z.string(), ...times, words: z.array(word).nullish() })).nullish(),
+  segments: z.array(segment).nullish(),
   words: z.array(word).nullish(),
 })
 
@@ -77,16 +88,33 @@ function transcriptIn({ text, language, segments, words }: z.output<typeof respo
     text: text.trim(),
     ...(language && { language }),
     ...(segments && {
-      segments: segments.map(({ text, ...position }) => ({ text: text.trim(), ...inSeconds(position) })),
+      segments: segments.map(({ text, avg_logprob: logarithm, ...more }) => ({
+        text: text.trim(),
+        ...detailsIn({
+          ...more,
+          probability: typeof logarithm === 'number' ? Math.exp(logarithm) : undefined,
+        }),
+      })),
     }),
     ...(allWords?.length && {
-      words: allWords.map(({ word, ...position }) => ({ word: word.trim(), ...inSeconds(position) })),
+      words: allWords.map(({ word, ...more }) => ({ word: word.trim(), ...detailsIn(more) })),
     }),
   }
 }
 
-function inSeconds({ start, end }: { readonly start: number; readonly end: number }) {
-  return { startSeconds: start, endSeconds: Math.max(start, end) }
+function detailsIn(piece: {
+  readonly start: number
+  readonly end: number
+  readonly probability?: number | null | undefined
+  readonly speaker?: string | null | undefined
+}) {
+  const { start, end, probability, speaker } = piece
+  return {
+    startSeconds: start,
+    endSeconds: Math.max(start, end),
+    ...(typeof probability === 'number' && { confidence: Math.min(probability, 1) }),
+    ...(speaker && { speaker }),
+  }
 }
 
 const refusalSchema = z.object({ error: z.object({ param: z.literal('language') }) })

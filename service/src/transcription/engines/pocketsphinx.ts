@@ -6,7 +6,7 @@ import type { Transcriber } from './transcriber.js'
 const PROGRAM = 'pocketsphinx_continuous'
 
 /** A line with the times of a word: the word, its beginning and end in seconds, and how sure the decoder is. */
-const WORD_LINE = /^(\S+) (\d+\.\d+) (\d+\.\d+) \d+\.\d+$/
+const WORD_LINE = /^(\S+) (\d+\.\d+) (\d+\.\d+) (\d+\.\d+)$/
 const END_OF_UTTERANCE = '</s>'
 /** Silence and noise, such as `<sil>` and `[NOISE]`. */
 const FILLER = /^(<.*>|\[.*\]|\+\+.*\+\+)$/
@@ -73,9 +73,11 @@ export function outputReader(onSegment: (segment: TranscriptSegment) => void = (
 }
 
 function wordIn(line: string): TranscriptWord | undefined {
-  const [, name, start, end] = WORD_LINE.exec(line) ?? []
+  const [, name, start, end, sureness] = WORD_LINE.exec(line) ?? []
   if (!name) return undefined
   // The dictionary counts the pronunciations of a word: `the(2)`.
   const word = name.replace(/\(\d+\)$/, '')
-  return { word, startSeconds: Number(start), endSeconds: Number(end) }
+  // Its logarithms are rounded, so that a certain word has a little more than 1.
+  const confidence = Math.min(Number(sureness), 1)
+  return { word, startSeconds: Number(start), endSeconds: Number(end), confidence }
 }

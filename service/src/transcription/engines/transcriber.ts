@@ -30,6 +30,8 @@ export interface Transcript {
   /** Empty when no words were recognized. */
   readonly text: string
   readonly language?: string
+  /** How sure the engine is of the text, from 0 to 1; absent when it does not say so. */
+  readonly confidence?: number
   /** In the order in which they are spoken; absent when the engine gives no times. */
   readonly segments?: readonly TranscriptSegment[]
   /** Absent when the engine gives no times of words. */

@@ -1,6 +1,6 @@
 import { streamWire, type TranscriptPiece } from 'countersign/protocol'
 import { describeError, type Logger } from '../../log/logger.js'
-import { type EngineError, engineErrorOf } from '../engines/transcriber.js'
+import { type EngineError, engineErrorOf, knows } from '../engines/transcriber.js'
 import { fairSlots } from '../fair-slots.js'
 import type { Origin } from '../transcription.js'
 
@@ -44,6 +44,8 @@ export interface StreamPlace {
 export interface LiveTranscription {
   /** Whether there is an engine. */
   readonly isAvailable: boolean
+  /** Whether the engine has a language, as far as it says. */
+  knows(language: string | undefined): boolean
   /** A place for a stream of this application; `undefined` when all are taken. */
   reserve(application: string): StreamPlace | undefined
   /** Ends all streams, and accepts no more. */
@@ -65,6 +67,7 @@ export function createLiveTranscription({ engine, maxStreams, log }: LiveParts):
 
   return {
     isAvailable: engine !== undefined,
+    knows: (language) => knows(engine ?? {}, language),
     reserve(application) {
       const freeSlot = engine && !isClosed ? slots.take(application) : undefined
       if (!engine || !freeSlot) return undefined
@@ -210,6 +213,8 @@ export interface EngineStream {
 /** Turns speech into text while it is spoken. */
 export interface LiveEngine {
   readonly name: string
+  /** The languages that it has, as BCP 47 tags. Absent if it does not say so. */
+  readonly languages?: readonly string[]
   /** Resolves when the engine is ready for audio. Throws an `EngineError` if it is not within a few seconds. */
   open(request: StreamRequest): Promise<EngineStream>
 }

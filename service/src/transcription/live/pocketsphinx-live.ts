@@ -30,7 +30,7 @@ export function hasLivePocketsphinx(): boolean {
 export function livePocketsphinx(
   command: readonly [string, ...string[]] = [PYTHON, '-I', DECODER],
 ): LiveEngine {
-  return { name: 'pocketsphinx', open: (request) => openDecoder(command, request) }
+  return { name: 'pocketsphinx', languages: ['en'], open: (request) => openDecoder(command, request) }
 }
 
 function openDecoder(
