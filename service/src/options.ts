@@ -179,7 +179,7 @@ export const optionsSchema = z.strictObject({
    */
   metricsWithoutKey: z.boolean({ error: 'metricsWithoutKey must be true or false' }).optional(),
   /**
-   * The transcription engine: `auto` (pocketsphinx if it is installed), `off`, `pocketsphinx`,
+   * The transcription engine: `auto` (pocketsphinx if it is installed), `off`, `pocketsphinx`, `sherpa-onnx:<folder>`,
    * `command:whisper-cli -nt -f {file}`, or the address of a server with OpenAI's API; with `deepgram+` or `assemblyai+` before it,
    * of one with Deepgram's or AssemblyAI's. Defaults to `auto`.
    */

@@ -46,7 +46,11 @@ import { storeOutages } from './store/outages.js'
 import type { Store } from './store/store.js'
 import { simulatedCarrier } from './test-mode/simulated-carrier.js'
 import { transcriptionJobs } from './transcription/jobs/transcription-jobs.js'
-import { openLiveTranscription, openTranscription } from './transcription/open-transcription.js'
+import {
+  demonstrationAdvice,
+  openLiveTranscription,
+  openTranscription,
+} from './transcription/open-transcription.js'
 
 /** A running service. */
 export interface CountersignService {
@@ -205,7 +209,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     version: ownVersion(),
     store: store.name,
     carriers: describeRoutes(settings.routes),
-    transcriber: transcription.engine,
+    transcriber: `${transcription.engine}${demonstrationAdvice(settings.transcriber) ? ' (a demonstration)' : ''}`,
   }
   const operators = consoleApplication(settings.console?.url)
   const consolePages =

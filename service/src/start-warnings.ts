@@ -6,13 +6,19 @@ import { lockedOutAdvice, lockedOutUsers } from './operator/locked-out-users.js'
 import type { ServiceSettings } from './options.js'
 import { isProduction } from './production.js'
 import type { Queries, Store } from './store/store.js'
+import { demonstrationAdvice } from './transcription/open-transcription.js'
 
 /** What the log warns about when the service starts with these settings. */
 export function startWarnings(settings: ServiceSettings, store: Store['name']): LogEvent[] {
   const routes = Object.entries(settings.routes).flatMap(([channel, list]) =>
     list.flatMap((route) => routeWarnings(channel, route, settings)),
   )
-  return [...storeWarnings(settings, store), ...routes, ...phoneCheckWarnings(settings)]
+  return [
+    ...storeWarnings(settings, store),
+    ...routes,
+    ...transcriptionWarnings(settings),
+    ...phoneCheckWarnings(settings),
+  ]
 }
 
 /** A warning when applications send to phone numbers of every country. Outside production nothing reaches a phone. */
@@ -36,6 +42,12 @@ export async function lockedOutWarnings(
     application: one.application,
     detail: lockedOutAdvice(one),
   }))
+}
+
+/** Outside production, where much is a demonstration, the name of the engine in `service.started` says so. */
+function transcriptionWarnings({ transcriber }: ServiceSettings): LogEvent[] {
+  const detail = isProduction() ? demonstrationAdvice(transcriber) : undefined
+  return detail === undefined ? [] : [{ level: 'warn', event: 'transcription.demonstration', detail }]
 }
 
 function storeWarnings(settings: ServiceSettings, store: Store['name']): LogEvent[] {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { missing } from '../../test/kit/debian-packages.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { parseDelivery } from '../src/carriers/delivery-option.js'
 import { run } from '../src/cli/program.js'
@@ -326,6 +327,22 @@ describe('the command doctor', () => {
     expect([code, err]).toEqual([1, 'error: The doctor found errors, which are listed above.'])
     expect(out).toMatch(/^ok +settings +The service can start with them/m)
     expect(out).toMatch(/^error +database +The database \(DATABASE_URL\) cannot be used: .*ECONNREFUSED/m)
+  })
+
+  test('calls pocketsphinx a demonstration, and says when the selected engine is not installed', async () => {
+    const about = async (SERVICE_TRANSCRIBER: string) => {
+      const { out } = await doctor({ ...unreachable, SERVICE_TRANSCRIBER }, '--json')
+      const found: { subject: string; severity: string; message: string }[] = JSON.parse(out)
+      const { severity, message } = found.find(({ subject }) => subject === 'transcription') ?? {}
+      return `${severity} ${message}`
+    }
+    expect(await about('off')).toBe('ok There is no engine: transcription is off.')
+    expect(await about('sherpa-onnx:/nowhere')).toMatch(
+      /^warning .* selects sherpa-onnx, but it or ffmpeg is not/,
+    )
+    if (missing('ffmpeg', 'pocketsphinx', 'pocketsphinx-en-us') !== undefined) return
+    expect(await about('auto')).toMatch(/^warning pocketsphinx is a demonstration: .*install-sherpa-onnx\.sh/)
+    expect(await about('deepgram+https://api.deepgram.com')).toBe('ok The engine is api.deepgram.com.')
   })
 
   test('prints the bound for guessing a code that follows from the limits (R26, R96)', async () => {

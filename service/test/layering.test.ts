@@ -180,7 +180,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: ['log'],
   },
   'start-warnings.ts': {
-    uses: ['applications', 'delivery', 'operator', 'production.ts'],
+    uses: ['applications', 'delivery', 'operator', 'production.ts', 'transcription'],
     types: ['carriers', 'log', 'options.ts', 'store'],
   },
   'service.ts': {
@@ -243,6 +243,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'secrets',
       'store',
       'time.ts',
+      'transcription',
     ],
   },
   'index.ts': {

@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createService } from '@countersign/service'
 import { Busboy } from '@fastify/busboy'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
@@ -10,6 +14,7 @@ import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-
 import { ConfigurationError } from '../src/configuration-error.js'
 import { readEnvironment } from '../src/environment.js'
 import { readOptions } from '../src/options.js'
+import { startWarnings } from '../src/start-warnings.js'
 import { openAiTranscriber } from '../src/transcription/engines/openai-transcriber.js'
 import {
   commandTranscriber,
@@ -19,6 +24,7 @@ import {
   transcriberOf,
 } from '../src/transcription/open-transcription.js'
 import { eventually, listen, rejection, SECRET } from './kit.js'
+import { hasRealEngine } from './recordings.js'
 
 const SOUND = 'RIFF….WAVE speech'
 let folder: TemporaryFolder
@@ -359,6 +365,40 @@ describe('the option transcriberConcurrency', () => {
   })
 })
 
+describe('the installer of sherpa-onnx', () => {
+  const install = (releases: string, ...parameters: string[]) =>
+    promisify(execFile)('service/deploy/install-sherpa-onnx.sh', parameters, {
+      env: { PATH: process.env.PATH, SHERPA_ONNX_RELEASES: releases, no_proxy: '127.0.0.1' },
+    })
+
+  test('keeps nothing whose hash is not the published one', async () => {
+    const asked: (string | undefined)[] = []
+    const server = await listen((request, response) => {
+      asked.push(request.url)
+      response.end('not a model')
+    })
+    onTestFinished(() => server.close())
+    const engine = join(folder.path, 'engine')
+    const { stderr } = (await rejection(install(server.url, engine))) as Error & { stderr: string }
+    expect(stderr).toContain('1 computed checksum did NOT match')
+    expect(asked).toEqual(['/silero_vad.onnx'])
+    expect(existsSync(engine)).toBe(false)
+  })
+
+  test('leaves a folder that exists as it is, and knows the models of the documents', async () => {
+    await expect(install('http://127.0.0.1:1', folder.path)).rejects.toThrow('File exists')
+    expect(existsSync(path)).toBe(true)
+    await expect(install('http://127.0.0.1:1', join(folder.path, 'new'), 'gpt')).rejects.toThrow(
+      'no model gpt',
+    )
+    const script = await readFile('service/deploy/install-sherpa-onnx.sh', 'utf8')
+    const documented = await readFile('service/docs/transcription.md', 'utf8')
+    const hashes = script.match(/\b[0-9a-f]{64}\b/g) ?? []
+    expect(hashes.length).toBe(3)
+    for (const hash of hashes) expect(documented).toContain(hash)
+  })
+})
+
 describe('the option transcriber', () => {
   test('accepts every form', () =>
     everyCase<[string, Engine]>(
@@ -366,6 +406,7 @@ describe('the option transcriber', () => {
         ['auto', { by: 'auto' }],
         ['off', { by: 'off' }],
         ['pocketsphinx', { by: 'pocketsphinx' }],
+        ['sherpa-onnx:/srv/engine', { by: 'sherpa-onnx', folder: '/srv/engine' }],
         [
           'command:whisper-cli -m "/models/base en.bin" -nt -f {file}',
           { by: 'command', words: ['whisper-cli', '-m', '/models/base en.bin', '-nt', '-f', '{file}'] },
@@ -415,7 +456,7 @@ describe('the option transcriber', () => {
   test('refuses anything else', () =>
     everyCase(
       [
-        ['whisper', 'must be auto, off, pocketsphinx, command:… or the address'],
+        ['whisper', 'must be auto, off, pocketsphinx, sherpa-onnx:<folder>, command:… or the address'],
         ['', 'must be auto'],
         ['https://', 'must be auto'],
         ['ftp://speech.example', 'must be auto'],
@@ -443,6 +484,25 @@ describe('the option transcriber', () => {
     expect(() => readOptions(faulty)).toThrow(
       /transcriber must.*\n.*transcriberKey must.*\n.*transcribeHosts must/,
     )
+  })
+
+  test.skipIf(!hasRealEngine())('is called a demonstration at start if it selects pocketsphinx', async () => {
+    const options = {
+      secret: SECRET,
+      delivery: 'https://delivery.example',
+      webhookSecret: SECRET,
+      dataDir: 'memory://',
+    }
+    const service = await createService(options)
+    onTestFinished(() => service.close())
+    expect(service.info.transcriber).toBe('pocketsphinx (a demonstration)')
+    vi.stubEnv('NODE_ENV', 'production')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const warned = (transcriber: string) =>
+      startWarnings(readOptions({ ...options, transcriber }), 'postgresql').map(({ event }) => event)
+    expect(warned('auto')).toContain('transcription.demonstration')
+    expect(warned('off')).not.toContain('transcription.demonstration')
+    expect(warned('deepgram+https://api.deepgram.com')).not.toContain('transcription.demonstration')
   })
 
   test('selects no engine if none is installed', () => {

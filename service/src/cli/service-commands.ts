@@ -16,6 +16,7 @@ import { copyStore, tablesWithRows } from '../store/copy-store.js'
 import { openStore } from '../store/open.js'
 import { grantPrivileges } from '../store/privileges.js'
 import type { Store } from '../store/store.js'
+import { demonstrationAdvice, transcriberOf } from '../transcription/open-transcription.js'
 import { type CommonOptions, type Io, print, table } from './output.js'
 import { COMMAND_LIMITS, keysOf, READS, storeLocation, systemUser, withStore } from './store-access.js'
 
@@ -133,6 +134,7 @@ async function diagnoseSettings(
       bound,
       ...(await diagnoseCarriers(routes)),
       diagnoseReports(configuredSources(settings)),
+      diagnoseTranscription(settings),
     ]
     return { diagnostics, settings }
   } catch (error) {
@@ -158,6 +160,19 @@ async function diagnoseStoreOf(
   } catch (error) {
     return faultsOf(error, 'database')
   }
+}
+
+function diagnoseTranscription({ transcriber: engine, transcriberKey }: ServiceSettings): Diagnostic {
+  const subject = 'transcription'
+  const advice = demonstrationAdvice(engine)
+  if (advice !== undefined) return { severity: 'warning', subject, message: advice }
+  const name = transcriberOf(engine, transcriberKey)?.name
+  if (name !== undefined) return { severity: 'ok', subject, message: `The engine is ${name}.` }
+  if (engine.by === 'auto' || engine.by === 'off') {
+    return { severity: 'ok', subject, message: 'There is no engine: transcription is off.' }
+  }
+  const message = `SERVICE_TRANSCRIBER selects ${engine.by}, but it or ffmpeg is not installed: transcription is off.`
+  return { severity: 'warning', subject, message }
 }
 
 function faultsOf(error: unknown, subject: Diagnostic['subject']): Diagnostic[] {

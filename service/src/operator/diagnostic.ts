@@ -2,6 +2,7 @@
 export const SUBJECTS = [
   'settings',
   'carriers',
+  'transcription',
   'database',
   'migrations',
   'secrets',

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Logger } from '../log/logger.js'
 import type { AllowedHost } from '../safe-fetch/public-agent.js'
 import { isInstalled, runProgram } from './decode.js'
@@ -7,6 +7,7 @@ import { assemblyAi } from './engines/assemblyai.js'
 import { deepgram } from './engines/deepgram.js'
 import { type OpenAiSettings, openAiTranscriber } from './engines/openai-transcriber.js'
 import { hasPocketsphinx, pocketsphinx } from './engines/pocketsphinx.js'
+import { hasSherpaOnnx, sherpaOnnx } from './engines/sherpa-onnx.js'
 import type { Transcriber } from './engines/transcriber.js'
 import {
   createLiveTranscription,
@@ -22,6 +23,7 @@ import { createTranscription, type Transcription } from './transcription.js'
 /** The engine that the option `transcriber` selects. */
 export type Engine =
   | { readonly by: 'auto' | 'off' | 'pocketsphinx' }
+  | { readonly by: 'sherpa-onnx'; readonly folder: string }
   | { readonly by: 'command'; readonly words: readonly [string, ...string[]] }
   | {
       readonly by: 'server'
@@ -52,11 +54,14 @@ const SERVERS = { openai: openAiTranscriber, deepgram, assemblyai: assemblyAi } 
   (settings: OpenAiSettings) => Transcriber
 >
 
-const ENGINES = 'auto, off, pocketsphinx, command:… or the address of a transcription server'
+const ENGINES =
+  'auto, off, pocketsphinx, sherpa-onnx:<folder>, command:… or the address of a transcription server'
 
 /** Parses `auto`, `off`, `pocketsphinx`, `command:…` or an address, which `deepgram+` or `assemblyai+` may precede. The result is a string if the option is invalid. */
 export function parseEngine(text: string): Engine | string {
   if (text === 'auto' || text === 'off' || text === 'pocketsphinx') return { by: text }
+  const [, folder] = /^sherpa-onnx:(.+)$/.exec(text) ?? []
+  if (folder) return { by: 'sherpa-onnx', folder: resolve(folder) }
   if (text.startsWith('command:')) return parseCommand(text.slice('command:'.length))
   const [, named, address = ''] = /^(?:(deepgram|assemblyai)\+)?(https?:\/\/.*)$/.exec(text) ?? []
   if (!URL.canParse(address)) return `transcriber must be ${ENGINES}`
@@ -91,11 +96,19 @@ export function transcriberOf(engine: Engine, apiKey: OpenAiSettings['apiKey']):
       return undefined
     case 'server':
       return SERVERS[engine.api]({ url: engine.url, fields: engine.fields, apiKey })
+    case 'sherpa-onnx':
+      return hasSherpaOnnx(engine.folder) ? sherpaOnnx(engine.folder) : undefined
     case 'command':
       return commandTranscriber(engine.words)
     default:
       return hasPocketsphinx() ? pocketsphinx() : undefined
   }
+}
+
+/** The advice for an engine that is good enough to try transcription out; `undefined` for every other one. */
+export function demonstrationAdvice(engine: Engine): string | undefined {
+  if (transcriberOf(engine, undefined)?.name !== 'pocketsphinx') return undefined
+  return 'pocketsphinx is a demonstration: it understands about two words in three, and English only. Install an engine with deploy/install-sherpa-onnx.sh, or set SERVICE_TRANSCRIBER to a transcription server.'
 }
 
 /** How many recordings an engine transcribes at once unless the operator says otherwise. */
@@ -187,7 +200,7 @@ export function openTranscription(settings: TranscriptionSettings, log: Logger):
   const transcriber = transcriberOf(settings.transcriber, settings.transcriberKey)
   const { by } = settings.transcriber
   if (!transcriber && by !== 'auto' && by !== 'off') {
-    const detail = `SERVICE_TRANSCRIBER selects ${by}, but ${by === 'pocketsphinx' ? 'it or ffmpeg' : 'ffmpeg'} is not installed.`
+    const detail = `SERVICE_TRANSCRIBER selects ${by}, but ${by === 'pocketsphinx' || by === 'sherpa-onnx' ? 'it or ffmpeg' : 'ffmpeg'} is not installed.`
     log({ level: 'warn', event: 'transcription.unavailable', detail })
   }
   return createTranscription({
