@@ -10,7 +10,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Addresses of others that documents, package files and sources name. */
 const OTHERS = [
   'api.openai.com',
+  'api.assemblyai.com',
+  'api.deepgram.com',
+  'api.eu.assemblyai.com',
   'api.twilio.com',
+  'github.com/k2-fsa/sherpa-onnx/',
   'auth0.com/docs/',
   'better-auth.com/docs',
   'cheatsheetseries.owasp.org',

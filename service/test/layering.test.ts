@@ -234,6 +234,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'environment.ts',
       'file-limit.ts',
       'import',
+      'transcription',
       'own-version.ts',
       'production.ts',
       'serve.ts',
