@@ -234,7 +234,6 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'environment.ts',
       'file-limit.ts',
       'import',
-      'transcription',
       'own-version.ts',
       'production.ts',
       'serve.ts',
