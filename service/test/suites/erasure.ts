@@ -252,8 +252,8 @@ export function erasureSuite(bench: () => Bench, isAtOnceOnly = false): void {
          WHERE table_schema = 'public' AND table_name = 'account' ORDER BY 1`,
       )
       expect(columns.map(({ name }) => name)).toEqual([
-        ...['account', 'application', 'failures', 'locale', 'lock_level', 'locked_at', 'locked_until'],
-        ...['proven_email', 'proven_phone', 'used'],
+        ...['account', 'application', 'email_hash', 'failures', 'locale', 'lock_level', 'locked_at'],
+        ...['locked_until', 'phone_hash', 'proven_email', 'proven_phone', 'reference', 'used'],
       ])
     })
   })
