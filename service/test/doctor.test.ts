@@ -178,6 +178,8 @@ describeOnBothDatabases((bench, database) => {
       expect(await diagnosticsOf('secrets', keysFrom(OTHER))).toEqual([
         `error secrets: 1 delivered codes depend on key ${keysFrom(SECRET).id}, which is unknown: add its secret to ` +
           'SERVICE_PREVIOUS_SECRETS.',
+        `error secrets: 1 hashes of accounts depend on key ${keysFrom(SECRET).id}, which is unknown: add its secret to ` +
+          'SERVICE_PREVIOUS_SECRETS.',
       ])
     })
 
@@ -190,6 +192,7 @@ describeOnBothDatabases((bench, database) => {
         `warning secrets: 1 authenticator secrets depend on key ${id}: run rotate-secrets.`,
         `warning secrets: 10 backup codes depend on key ${id}: keep its secret in SERVICE_PREVIOUS_SECRETS until they ` +
           'are used or renewed.',
+        `warning secrets: 2 hashes of accounts depend on key ${id}: run rotate-secrets.`,
       ])
     })
   })
