@@ -10,6 +10,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '/console': 'Overview',
   '/console/applications/:application': 'Settings',
   '/console/applications/:application/keys': 'API keys',
+  '/console/applications/:application/locked': 'Locked users',
   '/console/applications/:application/webhook': 'Delivery webhook',
   '/console/audit': 'Audit log',
   '/console/health': 'Health and numbers',
