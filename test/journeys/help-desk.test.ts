@@ -32,9 +32,11 @@ describeJourney('the help desk of the example app (R95)', (app) => {
     expect(await axeViolations(otto)).toEqual([])
     await snap(otto, 'help-desk-form')
     const request = async (username: string) => {
-      await otto.getByLabel('User name').fill(username)
-      await otto.getByLabel('Reason').fill('Lost phone, checked by video call')
-      await otto.getByRole('button', { name: 'Request approval' }).click()
+      const button = otto.getByRole('button', { name: 'Request approval' })
+      const form = otto.locator('form', { has: button })
+      await form.getByLabel('User name').fill(username)
+      await form.getByLabel('Reason').fill('Lost phone, checked by video call')
+      await button.click()
     }
     await request('bobby')
     await otto.getByText('There is no user of this name.').waitFor()
