@@ -481,12 +481,13 @@ describe.skipIf(missing('postgresql'))('the service with the variables of a ship
           SERVICE_DRAIN_DURATION: '0s',
         })
         try {
-          await eventually(() => expect(running.log()).toContain('\n'))
-          const [first = ''] = running.log().split('\n')
-          expect(JSON.parse(first)).toMatchObject({
-            event: 'service.started',
-            transcriber: expect.any(String),
-          })
+          const started = () =>
+            running
+              .log()
+              .split('\n')
+              .find((line) => line.includes('"service.started"'))
+          await eventually(() => expect(started()).toBeDefined())
+          expect(JSON.parse(started() ?? '')).toMatchObject({ transcriber: expect.any(String) })
           expect((await fetch(`${running.url}/readyz`)).status).toBe(200)
           const before = mails.arrived.length
           const response = await fetch(`${running.url}/v1/mfa`, {

@@ -160,7 +160,9 @@ describe.skipIf(postgresMissing)('a service whose database fails', () => {
     const server = await listen(service.api)
     ends.push(() => service.close(), server.close)
     await service.operator('ops').createApplication('replicated', { countries: ['GB'] })
-    const { key } = await service.operator('ops').createKey('replicated', { mode: 'live' })
+    const { key } = await service
+      .operator('ops')
+      .createKey('replicated', { mode: 'live', scopes: ['verify', 'personal-data'] })
     const headers = { authorization: `Bearer ${key}` }
     const send = async (account: string) => {
       const body = new URLSearchParams({ User: freshEmail().email, Type: 'EMAIL', Account: account })
