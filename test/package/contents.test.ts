@@ -47,7 +47,7 @@ describe('the packed package', () => {
     const { size } = await stat(join(project.folder, TARBALL))
     // The declarations are 122 KB of it, the texts in 13 languages 97 KB, the documents 100 KB and once more
     // 65 KB as one text for tools, the parser of the command init 80 KB, and the parts of zod 38 KB.
-    expect(size).toBeLessThan(780_000)
+    expect(size).toBeLessThan(800_000)
   })
 
   it('holds no report of a benchmark, and no document of the service', () => {
