@@ -1,7 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { type Request, type RequestHandler, type Response, Router, urlencoded } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import Provider from 'oidc-provider'
 import * as z from 'zod'
+import { bodyParsers, readBody } from './http/body.js'
 import { securityHeaders } from './http/security-headers.js'
 import type { SeedUser } from './seed-users.js'
 import { identityProviderPage } from './views/identity-provider-page.js'
@@ -80,8 +81,8 @@ function buildProvider(
     await provider.interactionDetails(req, res)
     res.send(identityProviderPage(seedUsers))
   })
-  router.post('/interaction/:uid', securityHeaders, urlencoded({ extended: false }), async (req, res) => {
-    const { username: accountId, factor } = choice.parse(req.body)
+  router.post('/interaction/:uid', securityHeaders, ...bodyParsers, async (req, res) => {
+    const { username: accountId, factor } = readBody(req, choice)
     const amr = factor === 'mfa' ? ['pwd', 'mfa'] : ['pwd']
     await provider.interactionFinished(req, res, { login: { accountId, amr, remember: false } })
   })
