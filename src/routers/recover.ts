@@ -33,7 +33,7 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
   const forSignedIn =
     (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
     (context) =>
-      context.state.stage === 'pending' && shownLately(context.state.record).length === 0
+      mustShowFactor(context)
         ? refuse(context, refusalByRequirement(context.requirement) ?? { code: 'mfa_required' })
         : handler(context, recovery)
 
@@ -49,9 +49,14 @@ export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/recover/complete', { post: forSignedIn(complete) })
 }
 
+/** Whether this pending login has shown no factor yet that a recovery needs. */
+function mustShowFactor({ state: { stage, record } }: RouteContext): boolean {
+  return stage === 'pending' && shownLately(record).length === 0
+}
+
 async function show(context: RouteContext, recovery: AccountRecovery): Promise<void> {
   const { res, state, requirement, html } = context
-  const isPending = state.stage === 'pending' && shownLately(state.record).length === 0
+  const isPending = mustShowFactor(context)
   if (requirement.requires === 'enrollment') return refuse(context, { code: 'enrollment_required' })
   if (isPending && !html) return refuse(context, { code: 'mfa_required' })
   // With the password alone, nobody learns whether a recovery is pending.
@@ -208,7 +213,7 @@ async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
   if (user.existing.length === 0) return { code: 'enrollment_required' }
   const returnTo = `${deps.settings.path}/recover`
   const shown = shownLately(record)
-  if (state.stage === 'pending' && shown.length === 0) {
+  if (mustShowFactor(context)) {
     // The factor that is strong enough may be the one that the user lost.
     const lost = requirement.requires === 'nothing' && user.minStrength && { recovery: { at: Date.now() } }
     if ((html || lost) && !(await storeIfCurrent(req, { ...record, returnTo, ...lost }))) throw sessionEnded()

@@ -117,9 +117,10 @@ function isDone({ state, html }: RouteContext, refusal: Refusal): boolean {
  */
 function respondGoesOn(context: RouteContext, status: z.output<typeof goesOnAnswer>['status']): void {
   const { res, deps, html } = context
-  const { path } = deps.settings
-  if (html) return res.redirect(303, path + (status === 'recovery_allowed' ? '/recover' : '/enroll-app'))
-  const next = path + (status === 'recovery_allowed' ? '/recover' : enrollPathFor(context))
+  // The page to set up an app leads a browser on to the keys, where only a key is strong enough.
+  const enroll = html ? '/enroll-app' : enrollPathFor(context)
+  const next = deps.settings.path + (status === 'recovery_allowed' ? '/recover' : enroll)
+  if (html) return res.redirect(303, next)
   res.json({ status, next } satisfies z.output<typeof goesOnAnswer>)
 }
 
