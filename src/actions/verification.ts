@@ -159,7 +159,7 @@ export async function verifyFactor(
     },
     onVerified({ method }) {
       emitVerified(deps, state.record, method)
-      // Whoever holds the weaker factor can now bind a stronger one to the account (R115).
+      // Anyone who holds the weaker factor can now bind a stronger one to the account (R115).
       if (plan.finish === 'enroll' && !requirement.open) {
         void notifyEveryContact(context, {
           type: 'stronger_factor_required',

@@ -382,7 +382,7 @@ describe('a user who lost the factor that is strong enough (R94, R115, R116)', (
   })
 })
 
-describe('whoever holds the password and every weaker factor of an account (R115, R116)', () => {
+describe('someone who holds the password and every weaker factor of an account (R115, R116)', () => {
   /** Numbers that look random and are the same in each run (a linear congruential generator). */
   const numbersFrom = (seed: number) => {
     let state = seed

@@ -57,7 +57,7 @@ const UNREACHABLE: Refusal = {
 const NO_SECOND_FACTOR: Refusal = {
   status: 403,
   reason: 'no_second_factor',
-  text: 'Your company’s sign-in did not ask for a second factor, and the console requires one. Ask whoever manages it.',
+  text: 'Your company’s sign-in did not ask for a second factor, and the console requires one. Ask its administrator.',
 }
 const NO_GROUP: Refusal = {
   status: 403,
@@ -72,7 +72,7 @@ const DISABLED: Refusal = {
 const ENDED: Refusal = {
   status: 401,
   reason: 'session_ended',
-  text: 'Somebody else signed in, so the session has ended. Sign in again.',
+  text: 'Another person signed in, so the session has ended. Sign in again.',
 }
 
 /** The two routes of the sign-in at the identity provider. */
