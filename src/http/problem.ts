@@ -143,8 +143,11 @@ export function sendProblem(res: Response, problem: Problem, status = statusOf(p
   setRetryAfter(res, problem)
   const { gates } = requestState<{ readonly settings: Settings }>(res.req)
   const { docsUrl } = gates?.at(-1)?.settings ?? {}
-  const body = JSON.stringify(problemDetails(problem, status, docsUrl))
-  res.status(status).type('application/problem+json').send(body)
+  const body = Buffer.from(JSON.stringify(problemDetails(problem, status, docsUrl)))
+  res.statusCode = status
+  res.setHeader('Content-Type', 'application/problem+json; charset=utf-8')
+  res.setHeader('Content-Length', body.length)
+  res.end(body)
 }
 
 /** A problem as problem+json (RFC 9457). */

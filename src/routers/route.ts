@@ -198,7 +198,7 @@ const BUSY = { code: 'service_unavailable', retryAfterSeconds: BUSY_RETRY_AFTER_
  * How long a refusal is held back on average while the processor is the bottleneck. Clients that repeat a request as soon as it
  * is refused would otherwise take the processor from the requests that were admitted.
  */
-const HOLD_MS = 1_000
+const HOLD_MS = 2_000
 
 /** So many refusals are held back at once; others are sent at once. */
 const MOST_HELD = 5_000
