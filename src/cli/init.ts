@@ -8,16 +8,9 @@ import { parseArgs } from 'node:util'
 import { type AppSignIn, checkApp, pageAfterSignIn, type SeenPage } from '../testing/app-check.js'
 import type { AppRoute } from '../testing/app-routes.js'
 import { runningApp } from '../testing/probed-app.js'
+import { changed, unifiedDiff } from './change.js'
 import { type CommandIo, EXIT_CODES, pathOf, signInOf, table } from './check.js'
-import {
-  changed,
-  loginPaths,
-  NEW_SECRET,
-  type Plan,
-  planChanges,
-  TOKENS,
-  unifiedDiff,
-} from './plan-changes.js'
+import { loginPaths, NEW_SECRET, type Plan, planChanges, TOKENS } from './plan-changes.js'
 import { type AppFacts, positionOf, readApp, type SourceRoute } from './read-app.js'
 import { type StartedApp, startApp } from './start-app.js'
 

@@ -14,7 +14,8 @@ import { localesOf, wantsHtml } from '../http/request.js'
 import type { PageFrame, PageMessage, View } from '../pages/view.js'
 import type { Factor } from '../protocol/factor.js'
 import { isKeyMethod } from '../protocol/methods.js'
-import { requestedUrl, sessionEnded, storeIfCurrent } from '../session/store.js'
+import { requestedUrl, safeReturnTo, sessionEnded, storeIfCurrent } from '../session/store.js'
+import type { Settings } from '../settings.js'
 import {
   factorViews,
   isExhausted,
@@ -24,7 +25,6 @@ import {
   type RouteContext,
 } from './context.js'
 import { factorChangeChoice } from './factor-change.js'
-import { languageChoice } from './language-choice.js'
 
 /** Responds with a page. */
 export function showPage(context: RouteContext, view: View, message?: PageMessage): void {
@@ -320,4 +320,28 @@ export function showPublicPage(
       ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
     }),
   )
+}
+
+/** The languages that a page offers, and the address that shows it again in another one. */
+function languageChoice(
+  req: Request,
+  settings: Settings,
+  view: View,
+  failed: boolean,
+): Pick<PageFrame, 'languages'> {
+  const { offer } = settings.languages
+  // Another page in another language would not show the codes again.
+  if (view.page === 'backup-codes') return {}
+  const back = offer && returnPageOf(req, settings, view, failed)
+  return offer === undefined || back === undefined ? {} : { languages: { offer, back } }
+}
+
+/** The address of a page. The response to a successful POST, such as a QR code, is shown once and has none. */
+function returnPageOf(req: Request, settings: Settings, view: View, failed: boolean): string | undefined {
+  const { path } = settings
+  if (req.method !== 'POST') return safeReturnTo(requestedUrl(req, settings))
+  if (!failed) return undefined
+  if (view.page === 'choose') return `${path}?choose`
+  if (view.page !== 'code') return path
+  return `${path}/verify?factor=${view.factor === 'backup' ? 'backup' : encodeURIComponent(view.factor.id)}`
 }
