@@ -51,6 +51,19 @@ describe('the policy for keys', () => {
     expect(await authenticate(bound)).toMatchObject({ outcome: 'valid' })
   })
 
+  test('creates no passkey without a prompt where it would refuse one that can be synced or has no attestation', async () => {
+    const prepared = async (policy: Partial<KeyPolicy>) => {
+      const { keys, user } = vault(policy)
+      const ceremony = { ...user, method: 'passkey', transaction: 't', mediation: 'conditional' } as const
+      return keys.registrationOptions(ceremony)
+    }
+    expect(await prepared({})).toMatchObject({ outcome: 'prepared' })
+    const strict: readonly Partial<KeyPolicy>[] = [{ deviceBoundOnly: true }, { attestation: 'direct' }]
+    for (const policy of strict) {
+      expect(await prepared(policy)).toMatchObject({ outcome: 'refused', refusal: { reason: 'method_off' } })
+    }
+  })
+
   test.each(['EdDSA', 'ES384', 'RS256'] as const)(
     'accepts keys with %s if it lists it',
     async (algorithm) => {

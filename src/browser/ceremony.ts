@@ -13,9 +13,13 @@ interface Responded {
   readonly response: { readonly id: string }
 }
 
-/** Has an authenticator create a key. `options` is the member `publicKey` of the app's response. */
-export function createKey(options: unknown): Promise<Responded | KeyFailed> {
-  return run(() => startRegistration({ optionsJSON: options as PublicKeyCredentialCreationOptionsJSON }))
+/**
+ * Has an authenticator create a key. `options` is the member `publicKey` of the app's response. Without a prompt, the password manager
+ * creates it if it has just filled in the password.
+ */
+export function createKey(options: unknown, withoutPrompt = false): Promise<Responded | KeyFailed> {
+  const optionsJSON = options as PublicKeyCredentialCreationOptionsJSON
+  return run(() => startRegistration({ optionsJSON, useAutoRegister: withoutPrompt }))
 }
 
 /**
@@ -87,6 +91,16 @@ export async function canUseKeys(): Promise<KeySupport> {
     passkeyOnThisDevice: await hasPlatformAuthenticator(),
     autofill: await hasAutofill(),
     signals: 'signalAllAcceptedCredentials' in PublicKeyCredential,
+  }
+}
+
+/** Whether the browser can create a passkey without a prompt. */
+export async function canCreateWithoutPrompt(): Promise<boolean> {
+  try {
+    const capabilities = await PublicKeyCredential.getClientCapabilities?.()
+    return capabilities?.conditionalCreate === true
+  } catch {
+    return false
   }
 }
 

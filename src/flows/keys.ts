@@ -158,10 +158,12 @@ function notRemoved(refusal: Refusal): ServiceError {
   )
 }
 
+type Registration = NonNullable<MfaRecord['keyRegistration']>
+
 /** What the browser needs to create a key, and what the session remembers of it. */
 export interface PreparedKey {
   readonly outcome: 'prepared'
-  readonly registration: NonNullable<MfaRecord['keyRegistration']>
+  readonly registration: Registration
   readonly options: KeyOptions
 }
 
@@ -181,15 +183,17 @@ export interface NewKey {
 export async function prepareKey(
   deps: Deps,
   { user, contact }: KeyAccount,
-  method: KeyMethod,
+  { method, mediation }: Pick<NewKey, 'method'> & Pick<Registration, 'mediation'>,
 ): Promise<PreparedKey | Refused> {
   const { keys } = deps
   if (!keys) return refuse({ code: 'method_off' })
-  const registration = { id: randomUUID(), startedAt: Date.now() }
+  const how = mediation && { mediation }
+  const registration = { id: randomUUID(), startedAt: Date.now(), ...how }
   const request = {
     contact,
     method,
     transaction: registration.id,
+    ...how,
     ...(!isAccountAddress(contact) && { userName: formatUser(contact) }),
     ...callerOf(user),
   }
@@ -199,13 +203,13 @@ export async function prepareKey(
 }
 
 /**
- * Has the service check and store a key that was prepared in this session. Creating it proves possession, so it counts as shown.
- * Nothing can be guessed here, so no attempt is counted.
+ * Has the service check and store a key that was prepared in this session. Creating it proves possession, so it counts as shown, unless
+ * it was created without a prompt. Nothing can be guessed here, so no attempt is counted.
  */
 export async function registerKey(
   deps: Deps,
   { user, contact }: KeyAccount,
-  registration: MfaRecord['keyRegistration'],
+  registration: Registration | undefined,
   { method, response, name }: NewKey,
 ): Promise<RegisteredKey | Refused> {
   const { keys, approvals } = deps
@@ -226,7 +230,7 @@ export async function registerKey(
     return refuse({ code: 'invalid_key', fault: answer.fault })
   }
   if (!(await approvals.acquire(user.userId, registration.id))) return refuse({ code: 'session_ended' })
-  // A passkey is accepted only with user verification; of a security key, only the possession is proven.
+  // A passkey that was created by a prompt is accepted only with user verification; of a security key, only the possession is proven.
   const amr = keyAmr(answer.key, method === 'passkey')
   return { outcome: 'accepted', method, shown: method, amr, key: answer.key }
 }

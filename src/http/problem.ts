@@ -64,7 +64,7 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   enrollment_required: 'This request requires a factor that the account does not have yet; set one up.',
   factors_withheld: 'The account has a second factor, and none that is accepted here can be used now.',
   enrollment_not_allowed:
-    'The policy let this session pass without a second factor, so it cannot set up the first one; sign in in another way.',
+    'The policy let this session pass without a second factor, so it cannot set up the first one; or it is not offered a passkey.',
   stronger_factor_unavailable:
     'The login requires a stronger factor, such as a key, and none can be set up here.',
   acting: 'Someone acts for the user in this session, so no factor can be used or changed.',

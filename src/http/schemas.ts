@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { STRENGTHS } from '../protocol/factor.js'
-import { KEY_FAULTS } from '../protocol/keys.js'
+import { KEY_FAULTS, KEY_MEDIATIONS } from '../protocol/keys.js'
 import { authenticationField, registrationField } from '../protocol/keys-wire.js'
 import { KEY_METHODS, METHODS } from '../protocol/methods.js'
 import {
@@ -62,9 +62,24 @@ export const verifyBody = z
   .superRefine(requireOneProof)
 
 /** `POST /keys/options` */
-export const keyOptionsBody = z.object({
-  method: keyMethodField.meta(described('What the key is for: possession alone, or also user verification.')),
-})
+export const keyOptionsBody = z
+  .object({
+    method: keyMethodField.meta(
+      described('What the key is for: possession alone, or also user verification.'),
+    ),
+    mediation: z
+      .enum(KEY_MEDIATIONS, { error: `must be ${KEY_MEDIATIONS.join(' or ')}` })
+      .optional()
+      .meta(
+        described(
+          'For a passkey that the browser creates without a prompt, once after a sign-in that offers a passkey. It proves nothing in this session.',
+        ),
+      ),
+  })
+  .refine(({ method, mediation }) => mediation === undefined || method === 'passkey', {
+    path: ['mediation'],
+    error: 'can be given for the method passkey only',
+  })
 
 /** `POST /keys` */
 export const addKeyBody = z.object({

@@ -6,7 +6,8 @@ import type { Duration } from '../time.js'
 export interface KeyOptions {
   /**
    * How long a browser is not offered a passkey again after it was offered one, `1h` to `365d`. The offer follows a sign-in with a
-   * code by a user who has no passkey. `false`: no offer. Defaults to `false`.
+   * code by a user who has no passkey. Where the browser can, the offer has it create one without a prompt. `false`: no offer. Defaults
+   * to `false`.
    */
   offerPasskey?: Duration | false | undefined
 }

@@ -110,8 +110,8 @@ ${recover}
 }
 
 /** The form that adds a key. Its script shows it. */
-function addKeyForm(method: KeyMethod, button: Html, { frame }: PageContext): Html {
-  return html`<form hidden class="mfa-form" method="post" action="${frame.base}/keys" data-mfa-key="create" data-mfa-options="${frame.base}/keys/options" data-mfa-field="method"><input type="hidden" name="method" value="${method}"><input type="hidden" name="response">${button}</form>`
+function addKeyForm(method: KeyMethod, button: Html, { frame }: PageContext, data?: Html | false): Html {
+  return html`<form hidden class="mfa-form" method="post" action="${frame.base}/keys" data-mfa-key="create" data-mfa-options="${frame.base}/keys/options" data-mfa-field="method"${data}><input type="hidden" name="method" value="${method}"><input type="hidden" name="response">${button}</form>`
 }
 
 /** The form that confirms with a key. Its script shows it. */
@@ -124,18 +124,20 @@ function keyFailures(context: PageContext): Html {
   return html`<p class="mfa-needs-script">${context.words.keys.needsScript}</p>${failureTemplates(errorBox, context)}`
 }
 
-/** Offers to add a passkey after a sign-in with a code. Its script skips the page where the browser cannot use passkeys. */
+/** Offers to add a passkey after a sign-in with a code. Its script skips the page where the browser cannot use passkeys. Where
+ * it can create one without a prompt, the script tries that first, and leads on to the keys. */
 export function keyOfferPage(view: Extract<View, { page: 'key-offer' }>, context: PageContext): Page {
   const { frame, words } = context
   const { keys, leave } = words
   const button = html`<button type="button" class="mfa-primary" data-mfa-first>${keys.add.passkey}</button>`
+  const created = view.mayCreate && html` data-mfa-created="${frame.base}/keys?saved"`
   return {
     title: html`${keys.offerTitle}`,
     usesKeys: true,
     leadsHome: true,
     main: html`${messageBox(context)}<p class="mfa-lead" data-mfa-unsupported="${safeLink(view.next)}">${keys.offerLead}</p>
 ${keyFailures(context)}
-${addKeyForm('passkey', button, context)}
+${addKeyForm('passkey', button, context, created)}
 <form class="mfa-form" method="post" action="${frame.base}/keys/offer/decline"><button class="mfa-secondary">${leave.notNow}</button></form>`,
   }
 }

@@ -113,6 +113,7 @@ export type SuccessCode =
   | 'app_removed'
   | 'backup_codes_removed'
   | 'key_added'
+  | 'key_saved'
   | 'key_renamed'
   | 'key_removed'
   | 'device_revoked'
@@ -245,7 +246,12 @@ export type View =
    * Offers to add a passkey after a sign-in with a code, as the view `keys` does. A form posts to `{base}/keys/offer/decline`, which
    * leads to `next`.
    */
-  | { readonly page: 'key-offer'; readonly next: string }
+  | {
+      readonly page: 'key-offer'
+      readonly next: string
+      /** Whether the browser may create the passkey without a prompt. */
+      readonly mayCreate: boolean
+    }
   /**
    * The page before an authenticator app is set up. It posts to `{base}/enroll-app`. `over`: the enrollment before cannot be
    * confirmed any more, after too many wrong codes or too long a time, so the user starts over.

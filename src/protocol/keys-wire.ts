@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { KEY_FAULTS, KEY_PURPOSES } from './keys.js'
+import { KEY_FAULTS, KEY_MEDIATIONS, KEY_PURPOSES } from './keys.js'
 import { KEY_TYPES } from './methods.js'
 import { caller, oneOf, seconds, text, user } from './wire-parts.js'
 
@@ -159,18 +159,27 @@ export const keyName = text(60)
   })
 
 /** The body of `POST /v1/mfa/keys/registration/options`. */
-export const keyRegistrationOptionsBody = z.object({
-  User: user,
-  Type: type,
-  Transaction: transaction,
-  UserName: text(320)
-    .optional()
-    .meta({
-      description: 'The name of the account that the authenticator shows. Defaults to `User`.',
-      examples: ['ann@example.com'],
+export const keyRegistrationOptionsBody = z
+  .object({
+    User: user,
+    Type: type,
+    Transaction: transaction,
+    UserName: text(320)
+      .optional()
+      .meta({
+        description: 'The name of the account that the authenticator shows. Defaults to `User`.',
+        examples: ['ann@example.com'],
+      }),
+    Mediation: oneOf(KEY_MEDIATIONS).optional().meta({
+      description:
+        '`conditional` for a PASSKEY that the password manager creates without a prompt: the response need not say that the user was present and verified. Pass the same `mediation` to `navigator.credentials.create`.',
     }),
-  ...caller,
-})
+    ...caller,
+  })
+  .refine(({ Type, Mediation }) => Mediation === undefined || Type === 'PASSKEY', {
+    path: ['Mediation'],
+    error: 'can be given for PASSKEY only',
+  })
 
 /** The body of `POST /v1/mfa/keys/registration/verify`. `Response` is an object; in a form, its JSON. */
 export const registerKeyBody = z.object({

@@ -5,6 +5,9 @@ import type { Refused } from './service-refusal.js'
 /** What an assertion is for. A challenge is valid for one purpose only. */
 export const KEY_PURPOSES = ['sign-in', 'step-up'] as const
 
+/** How the browser may involve the user in a registration, if not by a prompt (Credential Management §2.3.2). */
+export const KEY_MEDIATIONS = ['conditional'] as const
+
 /** What an assertion is for. */
 export type KeyPurpose = (typeof KEY_PURPOSES)[number]
 
@@ -81,6 +84,11 @@ export interface KeyRegistrationOptionsRequest extends UserRequest {
   readonly transaction: string
   /** The name of the account that the authenticator shows, such as the email address. Defaults to the contact. */
   readonly userName?: string
+  /**
+   * `conditional`: the password manager creates the passkey without a prompt, right after it filled in the password. The response then
+   * need not say that the user was present and verified (WebAuthn §7.1), so it proves nothing. Absent: the user is asked.
+   */
+  readonly mediation?: (typeof KEY_MEDIATIONS)[number]
 }
 
 /** The response to a request for options. */

@@ -57,6 +57,30 @@ export async function enrollmentRefusal(
     : factorChangeRefusal(context, path, sinceMs)
 }
 
+/**
+ * Why the browser may not create a passkey without a prompt now, or `undefined` if it may: in a session that has just signed in with the
+ * strongest factor of the account, and is offered a passkey. It changes nothing, since no user waits for the answer. With
+ * `login.noDowngrade`, the account could not be used on other devices without the passkey, so users decide on it themselves (R55, R92).
+ */
+export function conditionalKeyRefusal(
+  { deps: { settings }, state: { record }, user, requirement }: RouteContext,
+  sinceMs = 0,
+): Refusal | undefined {
+  const refusal = refusalByRequirement(requirement)
+  if (refusal) return refusal
+  const required = factorChange(settings, user)
+  const isOffered =
+    record.keyOffer !== undefined &&
+    settings.keys.offerPasskeyMs !== undefined &&
+    !settings.noDowngrade &&
+    user.withheld.length === 0 &&
+    user.existing.length > 0 &&
+    user.existing.every(({ method }) => method !== 'passkey') &&
+    isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })
+  if (isOffered) return undefined
+  return { code: record.stage === 'pending' ? 'mfa_required' : 'enrollment_not_allowed' }
+}
+
 /** What a JSON client can use for the step-up that a change of factors requires. */
 export async function factorChangeChoice({
   deps,

@@ -16,6 +16,7 @@ import {
   registerKey,
   renameKey,
 } from '../flows/keys.js'
+import type { Refusal } from '../flows/refusal.js'
 import { refusalWithoutFactor } from '../flows/user.js'
 import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
 import { rememberKeyOffer, rememberUsedFactor } from '../http/cookies.js'
@@ -33,9 +34,9 @@ import type { PageMessage } from '../pages/view.js'
 import { formatUser, isAccountAddress } from '../protocol/contact.js'
 import type { Key } from '../protocol/keys.js'
 import { KEY_METHODS } from '../protocol/methods.js'
-import { requireCurrent, storeRecord } from '../session/store.js'
+import { requireCurrent, sessionEnded, storeIfCurrent, storeRecord } from '../session/store.js'
 import type { RouteContext } from './context.js'
-import { enrollmentRefusal, factorChangeRefusal } from './factor-change.js'
+import { conditionalKeyRefusal, enrollmentRefusal, factorChangeRefusal } from './factor-change.js'
 import { forgetEndedFactors, keyAccount, keyView, listedKey, warnAboutKeys } from './key-page.js'
 import { addKeyRemoval } from './remove-factor.js'
 import { keptRefusal, sendRefusal, showPage, stop } from './respond.js'
@@ -79,7 +80,8 @@ async function showKeys(context: RouteContext): Promise<void> {
   if (!html) return void res.json(answerOf({ ...listed, keys }))
   warnAboutKeys(context, listed.relyingPartyId)
   const { contact } = account
-  const next = req.query.added === undefined ? undefined : state.record.enrolled?.next
+  const isAdded = req.query.added !== undefined || req.query.saved !== undefined
+  const next = isAdded ? state.record.enrolled?.next : undefined
   showPage(
     context,
     {
@@ -98,7 +100,7 @@ async function showKeys(context: RouteContext): Promise<void> {
 
 /** What the form before this page changed. */
 function changeMessage({ req }: RouteContext): PageMessage | undefined {
-  for (const change of ['added', 'renamed', 'removed'] as const) {
+  for (const change of ['added', 'saved', 'renamed', 'removed'] as const) {
     if (req.query[change] !== undefined) return { tone: 'success', code: `key_${change}` }
   }
   return undefined
@@ -110,10 +112,16 @@ function answerOf({ keys, relyingPartyId, userHandle }: ListedKeys): z.output<ty
 
 async function prepare(
   context: RouteContext,
-  { method }: z.output<typeof keyOptionsBody>,
+  fields: z.output<typeof keyOptionsBody>,
 ): Promise<PreparedKey | Refused> {
-  const refusal = await enrollmentRefusal(context, PAGE)
-  return refusal ? refuse(refusal) : prepareKey(context.deps, keyAccount(context), method)
+  const refusal = fields.mediation ? attemptRefusal(context) : await enrollmentRefusal(context, PAGE)
+  return refusal ? refuse(refusal) : prepareKey(context.deps, keyAccount(context), fields)
+}
+
+/** Why the browser may not be asked to create a passkey without a prompt, or `undefined` if it may: once for each offer. */
+function attemptRefusal(context: RouteContext): Refusal | undefined {
+  const wasTried = context.state.record.keyOffer?.tried
+  return wasTried ? { code: 'enrollment_not_allowed' } : conditionalKeyRefusal(context)
 }
 
 async function respondPrepared(context: RouteContext, outcome: PreparedKey | Refused): Promise<void> {
@@ -123,7 +131,12 @@ async function respondPrepared(context: RouteContext, outcome: PreparedKey | Ref
   if (html) return res.redirect(303, `${deps.settings.path}${PAGE}`)
   const { rp } = outcome.options
   warnAboutKeys(context, typeof rp === 'object' && rp !== null ? Reflect.get(rp, 'id') : undefined)
-  await storeRecord(req, { ...state.record, keyRegistration: outcome.registration })
+  const { registration } = outcome
+  const { keyOffer, ...record } = state.record
+  const offered = keyOffer && {
+    keyOffer: registration.mediation ? { ...keyOffer, tried: true as const } : keyOffer,
+  }
+  await storeRecord(req, { ...record, ...offered, keyRegistration: registration })
   res.json({ publicKey: outcome.options } satisfies z.output<typeof keyOptionsAnswer>)
 }
 
@@ -132,11 +145,15 @@ async function add(context: RouteContext): Promise<void> {
   const body = await readBody(req, res, addKeyBody, MAX_KEY_BODY_BYTES)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const { keyRegistration } = state.record
-  const sinceMs = keyRegistration ? Date.now() - keyRegistration.startedAt : 0
-  // Checked again, since the account may have got a stronger factor in the meantime.
-  const refusal = await enrollmentRefusal(context, PAGE, Math.min(Math.max(0, sinceMs), REGISTRATION_MS))
-  if (refusal) return sendRefusal(context, refusal)
+  const begunMs = keyRegistration ? Date.now() - keyRegistration.startedAt : 0
+  const sinceMs = Math.min(Math.max(0, begunMs), REGISTRATION_MS)
   const account = keyAccount(context)
+  if (keyRegistration?.mediation) {
+    return addUnprompted(context, sinceMs, () => registerKey(deps, account, keyRegistration, body.fields))
+  }
+  // Checked again, since the account may have got a stronger factor in the meantime.
+  const refusal = await enrollmentRefusal(context, PAGE, sinceMs)
+  if (refusal) return sendRefusal(context, refusal)
   let added: Key | undefined
   const outcome = await confirmForReset(context, () =>
     completeVerification<RegisteredKey>(context, {
@@ -145,8 +162,6 @@ async function add(context: RouteContext): Promise<void> {
       // The key is valid from now on, even if no session follows.
       async onApproved({ key }) {
         added = key
-        // The next sign-in in this browser offers it first.
-        rememberUsedFactor(req, res, key.method, deps.settings.path)
         await keyWasAdded(context, key)
       },
       enrolls: true,
@@ -158,9 +173,35 @@ async function add(context: RouteContext): Promise<void> {
   if (added) res.json({ status: 'added', key: listedKey(added) } satisfies z.output<typeof keyAddedAnswer>)
 }
 
-/** Closes a recovery, reports the new key to the host, and notifies the user. */
+/**
+ * Adds a passkey that the browser created without a prompt. The user was not asked, so the passkey proves nothing in this session, which
+ * goes on as it was.
+ */
+async function addUnprompted(
+  context: RouteContext,
+  sinceMs: number,
+  register: () => Promise<RegisteredKey | Refused>,
+): Promise<void> {
+  const { req, res, deps, state, html } = context
+  const refusal = conditionalKeyRefusal(context, sinceMs)
+  if (refusal) return sendRefusal(context, refusal, { page: PAGE })
+  const outcome = await deps.admission.admit(req, register)
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
+  await keyWasAdded(context, outcome.key)
+  const { keyRegistration: _used, keyOffer, ...record } = state.record
+  const isStored = await storeIfCurrent(req, {
+    ...record,
+    ...(keyOffer && { enrolled: { next: keyOffer.next } }),
+  })
+  if (!isStored) throw sessionEnded()
+  if (html) return res.redirect(303, `${deps.settings.path}${PAGE}?saved`)
+  res.json({ status: 'added', key: listedKey(outcome.key) } satisfies z.output<typeof keyAddedAnswer>)
+}
+
+/** Has the next sign-in in this browser offer the new key first, closes a recovery, reports the key to the host, and notifies the user. */
 async function keyWasAdded(context: RouteContext, key: Key): Promise<void> {
-  const { req, deps, state, user, requirement } = context
+  const { req, res, deps, state, user, requirement } = context
+  rememberUsedFactor(req, res, key.method, deps.settings.path)
   await keyAdded(deps, keyAccount(context), key)
   await forgetEndedFactors(context, key)
   await deps.recovery?.enrolled(user.userId, requirement.open !== undefined)
@@ -191,7 +232,8 @@ function showOffer(context: RouteContext): void {
   if (!html) return sendProblem(res, { code: 'not_found' })
   if (stage !== 'verified' || !keyOffer) return res.redirect(303, homePath)
   rememberKeyOffer(req, res, path, keys.offerPasskeyMs ?? 0)
-  showPage(context, { page: 'key-offer', next: keyOffer.next })
+  const mayCreate = attemptRefusal(context) === undefined
+  showPage(context, { page: 'key-offer', next: keyOffer.next, mayCreate })
 }
 
 function decline({ res, deps, state, html }: RouteContext): void {

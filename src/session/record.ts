@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Amr, SHOWN_METHODS, type ShownMethod, STRENGTHS } from '../protocol/factor.js'
-import { KEY_FAULTS } from '../protocol/keys.js'
+import { KEY_FAULTS, KEY_MEDIATIONS } from '../protocol/keys.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 
 /*
@@ -132,10 +132,15 @@ export const activitySchema = z.object({
       sealed: z.string().optional(),
     })
     .optional(),
-  /** A security key or passkey that the browser creates. */
-  keyRegistration: z.object({ id: z.string(), startedAt: time }).optional(),
-  /** A passkey is offered after the sign-in; the address after the page that offers it. */
-  keyOffer: z.object({ next: z.string() }).optional(),
+  /** A security key or passkey that the browser creates; `conditional`: without a prompt. */
+  keyRegistration: z
+    .object({ id: z.string(), startedAt: time, mediation: z.enum(KEY_MEDIATIONS).optional() })
+    .optional(),
+  /**
+   * A passkey is offered after the sign-in; the address after the page that offers it. `tried`: the browser was asked to create it
+   * without a prompt.
+   */
+  keyOffer: z.object({ next: z.string(), tried: z.literal(true).optional() }).optional(),
   /** The refusal of the last form, for the page at `path`, which shows it as often as it is loaded. */
   refused: z
     .object({

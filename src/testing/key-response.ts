@@ -57,7 +57,16 @@ export function readResponse({
 export function faultIn(
   read: ReadResponse,
   type: 'webauthn.create' | 'webauthn.get',
-  { method, relyingParty }: { readonly method: KeyMethod; readonly relyingParty: RelyingParty },
+  {
+    method,
+    relyingParty,
+    isConditional,
+  }: {
+    readonly method: KeyMethod
+    readonly relyingParty: RelyingParty
+    /** Whether the key was created without a prompt, so that the user is neither present nor verified. */
+    readonly isConditional: boolean
+  },
 ): KeyFault | undefined {
   const { id, origins, relatedOrigins } = relyingParty
   const { clientData } = read
@@ -65,6 +74,7 @@ export function faultIn(
   if (![...origins, ...relatedOrigins].some((origin) => origin === clientData.origin)) return 'origin'
   if (clientData.crossOrigin) return 'top_origin'
   if (!sha256(Buffer.from(id)).equals(read.relyingPartyHash)) return 'relying_party'
+  if (isConditional) return undefined
   if (!read.userPresent) return 'user_presence'
   return method === 'passkey' && !read.userVerified ? 'user_verification' : undefined
 }

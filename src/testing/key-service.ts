@@ -11,7 +11,7 @@ const CHALLENGE_MS = 5 * 60_000
 interface Ceremony {
   readonly user: string
   readonly method: KeyMethod
-  readonly purpose: KeyPurpose | 'registration'
+  readonly purpose: KeyPurpose | 'registration' | 'conditional registration'
   readonly transaction: string
 }
 
@@ -78,23 +78,30 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
     challenges.delete(challenge)
     if (!expected || expected.expiresAt <= Date.now() || !isSame(expected, ceremony))
       return { fault: 'challenge' }
-    const fault = faultIn(read, type, { method: ceremony.method, relyingParty })
+    const isConditional = expected.purpose === 'conditional registration'
+    const fault = faultIn(read, type, { method: ceremony.method, relyingParty, isConditional })
     return fault ? { fault } : { fault, read }
   }
 
   const verbs: KeyVerbs = {
-    async registrationOptions({ contact, method, transaction, userName }) {
+    async registrationOptions({ contact, method, transaction, userName, mediation }) {
       const user = formatUser(contact)
       const name = userName ?? user
       return prepared({
         rp: { id: relyingParty.id, name: relyingParty.name },
         user: { id: handleOf(user), name, displayName: name },
-        challenge: newChallenge({ user, method, purpose: 'registration', transaction }),
+        challenge: newChallenge({
+          user,
+          method,
+          purpose: mediation ? 'conditional registration' : 'registration',
+          transaction,
+        }),
         pubKeyCredParams: VERIFIED_ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
         timeout: CHALLENGE_MS,
         excludeCredentials: keysOf(user).map(descriptor),
         authenticatorSelection: {
           ...SETTINGS[method],
+          ...(mediation && { userVerification: 'preferred' }),
           requireResidentKey: SETTINGS[method].residentKey === 'required',
         },
         attestation: 'none',
@@ -189,8 +196,13 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
   }
 }
 
-function isSame(one: Ceremony, other: Ceremony): boolean {
-  return (['user', 'method', 'purpose', 'transaction'] as const).every((part) => one[part] === other[part])
+/** Whether a challenge was created for a ceremony. It alone knows whether a registration is a conditional one. */
+function isSame(challenge: Ceremony, ceremony: Ceremony): boolean {
+  const purpose = challenge.purpose === 'conditional registration' ? 'registration' : challenge.purpose
+  return (
+    purpose === ceremony.purpose &&
+    (['user', 'method', 'transaction'] as const).every((part) => challenge[part] === ceremony[part])
+  )
 }
 
 function publicPartOf({

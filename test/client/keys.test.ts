@@ -65,6 +65,19 @@ describe('the calls for security keys and passkeys', () => {
           },
         ],
         [
+          'requests the options of a registration without a prompt',
+          { options: { challenge: 'Y2hhbGxlbmdl' }, expires_in: 300 },
+          (keys) =>
+            keys.registrationOptions({
+              ...caller,
+              method: 'passkey',
+              transaction: 't-1',
+              mediation: 'conditional',
+            }),
+          `POST /v1/mfa/keys/registration/options ${NAMED}&Type=PASSKEY&Transaction=t-1&Mediation=conditional`,
+          { outcome: 'prepared', options: { challenge: 'Y2hhbGxlbmdl' }, expiresInSeconds: 300 },
+        ],
+        [
           'registers a key',
           { key: wireKey },
           (keys) =>

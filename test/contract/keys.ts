@@ -242,6 +242,46 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
       expect(await control.submit()).toEqual(valid)
     })
 
+    it('are created without a prompt only for a challenge of that kind, which works once (R69, R70, R107)', async () => {
+      const owner = account()
+      const authenticator = softwareAuthenticator({ attachment: 'platform', backupEligible: true })
+      const ceremony = { ...owner, method: 'passkey', transaction: 'enroll-1' } as const
+      const unprompted = { userPresent: false, userVerified: false }
+      const created = async (flags: object, mediation?: 'conditional') => {
+        const prepared = await keysOf().registrationOptions({ ...ceremony, ...(mediation && { mediation }) })
+        if (prepared.outcome === 'refused') throw new Error(prepared.refusal.reason)
+        const { options } = prepared
+        return { options, response: authenticator.create(options, { ...page, changes: { flags } }) }
+      }
+      const submit = async ({ response }: Awaited<ReturnType<typeof created>>, other: object = {}) =>
+        keysOf().register({ ...ceremony, ...other, response })
+
+      expect(await submit(await created(unprompted))).toEqual(invalid('user_presence'))
+      const unverified = await created({ userVerified: false })
+      expect(await submit(unverified)).toEqual(invalid('user_verification'))
+      for (const other of [{ transaction: 'enroll-2' }, { method: 'security-key' as const }, account()]) {
+        const foreign = await created(unprompted, 'conditional')
+        expect(await submit(foreign, other), JSON.stringify(other)).toEqual(invalid('challenge'))
+      }
+      expect(await listed(owner)).toEqual([])
+
+      const conditional = await created(unprompted, 'conditional')
+      expect(conditional.options).toMatchObject({
+        authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
+      })
+      const answer = await submit(conditional)
+      expect(answer).toMatchObject({ outcome: 'registered', key: { method: 'passkey', backedUp: true } })
+      expect(await submit(conditional)).toEqual(invalid('challenge'))
+      expect((await created({}).catch(String)).toString()).toContain('has a credential of the account')
+
+      // From then on, it is a passkey like all others.
+      const assert = async (flags: object) =>
+        (await asserted(owner, authenticator, { at: { ...page, changes: { flags } } })).submit()
+      expect(await assert({ userPresent: false })).toEqual(invalid('user_presence'))
+      expect(await assert({ userVerified: false })).toEqual(invalid('user_verification'))
+      expect(await assert({})).toMatchObject({ outcome: 'valid', userVerified: true })
+    })
+
     it('are unknown only if nobody has them, since password managers delete unknown keys', async () => {
       const { owner, authenticator } = await enrolled('passkey')
       const { id } = softwareAuthenticator().create(await optionsFor(owner, 'passkey'), page)

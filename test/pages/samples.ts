@@ -189,7 +189,7 @@ export const VIEWS = {
     others: [],
     revokesDevices: false,
   },
-  'offer of a passkey': { page: 'key-offer', next: '/account' },
+  'offer of a passkey': { page: 'key-offer', next: '/account', mayCreate: true },
   devices: {
     page: 'devices',
     devices: [

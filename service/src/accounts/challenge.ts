@@ -201,7 +201,8 @@ const MAX_PER_ACCOUNT = 50
 export interface KeyCeremony {
   readonly account: string
   readonly method: KeyMethod
-  readonly purpose: keyTypes.KeyPurpose | 'registration'
+  /** A `conditional registration` needs no user presence and no user verification. */
+  readonly purpose: keyTypes.KeyPurpose | 'registration' | 'conditional registration'
   /** The caller's id for what the challenge is used for, if it has one. */
   readonly transaction: string | undefined
 }

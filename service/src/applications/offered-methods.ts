@@ -37,6 +37,16 @@ export function relyingPartyFor(application: Application, method: KeyMethod): Re
   return refuseMethod(application, method) ?? relyingPartyOrRefusal(application)
 }
 
+/**
+ * The refusal of passkeys that are created without a prompt. Those of password managers can be synced and have no attestation, so the
+ * password manager would keep one that the policy refuses.
+ */
+export function refuseConditional({ keyPolicy }: Application): Refused | undefined {
+  return keyPolicy.deviceBoundOnly || keyPolicy.attestation !== 'none'
+    ? off('The key policy of this application does not accept passkeys that are created without a prompt.')
+    : undefined
+}
+
 /** The relying party of an application, or the refusal. */
 export function relyingPartyOrRefusal({ relyingParty }: Application): RelyingPartySettings | Refused {
   return (

@@ -15,9 +15,14 @@ import {
   listKeys,
   obtainUserHandle,
 } from '../accounts/account-key.js'
-import { consumeKeyChallenge, createKeyChallenge, KEY_CHALLENGE_MS } from '../accounts/challenge.js'
+import {
+  consumeKeyChallenge,
+  createKeyChallenge,
+  KEY_CHALLENGE_MS,
+  type KeyCeremony,
+} from '../accounts/challenge.js'
 import type { Application, RelyingPartySettings } from '../application.js'
-import { relyingPartyFor } from '../applications/offered-methods.js'
+import { refuseConditional, relyingPartyFor } from '../applications/offered-methods.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { writeEvent } from '../events/write-events.js'
 import { locked, tooManyKeys } from '../refusals.js'
@@ -69,13 +74,20 @@ async function verify(
 ): Promise<RegistrationVerdict> {
   const clientData = readClientData(response.response.clientDataJSON)
   if (!clientData) return { fault: 'malformed' }
-  const ceremony = { account, method, purpose: 'registration', transaction } as const
   const { challenge } = clientData
-  const isConsumed = await consumeKeyChallenge(context.store, application, ceremony, { challenge, now })
-  if (!isConsumed) return { fault: 'challenge' }
+  const consume = (purpose: KeyCeremony['purpose']) =>
+    consumeKeyChallenge(
+      context.store,
+      application,
+      { account, method, purpose, transaction },
+      { challenge, now },
+    )
+  // The challenge says whether the key may be created without a prompt; the response says nothing about that.
+  const isConditional = !(await consume('registration'))
+  if (isConditional && !(await consume('conditional registration'))) return { fault: 'challenge' }
   const fault = faultInClientData(clientData, 'webauthn.create', relyingParty)
   if (fault) return { fault }
-  const expected = { relyingPartyId: relyingParty.id, method, policy: application.keyPolicy }
+  const expected = { relyingPartyId: relyingParty.id, method, policy: application.keyPolicy, isConditional }
   const verdict = await verifyRegistration(response, clientData, expected)
   if (verdict.fault !== undefined || !isTestKey(verdict.credential)) return verdict
   // Everyone knows the private key of the test key.
@@ -153,6 +165,9 @@ export async function prepareKeyRegistration(
 ): Promise<keyTypes.KeyOptionsAnswer> {
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
+  const isConditional = input.mediation === 'conditional'
+  const refusal = isConditional && refuseConditional(application)
+  if (refusal) return refusal
   const now = Date.now()
   const { account: name, method, transaction, userName = formatUser(input.contact) } = input
   return context.store.transaction(async (tx): Promise<keyTypes.KeyOptionsAnswer> => {
@@ -161,13 +176,15 @@ export async function prepareKeyRegistration(
     const keys = await listKeys(tx, application, name)
     if (keys.length >= application.limits.keysPerAccount) return tooManyKeys
     const userHandle = await obtainUserHandle(tx, application, name)
-    const ceremony = { account: name, method, purpose: 'registration', transaction } as const
+    const purpose = isConditional ? 'conditional registration' : 'registration'
+    const ceremony = { account: name, method, purpose, transaction } as const
     const options = creationOptions(relyingParty, application.keyPolicy, {
       method,
       challenge: await createKeyChallenge(tx, application, ceremony, now),
       user: { id: userHandle, name: userName },
       exclude: keys.filter((key) => key.method === method),
       timeoutMs,
+      isConditional,
     })
     return { outcome: 'prepared', options, expiresInSeconds }
   })

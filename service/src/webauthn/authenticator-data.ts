@@ -21,16 +21,18 @@ export interface Expected {
   readonly relyingPartyId: string
   readonly method: KeyMethod
   readonly policy: KeyPolicy
+  /** Whether the key is created without a prompt, so that the user is neither present nor verified (WebAuthn §7.1). Defaults to false. */
+  readonly isConditional?: boolean
 }
 
 /** What is wrong with the relying party and the flags in authenticator data. */
 export function faultInAuthenticatorData(
   { rpIdHash, flags }: AuthenticatorData,
-  { relyingPartyId, method, policy }: Expected,
+  { relyingPartyId, method, policy, isConditional = false }: Expected,
 ): keyTypes.KeyFault | undefined {
   if (!createHash('sha256').update(relyingPartyId).digest().equals(rpIdHash)) return 'relying_party'
-  if (!flags.up) return 'user_presence'
-  if (requiresUserVerification(method, policy) && !flags.uv) return 'user_verification'
+  if (!flags.up && !isConditional) return 'user_presence'
+  if (requiresUserVerification(method, policy) && !flags.uv && !isConditional) return 'user_verification'
   // WebAuthn §7.2: what cannot be synced is not synced.
   if (flags.bs && !flags.be) return 'malformed'
   return policy.deviceBoundOnly && flags.be ? 'device_bound' : undefined

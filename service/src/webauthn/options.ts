@@ -65,9 +65,10 @@ export function creationOptions(
     readonly user: { readonly id: string; readonly name: string }
     readonly exclude: readonly NamedCredential[]
     readonly timeoutMs: number
+    readonly isConditional: boolean
   },
 ): keyTypes.KeyOptions {
-  const { method, challenge, user, exclude, timeoutMs } = ceremony
+  const { method, challenge, user, exclude, timeoutMs, isConditional } = ceremony
   const residentKey = method === 'passkey' ? 'required' : 'discouraged'
   return {
     rp: { id, name },
@@ -82,7 +83,8 @@ export function creationOptions(
     authenticatorSelection: {
       residentKey,
       requireResidentKey: residentKey === 'required',
-      userVerification: userVerification(method, policy),
+      // A browser that cannot verify the user without a prompt would refuse to create the passkey (WebAuthn §5.1.3).
+      userVerification: isConditional ? 'preferred' : userVerification(method, policy),
     },
     hints: hints(method),
     attestation: policy.attestation,

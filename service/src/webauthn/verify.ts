@@ -103,7 +103,7 @@ function faultInPublicKey(
 async function isAttested(
   { id, rawId, type, response }: RegistrationResponse,
   { challenge, origin }: ClientData,
-  { relyingPartyId, policy }: Expected,
+  { relyingPartyId, policy, isConditional = false }: Expected,
   attestation: Attestation,
 ): Promise<boolean> {
   // Some browsers pass on an attestation that nobody asked for. The library would ask the addresses in its certificates.
@@ -121,6 +121,7 @@ async function isAttested(
       expectedChallenge: challenge,
       expectedOrigin: origin,
       expectedRPID: relyingPartyId,
+      requireUserPresence: !isConditional,
       requireUserVerification: false,
       supportedAlgorithmIDs: Object.values(COSE_ALGORITHM),
     })

@@ -1,10 +1,11 @@
 /*
  * The script of the pages for security keys and passkeys. A button of a form `data-mfa-key` requests options, runs the ceremony and
  * submits the form with the response. The server renders the outcome; what the browser refuses is shown from the page's templates.
+ * Where the browser can create a passkey without a prompt, the page that offers one first has it try so, and says nothing if it fails.
  */
-import { createKey, missingSupport, useKey } from '../ceremony.js'
+import { canCreateWithoutPrompt, createKey, missingSupport, useKey } from '../ceremony.js'
 import { type KeyFailed, type KeyProblem, postJson } from '../request.js'
-import { signalAcceptedKeys, signalUserName } from '../signals.js'
+import { signalAcceptedKeys, signalUnknownKey, signalUserName } from '../signals.js'
 
 /** The page that these name says what is missing. */
 const CONTINUES_THERE: ReadonlySet<string> = new Set([
@@ -24,6 +25,7 @@ function prepareForm(form: HTMLFormElement): void {
     if (form.ariaBusy === 'true') return
     form.ariaBusy = 'true'
     showFailure(undefined)
+    if (await leadsOn) return
     const outcome = await respond(form)
     form.ariaBusy = null
     if (outcome.ok) return form.requestSubmit()
@@ -45,6 +47,34 @@ async function respond(form: HTMLFormElement): Promise<{ ok: true } | KeyFailed>
   const field = form.elements.namedItem('response')
   if (field instanceof HTMLInputElement) field.value = JSON.stringify(done.response)
   return { ok: true }
+}
+
+// The session keeps one registration at a time, so a click waits for a request of the attempt without a prompt, which may lead on.
+let leadsOn = Promise.resolve(false)
+
+/** Has the browser create the passkey of a form without a prompt, and then leads on. The form stays as it is until that has succeeded. */
+async function tryWithoutPrompt(form: HTMLFormElement): Promise<void> {
+  const { mfaCreated, mfaOptions = '' } = form.dataset
+  if (mfaCreated === undefined || !(await canCreateWithoutPrompt())) return
+  if (form.ariaBusy === 'true') return
+  const asked = postJson({ base: '' }, mfaOptions, { method: 'passkey', mediation: 'conditional' })
+  leadsOn = asked.then(() => false)
+  const prepared = await asked
+  if (!prepared.ok || form.ariaBusy === 'true') return
+  const { publicKey } = prepared.body
+  const created = await createKey(publicKey, true)
+  if (!created.ok) return
+  const { response } = created
+  const sent = postJson({ base: '' }, form.action, { method: 'passkey', response })
+  leadsOn = sent.then(({ ok }) => ok)
+  const added = await sent
+  if (added.ok) return location.replace(mfaCreated)
+  // The password manager would offer a passkey that the app does not know. The app knows one that is registered.
+  const { code, fault } = added.problem ?? {}
+  const { rp } = publicKey as { readonly rp?: { readonly id?: string } }
+  if (code === 'invalid_key' && fault !== 'registered' && rp?.id !== undefined) {
+    await signalUnknownKey({ relyingPartyId: rp.id, id: response.id })
+  }
 }
 
 /** Shows the text of a failure, or of the app's refusal, in place of the message before. */
@@ -94,7 +124,9 @@ const forms = document.querySelectorAll<HTMLFormElement>('form[data-mfa-key]')
 const unsupported = missingSupport() !== undefined
 // A page that only offers a key has nothing to say in a browser that cannot add one.
 const skip = document.querySelector<HTMLElement>('[data-mfa-unsupported]')?.dataset.mfaUnsupported
-if (!unsupported) forms.forEach(prepareForm)
-else if (skip !== undefined) location.replace(skip)
+if (!unsupported) {
+  forms.forEach(prepareForm)
+  forms.forEach(tryWithoutPrompt)
+} else if (skip !== undefined) location.replace(skip)
 else if (forms.length > 0) showFailure('not_supported')
 document.querySelectorAll<HTMLElement>('[data-mfa-user-handle]').forEach(signal)

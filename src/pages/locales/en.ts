@@ -375,6 +375,8 @@ export const en: Catalogue = {
     app_removed: 'Your authenticator app was removed.',
     backup_codes_removed: 'Your backup codes were removed.',
     key_added: 'Your key was added.',
+    key_saved:
+      'Your browser saved a passkey for your account. Use it instead of a code next time, or remove it here.',
     key_renamed: 'The name was changed.',
     key_removed: 'Your key was removed.',
     device_revoked: 'The browser is no longer trusted.',
