@@ -4,7 +4,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { faultProxy } from './kit/fault-proxy.mjs'
 import { describeMachine } from './kit/machine.mjs'
 import { asPostgres, giveToPostgres, runAsPostgres, script, startPostgres } from './kit/postgres.mjs'
 import { API_KEY, ROOT, SECRET, startService } from './kit/service.mjs'
-import { markdownTable } from './report/table.mjs'
+import { keptTable } from './report/kept-table.mjs'
 
 const USERS_PER_SECOND = 10
 const LOAD_S = 25
@@ -495,37 +495,8 @@ const HEAD = [
 const ENDPOINT_HEAD = ['fault', 'events', 'not written', 'lost', 'doubled', 'wrong', 'last one (s)']
 const FILE = new URL('faults.md', import.meta.url)
 
-/** The rows of a table in the file, as they are. */
-function formerRows(head) {
-  if (!existsSync(FILE)) return []
-  const lines = readFileSync(FILE, 'utf8').split('\n')
-  const from = lines.findIndex((line) => line.startsWith(`| ${head.slice(0, 3).join(' | ')}`))
-  const rows = lines.slice(from + 2)
-  return rows
-    .slice(
-      0,
-      rows.findIndex((line) => !line.startsWith('|')),
-    )
-    .map((line) => line.slice(2, -2).split(' | '))
-}
-
-const words = process.argv.slice(2)
-const isChosen = (name) => words.length === 0 || words.some((word) => name.includes(word))
-
-/** Measures the chosen faults; the others keep their rows. */
-async function tableOf(head, faults, measureOne) {
-  const former = new Map(formerRows(head).map((row) => [row[0], row]))
-  const rows = []
-  for (const name of Object.keys(faults)) {
-    const row = isChosen(name) ? await measureOne(name) : former.get(name)
-    if (row && isChosen(name)) console.log(row.join(' | '))
-    if (row) rows.push(row)
-  }
-  return markdownTable(head, rows)
-}
-
-const table = await tableOf(HEAD, FAULTS, measure)
-const endpointTable = await tableOf(ENDPOINT_HEAD, ENDPOINT_FAULTS, measureEndpoint)
+const table = await keptTable(FILE, HEAD, Object.keys(FAULTS), measure)
+const endpointTable = await keptTable(FILE, ENDPOINT_HEAD, Object.keys(ENDPOINT_FAULTS), measureEndpoint)
 const { processor, cores, memoryGigabytes, system } = describeMachine()
 writeFileSync(
   FILE,

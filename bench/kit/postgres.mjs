@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import pg from 'pg'
 import { freePort } from './free-port.mjs'
 
@@ -12,11 +12,12 @@ export function binary(name) {
   return join(BINARIES, name)
 }
 
-/** The command and the arguments that run a program of PostgreSQL, which refuses to run as root. */
+/** The command and the arguments that run a program of PostgreSQL, or the one at a path, not as root: PostgreSQL refuses that. */
 export function asPostgres(name, args) {
+  const path = isAbsolute(name) ? name : binary(name)
   return process.getuid() === 0
-    ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', binary(name), ...args]]
-    : [binary(name), args]
+    ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', path, ...args]]
+    : [path, args]
 }
 
 /** Runs a shipped script with the programs of PostgreSQL, as the user who runs it. */
