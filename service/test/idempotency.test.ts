@@ -5,6 +5,7 @@ import { idempotentRequests } from '../src/idempotency/idempotent-requests.js'
 import { deleteExpired } from '../src/maintenance/retention.js'
 import { operator } from '../src/operator/operator.js'
 import { keysFrom, mac } from '../src/secrets/keys.js'
+import { StoreUnavailableError } from '../src/store/outages.js'
 import type { Store, Value } from '../src/store/store.js'
 import { apiOver, postForm } from './api-kit.js'
 import { describeOnBothDatabases } from './both-databases.js'
@@ -266,6 +267,32 @@ describe('a request with an Idempotency-Key', () => {
     expect((await first).body).toEqual(second.body)
     await slow.close()
     expect(tenant.sent()).toHaveLength(1)
+  })
+
+  test('sends one message when the answer of the database to its first try was lost', async () => {
+    const { email } = freshEmail()
+    const { context } = bench
+    const { store } = context
+    let isLost = false
+    const losingStore = {
+      ...store,
+      async query(text: string, params?: readonly Value[]) {
+        const rows = await store.query(text, params)
+        if (isLost || !text.includes('INSERT INTO outbox')) return rows
+        isLost = true
+        throw new StoreUnavailableError('unreachable', { cause: undefined })
+      },
+    } as Store
+    const losing = await listen(apiOver({ ...context, store: losingStore }, tenant.application))
+    const ask = () =>
+      postForm(`${losing.url}/v1/mfa`, { User: email, Type: 'EMAIL' }, { 'idempotency-key': 'one' })
+    expect(await ask()).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(await ask()).toMatchObject({ status: 200, body: { status: 'queued' } })
+    await losing.close()
+    const written = await bench.store.query('SELECT id FROM outbox WHERE application = $1', [
+      tenant.application.id,
+    ])
+    expect(written).toHaveLength(1)
   })
 
   test('is stored in a form that the next release knows: by its wire names, not by internal ones', async () => {

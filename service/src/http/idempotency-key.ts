@@ -22,7 +22,8 @@ function contentOf(path: string, body: unknown): (string | number)[] {
 
 /**
  * Runs a request with an `Idempotency-Key` once: the same request gets the same response for 24 h, and another request
- * with the same key is refused. Only successes are stored: after a refusal the key can be used again.
+ * with the same key is refused. Only successes are stored: after a refusal the key can be used again. After a failure,
+ * the same request continues what it began.
  */
 export function onceByKey(requests: IdempotentRequests, log: Logger): Once {
   return async function runOnce(request, response, application, work) {
@@ -56,7 +57,8 @@ export function onceByKey(requests: IdempotentRequests, log: Logger): Once {
     }
     const release = () => acquired.release().catch(logUnavailable)
     const outcome = await work(acquired.operation).catch(async (error: unknown) => {
-      await release()
+      // A commit whose answer is lost may have happened: a new operation would send a second code.
+      await acquired.abandon().catch(logUnavailable)
       throw error
     })
     // Before responding, so that an immediate repetition finds the stored response.

@@ -26,6 +26,8 @@ type Acquisition =
       keep(answer: object): Promise<void>
       /** Frees the key, because nothing was done. */
       release(): Promise<void>
+      /** Leaves the operation to the next repetition, because it is not known whether it was done. */
+      abandon(): Promise<void>
     }
   | { readonly outcome: 'answered'; readonly answer: object }
   | { readonly outcome: 'in_flight' }
@@ -131,6 +133,12 @@ export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: n
         async release() {
           await store.query(
             'DELETE FROM idempotent_request WHERE application = $1 AND key = $2 AND claim = $3',
+            own,
+          )
+        },
+        async abandon() {
+          await store.query(
+            'UPDATE idempotent_request SET claimed_until = 0 WHERE application = $1 AND key = $2 AND claim = $3',
             own,
           )
         },
