@@ -92,6 +92,35 @@ export async function script(url, text) {
   }
 }
 
+/**
+ * What `work` made a server write, whose only client works for it: bytes of journal, index entries, rows, and updates of rows
+ * without (`hotUpdates`) and with (`otherUpdates`) new index entries.
+ */
+export async function writesDuring(url, work) {
+  await script(url, 'CREATE EXTENSION IF NOT EXISTS pg_walinspect')
+  const position = async () =>
+    (await script(url, 'SELECT pg_current_wal_flush_lsn()::text AS lsn')).rows[0].lsn
+  // Whatever was committed before is on the disk now.
+  await script(url, 'SELECT pg_switch_wal()')
+  const from = await position()
+  await work()
+  const to = await position()
+  const { rows } = await script(
+    url,
+    `SELECT "resource_manager/record_type" AS type, count::integer, combined_size::integer AS bytes
+     FROM pg_get_wal_stats('${from}', '${to}', true) WHERE count > 0`,
+  )
+  const countOf = (...types) =>
+    rows.reduce((sum, { type, count }) => sum + (types.includes(type) ? count : 0), 0)
+  return {
+    bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
+    indexEntries: countOf('Btree/INSERT_LEAF', 'Btree/INSERT_POST', 'Btree/SPLIT_L', 'Btree/SPLIT_R'),
+    rows: countOf('Heap/INSERT', 'Heap/INSERT+INIT'),
+    hotUpdates: countOf('Heap/HOT_UPDATE', 'Heap/HOT_UPDATE+INIT'),
+    otherUpdates: countOf('Heap/UPDATE', 'Heap/UPDATE+INIT'),
+  }
+}
+
 async function ready(url) {
   for (const deadline = performance.now() + 60_000; ; ) {
     try {
