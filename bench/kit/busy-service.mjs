@@ -43,10 +43,10 @@ export async function loadBusyService(url, applications, messages) {
      SELECT 'app-' || lpad((1 + n % ${applications})::text, 5, '0'), ${now} - n * 1000::bigint,
        'operator' || n % 50 || '@example.com', CASE WHEN n % 1000 = 0 THEN 'webhook.set' ELSE 'key.created' END, 'x'
      FROM ${series(applications * 30)}`,
-    `INSERT INTO outbox (application, account, id, slot, channel, masked, state, carrier, due_at, expires_at, created_at,
+    `INSERT INTO outbox (application, account, id, slot, channel, masked, state, carrier, expires_at, created_at,
        updated_at, settled_at, attempts)
      SELECT 'app-' || lpad((1 + n % ${applications})::text, 5, '0'), 'account:' || n, md5(n::text), (at / 86400000 % 12)::smallint,
-       'sms', '••• 01', CASE WHEN n % 50 = 0 THEN 'failed' ELSE 'sent' END, 'twilio', at, at, at, at, at, 1
+       'sms', '••• 01', CASE WHEN n % 50 = 0 THEN 'failed' ELSE 'sent' END, 'twilio', at, at, at, at, 1
      FROM ${series(messages)}, LATERAL (SELECT ${now} - (n % 600) * 1000000::bigint AS at) AS time`,
     'VACUUM ANALYZE',
   ]

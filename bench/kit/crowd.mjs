@@ -146,7 +146,7 @@ function messagesOf(daysAgo, people, now) {
     table: `outbox_${slot}`,
     partitionOf: 'outbox',
     slot,
-    columns: `application, account, id, slot, channel, state, masked, challenge, carrier, due_at, expires_at, created_at,
+    columns: `application, account, id, slot, channel, state, masked, challenge, carrier, expires_at, created_at,
       updated_at, settled_at, attempts`,
     first: daysAgo * perDay + 1,
     last: (daysAgo + 1) * perDay,
@@ -161,7 +161,7 @@ function messagesOf(daysAgo, people, now) {
         'p***@example.com',
         longId(n + 1e9),
       ],
-      ...['smtp', at, at, at - (n % HOUR_MS), at, at, 1],
+      ...['smtp', at, at - (n % HOUR_MS), at, at, 1],
     ],
   }
 }

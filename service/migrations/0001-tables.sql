@@ -114,11 +114,9 @@ CREATE TABLE challenge (
   ended_at bigint,
   code_mac text NOT NULL,
   transaction text NOT NULL DEFAULT '',
-  PRIMARY KEY (application, account, id)
+  -- One row for each purpose of a code: a new challenge replaces the one before, even if requests arrive at once.
+  PRIMARY KEY (application, account, contact, type, method, purpose, transaction)
 ) WITH (fillfactor = 70);
--- One row for each purpose of a code: a new challenge replaces the one before, even if requests arrive at once.
-CREATE UNIQUE INDEX challenge_place
-  ON challenge (application, account, contact, type, method, purpose, transaction);
 -- To delete expired challenges.
 CREATE INDEX challenge_expiry ON challenge (expires_at);
 
@@ -289,6 +287,9 @@ CREATE INDEX idempotent_request_expiry ON idempotent_request (expires_at);
 -- happens to the message later is counted there. `fault` is why the last attempt failed, `detail` what the carrier says about it,
 -- `report` what the carrier last reported: delivered, failed or complaint. `price` is what the carrier says that the message costs,
 -- with the currency if it names one.
+--
+-- `due_at` is NULL while the process that wrote a message delivers it for the first time, and once it is settled. So most messages
+-- are never in an index of those that wait, and the update that records their delivery changes no index.
 CREATE TABLE outbox (
   application text NOT NULL,
   id text NOT NULL,
@@ -296,7 +297,7 @@ CREATE TABLE outbox (
   state text NOT NULL,
   sealed text,
   attempts integer NOT NULL DEFAULT 0,
-  due_at bigint NOT NULL,
+  due_at bigint,
   expires_at bigint NOT NULL,
   created_at bigint NOT NULL,
   settled_at bigint,
@@ -312,21 +313,27 @@ CREATE TABLE outbox (
   country text,
   recipient text,
   detail text,
-  price text
+  price text,
+  -- The state, unless it is that of most messages: sent, or on the way for the first time.
+  listed_state text GENERATED ALWAYS AS (
+    CASE WHEN state = 'sent' OR (state = 'queued' AND due_at IS NULL) THEN NULL ELSE state END
+  ) STORED
 ) PARTITION BY LIST (slot);
-CREATE INDEX outbox_queued ON outbox (due_at) WHERE state = 'queued';
+CREATE INDEX outbox_due ON outbox (due_at) WHERE due_at IS NOT NULL;
+-- To find the messages whose process died, and the newest one of a partition.
+CREATE INDEX outbox_by_time ON outbox (created_at);
 CREATE INDEX outbox_of_challenge ON outbox (application, challenge) WHERE challenge IS NOT NULL;
 CREATE INDEX outbox_of_account ON outbox (application, account);
 CREATE INDEX outbox_of_recipient ON outbox (recipient, application) WHERE recipient IS NOT NULL;
 -- To list the latest messages of an application, and those that are not sent.
 CREATE INDEX outbox_listed ON outbox (application, created_at);
-CREATE INDEX outbox_unsent ON outbox (application, state, created_at) WHERE state <> 'sent';
+CREATE INDEX outbox_unsent ON outbox (application, listed_state, created_at) WHERE listed_state IS NOT NULL;
 -- A primary key of the whole table would have to contain the slot. It begins with the id, by which operators find a message of any
 -- application.
 DO $$ BEGIN
   FOR slot IN 0..11 LOOP
-    EXECUTE format('CREATE TABLE outbox_%s PARTITION OF outbox (PRIMARY KEY (id, application, account)) FOR VALUES IN (%s)',
-      slot, slot);
+    EXECUTE format('CREATE TABLE outbox_%s PARTITION OF outbox (PRIMARY KEY (id, application, account)) FOR VALUES IN (%s)
+      WITH (fillfactor = 70)', slot, slot);
   END LOOP;
 END $$;
 
@@ -553,7 +560,8 @@ CREATE INDEX console_counter_expiry ON console_counter (ends_at);
 
 -- PROCESSES
 
--- Work that only one process does at a time: the one that holds the lease.
+-- Work that only one process does at a time: the one that holds the lease. For the task `outbox`, `leased_until` is the time until
+-- which the messages of processes that died were looked for.
 CREATE TABLE lease (
   task text PRIMARY KEY,
   holder text NOT NULL,

@@ -73,7 +73,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'configuration-error.ts',
     ],
   },
-  metrics: { types: ['delivery', 'log', 'store'] },
+  metrics: { uses: ['delivery'], types: ['log', 'store'] },
   maintenance: { uses: ['accounts', 'activity', 'delivery', 'log', 'store'] },
   'readiness.ts': { uses: ['log', 'store'] },
 

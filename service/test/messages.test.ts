@@ -92,8 +92,8 @@ describeOnBothDatabases((bench) => {
     const tenant = await storedTenant()
     const now = Date.now()
     await bench().store.query(
-      `INSERT INTO outbox (application, account, id, slot, channel, masked, state, due_at, expires_at, created_at, updated_at)
-       SELECT $1, 'account:many', 'message-' || n, 0, CASE WHEN n = 10001 THEN 'call' ELSE 'sms' END, '•••', 'sent', 0, 0,
+      `INSERT INTO outbox (application, account, id, slot, channel, masked, state, expires_at, created_at, updated_at)
+       SELECT $1, 'account:many', 'message-' || n, 0, CASE WHEN n = 10001 THEN 'call' ELSE 'sms' END, '•••', 'sent', 0,
          $2::bigint - n, $2::bigint FROM generate_series(1, 10001) AS n`,
       [tenant.application.id, now],
     )

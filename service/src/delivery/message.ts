@@ -36,8 +36,11 @@ export interface QueuedMessage extends Message {
   readonly slot: number
   /** From this time on, in milliseconds since 1970, the message is useless. */
   readonly expiresAt: number
-  /** Until this time, in milliseconds since 1970, no other process may take the message. */
-  readonly leasedUntil: number
+  /**
+   * Until this time, in milliseconds since 1970, no other process may take the message; `null` for the process that wrote it, which
+   * has `LEASE_MS` for the first attempt.
+   */
+  readonly leasedUntil: number | null
   /** How many attempts to deliver it were made before. */
   readonly attempts: number
 }

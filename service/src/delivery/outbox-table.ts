@@ -18,6 +18,15 @@ import {
 /** How long a process may keep a message before it counts as dead. Longer than any attempt to deliver. */
 export const LEASE_MS = 15_000
 
+/** How much later than its lease ends a message may become visible to other processes. */
+const LATE_MS = 30_000
+/** The same when a process starts: longer than codes are valid. */
+const LATE_AT_START_MS = 10 * 60_000
+
+/** Which messages are on the way for the first time, or were when their process died. */
+export const IS_ON_FIRST_ATTEMPT = `due_at IS NULL AND settled_at IS NULL
+  AND created_at > coalesce((SELECT leased_until FROM lease WHERE task = 'outbox'), 0) - ${LATE_MS}`
+
 /** What a group of messages is written with. */
 export interface EnqueueDetails {
   readonly now: number
@@ -60,6 +69,8 @@ export interface OutboxTable {
     messages: readonly Message[],
     details: EnqueueDetails,
   ): Promise<QueuedMessage[]>
+  /** Makes the messages due whose process died before it recorded its first attempt. */
+  adopt(now: number): Promise<void>
   /** Leases the messages that have been due for longest. One that cannot be decrypted is marked as refused. */
   takeDue(now: number, limit: number): Promise<QueuedMessage[]>
   /** When the next message after this time is due; `undefined` when none is queued. */
@@ -95,7 +106,6 @@ interface MessageFields {
   readonly recipient: string | undefined
   readonly sealed: string
   readonly challenge: string | undefined
-  readonly due_at: number
   readonly expires_at: number
   readonly created_at: number
 }
@@ -109,28 +119,40 @@ export interface PreparedMessages {
 
 /** The columns of `MessageFields`, for `json_to_recordset`. */
 export const MESSAGE_FIELDS = `nr integer, account text, id text, slot smallint, channel text, masked text, country text,
-    recipient text, sealed text, challenge text, due_at bigint, expires_at bigint, created_at bigint`
+    recipient text, sealed text, challenge text, expires_at bigint, created_at bigint`
 
 /** Writes the messages in `source`, which has the columns of `MESSAGE_FIELDS`. */
 export const insertMessages = (source: string): string =>
-  `INSERT INTO outbox (application, account, slot, id, channel, masked, country, recipient, sealed, state, challenge, due_at,
-    expires_at, created_at, updated_at)
-  SELECT :application, account, slot, id, channel, masked, country, recipient, sealed, 'queued', challenge, due_at, expires_at,
-    created_at, created_at
+  `INSERT INTO outbox (application, account, slot, id, channel, masked, country, recipient, sealed, state, challenge, expires_at,
+    created_at, updated_at)
+  SELECT :application, account, slot, id, channel, masked, country, recipient, sealed, 'queued', challenge, expires_at, created_at,
+    created_at
   FROM ${source}`
 
 const INSERT = statement<{ application: string; messages: string }>(
   insertMessages(`json_to_recordset(:messages::json) AS message (${MESSAGE_FIELDS})`),
 )
 
-// `settled_at IS NULL` says the same as `state = 'queued'`, but keeps PostgreSQL from searching all queued messages.
+// Messages up to now are looked at once, by the first process that comes. Its lock of the row lets others begin where it ends.
+const ADOPT = statement<{ now: number; lateMs: number }>(`WITH former AS MATERIALIZED (
+    SELECT leased_until FROM lease WHERE task = 'outbox' FOR UPDATE
+  ), moved AS (
+    INSERT INTO lease (task, holder, leased_until)
+    SELECT 'outbox', '', :now::bigint - ${LEASE_MS} FROM (SELECT count(*) FROM former) AS locked
+    ON CONFLICT (task) DO UPDATE SET leased_until = EXCLUDED.leased_until
+  )
+  UPDATE outbox SET due_at = created_at + ${LEASE_MS} WHERE due_at IS NULL AND settled_at IS NULL
+    AND created_at > least((SELECT leased_until FROM former), :now::bigint - ${LEASE_MS}) - :lateMs::bigint
+    AND created_at <= :now::bigint - ${LEASE_MS}`)
+
+// `settled_at IS NULL` keeps PostgreSQL from searching all messages that are due.
 
 // Only while this process has the lease: another one may have taken the message over and sent it.
 const POSTPONE = statement<{
   application: string
   id: string
   slot: number
-  leasedUntil: number
+  leasedUntil: number | null
   dueAt: number
   carrier: string | null
   fault: string | null
@@ -139,9 +161,12 @@ const POSTPONE = statement<{
 }>(`UPDATE outbox SET attempts = attempts + 1, due_at = :dueAt, carrier = :carrier, fault = :fault, detail = :detail,
     report = NULL,
     updated_at = :now
-  WHERE application = :application AND id = :id AND slot = :slot::smallint AND settled_at IS NULL AND due_at = :leasedUntil`)
+  WHERE application = :application AND id = :id AND slot = :slot::smallint AND settled_at IS NULL
+    AND due_at IS NOT DISTINCT FROM :leasedUntil::bigint`)
 
 export function outboxTable(store: Store, keys: Keys): OutboxTable {
+  let lateMs = LATE_AT_START_MS
+
   function read(row: Row, leasedUntil: number): QueuedMessage | undefined {
     const { application, id, slot, expires_at: expiresAt, attempts } = row
     try {
@@ -157,13 +182,12 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     messages: readonly Message[],
     { now, expiresAt, account, challenge, request, operation }: EnqueueDetails,
   ): PreparedMessages {
-    const leasedUntil = now + LEASE_MS
     const slot = slotAt(now)
     const { traceparent: trace } = traceHeaders()
     const known = operation === undefined ? [] : idsOfOperation(operation)
     const queued = messages.map((message, index) => {
       const id = known[index] ?? randomBytes(ID_BYTES).toString('base64url')
-      return { ...message, request, trace, application, id, slot, expiresAt, leasedUntil, attempts: 0 }
+      return { ...message, request, trace, application, id, slot, expiresAt, leasedUntil: null, attempts: 0 }
     })
     const fields = queued.map(({ id, slot }, index) => {
       const message = messages[index] as Message
@@ -180,7 +204,6 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
             : contactReference(keys, recipientOf(message)),
         sealed: seal(keys, outboxIdentity(application, id), JSON.stringify({ ...message, request, trace })),
         challenge,
-        due_at: leasedUntil,
         expires_at: expiresAt,
         created_at: now,
       }
@@ -199,11 +222,16 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
       return queued
     },
 
+    async adopt(now) {
+      await store.query(ADOPT.text, ADOPT.values({ now, lateMs }))
+      lateMs = LATE_MS
+    },
+
     async takeDue(now, limit) {
       const leasedUntil = now + LEASE_MS
       const rows = await store.query<Row>(
         `WITH due AS MATERIALIZED (
-           SELECT application, id, slot FROM outbox WHERE state = 'queued' AND due_at <= $1 AND expires_at > $1
+           SELECT application, id, slot FROM outbox WHERE due_at <= $1 AND expires_at > $1
            ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
          )
          UPDATE outbox SET due_at = $2 FROM due
@@ -225,7 +253,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     async nextDue(after) {
       const row = await queryOne<{ due: number | null }>(
         store,
-        "SELECT min(due_at) AS due FROM outbox WHERE state = 'queued' AND due_at > $1",
+        'SELECT min(due_at) AS due FROM outbox WHERE due_at > $1',
         [after],
       )
       return row?.due ?? undefined
@@ -239,8 +267,8 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
         carrier: string | null
       }>(
         `WITH expired AS (
-           UPDATE outbox SET state = 'expired', sealed = NULL, updated_at = $1, settled_at = $1
-           WHERE state = 'queued' AND due_at <= $1 AND expires_at <= $1 RETURNING ${MESSAGE_COLUMNS}, outbox.country
+           UPDATE outbox SET state = 'expired', sealed = NULL, due_at = NULL, updated_at = $1, settled_at = $1
+           WHERE due_at <= $1 AND expires_at <= $1 RETURNING ${MESSAGE_COLUMNS}, outbox.country
          ), ${writeMessageEventsSql('expired')} SELECT application, channel, country, carrier FROM expired`,
         [now],
       )

@@ -131,6 +131,7 @@ export function storedOutbox(parts: {
   }
 
   async function deliverDue(): Promise<void> {
+    await table.adopt(Date.now())
     for (const { application, channel, country, carrier } of await table.expire(Date.now())) {
       const expired = { application, method: channel, country: country ?? '', carrier: carrier ?? '' }
       if (!isTestPartition(application)) activity.record(expired, ['failed'])

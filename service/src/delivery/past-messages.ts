@@ -14,19 +14,11 @@ export async function deletePastMessages(store: Transactions, now: number): Prom
   }
 }
 
-/** When the newest message of a partition was written. An index tells it for each application. */
+/** When the newest message of a partition was written. */
 async function newestIn(store: Transactions, slot: number): Promise<number | null> {
-  const next = (after: string) =>
-    `SELECT application FROM outbox WHERE slot = ${slot} ${after} ORDER BY application LIMIT 1`
   const row = await queryOne<{ newest: number | null }>(
     store,
-    `WITH RECURSIVE used (application) AS (
-       (${next('')})
-       UNION ALL SELECT (${next('AND outbox.application > used.application')}) FROM used
-       WHERE used.application IS NOT NULL
-     )
-     SELECT max((SELECT max(created_at) FROM outbox WHERE slot = ${slot} AND outbox.application = used.application))
-       AS newest FROM used`,
+    `SELECT max(created_at) AS newest FROM outbox WHERE slot = ${slot}`,
     [],
   )
   return row?.newest ?? null
@@ -34,7 +26,7 @@ async function newestIn(store: Transactions, slot: number): Promise<number | nul
 
 /** Empties a partition; `false` when one of its messages still waits, or when it is in use. */
 async function isEmptied(store: Transactions, slot: number): Promise<boolean> {
-  const queued = await store.query(`SELECT FROM outbox WHERE slot = ${slot} AND state = 'queued' LIMIT 1`)
+  const queued = await store.query(`SELECT FROM outbox WHERE slot = ${slot} AND due_at IS NOT NULL LIMIT 1`)
   if (queued.length > 0) return false
   try {
     await store.transaction(async (tx) => {

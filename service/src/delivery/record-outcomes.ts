@@ -35,7 +35,7 @@ export type RecordOutcome = (
 interface Finished extends Required<AttemptRecord> {
   readonly application: string
   readonly id: string
-  readonly leasedUntil: number
+  readonly leasedUntil: number | null
   readonly state: FinalState
   readonly now: number
 }
@@ -57,7 +57,7 @@ const finishIn = (slot: number) =>
     prices: readonly string[]
     times: readonly number[]
   }>(`WITH finished AS (UPDATE outbox SET state = CASE WHEN done.state = 'sent' AND report = 'failed' THEN 'failed' ELSE done.state END,
-    sealed = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
+    sealed = NULL, due_at = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
     carrier_id = nullif(done.carrier_id, ''), fault = nullif(done.fault, ''),
     detail = CASE WHEN outbox.report = 'failed' THEN outbox.detail ELSE nullif(done.detail, '') END,
     price = nullif(done.price, ''), updated_at = done.at, settled_at = done.at
@@ -66,7 +66,7 @@ const finishIn = (slot: number) =>
     AS done (application, id, leased_until, state, carrier, carrier_id, fault, detail, price, at)
   WHERE outbox.application = ANY (ARRAY[done.application]) AND outbox.id = ANY (ARRAY[done.id])
     AND outbox.slot = ${slot} AND outbox.settled_at IS NULL
-    AND (done.state = 'sent' OR outbox.due_at = done.leased_until)
+    AND (done.state = 'sent' OR outbox.due_at IS NOT DISTINCT FROM nullif(done.leased_until, 0))
   RETURNING ${MESSAGE_COLUMNS}), ${writeMessageEventsSql('finished')} SELECT`)
 
 const FINISH = new Map(Array.from({ length: SLOTS }, (_, slot) => [slot, finishIn(slot)]))
@@ -81,7 +81,7 @@ export function recordOutcomes(queries: Queries): RecordOutcome {
           values({
             applications: all.map(({ application }) => application),
             ids: all.map(({ id }) => id),
-            leases: all.map(({ leasedUntil }) => leasedUntil),
+            leases: all.map(({ leasedUntil }) => leasedUntil ?? 0),
             states: all.map(({ state }) => state),
             carriers: all.map(({ carrier }) => carrier ?? ''),
             carrierIds: all.map(({ carrierId }) => carrierId?.slice(0, MAX_CARRIER_ID_LENGTH) ?? ''),

@@ -26,7 +26,7 @@ export interface DeliveryReport {
 const APPLY: Readonly<Record<ReportOutcome, string>> = {
   // A carrier may have accepted a message whose attempt timed out: then no further attempt must be made.
   delivered:
-    withEvents(`UPDATE outbox SET state = 'delivered', report = 'delivered', sealed = NULL, updated_at = $3,
+    withEvents(`UPDATE outbox SET state = 'delivered', report = 'delivered', sealed = NULL, due_at = NULL, updated_at = $3,
       settled_at = coalesce(settled_at, $3)
     WHERE application = $1 AND id = $2 AND state IN ('queued', 'sent', 'expired')
       AND report IS DISTINCT FROM 'failed'`),

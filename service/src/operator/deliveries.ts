@@ -1,3 +1,4 @@
+import { IS_ON_FIRST_ATTEMPT } from '../delivery/outbox-table.js'
 import { queryOne } from '../store/store.js'
 import type { Actor } from './audited-change.js'
 
@@ -59,7 +60,7 @@ export interface DeliveryRow {
   readonly price: string | null
   readonly created_at: number
   readonly updated_at: number
-  readonly due_at: number
+  readonly due_at: number | null
   readonly expires_at: number
   readonly settled_at: number | null
 }
@@ -72,7 +73,7 @@ export function summaryFrom(row: DeliveryRow): DeliverySummary {
     carrierId: row.carrier_id,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    dueAt: state === 'queued' ? row.due_at : null,
+    dueAt: row.due_at,
     expiresAt: row.expires_at,
     settledAt: row.settled_at,
   }
@@ -96,10 +97,11 @@ export async function showQueue({ store }: Actor): Promise<QueueState> {
   const row = await queryOne<{ waiting: number; due: number; oldest: number | null }>(
     store,
     `SELECT (SELECT count(*)::integer FROM (
-         SELECT FROM outbox WHERE state = 'queued' LIMIT ${MAX_COUNTED}) AS counted) AS waiting,
+         SELECT FROM outbox WHERE due_at IS NOT NULL
+         UNION ALL SELECT FROM outbox WHERE ${IS_ON_FIRST_ATTEMPT} LIMIT ${MAX_COUNTED}) AS counted) AS waiting,
        (SELECT count(*)::integer FROM (
-         SELECT FROM outbox WHERE state = 'queued' AND due_at <= $1 LIMIT ${MAX_COUNTED}) AS counted) AS due,
-       (SELECT min(due_at) FROM outbox WHERE state = 'queued' AND due_at <= $1) AS oldest`,
+         SELECT FROM outbox WHERE due_at <= $1 LIMIT ${MAX_COUNTED}) AS counted) AS due,
+       (SELECT min(due_at) FROM outbox WHERE due_at <= $1) AS oldest`,
     [Date.now()],
   )
   return { waiting: row?.waiting ?? 0, due: row?.due ?? 0, oldestDueAt: row?.oldest ?? null }

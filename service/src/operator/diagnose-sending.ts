@@ -5,6 +5,7 @@ import { checkableCarriers, unusedSenders } from '../carriers/build-carriers.js'
 import type { Routes } from '../carriers/route.js'
 import { asDeliveryError, type Carrier } from '../delivery/carrier.js'
 import type { Channel } from '../delivery/message.js'
+import { IS_ON_FIRST_ATTEMPT } from '../delivery/outbox-table.js'
 import type { ReportSources } from '../receipts/report-source.js'
 import { queryOne, type Store } from '../store/store.js'
 import { withTimeLimit } from '../time.js'
@@ -37,8 +38,11 @@ export async function diagnoseTraffic(store: Store, now: number): Promise<Diagno
 const OVERDUE_MS = 60_000
 
 // The sums over all applications are counted as messages are sent, so that nothing has to look at them again.
-const COUNTS = `SELECT (SELECT count(*)::integer FROM outbox WHERE state = 'queued' AND due_at < $1) AS overdue,
-    (SELECT count(*)::integer FROM outbox WHERE state = 'queued' AND attempts > 0) AS retried,
+const COUNTS = `SELECT (SELECT count(*)::integer FROM (
+      SELECT FROM outbox WHERE due_at < $1
+      UNION ALL SELECT FROM outbox WHERE ${IS_ON_FIRST_ATTEMPT} AND created_at < $1
+    ) AS waiting) AS overdue,
+    (SELECT count(*)::integer FROM outbox WHERE due_at IS NOT NULL AND attempts > 0) AS retried,
     coalesce(sum(sent), 0)::bigint AS sent, coalesce(sum(failed), 0)::bigint AS lost
   FROM activity WHERE application = $3 AND starts_at > $2`
 
@@ -87,7 +91,7 @@ export async function diagnosePhoneCheck(store: Store, now: number): Promise<Dia
 async function reasonsToWait(store: Store): Promise<string> {
   const rows = await store.query<{ carrier: string; fault: string; count: number }>(
     `SELECT coalesce(carrier, 'no carrier') AS carrier, coalesce(fault, 'outage') AS fault, count(*)::integer AS count
-     FROM outbox WHERE state = 'queued' AND attempts > 0 GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+     FROM outbox WHERE due_at IS NOT NULL AND attempts > 0 GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
   )
   return rows.map(({ carrier, fault, count }) => `${count} by ${carrier} (${fault})`).join(', ')
 }

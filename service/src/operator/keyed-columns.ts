@@ -1,3 +1,4 @@
+import { IS_ON_FIRST_ATTEMPT } from '../delivery/outbox-table.js'
 import { contactHashes, type Keys, keyIdOf, storedReference } from '../secrets/keys.js'
 import {
   appSecretIdentity,
@@ -82,7 +83,16 @@ export const KEYED_COLUMNS: readonly KeyedColumn[] = [
     column: 'sealed',
     key: ['application', 'id'],
     order: ['due_at', 'application', 'id'],
-    where: "state = 'queued'",
+    where: 'due_at IS NOT NULL',
+    owner: ['application', 'id'],
+    ...sealedFor(outboxIdentity),
+  },
+  {
+    table: 'outbox',
+    column: 'sealed',
+    key: ['application', 'id'],
+    order: ['created_at', 'application', 'id'],
+    where: IS_ON_FIRST_ATTEMPT,
     owner: ['application', 'id'],
     ...sealedFor(outboxIdentity),
   },

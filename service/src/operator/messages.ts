@@ -67,9 +67,9 @@ export async function searchMessages(actor: Actor, filter: MessageFilter): Promi
           `(created_at, id) < ($${values.length}, ${value(after.id)})`,
         ]
       : []),
-    // An index has the messages that are not just sent.
+    // An index has the messages that are neither sent nor on the way for the first time.
     ...(filter.state !== undefined && filter.state !== 'sent'
-      ? [`state <> 'sent' AND state = ${value(filter.state)}`]
+      ? [`listed_state = ${value(filter.state)}`]
       : []),
   ]
   const filtered = [

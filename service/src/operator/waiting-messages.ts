@@ -30,7 +30,7 @@ type Parameters = {
 }
 
 // A message that is due soon may be in the hands of a process, and is left alone, so that nothing is sent twice.
-const WAITS = `application = :application AND state <> 'sent' AND state = 'queued' AND attempts > 0
+const WAITS = `application = :application AND listed_state = 'queued' AND attempts > 0
   AND due_at > :leasedUntil::bigint AND expires_at > :now::bigint`
 const OF_FILTER = `created_at <= :writtenUntil::bigint AND channel = coalesce(:channel, channel)
   AND (:carrier::text IS NULL OR carrier = :carrier)`

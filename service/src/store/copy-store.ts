@@ -41,13 +41,20 @@ export function copyStore(from: Store, to: Store): Promise<CopiedTable[]> {
 }
 
 async function copyTable(source: Queries, target: Queries, table: string): Promise<number> {
+  // Generated columns are generated again.
+  const named = await queryOne<{ columns: string }>(
+    target,
+    `SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS columns FROM pg_attribute
+     WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`,
+    [table],
+  )
   await source.query(`DECLARE copied NO SCROLL CURSOR FOR SELECT to_jsonb(t)::text AS row FROM ${table} AS t`)
   let copied = 0
   for (;;) {
     const rows = await source.query<{ row: string }>(`FETCH ${BATCH_SIZE} FROM copied`)
     if (rows.length === 0) break
     await target.query(
-      `INSERT INTO ${table} SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)`,
+      `INSERT INTO ${table} (${named?.columns}) SELECT ${named?.columns} FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)`,
       [`[${rows.map(({ row }) => row).join(',')}]`],
     )
     copied += rows.length

@@ -50,9 +50,9 @@ describe.skipIf(postgresMissing)(`the console with ${MESSAGES} messages of a wee
     const now = Date.now()
     // One in fifty failed, one in a thousand waits; each of 5,000 users has twenty.
     await postgres.sql(
-      `INSERT INTO outbox (application, id, channel, state, due_at, expires_at, created_at, settled_at, challenge, masked,
+      `INSERT INTO outbox (application, id, channel, state, expires_at, created_at, settled_at, challenge, masked,
          carrier, fault, updated_at, account, slot, country)
-       SELECT 'default', 'many' || nr, CASE nr % 3 WHEN 0 THEN 'sms' ELSE 'email' END, state, at, at + 600000, at,
+       SELECT 'default', 'many' || nr, CASE nr % 3 WHEN 0 THEN 'sms' ELSE 'email' END, state, at + 600000, at,
          CASE WHEN state <> 'queued' THEN at END, 'challenge' || nr, 'u***@example.com',
          CASE WHEN nr % 30000 = 0 THEN 'rare' ELSE 'smtp' END, CASE WHEN state = 'failed' THEN 'contact' END, at,
          'account:user' || nr % 5000, at / 86400000 % 12, CASE nr % 3 WHEN 0 THEN 'GB' END
