@@ -2,8 +2,10 @@ import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { PROBLEM_CODES, statusOf } from '../../src/http/problem.js'
 import { en } from '../../src/pages/locales/en.js'
+import { softwareAuthenticator } from '../../src/testing/index.js'
+import { passwordManager, type Reaction } from '../browser/password-manager.js'
 import { virtualAuthenticators } from '../browser/virtual-authenticator.js'
-import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { appCode } from './kit/authenticator.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
@@ -20,6 +22,7 @@ const CONTINUES_THERE: readonly string[] = [
 
 const ALICE_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 const BOB = '+12025550122'
+const MALLORY = '+12025550144'
 
 /** A key on USB without a PIN, which stores nothing. */
 const BLUE_KEY = {
@@ -213,6 +216,72 @@ describeJourney(
 
       await press(page, 'Continue')
       expect(pathOf(page)).toBe('/vault')
+      await context.close()
+    })
+
+    it('has the password manager of mallory create a passkey without a prompt, and offers one as before where that fails', async () => {
+      const clock = stopClock()
+      const NO_SUPPORT =
+        'PublicKeyCredential.getClientCapabilities = async () => ({ conditionalCreate: false })'
+      const OLD_BROWSER = 'delete PublicKeyCredential.getClientCapabilities'
+      const unprompted = { flags: { userPresent: false, userVerified: false } }
+
+      /** Signs mallory in with a code, in a new browser with a password manager. */
+      const signIn = async (reaction: Reaction, script = '') => {
+        const { page, context } = await newUser(app.browser)
+        const manager = softwareAuthenticator({ attachment: 'platform', backupEligible: true })
+        const forgotten = await passwordManager(page, manager, reaction)
+        await page.addInitScript(script)
+        const complaints: string[] = []
+        page.on('console', (line) => line.type() === 'error' && complaints.push(line.text()))
+        const posts: string[] = []
+        page.on('response', (answer) => {
+          const { pathname } = new URL(answer.url())
+          if (pathname.startsWith('/mfa/keys') && answer.request().method() === 'POST')
+            posts.push(`${pathname} ${answer.status()}`)
+        })
+        // Messages to a user are limited in a day.
+        clock.move(5 * HOUR)
+        await passwordStep(page, app.url, 'mallory', '/account')
+        await page.getByRole('button', { name: /Text a code/ }).click()
+        await page.waitForURL(/\/mfa\/verify/)
+        await typeCode(page, await newestCode(app.url, MALLORY, 'sms'))
+        return { page, context, manager, forgotten, complaints, posts }
+      }
+
+      const asked = ['/mfa/keys/options 200']
+      const wrong = { ...unprompted, clientData: { challenge: 'b3RoZXI' } }
+      const cases: readonly [string, Reaction, string[], string?][] = [
+        ['the browser cannot', { changes: unprompted }, [], NO_SUPPORT],
+        ['the browser does not say what it can', { changes: unprompted }, [], OLD_BROWSER],
+        ['no password was filled in', { error: 'NotAllowedError' }, asked],
+        ['the password manager has a passkey', { error: 'InvalidStateError' }, asked],
+        ['the app refuses the passkey', { changes: wrong }, [...asked, '/mfa/keys 401']],
+      ]
+      await everyCase(cases, async ([_, reaction, expected, script]) => {
+        const { page, context, manager, forgotten, posts } = await signIn(reaction, script)
+        await expect.poll(() => posts).toEqual(expected)
+        const isRefused = expected.length === 2
+        await expect.poll(() => forgotten).toEqual(isRefused ? manager.credentials().map(({ id }) => id) : [])
+        expect(await page.getByRole('alert').count()).toBe(0)
+        expect(await page.getByRole('button', { name: 'Add a passkey' }).isEnabled()).toBe(true)
+        await press(page, 'Not now')
+        expect(pathOf(page)).toBe('/account')
+        expect(posts.filter((post) => !post.includes('/decline'))).toEqual(expected)
+        await context.close()
+      })
+
+      const { page, context, forgotten, complaints, posts } = await signIn({ changes: unprompted })
+      await page.waitForURL(/\/mfa\/keys\?saved/)
+      expect(posts).toEqual([...asked, '/mfa/keys 200'])
+      expect(complaints).toEqual([])
+      expect(forgotten).toEqual([])
+      expect(await page.getByRole('status').first().textContent()).toBe(en.success.key_saved)
+      expect(await keysOn(page).textContent()).toMatch(/^Passkey\s*Synced/)
+      expect(await keysOn(page).getByRole('link', { name: 'Remove' }).count()).toBe(1)
+      await snap(page, 'mallory-passkey-saved')
+      await page.getByRole('link', { name: /^Continue to/ }).click()
+      await page.waitForURL(/\/account/)
       await context.close()
     })
   },
