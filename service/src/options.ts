@@ -9,6 +9,7 @@ import {
 } from './applications/key-settings.js'
 import { displayName } from './applications/setting-text.js'
 import { noticesRule, originRule } from './applications/settings.js'
+import { DIVIDED } from './applications/shard-part.js'
 import { parseDelivery } from './carriers/delivery-option.js'
 import { phoneCheckRule } from './carriers/phone-check.js'
 import { type Routes, usesInbox } from './carriers/route.js'
@@ -22,6 +23,7 @@ import { isProduction, productionFaults } from './production.js'
 import { sendgridKey } from './receipts/sendgrid.js'
 import { snsHost } from './receipts/ses.js'
 import { parseHost } from './safe-fetch/public-agent.js'
+import { parseShard } from './shard.js'
 import { parseEngine, parseLiveEngine } from './transcription/open-transcription.js'
 
 const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
@@ -65,6 +67,21 @@ export const optionsSchema = z.strictObject({
    */
   databaseReadUrl: text('databaseReadUrl', 'postgresql://user:password@host/name')
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseReadUrl must begin with postgresql://' })
+    .optional(),
+  /**
+   * Which shard this service is, such as `1/2`, if several services share the accounts, each with a database of its own. Their app
+   * lists the addresses of all of them. Defaults to none.
+   */
+  shard: text('shard', 'a shard such as 1/2')
+    .transform((value, context) => {
+      const shard = parseShard(value)
+      if (shard) return shard
+      context.addIssue({
+        code: 'custom',
+        message: 'shard must be the number of this shard and that of all, such as 1/2, of 2 to 64 shards',
+      })
+      return z.NEVER
+    })
     .optional(),
   /** The secret from which all keys are derived, at least 32 characters. Required. */
   secret: text(
@@ -315,12 +332,26 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
       `jobStorageMegabytes must be at least jobRecordingMegabytes (got ${jobStorageMegabytes} and ${jobRecordingMegabytes}).`,
     )
   }
+  if (parsed.data) faults.push(...undividedLimits(parsed.data))
   faults.push(...relyingPartyFaults(parsed.data?.relyingParty))
   if (parsed.data) faults.push(...faultsInPolicy(parsed.data.keyPolicy))
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   const { delivery: _delivery, limits, ...settings } = parsed.data
   const { metricsWithoutKey = !isProduction() } = settings
   return { ...settings, metricsWithoutKey, limits: limitsFrom(limits), routes }
+}
+
+/** A shard has an equal part of some limits, which are whole numbers. */
+function undividedLimits({
+  shard,
+  limits,
+}: Pick<z.output<typeof optionsSchema>, 'shard' | 'limits'>): string[] {
+  if (!shard) return []
+  const complete = limitsFrom(limits)
+  return DIVIDED.filter((name) => complete[name] < shard.count).map(
+    (name) =>
+      `limits.${name} must be at least the number of shards, which have an equal part of it (got ${complete[name]} and ${shard.count}).`,
+  )
 }
 
 function relyingPartyFaults(given: z.output<typeof relyingPartyOption> | undefined): string[] {

@@ -113,6 +113,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       log({ level: 'warn', event: 'replica.unavailable', detail: describeError(error) }),
     dataDir: settings.dataDir ?? 'memory://',
     keyId: keys.id,
+    shard: settings.shard,
     previousKeyIds: keys.previous.map((key) => key.id),
     postgres: {
       poolSize: settings.databasePoolSize,
@@ -129,6 +130,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const applications = applicationDirectory({
     store,
     defaults: defaultsFrom(settings),
+    shard: settings.shard,
     apiKey: settings.apiKey,
     apiKeyScopes: settings.apiKeyScopes,
     acceptTestKeys: settings.allowTestKeysInProduction || !isProduction(),
@@ -173,6 +175,7 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   const traffic = phoneTraffic(store, log)
   const context: FlowContext = {
     ...{ store, keys, outbox, transcription, jobs, live, activity, log },
+    shard: settings.shard,
     phoneTraffic: traffic,
     phoneCheck: phoneCheckFrom(settings),
     underWay: requestsUnderWay(settings.requestsPerAccount),
@@ -218,7 +221,8 @@ export async function createService(options: ServiceOptions): Promise<Countersig
       ...{ store, keys, log, info, fourEyes },
       operator: (name) => operator(store, name, { ...operatorParts, fourEyes }),
       observeRequests: observeRequests(log, metrics.observeRequest),
-      mfa: inProcessService(context, async () => operators),
+      // Every shard has its own operators.
+      mfa: inProcessService({ ...context, shard: undefined }, async () => operators),
       trustedProxies: settings.console.trustedProxies,
       url: settings.console.url,
       oidc: oidcSettings(settings.console),

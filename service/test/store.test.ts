@@ -216,6 +216,7 @@ describe.each([
       'operator_account',
       'operator_relation',
       'sealing_key',
+      'shard',
       'thing',
       // Its parts belong to a job, which has one.
       'transcription_job_part',
@@ -244,6 +245,7 @@ describe.each([
       'operator_relation_pkey',
       ...Array.from({ length: 12 }, () => 'outbox_pkey'),
       'sealing_key_pkey',
+      'shard_pkey',
       'stream_ticket_pkey',
       'thing_pkey',
       'transcription_job_part_pkey',

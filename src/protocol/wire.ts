@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { keyFault } from './keys-wire.js'
 import {
@@ -35,6 +36,9 @@ export const SERVICE_IDENTITY = '/v1/service'
 
 /** The header in every response of the Countersign service, in lower case: the version of its API. */
 export const SERVICE_HEADER = 'countersign-api'
+
+/** The header in every response of a shard, in lower case: which one it is, such as `1/2`. */
+export const SHARD_HEADER = 'countersign-shard'
 
 /** The response to `GET /v1/service` with status 200. `api` changes when a client of the version before would misunderstand it. */
 export const serviceIdentity = z.object({
@@ -318,6 +322,7 @@ export const SERVICE_PROBLEMS = [
   'too_many_jobs',
   'upgrade_required',
   'not_found',
+  'wrong_shard',
   'method_not_allowed',
   'unsupported_media_type',
   'body_too_large',
@@ -368,3 +373,19 @@ export const COUNTERSIGN_CODES = {
   // Crockford's base32.
   backup: { alphabet: `${DIGITS}ABCDEFGHJKMNPQRSTVWXYZ`, shortest: 13, longest: 32 },
 } as const satisfies CodeShapes
+
+/**
+ * The name of an account: the host's id for it, or else its contact. The prefixes keep the two kinds of names apart, so that no id
+ * can equal a contact.
+ */
+export function accountName(id: string | undefined, canonicalContact: string): string {
+  return id === undefined ? `contact:${canonicalContact}` : `account:${id}`
+}
+
+/**
+ * The shard of an account, from 1 to `count`. It depends on nothing but the name of the account and the number of shards: the first
+ * 32 bits of its SHA-256 name a point, and each shard has an equal range of points. Twice as many shards split each range in two.
+ */
+export function shardOf(name: string, count: number): number {
+  return Math.floor((hash('sha256', name, 'buffer').readUInt32BE() * count) / 2 ** 32) + 1
+}

@@ -6,6 +6,7 @@ import type { Outbox } from '../delivery/outbox.js'
 import type { Operation } from '../idempotency/idempotent-requests.js'
 import type { Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
+import type { Shard } from '../shard.js'
 import type { Store } from '../store/store.js'
 import type { TranscriptionJobs } from '../transcription/jobs/transcription-jobs.js'
 import type { LiveTranscription } from '../transcription/live/live-transcription.js'
@@ -24,6 +25,8 @@ export interface FlowContext {
   /** The phone check of the operator, if one is configured. */
   readonly phoneCheck?: PhoneCheck | undefined
   readonly underWay: RequestsUnderWay
+  /** The shard that the service is, which serves no account of another one. */
+  readonly shard?: Shard | undefined
   /** Counts attempts, for the charts of operators. */
   readonly activity: ActivityCounter
   readonly log: Logger

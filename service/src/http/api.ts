@@ -8,6 +8,7 @@ import type { IdempotentRequests } from '../idempotency/idempotent-requests.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Readiness } from '../readiness.js'
 import type { ReportSources } from '../receipts/report-source.js'
+import { type Shard, shardName } from '../shard.js'
 import { authenticate, callerOfRequest, type FindCaller } from './authenticate.js'
 import { bodyReader } from './body.js'
 import { answerWithin, errorHandler, unlessAnswered } from './error-handler.js'
@@ -63,7 +64,7 @@ export function httpApi(parts: ApiParts): Express {
   api.set(PUBLIC_URL, parts.publicUrl)
   api.set('trust proxy', [...parts.trustedProxies])
   api.use(observeRequests(context.log, metrics.observeRequest))
-  api.use(commonHeaders(parts.isStopping))
+  api.use(commonHeaders(parts.isStopping, context.shard))
   api.use(refuseAmbiguousHeaders)
 
   // Express tries routes in order, so the most frequent ones come first.
@@ -143,11 +144,13 @@ const showKey: RequestHandler = function describeKey(request, response) {
   response.json(answer)
 }
 
-function commonHeaders(isStopping: () => boolean): RequestHandler {
+function commonHeaders(isStopping: () => boolean, shard: Shard | undefined): RequestHandler {
+  const name = shard && shardName(shard)
   return function setCommonHeaders(_request, response, next) {
     response.setHeader('Cache-Control', 'no-store')
     response.setHeader('X-Content-Type-Options', 'nosniff')
     response.setHeader(wire.SERVICE_HEADER, IDENTITY.api)
+    if (name) response.setHeader(wire.SHARD_HEADER, name)
     // Makes a client with a keep-alive connection send its next request elsewhere.
     if (isStopping()) response.setHeader('Connection', 'close')
     next()

@@ -13,6 +13,8 @@ import { type ImportFile, readRows } from '../import/read-rows.js'
 import { hashedForm, newBackupSalt } from '../secrets/codes.js'
 import type { Keys } from '../secrets/keys.js'
 import { appSecretIdentity, open, seal } from '../secrets/seal.js'
+import { foreignTo } from '../shard.js'
+import { recordedShard } from '../store/claim-shard.js'
 import type { Queries } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange } from './audited-change.js'
@@ -71,6 +73,7 @@ const BATCH = 500
 export async function importFactorsOf(actor: Actor, given: FactorImport): Promise<ImportReport> {
   await mustExist(actor.store, given.application)
   const partition = { id: partitionOf(given.application, given.mode ?? 'live') }
+  const shard = await recordedShard(actor.store)
   const report = emptyReport()
   let batch: ImportRow[] = []
   const flush = async () => {
@@ -79,8 +82,10 @@ export async function importFactorsOf(actor: Actor, given: FactorImport): Promis
     if (rows.length > 0) await importBatch(actor, given, partition, rows, report)
   }
   for (const row of readRows(given)) {
-    if ('secret' in row) batch.push(row)
-    else if (row.refusal === 'absent') report.absent++
+    if ('secret' in row) {
+      if (shard && foreignTo(shard, row.account)) report.refused.push(refused(row.line, 'other_shard'))
+      else batch.push(row)
+    } else if (row.refusal === 'absent') report.absent++
     else report.refused.push(refused(row.line, row.refusal))
     // A dry run must see that an account comes twice, however far apart.
     if (batch.length >= BATCH && !given.dryRun) await flush()

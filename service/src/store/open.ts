@@ -1,4 +1,6 @@
 import { ConfigurationError } from '../configuration-error.js'
+import type { Shard } from '../shard.js'
+import { claimShard } from './claim-shard.js'
 import { hasNoTables, isBeforeFirstRelease, migrate, pendingMigrations } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'
 import type { PostgresLimits } from './postgres-connections.js'
@@ -22,6 +24,8 @@ export async function openStore(options: {
   readonly keyId?: string
   /** Ids of earlier keys that can still decrypt. */
   readonly previousKeyIds?: readonly string[]
+  /** The shard that a service with this key is, if it is one. */
+  readonly shard?: Shard | undefined
   /** How PostgreSQL is used. Each has a default. */
   readonly postgres?: Partial<PostgresLimits>
   /** `apply` (the default), `require`: a store that lacks some is refused, or `skip`. */
@@ -36,6 +40,7 @@ export async function openStore(options: {
     if (keyId !== undefined) {
       await checkPrivileges(store)
       await checkKeys(store, keyId, options.previousKeyIds ?? [])
+      await claimShard(store, options.shard)
     }
     return withReplicaOf(store, options)
   } catch (error) {

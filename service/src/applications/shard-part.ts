@@ -1,0 +1,22 @@
+import type { Application } from '../application.js'
+import type { Shard } from '../shard.js'
+
+/** The budgets of which each shard has an equal part, so that all together never allow more than the whole. */
+export const DIVIDED = ['sendsPerApplicationDay', 'sendsPerCountryHour', 'sendsPerPrefixHour'] as const
+
+/** The application with this shard's part of all budgets that its accounts share, apart from those of a mailbox, phone or client. */
+export function partOf({ count }: Shard, application: Application): Application {
+  const { limits, spending } = application
+  const part = (ceiling: number | undefined) => (ceiling === undefined ? undefined : ceiling / count)
+  return {
+    ...application,
+    limits: {
+      ...limits,
+      ...Object.fromEntries(DIVIDED.map((name) => [name, Math.floor(limits[name] / count)])),
+      // From so many codes on, the share of typed ones counts: with none, no code could ever be sent.
+      untypedPerCountry: Math.ceil(limits.untypedPerCountry / count),
+      untypedPerPrefix: Math.ceil(limits.untypedPerPrefix / count),
+    },
+    spending: { ...spending, perDay: part(spending.perDay), perMonth: part(spending.perMonth) },
+  }
+}

@@ -1,0 +1,31 @@
+import { wire } from 'countersign/protocol'
+
+/** One of several services that share the accounts, each over a database of its own. */
+export interface Shard {
+  /** From 1. */
+  readonly number: number
+  readonly count: number
+}
+
+/** The largest number of shards, which is also that of the client. */
+const MAX_SHARDS = 64
+
+/** Reads a shard such as `1/2`; `undefined` if the text is none. */
+export function parseShard(text: string): Shard | undefined {
+  const [, number, count] = /^([1-9]\d?)\/([1-9]\d?)$/.exec(text)?.map(Number) ?? []
+  if (number === undefined || count === undefined) return undefined
+  return number <= count && count >= 2 && count <= MAX_SHARDS ? { number, count } : undefined
+}
+
+/** The shard as it is configured, such as `1/2`. */
+export function shardName({ number, count }: Shard): string {
+  return `${number}/${count}`
+}
+
+/** Why a service that is this shard does not serve an account; `undefined` if it does. */
+export function foreignTo(shard: Shard, account: string): string | undefined {
+  const { count } = shard
+  const number = wire.shardOf(account, count)
+  if (number === shard.number) return undefined
+  return `The account belongs to shard ${shardName({ number, count })}, and this is shard ${shardName(shard)}.`
+}
