@@ -3,7 +3,7 @@ import { decodeAudio } from './client/decode-audio.js'
 import { unsupportedJobs } from './client/job-client.js'
 import { unsupportedLive } from './client/live-client.js'
 import { httpService } from './client/service.js'
-import { withPhoneFormat } from './client/verb-client.js'
+import { sharded, withPhoneFormat } from './client/verb-client.js'
 import { TranscriptionError } from './errors.js'
 import type { CompleteMfaService } from './protocol/service.js'
 import type {
@@ -89,7 +89,11 @@ export interface MfaClient extends CompleteMfaService, TranscriptionService {
  * @throws {OptionsError}
  */
 export function mfaClient(service: ServiceAddress, { country }: MfaClientOptions = {}): MfaClient {
-  const client = withPhoneFormat(httpService(readServiceAddress(service)), country)
+  const { shards } = readServiceAddress(service)
+  const client = withPhoneFormat(
+    sharded(shards, (shard) => httpService(shard)),
+    country,
+  )
   const {
     createTranscriptionJob = unsupportedJobs.createTranscriptionJob,
     transcriptionJob = unsupportedJobs.transcriptionJob,

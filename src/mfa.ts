@@ -3,6 +3,7 @@ import { browsersWith } from './actions/trusted-browsers.js'
 import { withBreaker } from './client/breaker.js'
 import { validatedService } from './client/in-process-service.js'
 import { httpService, type ServiceObserver } from './client/service.js'
+import { sharded } from './client/verb-client.js'
 import { observeName } from './diagnostics/at-start.js'
 import { diagnosticsFor } from './diagnostics/diagnostics.js'
 import { wiringFor } from './diagnostics/wiring.js'
@@ -124,11 +125,13 @@ function enrolledFactorsOf({ keys }: Settings, service: MfaService): Deps['enrol
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */
 function serviceOf({ service }: Settings, emit: Deps['emit'], observer: ServiceObserver): Deps['service'] {
   if (!('baseUrl' in service)) return validatedService(service)
-  return withBreaker(httpService(service, observer), service.breaker, (part, forSeconds) =>
-    emit(
-      forSeconds === undefined
-        ? { type: 'service_resumed', part }
-        : { type: 'service_paused', part, forSeconds },
+  return sharded(service.shards, (shard) =>
+    withBreaker(httpService(shard, observer), service.breaker, (part, forSeconds) =>
+      emit(
+        forSeconds === undefined
+          ? { type: 'service_resumed', part }
+          : { type: 'service_paused', part, forSeconds },
+      ),
     ),
   )
 }

@@ -1,4 +1,4 @@
-import { type ServiceSettings, serviceAddress } from './client/address.js'
+import { type ServiceOption, serviceAddress } from './client/address.js'
 import { HostError, OptionsError } from './errors.js'
 import { hasParts, onlyGiven, optionFaults } from './option-rules.js'
 import { type CompleteOptions, optionsSchema } from './options.js'
@@ -14,7 +14,7 @@ type HostService = MfaService & Partial<TranscriptionService>
 export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
 /** Our own code reads the options of these groups without the group, since their names say enough. */
-function settingsFrom(options: CompleteOptions, service: HostService | ServiceSettings) {
+function settingsFrom(options: CompleteOptions, service: HostService | ServiceOption) {
   const { urls, login, pages, keys, ...others } = options
   return {
     ...others,
@@ -139,7 +139,7 @@ const VERBS = ['send', 'verify'] as const
  * Checks the address of a service and fills in every default.
  * @throws {OptionsError} with all faults together, each with its remedy (R18).
  */
-export function readServiceAddress(given: unknown): ServiceSettings {
+export function readServiceAddress(given: unknown): ServiceOption {
   if (hasParts(given)) {
     throw new OptionsError([
       'mfaClient was given what createMfa returned, which is no address: use mfa.client',

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { join } from 'node:path'
 import type { CountersignService } from '@countersign/service'
 import { RedisStore } from 'connect-redis'
-import { createMfa, mfaClient, type ServiceAddress } from 'countersign'
+import { createMfa, mfaClient } from 'countersign'
 import { createClient } from 'redis'
 import type { Config } from './config.js'
 import type { Inbox, VaultContext } from './context.js'
@@ -113,7 +113,7 @@ async function openService(config: Config): Promise<CountersignService | undefin
   return service.kind === 'embedded' ? embeddedService(service, config) : undefined
 }
 
-function addressOf({ service }: Config): ServiceAddress {
+function addressOf({ service }: Config) {
   if (service.kind === 'embedded') throw new Error('The service in this process has no address.')
   const { kind: _, ...address } = service
   return address

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { ServiceError } from '../errors.js'
-import { SERVICE_HEADER } from '../protocol/wire.js'
+import { SERVICE_HEADER, SHARD_HEADER } from '../protocol/wire.js'
 import type { ServiceSettings } from './address.js'
 import { PUBLISHED } from './dialect.js'
 import type { Upload } from './upload.js'
@@ -20,6 +20,8 @@ export interface Answer {
   readonly challengesKey: boolean
   /** Whether the response has the header by which the Countersign service identifies itself. */
   readonly isCountersign: boolean
+  /** Which shard of the Countersign service responded, such as `1/2`, if it is one. */
+  readonly shard: string | undefined
   /** The wait in `Retry-After`, in whole seconds. */
   readonly retryAfterSeconds: number | undefined
   readonly body: string
@@ -106,6 +108,7 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
       contentType: single(reply.headers['content-type']).toLowerCase(),
       challengesKey: reply.headers['www-authenticate'] !== undefined,
       isCountersign: reply.headers[SERVICE_HEADER] !== undefined,
+      shard: single(reply.headers[SHARD_HEADER]) || undefined,
       retryAfterSeconds: readRetryAfter(single(reply.headers['retry-after'])),
       body: reply.body,
     }
