@@ -47,6 +47,26 @@ describeOnBothDatabases((bench) => {
     return tenant
   }
 
+  test('codes to one country that are requested at once share statements, and its hour counts exactly (R103)', async () => {
+    const tenant = await storedTenant({ limits: { sendsPerCountryHour: 45 } })
+    const full = phoneOf('+44740077')
+    for (let i = 0; i < 5; i++) expect(await outcomeOf(send(tenant, full))).toBe('sent')
+    const atOnce = await Promise.all(
+      Array.from({ length: 60 }, (_, i) =>
+        // The number whose own hour is used up takes nothing from the others.
+        outcomeOf(send(tenant, i === 1 ? full : phoneOf(`+4474009${i % 10}`))),
+      ),
+    )
+    expect(atOnce[1]).toBe('limited')
+    expect(atOnce.filter((outcome) => outcome === 'sent')).toHaveLength(40)
+    expect(await counts(tenant, 'GB')).toMatchObject({ sent: 45 })
+    const [row] = await bench().store.query<{ statements: number }>(
+      'SELECT count(DISTINCT xmin::text)::integer AS statements FROM challenge WHERE application = $1',
+      [tenant.application.id],
+    )
+    expect(row?.statements).toBeLessThan(25)
+  })
+
   test('of 40 numbers of one prefix in a row, 20 get a code; three minutes later the prefix is paused (R103)', async () => {
     const tenant = await storedTenant()
     const outcomes: string[] = []

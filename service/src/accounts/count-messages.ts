@@ -102,7 +102,7 @@ const shareOf = (part: string) => `:sendsPerApplicationDay::integer / ${PARTS}
 
 /**
  * The steps of a statement that counts messages, each against every budget or against none. `gate (nr, now)` has a row for each
- * of them; no two of them may have a counter in common. Later steps select from `counted_message (nr)`, which has a row for each
+ * of them; no two of them may have a counter in common, apart from those of traffic. Later steps select from `counted_message (nr)`, which has a row for each
  * that was counted. The counters stay locked until the transaction ends, so that concurrent sends of several accounts cannot
  * exceed a shared budget.
  */

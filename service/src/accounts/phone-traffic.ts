@@ -107,11 +107,13 @@ export const HALVINGS = 'least(31, greatest(0, :day::integer - known.day))'
 
 /**
  * Steps of a statement that lock and judge the traffic of the messages in `gate (nr)`, whose counters are in the JSON of `:traffic`;
- * `traffic_refused` has a row for each message that must not be sent.
+ * `traffic_refused` has a row for each message that must not be sent. Messages with a counter in common have the same periods, and
+ * each is judged as if all before it were sent. So one that is refused may fit in a statement of its own (`isJudgedAfterOthers`).
  */
 export const judgeTraffic = (gate: string): string => `traffic AS MATERIALIZED (
     SELECT wanted.*, known.key IS NOT NULL AS is_known,
-      CASE WHEN known.period = wanted.period THEN known.in_period ELSE 0 END + wanted.amount AS after,
+      CASE WHEN known.period = wanted.period THEN known.in_period ELSE 0 END AS before,
+      sum(amount) OVER earlier AS amounts, (count(*) FILTER (WHERE untyped >= 0) OVER earlier)::integer AS codes,
       coalesce(known.sent >> ${HALVINGS}, 0) AS sent, coalesce(known.typed >> ${HALVINGS}, 0) AS typed,
       known.paused_at
     FROM (
@@ -124,12 +126,13 @@ export const judgeTraffic = (gate: string): string => `traffic AS MATERIALIZED (
         WHERE application = :application AND phone_traffic.scope = wanted.scope AND phone_traffic.key = wanted.key
         FOR UPDATE
       ) AS known ON true
+    WINDOW earlier AS (PARTITION BY wanted.scope, wanted.key ORDER BY wanted.nr)
   ),
   traffic_refused AS MATERIALIZED (
     SELECT DISTINCT ON (nr) nr, scope || ' ' || key || ' ' || reason AS refusal FROM traffic, LATERAL (SELECT CASE
         WHEN paused_at IS NOT NULL THEN 'paused'
-        WHEN after > allowed THEN 'budget'
-        WHEN untyped >= 0 AND sent >= untyped + typed * 100 / :minConversionPercent::integer THEN 'untyped'
+        WHEN before + amounts > allowed THEN 'budget'
+        WHEN untyped >= 0 AND sent + codes - 1 >= untyped + typed * 100 / :minConversionPercent::integer THEN 'untyped'
       END AS reason) AS judged
     WHERE reason IS NOT NULL ORDER BY nr, position
   )`
@@ -137,8 +140,8 @@ export const judgeTraffic = (gate: string): string => `traffic AS MATERIALIZED (
 /** A step that counts the traffic of the messages in `source (nr)`. */
 export const countTraffic = (source: string): string => `traffic_counted AS (
     INSERT INTO phone_traffic AS known (application, scope, key, period, in_period, day, sent, typed)
-    SELECT :application, scope, key, period, after, :day::integer, sent + CASE WHEN untyped < 0 THEN 0 ELSE 1 END, typed
-    FROM ${source} JOIN traffic USING (nr) ORDER BY scope, key
+    SELECT :application, scope, key, period, before + sum(amount), :day::integer, sent + count(*) FILTER (WHERE untyped >= 0), typed
+    FROM ${source} JOIN traffic USING (nr) GROUP BY scope, key, period, before, sent, typed ORDER BY scope, key
     ON CONFLICT (application, scope, key) DO UPDATE SET period = EXCLUDED.period, day = EXCLUDED.day,
       sent = EXCLUDED.sent, typed = EXCLUDED.typed,
       in_period = CASE
@@ -151,6 +154,15 @@ export const countTraffic = (source: string): string => `traffic_counted AS (
 /** The column of a statement with the steps of `judgeTraffic`, for each row of `source (nr)`: see `TrafficRow`. */
 export const trafficColumn = (source: string): string =>
   `(SELECT refusal FROM traffic_refused WHERE traffic_refused.nr = ${source}.nr) AS traffic_refusal`
+
+/** Whether messages that are judged earlier in the same statement have a counter of traffic in common with this one. */
+export function isJudgedAfterOthers(
+  { traffic }: { readonly traffic: readonly TrafficCounter[] },
+  earlier: readonly { readonly traffic: readonly TrafficCounter[] }[],
+): boolean {
+  const keys = new Set(earlier.flatMap((one) => one.traffic.map(({ scope, key }) => `${scope} ${key}`)))
+  return traffic.some(({ scope, key }) => keys.has(`${scope} ${key}`))
+}
 
 /** The refusal in the column of `trafficColumn`. */
 export function trafficRefusalIn({ traffic_refusal }: TrafficRow): TrafficRefusal | undefined {

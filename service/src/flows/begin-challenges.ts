@@ -20,6 +20,7 @@ import {
   countMessages,
 } from '../accounts/count-messages.js'
 import { type BudgetedMessage, withinBudget } from '../accounts/message-budget.js'
+import { isJudgedAfterOthers } from '../accounts/phone-traffic.js'
 import type { Application } from '../application.js'
 import type { QueuedMessage } from '../delivery/message.js'
 import { insertMessages, MESSAGE_FIELDS, type PreparedMessages } from '../delivery/outbox-table.js'
@@ -31,6 +32,8 @@ import { perStore, runTogether, SHARED_STATEMENTS, type Sharing } from '../store
 import { type Store, statement } from '../store/store.js'
 import { secondsUntil } from '../time.js'
 import type { FlowContext } from './context.js'
+
+const HOUR_MS = 3_600_000
 
 /** A challenge to begin, or to repeat with another code. */
 interface Beginning {
@@ -86,7 +89,7 @@ const BEGIN = statement<
   SELECT nr, locked_until, disabled, is_stale, resent_at AS resend_at, ${budgetColumns('found')} FROM found`)
 
 const beginTogether = perStore((store) =>
-  runTogether((requests: readonly Request[]) => begin(store, requests, undefined), {
+  runTogether((requests: readonly Request[]) => beginAll(store, requests), {
     sharingOf,
     ...SHARED_STATEMENTS,
   }),
@@ -108,6 +111,18 @@ async function beginChallenge(
   if (part === undefined) return beginTogether(store)(request)
   const [result] = await begin(store, [request], part)
   return result as BeginningResult
+}
+
+/** Begins challenges of one application by one statement, and those again alone that others in it left no room for. */
+async function beginAll(store: Store, requests: readonly Request[]): Promise<readonly BeginningResult[]> {
+  const results = [...(await begin(store, requests, undefined))]
+  const counted = requests.map(({ beginning }) => beginning.counted)
+  for (const [nr, request] of requests.entries()) {
+    const mayFitAlone =
+      results[nr]?.traffic_refusal && isJudgedAfterOthers(request.beginning.counted, counted.slice(0, nr))
+    if (mayFitAlone) [results[nr]] = (await begin(store, [request], undefined)) as [BeginningResult]
+  }
+  return results
 }
 
 /** Begins challenges of one application by one statement. */
@@ -149,8 +164,8 @@ interface Request {
   readonly beginning: Beginning
 }
 
-/** A statement can change an account or a counter only once. */
-function sharingOf({ application, beginning: { challenge, counted } }: Request): Sharing {
+/** A statement can change an account or a counter only once; those of traffic are changed for all of its messages together. */
+function sharingOf({ application, beginning: { challenge, counted, now } }: Request): Sharing {
   const { id, limits } = application
   return {
     // With the limits, because they may have changed between two requests.
@@ -159,9 +174,11 @@ function sharingOf({ application, beginning: { challenge, counted } }: Request):
       limits.failuresBeforeDisable,
       limits.sendsPerApplicationDay,
       limits.minConversionPercent,
+      // The messages of a statement are counted in one hour, and so in one day and month.
+      Math.floor(now / HOUR_MS),
     ].join(' '),
     owner: `${id} ${challenge.account}`,
-    keys: [...counted.counters, ...counted.traffic].map(({ scope, key }) => `${scope} ${key}`),
+    keys: counted.counters.map(({ scope, key }) => `${scope} ${key}`),
   }
 }
 
