@@ -23,6 +23,7 @@ export const CASES = {
   'service-verify': {},
   'service-verify-pglite': { once: true },
   'service-send': { once: true },
+  'service-shards': { once: true },
   'service-scale': { once: true },
   'service-plans': { once: true },
   'service-console': { once: true },

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { buildBaseline } from '../kit/baseline.mjs'
 import { comparison, figure, measure } from '../kit/comparison.mjs'
 import { delayingProxy } from '../kit/delaying-proxy.mjs'
+import { startGateway } from '../kit/gateway.mjs'
 import { load } from '../kit/load.mjs'
 import { script, startPostgres, writesDuring } from '../kit/postgres.mjs'
 import { ROOT, serviceRequest, startService } from '../kit/service.mjs'
@@ -121,20 +120,4 @@ async function roundTrips(bench, gateway) {
   const delayedMs = await fastest(55, 60)
   proxy.setDelay(0)
   return Math.round((delayedMs - plainMs) / DELAY_MS)
-}
-
-async function startGateway() {
-  const server = createServer((request, response) => request.resume().on('end', () => response.end()))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    env: {
-      SERVICE_DELIVERY: `http://127.0.0.1:${server.address().port}`,
-      SERVICE_SENDS_PER_APPLICATION_DAY: '1000000',
-    },
-    stop() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
 }
