@@ -162,7 +162,7 @@ export const keyName = text(60)
 export const keyRegistrationOptionsBody = z
   .object({
     User: user,
-    Type: type,
+    Type: type.meta({ examples: ['PASSKEY'] }),
     Transaction: transaction,
     UserName: text(320)
       .optional()
