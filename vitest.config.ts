@@ -38,6 +38,7 @@ const OPERATION = [
   'service/test/import/import-command.test.ts',
   'service/test/live-pocketsphinx.test.ts',
   'service/test/monitoring.test.ts',
+  'service/test/new-database.test.ts',
   'service/test/new-folder.test.ts',
   'service/test/process.test.ts',
   'service/test/rotation.test.ts',

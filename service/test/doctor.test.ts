@@ -209,10 +209,10 @@ describeOnBothDatabases((bench, database) => {
       const { application } = freshTenant(bench())
       const mfa = inProcessService({ ...context, outbox }, async () => application)
       await mfa.send({ method: 'email', contact: freshEmail() })
-      const [row] = await bench().store.query<{ due_at: number }>('SELECT due_at FROM outbox')
+      const [row] = await bench().store.query<{ created_at: number }>('SELECT created_at FROM outbox')
       // The clock stays, since the running outbox sends what is due, at a moment of its own.
       const messageAt = async (ms: number) =>
-        (await diagnoseDeliveries(bench().store, (row?.due_at ?? 0) + ms)).message
+        (await diagnoseDeliveries(bench().store, (row?.created_at ?? 0) + ms)).message
       expect(await messageAt(60_000)).not.toContain('overdue')
       expect(await messageAt(60_001)).toBe('1 messages are overdue: check that a service is running.')
     })

@@ -24,8 +24,6 @@ type AttemptParameters = {
   readonly application: string
   /** Attempts as JSON, for different accounts: `AttemptFields`, those of the evaluation, and the position `nr`. */
   readonly attempts: string
-  /** Their accounts. */
-  readonly accounts: readonly string[]
   readonly failuresBeforeDisable: number
   readonly failuresBeforeLock: number
   readonly lockMs: number
@@ -46,11 +44,11 @@ const MAX_LOCK_LEVEL = 10
 const HOUR_MS = 3_600_000
 
 /**
- * The condition that rows of a table belong to the account of a row of `attempts`. Comparing them with all of the accounts too lets
- * PostgreSQL find them by an index without a join.
+ * The condition that rows of a table belong to the account of a row of `attempts`. `= ANY (ARRAY[…])` cannot be the condition of a merge
+ * or hash join, so that PostgreSQL finds the rows of each account by an index, also while it takes the table for small.
  */
 export const ofAccount = (table: string, attempts: 'gate' | 'held'): string =>
-  `${table}.application = :application AND ${table}.account = ANY (:accounts::text[]) AND ${table}.account = ${attempts}.account`
+  `${table}.application = ANY (ARRAY[${attempts}.application]) AND ${table}.account = ${attempts}.account`
 
 const IS_LOCKED = '(held.locked_until > held.now)'
 const IS_DEFERRED = '(jsonb_array_length(held.failures) >= held.deferred_from)'
@@ -64,7 +62,7 @@ const LOCKED_WITHIN_A_DAY = `held.now - account.locked_until < ${DAY_MS}`
 
 /** Locks the accounts' rows: attempts on one account happen one after the other. Accounts that do not exist get no result. */
 const holdAccounts = (ownFields: string) => `held AS MATERIALIZED (
-    SELECT wanted.*, known.* FROM (
+    SELECT :application::text AS application, wanted.*, known.* FROM (
       SELECT * FROM json_to_recordset(:attempts::json) AS wanted (${FIELDS}, ${ownFields})
       -- Two statements that lock accounts in different orders would wait for each other.
       ORDER BY account

@@ -88,7 +88,6 @@ async function evaluate(
     statement.values({
       application: application.id,
       attempts: JSON.stringify(attempts.map(({ fields }, nr) => ({ nr, ...fields }))),
-      accounts: attempts.map(({ fields: { account } }) => account),
       failuresBeforeDisable: limits.failuresBeforeDisable,
       failuresBeforeLock: limits.failuresBeforeLock,
       lockMs: limits.lockDurationMs,

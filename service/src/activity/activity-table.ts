@@ -138,13 +138,12 @@ interface Row {
 
 const MAX_TOGETHER = 1_000
 
-// `= ANY (ARRAY[…])` can look each message up by an index, but cannot be the condition of a merge or hash join: see `FINISH`.
 const FIND = statement<{ applications: readonly string[]; challenges: readonly string[] }>(
   `SELECT wanted.application, wanted.challenge, message.channel, message.country, message.carrier
    FROM (SELECT DISTINCT * FROM unnest(:applications::text[], :challenges::text[]) AS one (application, challenge)) AS wanted,
      LATERAL (
        SELECT DISTINCT ON (channel) channel, country, carrier FROM outbox
-       WHERE outbox.application = ANY (ARRAY[wanted.application]) AND outbox.challenge = ANY (ARRAY[wanted.challenge])
+       WHERE outbox.application = wanted.application AND outbox.challenge = wanted.challenge
        ORDER BY channel, created_at DESC
      ) AS message`,
 )
