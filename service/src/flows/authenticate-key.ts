@@ -19,7 +19,6 @@ import {
   faultInClientData,
   readClientData,
 } from '../webauthn/authenticator-data.js'
-import { isSignedBy, readAssertion } from '../webauthn/verify.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import type { FlowContext } from './context.js'
 import { countAttempt, lockEvent, writeEventOfAttempt } from './count-verification.js'
@@ -89,6 +88,7 @@ async function evaluate(
   const fault = faultInClientData(clientData, 'webauthn.get', relyingParty)
   if (fault) return { fault }
   const expected = { relyingPartyId: relyingParty.id, method, policy: application.keyPolicy }
+  const { isSignedBy, readAssertion } = await import('../webauthn/verify.js')
   const read = readAssertion(response, expected)
   if (read.fault !== undefined) return read
   const { data } = read

@@ -1,20 +1,10 @@
 import { createHash } from 'node:crypto'
-import { parseAuthenticatorData } from '@simplewebauthn/server/helpers'
+import type { parseAuthenticatorData } from '@simplewebauthn/server/helpers'
 import type { KeyMethod, keyTypes } from 'countersign/protocol'
 import type { KeyPolicy, RelyingPartySettings } from '../application.js'
 
 /** What the authenticator says about a ceremony (WebAuthn §6.1). */
 export type AuthenticatorData = ReturnType<typeof parseAuthenticatorData>
-
-/** Reads authenticator data. `undefined` if it is truncated, oversized or holds broken CBOR. */
-export function readAuthenticatorData(bytes: Uint8Array<ArrayBuffer>): AuthenticatorData | undefined {
-  try {
-    // The library changes single bytes meanwhile.
-    return parseAuthenticatorData(bytes.slice())
-  } catch {
-    return undefined
-  }
-}
 
 /** What the ceremony asks of the authenticator. */
 export interface Expected {

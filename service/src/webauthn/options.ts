@@ -1,7 +1,9 @@
 import type { KeyMethod, keyTypes } from 'countersign/protocol'
 import type { KeyPolicy, RelyingPartySettings } from '../application.js'
 import { requiresUserVerification } from './authenticator-data.js'
-import { COSE_ALGORITHM } from './public-key.js'
+
+/** The algorithms of keys, with their number in COSE, in the order in which they are preferred. */
+export const COSE_ALGORITHM = { EdDSA: -8, ES256: -7, ES384: -35, ES512: -36, RS256: -257 } as const
 
 /**
  * Names of authenticators by AAGUID, the id of their model. An id is a claim of the authenticator, so a name is a convenience

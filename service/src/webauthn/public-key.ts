@@ -1,9 +1,7 @@
 import { type AsymmetricKeyDetails, createPublicKey, type JsonWebKey } from 'node:crypto'
 import { decodeCredentialPublicKey } from '@simplewebauthn/server/helpers'
 import { base64urlOf } from './authenticator-data.js'
-
-/** The algorithms of keys, with their number in COSE, in the order in which they are preferred. */
-export const COSE_ALGORITHM = { EdDSA: -8, ES256: -7, ES384: -35, ES512: -36, RS256: -257 } as const
+import { COSE_ALGORITHM } from './options.js'
 
 type AlgorithmName = keyof typeof COSE_ALGORITHM
 

@@ -1,6 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server'
-import { convertAAGUIDToString, decodeAttestationObject, isoCBOR } from '@simplewebauthn/server/helpers'
+import {
+  convertAAGUIDToString,
+  decodeAttestationObject,
+  isoCBOR,
+  parseAuthenticatorData,
+} from '@simplewebauthn/server/helpers'
 import type { keyTypes, keyWire } from 'countersign/protocol'
 import type * as z from 'zod'
 import type { AuthenticatorModel, KeyPolicy } from '../application.js'
@@ -11,9 +16,9 @@ import {
   type ClientData,
   type Expected,
   faultInAuthenticatorData,
-  readAuthenticatorData,
 } from './authenticator-data.js'
-import { algorithmOf, COSE_ALGORITHM } from './public-key.js'
+import { COSE_ALGORITHM } from './options.js'
+import { algorithmOf } from './public-key.js'
 
 /** A new credential as its `toJSON` writes it, with valid fields. */
 type RegistrationResponse = z.output<typeof keyWire.registrationResponse>
@@ -243,5 +248,15 @@ export async function isSignedBy(
   } catch {
     // The library's errors quote the response.
     return false
+  }
+}
+
+/** Reads authenticator data. `undefined` if it is truncated, oversized or holds broken CBOR. */
+function readAuthenticatorData(bytes: Uint8Array<ArrayBuffer>): AuthenticatorData | undefined {
+  try {
+    // The library changes single bytes meanwhile.
+    return parseAuthenticatorData(bytes.slice())
+  } catch {
+    return undefined
   }
 }
