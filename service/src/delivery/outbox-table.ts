@@ -23,9 +23,13 @@ const LATE_MS = 30_000
 /** The same when a process starts: longer than codes are valid. */
 const LATE_AT_START_MS = 10 * 60_000
 
-/** Which messages are on the way for the first time, or were when their process died. */
+/**
+ * Which messages are on the way for the first time, or were when their process died. Before a process has looked for the latter, only new
+ * ones count.
+ */
 export const IS_ON_FIRST_ATTEMPT = `due_at IS NULL AND settled_at IS NULL
-  AND created_at > coalesce((SELECT leased_until FROM lease WHERE task = 'outbox'), 0) - ${LATE_MS}`
+  AND created_at > coalesce((SELECT leased_until FROM lease WHERE task = 'outbox'),
+    (extract(epoch FROM now()) * 1000)::bigint - ${LATE_AT_START_MS}) - ${LATE_MS}`
 
 /** What a group of messages is written with. */
 export interface EnqueueDetails {

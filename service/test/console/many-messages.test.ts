@@ -59,7 +59,9 @@ describe.skipIf(postgresMissing)(`the console with ${MESSAGES} messages of a wee
        FROM (SELECT nr, ${now}::bigint - nr * 6000::bigint AS at,
            CASE WHEN nr % 1000 = 0 THEN 'expired' WHEN nr % 50 = 0 THEN 'failed' WHEN nr % 2 = 0 THEN 'delivered' ELSE 'sent' END AS state
          FROM generate_series(1, ${MESSAGES}) AS nr) AS message;
-       ANALYZE`,
+       ANALYZE;
+       -- As before the first look for messages whose process died.
+       DELETE FROM lease`,
     )
   })
   afterAll(async () => {
