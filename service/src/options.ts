@@ -78,7 +78,7 @@ export const optionsSchema = z.strictObject({
       if (shard) return shard
       context.addIssue({
         code: 'custom',
-        message: 'shard must be the number of this shard and that of all, such as 1/2, of 2 to 64 shards',
+        message: `shard must be the number of this shard and that of all, such as 1/2, of 2 to ${wire.MAX_SHARDS} shards`,
       })
       return z.NEVER
     })

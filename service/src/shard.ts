@@ -7,19 +7,11 @@ export interface Shard {
   readonly count: number
 }
 
-/** The largest number of shards, which is also that of the client. */
-const MAX_SHARDS = 64
-
 /** Reads a shard such as `1/2`; `undefined` if the text is none. */
 export function parseShard(text: string): Shard | undefined {
   const [, number, count] = /^([1-9]\d?)\/([1-9]\d?)$/.exec(text)?.map(Number) ?? []
   if (number === undefined || count === undefined) return undefined
-  return number <= count && count >= 2 && count <= MAX_SHARDS ? { number, count } : undefined
-}
-
-/** The shard as it is configured, such as `1/2`. */
-export function shardName({ number, count }: Shard): string {
-  return `${number}/${count}`
+  return number <= count && count >= 2 && count <= wire.MAX_SHARDS ? { number, count } : undefined
 }
 
 /** Why a service that is this shard does not serve an account; `undefined` if it does. */
@@ -27,5 +19,5 @@ export function foreignTo(shard: Shard, account: string): string | undefined {
   const { count } = shard
   const number = wire.shardOf(account, count)
   if (number === shard.number) return undefined
-  return `The account belongs to shard ${shardName({ number, count })}, and this is shard ${shardName(shard)}.`
+  return `The account belongs to shard ${wire.shardName({ number, count })}, and this is shard ${wire.shardName(shard)}.`
 }

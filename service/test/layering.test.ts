@@ -33,7 +33,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'application.ts': { types: ['limits.ts'] },
   'shard.ts': {},
   secrets: { uses: ['configuration-error.ts'] },
-  store: { uses: ['configuration-error.ts', 'shard.ts'] },
+  store: { uses: ['configuration-error.ts'], types: ['shard.ts'] },
   events: { uses: ['store'] },
   requests: {},
 

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { duration, inMilliseconds, wholeNumber } from '../option-rules.js'
+import { MAX_SHARDS, shardName } from '../protocol/wire.js'
 import type { Duration } from '../time.js'
 import { COUNTERSIGN, type DialectInput, dialectOption } from './dialect.js'
 
@@ -65,9 +66,6 @@ const apiKey = z
   .regex(/^[\x21-\x7e]+$/, {
     error: 'must be one line of ASCII without spaces; was a line break copied with it?',
   })
-
-/** How many shards there may be. */
-const MAX_SHARDS = 64
 
 /** A value, or a list with one for each shard. It is read as a list. */
 function oneOrEach(rule: z.ZodType<string>) {
@@ -146,7 +144,7 @@ export const serviceAddress = inMilliseconds(
       // A function, so that no log, `inspect` or JSON of these settings can show it (R78).
       apiKey: () => key,
       /** Which shard the service at this address must be, such as `1/2`; `undefined` if there is only one service. */
-      shard: addresses.length > 1 ? `${index + 1}/${addresses.length}` : undefined,
+      shard: addresses.length > 1 ? shardName({ number: index + 1, count: addresses.length }) : undefined,
     }
   })
   if (!first) throw new Error('The rule of baseUrl lets an empty list through.')

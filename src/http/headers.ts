@@ -22,10 +22,15 @@ export function setRetryAfter(res: Response, problem: { readonly retryAfterSecon
   if (retryAfterSeconds !== undefined) res.set('Retry-After', String(Math.max(1, retryAfterSeconds)))
 }
 
-/** Responds with an HTML document. It has no `ETag`, since no browser may keep it (`Cache-Control: no-store`). */
+/** Responds with an HTML document. */
 export function sendPage(res: Response, markup: string): void {
-  const body = Buffer.from(markup)
-  res.setHeader('Content-Type', 'text/html; charset=utf-8')
+  sendText(res, 'text/html', markup)
+}
+
+/** Responds with a text of this media type. It has no `ETag`, since no browser may keep it (`Cache-Control: no-store`). */
+export function sendText(res: Response, mediaType: string, text: string): void {
+  const body = Buffer.from(text)
+  res.setHeader('Content-Type', `${mediaType}; charset=utf-8`)
   res.setHeader('Content-Length', body.length)
   res.end(body)
 }

@@ -5,7 +5,7 @@ import type { KeyFault } from '../protocol/keys.js'
 import { requestState } from '../session/state.js'
 import type { Settings } from '../settings.js'
 import type { ListedFactor } from './cookies.js'
-import { setRetryAfter } from './headers.js'
+import { sendText, setRetryAfter } from './headers.js'
 
 /** The HTTP status of each problem. */
 const STATUS: Readonly<Record<ProblemCode, number>> = {
@@ -143,11 +143,8 @@ export function sendProblem(res: Response, problem: Problem, status = statusOf(p
   setRetryAfter(res, problem)
   const { gates } = requestState<{ readonly settings: Settings }>(res.req)
   const { docsUrl } = gates?.at(-1)?.settings ?? {}
-  const body = Buffer.from(JSON.stringify(problemDetails(problem, status, docsUrl)))
   res.statusCode = status
-  res.setHeader('Content-Type', 'application/problem+json; charset=utf-8')
-  res.setHeader('Content-Length', body.length)
-  res.end(body)
+  sendText(res, 'application/problem+json', JSON.stringify(problemDetails(problem, status, docsUrl)))
 }
 
 /** A problem as problem+json (RFC 9457). */

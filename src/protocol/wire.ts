@@ -382,6 +382,14 @@ export function accountName(id: string | undefined, canonicalContact: string): s
   return id === undefined ? `contact:${canonicalContact}` : `account:${id}`
 }
 
+/** The largest number of shards. */
+export const MAX_SHARDS = 64
+
+/** A shard as it is configured and named in `SHARD_HEADER`, such as `1/2`. */
+export function shardName({ number, count }: { readonly number: number; readonly count: number }): string {
+  return `${number}/${count}`
+}
+
 /**
  * The shard of an account, from 1 to `count`. It depends on nothing but the name of the account and the number of shards: the first
  * 32 bits of its SHA-256 name a point, and each shard has an equal range of points. Twice as many shards split each range in two.

@@ -31,6 +31,10 @@ export const IS_ON_FIRST_ATTEMPT = `due_at IS NULL AND settled_at IS NULL
   AND created_at > coalesce((SELECT leased_until FROM lease WHERE task = 'outbox'),
     (extract(epoch FROM now()) * 1000)::bigint - ${LATE_AT_START_MS}) - ${LATE_MS}`
 
+/** Selects the messages that wait: those that are due at some time, and those on their first attempt. An index has each kind. */
+export const selectWaiting = (columns = ''): string =>
+  `SELECT ${columns} FROM outbox WHERE due_at IS NOT NULL UNION ALL SELECT ${columns} FROM outbox WHERE ${IS_ON_FIRST_ATTEMPT}`
+
 /** What a group of messages is written with. */
 export interface EnqueueDetails {
   readonly now: number

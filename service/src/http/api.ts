@@ -8,7 +8,7 @@ import type { IdempotentRequests } from '../idempotency/idempotent-requests.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Readiness } from '../readiness.js'
 import type { ReportSources } from '../receipts/report-source.js'
-import { type Shard, shardName } from '../shard.js'
+import type { Shard } from '../shard.js'
 import { authenticate, callerOfRequest, type FindCaller } from './authenticate.js'
 import { bodyReader } from './body.js'
 import { answerWithin, errorHandler, unlessAnswered } from './error-handler.js'
@@ -145,7 +145,7 @@ const showKey: RequestHandler = function describeKey(request, response) {
 }
 
 function commonHeaders(isStopping: () => boolean, shard: Shard | undefined): RequestHandler {
-  const name = shard && shardName(shard)
+  const name = shard && wire.shardName(shard)
   return function setCommonHeaders(_request, response, next) {
     response.setHeader('Cache-Control', 'no-store')
     response.setHeader('X-Content-Type-Options', 'nosniff')

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Carrier } from '../delivery/carrier.js'
 import type { Channel } from '../delivery/message.js'
-import { IS_ON_FIRST_ATTEMPT } from '../delivery/outbox-table.js'
+import { selectWaiting } from '../delivery/outbox-table.js'
 import type { Logger } from '../log/logger.js'
 import type { Store } from '../store/store.js'
 import { eventCounter, type RequestObserver, requestTimes, timedCarriers } from './event-metrics.js'
@@ -95,8 +95,7 @@ function timedStore(registry: Registry, store: Store): Store {
 const COUNTED_IN_STORE = {
   countersign_queue_messages: {
     help: 'Messages that wait to be delivered',
-    sql: `SELECT (SELECT count(*) FROM outbox WHERE due_at IS NOT NULL)::integer
-       + (SELECT count(*) FROM outbox WHERE ${IS_ON_FIRST_ATTEMPT})::integer AS n`,
+    sql: `SELECT count(*)::integer AS n FROM (${selectWaiting()}) AS waiting`,
   },
   countersign_queue_webhook_events: {
     help: 'Events that wait to be posted to endpoints that are not paused or disabled',

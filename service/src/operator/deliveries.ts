@@ -1,4 +1,4 @@
-import { IS_ON_FIRST_ATTEMPT } from '../delivery/outbox-table.js'
+import { selectWaiting } from '../delivery/outbox-table.js'
 import { queryOne } from '../store/store.js'
 import type { Actor } from './audited-change.js'
 
@@ -97,8 +97,7 @@ export async function showQueue({ store }: Actor): Promise<QueueState> {
   const row = await queryOne<{ waiting: number; due: number; oldest: number | null }>(
     store,
     `SELECT (SELECT count(*)::integer FROM (
-         SELECT FROM outbox WHERE due_at IS NOT NULL
-         UNION ALL SELECT FROM outbox WHERE ${IS_ON_FIRST_ATTEMPT} LIMIT ${MAX_COUNTED}) AS counted) AS waiting,
+         ${selectWaiting()} LIMIT ${MAX_COUNTED}) AS counted) AS waiting,
        (SELECT count(*)::integer FROM (
          SELECT FROM outbox WHERE due_at <= $1 LIMIT ${MAX_COUNTED}) AS counted) AS due,
        (SELECT min(due_at) FROM outbox WHERE due_at <= $1) AS oldest`,

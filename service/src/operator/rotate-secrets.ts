@@ -1,4 +1,4 @@
-import { IS_ON_FIRST_ATTEMPT } from '../delivery/outbox-table.js'
+import { selectWaiting } from '../delivery/outbox-table.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
@@ -230,8 +230,7 @@ const KEY_USES = `SELECT key_id, what, movable, sum(count)::integer AS count FRO
     UNION ALL ${hashUses('phone_hash')}
     UNION ALL ${indexedUses('backup_code', 'mac', 1, BACKUP_CODES, 0)}
     UNION ALL ${indexedUses('inbox', 'sealed', 2, 'inbox messages', 1)}
-    UNION ALL SELECT split_part(sealed, '.', 2), 'queued messages', 1, 1 FROM outbox WHERE due_at IS NOT NULL
-    UNION ALL SELECT split_part(sealed, '.', 2), 'queued messages', 1, 1 FROM outbox WHERE ${IS_ON_FIRST_ATTEMPT}
+    UNION ALL ${selectWaiting("split_part(sealed, '.', 2), 'queued messages', 1, 1")}
     UNION ALL SELECT split_part(sealed, '.', 2), 'transcription jobs', 1, 1 FROM transcription_job
     UNION ALL SELECT split_part(sealed, '.', 2), 'webhook secrets', 1, 1 FROM application_webhook
     UNION ALL SELECT split_part(former, '.', 2), 'webhook secrets', 1, 1 FROM application_webhook WHERE former IS NOT NULL

@@ -1,5 +1,6 @@
+import { wire } from 'countersign/protocol'
 import { ConfigurationError } from '../configuration-error.js'
-import { type Shard, shardName } from '../shard.js'
+import type { Shard } from '../shard.js'
 import { queryOne, type Store } from './store.js'
 
 /** The shard whose accounts a store holds; `undefined` if it holds all accounts. */
@@ -25,7 +26,7 @@ export async function claimShard(store: Store, shard: Shard | undefined): Promis
     const [accounts] = await store.background.query<{ found: boolean }>(FOREIGN, [number, count])
     if (accounts?.found) {
       throw new ConfigurationError([
-        `SERVICE_SHARD (\`shard\`) is ${shardName(shard)}, but the database (DATABASE_URL) has accounts of other shards: give each shard an empty database, or move the accounts as docs/scaling.md says.`,
+        `SERVICE_SHARD (\`shard\`) is ${wire.shardName(shard)}, but the database (DATABASE_URL) has accounts of other shards: give each shard an empty database, or move the accounts as docs/scaling.md says.`,
       ])
     }
     await store.query('INSERT INTO shard (number, count) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
@@ -35,7 +36,7 @@ export async function claimShard(store: Store, shard: Shard | undefined): Promis
   }
   const recorded = before ?? (shard && (await recordedShard(store)))
   if (recorded?.number === shard?.number && recorded?.count === shard?.count) return
-  const [is, given] = [recorded, shard].map((one) => (one ? shardName(one) : 'not set'))
+  const [is, given] = [recorded, shard].map((one) => (one ? wire.shardName(one) : 'not set'))
   throw new ConfigurationError([
     `SERVICE_SHARD (\`shard\`) is ${given}, but the database (DATABASE_URL) belongs to shard ${is}: compare both with those of the other shards.`,
   ])
