@@ -270,8 +270,11 @@ function isRangeName(name: string): name is RangeName {
   return Object.hasOwn(RANGES, name)
 }
 
-function spell(value: Duration | undefined): string {
-  return value?.toLocaleString('en') ?? ''
+// One for all: `toLocaleString` makes its own each time.
+const ENGLISH_NUMBER = new Intl.NumberFormat('en')
+
+function spell(value: number | string = ''): string {
+  return typeof value === 'number' ? ENGLISH_NUMBER.format(value) : value
 }
 
 /** Bounds and durations in milliseconds. */

@@ -24,7 +24,8 @@ import { sendgridKey } from './receipts/sendgrid.js'
 import { snsHost } from './receipts/ses.js'
 import { parseHost } from './safe-fetch/public-agent.js'
 import { parseShard } from './shard.js'
-import { parseEngine, parseLiveEngine } from './transcription/open-transcription.js'
+import type { PostgresLimits } from './store/postgres-connections.js'
+import { parseEngine, parseLiveEngine } from './transcription/engine-options.js'
 
 const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
 
@@ -292,13 +293,21 @@ export interface ServiceOptions extends Omit<SchemaInput, 'secret'> {
 
 /** Validated, complete options. */
 export interface ServiceSettings
-  extends Omit<z.output<typeof optionsSchema>, 'delivery' | 'limits' | 'metricsWithoutKey'> {
+  extends Omit<
+    z.output<typeof optionsSchema>,
+    | 'delivery'
+    | 'limits'
+    | 'metricsWithoutKey'
+    | `database${'PoolSize' | 'ConnectTimeout' | 'StatementTimeout'}`
+  > {
   /** Whether `/metrics` answers requests from this machine without a key. */
   readonly metricsWithoutKey: boolean
   /** Complete limits. */
   readonly limits: Limits
   /** The carriers of each channel. */
   readonly routes: Routes
+  /** How PostgreSQL is used. */
+  readonly postgres: PostgresLimits
 }
 
 /** Validates options. Throws a `ConfigurationError` that lists everything that is wrong with them. */
@@ -336,9 +345,17 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
   faults.push(...relyingPartyFaults(parsed.data?.relyingParty))
   if (parsed.data) faults.push(...faultsInPolicy(parsed.data.keyPolicy))
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
-  const { delivery: _delivery, limits, ...settings } = parsed.data
-  const { metricsWithoutKey = !isProduction() } = settings
-  return { ...settings, metricsWithoutKey, limits: limitsFrom(limits), routes }
+  const {
+    delivery: _delivery,
+    limits,
+    databasePoolSize: poolSize,
+    databaseConnectTimeout: connectTimeoutMs,
+    databaseStatementTimeout: statementTimeoutMs,
+    metricsWithoutKey = !isProduction(),
+    ...settings
+  } = parsed.data
+  const postgres = { poolSize, connectTimeoutMs, statementTimeoutMs }
+  return { ...settings, metricsWithoutKey, limits: limitsFrom(limits), routes, postgres }
 }
 
 /** A shard has an equal part of some limits, which are whole numbers. */

@@ -5,13 +5,14 @@ import { resolve as absolute } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { ConfigurationError } from './configuration-error.js'
+import { createService } from './create-service.js'
 import { isLoopback, readEnvironment } from './environment.js'
 import { readFileLimit } from './file-limit.js'
 import { apiServer, limitConnections, withConsole } from './http/server.js'
 import { jsonLogger, leveledLogger, lineBuffer } from './log/logger.js'
 import { acceptLocalInvitations } from './operator/local-invitations.js'
 import { isProduction } from './production.js'
-import { type CountersignService, createService } from './service.js'
+import type { CountersignService } from './service.js'
 
 const FINISH_WITHIN_MS = 10_000
 /** Requests in progress, then messages that are being handed over, and the database that must record them. */

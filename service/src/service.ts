@@ -34,15 +34,15 @@ import { leaseOf, sweeper } from './maintenance/sweeper.js'
 import { serviceMetrics } from './metrics/metrics.js'
 import { consoleApplication } from './operator/console-counters.js'
 import { type Operator, operator } from './operator/operator.js'
-import { readOptions, type ServiceOptions, type ServiceSettings } from './options.js'
+import type { ServiceSettings } from './options.js'
 import { ownVersion } from './own-version.js'
 import { isProduction } from './production.js'
 import { readinessCheck } from './readiness.js'
 import { configuredSources, twilioReportAddress } from './receipts/configured-sources.js'
-import { keysFrom } from './secrets/keys.js'
+import type { Keys } from './secrets/keys.js'
 import { countryWarnings, lockedOutWarnings, startWarnings } from './start-warnings.js'
-import { openStore } from './store/open.js'
 import { storeOutages } from './store/outages.js'
+import { withReplica } from './store/replica.js'
 import type { Store } from './store/store.js'
 import { simulatedCarrier } from './test-mode/simulated-carrier.js'
 import { transcriptionJobs } from './transcription/jobs/transcription-jobs.js'
@@ -95,33 +95,20 @@ export interface CountersignService {
   close(): Promise<void>
 }
 
-/**
- * Starts a service. Rejects with a `ConfigurationError` that lists everything that is wrong with the options, or says
- * why the store cannot be opened.
- */
-export async function createService(options: ServiceOptions): Promise<CountersignService> {
-  const settings = readOptions(options)
+/** Runs a service with these settings on a store that is migrated. */
+export async function runService(
+  settings: ServiceSettings,
+  keys: Keys,
+  opened: Store,
+): Promise<CountersignService> {
   const metrics = serviceMetrics(ownVersion())
   await loadOpenTelemetry(ownVersion())
   const pauses = rememberPauses()
   const log = combinedLogger(tracedLogger(settings.logger ?? warningsOnly()), metrics.countEvent, pauses.log)
-  const keys = keysFrom(settings.secret, settings.previousSecrets)
-  const opened = await openStore({
-    databaseUrl: settings.databaseUrl,
-    databaseReadUrl: settings.databaseReadUrl,
-    onReplicaFailure: (error) =>
-      log({ level: 'warn', event: 'replica.unavailable', detail: describeError(error) }),
-    dataDir: settings.dataDir ?? 'memory://',
-    keyId: keys.id,
-    shard: settings.shard,
-    previousKeyIds: keys.previous.map((key) => key.id),
-    postgres: {
-      poolSize: settings.databasePoolSize,
-      connectTimeoutMs: settings.databaseConnectTimeout,
-      statementTimeoutMs: settings.databaseStatementTimeout,
-    },
-  })
-  const outages = storeOutages(opened)
+  const readable = withReplica(opened, settings.databaseReadUrl, settings.postgres, (error) =>
+    log({ level: 'warn', event: 'replica.unavailable', detail: describeError(error) }),
+  )
+  const outages = storeOutages(readable)
   const store = metrics.timeStore(outages.store)
   for (const warning of startWarnings(settings, store.name)) log(warning)
   await insertDefaultApplication(store)

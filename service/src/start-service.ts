@@ -8,8 +8,9 @@ import {
   wire,
 } from 'countersign/protocol'
 import { usesInbox } from './carriers/route.js'
+import { createService } from './create-service.js'
 import { readOptions, type ServiceOptions } from './options.js'
-import { type CountersignService, createService } from './service.js'
+import type { CountersignService } from './service.js'
 
 /** A service that can be used while it starts. */
 export interface StartedService {

@@ -1,7 +1,7 @@
 import { unrestrictedAdvice, unrestrictedApplications } from './applications/offered-methods.js'
 import type { Route } from './carriers/route.js'
-import { CHANNELS } from './delivery/message.js'
 import type { LogEvent } from './log/logger.js'
+import { CHANNELS } from './message.js'
 import { lockedOutAdvice, lockedOutUsers } from './operator/locked-out-users.js'
 import type { ServiceSettings } from './options.js'
 import { isProduction } from './production.js'

@@ -32,8 +32,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'console-option.ts': {},
   'application.ts': { types: ['limits.ts'] },
   'shard.ts': {},
+  'message.ts': {},
   secrets: { uses: ['configuration-error.ts'] },
-  store: { uses: ['configuration-error.ts'], types: ['shard.ts'] },
+  store: { uses: ['configuration-error.ts'] },
   events: { uses: ['store'] },
   requests: {},
 
@@ -47,13 +48,14 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   import: { uses: ['authenticator-app', 'requests'], types: ['accounts'] },
   activity: { uses: ['log', 'store'] },
   delivery: {
-    uses: ['application.ts', 'contacts', 'events', 'log', 'secrets', 'store', 'time.ts'],
+    uses: ['message.ts', 'application.ts', 'contacts', 'events', 'log', 'secrets', 'store', 'time.ts'],
     types: ['activity'],
   },
   'refusals.ts': { types: ['delivery'] },
-  'message-texts': { types: ['application.ts', 'delivery'] },
+  'message-texts': { types: ['application.ts', 'message.ts'] },
   carriers: {
     uses: [
+      'message.ts',
       ...['delivery', 'log', 'message-texts', 'safe-fetch', 'production.ts', 'time.ts'],
       ...['secrets', 'store'],
     ],
@@ -73,9 +75,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       ...['application.ts', 'carriers', 'contacts', 'events', 'limits.ts', 'log', 'message-texts', 'store'],
       'configuration-error.ts',
     ],
-    types: ['shard.ts'],
   },
-  metrics: { uses: ['delivery'], types: ['log', 'store'] },
+  metrics: { uses: ['delivery'], types: ['message.ts', 'log', 'store'] },
   maintenance: { uses: ['accounts', 'activity', 'delivery', 'log', 'store'] },
   'readiness.ts': { uses: ['log', 'store'] },
 
@@ -100,12 +101,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'transcription',
       'webauthn',
     ],
-    types: ['activity', 'application.ts', 'carriers', 'idempotency'],
+    types: ['message.ts', 'activity', 'application.ts', 'carriers', 'idempotency'],
   },
 
   // An operator's changes depend on neither the command line nor HTTP, so that other interfaces can offer them too.
   operator: {
     uses: [
+      'message.ts',
       'accounts',
       'activity',
       'application.ts',
@@ -128,6 +130,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   http: {
     uses: [
+      'message.ts',
       'limits.ts',
       'accounts',
       'application.ts',
@@ -151,7 +154,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     uses: [
       'applications',
       'contacts',
-      'delivery',
+      'message.ts',
       'html.ts',
       'log',
       'message-texts',
@@ -179,14 +182,14 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'shard.ts',
       'transcription',
     ],
-    types: ['log'],
+    types: ['log', 'store'],
   },
   'environment.ts': {
     uses: ['configuration-error.ts', 'options.ts', 'limits.ts', 'production.ts', 'secrets'],
     types: ['log'],
   },
   'start-warnings.ts': {
-    uses: ['applications', 'delivery', 'operator', 'production.ts', 'transcription'],
+    uses: ['applications', 'message.ts', 'operator', 'production.ts', 'transcription'],
     types: ['carriers', 'log', 'options.ts', 'store'],
   },
   'service.ts': {
@@ -207,30 +210,31 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'maintenance',
       'metrics',
       'operator',
-      'options.ts',
       'own-version.ts',
       'production.ts',
       'readiness.ts',
       'receipts',
-      'secrets',
       'start-warnings.ts',
       'store',
       'test-mode',
       'transcription',
     ],
+    types: ['options.ts', 'secrets'],
   },
-  'start-service.ts': { uses: ['carriers', 'options.ts', 'service.ts'] },
+  'create-service.ts': { uses: ['options.ts', 'secrets', 'service.ts', 'store'] },
+  'start-service.ts': { uses: ['carriers', 'create-service.ts', 'options.ts'], types: ['service.ts'] },
   'serve.ts': {
     uses: [
       'configuration-error.ts',
+      'create-service.ts',
       'environment.ts',
       'file-limit.ts',
       'http',
       'log',
       'operator',
       'production.ts',
-      'service.ts',
     ],
+    types: ['service.ts'],
   },
   'main.ts': { uses: ['configuration-error.ts', 'file-limit.ts', 'serve.ts'] },
   cli: {
@@ -256,16 +260,25 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     uses: [
       ...[
         'configuration-error.ts',
+        'create-service.ts',
         'environment.ts',
         'log',
         'operator',
         'secrets',
-        'service.ts',
         'start-service.ts',
       ],
       'store',
     ],
-    types: ['applications', 'carriers', 'delivery', 'time.ts', 'flows', 'limits.ts', 'options.ts'],
+    types: [
+      'applications',
+      'carriers',
+      'message.ts',
+      'time.ts',
+      'flows',
+      'limits.ts',
+      'options.ts',
+      'service.ts',
+    ],
   },
 }
 

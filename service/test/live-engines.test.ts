@@ -6,15 +6,11 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { everyCase } from '../../test/kit/every-case.js'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { readOptions } from '../src/options.js'
+import { type LiveEngineChoice, parseLiveEngine } from '../src/transcription/engine-options.js'
 import type { EngineError } from '../src/transcription/engines/transcriber.js'
 import type { LiveEngine } from '../src/transcription/live/live-transcription.js'
 import { livePocketsphinx, to24kHz } from '../src/transcription/live/pocketsphinx-live.js'
-import {
-  type LiveEngineChoice,
-  liveEngineOf,
-  parseLiveEngine,
-  streamsOf,
-} from '../src/transcription/open-transcription.js'
+import { liveEngineOf, streamsOf } from '../src/transcription/open-transcription.js'
 import { rejection, SECRET } from './kit.js'
 
 /** A WebSocket server that speaks as `talk` does. */

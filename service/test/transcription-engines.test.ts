@@ -15,14 +15,9 @@ import { ConfigurationError } from '../src/configuration-error.js'
 import { readEnvironment } from '../src/environment.js'
 import { readOptions } from '../src/options.js'
 import { startWarnings } from '../src/start-warnings.js'
+import { type Engine, parseEngine } from '../src/transcription/engine-options.js'
 import { openAiTranscriber } from '../src/transcription/engines/openai-transcriber.js'
-import {
-  commandTranscriber,
-  concurrencyOf,
-  type Engine,
-  parseEngine,
-  transcriberOf,
-} from '../src/transcription/open-transcription.js'
+import { commandTranscriber, concurrencyOf, transcriberOf } from '../src/transcription/open-transcription.js'
 import { eventually, listen, rejection, SECRET } from './kit.js'
 import { hasRealEngine } from './recordings.js'
 

@@ -382,11 +382,19 @@ export function accountName(id: string | undefined, canonicalContact: string): s
   return id === undefined ? `contact:${canonicalContact}` : `account:${id}`
 }
 
+/** One of several services that share the accounts, each over a database of its own. */
+export interface Shard {
+  /** Which of the shards it is, from 1. */
+  readonly number: number
+  /** How many shards there are. */
+  readonly count: number
+}
+
 /** The largest number of shards. */
 export const MAX_SHARDS = 64
 
 /** A shard as it is configured and named in `SHARD_HEADER`, such as `1/2`. */
-export function shardName({ number, count }: { readonly number: number; readonly count: number }): string {
+export function shardName({ number, count }: Shard): string {
   return `${number}/${count}`
 }
 

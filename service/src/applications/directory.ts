@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { wire } from 'countersign/protocol'
 import type { ApiCaller, Application, Mode, OwnWebhook, Senders } from '../application.js'
 import type { Logger } from '../log/logger.js'
-import type { Shard } from '../shard.js'
 import { queryOne, type Store } from '../store/store.js'
 import { hashApiKey, isApiKey } from './api-key.js'
 import { type KeyUse, keyUses } from './key-use.js'
@@ -58,7 +57,7 @@ export function applicationDirectory(parts: {
   /** The values of the application `default` that are not set in the store. */
   readonly defaults: ApplicationDefaults
   /** The shard that the service is, whose part of the shared budgets its applications get. */
-  readonly shard?: Shard | undefined
+  readonly shard?: wire.Shard | undefined
   /** A key of the application `default` in addition to those in the store. */
   readonly apiKey: string | undefined
   /** What that key may do. */

@@ -1,11 +1,11 @@
+import type { wire } from 'countersign/protocol'
 import type { Application } from '../application.js'
-import type { Shard } from '../shard.js'
 
 /** The budgets of which each shard has an equal part, so that all together never allow more than the whole. */
 export const DIVIDED = ['sendsPerApplicationDay', 'sendsPerCountryHour', 'sendsPerPrefixHour'] as const
 
 /** The application with this shard's part of all budgets that its accounts share, apart from those of a mailbox, phone or client. */
-export function partOf({ count }: Shard, application: Application): Application {
+export function partOf({ count }: wire.Shard, application: Application): Application {
   const { limits, spending } = application
   const part = (ceiling: number | undefined) => (ceiling === undefined ? undefined : ceiling / count)
   return {

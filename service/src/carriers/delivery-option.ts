@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { CHANNELS, type Channel } from '../delivery/message.js'
+import { CHANNELS, type Channel } from '../message.js'
 import {
   decode,
   gatewayUrl,

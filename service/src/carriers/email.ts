@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url'
 import { encodeWord, foldLines, hasLongerLines, isPlainText, quoteString } from 'nodemailer/lib/mime-funcs'
 import { encode, wrap } from 'nodemailer/lib/qp'
 import type { OutgoingMessage } from '../delivery/carrier.js'
-import { messageReference } from '../delivery/message.js'
+import { messageReference } from '../delivery/queued-message.js'
 import { mailHtml } from '../message-texts/compose.js'
 
 /** Who an email comes from. */

@@ -1,5 +1,5 @@
 import { asDeliveryError, type Carrier, DeliveryError, type DeliveryFault } from '../delivery/carrier.js'
-import type { QueuedMessage } from '../delivery/message.js'
+import type { QueuedMessage } from '../delivery/queued-message.js'
 import type { Logger } from '../log/logger.js'
 import { withTimeLimit } from '../time.js'
 

@@ -1,5 +1,5 @@
 import { type Carrier, checkRecipient } from '../delivery/carrier.js'
-import type { Channel } from '../delivery/message.js'
+import type { Channel } from '../message.js'
 import type { Keys } from '../secrets/keys.js'
 import { inboxIdentity, open, seal } from '../secrets/seal.js'
 import { queryOne, type Store } from '../store/store.js'

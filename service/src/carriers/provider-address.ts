@@ -1,4 +1,4 @@
-import type { Channel } from '../delivery/message.js'
+import type { Channel } from '../message.js'
 import {
   decode,
   gatewayUrl,

@@ -1,4 +1,4 @@
-import type { Channel } from '../delivery/message.js'
+import type { Channel } from '../message.js'
 import type { SesSettings, SnsSettings } from './aws.js'
 import type { MessageBirdSettings } from './messagebird.js'
 import type { SmtpSettings } from './smtp.js'

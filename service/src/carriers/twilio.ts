@@ -7,7 +7,7 @@ import {
   DeliveryError,
   type OutgoingMessage,
 } from '../delivery/carrier.js'
-import { messageReference, type QueuedMessage } from '../delivery/message.js'
+import { messageReference, type QueuedMessage } from '../delivery/queued-message.js'
 import { spokenCode } from '../message-texts/compose.js'
 import { type HttpResponse, httpRequest, isTemporary, priceFrom } from './http-request.js'
 

@@ -8,8 +8,8 @@ import {
   DeliveryError,
   type OutgoingMessage,
 } from '../delivery/carrier.js'
-import type { Channel } from '../delivery/message.js'
 import type { Logger } from '../log/logger.js'
+import type { Channel } from '../message.js'
 import { isProduction } from '../production.js'
 import { type ConnectionAgent, publicAgent } from '../safe-fetch/public-agent.js'
 import type { Keys } from '../secrets/keys.js'

@@ -8,6 +8,7 @@ import { type Operator, operator } from '../operator/operator.js'
 import { type Keys, keysFrom } from '../secrets/keys.js'
 import { openStore } from '../store/open.js'
 import { StoreUnavailableError } from '../store/outages.js'
+import { withReplica } from '../store/replica.js'
 import type { Store } from '../store/store.js'
 import type { CommonOptions, Io } from './output.js'
 
@@ -37,7 +38,8 @@ export async function withStore<T>(
 ): Promise<T> {
   const location = mustExist(storeLocation(io.env))
   const databaseReadUrl = (location.databaseUrl && io.env.SERVICE_DATABASE_READ_URL) || undefined
-  const store = await openStore({ ...location, databaseReadUrl, migrations, postgres: COMMAND_LIMITS })
+  const opened = await openStore({ ...location, migrations, postgres: COMMAND_LIMITS })
+  const store = withReplica(opened, databaseReadUrl, COMMAND_LIMITS)
   try {
     return await work(store)
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Senders } from '../application.js'
-import type { QueuedMessage } from './message.js'
+import type { QueuedMessage } from './queued-message.js'
 
 /** How long one attempt to deliver a message may take, all fallback carriers included; shorter than a message's lease. */
 export const ATTEMPT_TIMEOUT_MS = 10_000

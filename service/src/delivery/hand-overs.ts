@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { messageLogFields, type QueuedMessage } from './message.js'
+import { messageLogFields, type QueuedMessage } from './queued-message.js'
 import type { AttemptRecord, RecordOutcome } from './record-outcomes.js'
 
 /** How many messages a process has in hand at most: those of which it awaits an answer, and those that it has not recorded yet. */

@@ -3,11 +3,12 @@ import { type Contact, maskContact } from 'countersign/protocol'
 import { countryOf } from '../contacts/phone.js'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
 import { traceHeaders } from '../log/tracing.js'
+import { type Message, messageSchema } from '../message.js'
 import { contactReference, type Keys } from '../secrets/keys.js'
 import { open, outboxIdentity, seal } from '../secrets/seal.js'
 import { type Queries, queryOne, type Store, statement } from '../store/store.js'
-import { type Message, messageSchema, type QueuedMessage } from './message.js'
 import { slotAt } from './outbox-slots.js'
+import type { QueuedMessage } from './queued-message.js'
 import {
   type AttemptRecord,
   MAX_DETAIL_LENGTH,

@@ -3,6 +3,7 @@ import type { ActivityCounter } from '../activity/count-activity.js'
 import { type Application, isTestPartition, type Senders } from '../application.js'
 import { describeError, type Logger } from '../log/logger.js'
 import { outsideTraces, traceDelivery } from '../log/tracing.js'
+import type { Channel, Message } from '../message.js'
 import type { Keys } from '../secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 import { withTimeLimit } from '../time.js'
@@ -16,8 +17,8 @@ import {
   type Receipt,
 } from './carrier.js'
 import { handOvers } from './hand-overs.js'
-import { type Channel, type Message, messageLogFields, type QueuedMessage } from './message.js'
 import { countryOfMessage, type EnqueueDetails, type OutboxTable, outboxTable } from './outbox-table.js'
+import { messageLogFields, type QueuedMessage } from './queued-message.js'
 import { type AttemptRecord, retryDelay } from './record-outcomes.js'
 
 const ANSWER_WITHIN_MS = 3_000

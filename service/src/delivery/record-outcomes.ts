@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
 import { type Queries, statement } from '../store/store.js'
 import type { DeliveryFault } from './carrier.js'
-import type { QueuedMessage } from './message.js'
 import { SLOTS } from './outbox-slots.js'
+import type { QueuedMessage } from './queued-message.js'
 
 const MAX_CARRIER_ID_LENGTH = 128
 /** The longest text of a carrier that is kept. */

@@ -1,7 +1,7 @@
 import { maskContact } from 'countersign/protocol'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
+import type { Channel } from '../message.js'
 import { type Queries, queryOne } from '../store/store.js'
-import type { Channel } from './message.js'
 
 /**
  * What a carrier reports about a message that it accepted. `delivered`: it reached the phone or mailbox. `failed`: it did not

@@ -5,7 +5,7 @@ import { type Attempt, type AttemptResult, attemptKey } from '../accounts/attemp
 import { consumeKeyChallenge } from '../accounts/challenge.js'
 import type { Application, RelyingPartySettings } from '../application.js'
 import { relyingPartyFor } from '../applications/offered-methods.js'
-import type { QueuedMessage } from '../delivery/message.js'
+import type { QueuedMessage } from '../delivery/queued-message.js'
 import type { LogEvent } from '../log/logger.js'
 import { factorDisabled, locked } from '../refusals.js'
 import type { AuthenticateKeyInput } from '../requests/inputs.js'

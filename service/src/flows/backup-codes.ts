@@ -10,7 +10,7 @@ import {
 } from '../accounts/backup-set.js'
 import { type BudgetedMessage, consumeMessageBudget } from '../accounts/message-budget.js'
 import type { Application } from '../application.js'
-import type { QueuedMessage } from '../delivery/message.js'
+import type { QueuedMessage } from '../delivery/queued-message.js'
 import { backupMessage, type Recipient } from '../message-texts/compose.js'
 import { limited, locked, undelivered } from '../refusals.js'
 import type { BackupInput, RequestUser } from '../requests/inputs.js'

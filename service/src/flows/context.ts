@@ -1,3 +1,4 @@
+import type { wire } from 'countersign/protocol'
 import type { BudgetLeft } from '../accounts/message-budget.js'
 import type { ActivityCounter } from '../activity/count-activity.js'
 import type { Application } from '../application.js'
@@ -6,7 +7,6 @@ import type { Outbox } from '../delivery/outbox.js'
 import type { Operation } from '../idempotency/idempotent-requests.js'
 import type { Logger } from '../log/logger.js'
 import type { Keys } from '../secrets/keys.js'
-import type { Shard } from '../shard.js'
 import type { Store } from '../store/store.js'
 import type { TranscriptionJobs } from '../transcription/jobs/transcription-jobs.js'
 import type { LiveTranscription } from '../transcription/live/live-transcription.js'
@@ -26,7 +26,7 @@ export interface FlowContext {
   readonly phoneCheck?: PhoneCheck | undefined
   readonly underWay: RequestsUnderWay
   /** The shard that the service is, which serves no account of another one. */
-  readonly shard?: Shard | undefined
+  readonly shard?: wire.Shard | undefined
   /** Counts attempts, for the charts of operators. */
   readonly activity: ActivityCounter
   readonly log: Logger

@@ -23,7 +23,7 @@ import {
 } from '../accounts/challenge.js'
 import type { Application, RelyingPartySettings } from '../application.js'
 import { refuseConditional, relyingPartyFor } from '../applications/offered-methods.js'
-import type { QueuedMessage } from '../delivery/message.js'
+import type { QueuedMessage } from '../delivery/queued-message.js'
 import { writeEvent } from '../events/write-events.js'
 import { locked, tooManyKeys } from '../refusals.js'
 import type {

@@ -2,7 +2,7 @@ import type { Contact, DeliveredMethod, Refused, SendAnswer } from 'countersign/
 import type { Application } from '../application.js'
 import { refuseMethod } from '../applications/offered-methods.js'
 import { type PhoneRefusal, refusePhone } from '../contacts/phone.js'
-import type { Channel } from '../delivery/message.js'
+import type { Channel } from '../message.js'
 import { chooseLanguage } from '../message-texts/catalogue.js'
 import type { Recipient } from '../message-texts/compose.js'
 import { contactRefused, methodOff, undelivered } from '../refusals.js'

@@ -1,6 +1,7 @@
 import type { Application } from '../application.js'
-import { type Channel, WORST_STATE_FIRST } from '../delivery/message.js'
 import { idsOfOperation } from '../delivery/outbox-table.js'
+import { WORST_STATE_FIRST } from '../delivery/queued-message.js'
+import type { Channel } from '../message.js'
 import { sqlStateOf } from '../store/sql-state.js'
 import type { FlowContext } from './context.js'
 

@@ -1,6 +1,6 @@
 import { KEY_VERBS, type keyTypes, type MfaService, type rows, VERBS } from 'countersign/protocol'
 import type { Application } from '../application.js'
-import { deliveryState } from '../delivery/message.js'
+import { deliveryState } from '../delivery/queued-message.js'
 import type { VerbInput, VerbWithBody } from '../requests/inputs.js'
 import { authenticateKey } from './authenticate-key.js'
 import { createBackupCodes, sendBackupCodes } from './backup-codes.js'

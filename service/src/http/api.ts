@@ -8,7 +8,6 @@ import type { IdempotentRequests } from '../idempotency/idempotent-requests.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Readiness } from '../readiness.js'
 import type { ReportSources } from '../receipts/report-source.js'
-import type { Shard } from '../shard.js'
 import { authenticate, callerOfRequest, type FindCaller } from './authenticate.js'
 import { bodyReader } from './body.js'
 import { answerWithin, errorHandler, unlessAnswered } from './error-handler.js'
@@ -16,11 +15,17 @@ import { flowRoute } from './flow-route.js'
 import { refuseAmbiguousHeaders } from './headers.js'
 import { onceByKey } from './idempotency-key.js'
 import { observeRequests } from './observe-requests.js'
-import { apiDocument } from './openapi/document.js'
 import { PUBLIC_URL, problem } from './problem.js'
 import { health, metricsRoute, readiness } from './routes/health.js'
 import { type Inboxes, inboxRoute, reportsRoute } from './routes/messages.js'
-import { docsRoute, documentRoute, problemList, problemPage, streamDocumentRoute } from './routes/openapi.js'
+import {
+  docsRoute,
+  documentAt,
+  documentRoute,
+  problemList,
+  problemPage,
+  streamDocumentRoute,
+} from './routes/openapi.js'
 import {
   createJobRoute,
   deleteJobRoute,
@@ -94,7 +99,7 @@ export function httpApi(parts: ApiParts): Express {
   get('/healthz', health)
   get('/readyz', readiness(parts.checkReadiness))
   get('/metrics', metricsRoute(metrics, { key: parts.metricsKey, withoutKey: parts.metricsWithoutKey }))
-  const document = apiDocument(parts.publicUrl)
+  const document = documentAt(parts.publicUrl)
   get('/openapi.json', documentRoute(document))
   get('/asyncapi.json', streamDocumentRoute(parts.publicUrl))
   get('/docs', docsRoute(document))
@@ -144,7 +149,7 @@ const showKey: RequestHandler = function describeKey(request, response) {
   response.json(answer)
 }
 
-function commonHeaders(isStopping: () => boolean, shard: Shard | undefined): RequestHandler {
+function commonHeaders(isStopping: () => boolean, shard: wire.Shard | undefined): RequestHandler {
   const name = shard && wire.shardName(shard)
   return function setCommonHeaders(_request, response, next) {
     response.setHeader('Cache-Control', 'no-store')

@@ -1,6 +1,6 @@
 import type { Purpose } from 'countersign/protocol'
 import type { Notice, Sender } from '../application.js'
-import type { Channel, Message } from '../delivery/message.js'
+import type { Channel, Message } from '../message.js'
 import { chooseLanguage, textsIn } from './catalogue.js'
 import type { MessageTexts } from './message-texts.js'
 import { withOwnTexts } from './own-texts.js'

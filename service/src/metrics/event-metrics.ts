@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Carrier } from '../delivery/carrier.js'
-import type { Channel } from '../delivery/message.js'
 import type { LogEvent, Logger } from '../log/logger.js'
+import type { Channel } from '../message.js'
 
 const VERDICTS: Readonly<Record<string, string>> = {
   'verify.succeeded': 'valid',

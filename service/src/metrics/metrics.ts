@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Carrier } from '../delivery/carrier.js'
-import type { Channel } from '../delivery/message.js'
 import { selectWaiting } from '../delivery/outbox-table.js'
 import type { Logger } from '../log/logger.js'
+import type { Channel } from '../message.js'
 import type { Store } from '../store/store.js'
 import { eventCounter, type RequestObserver, requestTimes, timedCarriers } from './event-metrics.js'
 

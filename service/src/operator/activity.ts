@@ -1,5 +1,5 @@
 import { ACTIVITY_COUNTS, type ActivityCount, ALL_APPLICATIONS } from '../activity/activity-table.js'
-import { CHANNELS } from '../delivery/message.js'
+import { CHANNELS } from '../message.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 

@@ -1,7 +1,7 @@
 import { parseUser } from 'countersign/protocol'
 import { type FoundAccount, findAccounts } from '../accounts/find-accounts.js'
 import { isTestPartition, nameOfPartition, partitionOf } from '../application.js'
-import { parseReference } from '../delivery/message.js'
+import { parseReference } from '../delivery/queued-message.js'
 import { accountReference, type Keys } from '../secrets/keys.js'
 import { queryOne, type Store } from '../store/store.js'
 import { type Actor, OperatorError } from './audited-change.js'

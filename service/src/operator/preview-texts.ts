@@ -1,4 +1,4 @@
-import { CHANNELS, type Channel } from '../delivery/message.js'
+import { CHANNELS, type Channel } from '../message.js'
 import { codeMessage, mailHtml } from '../message-texts/compose.js'
 import { type SmsSize, smsSize } from '../message-texts/sms.js'
 import { effectiveApplication, storedSettings } from './applications.js'

@@ -1,4 +1,4 @@
-import { parseReference } from '../delivery/message.js'
+import { parseReference } from '../delivery/queued-message.js'
 import type { DeliveryReport } from '../delivery/report-table.js'
 
 /** A request with delivery reports, as it arrived. */

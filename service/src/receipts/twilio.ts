@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { parseReference } from '../delivery/message.js'
+import { parseReference } from '../delivery/queued-message.js'
 import type { ReportOutcome } from '../delivery/report-table.js'
 import { InvalidReportError, type ReportSource } from './report-source.js'
 

@@ -1,10 +1,9 @@
 import { wire } from 'countersign/protocol'
 import { ConfigurationError } from '../configuration-error.js'
-import type { Shard } from '../shard.js'
 import { queryOne, type Store } from './store.js'
 
 /** The shard whose accounts a store holds; `undefined` if it holds all accounts. */
-export async function recordedShard(store: Store): Promise<Shard | undefined> {
+export async function recordedShard(store: Store): Promise<wire.Shard | undefined> {
   return queryOne<{ number: number; count: number }>(store, 'SELECT number, count FROM shard', [])
 }
 
@@ -19,7 +18,7 @@ const FOREIGN = `SELECT EXISTS (
  * Records at the first start which shard a store is, and refuses any other one from then on: in the database of another shard, every
  * user would seem to have no second factor.
  */
-export async function claimShard(store: Store, shard: Shard | undefined): Promise<void> {
+export async function claimShard(store: Store, shard: wire.Shard | undefined): Promise<void> {
   const before = await recordedShard(store)
   if (!before && shard) {
     const { number, count } = shard

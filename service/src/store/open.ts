@@ -1,5 +1,5 @@
+import type { wire } from 'countersign/protocol'
 import { ConfigurationError } from '../configuration-error.js'
-import type { Shard } from '../shard.js'
 import { claimShard } from './claim-shard.js'
 import { hasNoTables, isBeforeFirstRelease, migrate, pendingMigrations } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'
@@ -15,17 +15,13 @@ import type { Store } from './store.js'
  */
 export async function openStore(options: {
   readonly databaseUrl?: string | undefined
-  /** A read replica of that database, for lists. */
-  readonly databaseReadUrl?: string | undefined
-  /** Called when the replica fails; lists are then read from the database itself. */
-  readonly onReplicaFailure?: (error: unknown) => void
   readonly dataDir: string
   /** Id of the key that encrypts sealed columns; a store that depends on another key is refused. Without it this is not checked. */
   readonly keyId?: string
   /** Ids of earlier keys that can still decrypt. */
   readonly previousKeyIds?: readonly string[]
   /** The shard that a service with this key is, if it is one. */
-  readonly shard?: Shard | undefined
+  readonly shard?: wire.Shard | undefined
   /** How PostgreSQL is used. Each has a default. */
   readonly postgres?: Partial<PostgresLimits>
   /** `apply` (the default), `require`: a store that lacks some is refused, or `skip`. */
@@ -42,25 +38,13 @@ export async function openStore(options: {
       await checkKeys(store, keyId, options.previousKeyIds ?? [])
       await claimShard(store, options.shard)
     }
-    return withReplicaOf(store, options)
+    return store
   } catch (error) {
     await store?.close()
     if (error instanceof ConfigurationError) throw error
     const name = databaseUrl ? 'database (DATABASE_URL)' : 'data folder (DATA_DIR)'
     throw new ConfigurationError([`The ${name} cannot be used: ${reason(error)}.`], { cause: error })
   }
-}
-
-/** Lists are rare, so they need few connections. */
-const REPLICA_POOL_SIZE = 2
-
-function withReplicaOf(
-  store: Store,
-  { databaseReadUrl, onReplicaFailure = () => {}, postgres }: Parameters<typeof openStore>[0],
-): Store {
-  if (databaseReadUrl === undefined) return store
-  const replica = postgresStore(databaseReadUrl, { ...postgres, poolSize: REPLICA_POOL_SIZE })
-  return withReplica(store, replica, onReplicaFailure)
 }
 
 const BEFORE_FIRST_RELEASE =
@@ -124,34 +108,4 @@ async function checkKeys(store: Store, keyId: string, previous: readonly string[
 
 function reason(error: unknown): string {
   return error instanceof Error ? error.message : 'for an unknown reason'
-}
-
-/** How long a replica that failed is not asked again. */
-const PAUSE_MS = 30_000
-
-/**
- * A store whose lists are read from a replica. While the replica does not answer, they are read from the store itself, and
- * `onFailure` learns why.
- */
-function withReplica(store: Store, replica: Store, onFailure: (error: unknown) => void): Store {
-  let pausedUntil = 0
-  return {
-    ...store,
-    lists: {
-      async query(text, params) {
-        if (performance.now() >= pausedUntil) {
-          try {
-            return await replica.query(text, params)
-          } catch (error) {
-            pausedUntil = performance.now() + PAUSE_MS
-            onFailure(error)
-          }
-        }
-        return store.query(text, params)
-      },
-    },
-    async close() {
-      await Promise.all([store.close(), replica.close()])
-    },
-  }
 }

@@ -1,5 +1,5 @@
 import { storedInbox } from '../../src/carriers/inbox.js'
-import { CHANNELS } from '../../src/delivery/message.js'
+import { CHANNELS } from '../../src/message.js'
 import { keysFrom } from '../../src/secrets/keys.js'
 import { openStore } from '../../src/store/open.js'
 import { SECRET } from '../kit.js'

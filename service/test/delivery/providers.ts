@@ -4,7 +4,7 @@ import { messageBirdCarrier } from '../../src/carriers/messagebird.js'
 import type { Route } from '../../src/carriers/route.js'
 import { vonageCarrier } from '../../src/carriers/vonage.js'
 import type { Carrier } from '../../src/delivery/carrier.js'
-import type { Channel } from '../../src/delivery/message.js'
+import type { Channel } from '../../src/message.js'
 import { type ProviderApi, type ProviderRequest, providerStub } from './provider-stub.js'
 
 const KEY_ID = 'AKIDEXAMPLE'

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Sender } from '../../src/application.js'
-import type { Channel, Message, QueuedMessage } from '../../src/delivery/message.js'
+import type { QueuedMessage } from '../../src/delivery/queued-message.js'
+import type { Channel, Message } from '../../src/message.js'
 import { codeMessage } from '../../src/message-texts/compose.js'
 
 export const VAULT: Sender & { readonly id: string } = { id: 'a', name: 'Vault', origin: undefined }

@@ -1,5 +1,5 @@
-import { CHANNELS } from '../../delivery/message.js'
 import { type Html, html } from '../../html.js'
+import { CHANNELS } from '../../message.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import type { DeliverySummary } from '../../operator/deliveries.js'
 import type { MessageFilter, MessagePage } from '../../operator/messages.js'

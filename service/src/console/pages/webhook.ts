@@ -1,5 +1,5 @@
-import { CHANNELS } from '../../delivery/message.js'
 import { type Html, html } from '../../html.js'
+import { CHANNELS } from '../../message.js'
 import type { WebhookSummary } from '../../operator/application-webhooks.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { attempt, withMessage } from '../form.js'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { CHANNELS } from '../../delivery/message.js'
+import { CHANNELS } from '../../message.js'
 
 /** 200 of `GET /v1/test/inbox`. */
 export const inboxAnswer = z.object({

@@ -1,16 +1,32 @@
 import { type ServiceProblemCode, wire } from 'countersign/protocol'
 import type { RequestHandler } from 'express'
 import { html } from '../../html.js'
-import { docsPage, prefersHtml, sendPage } from '../openapi/docs-page.js'
-import { type ApiDocument, documentText } from '../openapi/document.js'
+import type { ApiDocument } from '../openapi/document.js'
+import { prefersHtml, sendPage } from '../page.js'
 import { baseUrlOf, problem } from '../problem.js'
 import { PROBLEMS } from '../problem-catalogue.js'
 import { streamDocumentText } from '../streams/stream-document.js'
 
+/** Returns the OpenAPI document of a service, and its text. */
+export type ReadDocument = () => Promise<{ readonly document: ApiDocument; readonly text: string }>
+
+/** The OpenAPI document of a service at this address. It is made when it is first read, since that takes longer than all routes. */
+export function documentAt(publicUrl: string | undefined): ReadDocument {
+  let made: Awaited<ReturnType<ReadDocument>> | undefined
+  return async () => {
+    const { apiDocument, documentText } = await import('../openapi/document.js')
+    if (!made) {
+      const document = apiDocument(publicUrl)
+      made = { document, text: documentText(document) }
+    }
+    return made
+  }
+}
+
 /** `GET /openapi.json`: the OpenAPI document for programs. */
-export function documentRoute(document: ApiDocument): RequestHandler {
-  const text = documentText(document)
-  return function showDocument(_request, response) {
+export function documentRoute(read: ReadDocument): RequestHandler {
+  return async function showDocument(_request, response) {
+    const { text } = await read()
     response.type('application/vnd.oai.openapi+json;version=3.1').send(text)
   }
 }
@@ -24,8 +40,9 @@ export function streamDocumentRoute(publicUrl: string | undefined): RequestHandl
 }
 
 /** `GET /docs`: the OpenAPI document as a page. */
-export function docsRoute(document: ApiDocument): RequestHandler {
-  return function showDocs(_request, response) {
+export function docsRoute(read: ReadDocument): RequestHandler {
+  return async function showDocs(_request, response) {
+    const [{ document }, { docsPage }] = await Promise.all([read(), import('../openapi/docs-page.js')])
     sendPage(response, document.info.title, docsPage(document, baseUrlOf(response)))
   }
 }
