@@ -9,7 +9,7 @@ import {
 } from './applications/key-settings.js'
 import { displayName } from './applications/setting-text.js'
 import { noticesRule, originRule } from './applications/settings.js'
-import { DIVIDED } from './applications/shard-part.js'
+import { undividedLimits } from './applications/shard-part.js'
 import { parseDelivery } from './carriers/delivery-option.js'
 import { phoneCheckRule } from './carriers/phone-check.js'
 import { type Routes, usesInbox } from './carriers/route.js'
@@ -341,7 +341,10 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
       `jobStorageMegabytes must be at least jobRecordingMegabytes (got ${jobStorageMegabytes} and ${jobRecordingMegabytes}).`,
     )
   }
-  if (parsed.data) faults.push(...undividedLimits(parsed.data))
+  if (parsed.data?.shard) {
+    const undivided = undividedLimits(limitsFrom(parsed.data.limits), parsed.data.shard)
+    faults.push(...undivided.map((fault) => `limits.${fault}`))
+  }
   faults.push(...relyingPartyFaults(parsed.data?.relyingParty))
   if (parsed.data) faults.push(...faultsInPolicy(parsed.data.keyPolicy))
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
@@ -356,19 +359,6 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
   } = parsed.data
   const postgres = { poolSize, connectTimeoutMs, statementTimeoutMs }
   return { ...settings, metricsWithoutKey, limits: limitsFrom(limits), routes, postgres }
-}
-
-/** A shard has an equal part of some limits, which are whole numbers. */
-function undividedLimits({
-  shard,
-  limits,
-}: Pick<z.output<typeof optionsSchema>, 'shard' | 'limits'>): string[] {
-  if (!shard) return []
-  const complete = limitsFrom(limits)
-  return DIVIDED.filter((name) => complete[name] < shard.count).map(
-    (name) =>
-      `limits.${name} must be at least the number of shards, which have an equal part of it (got ${complete[name]} and ${shard.count}).`,
-  )
 }
 
 function relyingPartyFaults(given: z.output<typeof relyingPartyOption> | undefined): string[] {

@@ -5,6 +5,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { host, jsonAgent } from '../../test/kit/host.js'
 import { challenge, login, verify } from '../../test/kit/sign-in.js'
+import { operator } from '../src/operator/operator.js'
+import { openStore } from '../src/store/open.js'
 import { freshPhone, listen, SECRET } from './kit.js'
 import { postgresMissing } from './postgres.js'
 import { type OwnPostgres, ownPostgres } from './postgres-cluster.js'
@@ -176,6 +178,20 @@ describe.skipIf(postgresMissing)('two shards', () => {
           .length,
     )
     expect(perShard).toEqual([PER_COUNTRY / 2, PER_COUNTRY / 2])
+  })
+
+  test('refuse a limit of an application of which they would have no part', async () => {
+    const store = await openStore({ databaseUrl: databases[0]?.url, dataDir: '', migrations: 'skip' })
+    try {
+      const acting = operator(store, 'ann')
+      const refused = /^sendsPerCountryHour must be at least the number of shards, .* \(got 1 and 2\)\.$/
+      await expect(acting.createApplication('small', { sendsPerCountryHour: 1 })).rejects.toThrow(refused)
+      await acting.createApplication('small', { sendsPerCountryHour: 2 })
+      const change = { set: { sendsPerCountryHour: 1 } }
+      await expect(acting.changeSettings('small', change)).rejects.toThrow(refused)
+    } finally {
+      await store.close()
+    }
   })
 
   test('refuse accounts of each other, and every list of addresses that is not theirs', async () => {

@@ -1,9 +1,9 @@
 import { wire } from 'countersign/protocol'
 import { ConfigurationError } from '../configuration-error.js'
-import { queryOne, type Store } from './store.js'
+import { type Queries, queryOne, type Store } from './store.js'
 
 /** The shard whose accounts a store holds; `undefined` if it holds all accounts. */
-export async function recordedShard(store: Store): Promise<wire.Shard | undefined> {
+export async function recordedShard(store: Queries): Promise<wire.Shard | undefined> {
   return queryOne<{ number: number; count: number }>(store, 'SELECT number, count FROM shard', [])
 }
 
