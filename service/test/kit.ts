@@ -31,22 +31,24 @@ import { createTranscription } from '../src/transcription/transcription.js'
 export const SECRET = 'a secret for tests, long enough to be taken'
 export const API_KEY = 'key_for_tests_0123456789'
 
-/** A carrier that records its messages and can be made to fail. */
+/** A carrier that records its messages and can be made to fail or to wait. */
 export function recordingCarrier() {
   const messages: QueuedMessage[] = []
   const failures: DeliveryError[] = []
+  const delays: Promise<void>[] = []
   const carrier: Carrier = {
     name: 'recording',
     async deliver(message) {
       // Notices go out on their own, before or after what a test waits for.
       const failure = message.purpose === 'notice' ? undefined : failures.shift()
       if (failure) throw failure
+      await delays.shift()
       messages.push(message)
       return { id: `taken-${messages.length}` }
     },
     async close() {},
   }
-  return { carrier, messages, failures }
+  return { carrier, messages, failures, delays }
 }
 
 /** The parts of a service on one store, which records its messages. */
@@ -57,13 +59,15 @@ export interface Bench {
   readonly events: readonly LogEvent[]
   /** Makes the next deliveries fail with these errors, in order, apart from those of notices. */
   failNext(...failures: DeliveryError[]): void
+  /** Makes the next delivery wait for this. */
+  delayNext(until: Promise<void>): void
   close(): Promise<void>
 }
 
 export async function openBench(where: { readonly databaseUrl?: string } = {}): Promise<Bench> {
   const keys = keysFrom(SECRET)
   const store = await openStore({ ...where, dataDir: 'memory://', keyId: keys.id })
-  const { carrier, messages, failures } = recordingCarrier()
+  const { carrier, messages, failures, delays } = recordingCarrier()
   const events: LogEvent[] = []
   const log = (event: LogEvent) => void events.push(event)
   const carriers = Object.fromEntries(CHANNELS.map((channel) => [channel, carrier]))
@@ -102,6 +106,7 @@ export async function openBench(where: { readonly databaseUrl?: string } = {}): 
     messages,
     events,
     failNext: (...next) => void failures.push(...next),
+    delayNext: (until) => void delays.push(until),
     async close() {
       await jobs.close()
       await outbox.close()

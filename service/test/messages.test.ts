@@ -130,6 +130,24 @@ describeOnBothDatabases((bench) => {
     }
   })
 
+  test('lists a message as queued while it is on its way for the first time, and not after that', async () => {
+    const tenant = await storedTenant()
+    let arrive = () => {}
+    bench().delayNext(new Promise((resolve) => (arrive = resolve)))
+    const contact = freshEmail()
+    const sending = tenant.mfa.send({ method: 'email', contact, account: 'user 9' })
+    const queued = async (filter: Partial<MessageFilter> = {}) =>
+      (await search(tenant, { state: 'queued', ...filter })).messages.map(({ to }) => to)
+    await expect.poll(() => queued()).toHaveLength(1)
+    expect(await queued({ channel: 'email' })).toHaveLength(1)
+    expect(await queued({ channel: 'sms' })).toEqual([])
+    expect(await queued({ account: 'user 9' })).toHaveLength(1)
+    expect(await queued({ account: 'user 8' })).toEqual([])
+    arrive()
+    await sending
+    expect(await queued()).toEqual([])
+  })
+
   test('delivers a waiting message at once on request, and never one that a process may be delivering', async () => {
     const tenant = await storedTenant()
     const application = tenant.application.id

@@ -1,6 +1,7 @@
 import { canonicalUser, parseUser } from 'countersign/protocol'
 import { type Mode, partitionOf } from '../application.js'
 import { type InboxMessage, storedInbox } from '../carriers/inbox.js'
+import { IS_ON_FIRST_ATTEMPT } from '../delivery/outbox-table.js'
 import { allKeys, contactReference } from '../secrets/keys.js'
 import type { Value } from '../store/store.js'
 import { mustExist } from './applications.js'
@@ -67,22 +68,26 @@ export async function searchMessages(actor: Actor, filter: MessageFilter): Promi
           `(created_at, id) < ($${values.length}, ${value(after.id)})`,
         ]
       : []),
-    // An index has the messages that are neither sent nor on the way for the first time.
-    ...(filter.state !== undefined && filter.state !== 'sent'
-      ? [`listed_state = ${value(filter.state)}`]
-      : []),
   ]
+  // An index has the messages that are neither sent nor on the way for the first time.
+  const listed =
+    filter.state === undefined || filter.state === 'sent' ? 'true' : `listed_state = ${value(filter.state)}`
+  const kinds = filter.state === 'queued' ? [listed, IS_ON_FIRST_ATTEMPT] : [listed]
   const filtered = [
     ...when(filter.state === 'sent' ? 'sent' : undefined, (state) => `state = ${state}`),
     ...when(filter.channel, (channel) => `channel = ${channel}`),
     ...when(filter.carrier, (carrier) => `carrier = ${carrier}`),
   ]
   const scanned = filtered.length > 0 ? MAX_SCANNED : filter.limit
+  const newest = `ORDER BY created_at DESC, id DESC LIMIT ${value(scanned)}`
+  const known = kinds.map(
+    (kind) => `(SELECT * FROM (
+         SELECT ${SUMMARY_COLUMNS} FROM outbox WHERE ${[...own, kind].join(' AND ')} ${ofOne.length > 0 ? 'OFFSET 0' : ''}
+       ) AS known ${newest})`,
+  )
   const rows = await store.lists.query<DeliveryRow & { readonly position: number; readonly scanned: number }>(
     `WITH scanned AS MATERIALIZED (
-       SELECT * FROM (
-         SELECT ${SUMMARY_COLUMNS} FROM outbox WHERE ${own.join(' AND ')} ${ofOne.length > 0 ? 'OFFSET 0' : ''}
-       ) AS known ORDER BY created_at DESC, id DESC LIMIT ${value(scanned)}
+       SELECT * FROM (${known.join(' UNION ALL ')}) AS listed ${newest}
      ), numbered AS (
        SELECT *, row_number() OVER (ORDER BY created_at DESC, id DESC)::integer AS position,
          count(*) OVER ()::integer AS scanned FROM scanned
