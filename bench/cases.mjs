@@ -21,7 +21,7 @@ export const CASES = {
   'hanging-service': { once: true },
   soak: { long: true },
   'service-verify': {},
-  'service-verify-pglite': { once: true },
+  'service-verify-pglite': {},
   'service-send': { once: true },
   'service-shards': { once: true },
   'service-scale': { once: true },

@@ -10,8 +10,8 @@ import { startService } from '../kit/service.mjs'
 import { median } from '../kit/statistics.mjs'
 
 export const title = 'The console: pages among many applications and messages'
-export const meaning = `Processor time of the service and of PostgreSQL for each page of the console, signed in as an administrator. A page that
-takes more than 200 ms, or whose statements read a table with more than 20,000 rows as a whole, ends the run. With \`--people\`, the
+export const meaning = `Processor time of the service and of PostgreSQL for each page of the console, signed in as an administrator. A page
+whose statements read a table with more than 20,000 rows as a whole ends the run. With \`--people\`, the
 plans are kept in bench/plans.`
 
 const MOST_MS = 200
@@ -29,11 +29,9 @@ export async function run(bench) {
   await script(postgres.url, "ALTER DATABASE postgres SET auto_explain.log_min_duration = '0'")
   const plans = await onConsole(bench, postgres, (client) => explain(client, postgres))
   await script(postgres.url, 'ALTER DATABASE postgres RESET auto_explain.log_min_duration')
-  const slow = measured.filter(({ ms }) => ms > MOST_MS)
   if (bench.people) keep(plans)
   const scanned = await wholeScansIn(plans, postgres.url)
-  const faults = [...slow.map(({ name, ms }) => `${name} takes ${Math.round(ms)} ms`), ...scanned]
-  if (faults.length > 0) throw new Error(faults.join('\n\n'))
+  if (scanned.length > 0) throw new Error(scanned.join('\n\n'))
   const [slowest] = measured.toSorted((a, b) => b.ms - a.ms)
   const among = `${applications.toLocaleString('en')} applications and ${(2 * messages).toLocaleString('en')} messages`
   return [

@@ -149,12 +149,15 @@ const NEW_NETWORK_MS = 7 * DAY_MS
 /** Checks whether every application has live keys with the scopes that signing in needs, which soon expire or are used elsewhere. */
 async function diagnoseApplications(store: Store, hasOptionKey: boolean, now: number): Promise<Diagnostic[]> {
   const subject = 'API keys'
+  const ofLiveKey = `api_key.application = application.application AND mode = 'live' AND revoked_at IS NULL
+    AND (expires_at IS NULL OR expires_at > $1)`
+  // Most applications have one key with all of them.
   const applications = await store.query<{ application: string; scopes: readonly string[] }>(
     `SELECT application, coalesce((SELECT array_agg(DISTINCT scope) FROM api_key, unnest(scopes) AS one (scope)
-         WHERE api_key.application = application.application AND mode = 'live' AND revoked_at IS NULL
-           AND (expires_at IS NULL OR expires_at > $1)), '{}') AS scopes
-     FROM application ORDER BY application`,
-    [now],
+         WHERE ${ofLiveKey}), '{}') AS scopes
+     FROM application WHERE NOT EXISTS (SELECT FROM api_key WHERE ${ofLiveKey} AND scopes @> $2::text[])
+     ORDER BY application`,
+    [now, SIGN_IN_SCOPES],
   )
   const lacking = applications.flatMap(({ application, scopes }): Diagnostic[] => {
     if (hasOptionKey && application === DEFAULT_APPLICATION) return []

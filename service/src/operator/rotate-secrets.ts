@@ -236,8 +236,8 @@ const KEY_USES = `SELECT key_id, what, movable, sum(count)::integer AS count FRO
     UNION ALL SELECT split_part(former, '.', 2), 'webhook secrets', 1, 1 FROM application_webhook WHERE former IS NOT NULL
     UNION ALL SELECT split_part(sealed, '.', 2), 'webhook secrets', 1, 1 FROM event_endpoint
     UNION ALL SELECT split_part(former, '.', 2), 'webhook secrets', 1, 1 FROM event_endpoint WHERE former IS NOT NULL
-    UNION ALL SELECT split_part(code_mac, '.', 1), 'delivered codes', 0, 1
-      FROM challenge WHERE ended_at IS NULL AND expires_at > $1
+    UNION ALL SELECT split_part(code_mac, '.', 1) AS key, 'delivered codes', 0, count(*)
+      FROM challenge WHERE ended_at IS NULL AND expires_at > $1 GROUP BY key
   ) AS used GROUP BY key_id, what, movable ORDER BY key_id, what`
 
 /** What depends on which key at this time. */
