@@ -105,7 +105,7 @@ export async function runService(
   await loadOpenTelemetry(ownVersion())
   const pauses = rememberPauses()
   const log = combinedLogger(tracedLogger(settings.logger ?? warningsOnly()), metrics.countEvent, pauses.log)
-  const readable = withReplica(opened, settings.databaseReadUrl, settings.postgres, (error) =>
+  const readable = await withReplica(opened, settings.databaseReadUrl, settings.postgres, (error) =>
     log({ level: 'warn', event: 'replica.unavailable', detail: describeError(error) }),
   )
   const outages = storeOutages(readable)

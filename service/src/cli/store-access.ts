@@ -39,7 +39,7 @@ export async function withStore<T>(
   const location = mustExist(storeLocation(io.env))
   const databaseReadUrl = (location.databaseUrl && io.env.SERVICE_DATABASE_READ_URL) || undefined
   const opened = await openStore({ ...location, migrations, postgres: COMMAND_LIMITS })
-  const store = withReplica(opened, databaseReadUrl, COMMAND_LIMITS)
+  const store = await withReplica(opened, databaseReadUrl, COMMAND_LIMITS)
   try {
     return await work(store)
   } catch (error) {

@@ -10,16 +10,23 @@ const POOL_SIZE = 2
 
 /**
  * A store whose lists are read from the replica at `url`; the store itself without one. While the replica does not answer, they are
- * read from the store itself, and `onFailure` learns why. `limits` are those of the store.
+ * read from the store itself, and `onFailure` learns why. `limits` are those of the store. Closes the store and rejects with a
+ * `ConfigurationError` if the address is one that cannot be used.
  */
-export function withReplica(
+export async function withReplica(
   store: Store,
   url: string | undefined,
   limits: Partial<PostgresLimits>,
   onFailure: (error: unknown) => void = () => {},
-): Store {
+): Promise<Store> {
   if (url === undefined) return store
-  const replica = postgresStore(url, { ...limits, poolSize: POOL_SIZE })
+  let replica: Store
+  try {
+    replica = postgresStore(url, { ...limits, poolSize: POOL_SIZE })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
   let pausedUntil = 0
   return {
     ...store,
