@@ -1,4 +1,4 @@
-import { type Statement, statement } from '../store/store.js'
+import { lookedUp, type Statement, statement } from '../store/store.js'
 
 /** An attempt as a statement reads it from JSON. Times in milliseconds since 1970. */
 export interface AttemptFields {
@@ -43,12 +43,9 @@ const MAX_LOCK_LEVEL = 10
 // The last use of a factor is written at most once in this time, to save writes.
 const HOUR_MS = 3_600_000
 
-/**
- * The condition that rows of a table belong to the account of a row of `attempts`. `= ANY (ARRAY[…])` cannot be the condition of a merge
- * or hash join, so that PostgreSQL finds the rows of each account by an index, also while it takes the table for small.
- */
+/** The condition that rows of a table belong to the account of a row of `attempts`. */
 export const ofAccount = (table: string, attempts: 'gate' | 'held'): string =>
-  `${table}.application = ANY (ARRAY[${attempts}.application]) AND ${table}.account = ${attempts}.account`
+  `${lookedUp(`${table}.application`, `${attempts}.application`)} AND ${table}.account = ${attempts}.account`
 
 const IS_LOCKED = '(held.locked_until > held.now)'
 const IS_DEFERRED = '(jsonb_array_length(held.failures) >= held.deferred_from)'

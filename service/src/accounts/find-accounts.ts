@@ -1,6 +1,6 @@
 import { type Contact, canonicalUser } from 'countersign/protocol'
 import { allKeys, contactHashes, contactReference, type Keys, withKeyId } from '../secrets/keys.js'
-import { type Queries, statement } from '../store/store.js'
+import { lookedUp, type Queries, statement } from '../store/store.js'
 
 /** An account that was found. */
 export interface FoundAccount {
@@ -19,8 +19,7 @@ type Parameters = {
   readonly limit: number
 }
 
-// Each part finds its rows by an index. The data of test keys stands beside that of the application. `= ANY (ARRAY[…])` cannot be the
-// condition of a hash join, which would read all accounts.
+// Each part finds its rows by an index. The data of test keys stands beside that of the application.
 const FIND = statement<Parameters>(`WITH by_email AS MATERIALIZED (
     SELECT application, account FROM account WHERE email_hash = ANY (:emailHashes::text[])
   ), by_phone AS MATERIALIZED (
@@ -35,7 +34,7 @@ const FIND = statement<Parameters>(`WITH by_email AS MATERIALIZED (
   )
   SELECT known.application, known.account FROM wanted, LATERAL (
     SELECT application, account FROM account
-    WHERE account.application = ANY (ARRAY[wanted.application]) AND account.account = ANY (ARRAY[wanted.account])
+    WHERE ${lookedUp('account.application', 'wanted.application')} AND ${lookedUp('account.account', 'wanted.account')}
   ) AS known ORDER BY application, account LIMIT :limit::integer`)
 
 /** What is known of an account. */

@@ -6,7 +6,7 @@ import { traceHeaders } from '../log/tracing.js'
 import { type Message, messageSchema } from '../message.js'
 import { contactReference, type Keys } from '../secrets/keys.js'
 import { open, outboxIdentity, seal } from '../secrets/seal.js'
-import { type Queries, queryOne, type Store, statement } from '../store/store.js'
+import { lookedUp, type Queries, queryOne, type Store, statement } from '../store/store.js'
 import { slotAt } from './outbox-slots.js'
 import type { QueuedMessage } from './queued-message.js'
 import {
@@ -244,7 +244,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
            ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
          )
          UPDATE outbox SET due_at = $2 FROM due
-         WHERE outbox.application = ANY (ARRAY[due.application]) AND outbox.id = ANY (ARRAY[due.id])
+         WHERE ${lookedUp('outbox.application', 'due.application')} AND ${lookedUp('outbox.id', 'due.id')}
            AND outbox.slot = due.slot
          RETURNING outbox.application, outbox.id, outbox.slot, sealed, expires_at, attempts`,
         [now, leasedUntil, limit],

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
-import { type Queries, statement } from '../store/store.js'
+import { lookedUp, type Queries, statement } from '../store/store.js'
 import type { DeliveryFault } from './carrier.js'
 import { SLOTS } from './outbox-slots.js'
 import type { QueuedMessage } from './queued-message.js'
@@ -42,8 +42,6 @@ interface Finished extends Required<AttemptRecord> {
 
 // The slot is a constant, because PostgreSQL would otherwise lock and open every partition each time.
 // `sent` is recorded even when the lease ran out meanwhile; a failure only while this process has the lease.
-// `= ANY (ARRAY[…])` can look each message up by an index, but cannot be the condition of a merge or hash join. With `=`,
-// PostgreSQL reads all messages of the day instead, for as long as it remembers them to be few.
 const finishIn = (slot: number) =>
   statement<{
     applications: readonly string[]
@@ -64,7 +62,7 @@ const finishIn = (slot: number) =>
   FROM unnest(:applications::text[], :ids::text[], :leases::bigint[], :states::text[], :carriers::text[],
     :carrierIds::text[], :faults::text[], :details::text[], :prices::text[], :times::bigint[])
     AS done (application, id, leased_until, state, carrier, carrier_id, fault, detail, price, at)
-  WHERE outbox.application = ANY (ARRAY[done.application]) AND outbox.id = ANY (ARRAY[done.id])
+  WHERE ${lookedUp('outbox.application', 'done.application')} AND ${lookedUp('outbox.id', 'done.id')}
     AND outbox.slot = ${slot} AND outbox.settled_at IS NULL
     AND (done.state = 'sent' OR outbox.due_at IS NOT DISTINCT FROM nullif(done.leased_until, 0))
   RETURNING ${MESSAGE_COLUMNS}), ${writeMessageEventsSql('finished')} SELECT`)

@@ -58,6 +58,12 @@ export async function queryOne<Row extends object>(
   return row
 }
 
+/**
+ * The condition that a column equals one of another row, for which PostgreSQL looks each row up by an index: `= ANY (ARRAY[…])` cannot
+ * be the condition of a merge or hash join. With `=`, it reads the whole table for as long as it takes it for small.
+ */
+export const lookedUp = (column: string, by: string): string => `${column} = ANY (ARRAY[${by}])`
+
 /** A statement whose parameters have names, ready for `Queries.query`. */
 export interface Statement<Parameters extends object> {
   /** The statement with `$1`-style parameters. It never changes, so that databases can keep it prepared. */
