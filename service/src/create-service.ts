@@ -10,15 +10,23 @@ import { openStore } from './store/open.js'
 export async function createService(options: ServiceOptions): Promise<CountersignService> {
   const settings = readOptions(options)
   const keys = keysFrom(settings.secret, settings.previousSecrets)
-  const opened = openStore({
+  // Whoever waits for it below gets its error.
+  const meanwhile = () => void loadRest().catch(() => {})
+  const store = await openStore({
     databaseUrl: settings.databaseUrl,
     dataDir: settings.dataDir ?? 'memory://',
     keyId: keys.id,
     shard: settings.shard,
     previousKeyIds: keys.previous.map((key) => key.id),
     postgres: settings.postgres,
+    meanwhile,
   })
-  // The rest is loaded while a new database makes its tables.
-  const [store, { runService }] = await Promise.all([opened, import('./service.js')])
+  const { runService } = await loadRest()
   return runService(settings, keys, store)
 }
+
+/**
+ * Loads what runs once the store is open. It keeps the process busy, so it begins when the store has been asked for what
+ * takes long: before that, each answer of the store would wait for it.
+ */
+const loadRest = () => import('./service.js')

@@ -26,13 +26,20 @@ export async function openStore(options: {
   readonly postgres?: Partial<PostgresLimits>
   /** `apply` (the default), `require`: a store that lacks some is refused, or `skip`. */
   readonly migrations?: 'apply' | 'require' | 'skip'
+  /** Called, perhaps more than once, when the store begins what takes it long: PGlite to open, a new PostgreSQL to make its tables. */
+  readonly meanwhile?: () => void
 }): Promise<Store> {
   const { databaseUrl, dataDir } = options
   let store: Store | undefined
   try {
-    store = databaseUrl ? postgresStore(databaseUrl, options.postgres) : await pgliteStore(dataDir)
+    if (databaseUrl) store = postgresStore(databaseUrl, options.postgres)
+    else {
+      const opened = pgliteStore(dataDir)
+      options.meanwhile?.()
+      store = await opened
+    }
     const { migrations = 'apply', keyId } = options
-    await prepareTables(store, migrations)
+    await prepareTables(store, migrations, options.meanwhile)
     if (keyId !== undefined) {
       await checkPrivileges(store)
       await checkKeys(store, keyId, options.previousKeyIds ?? [])
@@ -50,7 +57,11 @@ export async function openStore(options: {
 const BEFORE_FIRST_RELEASE =
   'a version before 0.1.0 made it, so start anew with an empty database or a new folder, after an export with that version if you need its data'
 
-async function prepareTables(store: Store, migrations: 'apply' | 'require' | 'skip'): Promise<void> {
+async function prepareTables(
+  store: Store,
+  migrations: 'apply' | 'require' | 'skip',
+  meanwhile: (() => void) | undefined,
+): Promise<void> {
   const schemas = await missingSchemas(store).catch((error: unknown) => {
     if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
     throw lacksPrivileges([`CONNECT ON DATABASE (${reason(error)})`], error)
@@ -58,7 +69,7 @@ async function prepareTables(store: Store, migrations: 'apply' | 'require' | 'sk
   if (schemas.length > 0) throw lacksPrivileges(schemas)
   try {
     if (await isBeforeFirstRelease(store)) throw new Error(BEFORE_FIRST_RELEASE)
-    if (migrations === 'apply') await migrate(store)
+    if (migrations === 'apply') await migrate(store, undefined, meanwhile)
     if (migrations === 'require') await requireMigrations(store)
   } catch (error) {
     if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
