@@ -4,14 +4,14 @@
 // one of them, and replaces their rows.
 // `USERS_PER_SECOND=75` is for a machine that cannot hold twice 150 requests per second.
 import { randomInt, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
+import { startCodeGateway } from './kit/gateway.mjs'
+import { connectionsTo } from './kit/http-client.mjs'
 import { describeMachine } from './kit/machine.mjs'
 import { clusterVersions, PATRONI_TIMES, startPatroni } from './kit/patroni.mjs'
 import { script } from './kit/postgres.mjs'
-import { API_KEY, startService } from './kit/service.mjs'
+import { serviceRequest, startService } from './kit/service.mjs'
 import { percentile } from './kit/statistics.mjs'
 import { keptTable } from './report/kept-table.mjs'
 
@@ -23,54 +23,32 @@ const FAULT_AFTER_S = 10
 const BACK_AFTER_S = 20
 /** How long a user tries to get a code, or an answer to one. */
 const PATIENCE_MS = 40_000
+/** How long a user's app waits for an answer. */
+const ANSWER_WITHIN_MS = 12_000
 /** A user types a code at most so long after its request was answered. */
 const TYPING_MS = 5_000
 /** One user in so many types wrong codes. */
 const GUESSES_EVERY = 10
 const WRONG_CODES = 2
 
-/** A gateway for messages, which accepts everything. */
-async function gateway() {
-  const codes = new Map()
-  const server = createServer(async (request, response) => {
-    const chunks = []
-    for await (const chunk of request) chunks.push(chunk)
-    const { to, code } = JSON.parse(Buffer.concat(chunks).toString())
-    codes.set(to, [...(codes.get(to) ?? []), code])
-    response.writeHead(204).end()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${server.address().port}/`,
-    codesTo: (address) => codes.get(address) ?? [],
-    close() {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
-
 /** The users of two processes of the service, and what they were answered. */
 function crowd(services, messages) {
   const users = []
   const failures = []
+  const doors = services.map(({ port }) => ({ port, connections: connectionsTo(port) }))
   let posts = 0
 
   /** The answer to a form; without a `status` if there was none. Users come back when a 503 says so. */
   async function post(path, user, { code, headers } = {}) {
     const form = { User: user.email, Type: 'EMAIL' }
     if (code) Object.assign(form, { Code: code, Challenge: user.challenge })
+    const { port, connections } = doors[posts++ % doors.length]
     try {
-      const response = await fetch(services[posts++ % services.length].url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${API_KEY}`, ...headers },
-        body: new URLSearchParams(form),
-        signal: AbortSignal.timeout(12_000),
-      })
-      const { status } = response
-      const body = await response.json()
+      const request = serviceRequest(port, path, new URLSearchParams(form).toString(), headers)
+      const { status, head, body } = await connections.send(request, ANSWER_WITHIN_MS)
       if (status === 503) failures.push(performance.now())
-      return { status, body, retryAfterMs: Number(response.headers.get('retry-after') ?? 1) * 1_000 }
+      const [, retryAfterSeconds = 1] = /\r\nretry-after: (\d+)/i.exec(head) ?? []
+      return { status, body: JSON.parse(body), retryAfterMs: Number(retryAfterSeconds) * 1_000 }
     } catch {
       failures.push(performance.now())
       return { retryAfterMs: 1_000 }
@@ -151,6 +129,9 @@ function crowd(services, messages) {
       }
       await Promise.all(Array.from({ length: 16 }, worker))
     },
+    close() {
+      for (const { connections } of doors) connections.close()
+    },
   }
 }
 
@@ -187,8 +168,8 @@ async function measure(name) {
   const [mode, fault] = name.split(': ')
   const ends = []
   try {
-    const messages = await gateway()
-    ends.push(messages.close)
+    const messages = await startCodeGateway()
+    ends.push(messages.stop)
     const cluster = await startPatroni({ synchronous: MODES[mode] })
     ends.push(cluster.stop)
     const env = {
@@ -203,7 +184,8 @@ async function measure(name) {
       ends.push(service.stop)
       services.push(service)
     }
-    const { users, failures, arrive, typeAgain } = crowd(services, messages)
+    const { users, failures, arrive, typeAgain, close } = crowd(services, messages)
+    ends.push(close)
     let began
     const arriving = arrive(LOAD_S)
     await wait(FAULT_AFTER_S * 1_000)

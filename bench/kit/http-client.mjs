@@ -58,7 +58,39 @@ export async function openConnection(port) {
         socket.write(bytes)
       })
     },
+    isOpen: () => !socket.destroyed && socket.readyState === 'open',
     close: () => socket.destroy(),
+  }
+}
+
+/** Connections to a server, as many as there are requests at the same time. They are kept for later ones. */
+export function connectionsTo(port) {
+  const idle = []
+  return {
+    /** Sends a request; rejects when there is no response in time. */
+    async send(bytes, timeoutMs) {
+      let connection
+      let timer
+      const late = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new Error('There was no response in time.')), timeoutMs)
+      })
+      try {
+        do connection = idle.pop()
+        while (connection && !connection.isOpen())
+        connection ??= await Promise.race([openConnection(port), late])
+        const response = await Promise.race([connection.send(bytes), late])
+        idle.push(connection)
+        return response
+      } catch (error) {
+        connection?.close()
+        throw error
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    close() {
+      for (const connection of idle) connection.close()
+    },
   }
 }
 

@@ -60,14 +60,15 @@ export async function startService({ node, env = {}, root = ROOT, withoutStore =
   }
 }
 
-/** The bytes of a form that is posted to the service. */
-export function serviceRequest(port, path, body) {
+/** The bytes of a form that is posted to the service, with more `headers` if there are any. */
+export function serviceRequest(port, path, body, headers = {}) {
   const head = [
     `POST ${path} HTTP/1.1`,
     `Host: 127.0.0.1:${port}`,
     `Authorization: Bearer ${API_KEY}`,
     'Content-Type: application/x-www-form-urlencoded',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ]
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
