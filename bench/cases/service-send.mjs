@@ -10,9 +10,12 @@ import { medians } from '../kit/side-by-side.mjs'
 export const title = 'The service: codes sent on PostgreSQL'
 export const meaning = `Each code is for another user, is written to the outbox and handed to a gateway that takes it at once. Round trips are told
 by holding each answer of PostgreSQL up for 40 ms. Processor time is that of all processes of PostgreSQL, also of those that ended. What a
-code writes is read from PostgreSQL's journal.`
+code writes is read from PostgreSQL's journal. By hand, an Express app counts the user's codes and writes one to a table, has the gateway
+take it and writes that it was sent: two statements, one limit and no outbox.`
 
 const PATH = '/v1/mfa'
+const BY_HAND = 'bench/apps/send-by-hand.mjs'
+const BY_HAND_NAME = 'an app by hand'
 const DELAY_MS = 40
 /** Milliseconds of processor time that a code may cost the service and PostgreSQL. */
 const MOST_MS = 0.6
@@ -22,12 +25,12 @@ export async function run(bench) {
   const gateway = await startGateway()
   bench.defer(gateway.stop)
   const started = new Map()
-  const start = async (name, root) => {
-    const side = await sideOf(bench, gateway, name, root)
+  const start = async (name, root, program) => {
+    const side = await sideOf(bench, gateway, name, { root, program })
     started.set(name, side)
     return side
   }
-  const sides = [(name = 'countersign') => start(name, ROOT)]
+  const sides = [(name = 'countersign') => start(name, ROOT), () => start(BY_HAND_NAME, ROOT, BY_HAND)]
   const baseline = bench.baseline && `the service at ${bench.baseline}`
   if (baseline) {
     const { root, remove } = buildBaseline(bench.baseline)
@@ -38,6 +41,7 @@ export async function run(bench) {
   const what = 'service: send on PostgreSQL'
   const { perSecond, p99Ms } = medians(ours)
   return [
+    comparison(what, BY_HAND_NAME, { ours, again, theirs: measured[BY_HAND_NAME] }),
     ...(baseline
       ? [
           comparison(what, baseline, { ours, again, theirs: measured[baseline], by: 'rate' }),
@@ -48,14 +52,15 @@ export async function run(bench) {
     figure(`${what}, rate`, Math.round(perSecond), '/s', { note: `p99 ${Math.round(p99Ms)} ms` }),
     ...costs(what, medians(ours), { processor: MOST_MS, postgres: MOST_POSTGRES_MS }),
     ...written(what, await started.get('countersign').writes()),
+    ...costs(`${what}, by hand`, medians(measured[BY_HAND_NAME])),
     figure(`${what}, round trips in a row`, await roundTrips(bench, gateway), '', { most: 3 }),
   ]
 }
 
-async function sideOf(bench, gateway, name, root) {
+async function sideOf(bench, gateway, name, { root, program }) {
   const postgres = await startPostgres()
   bench.defer(postgres.stop)
-  const app = await startService({ node: bench.node, root, postgres, env: gateway.env })
+  const app = await startService({ node: bench.node, root, program, postgres, env: gateway.env })
   bench.defer(app.stop)
   const { sends } = await import(`${root}/bench/kit/people.mjs`)
   const count = 500

@@ -11,13 +11,14 @@ every commit reaches the disk. The other side is the same service whose statemen
 asking PostgreSQL: what HTTP, the API and its checks cost alone.`
 
 const PATH = '/v1/mfa/verify'
+const WITHOUT_STORE = 'bench/apps/service-without-store.mjs'
 
 export async function run(bench) {
   const bare = 'the service without its store call'
   const baseline = bench.baseline && `the service at ${bench.baseline}`
   const sides = [
     (name = 'countersign') => sideOf(bench, name, { root: ROOT }),
-    () => sideOf(bench, bare, { root: ROOT, withoutStore: true }),
+    () => sideOf(bench, bare, { root: ROOT, program: WITHOUT_STORE }),
   ]
   if (baseline) {
     const { root, remove } = buildBaseline(bench.baseline)
@@ -37,13 +38,13 @@ export async function run(bench) {
   ]
 }
 
-async function sideOf(bench, name, { root, withoutStore }) {
+async function sideOf(bench, name, { root, program }) {
   const postgres = await startPostgres()
   bench.defer(postgres.stop)
   const app = await startService({
     node: bench.node,
     root,
-    withoutStore,
+    program,
     postgres,
     env: { SERVICE_DELIVERY: 'inbox' },
   })
@@ -58,7 +59,7 @@ async function sideOf(bench, name, { root, withoutStore }) {
     name,
     app,
     async requests() {
-      if (!withoutStore) {
+      if (program !== WITHOUT_STORE) {
         await seed((text, values) => pool.query(text, values), first, count)
         await pool.query('VACUUM ANALYZE')
       }

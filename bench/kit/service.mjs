@@ -8,19 +8,20 @@ export const SECRET = 'a secret for benchmarks, long enough to be taken'
 /** The root of this checkout. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-const WITHOUT_STORE = 'bench/apps/service-without-store.mjs'
+/** The program that `npm run service` starts. */
+const SERVICE = 'service/dist/main.js'
 
 /**
- * Starts the service of a checkout as `npm run service` does, or with `withoutStore` the same service without the store
- * call of a verification. `readyMs` is the time from its start until it listens; its meter reads the processor time of the
- * service and, when it is given, of PostgreSQL. The process may open at most so many `files`.
+ * Starts the service of a checkout as `npm run service` does, or another program of the checkout that says on which address it listens.
+ * `readyMs` is the time from its start until then; its meter reads the processor time of the service and, when it is given, of
+ * PostgreSQL. The process may open at most so many `files`.
  */
-export async function startService({ node, env = {}, root = ROOT, withoutStore = false, postgres, files }) {
+export async function startService({ node, env = {}, root = ROOT, program = SERVICE, postgres, files }) {
   const began = performance.now()
-  const command = [node, `${root}/${withoutStore ? WITHOUT_STORE : 'service/dist/main.js'}`]
+  const command = [node, `${root}/${program}`]
   const limited = ['sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...command]
-  const [program, ...args] = files === undefined ? command : limited
-  const child = spawn(program, args, {
+  const [file, ...args] = files === undefined ? command : limited
+  const child = spawn(file, args, {
     env: {
       PATH: process.env.PATH,
       SERVICE_PORT: '0',
