@@ -168,11 +168,11 @@ function languageSwitch({ frame, text, words }: PageContext): Html | undefined {
 }
 
 /** The name of a language in that language, capitalized. */
-function nameOf(tag: string): string {
+const nameOf = memoized((tag: string) => {
   const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
   const [first = ''] = name
   return first.toLocaleUpperCase(tag) + name.slice(first.length)
-}
+})
 
 /**
  * A sentence in plain text for the host's own pages: about the date by which a second factor must be set up, in UTC as in account
@@ -183,12 +183,11 @@ export function hostBanner(
   about: { readonly until: number; readonly minStrength?: Strength | undefined } | 'weak_app',
   languages: Languages,
 ): string {
-  const { locale, words } = textFor(preferredLanguages, languages)
+  const { words, dateOf } = textFor(preferredLanguages, languages)
   if (about === 'weak_app') return words.weakApp
   const { until, minStrength } = about
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(until)
   const text = minStrength
     ? words.graceFor[minStrength === 'phishing-resistant' ? 'key' : 'stronger']
     : words.grace
-  return text.replaceAll('{date}', () => date)
+  return text.replaceAll('{date}', () => dateOf(until))
 }
