@@ -10,7 +10,7 @@ import { openStore } from './store/open.js'
 export async function createService(options: ServiceOptions): Promise<CountersignService> {
   const settings = readOptions(options)
   const keys = keysFrom(settings.secret, settings.previousSecrets)
-  // Whoever waits for it below gets its error.
+  // Its error is thrown below.
   const meanwhile = () => void loadRest().catch(() => {})
   const store = await openStore({
     databaseUrl: settings.databaseUrl,

@@ -92,8 +92,8 @@ const IS_INDEX = /\.index\.sql$/
  * Applies the numbered SQL files that the store has not seen yet, each in a transaction of its own and once even when
  * processes start together. Changes nothing, and needs no privilege to do so, when all have been applied. A migration that
  * cannot lock its tables lets the other processes go on and tries again, for about a minute and a half. A file that ends in
- * `.index.sql` builds one index while others write to its table. `meanwhile` is called when the database has been given the
- * first script, each time that it is.
+ * `.index.sql` builds one index while others write to its table. `meanwhile` is called each time that the
+ * database has been given a file that runs in a transaction.
  */
 export async function migrate(store: Store, folder = FOLDER, meanwhile = () => {}): Promise<void> {
   if (await hasNoTables(store)) {
@@ -112,7 +112,7 @@ export async function migrate(store: Store, folder = FOLDER, meanwhile = () => {
     }
     for (let attempt = 1; ; attempt++) {
       try {
-        await apply(store, name, script, name === FIRST ? meanwhile : undefined)
+        await apply(store, name, script, meanwhile)
         break
       } catch (error) {
         const isLocked = error instanceof StoreUnavailableError && error.reason === 'overloaded'
@@ -123,13 +123,13 @@ export async function migrate(store: Store, folder = FOLDER, meanwhile = () => {
   }
 }
 
-function apply(store: Store, name: string, script: string, meanwhile?: () => void): Promise<void> {
+function apply(store: Store, name: string, script: string, meanwhile: () => void): Promise<void> {
   return store.background.transaction(async (tx) => {
     // Other processes that begin the same migration wait for this row.
     if (!(await record(tx, name))) return
     await tx.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
     const applied = store.script(tx, script)
-    meanwhile?.()
+    meanwhile()
     await applied
   })
 }

@@ -26,20 +26,20 @@ export async function openStore(options: {
   readonly postgres?: Partial<PostgresLimits>
   /** `apply` (the default), `require`: a store that lacks some is refused, or `skip`. */
   readonly migrations?: 'apply' | 'require' | 'skip'
-  /** Called, perhaps more than once, when the store begins what takes it long: PGlite to open, a new PostgreSQL to make its tables. */
+  /** Called, perhaps more than once, when the store begins what takes it long: PGlite to open, PostgreSQL a migration. */
   readonly meanwhile?: () => void
 }): Promise<Store> {
-  const { databaseUrl, dataDir } = options
+  const { databaseUrl, dataDir, meanwhile = () => {} } = options
   let store: Store | undefined
   try {
     if (databaseUrl) store = postgresStore(databaseUrl, options.postgres)
     else {
       const opened = pgliteStore(dataDir)
-      options.meanwhile?.()
+      meanwhile()
       store = await opened
     }
     const { migrations = 'apply', keyId } = options
-    await prepareTables(store, migrations, options.meanwhile)
+    await prepareTables(store, migrations, meanwhile)
     if (keyId !== undefined) {
       await checkPrivileges(store)
       await checkKeys(store, keyId, options.previousKeyIds ?? [])
@@ -60,7 +60,7 @@ const BEFORE_FIRST_RELEASE =
 async function prepareTables(
   store: Store,
   migrations: 'apply' | 'require' | 'skip',
-  meanwhile: (() => void) | undefined,
+  meanwhile: () => void,
 ): Promise<void> {
   const schemas = await missingSchemas(store).catch((error: unknown) => {
     if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
