@@ -6,11 +6,11 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { startCodeGateway } from './kit/gateway.mjs'
 import { connectionsTo } from './kit/http-client.mjs'
 import { describeMachine } from './kit/machine.mjs'
 import { clusterVersions, PATRONI_TIMES, startPatroni } from './kit/patroni.mjs'
 import { script } from './kit/postgres.mjs'
+import { startApp } from './kit/processes.mjs'
 import { serviceRequest, startService } from './kit/service.mjs'
 import { percentile } from './kit/statistics.mjs'
 import { keptTable } from './report/kept-table.mjs'
@@ -34,7 +34,7 @@ const GUESSES_EVERY = 10
 const WRONG_CODES = 2
 
 /** The users of two processes of the service, and what they were answered. */
-function crowd(services, messages) {
+function crowd(services, gateway) {
   const users = []
   const failures = []
   const doors = services.map(({ port }) => ({ port, connections: connectionsTo(port) }))
@@ -77,9 +77,12 @@ function crowd(services, messages) {
     Object.assign(user, { answeredAt: performance.now(), challenge: answer.body.challenge })
     await wait(Math.random() * TYPING_MS)
     // A message that was queued comes later than the answer.
-    while (messages.codesTo(user.email).length === 0 && performance.now() - user.answeredAt < PATIENCE_MS)
+    const lastCode = async () => (await gateway.ask('codesTo', user.email)).at(-1)
+    let code = await lastCode()
+    while (!code && performance.now() - user.answeredAt < PATIENCE_MS) {
       await wait(250)
-    const code = messages.codesTo(user.email).at(-1)
+      code = await lastCode()
+    }
     if (!code) return
     if (user.guesses) await guess(user, code)
     else await typeRight(user, code)
@@ -170,13 +173,13 @@ async function measure(name) {
   const [mode, fault] = name.split(': ')
   const ends = []
   try {
-    const messages = await startCodeGateway()
-    ends.push(messages.stop)
+    const gateway = await startApp('code-gateway')
+    ends.push(gateway.stop)
     const cluster = await startPatroni({ synchronous: MODES[mode] })
     ends.push(cluster.stop)
     const env = {
       DATABASE_URL: cluster.url,
-      SERVICE_DELIVERY: messages.url,
+      SERVICE_DELIVERY: gateway.url,
       SERVICE_DRAIN_DURATION: '1s',
       SERVICE_LOG_LEVEL: 'error',
     }
@@ -186,7 +189,7 @@ async function measure(name) {
       ends.push(service.stop)
       services.push(service)
     }
-    const { users, failures, arrive, typeAgain, close } = crowd(services, messages)
+    const { users, failures, arrive, typeAgain, close } = crowd(services, gateway)
     ends.push(close)
     let began
     const arriving = arrive(LOAD_S)
@@ -201,7 +204,8 @@ async function measure(name) {
 
     const attempts = new Map(rows.map((row) => [row.id, row.attempts]))
     const answered = users.filter(({ answeredAt }) => answeredAt)
-    const codesTo = ({ email }) => messages.codesTo(email)
+    const codes = new Map(await gateway.ask('codes'))
+    const codesTo = ({ email }) => codes.get(email) ?? []
     const count = (list, test) => list.filter(test).length
     const forgotten = users.reduce((sum, { wrongCodes, challenge }) => {
       const kept = attempts.get(challenge)
@@ -306,7 +310,7 @@ ${table}
 - **attempts forgotten**: wrong codes that were refused and do not count afterwards
 - **no verdict**: users whose code was used up by a verification without an answer, who must request another one
 - **wrong**: users who got another answer than 200, 401, 409 and 503, or two different codes
-- **503 (s)**: the seconds after the fault began in which somebody got 503, or no answer
+- **503 (s)**: the seconds after the fault began in which a request got 503, or no answer
 - **last 503 (s)**: so long after the fault the last of these came; what failed comes back ${BACK_AFTER_S} seconds after it, and has to catch up
 - **gap (s)**: the longest time in which no request was answered that had come after the fault began
 - **p99 before (s)**: so long 99 % of the requests waited at most in the ${CALM_S} seconds before the fault
