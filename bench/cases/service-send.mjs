@@ -39,9 +39,11 @@ export async function run(bench) {
   }
   const { ours, again, measured } = await measure(bench, { sides })
   const what = 'service: send on PostgreSQL'
-  const { perSecond, p99Ms } = medians(ours)
+  const { perSecond, p99Ms, postgresUs } = medians(ours)
+  const byHand = measured[BY_HAND_NAME]
+  const note = `PostgreSQL uses ${Math.round(postgresUs)} µs, beside ${Math.round(medians(byHand).postgresUs)} µs`
   return [
-    comparison(what, BY_HAND_NAME, { ours, again, theirs: measured[BY_HAND_NAME] }),
+    comparison(what, BY_HAND_NAME, { ours, again, theirs: byHand, note }),
     ...(baseline
       ? [
           comparison(what, baseline, { ours, again, theirs: measured[baseline], by: 'rate' }),
@@ -52,7 +54,6 @@ export async function run(bench) {
     figure(`${what}, rate`, Math.round(perSecond), '/s', { note: `p99 ${Math.round(p99Ms)} ms` }),
     ...costs(what, medians(ours), { processor: MOST_MS, postgres: MOST_POSTGRES_MS }),
     ...written(what, await started.get('countersign').writes()),
-    ...costs(`${what}, by hand`, medians(measured[BY_HAND_NAME])),
     figure(`${what}, round trips in a row`, await roundTrips(bench, gateway), '', { most: 3 }),
   ]
 }
