@@ -6,9 +6,11 @@ import { script } from './postgres.mjs'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Days whose messages are kept, of the partitions that there are. */
+/** Days whose messages are kept. */
 const DAYS = 7
-const SLOTS = 12
+/** The partitions of messages, and for how many days each is written to. */
+const SLOTS = 6
+const DAYS_OF_SLOT = 2
 
 /** How many messages each account received in the week for which they are kept. */
 export const MESSAGES_PER_ACCOUNT = 5
@@ -37,11 +39,7 @@ export async function loadCrowd(postgres, people) {
 }
 
 function tablesOf(people, now) {
-  return [
-    ...accountTables(people, now),
-    ...passingTables(people, now),
-    ...Array.from({ length: DAYS }, (_, daysAgo) => messagesOf(daysAgo, people, now)),
-  ]
+  return [...accountTables(people, now), ...passingTables(people, now), ...messagesOf(people, now)]
 }
 
 const account = (n) => `account:${spread(n)}`
@@ -138,32 +136,37 @@ function passingTables(people, now) {
   ]
 }
 
-function messagesOf(daysAgo, people, now) {
-  const slot = (Math.floor(now / DAY_MS) - daysAgo) % SLOTS
+/** The messages of a week, for each partition that has some. */
+function messagesOf(people, now) {
+  const today = Math.floor(now / DAY_MS)
   const perDay = Math.floor((people * MESSAGES_PER_ACCOUNT) / DAYS)
-  const at = now - daysAgo * DAY_MS
-  return {
+  const slotOf = (daysAgo) => Math.floor((today - daysAgo) / DAYS_OF_SLOT) % SLOTS
+  const days = Array.from({ length: DAYS }, (_, daysAgo) => daysAgo)
+  return [...new Set(days.map(slotOf))].map((slot) => ({
     table: `outbox_${slot}`,
     partitionOf: 'outbox',
     slot,
     columns: `application, account, id, slot, channel, state, masked, challenge, carrier, expires_at, created_at,
       updated_at, settled_at, attempts`,
-    first: daysAgo * perDay + 1,
-    last: (daysAgo + 1) * perDay,
-    row: (n) => [
-      ...[
-        'default',
-        account(1 + (n % people)),
-        longId(n),
-        slot,
-        'email',
-        'sent',
-        'p***@example.com',
-        longId(n + 1e9),
-      ],
-      ...['smtp', at, at - (n % HOUR_MS), at, at, 1],
-    ],
-  }
+    first: days.findIndex((day) => slotOf(day) === slot) * perDay + 1,
+    last: (days.findLastIndex((day) => slotOf(day) === slot) + 1) * perDay,
+    row: (n) => {
+      const at = now - Math.floor((n - 1) / perDay) * DAY_MS
+      return [
+        ...[
+          'default',
+          account(1 + (n % people)),
+          longId(n),
+          slot,
+          'email',
+          'sent',
+          'p***@example.com',
+          longId(n + 1e9),
+        ],
+        ...['smtp', at, at - (n % HOUR_MS), at, at, 1],
+      ]
+    },
+  }))
 }
 
 const ROWS_AT_ONCE = 2_000

@@ -284,9 +284,9 @@ CREATE INDEX idempotent_request_expiry ON idempotent_request (expires_at);
 
 -- MESSAGES
 
--- Messages are kept in twelve partitions, one for each day in turn (`slot`). A partition whose messages are a week old is truncated:
--- that costs the same for one message and for a hundred million. No partition has to be created or dropped later, so the service
--- needs no right to do so, and works if nothing was deleted for a while.
+-- Messages are kept in six partitions that take turns, each for two days (`slot`). A partition whose messages are a week old is
+-- truncated: that costs the same for one message and for a hundred million. No partition has to be created or dropped later, so the
+-- service needs no right to do so, and works if nothing was deleted for a while.
 --
 -- `state` is queued, sent, delivered, failed, refused (by a carrier, for good) or expired (no time or attempts left). `sealed` is the
 -- encrypted message; NULL after it was handed over or given up. `masked` is the recipient as it may be shown, `recipient` a keyed
@@ -338,7 +338,7 @@ CREATE INDEX outbox_unsent ON outbox (application, listed_state, created_at) WHE
 -- A primary key of the whole table would have to contain the slot. It begins with the id, by which operators find a message of any
 -- application.
 DO $$ BEGIN
-  FOR slot IN 0..11 LOOP
+  FOR slot IN 0..5 LOOP
     EXECUTE format('CREATE TABLE outbox_%s PARTITION OF outbox (PRIMARY KEY (id, application, account)) FOR VALUES IN (%s)
       WITH (fillfactor = 70)', slot, slot);
   END LOOP;

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { run } from '../src/cli/program.js'
+import { SLOTS } from '../src/delivery/outbox-slots.js'
 import { deleteExpired } from '../src/maintenance/retention.js'
 import { readinessCheck } from '../src/readiness.js'
 import { keysFrom } from '../src/secrets/keys.js'
@@ -267,7 +268,7 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
       const { rows } = await owner.query(
         "SELECT relname AS name FROM pg_class WHERE relname LIKE 'outbox%carrier%' ORDER BY 1",
       )
-      const ofPartitions = Array.from({ length: 12 }, (_, slot) => `outbox_${slot}_of_carrier`)
+      const ofPartitions = Array.from({ length: SLOTS }, (_, slot) => `outbox_${slot}_of_carrier`)
       expect(rows.map(({ name }) => name)).toEqual([...ofPartitions, 'outbox_of_carrier'].sort())
     } finally {
       await store.close()

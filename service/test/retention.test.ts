@@ -108,9 +108,9 @@ describeOnBothDatabases((bench, database) => {
     expect(await counts()).toEqual({ account: 1, factor: 1 })
   })
 
-  test('deletes messages by emptying the partition of their day', async () => {
+  test('deletes messages by emptying their partition', async () => {
     const tenant = freshTenant(bench())
-    // No other test wrote messages on this day.
+    // No other test wrote messages in these days.
     advance(400 * DAY)
     const table = slotTable(slotAt(Date.now()))
     const size = async () =>

@@ -234,7 +234,8 @@ describe.each([
     )
     // A hash and the random id of a message or a job identify their application, a position only orders rows, and the others are about
     // the store and its operators.
-    expect(rows.map(({ name }) => name.replace(/^outbox_\d+_/, 'outbox_')).sort()).toEqual([
+    const names = new Set(rows.map(({ name }) => name.replace(/^outbox_\d+_/, 'outbox_')))
+    expect([...names].sort()).toEqual([
       'api_key_hash_key',
       'audit_pkey',
       'console_counter_pkey',
@@ -244,7 +245,7 @@ describe.each([
       'migration_pkey',
       'operator_account_pkey',
       'operator_relation_pkey',
-      ...Array.from({ length: 12 }, () => 'outbox_pkey'),
+      'outbox_pkey',
       'sealing_key_pkey',
       'shard_pkey',
       'stream_ticket_pkey',

@@ -42,7 +42,7 @@ export const TABLES = [
 ] as const
 
 /** The partitions of the outbox, which are emptied whole. */
-const TRUNCATED = Array.from({ length: 12 }, (_, slot) => `outbox_${slot}`)
+const TRUNCATED = Array.from({ length: 6 }, (_, slot) => `outbox_${slot}`)
 
 const SEQUENCES = ['audit_position_seq', 'inbox_position_seq']
 
