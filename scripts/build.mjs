@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { build } from 'rolldown'
+import { COMMON, externalPackages, latin1, licenses } from './rolldown.mjs'
 
 /*
  * Builds the JavaScript of the package. The implementation exists once, as CommonJS in `dist/cjs`; the ES modules in
@@ -13,8 +14,6 @@ const ENTRIES = {
   testing: 'src/testing/index.ts',
 }
 
-const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
-
 // zod's CommonJS entry loads 95 files, most of them translations, which took half of the time of our import. The parts that
 // we use are in the bundle. It stays a dependency, since our declarations import its types.
 const BUNDLED = ['zod']
@@ -25,21 +24,18 @@ const BUNDLED_FOR_BROWSERS = ['@simplewebauthn/browser']
 // The parser of `countersign init`, which apps need not install.
 const BUNDLED_FOR_COMMANDS = ['@babel/parser']
 
-// A warning, as for an import that is no dependency, fails the build.
-function onLog(level, log) {
-  if (level === 'warn') throw new Error(log.message)
-}
-
-for (const workspace of ['service', 'example-app']) removeStaleOutput(workspace)
+removeStaleOutput('example-app')
 
 await build({
+  ...COMMON,
   input: ENTRIES,
-  platform: 'node',
-  external: Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !BUNDLED.includes(name)),
-  tsconfig: false,
-  transform: { target: 'node20.19' },
-  plugins: [latin1(), esmEntries(), commonjsTypes(), licenses()],
-  onLog,
+  external: externalPackages('.', BUNDLED),
+  plugins: [
+    latin1(),
+    esmEntries(),
+    commonjsTypes(),
+    licenses([...BUNDLED, ...BUNDLED_FOR_BROWSERS, ...BUNDLED_FOR_COMMANDS]),
+  ],
   output: {
     dir: 'dist',
     cleanDir: true,
@@ -68,12 +64,9 @@ await build({
 
 // A bundle of its own, so that an app does not load what only the commands need. The parser is a third of its size when minified.
 await build({
+  ...COMMON,
   input: { commands: 'src/cli/main.ts' },
-  platform: 'node',
-  tsconfig: false,
-  transform: { target: 'node20.19' },
   plugins: [executable()],
-  onLog,
   output: {
     dir: 'dist',
     format: 'cjs',
@@ -86,12 +79,7 @@ await build({
   },
 })
 
-const forBrowsers = {
-  platform: 'browser',
-  tsconfig: false,
-  transform: { target: 'es2022' },
-  onLog,
-}
+const forBrowsers = { ...COMMON, platform: 'browser', transform: { target: 'es2022' } }
 
 for (const [format, extension] of Object.entries({ esm: 'mjs', cjs: 'cjs' })) {
   await build({
@@ -124,22 +112,6 @@ function removeStaleOutput(workspace) {
     const compiled = /^(.+)\.(d\.ts|js)$/.exec(file)
     if (compiled && !existsSync(`${workspace}/src/${compiled[1]}.ts`)) rmSync(`${folder}/${file}`)
   }
-}
-
-/** Escapes what is outside of Latin-1: V8 would otherwise keep every character of the file in two bytes. */
-function latin1() {
-  return {
-    name: 'latin1',
-    generateBundle(_options, bundle) {
-      for (const chunk of Object.values(bundle)) {
-        if (chunk.type === 'chunk') chunk.code = chunk.code.replace(/[^\0-\xff]/g, escaped)
-      }
-    },
-  }
-}
-
-function escaped(unit) {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /** Adds an ES module with its declarations for each entry. */
@@ -208,22 +180,6 @@ function commonjsTypes() {
     name: 'commonjs-types',
     generateBundle() {
       this.emitFile({ type: 'asset', fileName: 'types/package.json', source: '{ "type": "commonjs" }\n' })
-    },
-  }
-}
-
-/** Adds the license of each package in the bundle, as it requires. */
-function licenses() {
-  return {
-    name: 'licenses',
-    generateBundle() {
-      for (const name of [...BUNDLED, ...BUNDLED_FOR_BROWSERS, ...BUNDLED_FOR_COMMANDS]) {
-        const folder = `node_modules/${name}`
-        const file = readdirSync(folder).find((entry) => /^LICENSE/.test(entry))
-        const source = readFileSync(`${folder}/${file}`, 'utf8')
-        const fileName = `licenses/${name.replace('@', '').replace('/', '-')}.txt`
-        this.emitFile({ type: 'asset', fileName, source })
-      }
     },
   }
 }

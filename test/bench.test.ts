@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import * as parts from '../service/test/parts.js'
 
 interface Row {
   what: string
@@ -135,7 +136,7 @@ describe('a row of the benchmark', () => {
 })
 
 describe('the benchmark', () => {
-  it('imports only files that exist, in the sources from which the service is built', async () => {
+  it('imports only what exists, in the sources from which the service is built', async () => {
     const folder = new URL('../bench/', import.meta.url)
     const files = (await readdir(folder, { recursive: true })).filter(
       (path) => path.endsWith('.mjs') && !path.startsWith('node_modules'),
@@ -144,11 +145,16 @@ describe('the benchmark', () => {
     let checked = 0
     for (const path of files) {
       const file = new URL(path, folder)
-      for (const [, imported = ''] of (await readFile(file, 'utf8')).matchAll(/ from '(\.[^']+)'/g)) {
+      const imports = /^(?:import|export) (?:\{([^}]+)\}|[^{}]+?) from '(\.[^']+)'/gm
+      for (const [, names = '', imported = ''] of (await readFile(file, 'utf8')).matchAll(imports)) {
         const { href } = new URL(imported, file)
-        const source = href.replace(/\/service\/dist\/(.*)\.js$/, '/service/src/$1.ts')
+        const source = href
+          .replace('/service/dist/parts.js', '/service/test/parts.ts')
+          .replace(/\/service\/dist\/(.*)\.js$/, '/service/src/$1.ts')
         checked++
         if (!existsSync(new URL(source))) missing.push(`${path}: ${imported}`)
+        if (!source.endsWith('/parts.ts')) continue
+        for (const name of names.match(/\w+/g) ?? []) if (!(name in parts)) missing.push(`${path}: ${name}`)
       }
     }
     expect(checked).toBeGreaterThan(100)

@@ -1,10 +1,13 @@
 import { createTransport } from 'nodemailer'
-import { activityCounter } from '../../service/dist/activity/count-activity.js'
-import { smtpCarrier } from '../../service/dist/carriers/smtp.js'
-import { storedOutbox } from '../../service/dist/delivery/outbox.js'
-import { codeMessage, mailHtml } from '../../service/dist/message-texts/compose.js'
-import { keysFrom } from '../../service/dist/secrets/keys.js'
-import { openStore } from '../../service/dist/store/open.js'
+import {
+  activityCounter,
+  codeMessage,
+  keysFrom,
+  mailHtml,
+  openStore,
+  smtpCarrier,
+  storedOutbox,
+} from '../../service/dist/parts.js'
 import { serve } from '../kit/serve.mjs'
 import { SECRET } from '../kit/service.mjs'
 

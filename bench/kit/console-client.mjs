@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
-import { operator } from '../../service/dist/operator/operator.js'
-import { postgresStore } from '../../service/dist/store/postgres-store.js'
+import { operator, postgresStore } from '../../service/dist/parts.js'
 
 const PASSWORD = 'seven quiet otters float'
 

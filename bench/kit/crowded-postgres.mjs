@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStore } from '../../service/dist/store/open.js'
+import { openStore } from '../../service/dist/parts.js'
 import { LOADING, loadCrowd } from './crowd.mjs'
 import { startPostgres } from './postgres.mjs'
 

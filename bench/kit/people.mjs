@@ -1,5 +1,4 @@
-import { deliveredCodeMac } from '../../service/dist/secrets/codes.js'
-import { keysFrom, withKeyId } from '../../service/dist/secrets/keys.js'
+import { deliveredCodeMac, keysFrom, withKeyId } from '../../service/dist/parts.js'
 import { SECRET } from './service.mjs'
 
 const keys = keysFrom(SECRET)

@@ -11,6 +11,7 @@ import { readFileLimit } from './file-limit.js'
 import { apiServer, limitConnections, withConsole } from './http/server.js'
 import { jsonLogger, leveledLogger, lineBuffer } from './log/logger.js'
 import { acceptLocalInvitations } from './operator/local-invitations.js'
+import { PACKAGE_FOLDER } from './own-package.js'
 import { isProduction } from './production.js'
 import type { CountersignService } from './service.js'
 
@@ -153,7 +154,7 @@ async function acceptInvitations(
 }
 
 /** The program that operators run. Its path works in every folder and container. */
-const COMMAND = fileURLToPath(new URL('cli/main.js', import.meta.url))
+const COMMAND = fileURLToPath(new URL('dist/cli/main.js', PACKAGE_FOLDER))
 
 /** The account of the link that is printed in development. */
 const FIRST_OPERATOR = 'admin@example.com'

@@ -28,13 +28,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'html.ts': {},
   'limits.ts': { uses: ['log', 'time.ts'] },
   'production.ts': {},
-  'own-version.ts': {},
+  'own-package.ts': {},
   'console-option.ts': {},
   'application.ts': { types: ['limits.ts'] },
   'shard.ts': {},
   'message.ts': {},
   secrets: { uses: ['configuration-error.ts'] },
-  store: { uses: ['configuration-error.ts'] },
+  store: { uses: ['configuration-error.ts', 'own-package.ts'] },
   events: { uses: ['store'] },
   requests: {},
 
@@ -52,7 +52,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: ['activity'],
   },
   'refusals.ts': { types: ['delivery'] },
-  'message-texts': { types: ['application.ts', 'message.ts'] },
+  'message-texts': { uses: ['own-package.ts'], types: ['application.ts', 'message.ts'] },
   carriers: {
     uses: [
       'message.ts',
@@ -68,7 +68,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   receipts: { uses: ['carriers', 'delivery', 'time.ts'] },
   'test-mode': { uses: ['delivery', 'refusals.ts'], types: ['application.ts', 'carriers'] },
   transcription: {
-    uses: ['events', 'limits.ts', 'log', 'safe-fetch', 'time.ts', 'secrets', 'store'],
+    uses: ['events', 'limits.ts', 'log', 'own-package.ts', 'safe-fetch', 'time.ts', 'secrets', 'store'],
   },
   applications: {
     uses: [
@@ -159,6 +159,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'log',
       'message-texts',
       'operator',
+      'own-package.ts',
       'production.ts',
       'secrets',
       'store',
@@ -210,7 +211,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'maintenance',
       'metrics',
       'operator',
-      'own-version.ts',
+      'own-package.ts',
       'production.ts',
       'readiness.ts',
       'receipts',
@@ -232,6 +233,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'http',
       'log',
       'operator',
+      'own-package.ts',
       'production.ts',
     ],
     types: ['service.ts'],
@@ -244,7 +246,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'environment.ts',
       'file-limit.ts',
       'import',
-      'own-version.ts',
+      'own-package.ts',
       'production.ts',
       'serve.ts',
       'operator',

@@ -21,7 +21,7 @@ test.each([
   ['exits', 'process.exit(3)'],
   ['crashes', 'throw new Error("broken")'],
 ])('loses no line when the process %s in the same turn', async (_how, end) => {
-  const module = fileURLToPath(new URL('../dist/log/logger.js', import.meta.url))
+  const module = fileURLToPath(new URL('../dist/parts.js', import.meta.url))
   const script = `import { lineBuffer } from ${JSON.stringify(module)}
     const out = lineBuffer(process.stdout)
     process.on('exit', out.flush)

@@ -1,7 +1,8 @@
 import { existsSync, openAsBlob } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { API_KEY, eventually, listen } from './kit.js'
 import { MAIN, type Running, start, startListening } from './processes.js'
@@ -34,6 +35,15 @@ describe('the process', () => {
       headers: { authorization: `Bearer ${API_KEY}` },
       body: new URLSearchParams(parameters),
     })
+
+  // The build has a copy of zod, of which the document's schemas are made.
+  test('serves the OpenAPI document of the package', async () => {
+    const own = temporaryFolder()
+    onTestFinished(own.remove)
+    const { url } = await run({ DATA_DIR: own.path })
+    const published = JSON.parse(await readFile(new URL('../openapi.json', import.meta.url), 'utf8'))
+    expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(published)
+  })
 
   test('refuses a folder in use, keeps counters and codes through kill -9, and stops on a signal (R28)', async () => {
     const User = '+447700900777'

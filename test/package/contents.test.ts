@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Consumer, consumer, ROOT, TARBALL } from './kit.js'
+import { type Consumer, consumer, installService, ROOT, TARBALL } from './kit.js'
 
 const run = promisify(execFile)
 
@@ -96,5 +96,20 @@ describe('the packed package', () => {
       './package.json',
     ])
     expect(report.analysis.problems).toEqual([])
+  })
+})
+
+describe('the packed service', () => {
+  it('contains the licenses of what is in its bundle, and nothing that only tests use', async () => {
+    const project = await consumer({})
+    try {
+      const dist = dirname(dirname(await installService(project)))
+      const files = await readdir(dist, { recursive: true })
+      const scripts = files.filter((file) => file.endsWith('.js') && !file.startsWith('chunks/'))
+      expect(scripts.sort()).toEqual(['cli/main.js', 'index.js', 'main.js', 'make-empty-database.js'])
+      expect((await readdir(join(dist, 'licenses'))).sort()).toEqual(['zod-openapi.txt', 'zod.txt'])
+    } finally {
+      await project.dispose()
+    }
   })
 })

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigurationError } from '../configuration-error.js'
 import { OperatorError } from '../operator/audited-change.js'
-import { ownVersion } from '../own-version.js'
+import { ownVersion } from '../own-package.js'
 import { appCommands, keyCommands } from './app-commands.js'
 import { eventCommands } from './event-commands.js'
 import { importCommand } from './import-command.js'

@@ -7,6 +7,7 @@ import { CONSOLE_NAME } from '../operator/console-counters.js'
 import type { Operator } from '../operator/operator.js'
 import type { OperatorAccount } from '../operator/operator-account.js'
 import { isAtLeast, type Role } from '../operator/rights.js'
+import { PACKAGE_FOLDER } from '../own-package.js'
 import type { ConsoleParts } from './parts.js'
 
 /** A page of the console. */
@@ -168,8 +169,7 @@ function messageBox({ tone, text }: PageMessage): Html {
   return html`<div class="mfa-message mfa-message-${tone}" role="${role}"><p>${text}</p></div>`
 }
 
-// `src/console` and `dist/console` are equally deep in the package.
-const CSS = readFileSync(new URL('../../assets/console.css', import.meta.url), 'utf8')
+const CSS = readFileSync(new URL('assets/console.css', PACKAGE_FOLDER), 'utf8')
 const VERSION = createHash('sha256').update(CSS).digest('base64url').slice(0, 10)
 
 /** The path of the style sheet, which changes with its content. */
@@ -187,10 +187,9 @@ export interface Script {
   readonly content: string
 }
 
-// `src/console` and `dist/console` are equally deep in the package.
-const NUMBERS = new URL('../../assets/numbers.js', import.meta.url)
-const COPY = new URL('../../assets/copy.js', import.meta.url)
-const TIMES = new URL('../../assets/times.js', import.meta.url)
+const NUMBERS = new URL('assets/numbers.js', PACKAGE_FOLDER)
+const COPY = new URL('assets/copy.js', PACKAGE_FOLDER)
+const TIMES = new URL('assets/times.js', PACKAGE_FOLDER)
 // The whole library in one file for browsers, beside the file that Node loads.
 const CHART = new URL('chart.umd.min.js', `file://${createRequire(import.meta.url).resolve('chart.js')}`)
 

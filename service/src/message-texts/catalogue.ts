@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { languageKey, matchLanguage } from 'countersign/protocol'
+import { PACKAGE_FOLDER } from '../own-package.js'
 import { en } from './locales/en.js'
 import type { MessageTexts } from './message-texts.js'
 
@@ -28,8 +29,8 @@ const texts = new Map<string, MessageTexts>([['en', en]])
 export function textsIn(language: string): MessageTexts {
   const known = texts.get(language)
   if (known) return known
-  // src/message-texts and dist/message-texts lie equally deep below the package. Tests compare every file with English.
-  const file = new URL(`../../locales/${language}.json`, import.meta.url)
+  // Tests compare every file with English.
+  const file = new URL(`locales/${language}.json`, PACKAGE_FOLDER)
   const read = JSON.parse(readFileSync(file, 'utf8')) as MessageTexts
   texts.set(language, read)
   return read

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip, type ZlibOptions } from 'node:zlib'
 import { ConfigurationError } from '../configuration-error.js'
+import { PACKAGE_FOLDER } from '../own-package.js'
 
-// `src` and `dist` are at the same depth in the package, so one path fits both.
-const FOLDER = new URL('../../empty-database/', import.meta.url)
+const FOLDER = new URL('empty-database/', PACKAGE_FOLDER)
 
 // Unpacking 40 MB in the default chunks of 16 KB takes three times as long.
 const GUNZIP_OPTIONS = { chunkSize: 8 * 1024 * 1024 }

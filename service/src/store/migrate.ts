@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
+import { PACKAGE_FOLDER } from '../own-package.js'
 import { StoreUnavailableError } from './outages.js'
 import { sqlStateOf } from './sql-state.js'
 import { type Queries, queryOne, type Store } from './store.js'
@@ -74,8 +75,7 @@ function isCatalogConflict(error: unknown): boolean {
   )
 }
 
-// `src` and `dist` are at the same depth in the package, so one path fits both.
-const FOLDER = new URL('../../migrations/', import.meta.url)
+const FOLDER = new URL('migrations/', PACKAGE_FOLDER)
 
 /** How long a migration waits for a table that other processes use: everything that comes after it waits too. */
 const LOCK_TIMEOUT_MS = 1_000

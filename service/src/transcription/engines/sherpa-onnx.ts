@@ -3,10 +3,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TranscriptSegment } from 'countersign/protocol'
 import * as z from 'zod'
+import { PACKAGE_FOLDER } from '../../own-package.js'
 import { runProgram } from '../decode.js'
 import { primaryLanguage, type Transcriber } from './transcriber.js'
 
-const PROGRAM = fileURLToPath(new URL('../../../decoders/sherpa-onnx.cjs', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('decoders/sherpa-onnx.cjs', PACKAGE_FOLDER))
 
 const lineSchema = z.object({
   start: z.number().nonnegative(),

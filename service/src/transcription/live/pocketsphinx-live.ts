@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
+import { PACKAGE_FOLDER } from '../../own-package.js'
 import { EngineError } from '../engines/transcriber.js'
 import type { EngineStream, LiveEngine, StreamRequest } from './live-transcription.js'
 
@@ -11,7 +12,7 @@ import type { EngineStream, LiveEngine, StreamRequest } from './live-transcripti
 const PYTHON = '/usr/bin/python3'
 const BINDING = '/usr/lib/python3/dist-packages/pocketsphinx/__init__.py'
 const MODEL = '/usr/share/pocketsphinx/model/en-us'
-const DECODER = fileURLToPath(new URL('../../../decoders/pocketsphinx.py', import.meta.url))
+const DECODER = fileURLToPath(new URL('decoders/pocketsphinx.py', PACKAGE_FOLDER))
 const READY_TIMEOUT_MS = 15_000
 
 const milliseconds = z.number().int().nonnegative()
