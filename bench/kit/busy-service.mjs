@@ -1,3 +1,4 @@
+import { SLOT_MS, SLOTS } from '../../service/dist/parts.js'
 import { script } from './postgres.mjs'
 
 /** The application that has most of the messages. */
@@ -45,7 +46,7 @@ export async function loadBusyService(url, applications, messages) {
      FROM ${series(applications * 30)}`,
     `INSERT INTO outbox (application, account, id, slot, channel, masked, state, carrier, expires_at, created_at,
        updated_at, settled_at, attempts)
-     SELECT 'app-' || lpad((1 + n % ${applications})::text, 5, '0'), 'account:' || n, md5(n::text), (at / 86400000 % 12)::smallint,
+     SELECT 'app-' || lpad((1 + n % ${applications})::text, 5, '0'), 'account:' || n, md5(n::text), (at / ${SLOT_MS} % ${SLOTS})::smallint,
        'sms', '••• 01', CASE WHEN n % 50 = 0 THEN 'failed' ELSE 'sent' END, 'twilio', at, at, at, at, 1
      FROM ${series(messages)}, LATERAL (SELECT ${now} - (n % 600) * 1000000::bigint AS at) AS time`,
     'VACUUM ANALYZE',

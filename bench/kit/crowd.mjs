@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { slotAt, slotTable } from '../../service/dist/parts.js'
 import { bulkLoad } from './bulk-load.mjs'
 import { spread } from './people.mjs'
 import { script } from './postgres.mjs'
@@ -8,9 +9,6 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** Days whose messages are kept. */
 const DAYS = 7
-/** The partitions of messages, and for how many days each is written to. */
-const SLOTS = 6
-const DAYS_OF_SLOT = 2
 
 /** How many messages each account received in the week for which they are kept. */
 export const MESSAGES_PER_ACCOUNT = 5
@@ -138,12 +136,11 @@ function passingTables(people, now) {
 
 /** The messages of a week, for each partition that has some. */
 function messagesOf(people, now) {
-  const today = Math.floor(now / DAY_MS)
   const perDay = Math.floor((people * MESSAGES_PER_ACCOUNT) / DAYS)
-  const slotOf = (daysAgo) => Math.floor((today - daysAgo) / DAYS_OF_SLOT) % SLOTS
+  const slotOf = (daysAgo) => slotAt(now - daysAgo * DAY_MS)
   const days = Array.from({ length: DAYS }, (_, daysAgo) => daysAgo)
   return [...new Set(days.map(slotOf))].map((slot) => ({
-    table: `outbox_${slot}`,
+    table: slotTable(slot),
     partitionOf: 'outbox',
     slot,
     columns: `application, account, id, slot, channel, state, masked, challenge, carrier, expires_at, created_at,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { slotAt, slotTable } from '../src/delivery/outbox-slots.js'
 import { deleteExpired } from '../src/maintenance/retention.js'
 import { leaseOf } from '../src/maintenance/sweeper.js'
+import { slotAt, slotTable } from '../src/store/outbox-slots.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import {
   advance,

@@ -6,8 +6,8 @@ import { traceHeaders } from '../log/tracing.js'
 import { type Message, messageSchema } from '../message.js'
 import { contactReference, type Keys } from '../secrets/keys.js'
 import { open, outboxIdentity, seal } from '../secrets/seal.js'
+import { slotAt } from '../store/outbox-slots.js'
 import { lookedUp, type Queries, queryOne, type Store, statement } from '../store/store.js'
-import { slotAt } from './outbox-slots.js'
 import type { QueuedMessage } from './queued-message.js'
 import {
   type AttemptRecord,

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../store/outages.js'
+import { KEPT_MS, SLOTS, slotTable } from '../store/outbox-slots.js'
 import { queryOne, type Transactions } from '../store/store.js'
-import { KEPT_MS, SLOTS, slotTable } from './outbox-slots.js'
 
 const BATCH_SIZE = 1_000
 const MAX_BATCHES = 200

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
+import { SLOTS } from '../store/outbox-slots.js'
 import { lookedUp, type Queries, statement } from '../store/store.js'
 import type { DeliveryFault } from './carrier.js'
-import { SLOTS } from './outbox-slots.js'
 import type { QueuedMessage } from './queued-message.js'
 
 const MAX_CARRIER_ID_LENGTH = 128

@@ -1,5 +1,6 @@
 import { escapeIdentifier } from 'pg'
 import { ConfigurationError } from '../configuration-error.js'
+import { SLOTS, slotTable } from './outbox-slots.js'
 import { INSUFFICIENT_PRIVILEGE, sqlStateOf } from './sql-state.js'
 import type { Queries } from './store.js'
 
@@ -42,7 +43,7 @@ export const TABLES = [
 ] as const
 
 /** The partitions of the outbox, which are emptied whole. */
-const TRUNCATED = Array.from({ length: 6 }, (_, slot) => `outbox_${slot}`)
+const TRUNCATED = Array.from({ length: SLOTS }, (_, slot) => slotTable(slot))
 
 const SEQUENCES = ['audit_position_seq', 'inbox_position_seq']
 

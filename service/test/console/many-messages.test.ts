@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stopClock } from '../../../test/kit/clock.js'
+import { SLOT_MS, SLOTS } from '../../src/store/outbox-slots.js'
 import { eventually } from '../kit.js'
 import { postgresMissing } from '../postgres.js'
 import { newFolder, type OwnPostgres, ownPostgres } from '../postgres-cluster.js'
@@ -55,7 +56,7 @@ describe.skipIf(postgresMissing)(`the console with ${MESSAGES} messages of a wee
        SELECT 'default', 'many' || nr, CASE nr % 3 WHEN 0 THEN 'sms' ELSE 'email' END, state, at + 600000, at,
          CASE WHEN state <> 'queued' THEN at END, 'challenge' || nr, 'u***@example.com',
          CASE WHEN nr % 30000 = 0 THEN 'rare' ELSE 'smtp' END, CASE WHEN state = 'failed' THEN 'contact' END, at,
-         'account:user' || nr % 5000, at / 86400000 % 12, CASE nr % 3 WHEN 0 THEN 'GB' END
+         'account:user' || nr % 5000, at / ${SLOT_MS} % ${SLOTS}, CASE nr % 3 WHEN 0 THEN 'GB' END
        FROM (SELECT nr, ${now}::bigint - nr * 6000::bigint AS at,
            CASE WHEN nr % 1000 = 0 THEN 'expired' WHEN nr % 50 = 0 THEN 'failed' WHEN nr % 2 = 0 THEN 'delivered' ELSE 'sent' END AS state
          FROM generate_series(1, ${MESSAGES}) AS nr) AS message;

@@ -4,7 +4,7 @@ const DAY_MS = 86_400_000
 export const KEPT_MS = 7 * DAY_MS
 
 /** For how long messages are written to the same partition of the outbox. */
-const SLOT_MS = 2 * DAY_MS
+export const SLOT_MS = 2 * DAY_MS
 
 /** The number of these partitions, which take turns. Together they last longer than messages are kept. */
 export const SLOTS = 6
