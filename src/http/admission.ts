@@ -109,16 +109,36 @@ const eventLoopClock: LoopClock = {
   busyMs: () => performance.eventLoopUtilization().active,
 }
 
-/** How long the event loop is observed at a time. A burst that is over sooner is no overload. */
-const WINDOW_MS = 500
-
 /** The share of a window in which the event loop was busy, from which on requests wait for the processor. */
 const SATURATED = 0.98
 
-/** Measures what a request costs, as the time that the event loop was busy for each request that began and ended. */
-function requestCost({ nowMs, busyMs }: LoopClock) {
+/** Looks at the event loop in windows that follow each other, and last `lengthMs` or until they are next asked for. */
+function windowsOf({ nowMs, busyMs }: LoopClock, lengthMs: number) {
   let since = nowMs()
   let busyBefore = busyMs()
+  /** The window that has just ended, if one has. */
+  return () => {
+    const now = nowMs()
+    const elapsedMs = now - since
+    if (elapsedMs < lengthMs) return undefined
+    const busy = busyMs()
+    const isSaturated = busy - busyBefore >= elapsedMs * SATURATED
+    since = now
+    busyBefore = busy
+    return { elapsedMs, isSaturated }
+  }
+}
+
+/** How long the event loop is observed to say whether requests wait for it: shorter than a crowd takes to arrive. */
+const SATURATION_WINDOW_MS = 100
+
+/** How long the event loop is observed to say what a request costs. A burst that is over sooner is no overload. */
+const COST_WINDOW_MS = 500
+
+/** Measures what a request costs, as the time that the event loop was busy for each request that began and ended. */
+function requestCost(clock: LoopClock) {
+  const saturationWindow = windowsOf(clock, SATURATION_WINDOW_MS)
+  const costWindow = windowsOf(clock, COST_WINDOW_MS)
   let begun = 0
   let ended = 0
   /** Of the last window and of the one before: 0 if the event loop was idle in between, or if nothing can be said. */
@@ -126,16 +146,12 @@ function requestCost({ nowMs, busyMs }: LoopClock) {
   let isSaturated = false
 
   const observe = () => {
-    const now = nowMs()
-    const elapsedMs = now - since
-    if (elapsedMs < WINDOW_MS) return
-    const busy = busyMs()
-    isSaturated = busy - busyBefore >= elapsedMs * SATURATED
+    isSaturated = saturationWindow()?.isSaturated ?? isSaturated
+    const window = costWindow()
+    if (!window) return
     // A request of which a window saw the beginning or the end alone counts half.
     const requests = (begun + ended) / 2
-    costs = [isSaturated && requests > 0 ? elapsedMs / requests : 0, costs[0]]
-    since = now
-    busyBefore = busy
+    costs = [window.isSaturated && requests > 0 ? window.elapsedMs / requests : 0, costs[0]]
     begun = ended = 0
   }
 

@@ -195,8 +195,8 @@ const STORE_RETRY_AFTER_SECONDS = 2
 const BUSY = { code: 'service_unavailable', retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS } as const
 
 /**
- * How long a refusal is held back on average while the processor is the bottleneck. Clients that repeat a request as soon as it
- * is refused would otherwise take the processor from the requests that were admitted.
+ * How long a refusal is held back on average while the processor is the bottleneck. Writing it, and clients that repeat a request as
+ * soon as it is refused, would otherwise take the processor from the requests that were admitted.
  */
 const HOLD_MS = 2_000
 
