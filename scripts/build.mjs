@@ -84,7 +84,7 @@ const forBrowsers = { ...COMMON, platform: 'browser', transform: { target: 'es20
 for (const [format, extension] of Object.entries({ esm: 'mjs', cjs: 'cjs' })) {
   await build({
     ...forBrowsers,
-    input: { browser: 'src/browser/index.ts' },
+    input: { browser: 'src/pages/browser/index.ts' },
     plugins: format === 'esm' ? [browserTypes()] : [],
     output: {
       dir: 'dist',
@@ -100,7 +100,7 @@ for (const [format, extension] of Object.entries({ esm: 'mjs', cjs: 'cjs' })) {
 // The script of the pages for keys, which the router serves beside those in `assets`.
 await build({
   ...forBrowsers,
-  input: { 'mfa-keys': 'src/browser/pages/key-forms.ts' },
+  input: { 'mfa-keys': 'src/pages/browser/pages/key-forms.ts' },
   output: { dir: 'dist', format: 'esm', entryFileNames: 'pages/[name].js', minify: true, comments: false },
 })
 
@@ -168,7 +168,7 @@ function browserTypes() {
   return {
     name: 'browser-types',
     generateBundle() {
-      const source = "export * from '../types/browser/index.js'\n"
+      const source = "export * from '../types/pages/browser/index.js'\n"
       this.emitFile({ type: 'asset', fileName: 'esm/browser.d.mts', source })
     },
   }

@@ -1,10 +1,11 @@
-import type { ServiceAddress } from './client/address.js'
 import { decodeAudio } from './client/decode-audio.js'
 import { unsupportedJobs } from './client/job-client.js'
 import { unsupportedLive } from './client/live-client.js'
 import { httpService } from './client/service.js'
 import { sharded, withPhoneFormat } from './client/verb-client.js'
 import { TranscriptionError } from './errors.js'
+import type { ServiceAddress } from './options/service.js'
+import { readServiceAddress } from './options/settings.js'
 import type { CompleteMfaService } from './protocol/service.js'
 import type {
   CreatedTranscriptionJob,
@@ -19,7 +20,6 @@ import type {
   TranscriptionService,
   TranscriptPiece,
 } from './protocol/transcription.js'
-import { readServiceAddress } from './settings.js'
 
 /** Options of `mfaClient` beside the service. */
 export interface MfaClientOptions {

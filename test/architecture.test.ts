@@ -62,6 +62,15 @@ describe('the description of the architecture', () => {
     expect(folders.filter((folder) => !namedPaths.includes(folder))).toEqual([])
   })
 
+  it('shows modules that exist in its diagrams', () => {
+    for (const [title, folder] of [['Modules of the plugin', 'src']] as const) {
+      const labels = [...sectionOf(title).matchAll(/\["([^:"]+)/g)].map(([, label = '']) => label)
+      const modules = labels.flatMap((label) => label.match(/[\w-]+(?:\/|\.ts\b)/g) ?? [])
+      expect(modules.length).toBeGreaterThanOrEqual(8)
+      expect(modules.filter((name) => !existsSync(join(ROOT, folder, name)))).toEqual([])
+    }
+  })
+
   it.each(steps.slice(1))('connects step $number to an earlier one by a direct import', (step) => {
     const [from = '', to = ''] = step.connection ?? []
     const earlier = ['mfa', ...steps.slice(0, Number(step.number) - 1).map(({ number }) => number)]
@@ -73,7 +82,7 @@ describe('the description of the architecture', () => {
   it('names the files that answer the first questions of a new contributor', () => {
     const questions = sectionOf('Where to look first')
     const row = (words: string) => questions.split('\n').find((line) => line.includes(words)) ?? ''
-    expect(linkedFiles(row('wrong code counted'))).toContain('src/limits/attempts.ts')
+    expect(linkedFiles(row('wrong code counted'))).toContain('src/stores/limits/attempts.ts')
     expect(linkedFiles(row('`req.session` written'))).toEqual(['src/session/store.ts'])
     expect(linkedFiles(row('SMS text'))).toContain('service/src/message-texts/locales/en.ts')
   })

@@ -20,17 +20,6 @@ describe('the documents for contributors', () => {
     expect(paths.filter((path) => !others.includes(path) && !isIn(path))).toEqual([])
   })
 
-  it('show modules that exist in their diagrams', () => {
-    const diagrams = [...read('CONTRIBUTING.md').matchAll(/```mermaid\n([\s\S]*?)```/g)]
-    expect(diagrams).toHaveLength(2)
-    for (const [index, folder] of ['src', 'service/src'].entries()) {
-      const labels = [...(diagrams[index]?.[1] ?? '').matchAll(/\["([^:"]+)/g)].map(([, label = '']) => label)
-      const modules = labels.flatMap((label) => label.match(/[\w-]+(?:\/|\.ts\b)/g) ?? [])
-      expect(modules.length).toBeGreaterThanOrEqual(labels.length)
-      expect(modules.filter((name) => !existsSync(join(ROOT, folder, name)))).toEqual([])
-    }
-  })
-
   it('name scripts, and tests for vitest, that exist', () => {
     const text = read('CONTRIBUTING.md')
     const { scripts } = JSON.parse(read('package.json'))

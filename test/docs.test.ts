@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { dialectOption } from '../src/client/dialect.js'
-import { WARNINGS } from '../src/diagnostics/warnings.js'
-import { PROBLEM_CODES, statusOf } from '../src/http/problem.js'
-import { NOTICE_TYPES } from '../src/notices/notice.js'
+import { dialectOption } from '../src/options/dialect.js'
+import { WARNINGS } from '../src/options/warnings.js'
+import { NOTICE_TYPES } from '../src/pages/notices/notice.js'
 import type { ProblemCode } from '../src/pages/view.js'
+import { PROBLEM_CODES, statusOf } from '../src/web/http/problem.js'
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 

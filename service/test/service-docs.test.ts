@@ -10,7 +10,7 @@ const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 
 /** The schemas whose doc comments describe options, with what comes before the names of their members. */
 const SCHEMAS = [
   ['src/limits.ts', 'processSchema', ''],
-  ['src/options.ts', 'optionsSchema', ''],
+  ['src/options/options.ts', 'optionsSchema', ''],
   ['src/carriers/phone-check.ts', 'phoneCheckRule', 'phoneCheck.'],
   ['src/console-option.ts', 'consoleRule', 'console.'],
   ['src/applications/key-settings.ts', 'relyingPartyOption', 'relyingParty.'],

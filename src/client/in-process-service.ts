@@ -1,11 +1,11 @@
 import type * as z from 'zod'
 import { ServiceError } from '../errors.js'
+import { SERVICE_TIMEOUT_MS, TRANSCRIBE_TIMEOUT_MS } from '../options/service.js'
 import type { MfaService } from '../protocol/service.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
 import { returned } from '../protocol/verb.js'
 import { mapVerbs } from '../protocol/verbs.js'
 import { withTimeout } from '../time.js'
-import { SERVICE_TIMEOUT_MS, TRANSCRIBE_TIMEOUT_MS } from './address.js'
 
 /**
  * Wraps the host's own service so that an invalid response is an error, and so is one that does not come in the time that a

@@ -1,5 +1,6 @@
 import { TranscriptionError } from '../errors.js'
 import { onlyGiven } from '../option-rules.js'
+import type { ServiceSettings } from '../options/service.js'
 import type {
   CreatedTranscriptionJob,
   TranscribeRequest,
@@ -8,7 +9,6 @@ import type {
 } from '../protocol/transcription.js'
 import { JOBS_PATH, transcriptionJobAnswer } from '../protocol/transcription-jobs-wire.js'
 import { isAddress } from '../protocol/transcription-wire.js'
-import type { ServiceSettings } from './address.js'
 import {
   DEFAULT_WAIT_SECONDS,
   invalidResponse,

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { ServiceError, TranscriptionError } from '../errors.js'
+import type { ServiceSettings } from '../options/service.js'
 import type { LiveOptions, LiveTranscriptionVerbs } from '../protocol/transcription.js'
 import {
   type AudioSink,
@@ -11,7 +12,6 @@ import {
   streamTicketAnswer,
   TICKETS_PATH,
 } from '../protocol/transcription-stream.js'
-import type { ServiceSettings } from './address.js'
 import { invalidResponse, keyRefused, refusalIn, validFields } from './response-validation.js'
 import { readRetryAfter, type Transport } from './transport.js'
 

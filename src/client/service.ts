@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type ServiceEffect, ServiceError } from '../errors.js'
 import { onlyGiven } from '../option-rules.js'
+import { COUNTERSIGN, type Dialect } from '../options/dialect.js'
+import type { ServiceSettings } from '../options/service.js'
 import { type Caller, formatUser } from '../protocol/contact.js'
 import { KEY_VERBS, KEYS_PATH } from '../protocol/key-verbs.js'
 import type { KeyVerbs } from '../protocol/keys.js'
@@ -17,8 +19,6 @@ import {
   serviceIdentity,
   verifyAnswer,
 } from '../protocol/wire.js'
-import type { ServiceSettings } from './address.js'
-import { COUNTERSIGN, type Dialect } from './dialect.js'
 import { jobClient, sendRecording } from './job-client.js'
 import { liveClient } from './live-client.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { ServiceError } from '../errors.js'
+import { PUBLISHED } from '../options/dialect.js'
+import type { ServiceSettings } from '../options/service.js'
 import { SERVICE_HEADER, SHARD_HEADER } from '../protocol/wire.js'
-import type { ServiceSettings } from './address.js'
-import { PUBLISHED } from './dialect.js'
 import type { Upload } from './upload.js'
 
 /** The maximum size of a response, in bytes, unless a call says otherwise (R80). */

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.js'
-import type { Message, SendPermit } from '../limits/budgets.js'
 import type { DeliveredMethod } from '../protocol/methods.js'
 import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
+import type { Message, SendPermit } from '../stores/limits/budgets.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { fromService, type Refusal } from './refusal.js'
 import { askService } from './user.js'

@@ -1,4 +1,4 @@
-import type { WarningCode } from '../diagnostics/warnings.js'
+import type { WarningCode } from '../options/warnings.js'
 import type { Strength } from '../protocol/factor.js'
 import type { KeyMethod, Method } from '../protocol/methods.js'
 import type { ServicePart } from '../protocol/service.js'

@@ -1,7 +1,7 @@
 import { HostError } from '../errors.js'
+import type { Settings } from '../options/settings.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { RecordedFactors } from '../protocol/factor.js'
-import type { Settings } from '../settings.js'
 import type { EnrolledFactors } from './enrolled-factors.js'
 import { backupTarget, type MfaUser } from './user.js'
 

@@ -1,6 +1,6 @@
+import type { Settings } from '../options/settings.js'
 import { reaches, type ShownMethod, type Strength, strengthOf, strongestOf } from '../protocol/factor.js'
 import type { MfaRecord } from '../session/record.js'
-import type { Settings } from '../settings.js'
 import type { MfaUser } from './user.js'
 
 /** How old a second factor may be to change factors (R55, R61). */

@@ -1,5 +1,5 @@
+import type { Settings } from '../options/settings.js'
 import { METHODS, type Method } from '../protocol/methods.js'
-import type { Settings } from '../settings.js'
 import type { MfaEvent, MfaEventBody } from './events.js'
 import type { RefusalCode } from './refusal.js'
 

@@ -1,6 +1,5 @@
 import { digestOf } from '../digest.js'
 import { ServiceError } from '../errors.js'
-import type { AccountLimits } from '../limits/attempts.js'
 import { type Caller, type Contact, canonicalUser } from '../protocol/contact.js'
 import type { Factor, Strength } from '../protocol/factor.js'
 import {
@@ -12,6 +11,7 @@ import {
   VERIFY_TYPE,
 } from '../protocol/methods.js'
 import type { MfaRecord } from '../session/record.js'
+import type { AccountLimits } from '../stores/limits/attempts.js'
 import type { MfaEventBody } from './events.js'
 
 /** The user behind a request, as the flows see them. */

@@ -1,4 +1,3 @@
-import type { Attempt, AttemptPermit } from '../limits/attempts.js'
 import {
   type Amr,
   isAtLeast,
@@ -20,6 +19,7 @@ import {
 import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
 import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
 import type { MfaRecord } from '../session/record.js'
+import type { Attempt, AttemptPermit } from '../stores/limits/attempts.js'
 import { type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
 import { isStrongEnough } from './known-factors.js'
 import { fromService, type Refusal } from './refusal.js'

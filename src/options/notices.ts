@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import '../host.js'
-import type { AccountNotice } from '../notices/notice.js'
 import { callback } from '../option-rules.js'
+import type { AccountNotice } from '../pages/notices/notice.js'
 import { itemStoreConfig, type StoreConfig } from '../stores/config.js'
 
 /** What the user is notified of. See docs/notices.md. */

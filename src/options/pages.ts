@@ -2,8 +2,8 @@ import * as z from 'zod'
 import '../host.js'
 import type { Request, Response } from 'express'
 import { callback, sitePath } from '../option-rules.js'
+import { type MfaTexts, readTexts } from '../pages/texts.js'
 import type { PageFrame, RenderView, View } from '../pages/view.js'
-import { type MfaTexts, readTexts } from '../texts.js'
 
 /** How the pages look. */
 export interface PageOptions<User = Express.User> {

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { EvidenceFault } from '../flows/events.js'
+import type { Settings } from '../options/settings.js'
 import { AMR_VALUES, type Amr, isStrength, reaches, type Strength, strongerOf } from '../protocol/factor.js'
-import type { Settings } from '../settings.js'
 import type { Evidence } from './record.js'
 
 /*

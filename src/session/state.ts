@@ -3,6 +3,7 @@ import type { EnrolledFactors } from '../flows/enrolled-factors.js'
 import type { MfaEventBody } from '../flows/events.js'
 import type { FactorRecord } from '../flows/factor-record.js'
 import type { MfaStatus } from '../host.js'
+import type { Settings } from '../options/settings.js'
 import {
   type Amr,
   acrOfStrength,
@@ -15,9 +16,8 @@ import {
   strongerOf,
   strongestOf,
 } from '../protocol/factor.js'
-import type { Settings } from '../settings.js'
-import type { Entry } from '../trust/devices.js'
-import type { SessionsValidAfter } from '../trust/not-me-links.js'
+import type { Entry } from '../stores/trust/devices.js'
+import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
 import type { LogIn } from './passport-request.js'
 import type { Grace, MfaRecord, VerifiedRecord } from './record.js'
 

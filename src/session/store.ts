@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
-import type { Settings } from '../settings.js'
+import type { Settings } from '../options/settings.js'
 import {
   isSerializedUser,
   keepBesideRecord,

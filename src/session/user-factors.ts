@@ -1,10 +1,10 @@
 import { HostError, isOutage } from '../errors.js'
 import type { Enrolled } from '../flows/enrolled-factors.js'
 import type { RecordedUser } from '../flows/factor-record.js'
+import type { Settings } from '../options/settings.js'
 import { accountAddress, type Contact, foldedContact, parseUser } from '../protocol/contact.js'
 import { type Factor, readFactors, strengthOf } from '../protocol/factor.js'
 import { isKeyMethod, type Method } from '../protocol/methods.js'
-import type { Settings } from '../settings.js'
 import { type Account, type ActiveState, type KnownAccount, knownAccount, type SessionDeps } from './state.js'
 
 type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledFactors' | 'factorRecord' | 'resets'>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AccountNotice } from '../../src/index.js'
-import type { NoticeContact } from '../../src/recovery/options.js'
+import type { NoticeContact } from '../../src/options/recovery.js'
 import { DAY, HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { browserAgent, jsonAgent } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { MfaStrategy, mfaSession } from '../../src/index.js'
-import { readOptions } from '../../src/settings.js'
+import { readOptions } from '../../src/options/settings.js'
 import { everyCase } from '../kit/every-case.js'
 import { API_KEY, BOBS_CODE, clientFor, failure, pair } from './ask.js'
 import { answer, type Behaviour, raw } from './hostile-service.js'

@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest'
-import type { ServiceAddress } from '../../src/client/address.js'
 import { type HttpService, httpService } from '../../src/client/service.js'
 import { MfaError } from '../../src/errors.js'
+import type { ServiceAddress } from '../../src/options/service.js'
+import { readServiceAddress } from '../../src/options/settings.js'
 import type { VerifyRequest } from '../../src/protocol/service.js'
-import { readServiceAddress } from '../../src/settings.js'
 import { type Behaviour, type HostileService, hostileService } from './hostile-service.js'
 
 /** The API key of these tests. It must turn up nowhere but in the header. */

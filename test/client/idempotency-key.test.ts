@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ServiceAddress } from '../../src/client/address.js'
+import type { ServiceAddress } from '../../src/options/service.js'
 import { BOBS_CODE, pair } from './ask.js'
 import { answer } from './hostile-service.js'
 

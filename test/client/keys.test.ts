@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ServiceAddress } from '../../src/client/address.js'
 import { validatedService } from '../../src/client/in-process-service.js'
+import type { ServiceAddress } from '../../src/options/service.js'
 import type { keyTypes } from '../../src/protocol/index.js'
 import { everyCase } from '../kit/every-case.js'
 import { standInService } from '../kit/stand-in-service.js'

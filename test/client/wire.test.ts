@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ServiceAddress } from '../../src/client/address.js'
 import type { HttpService } from '../../src/client/service.js'
+import type { ServiceAddress } from '../../src/options/service.js'
 import type { Contact, DeliveredMethod } from '../../src/protocol/index.js'
 import { everyCase } from '../kit/every-case.js'
 import { pair } from './ask.js'

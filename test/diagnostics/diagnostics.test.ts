@@ -5,8 +5,6 @@ import passport from 'passport'
 import { createClient } from 'redis'
 import request from 'supertest'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { WarningCode } from '../../src/diagnostics/warnings.js'
-import { WARNING_CODES, WARNINGS } from '../../src/diagnostics/warnings.js'
 import {
   createMfa,
   type MfaEvent,
@@ -16,6 +14,8 @@ import {
   requireMfa,
   ServiceError,
 } from '../../src/index.js'
+import type { WarningCode } from '../../src/options/warnings.js'
+import { WARNING_CODES, WARNINGS } from '../../src/options/warnings.js'
 import { wire } from '../../src/protocol/index.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'

@@ -17,9 +17,6 @@ const moduleOf = (path: string) => path.replace(/^src\//, '').split('/')[0] ?? '
 // Small files that depend on nothing else in the plugin, and that every module may use.
 const LEAVES = ['digest.ts', 'errors.ts', 'option-rules.ts', 'time.ts']
 
-// Any module may import the type of the settings; only `mfa.ts` and `mfa-client.ts` use the functions that read them.
-const CONFIGURED = ['settings.ts']
-
 interface Layer {
   readonly uses: readonly string[]
   readonly types?: readonly string[]
@@ -33,126 +30,36 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   protocol: { uses: LEAVES },
   'host.ts': { uses: [], types: ['protocol'] },
 
-  // Runs in browsers. A bundle of its own, so it may use only what needs no Node.
-  browser: { uses: ['protocol'] },
-
-  stores: { uses: LEAVES },
-  client: { uses: ['protocol', ...LEAVES] },
-  limits: { uses: ['stores', 'protocol', ...LEAVES], types: CONFIGURED },
-  trust: { uses: ['stores', 'protocol', ...LEAVES] },
-  session: { uses: ['protocol', ...LEAVES], types: [...CONFIGURED, 'host.ts', 'flows', 'trust'] },
-
-  // A flow takes the session's record as a value and returns the next one, so it knows `session` as a type only.
-  flows: {
-    uses: ['stores', 'protocol', ...LEAVES],
-    types: ['session', 'limits', 'trust', 'diagnostics', ...CONFIGURED],
-  },
   // A page knows the refusals that it explains as types.
   pages: { uses: ['protocol', ...LEAVES], types: ['flows'] },
-  // Notices use the languages of the pages.
-  notices: { uses: ['pages', 'protocol', ...LEAVES] },
-  // Notifies the contacts of an account by itself, as most of its notices follow from no request.
-  recovery: {
-    uses: ['stores', 'trust', 'notices', 'protocol', ...LEAVES],
-    // `session` for what it asks of the open resets, and for events.
-    types: ['limits', 'session', ...CONFIGURED],
+  // `session` for what it asks of the open resets.
+  stores: { uses: ['protocol', ...LEAVES], types: ['options', 'session'] },
+  options: { uses: ['stores', 'pages', 'protocol', 'host.ts', ...LEAVES], types: ['flows'] },
+  client: { uses: ['options', 'protocol', ...LEAVES] },
+  session: { uses: ['protocol', ...LEAVES], types: ['options', 'stores', 'flows', 'host.ts'] },
+  // A flow takes the session's record as a value and returns the next one, so it knows `session` as a type only.
+  flows: { uses: ['stores', 'pages', 'protocol', ...LEAVES], types: ['options', 'session'] },
+  web: {
+    uses: ['flows', 'session', 'stores', 'pages', 'options', 'protocol', ...LEAVES],
+    types: ['host.ts'],
   },
-  // Reads requests and writes responses, and knows no use case.
-  http: {
-    uses: ['pages', 'session', 'protocol', ...LEAVES],
-    types: ['trust', ...CONFIGURED],
-  },
-  // The use cases of a request, which the entry points share.
-  actions: {
-    uses: ['http', 'recovery', 'flows', 'pages', 'notices', 'session', 'trust', 'protocol', ...LEAVES],
-    types: ['diagnostics', 'limits', ...CONFIGURED],
-  },
-
-  routers: {
-    uses: ['actions', 'http', 'recovery', 'flows', 'pages', 'notices', 'session', 'protocol', ...LEAVES],
-    types: ['trust', ...CONFIGURED],
-  },
-  guard: {
-    uses: ['actions', 'http', 'flows', 'session', 'protocol', ...LEAVES],
-    types: [...CONFIGURED, 'host.ts'],
-  },
-  passport: { uses: ['actions', 'http', 'flows', 'session', 'protocol', ...LEAVES], types: CONFIGURED },
-
-  // Inspects other modules; no module below uses it.
-  diagnostics: { uses: ['session', 'protocol', ...LEAVES], types: CONFIGURED },
-
   // For the tests of an app. It implements a service and knows nothing of the plugin that calls it.
   testing: { uses: ['protocol', ...LEAVES] },
-
   // The command line. No module uses it.
   cli: { uses: ['testing'] },
 
-  // The texts that a host may replace, on pages and in notices.
-  'texts.ts': { uses: ['pages', 'notices', 'protocol'] },
-
-  // The groups of options, each with its types, comments, rules and defaults.
-  options: {
-    uses: ['host.ts', 'stores', 'texts.ts', 'protocol', ...LEAVES],
-    types: ['pages', 'notices'],
-  },
-  'options.ts': {
-    uses: ['options', 'host.ts', 'diagnostics', 'limits', 'recovery', 'trust', ...LEAVES],
-    types: ['protocol', 'client', 'flows'],
-  },
-  'settings.ts': {
-    uses: ['options.ts', 'client', 'protocol', ...LEAVES],
-  },
-
   // The client by itself, without Express.
-  'mfa-client.ts': { uses: ['settings.ts', 'client', 'errors.ts'], types: ['options.ts', 'protocol'] },
-
+  'mfa-client.ts': { uses: ['options', 'client', 'errors.ts'], types: ['protocol'] },
   // What an app does with a request of the service, without a client.
   'verify-webhook.ts': { uses: ['errors.ts'], types: ['protocol'] },
-
   'mfa.ts': {
-    uses: [
-      'settings.ts',
-      'diagnostics',
-      'client',
-      'limits',
-      'stores',
-      'trust',
-      'recovery',
-      'flows',
-      'pages',
-      'http',
-      'actions',
-      ...LEAVES,
-    ],
+    uses: ['web', 'flows', 'client', 'stores', 'pages', 'options', ...LEAVES],
     types: ['protocol'],
   },
-  'create-mfa.ts': {
-    uses: ['mfa.ts', 'actions', 'routers', 'guard', 'passport'],
-    types: ['options.ts', 'flows', 'protocol'],
-  },
+  'create-mfa.ts': { uses: ['mfa.ts', 'web'], types: ['options', 'flows', 'protocol'] },
   'index.ts': {
-    uses: ['create-mfa.ts', 'mfa-client.ts', 'verify-webhook.ts', 'guard', 'errors.ts'],
-    types: [
-      'actions',
-      'http',
-      'options',
-      'options.ts',
-      'host.ts',
-      'time.ts',
-      'diagnostics',
-      'protocol',
-      'client',
-      'flows',
-      'pages',
-      'notices',
-      'texts.ts',
-      'stores',
-      'limits',
-      'trust',
-      'recovery',
-      'passport',
-      'guard',
-    ],
+    uses: ['create-mfa.ts', 'mfa-client.ts', 'verify-webhook.ts', 'web', 'errors.ts'],
+    types: ['options', 'stores', 'flows', 'pages', 'protocol', 'host.ts', 'time.ts'],
   },
 }
 
@@ -164,22 +71,13 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
   'libphonenumber-js': { uses: ['src/client/verb-client.ts'] },
   // To bring back the user of a pending login.
   passport: { uses: ['src/session/passport-request.ts'] },
-  'express-session': { uses: [], types: ['src/session/store.ts', 'src/session/store.ts'] },
+  'express-session': { uses: [], types: ['src/session/store.ts'] },
   express: {
-    uses: ['src/create-mfa.ts', 'src/routers/', 'src/http/'],
-    types: [
-      'src/options.ts',
-      'src/options/',
-      'src/trust/options.ts',
-      'src/actions/',
-      'src/session/',
-      'src/guard/',
-      'src/passport/',
-      'src/diagnostics/',
-    ],
+    uses: ['src/create-mfa.ts', 'src/web/routers/', 'src/web/http/'],
+    types: ['src/options/', 'src/session/', 'src/web/'],
   },
   zod: { uses: ['src/'] },
-  '@simplewebauthn/browser': { uses: ['src/browser/ceremony.ts'] },
+  '@simplewebauthn/browser': { uses: ['src/pages/browser/ceremony.ts'] },
   '@babel/parser': { uses: ['src/cli/read-app.ts'] },
 }
 
@@ -226,16 +124,32 @@ describe('the layering of the plugin', () => {
     expect(broken(plugin, pointsDown)).toEqual([])
   })
 
-  it('has at most twelve floors', () => {
+  it('has at most eleven floors', () => {
     const floors = floorsOf(compiled(plugin), moduleOf)
-    expect(floors).toBeLessThanOrEqual(12)
-    expect(floors).toBeGreaterThan(8)
+    expect(floors).toBeLessThanOrEqual(11)
+    expect(floors).toBeGreaterThan(6)
+  })
+
+  it('points, inside web, from routes and guards to the use cases of a request, and from these to http', () => {
+    const above: Readonly<Record<string, readonly string[]>> = {
+      http: ['actions', 'routers', 'guard', 'passport', 'diagnostics'],
+      actions: ['routers', 'guard', 'passport'],
+    }
+    const inside = (path: string) => /^src\/web\/(\w+)\//.exec(path)?.[1] ?? ''
+    expect(broken(plugin, ({ from, to }) => !above[inside(from)]?.includes(inside(to)))).toEqual([])
+  })
+
+  it('keeps pages free of their script for browsers', () => {
+    const pages = plugin.filter(
+      ({ path }) => path.startsWith('src/pages/') && !path.startsWith('src/pages/browser/'),
+    )
+    expect(broken(pages, ({ to }) => !to.startsWith('src/pages/browser/'))).toEqual([])
   })
 
   it('loads nothing into browsers but their own module, and the reasons of failures', () => {
-    const loaded = compiled(plugin.filter(({ path }) => moduleOf(path) === 'browser'))
+    const loaded = compiled(plugin.filter(({ path }) => path.startsWith('src/pages/browser/')))
     const others = loaded.flatMap(({ imports }) => imports.map(({ to }) => to))
-    expect([...new Set(others.filter((to) => !to.startsWith('src/browser/')))].sort()).toEqual([
+    expect([...new Set(others.filter((to) => !to.startsWith('src/pages/browser/')))].sort()).toEqual([
       '@simplewebauthn/browser',
       'src/protocol/keys.ts',
     ])
@@ -259,41 +173,41 @@ describe('the layering of the plugin', () => {
   it('looks up what it keeps for a request only where a request enters, and hands it over from there', () => {
     const lookUp = /\brequestState(?:<[^(]*>)?\(/
     expect(plugin.filter(({ code }) => lookUp.test(code)).map(({ path }) => path)).toEqual([
-      // Functions that the host calls with its request.
-      'src/actions/account.ts',
-      // Node reports a request before any handler sees it.
-      'src/diagnostics/wiring.ts',
-      'src/guard/acting.ts',
-      'src/guard/require-mfa.ts',
-      'src/guard/session-gate.ts',
-      'src/guard/start-mfa.ts',
-      'src/guard/upgrade.ts',
-      // A response knows its request alone.
-      'src/http/problem.ts',
-      'src/passport/strategy.ts',
-      'src/routers/route.ts',
       // Passport calls `req.logIn` with the request.
       'src/session/log-in.ts',
       'src/session/state.ts',
+      // Functions that the host calls with its request.
+      'src/web/actions/account.ts',
+      // Node reports a request before any handler sees it.
+      'src/web/diagnostics/wiring.ts',
+      'src/web/guard/acting.ts',
+      'src/web/guard/require-mfa.ts',
+      'src/web/guard/session-gate.ts',
+      'src/web/guard/start-mfa.ts',
+      'src/web/guard/upgrade.ts',
+      // A response knows its request alone.
+      'src/web/http/problem.ts',
+      'src/web/passport/strategy.ts',
+      'src/web/routers/route.ts',
     ])
   })
 
   it('uses the network in the client only, in browsers, and in the test kit for a port of this machine', () => {
     const network = /\bfetch\(|\bWebSocket\(|node:(?:https?|net|tls|dgram|http2)['"]/
     expect(plugin.filter(({ code }) => network.test(code)).map(({ path }) => path)).toEqual([
-      'src/browser/request.ts',
       'src/client/live-client.ts',
-      // Makes a request and a response for the host's app, without a connection.
-      'src/guard/upgrade.ts',
+      'src/pages/browser/request.ts',
       'src/testing/probed-app.ts',
+      // Makes a request and a response for the host's app, without a connection.
+      'src/web/guard/upgrade.ts',
     ])
   })
 
   it('has an index.ts only where a package entry is, and no module imports through it', () => {
     const entries = plugin.filter(({ path }) => path.endsWith('/index.ts')).map(({ path }) => path)
     expect(entries).toEqual([
-      'src/browser/index.ts',
       'src/index.ts',
+      'src/pages/browser/index.ts',
       'src/protocol/index.ts',
       'src/testing/index.ts',
     ])

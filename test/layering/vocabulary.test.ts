@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { WARNING_CODES } from '../../src/diagnostics/warnings.js'
-import { PROBLEM_CODES } from '../../src/http/problem.js'
-import { NOTICE_TYPES } from '../../src/notices/notice.js'
+import { WARNING_CODES } from '../../src/options/warnings.js'
+import { NOTICE_TYPES } from '../../src/pages/notices/notice.js'
+import { PROBLEM_CODES } from '../../src/web/http/problem.js'
 import { everyCase } from '../kit/every-case.js'
 
 /** Terms that the glossary replaces with a standard term. */
@@ -45,7 +45,7 @@ describe('public names', () => {
     everyCase(
       [
         'src/index.ts',
-        'src/browser/index.ts',
+        'src/pages/browser/index.ts',
         'src/protocol/index.ts',
         'src/testing/index.ts',
         'service/src/index.ts',
@@ -60,7 +60,7 @@ describe('public names', () => {
   it('use the terms of the glossary in all members', () =>
     everyCase(
       [
-        'src/options.ts',
+        'src/options/options.ts',
         'src/options/keys.ts',
         'src/options/pages.ts',
         'src/options/login.ts',
@@ -71,7 +71,7 @@ describe('public names', () => {
         'src/host.ts',
         'src/flows/events.ts',
         'src/pages/view.ts',
-        'src/actions/account.ts',
+        'src/web/actions/account.ts',
       ],
       async (path) => {
         const names = await membersIn(path)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Attempt, Attempts, CountedAttempt } from '../../src/limits/attempts.js'
+import type { Attempt, Attempts, CountedAttempt } from '../../src/stores/limits/attempts.js'
 import type { CounterStore } from '../../src/stores/store.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { ownStore } from '../kit/counters.js'

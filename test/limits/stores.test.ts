@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
-import type { Limits } from '../../src/limits/limits.js'
+import type { Limits } from '../../src/stores/limits/limits.js'
 import { DAY, HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { ownStore } from '../kit/counters.js'
 import { redisMissing, startRedis } from '../kit/redis.js'

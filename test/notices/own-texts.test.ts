@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AccountNotice, MfaTexts, NoticeCatalogue, PageCatalogue } from '../../src/index.js'
-import { en as englishNotices } from '../../src/notices/locales/en.js'
 import { en as englishPages } from '../../src/pages/locales/en.js'
+import { en as englishNotices } from '../../src/pages/notices/locales/en.js'
 import { jsonAgent } from '../kit/host.js'
 import { followNotMeLink, linkIn, noticingHost, passBothFactors } from './kit.js'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { composeNotice } from '../../src/notices/compose.js'
-import { NOTICE_TYPES } from '../../src/notices/notice.js'
+import { composeNotice } from '../../src/pages/notices/compose.js'
+import { NOTICE_TYPES } from '../../src/pages/notices/notice.js'
 import { TRANSLATIONS } from '../../src/pages/text.js'
-import { readTexts } from '../../src/texts.js'
+import { readTexts } from '../../src/pages/texts.js'
 import { everyCase } from '../kit/every-case.js'
 
 const AT = Date.UTC(2030, 0, 2, 15, 4)

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
-import { statusOf, titleOf } from '../../src/http/problem.js'
-import * as wire from '../../src/http/schemas.js'
 import type { ProblemCode } from '../../src/pages/view.js'
+import { statusOf, titleOf } from '../../src/web/http/problem.js'
+import * as wire from '../../src/web/http/schemas.js'
 
 /** The problems of every route. */
 const ANYWHERE = [

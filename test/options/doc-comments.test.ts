@@ -27,21 +27,21 @@ async function exportsOf(entry: string): Promise<(Declaration & { readonly file:
 
 /** The files that declare options, including those whose types no entry exports by name. */
 const OPTION_FILES = [
-  'src/options.ts',
+  'src/options/options.ts',
   'src/options/keys.ts',
   'src/options/pages.ts',
   'src/options/login.ts',
   'src/options/notices.ts',
   'src/options/pages.ts',
   'src/options/urls.ts',
-  'src/browser/keys.ts',
-  'src/browser/keys.ts',
-  'src/client/address.ts',
-  'src/limits/options.ts',
-  'src/recovery/options.ts',
-  'src/trust/options.ts',
+  'src/pages/browser/keys.ts',
+  'src/pages/browser/keys.ts',
+  'src/options/service.ts',
+  'src/options/limits.ts',
+  'src/options/recovery.ts',
+  'src/options/trust.ts',
   'src/stores/config.ts',
-  'src/guard/rule.ts',
+  'src/web/guard/rule.ts',
   'src/testing/service.ts',
   'src/testing/mfa-bypasses.ts',
   'src/testing/sign-in.ts',
@@ -64,7 +64,7 @@ describe('doc comments', () => {
     everyCase(
       [
         'src/index.ts',
-        'src/browser/index.ts',
+        'src/pages/browser/index.ts',
         'src/protocol/index.ts',
         'src/testing/index.ts',
         'service/src/index.ts',

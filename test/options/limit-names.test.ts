@@ -9,7 +9,7 @@ import { faultsOf } from './read.js'
 const OF_THE_PLUGIN = ['store', 'resendWaits']
 
 async function sharedLimits() {
-  const source = await readFile(new URL('../../src/limits/options.ts', import.meta.url), 'utf8')
+  const source = await readFile(new URL('../../src/options/limits.ts', import.meta.url), 'utf8')
   const options = declarationsIn(source).find(({ name }) => name === 'LimitOptions')
   return (options?.members ?? []).filter(({ name }) => !OF_THE_PLUGIN.includes(name))
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readOptions } from '../../src/settings.js'
+import { readOptions } from '../../src/options/settings.js'
 import { WORKING } from './read.js'
 
 it('an option has one name from the app to the code that reads it, and a time has its unit in addition', () => {

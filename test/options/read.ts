@@ -1,6 +1,6 @@
 import { createClient } from 'redis'
 import { OptionsError } from '../../src/errors.js'
-import { readOptions, type Settings } from '../../src/settings.js'
+import { readOptions, type Settings } from '../../src/options/settings.js'
 
 /** The shortest options that work. */
 export const WORKING = {

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { serviceAddress } from '../../src/client/address.js'
-import { limits } from '../../src/limits/options.js'
 import { innerSchemas } from '../../src/option-rules.js'
 import { keys } from '../../src/options/keys.js'
+import { limits } from '../../src/options/limits.js'
 import { login } from '../../src/options/login.js'
 import { notices } from '../../src/options/notices.js'
+import { optionsSchema } from '../../src/options/options.js'
 import { languages, pages } from '../../src/options/pages.js'
+import { recovery } from '../../src/options/recovery.js'
+import { serviceAddress } from '../../src/options/service.js'
+import { trustedDevices } from '../../src/options/trust.js'
 import { urls } from '../../src/options/urls.js'
-import { optionsSchema } from '../../src/options.js'
-import { recovery } from '../../src/recovery/options.js'
-import { trustedDevices } from '../../src/trust/options.js'
 import { declarationsIn } from './declarations.js'
 
 /*
@@ -21,18 +21,22 @@ type Schema = z.core.$ZodType
 
 /** A group of options: the file of its types, the types, and the rules. */
 const GROUPS: Readonly<Record<string, readonly [string, string, Schema]>> = {
-  options: ['src/options.ts', 'SharedOptions, OptionalUserId', optionsSchema],
-  service: ['src/client/address.ts', 'ServiceAddress', serviceAddress],
-  'service.breaker': ['src/client/address.ts', 'BreakerOptions', membersOf(serviceAddress).breaker as Schema],
+  options: ['src/options/options.ts', 'SharedOptions, OptionalUserId', optionsSchema],
+  service: ['src/options/service.ts', 'ServiceAddress', serviceAddress],
+  'service.breaker': [
+    'src/options/service.ts',
+    'BreakerOptions',
+    membersOf(serviceAddress).breaker as Schema,
+  ],
   urls: ['src/options/urls.ts', 'UrlOptions', urls],
   login: ['src/options/login.ts', 'LoginOptions', login],
-  limits: ['src/limits/options.ts', 'LimitOptions', limits],
+  limits: ['src/options/limits.ts', 'LimitOptions', limits],
   notices: ['src/options/notices.ts', 'NoticeOptions', notices],
   keys: ['src/options/keys.ts', 'KeyOptions', keys],
-  recovery: ['src/recovery/options.ts', 'RecoveryOptions', recovery],
+  recovery: ['src/options/recovery.ts', 'RecoveryOptions', recovery],
   pages: ['src/options/pages.ts', 'PageOptions', pages],
   languages: ['src/options/pages.ts', 'LanguageOptions', languages],
-  trustedDevices: ['src/trust/options.ts', 'TrustedDeviceOptions', trustedDevices],
+  trustedDevices: ['src/options/trust.ts', 'TrustedDeviceOptions', trustedDevices],
 }
 
 /** The names of all groups. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readOptions } from '../../src/settings.js'
+import { readOptions } from '../../src/options/settings.js'
 import { everyCase } from '../kit/every-case.js'
 import { faultsOf, oldRedisClient, redisClient, WORKING } from './read.js'
 

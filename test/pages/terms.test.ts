@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { textsIn } from '../../service/src/message-texts/catalogue.js'
-import { noticeCatalogues } from '../../src/notices/compose.js'
+import { noticeCatalogues } from '../../src/pages/notices/compose.js'
 import { catalogues, TRANSLATIONS } from '../../src/pages/text.js'
 import { languageKey } from '../../src/protocol/language.js'
 import { everyCase } from '../kit/every-case.js'

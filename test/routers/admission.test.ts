@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Request, Response } from 'express'
 import { describe, expect, it } from 'vitest'
-import { type Admission, admissionWith } from '../../src/http/admission.js'
+import { type Admission, admissionWith } from '../../src/web/http/admission.js'
 import { SECOND } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 

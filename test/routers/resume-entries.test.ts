@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { resumeEntries } from '../../src/routers/verify.js'
+import { resumeEntries } from '../../src/web/routers/verify.js'
 import { everyCase } from '../kit/every-case.js'
 
 const entriesOf = (fields: Record<string, string>, labels = {}, locale = 'en') =>

@@ -1,0 +1,287 @@
+import type { EndedFactor } from '../options/recovery.js'
+import type { Settings } from '../options/settings.js'
+import type { NoticeFacts, NoticeType } from '../pages/notices/notice.js'
+import { formatUser } from '../protocol/contact.js'
+import { type Factor, isAtLeast, type ShownMethod, strengthOf, strongestOf } from '../protocol/factor.js'
+import type { SessionDeps } from '../session/state.js'
+import type { SendPermit } from '../stores/limits/budgets.js'
+import type { ItemStore } from '../stores/store.js'
+import type { Devices } from '../stores/trust/devices.js'
+import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
+import {
+  expiresAt,
+  hasUnreached,
+  isReady,
+  type Recoveries,
+  type Recovery,
+  readyAt,
+  recoveriesIn,
+} from '../stores/trust/recoveries.js'
+import { type BypassCode, newBypassCode, type Resets, resetsIn } from '../stores/trust/resets.js'
+import {
+  type CancelLinks,
+  type CancelSubject,
+  type ContactNotice,
+  ContactNotices,
+  cancelLinksIn,
+} from './contact-notices.js'
+
+/** What a recovery works with. */
+export interface RecoveryDeps {
+  readonly settings: Settings
+  readonly sessionsValidAfter: SessionsValidAfter
+  readonly devices?: Devices | undefined
+  readonly emit: SessionDeps['emit']
+}
+
+/** How a recovery was canceled. */
+export type CanceledBy = 'link' | 'user' | 'strong_factor'
+
+/** What a request says about its sender, for the notice. */
+export type Sender = Pick<NoticeFacts, 'browser' | 'address' | 'location'>
+
+/** A request for a recovery. */
+export interface RecoveryRequest {
+  readonly userId: string
+  /** Every contact of the account: email addresses, and phone numbers in E.164 format. */
+  readonly contacts: readonly string[]
+  readonly locales: readonly string[]
+  readonly from: Sender
+  /** Counts the recovery among the user's messages before it is started, or says how long to wait. */
+  permit(recoveryId: string): Promise<SendPermit>
+}
+
+/** What a request led to. */
+export type Requested =
+  | { readonly outcome: 'pending'; readonly recovery: Recovery }
+  /** No contact could be notified, so nothing was started. */
+  | { readonly outcome: 'not_notified' }
+  | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number }
+
+/** The account whose recovery is completed. */
+export interface RecoveredAccount {
+  readonly user: Express.User
+  readonly userId: string
+}
+
+/** Who resets an account, why, and who is notified. */
+export interface ResetOrder {
+  readonly by: string
+  readonly approvedBy?: string
+  readonly reason: string
+  readonly contacts: readonly string[]
+  readonly locales: readonly string[]
+}
+
+/** How often this process looks for notices that are due. */
+const LOOK_EVERY_MS = 60_000
+
+/** Account recovery after a waiting period (R94). */
+export class AccountRecovery {
+  readonly resets: Resets
+  private readonly deps: RecoveryDeps
+  private readonly recoveries: Recoveries
+  private readonly links: CancelLinks
+  private readonly notices: ContactNotices
+  private lookedAt = Number.NEGATIVE_INFINITY
+
+  constructor(store: ItemStore, deps: RecoveryDeps) {
+    this.deps = deps
+    this.recoveries = recoveriesIn(store)
+    this.resets = resetsIn(store)
+    this.links = cancelLinksIn(store)
+    this.notices = new ContactNotices(deps.settings, this.links)
+  }
+
+  /** The user's pending recovery. Sends a notice that is due first, in case no process was running when it was. */
+  async find(userId: string): Promise<Recovery | undefined> {
+    await this.sendDueTo(userId)
+    return this.recoveries.find(userId)
+  }
+
+  /** The contacts that were not handed the first notice of a recovery, as far as is known. */
+  async unreached(userId: string, recovery: Recovery): Promise<readonly string[]> {
+    if (!hasUnreached(recovery)) return []
+    const contacts = await this.recoveries.contactsOf(userId, recovery)
+    return contacts.filter((_, place) => !recovery.reached?.includes(place))
+  }
+
+  /** Starts a recovery and notifies every contact, or returns the one that is pending. */
+  async request({ userId, contacts, locales, from, permit }: RecoveryRequest): Promise<Requested> {
+    const waitMs = this.deps.settings.recovery?.waitingPeriodMs ?? 0
+    const { recovery, isNew } = await this.recoveries.begin(userId, { waitMs, contacts, locales })
+    if (!isNew) return { outcome: 'pending', recovery }
+    const permitted = await permit(recovery.id)
+    if (!permitted.ok) {
+      await this.recoveries.end(userId, recovery)
+      return { outcome: 'too_many', retryAfterSeconds: permitted.retryAfterSeconds }
+    }
+    await this.sendDueTo(userId, from)
+    const notified = await this.recoveries.find(userId)
+    if (notified?.id === recovery.id && notified.noticesAt.length === 0) {
+      await this.recoveries.end(userId, recovery)
+      return { outcome: 'not_notified' }
+    }
+    const started = notified ?? recovery
+    this.deps.emit({ type: 'recovery_requested', userId, readyAt: readyAt(started) })
+    return { outcome: 'pending', recovery: started }
+  }
+
+  /** The recovery that the link in a notice cancels, if it is still pending. */
+  async findByToken(token: string): Promise<CancelSubject | undefined> {
+    const subject = await this.links.find(token)
+    const recovery = subject && (await this.recoveries.find(subject.userId))
+    return recovery && recovery.id === subject?.recovery ? subject : undefined
+  }
+
+  /** Cancels the pending recovery, or only the one with this id, and notifies every contact. Returns whether there was one. */
+  async cancel(userId: string, by: CanceledBy, id?: string): Promise<boolean> {
+    const recovery = await this.recoveries.find(userId)
+    if (!recovery || (id !== undefined && recovery.id !== id)) return false
+    const contacts = await this.recoveries.contactsOf(userId, recovery)
+    if (!(await this.recoveries.end(userId, recovery))) return false
+    this.deps.emit({ type: 'recovery_canceled', userId, by })
+    await this.tell('recovery_canceled', contacts, recovery.locales)
+    return true
+  }
+
+  /**
+   * Completes a recovery: ends the factors in `ended`, all sessions and all trusted devices, and notifies every contact. Of
+   * several concurrent calls, one gets the id of the reset, and all others `undefined`.
+   */
+  async complete(
+    account: RecoveredAccount,
+    recovery: Recovery,
+    ended: readonly Factor[],
+  ): Promise<string | undefined> {
+    const { userId } = account
+    const contacts = await this.recoveries.contactsOf(userId, recovery)
+    if (!(isReady(recovery) && (await this.recoveries.end(userId, recovery)))) return undefined
+    const reset = await this.resets.open(userId, 'recovery', ended)
+    await this.endAccess(account, ended, 'recovery')
+    this.deps.emit({ type: 'recovery_completed', userId, methods: ended.map(({ method }) => method) })
+    await this.tell('recovery_completed', contacts, recovery.locales)
+    return reset
+  }
+
+  /**
+   * Ends factors, all sessions and all trusted devices of an account, because staff asked for it, and notifies every contact.
+   * Until the user has set up a new factor, only the returned code opens the account.
+   */
+  async reset(account: RecoveredAccount, ended: readonly Factor[], about: ResetOrder): Promise<BypassCode> {
+    const { userId } = account
+    const { contacts, locales, ...order } = about
+    const pending = await this.recoveries.find(userId)
+    if (pending) await this.recoveries.end(userId, pending)
+    const bypass = newBypassCode()
+    await this.resets.open(userId, 'help_desk', ended, bypass)
+    await this.endAccess(account, ended, 'help_desk')
+    this.deps.emit({ type: 'account_reset', userId, ...order, methods: ended.map(({ method }) => method) })
+    await this.tell('account_reset', contacts, locales)
+    return bypass
+  }
+
+  /**
+   * The user has set up a new factor, so the account needs no recovery any more. `closes`: it is the one that the open reset
+   * waited for, so every other session that the reset let in ends (R135).
+   */
+  async enrolled(userId: string, closes: boolean): Promise<void> {
+    if (closes) {
+      await this.deps.sessionsValidAfter.set(userId)
+      await this.resets.close(userId)
+    }
+    await this.cancel(userId, 'strong_factor')
+  }
+
+  /** Sends the notices of all users that are due. Returns how many recoveries had one. */
+  async sendDueNotices(): Promise<number> {
+    this.lookedAt = Date.now()
+    const users = await this.recoveries.due()
+    const sent = await Promise.all(users.map((userId) => this.sendDueTo(userId)))
+    return sent.filter(Boolean).length
+  }
+
+  /** Looks for notices that are due, at most once a minute in this process. Does not wait, and never fails. */
+  lookForDueNotices(): void {
+    if (Math.abs(Date.now() - this.lookedAt) < LOOK_EVERY_MS) return
+    this.sendDueNotices().catch((error: unknown) =>
+      this.deps.settings.logger.error('countersign: notices of recoveries could not be looked up', error),
+    )
+  }
+
+  /** Ends all sessions and trusted devices, and has the host remove the factors. */
+  private async endAccess(
+    { user, userId }: RecoveredAccount,
+    ended: readonly Factor[],
+    why: 'recovery' | 'help_desk',
+  ): Promise<void> {
+    const { settings, sessionsValidAfter, devices, emit } = this.deps
+    // Sessions first: a device that one of them trusts in the meantime is void already.
+    await sessionsValidAfter.set(userId)
+    const count = (await devices?.revokeAll(userId)) ?? 0
+    if (count > 0) emit({ type: 'devices_revoked', userId, count, why })
+    try {
+      await settings.recovery?.onFactorsEnded(user, ended.map(asEndedFactor))
+    } catch (error) {
+      settings.logger.error(
+        'countersign: recovery.onFactorsEnded failed; the factors do not count until the user sets up a new one',
+        error,
+      )
+    }
+  }
+
+  /** Sends the user's next notice if it is due. Every process may call this at once; one sends it. */
+  private async sendDueTo(userId: string, from: Sender = {}): Promise<boolean> {
+    const claimed = await this.recoveries.claimNotice(userId)
+    if (!claimed) return false
+    const contacts = await this.recoveries.contactsOf(userId, claimed)
+    const isFirst = claimed.noticesAt.length === 1
+    const sent = await this.notices.send({
+      facts: {
+        type: isFirst ? 'recovery_requested' : 'recovery_reminder',
+        at: claimed.requestedAt,
+        // Of the first notice, the earliest time: who is reached is not known yet.
+        readyAt: readyAt(claimed),
+        ...from,
+      },
+      locales: claimed.locales,
+      contacts,
+      // The link works as long as the recovery lives if no contact is reached.
+      cancels: { userId, recovery: claimed.id, until: expiresAt({ ...claimed, reached: [] }) },
+    })
+    if (sent.length === 0) {
+      await this.recoveries.returnNotice(userId, claimed)
+      return false
+    }
+    if (isFirst) await this.recoveries.setReached(userId, claimed, sent)
+    else this.deps.emit({ type: 'recovery_reminded', userId })
+    return true
+  }
+
+  /** Notifies every contact of an account of something else. Never fails. */
+  async notify(notice: ContactNotice): Promise<void> {
+    await this.notices.send(notice)
+  }
+
+  private async tell(
+    type: NoticeType,
+    contacts: readonly string[],
+    locales: readonly string[],
+  ): Promise<void> {
+    await this.notices.send({ facts: { type, at: Date.now() }, locales, contacts })
+  }
+}
+
+/**
+ * The factors that a recovery would end: those of the greatest strength in the account, if what the user showed is weaker.
+ * Empty if the user needs no recovery.
+ */
+export function factorsToEnd(factors: readonly Factor[], shown: readonly ShownMethod[]): readonly Factor[] {
+  const strongest = strongestOf(factors.map(({ method }) => method))
+  if (shown.some((one) => isAtLeast(one, strongest))) return []
+  return factors.filter(({ method }) => strengthOf(method) === strongest)
+}
+
+function asEndedFactor({ id, method, contact }: Factor): EndedFactor {
+  return { id, method, contact: formatUser(contact) }
+}

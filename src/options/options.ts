@@ -1,0 +1,224 @@
+import type { Request } from 'express'
+import '../host.js'
+import * as z from 'zod'
+import type { MfaEvent } from '../flows/events.js'
+import { callback, duration, hasFunctions, inMilliseconds, wholeNumber } from '../option-rules.js'
+import type { FactorInput, RecordedFactors } from '../protocol/factor.js'
+import type { MfaService } from '../protocol/service.js'
+import type { TranscriptionService } from '../protocol/transcription.js'
+import type { Duration } from '../time.js'
+import { type KeyOptions, keys } from './keys.js'
+import { type LimitOptions, limits } from './limits.js'
+import { type LoginOptions, login, type PolicyContext, type PolicyDecision } from './login.js'
+import { type NoticeOptions, notices } from './notices.js'
+import { type LanguageOptions, languages, type PageOptions, pages } from './pages.js'
+import { type RecoveryOptions, recovery } from './recovery.js'
+import type { ServiceAddress } from './service.js'
+import { type TrustedDeviceOptions, trustedDevices } from './trust.js'
+import { type UrlOptions, urls } from './urls.js'
+import { WARNING_CODES, type WarningCode } from './warnings.js'
+
+/**
+ * The options. Create one object and give it to every part, or give it to `createMfa` once. Every part checks the
+ * options when it is created and throws an `OptionsError` that lists all faults.
+ */
+export type MfaOptions<User = Express.User> = SharedOptions<User> & UserIdOption<User>
+
+/** The option `userId`: required when the type of the user has no `id`. */
+export type UserIdOption<User> = [unknown] extends [User]
+  ? OptionalUserId<User>
+  : [User] extends [{ readonly id: string | number | bigint }]
+    ? OptionalUserId<User>
+    : RequiredUserId<User>
+
+/** For a user with an `id`. */
+export interface OptionalUserId<User> {
+  /**
+   * Identifies a user in counters and in the session: text or a number that never changes. Defaults to `user.id`. A
+   * request of a user without an id fails with `ERR_MFA_USER_ID`.
+   */
+  userId?: ((user: User) => string | number | bigint) | undefined
+}
+
+/** For a user without an `id`. */
+export interface RequiredUserId<User> {
+  /**
+   * Identifies a user in counters and in the session: text or a number that never changes. Required, as the user has no
+   * `id`. A request of a user without an id fails with `ERR_MFA_USER_ID`.
+   */
+  userId: (user: User) => string | number | bigint
+}
+
+/** The options that do not depend on the type of the user's id. */
+export interface SharedOptions<User = Express.User> {
+  /** The MFA service: its address, or an object that implements `MfaService`, such as the service in the same process. Required. */
+  service: ServiceAddress | (MfaService & Partial<TranscriptionService>)
+  /**
+   * Lists the second factors of a user, from your own record. It is called once per request of a user who has not
+   * passed a second factor. A user without a factor is not asked for one, unless `policy` says so. A list that cannot
+   * be used fails the request with `ERR_MFA_FACTORS`. Required. See docs/options.md#factors.
+   */
+  factors: (user: User) => readonly FactorInput[] | Promise<readonly FactorInput[]>
+  /**
+   * Returns the email address or phone number under which a new authenticator app is enrolled. It must be verified, and
+   * belong to one user only: contacts that differ only in case are one account to the service. Defaults to
+   * `user.email`, or else the first contact among the user's factors, or else `<userId>@account.invalid`, where nothing
+   * is sent.
+   */
+  appContact?: ((user: User) => string | undefined) | undefined
+  /**
+   * Called after the factors of a user changed, with what the user has now: an authenticator app, keys, backup codes. Save it with the
+   * user. It is also called when the service says at a sign-in that your record is wrong. Give it together with `recordedFactors`;
+   * then a user without a second factor can sign in while the service is down. A service that cannot tell which factors a user has
+   * requires it. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
+   */
+  onFactorsChanged?: ((user: User, factors: RecordedFactors) => unknown) | undefined
+  /**
+   * Returns what `onFactorsChanged` was given last for a user, from your own record, and `undefined` for a user for whom it was never
+   * called. While the service is up, its answer decides. Required with `onFactorsChanged`. By default, you keep no record.
+   * See docs/options.md#your-own-record-of-factors.
+   */
+  recordedFactors?:
+    | ((user: User) => RecordedFactors | null | undefined | Promise<RecordedFactors | null | undefined>)
+    | undefined
+  /**
+   * Decides at each login whether a second factor is required. `require`: it is, and a user without a factor enrolls
+   * one first. `optional`: it is from a user who has one. `skip`: this session continues without one, but does not count for `requireMfa`, and cannot enroll the first
+   * factor of an account. `{ skip: true, mayEnroll: true }`: it can, because the login itself proved the user.
+   * `{ graceUntil }`: a user without a factor may enroll one until then. `{ require: 'strong', graceUntil }`: only a factor of that
+   * strength signs the user in, from that date on if you give one. Any other answer fails the request with `ERR_MFA_POLICY`. By default,
+   * a second factor is required from every user who has one. See docs/options.md#policy.
+   */
+  policy?: ((context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>) | undefined
+  /**
+   * How long a request waits for a promise of `factors`, `recordedFactors`, `policy`, `onFactorsChanged`, `languages.remember` or
+   * `notices.onCompromise`, `1s` to `60s`. After that it fails with `ERR_MFA_CALLBACK_TIMEOUT`, nobody is signed in, and a later
+   * answer is ignored; for `onFactorsChanged` and `onCompromise` the failure is logged and the request continues. Defaults to `10s`.
+   * See docs/options.md#functions-that-fail.
+   */
+  callbackTimeout?: Duration | undefined
+  /**
+   * How many MFA requests of one process may wait for the service, a store or your functions at once, 16 to 10,000. Others are
+   * refused with 503 and `Retry-After`. Defaults to 256. See docs/outage.md#when-the-app-is-overloaded.
+   */
+  maxConcurrentRequests?: number | undefined
+  /**
+   * How long an MFA request may have to wait for the processor of an overloaded process, 100 milliseconds to `10s`. It is expected
+   * from the requests in progress and from what each of them takes at the moment. Longer ones are refused with 503 and
+   * `Retry-After`. Defaults to 500 milliseconds. See docs/outage.md#when-the-app-is-overloaded.
+   */
+  maxExpectedWait?: Duration | undefined
+  /**
+   * Called with every event, without codes and contacts. It is not awaited, and an error in it is logged and changes nothing. See docs/events.md.
+   */
+  onEvent?: ((event: MfaEvent) => unknown) | undefined
+  /**
+   * Receives warnings and failures, and at `info`, if it has that function, what the diagnostics compute at start. Defaults to
+   * `console`.
+   */
+  logger?:
+    | {
+        info?(message: string): void
+        warn(message: string): void
+        error(message: string, error?: unknown): void
+      }
+    | undefined
+  /** Name of your app on the pages and in notices, at most 60 characters. Use the name that the MFA service has for it. Defaults to `this site`. */
+  appName?: string | undefined
+  /** Returns where a browser is, like `Lyon, France`, for the list of devices and for notices. By default, no location is shown. */
+  location?: ((req: Request) => string | undefined) | undefined
+  /**
+   * What the user is offered when the service cannot deliver a code: nothing (`closed`), their other factors
+   * (`other-factor`), or their backup codes only (`backup-only`). A code that cannot be checked never passes. Defaults
+   * to `closed`. See docs/outage.md.
+   */
+  outage?: 'closed' | 'other-factor' | 'backup-only' | undefined
+  /**
+   * Warns the logger and `onEvent`, once each, about settings that are less safe than they look. `false` turns all
+   * warnings off, `ignore` single ones. Defaults to `{ ignore: [] }`. See docs/diagnostics.md.
+   */
+  diagnostics?: false | { readonly ignore?: readonly WarningCode[] | undefined } | undefined
+  /** Where the routers and documents are. All members have defaults. */
+  urls?: UrlOptions | undefined
+  /** The login around the second factor. All members have defaults. */
+  login?: LoginOptions<User> | undefined
+  /** The limits on wrong codes and on messages, and where they are counted. All members have defaults. */
+  limits?: LimitOptions | undefined
+  /**
+   * Whether users can add security keys and passkeys, if the service keeps them; an object for more. Defaults to `true`. See
+   * docs/keys.md.
+   */
+  keys?: boolean | KeyOptions | undefined
+  /** Browsers in which sign-in skips the second factor. Off unless given. See docs/trusted-devices.md. */
+  trustedDevices?: TrustedDeviceOptions<User> | undefined
+  /** What the user is notified of. By default, no notice is written. See docs/notices.md. */
+  notices?: NoticeOptions<User> | undefined
+  /** How users get back in who have lost their strongest factor. Off unless given. See docs/recovery.md. */
+  recovery?: RecoveryOptions<User> | undefined
+  /** How the pages look. All members have defaults. */
+  pages?: PageOptions<User> | undefined
+  /** The languages and texts of pages, messages and notices. All members have defaults. */
+  languages?: LanguageOptions | undefined
+}
+
+const diagnostics = z.union(
+  [z.literal(false), z.strictObject({ ignore: z.array(z.enum(WARNING_CODES)).default([]) })],
+  { error: 'must be false, or an object like { ignore: ["MFA_WARN_RESAVE"] }' },
+)
+
+/** The rules of all options but `service`. */
+export const optionsSchema = inMilliseconds(
+  z.strictObject({
+    factors: callback<MfaOptions['factors']>('must be a function that lists a user’s second factors'),
+    userId: callback<NonNullable<MfaOptions['userId']>>('must be a function from a user to an id').optional(),
+    appContact: callback<NonNullable<MfaOptions['appContact']>>(
+      'must be a function from a user to a contact',
+    ).optional(),
+    onFactorsChanged: callback<NonNullable<MfaOptions['onFactorsChanged']>>(
+      'must be a function that saves which factors a user has',
+    ).optional(),
+    recordedFactors: callback<NonNullable<MfaOptions['recordedFactors']>>(
+      'must be a function that returns what onFactorsChanged was given',
+    ).optional(),
+    policy: callback<NonNullable<MfaOptions['policy']>>(
+      'must be a function that returns "require", "skip" or { graceUntil }',
+    ).optional(),
+    callbackTimeout: duration('1s', '60s', '10s').prefault('10s'),
+    maxConcurrentRequests: wholeNumber(16, 10_000, 'requests').default(256),
+    maxExpectedWait: duration(100, '10s', 500).prefault(500),
+    onEvent: callback<NonNullable<MfaOptions['onEvent']>>('must be a function').optional(),
+    logger: z
+      .custom<NonNullable<MfaOptions['logger']>>((value) => hasFunctions(value, 'warn', 'error'), {
+        error: 'must have the functions warn and error',
+      })
+      .default(console),
+    appName: z
+      .string({ error: 'must be text' })
+      .min(1, { error: 'must not be empty' })
+      .max(60, { error: 'must have at most 60 characters' })
+      .default('this site'),
+    location: callback<NonNullable<MfaOptions['location']>>(
+      'must be a function from a request to text',
+    ).optional(),
+    outage: z
+      .enum(['closed', 'other-factor', 'backup-only'], {
+        error: 'must be "closed", "other-factor" or "backup-only"',
+      })
+      .default('closed'),
+    keys: z
+      .union([z.boolean(), keys], { error: 'must be true, false, or an object like { offerPasskey: "30d" }' })
+      .optional(),
+    diagnostics: diagnostics.default({ ignore: [] }),
+    urls: urls.prefault({}),
+    login: login.prefault({}),
+    limits: limits.prefault({}),
+    trustedDevices: trustedDevices.optional(),
+    notices: notices.prefault({}),
+    recovery: recovery.optional(),
+    pages: pages.prefault({}),
+    languages: languages.prefault({}),
+  }),
+)
+
+/** The options with every default, in their groups. */
+export type CompleteOptions = z.output<typeof optionsSchema>

@@ -1,0 +1,287 @@
+import { HostError, OptionsError } from '../errors.js'
+import { hasParts, onlyGiven, optionFaults } from '../option-rules.js'
+import { languageKey } from '../protocol/language.js'
+import type { MfaService } from '../protocol/service.js'
+import type { TranscriptionService } from '../protocol/transcription.js'
+import { withTimeout } from '../time.js'
+import { type CompleteOptions, optionsSchema } from './options.js'
+import { type ServiceOption, serviceAddress } from './service.js'
+
+/** An object in the option `service`. */
+type HostService = MfaService & Partial<TranscriptionService>
+
+/** The complete options, as our own code reads them: each under its public name. */
+export type Settings = Readonly<ReturnType<typeof settingsFrom>>
+
+/** Our own code reads the options of these groups without the group, since their names say enough. */
+function settingsFrom(options: CompleteOptions, service: HostService | ServiceOption) {
+  const { urls, login, pages, keys, ...others } = options
+  return {
+    ...others,
+    ...urls,
+    ...login,
+    ...pages,
+    service,
+    keys: keySettings(keys),
+  }
+}
+
+function keySettings(keys: CompleteOptions['keys']) {
+  const options = typeof keys === 'object' ? keys : undefined
+  return { isOn: keys !== false, offerPasskeyMs: options?.offerPasskeyMs || undefined }
+}
+
+/**
+ * Checks the options and fills in every default.
+ * @throws {OptionsError} with all faults together, each with its remedy (R18).
+ */
+export function readOptions(given: unknown): Settings {
+  if (hasParts(given)) {
+    throw new OptionsError([
+      'createMfa was given a copy of what createMfa returned, which are no options: pass the options, or what it returned itself',
+    ])
+  }
+  const { service, ...rest } = asObject(given)
+  const theirs = readService(service)
+  const ours = optionsSchema.safeParse(onlyGiven(rest))
+  const faults = [
+    ...('faults' in theirs ? theirs.faults : []),
+    ...(ours.success ? combinationFaults(ours.data) : optionFaults(ours.error, optionsSchema)),
+    ...(ours.success && 'service' in theirs ? serviceFaults(ours.data, theirs.service) : []),
+  ]
+  if (!ours.success || 'faults' in theirs || faults.length > 0) throw new OptionsError(faults)
+  return settingsFrom(ours.data, theirs.service)
+}
+
+/** What is wrong only in combination. */
+function combinationFaults(given: CompleteOptions): string[] {
+  const { urls, trustedDevices, notices, recovery, recordedFactors, onFactorsChanged } = given
+  const { publicUrl, path, pathPrefix } = urls
+  return [
+    ...(publicUrl && !trustedDevices && !notices.store && !recovery?.store
+      ? ['urls.publicUrl adds links to notices, which need a store: give notices.store or trustedDevices']
+      : []),
+    ...(recordedFactors && !onFactorsChanged
+      ? ['recordedFactors reads a record that nothing writes: give onFactorsChanged as well']
+      : []),
+    ...(onFactorsChanged && !recordedFactors
+      ? ['onFactorsChanged writes a record that nothing reads: give recordedFactors, which returns it']
+      : []),
+    ...(given.login.noDowngrade && given.keys === false
+      ? [
+          'login.noDowngrade signs users who have a key in with it only, and keys: false turns keys off: leave out one of them',
+        ]
+      : []),
+    ...(recovery && !publicUrl
+      ? ['recovery adds links to notices: give urls.publicUrl, the https address of the app']
+      : []),
+    ...(recovery && !recovery.store && !trustedDevices && !notices.store
+      ? ['recovery needs a store: give recovery.store, notices.store or trustedDevices']
+      : []),
+    ...(path.startsWith(`${pathPrefix}/`)
+      ? []
+      : [
+          `urls.path must be the path that a browser sees, which begins with pathPrefix: ${pathPrefix}${path}`,
+        ]),
+    ...languageFaults(given),
+  ]
+}
+
+/** Users whose factors neither the host nor the service can name would sign in without one (R131). */
+function serviceFaults({ keys, onFactorsChanged }: CompleteOptions, service: Settings['service']): string[] {
+  if (tellsFactors(service)) return []
+  return [
+    ...(onFactorsChanged
+      ? []
+      : [
+          'onFactorsChanged is missing, and the MFA service cannot tell which users have an authenticator app, so an enrolled app would never be asked for: give onFactorsChanged, and return from recordedFactors what it was given',
+        ]),
+    ...(keys
+      ? [
+          'keys must be off: the MFA service cannot tell which users have a security key or passkey, so keys would not be asked for',
+        ]
+      : []),
+  ]
+}
+
+/** Whether the service says which factors an account has. */
+function tellsFactors(service: Settings['service']): boolean {
+  if (!('baseUrl' in service)) return service.factorsOf !== undefined
+  return service.dialect === 'detect' || service.dialect.extras
+}
+
+function languageFaults({ languages }: CompleteOptions): string[] {
+  const { offer, remember, locale, texts } = languages
+  if (!offer) {
+    return remember
+      ? ['languages.remember saves a choice that no page offers: give languages.offer as well']
+      : []
+  }
+  const unknown = offer.filter((tag) => !texts.has(languageKey(tag)))
+  return [
+    ...unknown.map(
+      (tag) =>
+        `languages.offer contains ${tag}, which the pages are not available in; give its texts in languages.texts`,
+    ),
+    ...(new Set(offer.map(languageKey)).size < offer.length
+      ? ['languages.offer contains a language twice']
+      : []),
+    ...(remember && !locale
+      ? ['languages.remember saves the choice, but nothing reads it: give languages.locale as well']
+      : []),
+  ]
+}
+
+/** What a service of the host's own must have. The routers require other functions when they are mounted. */
+const VERBS = ['send', 'verify'] as const
+
+/**
+ * Checks the address of a service and fills in every default.
+ * @throws {OptionsError} with all faults together, each with its remedy (R18).
+ */
+export function readServiceAddress(given: unknown): ServiceOption {
+  if (hasParts(given)) {
+    throw new OptionsError([
+      'mfaClient was given what createMfa returned, which is no address: use mfa.client',
+    ])
+  }
+  const address = serviceAddress.safeParse(onlyGiven(asObject(given)))
+  if (address.success) return address.data
+  throw new OptionsError(optionFaults(address.error, serviceAddress))
+}
+
+/** The option `service`: an object that implements a service, or the address of one. */
+function readService(
+  given: unknown,
+): { readonly service: Settings['service'] } | { readonly faults: readonly string[] } {
+  const object = typeof given === 'object' && given !== null ? given : {}
+  const missing = VERBS.filter((verb) => typeof Reflect.get(object, verb) !== 'function')
+  if (missing.length === 0) return { service: given as HostService }
+  if (missing.length < VERBS.length) {
+    return {
+      faults: [`service must have the functions ${VERBS.join(', ')}; it lacks ${missing.join(' and ')}`],
+    }
+  }
+  if (given !== undefined && object !== given) {
+    return { faults: ['service must be { baseUrl, apiKey } or an object that implements MfaService'] }
+  }
+  const address = serviceAddress.safeParse(onlyGiven(asObject(object)))
+  return address.success
+    ? { service: address.data }
+    : { faults: optionFaults(address.error, serviceAddress, ['service']) }
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+/**
+ * The settings with functions of the host that are safe to call. One that must answer at once and returns a promise or another
+ * wrong value fails the request, and so does one whose promise is not settled within `callbackTimeout`; a logger that fails
+ * changes nothing. Without this, the rejection of such a promise would end the process, an asynchronous `canTrust` would always
+ * count as "yes", and a request could wait forever.
+ */
+export function withCheckedCallbacks(settings: Settings): Settings {
+  const { logger, preferred, userId, appContact, location, render, trustedDevices, languages, notices } =
+    settings
+  const { factors, recordedFactors, onFactorsChanged, policy, evidence, recovery, callbackTimeoutMs } =
+    settings
+  return {
+    ...settings,
+    logger: safeLogger(logger),
+    factors: limited('factors', factors, callbackTimeoutMs),
+    policy: policy && limited('policy', policy, callbackTimeoutMs),
+    evidence: evidence && limited('login.evidence', evidence, callbackTimeoutMs),
+    recordedFactors: recordedFactors && limited('recordedFactors', recordedFactors, callbackTimeoutMs),
+    onFactorsChanged: onFactorsChanged && limited('onFactorsChanged', onFactorsChanged, callbackTimeoutMs),
+    notices: {
+      ...notices,
+      onCompromise:
+        notices.onCompromise && limited('notices.onCompromise', notices.onCompromise, callbackTimeoutMs),
+    },
+    languages: {
+      ...languages,
+      remember: languages.remember && limited('languages.remember', languages.remember, callbackTimeoutMs),
+      locale: checked('languages.locale', languages.locale, isOptionalText, 'a language tag or undefined'),
+    },
+    preferred: checked('pages.preferred', preferred, isOptionalText, 'the id of a factor or undefined'),
+    userId: checked('userId', userId, () => true, 'a string or a number'),
+    appContact: checked('appContact', appContact, () => true, 'a contact or undefined'),
+    location: checked('location', location, isOptionalText, 'text or undefined'),
+    render: checked('pages.render', render, isText, 'an HTML document as text'),
+    recovery: recovery && {
+      ...recovery,
+      onFactorsEnded: limited('recovery.onFactorsEnded', recovery.onFactorsEnded, callbackTimeoutMs),
+      contacts: checked('recovery.contacts', recovery.contacts, isTexts, 'a list of contacts'),
+    },
+    trustedDevices: trustedDevices && {
+      ...trustedDevices,
+      canTrust: checked('trustedDevices.canTrust', trustedDevices.canTrust, isBoolean, 'true or false'),
+      fingerprint: checked(
+        'trustedDevices.fingerprint',
+        trustedDevices.fingerprint,
+        isTextOrNumber,
+        'text or a number',
+      ),
+    },
+  }
+}
+
+/** A callback whose promise is awaited no longer than `timeoutMs`. What it answers later is ignored. */
+function limited<Args extends unknown[], Answer>(
+  name: string,
+  call: (...args: Args) => Answer | Promise<Answer>,
+  timeoutMs: number,
+): (...args: Args) => Answer | Promise<Answer> {
+  const timedOut = () =>
+    new HostError(
+      'ERR_MFA_CALLBACK_TIMEOUT',
+      `The option ${name} did not answer within ${timeoutMs} ms, so the request failed; a later answer is ignored. Check what it waits for, or raise callbackTimeout.`,
+    )
+  return (...args) => {
+    const answer = call(...args)
+    return isPromise(answer) ? withTimeout(Promise.resolve(answer), timeoutMs, timedOut) : answer
+  }
+}
+
+function checked<Args extends unknown[], Answer>(
+  name: string,
+  call: ((...args: Args) => Answer) | undefined,
+  isValid: (answer: unknown) => boolean,
+  expected: string,
+): ((...args: Args) => Answer) | undefined {
+  if (!call) return undefined
+  return (...args) => {
+    const answer = call(...args)
+    if (isPromise(answer)) {
+      // Its rejection would otherwise be unhandled. The error below is reported instead.
+      Promise.resolve(answer).catch(() => {})
+      throw new TypeError(`The option ${name} returned a promise. Return ${expected} directly.`)
+    }
+    if (isValid(answer)) return answer
+    throw new TypeError(`The option ${name} returned an invalid value. Return ${expected}.`)
+  }
+}
+
+/** There is nowhere to report the failure of the logger itself. */
+function safeLogger(logger: Settings['logger']): Settings['logger'] {
+  const safely = async (call: () => unknown) => {
+    await call()
+  }
+  return {
+    info: (message) => void safely(() => logger.info?.(message)).catch(() => {}),
+    warn: (message) => void safely(() => logger.warn(message)).catch(() => {}),
+    // `console.error` would print an argument that is not given.
+    error: (...args) => void safely(() => logger.error(...args)).catch(() => {}),
+  }
+}
+
+function isPromise(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && typeof Reflect.get(answer, 'then') === 'function'
+}
+
+const isText = (answer: unknown) => typeof answer === 'string'
+const isOptionalText = (answer: unknown) => answer === undefined || answer === null || isText(answer)
+const isTextOrNumber = (answer: unknown) => isText(answer) || typeof answer === 'number'
+const isTexts = (answer: unknown) => Array.isArray(answer) && answer.every(isText)
+const isBoolean = (answer: unknown) => typeof answer === 'boolean'

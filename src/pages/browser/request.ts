@@ -1,0 +1,89 @@
+import { failureOfFault, type KeyFailure, type KeyFault } from '../../protocol/keys.js'
+
+/** Where the routes of `mfa.router` are, and how they are requested. */
+export interface KeyRoutes {
+  /** The path under which `mfa.router` is mounted, such as `/mfa`, or its URL on another origin of the app. */
+  readonly base: string
+  /** Headers for each request, such as a CSRF token. Defaults to none. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether cookies are sent to another origin. Defaults to `same-origin`. */
+  readonly credentials?: 'same-origin' | 'include'
+}
+
+/** The body of a successful response, which is JSON. */
+export interface Answered {
+  readonly ok: true
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** Posts JSON to a route. */
+export function postJson(routes: KeyRoutes, path: string, body: object): Promise<Answered | KeyFailed> {
+  return request(routes, path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  })
+}
+
+/** Gets JSON from a route. */
+export function getJson(routes: KeyRoutes, path: string): Promise<Answered | KeyFailed> {
+  return request(routes, path, {})
+}
+
+async function request(routes: KeyRoutes, path: string, init: RequestInit): Promise<Answered | KeyFailed> {
+  const { base, headers, credentials = 'same-origin' } = routes
+  try {
+    const response = await fetch(base.replace(/\/$/, '') + path, {
+      ...init,
+      credentials,
+      headers: { ...headers, ...init.headers, accept: 'application/json' },
+    })
+    const body: unknown = await response.json().catch(() => undefined)
+    if (typeof body !== 'object' || body === null) return failed(response.ok ? 'failed' : 'refused')
+    return response.ok ? { ok: true, body: { ...body } } : refused({ code: 'unknown', ...body })
+  } catch {
+    return failed('offline')
+  }
+}
+
+/** For a refused key, the reason is what is wrong with the key. */
+function refused(problem: KeyProblem): KeyFailed {
+  const failure = problem.code === 'invalid_key' && failureOfFault(problem.fault as KeyFault)
+  return failed(failure || 'refused', problem)
+}
+
+/**
+ * Why a key was not added or accepted. Besides what can go wrong with a key: `refused`, the app refused the request for the
+ * reason in `problem.code`; `offline`, the app could not be reached.
+ */
+export type KeyFailureReason = KeyFailure | 'refused' | 'offline'
+
+/** The problem response of the app (RFC 9457), as far as a program needs it. */
+export interface KeyProblem {
+  /** The code of the problem, such as `step_up_required`. */
+  readonly code: string
+  /** One sentence for developers. */
+  readonly title?: string
+  /** Why the key was refused, for the code `invalid_key`. */
+  readonly fault?: string
+  /** How many attempts are left. */
+  readonly attemptsLeft?: number
+  /** How long to wait, in seconds. */
+  readonly retryAfterSeconds?: number
+  /** The page on which the user continues, such as the step-up. */
+  readonly next?: string
+}
+
+/** A key was not added or accepted. */
+export interface KeyFailed {
+  /** False, unlike in a result with the key. */
+  readonly ok: false
+  /** Why, as a code for which you have a text. */
+  readonly reason: KeyFailureReason
+  /** The response of the app, if it refused. */
+  readonly problem?: KeyProblem
+}
+
+export function failed(reason: KeyFailureReason, problem?: KeyProblem): KeyFailed {
+  return { ok: false, reason, ...(problem && { problem }) }
+}

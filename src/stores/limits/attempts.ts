@@ -1,0 +1,286 @@
+import { randomUUID } from 'node:crypto'
+import type { Settings } from '../../options/settings.js'
+import { DAY_MS } from '../../time.js'
+import { type Counters, counterName, type StepStore, type Update } from './step.js'
+
+/** In milliseconds. Each lock within this time of the previous one lasts twice as long. */
+const LOCK_COUNT_WINDOW_MS = 2 * DAY_MS
+
+/** In milliseconds. Failures of a factor are counted since it was bound; no store keeps a count for ever, so ten years. */
+export const BINDING_WINDOW_MS = 3_650 * DAY_MS
+
+/** In milliseconds. Longer than any challenge lives, so that no count and no approval ends before its challenge does. */
+const CHALLENGE_WINDOW_MS = 20 * 60_000
+
+/** Wrong codes in a day after which the user is warned that an attacker may know their password (R34). */
+const NOTIFY_AT = 5
+
+/** The user who enters a code, and the challenge it is for. */
+export interface Attempt {
+  readonly userId: string
+  /** The id of the challenge, or its substitute if no code was sent. */
+  readonly challenge: string
+  /** What a correct code approves: the pending login, or the enrollment. Of several correct codes for it, one is accepted. */
+  readonly approval: string
+  /** The factor that the code belongs to, as `factorBinding` names it. Absent while a new app is confirmed. */
+  readonly binding?: string | undefined
+  /** Whether the user signs in with it, after the password. */
+  readonly signsIn?: boolean
+}
+
+/** An attempt that was counted, and whose code may be evaluated. */
+export interface CountedAttempt extends Attempt {
+  /** Its counter among the failures of the account. */
+  readonly failure: string
+  /** Its number among the unforgiven failures of the factor. */
+  readonly onBinding: number
+}
+
+/** Whether a code may be evaluated. */
+export type AttemptPermit =
+  | { readonly ok: true; readonly attemptsLeft: number; readonly attempt: CountedAttempt }
+  | { readonly ok: false; readonly why: 'exhausted' | 'locked'; readonly retryAfterSeconds: number }
+  | { readonly ok: false; readonly why: 'disabled' }
+
+/** What follows from a wrong code. */
+interface Failure {
+  /** How long the account is locked because of it; 0 if it is not. */
+  readonly lockedForSeconds: number
+  /** Whether it disabled its factor. */
+  readonly disabled: boolean
+  /** Whether the user should be told of repeated wrong codes after a correct password. */
+  readonly repeated: boolean
+}
+
+/** What limits an account now. */
+export interface AccountLimits {
+  /** Seconds until the account's lock ends; 0 when it is not locked. */
+  readonly lockedForSeconds: number
+  /** How many backup codes are left of those that were sent, `some` if the number is unknown, `undefined` if nothing is known. */
+  readonly backupCodesLeft: BackupCodesLeft
+  /** Whether a factor is disabled, as `factorBinding` names it. */
+  isDisabled(binding: string): boolean
+  /** How many attempts a challenge of these logins has left. */
+  attemptsLeft(challenge: string): number
+}
+
+/** How many backup codes are left, `some` if the number is unknown, `undefined` if it is unknown whether the user has any. */
+export type BackupCodesLeft = number | 'some' | undefined
+
+/**
+ * Limits wrong codes: per challenge (R22), per account across all factors, sessions and purposes (R23), and per factor
+ * since it was bound (R96). Every function is one step of the store.
+ */
+export interface Attempts {
+  /** The limits of an account, and of the challenges of these logins and enrollments. */
+  limitsOf(userId: string, logins: readonly string[]): Promise<AccountLimits>
+  /** Counts an attempt in all limits before the code is evaluated, or says which limit is reached. */
+  consume(attempt: Attempt): Promise<AttemptPermit>
+  /** Takes an attempt back whose code was not evaluated, because the service failed or refused (R77). */
+  refund(attempt: CountedAttempt): Promise<void>
+  /** Records a wrong code. At the limits, locks the account or disables the factor. */
+  failed(attempt: CountedAttempt): Promise<Failure>
+  /**
+   * Records a correct code and acquires its approval. The first caller forgives the failures of its own challenge only (R25),
+   * and ends the challenge; any later caller gets `false` and changes nothing (R21).
+   */
+  succeeded(attempt: CountedAttempt): Promise<boolean>
+  /** Forgets the failures of a factor, because it was bound again. */
+  enable(userId: string, binding: string): Promise<void>
+}
+
+/** The lock of an account: at most one counter, named by the attempt that caused it. */
+export const LOCK = 'lock '
+
+/** One more than the backup codes that are left, since a counter of 0 is none. */
+export const BACKUP_CODES = 'backup-codes'
+
+/** Stands for backup codes whose number the service did not say. No service sends as many. */
+export const UNCOUNTED = 1_000_000
+
+/** The counter of the attempts on a challenge. */
+export const onChallenge = (challenge: string) => `attempts ${counterName(challenge)}`
+
+/** The counter of the failures of a factor. */
+export const onFactor = (binding: string) => `binding ${counterName(binding)}`
+
+const LOCKS = 'locks'
+const WRONG = 'wrong-after-password'
+const CLAIM = 'claim'
+
+/** All failures of an account in the last 24 hours. Each is a counter of its own, which ends 24 hours after it happened. */
+const FAILURES = 'failed '
+
+const failuresOn = (challenge: string) => `${FAILURES}${counterName(challenge)} `
+/** What an account must hold for a code of this factor to be sent or evaluated. */
+export function requireUsable(
+  binding: string | undefined,
+  { failuresBeforeDisable }: Settings['limits'],
+): NonNullable<Update['requires']> {
+  const isOpen = { counter: LOCK, below: 1 }
+  return binding === undefined
+    ? [isOpen]
+    : [isOpen, { counter: onFactor(binding), below: failuresBeforeDisable }]
+}
+
+/** The limits that these counters of an account, and of some of its logins, amount to. */
+export function accountLimits(
+  account: Counters | undefined,
+  logins: readonly Counters[],
+  { attemptsPerChallenge, failuresBeforeDisable }: Settings['limits'],
+): AccountLimits {
+  return {
+    lockedForSeconds: Math.ceil((account?.msLeft(LOCK) ?? 0) / 1000),
+    backupCodesLeft: backupCodesLeft(account),
+    isDisabled: (binding) => (account?.count(onFactor(binding)) ?? 0) >= failuresBeforeDisable,
+    attemptsLeft: (challenge) =>
+      Math.max(
+        0,
+        attemptsPerChallenge - Math.max(0, ...logins.map((login) => login.count(onChallenge(challenge)))),
+      ),
+  }
+}
+
+/** How many backup codes the counters of an account say are left. */
+export function backupCodesLeft(account: Counters | undefined): BackupCodesLeft {
+  const kept = account?.count(BACKUP_CODES) ?? 0
+  if (kept === 0) return undefined
+  return kept > UNCOUNTED / 2 ? 'some' : kept - 1
+}
+
+/** Counts attempts in `store`. */
+export function attemptsIn(store: StepStore, { limits }: Settings): Attempts {
+  const { attemptsPerChallenge, failuresBeforeLock, failuresBeforeDisable, lockDurationMs } = limits
+  const locksMs = Array.from({ length: 8 }, (_, nth) => Math.min(lockDurationMs * 2 ** nth, DAY_MS))
+  const dayMs = [DAY_MS]
+
+  return {
+    async limitsOf(userId, logins) {
+      const [account, ...ofLogins] = await store.read(userId, logins)
+      return accountLimits(account, ofLogins, limits)
+    },
+
+    async consume(attempt) {
+      const { userId, challenge, approval, binding } = attempt
+      const attempts = onChallenge(challenge)
+      const failure = failuresOn(challenge) + randomUUID()
+      const factor = binding === undefined ? undefined : onFactor(binding)
+      const { isPermitted, counters } = await store.run(userId, [
+        {
+          login: approval,
+          requires: [{ counter: attempts, below: attemptsPerChallenge }],
+          changes: [{ counter: attempts, add: 1, livesMs: [CHALLENGE_WINDOW_MS] }],
+          undo: [{ counter: attempts, add: -1 }],
+        },
+        {
+          requires: [
+            ...requireUsable(binding, limits),
+            // Failures that are still evaluated count, so that concurrent codes cannot pass the limit (R32).
+            { counter: FAILURES, below: failuresBeforeLock },
+          ],
+          changes: [
+            { counter: failure, add: 1, livesMs: dayMs },
+            ...(factor === undefined ? [] : [{ counter: factor, add: 1, livesMs: [BINDING_WINDOW_MS] }]),
+          ],
+        },
+      ])
+      const [ofLogin, account] = counters as [Counters, Counters]
+      const found = accountLimits(account, [ofLogin], limits)
+      const left = found.attemptsLeft(challenge)
+      if (isPermitted) {
+        const onBinding = factor === undefined ? 0 : account.count(factor)
+        return { ok: true, attemptsLeft: left, attempt: { ...attempt, failure, onBinding } }
+      }
+      if (left > 0 && binding !== undefined && found.isDisabled(binding))
+        return { ok: false, why: 'disabled' }
+      const seconds = found.lockedForSeconds
+      // No lock yet: other attempts are still being evaluated and may cause one. The client can retry in a second.
+      const why = seconds > 0 || left > 0 ? 'locked' : 'exhausted'
+      return { ok: false, why, retryAfterSeconds: Math.max(1, seconds) }
+    },
+
+    async refund({ userId, challenge, approval, binding, failure }) {
+      const isCounted = { when: failure, atLeast: 1 }
+      await store.run(userId, [
+        { login: approval, changes: [{ counter: onChallenge(challenge), add: -1 }] },
+        {
+          changes: [
+            // Not if a correct code forgave it already.
+            ...(binding === undefined ? [] : [{ counter: onFactor(binding), add: -1, ...isCounted }]),
+            { counter: failure, set: 0 },
+          ],
+        },
+      ])
+    },
+
+    async failed({ userId, failure, onBinding, signsIn }) {
+      const lock = LOCK + failure.slice(failure.lastIndexOf(' ') + 1)
+      const isFull = { when: FAILURES, atLeast: failuresBeforeLock }
+      const { counters } = await store.run(userId, [
+        {
+          changes: [
+            ...(signsIn ? [{ counter: WRONG, add: 1, livesMs: dayMs }] : []),
+            { counter: lock, set: 1, livesMs: locksMs, nth: LOCKS, ...isFull },
+            // Otherwise the locks would become short again during a long attack.
+            { counter: LOCKS, add: 1, livesMs: [LOCK_COUNT_WINDOW_MS], restarts: true, ...isFull },
+            { counter: FAILURES, set: 0, ...isFull },
+          ],
+        },
+      ])
+      const [account] = counters as [Counters]
+      return {
+        lockedForSeconds: Math.ceil(account.msLeft(lock) / 1000),
+        disabled: onBinding === failuresBeforeDisable,
+        repeated: signsIn === true && account.count(WRONG) === NOTIFY_AT,
+      }
+    },
+
+    async succeeded({ userId, challenge, approval, binding }) {
+      const livesMs = [CHALLENGE_WINDOW_MS]
+      const forgiven = failuresOn(challenge)
+      const { isPermitted } = await store.run(userId, [
+        {
+          login: approval,
+          requires: [{ counter: CLAIM, below: 1 }],
+          changes: [
+            { counter: CLAIM, set: 1, livesMs },
+            { counter: onChallenge(challenge), set: attemptsPerChallenge, livesMs },
+          ],
+        },
+        {
+          changes: [
+            ...(binding === undefined ? [] : [{ counter: onFactor(binding), minus: forgiven }]),
+            { counter: forgiven, set: 0 },
+          ],
+        },
+      ])
+      return isPermitted
+    },
+
+    async enable(userId, binding) {
+      await store.run(userId, [{ changes: [{ counter: onFactor(binding), set: 0 }] }])
+    },
+  }
+}
+
+/** Of several right codes for one pending login, one becomes a session (R21). */
+export interface Approvals {
+  /** True for the first caller only, among all processes: it may turn this approval into a session. */
+  acquire(userId: string, approval: string): Promise<boolean>
+  /** Gives an approval back that no session was made of. */
+  release(userId: string, approval: string): Promise<void>
+}
+
+/** Counts approvals in `store`. */
+export function approvalsIn(store: StepStore): Approvals {
+  return {
+    async acquire(userId, login) {
+      const changes = [{ counter: CLAIM, set: 1, livesMs: [CHALLENGE_WINDOW_MS] }]
+      return (await store.run(userId, [{ login, requires: [{ counter: CLAIM, below: 1 }], changes }]))
+        .isPermitted
+    },
+    async release(userId, login) {
+      await store.run(userId, [{ login, changes: [{ counter: CLAIM, set: 0 }] }])
+    },
+  }
+}

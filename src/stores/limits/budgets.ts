@@ -1,0 +1,186 @@
+import { digestOf } from '../../digest.js'
+import type { Settings } from '../../options/settings.js'
+import { type Contact, canonicalUser } from '../../protocol/contact.js'
+import { DAY_MS } from '../../time.js'
+import {
+  type AccountLimits,
+  accountLimits,
+  BACKUP_CODES,
+  type BackupCodesLeft,
+  BINDING_WINDOW_MS,
+  backupCodesLeft,
+  requireUsable,
+  UNCOUNTED,
+} from './attempts.js'
+import { type Counters, counterName, type StepStore } from './step.js'
+
+const TEN_MINUTES_MS = 10 * 60_000
+
+/** A message that is about to be sent. */
+export interface Message {
+  readonly userId: string
+  /** The pending login, or the recovery, that the message is for. */
+  readonly login: string
+  /** Identifies the factor within it; the wait before a resend applies to it. */
+  readonly slot: string
+  /**
+   * The factor that the message has a code for, as `factorBinding` names it. If it is given, a lock of the account refuses the
+   * message, and so does a factor that is disabled.
+   */
+  readonly binding?: string | undefined
+}
+
+/** Whether a message may be sent. */
+export type SendPermit =
+  | {
+      readonly ok: true
+      readonly resendInSeconds: number
+      /** How many attempts a challenge of the login has left. */
+      readonly attemptsLeft: AccountLimits['attemptsLeft']
+    }
+  | {
+      readonly ok: false
+      readonly why: 'too_soon' | 'too_many' | 'locked' | 'disabled'
+      /** 0 when waiting does not help. */
+      readonly retryAfterSeconds: number
+    }
+
+/** Limits messages to an account, across all channels (R43). */
+export interface MessageBudget {
+  /** Counts a message before it is sent, or says how long to wait. */
+  consume(message: Message): Promise<SendPermit>
+  /** Takes a message back that was certainly not sent. */
+  refund(message: Message): Promise<void>
+}
+
+const waitOf = (slot: string) => `wait ${counterName(slot)}`
+const roundOf = (slot: string) => `round ${counterName(slot)}`
+
+/** Counts messages in `store`. */
+export function messageBudgetIn(store: StepStore, { limits }: Settings): MessageBudget {
+  const { sendsPerTenMinutes, sendsPerDay, resendWaitsMs } = limits
+  const budgets = [
+    { counter: 'sends-10m', below: sendsPerTenMinutes, windowMs: TEN_MINUTES_MS },
+    { counter: 'sends-day', below: sendsPerDay, windowMs: DAY_MS },
+  ]
+
+  return {
+    async consume({ userId, login, slot, binding }) {
+      const [wait, round] = [waitOf(slot), roundOf(slot)]
+      const { isPermitted, counters } = await store.run(userId, [
+        {
+          login,
+          requires: [{ counter: wait, below: 1 }],
+          changes: [
+            { counter: wait, set: 1, livesMs: resendWaitsMs, nth: round },
+            { counter: round, add: 1, livesMs: [DAY_MS] },
+          ],
+          undo: [
+            { counter: wait, set: 0 },
+            { counter: round, add: -1 },
+          ],
+        },
+        {
+          requires: [
+            ...(binding === undefined ? [] : requireUsable(binding, limits)),
+            ...budgets.map(({ counter, below }) => ({ counter, below })),
+          ],
+          changes: budgets.map(({ counter, windowMs }) => ({ counter, add: 1, livesMs: [windowMs] })),
+        },
+      ])
+      const [ofLogin, account] = counters as [Counters, Counters]
+      const waitMs = ofLogin.msLeft(wait)
+      const { attemptsLeft, isDisabled, lockedForSeconds } = accountLimits(account, [ofLogin], limits)
+      if (isPermitted) return { ok: true, resendInSeconds: Math.ceil(waitMs / 1000), attemptsLeft }
+      if (binding !== undefined) {
+        if (isDisabled(binding)) return { ok: false, why: 'disabled', retryAfterSeconds: 0 }
+        if (lockedForSeconds > 0) return { ok: false, why: 'locked', retryAfterSeconds: lockedForSeconds }
+      }
+      if (waitMs > 0) return refuseMessage('too_soon', waitMs)
+      const spent = budgets.filter(({ counter, below }) => account.count(counter) >= below)
+      return refuseMessage('too_many', Math.max(0, ...spent.map(({ counter }) => account.msLeft(counter))))
+    },
+
+    async refund({ userId, login, slot }) {
+      await store.run(userId, [
+        {
+          login,
+          changes: [
+            { counter: waitOf(slot), set: 0 },
+            { counter: roundOf(slot), add: -1 },
+          ],
+        },
+        { changes: budgets.map(({ counter }) => ({ counter, add: -1 })) },
+      ])
+    },
+  }
+}
+
+/** The refusal of a message, with the wait in whole seconds. */
+function refuseMessage(why: 'too_soon' | 'too_many', ms: number): SendPermit {
+  return { ok: false, why, retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)) }
+}
+
+/** In milliseconds. How long sent backup codes are remembered. */
+const REMEMBERED_MS = 3 * 365 * DAY_MS
+
+/** Remembers which users were sent backup codes, for services that cannot say who has any. */
+export interface SentBackupCodes {
+  /** Remembers how many codes a user has now, such as after new ones were sent. */
+  remember(userId: string, count: number | undefined): Promise<void>
+  /** A code was used. Returns how many are left. */
+  used(userId: string): Promise<BackupCodesLeft>
+}
+
+/** Remembers sent backup codes in `store`. */
+export function sentBackupCodesIn(store: StepStore): SentBackupCodes {
+  return {
+    async remember(userId, count = UNCOUNTED) {
+      await store.run(userId, [
+        { changes: [{ counter: BACKUP_CODES, set: count + 1, livesMs: [REMEMBERED_MS] }] },
+      ])
+    },
+    async used(userId) {
+      const changes = [{ counter: BACKUP_CODES, add: -1, when: BACKUP_CODES, atLeast: 2 }]
+      return backupCodesLeft((await store.run(userId, [{ changes }])).counters[0])
+    },
+  }
+}
+
+/**
+ * Which user enrolled an authenticator app under a contact. To a service that knows users by nothing else, two users with one
+ * contact are one account, and the second app would replace the first (R98).
+ */
+export interface AppOwners {
+  /** Whether another user enrolled an app under the contact. */
+  isAnother(contact: Contact, userId: string): Promise<boolean>
+  /** Remembers who enrolled an app under the contact. */
+  remember(contact: Contact, userId: string): Promise<void>
+  /** Forgets who enrolled an app under the contact. */
+  forget(contact: Contact): Promise<void>
+}
+
+const OWNER = 'app-owner'
+
+/** Remembers the owners in `store`, by digests. */
+export function appOwnersIn(store: StepStore): AppOwners {
+  const account = (contact: Contact) => digestOf(canonicalUser(contact))
+  const own = async (contact: Contact, set: number) => {
+    const changes = [{ counter: OWNER, set, livesMs: [BINDING_WINDOW_MS] }]
+    await store.run(account(contact), [{ login: OWNER, changes }])
+  }
+  return {
+    async isAnother(contact, userId) {
+      const [, owner] = await store.read(account(contact), [OWNER])
+      const number = owner?.count(OWNER) ?? 0
+      return number > 0 && number !== numberOf(userId)
+    },
+    remember: (contact, userId) => own(contact, numberOf(userId)),
+    forget: (contact) => own(contact, 0),
+  }
+}
+
+/** A counter holds a number only: 28 bits of the user's digest, never 0. */
+function numberOf(userId: string): number {
+  return (Buffer.from(digestOf(userId), 'base64url').readUInt32BE() >>> 4) + 1
+}

@@ -1,0 +1,202 @@
+import * as z from 'zod'
+import { storableName } from '../../digest.js'
+
+/**
+ * Counters by name, each a count and when it ends, in milliseconds since 1970. A name that ends with a space stands for all
+ * counters whose names begin with it, and their counts are added.
+ */
+export type Kept = Map<string, Counter>
+
+type Counter = readonly [count: number, endsAt: number]
+
+/** What a counter, or a group of counters, must hold before a step. */
+interface Requirement {
+  readonly counter: string
+  /** The lowest count. */
+  readonly from?: number
+  /** The count must be lower than this. */
+  readonly below?: number
+}
+
+/** How a step changes a counter. Everything is computed from the counts before the step. A count of 0 or less removes the counter. */
+interface Change {
+  /** Its name; a group can only be removed. */
+  readonly counter: string
+  /** The new count; without it, the count changes by `add`, and by those of the group `minus`. */
+  readonly set?: number
+  readonly add?: number
+  readonly minus?: string
+  /**
+   * How long a counter lives that is new, set or restarted, in milliseconds: the first for a count 0 of `nth`, and so on; the
+   * last repeats.
+   */
+  readonly livesMs?: readonly number[]
+  readonly nth?: string
+  /** Whether its time begins again with each change. */
+  readonly restarts?: true
+  /** The change is made only when this counter or group is at least `atLeast`. */
+  readonly when?: string
+  readonly atLeast?: number
+}
+
+/** What a step requires of the counters of an account, or of one of its logins, and how it changes them. */
+export interface Update {
+  /** The login, or another part of the account with counters of its own; absent for those of the account itself. */
+  readonly login?: string
+  readonly requires?: readonly Requirement[]
+  readonly changes?: readonly Change[]
+  /** Takes the changes back. Required of every update that comes before one with requirements. */
+  readonly undo?: readonly Change[]
+}
+
+/** The counters of an account or a login, after a step or when they were read. */
+export interface Counters {
+  /** The count of a counter or a group; 0 when it is not there or its time is over. */
+  count(name: string): number
+  /** Milliseconds until a counter ends, or the last of a group; 0 when there is none. */
+  msLeft(name: string): number
+}
+
+/** The result of a step: whether all requirements held, and the counters of each update. */
+export interface StepResult {
+  readonly isPermitted: boolean
+  readonly counters: readonly Counters[]
+}
+
+/** Keeps the counters of accounts. Each step is one atomic operation for all processes that share the store. */
+export interface StepStore {
+  /**
+   * Makes the changes of all updates if all their requirements hold, and otherwise none. Updates of logins come before that of
+   * the account.
+   */
+  run(account: string, updates: readonly Update[]): Promise<StepResult>
+  /** Reads the counters of the account, then those of these logins, and changes nothing. */
+  read(account: string, logins: readonly string[]): Promise<readonly Counters[]>
+}
+
+/** The counters at a time. */
+export function countersAt(kept: Kept, now: number): Counters {
+  return {
+    count: (name) => countOf(kept, name, now),
+    msLeft: (name) => Math.max(0, lastEnd(membersOf(kept, name)) - now),
+  }
+}
+
+/** The counters that an update leaves, without those whose time is over, or `undefined` if a requirement does not hold. */
+export function applyUpdate(
+  kept: Kept,
+  { requires = [], changes = [] }: Update,
+  now: number,
+): Kept | undefined {
+  const count = (name: string) => countOf(kept, name, now)
+  const holds = ({ counter, from = 0, below = Number.POSITIVE_INFINITY }: Requirement) => {
+    const found = count(counter)
+    return found >= from && found < below
+  }
+  if (!requires.every(holds)) return undefined
+  const after: Kept = new Map()
+  for (const [name, one] of kept) if (one[1] > now) after.set(name, one)
+  for (const { counter, set, add = 0, minus, livesMs = [], nth, restarts, when, atLeast = 1 } of changes) {
+    if (when !== undefined && count(when) < atLeast) continue
+    if (isGroup(counter)) {
+      for (const name of after.keys()) if (name.startsWith(counter)) after.delete(name)
+      continue
+    }
+    const next = (set ?? count(counter) + add) - (minus === undefined ? 0 : count(minus))
+    const begins = set !== undefined || restarts || !after.has(counter)
+    const lifeMs = livesMs[Math.min(nth === undefined ? 0 : count(nth), livesMs.length - 1)] ?? 0
+    const endsAt = begins ? now + lifeMs : (kept.get(counter)?.[1] ?? now)
+    if (next > 0) after.set(counter, [next, endsAt])
+    else after.delete(counter)
+  }
+  return after
+}
+
+/** The update that takes another one back. */
+export function undoing({ login, undo = [] }: Update): Update {
+  return { ...(login !== undefined && { login }), changes: undo }
+}
+
+function isGroup(name: string): boolean {
+  return name.endsWith(' ')
+}
+
+/** The counters that a name stands for. */
+function membersOf(kept: Kept, name: string): Counter[] {
+  // Several of them are read at each step, so a single counter is not looked for among all.
+  if (isGroup(name)) return [...kept].flatMap(([other, one]) => (other.startsWith(name) ? [one] : []))
+  const counter = kept.get(name)
+  return counter ? [counter] : []
+}
+
+function countOf(kept: Kept, name: string, now: number): number {
+  let sum = 0
+  for (const [count, endsAt] of membersOf(kept, name)) if (endsAt > now) sum += count
+  return sum
+}
+
+/** When the last of the counters ends. */
+export function endOf(kept: Kept): number {
+  return lastEnd(kept.values())
+}
+
+function lastEnd(counters: Iterable<Counter>): number {
+  let end = 0
+  for (const [, endsAt] of counters) end = Math.max(end, endsAt)
+  return end
+}
+
+const keptCounters = z.record(z.string(), z.tuple([z.int(), z.number()]))
+
+/** Reads counters that a store keeps as JSON. */
+export function keptFrom(json: unknown): Kept {
+  return new Map(Object.entries(keptCounters.parse(json)))
+}
+
+/** Counters as a store keeps them: `{"attempts c":[2,1764000000000]}`. */
+export function jsonOf(kept: Kept): string {
+  return JSON.stringify(Object.fromEntries(kept))
+}
+
+const MAX_NAME_LENGTH = 80
+
+/** A name that is part of a key or a counter: printable ASCII without spaces. */
+export function counterName(text: string): string {
+  return storableName(text, MAX_NAME_LENGTH)
+}
+
+/** With fewer keys than this, expired ones stay: they take less memory than looking for them takes time. */
+const SWEEP_FROM = 1_000
+
+/** Counters in the memory of this process. Ended ones are deleted whenever the number of keys has doubled. */
+export function memorySteps(): StepStore {
+  const all = new Map<string, Kept>()
+  const keyOf = (account: string, login?: string) => JSON.stringify([account, login])
+  let sweepAt = SWEEP_FROM
+
+  const keptAt = (key: string): Kept => all.get(key) ?? new Map()
+  const sweep = (now: number) => {
+    if (all.size < sweepAt) return
+    for (const [key, kept] of all) if (endOf(kept) <= now) all.delete(key)
+    sweepAt = Math.max(SWEEP_FROM, 2 * all.size)
+  }
+
+  return {
+    async run(account, updates) {
+      const now = Date.now()
+      sweep(now)
+      const keys = updates.map(({ login }) => keyOf(account, login))
+      const before = keys.map(keptAt)
+      const after = updates.flatMap(
+        (update, index) => applyUpdate(before[index] ?? new Map(), update, now) ?? [],
+      )
+      const isPermitted = after.length === updates.length
+      if (isPermitted) keys.forEach((key, index) => void all.set(key, after[index] ?? new Map()))
+      return { isPermitted, counters: (isPermitted ? after : before).map((kept) => countersAt(kept, now)) }
+    },
+    async read(account, logins) {
+      const now = Date.now()
+      return [undefined, ...logins].map((one) => countersAt(keptAt(keyOf(account, one)), now))
+    },
+  }
+}

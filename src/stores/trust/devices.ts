@@ -1,0 +1,331 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import * as z from 'zod'
+import { digestOf } from '../../digest.js'
+import { formatUser } from '../../protocol/contact.js'
+import type { Factor } from '../../protocol/factor.js'
+import { type ItemStore, namespaced, type StoredItem } from '../store.js'
+
+/** A browser in which one user skips the second factor. Times are milliseconds since 1970. */
+export interface Device extends BrowserName {
+  /** Identifies the device in URLs. Not a secret. */
+  readonly id: string
+  /** Where the browser was when it was trusted, as the host describes it. */
+  readonly location?: string
+  readonly createdAt: number
+  readonly lastUsedAt: number
+  readonly expiresAt: number
+}
+
+/** What the cookie of a trusted browser holds for one user. */
+export interface Entry {
+  readonly id: string
+  readonly token: string
+}
+
+/** The user a device belongs to, and the binding of its trust. */
+export interface DeviceOwner {
+  readonly userId: string
+  readonly binding: string
+}
+
+/** The result of looking up a browser's cookie entries. */
+type Recognition =
+  /** `entry` replaces the one in the cookie. It is absent when a concurrent request has already replaced it. */
+  | { readonly outcome: 'recognized'; readonly device: string; readonly entry?: Entry }
+  /** `copied`: the id is known but its token is outdated, so the cookie was copied. The device is removed. */
+  | { readonly outcome: 'unknown'; readonly copied: boolean }
+
+/** The trusted devices of all users. */
+export interface Devices {
+  /** Trusts a browser. Removes the devices in `replaces`, and the least recently used ones beyond the limit. */
+  trust(
+    owner: DeviceOwner,
+    browser: BrowserName & { readonly location?: string },
+    replaces: readonly string[],
+  ): Promise<Entry>
+  /** Checks whether one of the entries is a trusted device of this user. A match gets a new token. */
+  recognize(owner: DeviceOwner, entries: readonly Entry[]): Promise<Recognition>
+  /** Whether a device is still trusted. */
+  holds(owner: DeviceOwner, id: string): Promise<boolean>
+  /** The user's devices, most recently used first. */
+  list(owner: DeviceOwner): Promise<readonly Device[]>
+  /** Removes a device. Returns whether it existed. */
+  revoke(userId: string, id: string): Promise<boolean>
+  /** Removes all devices of a user. Returns how many there were. */
+  revokeAll(userId: string): Promise<number>
+}
+
+/** How long the previous token is still accepted, for concurrent sign-ins in one browser. */
+const OVERLAP_MS = 10_000
+
+// The names of these members are part of the storage format.
+const deviceRecord = z.object({
+  token: z.string(),
+  before: z.object({ token: z.string(), until: z.number() }).optional(),
+  mark: z.string(),
+  browser: z.string().optional(),
+  system: z.string().optional(),
+  place: z.string().optional(),
+  createdAt: z.number(),
+  lastUsedAt: z.number(),
+})
+
+type DeviceRecord = z.output<typeof deviceRecord>
+
+interface StoredDevice {
+  readonly item: StoredItem
+  readonly record: DeviceRecord
+}
+
+/** Trusted devices in `store`. */
+export function devicesIn(
+  store: ItemStore,
+  {
+    maxAgeMs,
+    maxDevices,
+    recheckMs = 0,
+  }: { readonly maxAgeMs: number; readonly maxDevices: number; readonly recheckMs?: number | undefined },
+): Devices {
+  const kept = namespaced(store, 'devices')
+  const held = heldDevices(recheckMs)
+  const items = {
+    ...kept,
+    remove: (userId: string, id: string) => held.removing(id, () => kept.remove(userId, id)),
+  }
+
+  /** The user's valid devices. Removes those that were bound to a different set of factors. */
+  const validDevices = async ({ userId, binding }: DeviceOwner): Promise<StoredDevice[]> => {
+    const valid: StoredDevice[] = []
+    for (const item of await items.read(userId)) {
+      const record = readRecord(item)
+      if (record?.mark === bindingDigest(item.id, binding)) valid.push({ item, record })
+      else await items.remove(userId, item.id)
+    }
+    return valid
+  }
+
+  const enforceCap = async (owner: DeviceOwner, newest: string) => {
+    const others = (await validDevices(owner)).filter(({ item }) => item.id !== newest).sort(byLastUse)
+    for (const { item } of others.slice(maxDevices - 1)) await items.remove(owner.userId, item.id)
+  }
+
+  const rotateToken = async (
+    { userId }: DeviceOwner,
+    { item, record }: StoredDevice,
+  ): Promise<Entry | undefined> => {
+    const now = Date.now()
+    const token = newToken()
+    const next: DeviceRecord = {
+      ...record,
+      token: digestOf(token),
+      before: { token: record.token, until: now + OVERLAP_MS },
+      lastUsedAt: now,
+    }
+    const isSwapped = await items.swap(userId, item.id, item.value, JSON.stringify(next))
+    return isSwapped ? { id: item.id, token } : undefined
+  }
+
+  const recognize = async (
+    owner: DeviceOwner,
+    entries: readonly Entry[],
+    isRetry = false,
+  ): Promise<Recognition> => {
+    const devices = await validDevices(owner)
+    let copied = false
+    for (const { id, token } of entries) {
+      const device = devices.find(({ item }) => item.id === id)
+      if (!device) continue
+      const { before } = device.record
+      if (isToken(token, device.record.token)) {
+        const entry = await rotateToken(owner, device)
+        if (entry) return { outcome: 'recognized', device: id, entry }
+        // A concurrent request has changed the token, or the device was revoked. Read it once more.
+        return isRetry ? { outcome: 'unknown', copied } : recognize(owner, entries, true)
+      }
+      if (before && before.until > Date.now() && isToken(token, before.token)) {
+        return { outcome: 'recognized', device: id }
+      }
+      copied = (await items.remove(owner.userId, id)) || copied
+    }
+    return { outcome: 'unknown', copied }
+  }
+
+  return {
+    async trust(owner, browser, replaces) {
+      const [id, token, now] = [newId(), newToken(), Date.now()]
+      const { location, ...name } = browser
+      const record: DeviceRecord = {
+        token: digestOf(token),
+        mark: bindingDigest(id, owner.binding),
+        ...name,
+        ...(location && { place: location }),
+        createdAt: now,
+        lastUsedAt: now,
+      }
+      for (const old of replaces) await items.remove(owner.userId, old)
+      await items.put(owner.userId, { id, value: JSON.stringify(record), expiresAt: now + maxAgeMs })
+      await enforceCap(owner, id)
+      return { id, token }
+    },
+
+    recognize: (owner, entries) => recognize(owner, entries),
+
+    async holds({ userId, binding }, id) {
+      const mark = bindingDigest(id, binding)
+      return held.ask(id, mark, async () => {
+        const item = (await items.read(userId)).find((one) => one.id === id)
+        return item && markIn(item) === mark ? item.expiresAt : undefined
+      })
+    },
+
+    list: async (owner) => (await validDevices(owner)).sort(byLastUse).map(asDevice),
+
+    revoke: (userId, id) => items.remove(userId, id),
+
+    async revokeAll(userId) {
+      let count = 0
+      for (const { id } of await items.read(userId)) if (await items.remove(userId, id)) count++
+      return count
+    },
+  }
+}
+
+/** How many devices a process remembers; the one read longest ago is forgotten first. */
+const MAX_HELD = 10_000
+
+/** Remembers for `recheckMs` milliseconds which devices this process found trusted. It forgets a device that it removes itself. */
+function heldDevices(recheckMs: number) {
+  const held = new Map<string, { readonly mark: string; readonly until: number }>()
+  let removals = 0
+  const forget = (id: string) => {
+    removals++
+    held.delete(id)
+  }
+  return {
+    /** Whether a device is trusted. `read` returns until when, as the store says, or `undefined` if it is not. */
+    async ask(id: string, mark: string, read: () => Promise<number | undefined>): Promise<boolean> {
+      const known = held.get(id)
+      if (known?.mark === mark && known.until > Date.now()) return true
+      const readAt = Date.now()
+      const removalsBefore = removals
+      const expiresAt = await read()
+      held.delete(id)
+      // What was read before a removal says nothing of the time after it.
+      if (expiresAt !== undefined && recheckMs > 0 && removals === removalsBefore) {
+        held.set(id, { mark, until: Math.min(readAt + recheckMs, expiresAt) })
+        const [oldest] = held.keys()
+        if (held.size > MAX_HELD && oldest !== undefined) held.delete(oldest)
+      }
+      return expiresAt !== undefined
+    },
+    async removing<Result>(id: string, remove: () => Promise<Result>): Promise<Result> {
+      forget(id)
+      try {
+        return await remove()
+      } finally {
+        forget(id)
+      }
+    },
+  }
+}
+
+// Contains the device's id, so that the digests of two devices do not show that they belong to one user.
+function bindingDigest(id: string, binding: string): string {
+  return digestOf(`${id} ${binding}`)
+}
+
+function readRecord({ value }: StoredItem): DeviceRecord | undefined {
+  try {
+    return deviceRecord.safeParse(JSON.parse(value)).data
+  } catch {
+    return undefined
+  }
+}
+
+/** What the trust of a stored device is bound to. Each request of a trusted session asks, so nothing else is read. */
+function markIn({ value }: StoredItem): unknown {
+  try {
+    return Reflect.get(Object(JSON.parse(value)), 'mark')
+  } catch {
+    return undefined
+  }
+}
+
+function asDevice({ item, record }: StoredDevice): Device {
+  const { browser, system, place, createdAt, lastUsedAt } = record
+  return {
+    id: item.id,
+    ...(browser && { browser }),
+    ...(system && { system }),
+    ...(place && { location: place }),
+    createdAt,
+    lastUsedAt,
+    expiresAt: item.expiresAt,
+  }
+}
+
+function byLastUse(a: StoredDevice, b: StoredDevice): number {
+  return b.record.lastUsedAt - a.record.lastUsedAt
+}
+
+/**
+ * The text that a device's trust is bound to: the user's factors, regardless of their order and ids, and the text from
+ * the host (option `trustedDevices.fingerprint`), such as a password version. When any of it changes, the device is no
+ * longer trusted (R66).
+ */
+export function bindingOf(factors: readonly Factor[], fromHost: string): string {
+  const proofs = factors.map(({ method, contact }) => `${method} ${formatUser(contact)}`).sort()
+  return JSON.stringify([proofs, fromHost])
+}
+
+/** An id that cannot be guessed: 128 random bits. */
+export const newId = (): string => randomBytes(16).toString('base64url')
+
+/** A secret of 256 random bits (R64). */
+export const newToken = (): string => randomBytes(32).toString('base64url')
+
+/** Compares a token with a stored hash in constant time (R90). */
+export function isToken(token: string, hash: string): boolean {
+  const [given, stored] = [Buffer.from(digestOf(token)), Buffer.from(hash)]
+  return given.length === stored.length && timingSafeEqual(given, stored)
+}
+
+/** Browser and operating system, as shown in a list of devices. */
+export interface BrowserName {
+  /** For example `Firefox`. */
+  readonly browser?: string
+  /** For example `Windows`. */
+  readonly system?: string
+}
+
+type UserAgentPattern = readonly [RegExp, string]
+
+// Most user agents also name the browsers they derive from, so the most specific pattern comes first.
+const BROWSERS: readonly UserAgentPattern[] = [
+  [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
+  [/\b(?:OPR|OPiOS|Opera)\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\bVivaldi\//, 'Vivaldi'],
+  [/\bYaBrowser\//, 'Yandex Browser'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Chrome|Chromium|CriOS|HeadlessChrome)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+]
+
+const SYSTEMS: readonly UserAgentPattern[] = [
+  [/\bWindows\b/, 'Windows'],
+  [/\biPhone\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bMac(?:intosh| OS X)\b/, 'Mac'],
+  [/\bLinux\b/, 'Linux'],
+]
+
+/** Reads a `User-Agent` header. Returns only names from the lists above, never text from the header. */
+export function browserName(userAgent: string | undefined): BrowserName {
+  const find = (patterns: readonly UserAgentPattern[]) =>
+    patterns.find(([pattern]) => pattern.test((userAgent ?? '').slice(0, 512)))?.[1]
+  const [browser, system] = [find(BROWSERS), find(SYSTEMS)]
+  return { ...(browser && { browser }), ...(system && { system }) }
+}

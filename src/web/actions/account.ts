@@ -1,0 +1,199 @@
+import type { Request } from 'express'
+import { FACTOR_CHANGE_MS, factorChange, isFresh } from '../../flows/freshness.js'
+import { secureAccount } from '../../flows/remove-factor.js'
+import { factorBinding } from '../../flows/user.js'
+import { maskForOwner } from '../../protocol/contact.js'
+import { type Factor, type FactorInput, readFactors } from '../../protocol/factor.js'
+import { actingError } from '../../session/acting.js'
+import { renewSession } from '../../session/renew.js'
+import { type ActiveState, requestState } from '../../session/state.js'
+import { readAccount, userIdOf } from '../../session/user-factors.js'
+import type { BypassCode } from '../../stores/trust/resets.js'
+import { gateOf, type RouteDeps } from './context.js'
+import { notify } from './notify.js'
+import { type AccountReset, resetAccount } from './recovery.js'
+
+/** Functions for changes of an account that the host makes itself. */
+export interface MfaAccount<User> {
+  /**
+   * Notifies the user that a factor was added to their account, and forgets the failures of an earlier binding of the same
+   * contact. Resolves when the notice is with the host. Call it on a route behind `requireStrongest` of `createMfa`; a change by
+   * a session that had not just shown the strongest factor of its user is a warning (`MFA_WARN_FACTOR_CHANGE`).
+   * @throws {TypeError} when the factor is invalid.
+   * @throws {HostError} `ERR_MFA_ACTING`, as `factorRemoved` and `renewSession`, while someone acts for the user.
+   * @throws {LimitsStoreError} when the store of the counters fails.
+   */
+  factorAdded(req: Request, user: User, factor: FactorInput): Promise<void>
+  /**
+   * Notifies the user that a factor was removed or replaced, and revokes all trusted devices. Pass the user as it was before
+   * the change, so that the notice goes to the old address (R47). Call it on a route behind `requireStrongest`, as `factorAdded`.
+   * @throws {TypeError} when the factor is invalid.
+   * @throws {TrustStoreError} when the store of trusted devices fails.
+   */
+  factorRemoved(req: Request, user: User, factor: FactorInput): Promise<void>
+  /**
+   * Enables a factor again that was disabled after too many failures, and forgets its failures. Call it when you have made
+   * sure in another way that the factor is still the user's, for example after you confirmed the phone number anew.
+   * @throws {TypeError} when the factor is invalid.
+   * @throws {LimitsStoreError} when the store of the counters fails.
+   */
+  enableFactor(user: User, factor: FactorInput): Promise<void>
+  /**
+   * Revokes all trusted devices of the user and returns how many there were. Call it when the password changes.
+   * @throws {TrustStoreError} when the store of trusted devices fails.
+   */
+  revokeDevices(user: User): Promise<number>
+  /**
+   * Gives the session of this request another id and keeps its MFA status. Call it when the password changes. When it
+   * resolves, the new session is saved and the old id is void. `user` is the signed-in user after the change.
+   * @throws {SessionEndedError} when no user is signed in, or the session ended in the meantime.
+   * @throws {SessionStoreError} when the session store fails.
+   */
+  renewSession(req: Request, user: User): Promise<void>
+  /**
+   * Ends all sessions, pending logins and trusted devices of the user, as a "this wasn't me" link does. Needs the option
+   * `urls.publicUrl` and a store: `notices.store`, `trustedDevices` or `recovery`.
+   * @throws {TypeError} when they are missing.
+   * @throws {TrustStoreError} when the store of trusted devices fails.
+   */
+  secure(user: User): Promise<void>
+  /**
+   * Resets the account of a user who asked your staff for help: ends factors, all sessions and all trusted devices, and notifies
+   * every contact. Returns a code for your staff to hand over, which works once, for one hour. Until the user has set up a new
+   * factor, only such a code opens the account. Needs the option `recovery`.
+   * @throws {TypeError} when the order is invalid, or the option `recovery` is missing.
+   * @throws {HostError} when `recovery.requireTwoApprovers` is not fulfilled.
+   * @throws {TrustStoreError} when the store of recoveries fails.
+   */
+  reset(user: User, order: AccountReset): Promise<BypassCode>
+  /**
+   * Sends the notices of recoveries that are due, and returns how many recoveries had one. Every request through the gate does
+   * that already, at most once a minute; call it every few minutes if your app has times without any request. Each notice is
+   * sent once, however many processes call this.
+   * @throws {TrustStoreError} when the store of recoveries fails.
+   */
+  sendRecoveryNotices(): Promise<number>
+}
+
+/** Builds the account functions. */
+export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
+  const { settings, devices } = deps
+  const emit = async (
+    type: 'factor_added' | 'factor_removed',
+    req: Request,
+    user: Express.User,
+    factor: FactorInput,
+  ) => {
+    const one = factorOf(factor)
+    const body = { type, method: one.method, to: maskForOwner(one.contact) } as const
+    await notify(deps, req, { user, userId: userIdOf(user, settings) }, body)
+  }
+  const inspect = (kind: ReportedChange['kind'], req: Request, user: Express.User, factor: FactorInput) => {
+    const change = { kind, userId: userIdOf(user, settings), factor: factorOf(factor) }
+    deps.diagnostics.inspectFactorChange(() => isProvenChange(req, deps, change))
+  }
+  const enable = async (user: Express.User, factor: FactorInput) => {
+    const { method, contact } = factorOf(factor)
+    const userId = userIdOf(user, settings)
+    await deps.attempts.enable(userId, factorBinding(userId, method, contact))
+    return method
+  }
+  const revokeDevices = async (user: Express.User) =>
+    (await devices?.revokeAll(userIdOf(user, settings))) ?? 0
+
+  return {
+    async factorAdded(req, user, factor) {
+      refuseWhileActing(req)
+      inspect('added', req, user, factor)
+      await enable(user, factor)
+      await emit('factor_added', req, user, factor)
+    },
+    async factorRemoved(req, user, factor) {
+      refuseWhileActing(req)
+      inspect('removed', req, user, factor)
+      const { method, contact } = factorOf(factor)
+      if (method === 'app') await deps.appOwners.forget(contact)
+      await revokeDevices(user)
+      await emit('factor_removed', req, user, factor)
+    },
+    async enableFactor(user, factor) {
+      const method = await enable(user, factor)
+      deps.emit({ type: 'factor_enabled', userId: userIdOf(user, settings), method })
+    },
+    revokeDevices,
+    async renewSession(req, user) {
+      refuseWhileActing(req)
+      const shared = requestState<RouteDeps>(req)
+      gateOf({ req, shared }, deps)
+      await renewSession({ req, deps, shared }, deps.approvals, user)
+    },
+    async secure(user) {
+      if (!deps.sessionsValidAfter) {
+        throw new TypeError(
+          'account.secure needs a store for the time before which sessions ended, and nothing was ended. Give urls.publicUrl, and notices.store, trustedDevices or recovery.',
+        )
+      }
+      await secureAccount(deps, userIdOf(user, settings))
+    },
+    reset: (user, order) => resetAccount(deps, user, order),
+    sendRecoveryNotices: async () => (await deps.recovery?.sendDueNotices()) ?? 0,
+  }
+}
+
+/** Nothing of an account changes in a session that acts for its user (R118). */
+function refuseWhileActing(req: Request): void {
+  const state = requestState(req).session?.state
+  if (!state || state.stage === 'none' || !state.record.acting) return
+  throw actingError(
+    'Someone acts for the user in this session, so nothing was changed. Call account.stopActing first.',
+  )
+}
+
+function factorOf(input: FactorInput): Factor {
+  const read = readFactors([input])
+  const [factor] = 'factors' in read ? read.factors : []
+  if (factor) return factor
+  throw new TypeError(
+    'The factor is invalid. Pass a factor as the option factors returns it, such as { method: "sms", phone: "+447700900123" }.',
+  )
+}
+
+/** A change of factors that the host made and reports. */
+interface ReportedChange {
+  readonly kind: 'added' | 'removed'
+  readonly userId: string
+  readonly factor: Factor
+}
+
+/** How long the route of the host may have taken since its guard. */
+const HANDLER_MS = 60_000
+
+/**
+ * Whether a change of factors came from a session that had just shown the strongest factor of its user, by `requireStrongest` or
+ * any other guard. Also true where there is nothing to show: the user has no other factor, registers or signs in in this
+ * request, or the change is that of another user, such as by staff.
+ */
+async function isProvenChange(req: Request, deps: RouteDeps, change: ReportedChange): Promise<boolean> {
+  const { session, arrivedAs, strongestShown } = requestState(req)
+  const state = session?.state
+  if (strongestShown || !state || state.stage === 'none' || arrivedAs === 'none') return true
+  if (state.userId !== change.userId) return true
+  // Read before the first wait, since the route may renew the session next.
+  const { record } = state
+  const factors = await factorsBefore(state, deps, change)
+  const required = factorChange(deps.settings, { existing: factors }, FACTOR_CHANGE_MS + HANDLER_MS)
+  return factors.length === 0 || isFresh(record, required)
+}
+
+/** The user's factors without the change, withheld ones too: as this request found them, or else as they are now. */
+async function factorsBefore(
+  state: ActiveState,
+  deps: RouteDeps,
+  { kind, userId, factor }: ReportedChange,
+): Promise<readonly Factor[]> {
+  const account = state.account ?? (await readAccount(state.user, userId, deps))
+  const factors = account.existing
+  if (kind === 'removed') return [...factors, factor]
+  const binding = ({ method, contact }: Factor) => factorBinding(userId, method, contact)
+  return factors.filter((one) => binding(one) !== binding(factor))
+}

@@ -1,0 +1,234 @@
+import type { Request } from 'express'
+import { HostError, LimitsStoreError, OptionsError } from '../../errors.js'
+import type { Deps } from '../../flows/deps.js'
+import { type LoginStep, loginStep } from '../../flows/login-step.js'
+import type { EventMetrics } from '../../flows/metrics.js'
+import type { AccountRecovery } from '../../flows/recovery.js'
+import { bindingsOf, type MfaUser } from '../../flows/user.js'
+import type { Settings } from '../../options/settings.js'
+import type { RenderView } from '../../pages/view.js'
+import type { Contact } from '../../protocol/contact.js'
+import type { Factor, Strength } from '../../protocol/factor.js'
+import { languageTag, pickLocale } from '../../protocol/language.js'
+import type { Grace, MfaRecord } from '../../session/record.js'
+import type { ActiveState, KnownAccount, LoginRequirement, RequestState } from '../../session/state.js'
+import { accountOf, appContactOf } from '../../session/user-factors.js'
+import type { AccountLimits } from '../../stores/limits/attempts.js'
+import type { NotMeLinks } from '../../stores/trust/not-me-links.js'
+import type { Resets } from '../../stores/trust/resets.js'
+import type { Diagnostics } from '../diagnostics/diagnostics.js'
+import type { Wiring } from '../diagnostics/wiring.js'
+import type { Admission } from '../http/admission.js'
+import { clientAddressOf, localesOf } from '../http/request.js'
+import type { Browsers } from './trusted-browsers.js'
+
+/** The user of a request. Its languages are negotiated once, when they are first needed. */
+interface AskedUser extends MfaUser {
+  disabled: MfaUser['disabled']
+  /** The languages that the request prefers, best first. */
+  readonly locales: readonly string[]
+}
+
+/** A request where it enters this package: at the gate, a route, a guard or the strategy. */
+export type EnteredRequest = Pick<RequestContext, 'req' | 'deps' | 'shared'>
+
+/** A request of a user who showed the first factor, with everything that a route, the gate or the strategy needs. */
+export interface RequestContext {
+  readonly req: Request
+  readonly deps: RouteDeps
+  /** What this package keeps for the request. */
+  readonly shared: RequestState<RouteDeps>
+  readonly state: ActiveState
+  /** The user as the flows see it; the host's own user object is `state.user`. */
+  readonly user: AskedUser
+  /** What this session must do first because factors of its account ended, or none is strong enough. */
+  readonly requirement: LoginRequirement
+  /** What the login has to do next. */
+  readonly step: LoginStep
+}
+
+/** The context of a request. Asks the host for the user's factors, unless this request already did. */
+export async function requestContext(
+  { req, deps, shared }: EnteredRequest,
+  state: ActiveState,
+): Promise<RequestContext> {
+  const account = await accountOf(state, deps)
+  const { requirement } = account
+  const user = new RequestUser(req, deps, state, account)
+  return {
+    req,
+    deps,
+    shared,
+    state,
+    requirement,
+    step: loginStep(state.stage, requirement, user),
+    user,
+  }
+}
+
+/**
+ * Reads which factors of the user are disabled, so that they are not offered. If the store fails, all are offered: a code
+ * for a disabled factor is refused in any case.
+ */
+export async function readDisabledFactors({ deps, user }: RequestContext): Promise<void> {
+  const bindings = bindingsOf(user)
+  if (bindings.size === 0 || user.disabled) return
+  try {
+    const limits = await user.limits()
+    user.disabled = new Set(
+      [...bindings].flatMap(([id, binding]) => (limits.isDisabled(binding) ? [id] : [])),
+    )
+  } catch (error) {
+    if (!(error instanceof LimitsStoreError)) throw error
+    deps.settings.logger.error(`countersign: ${error.message}`, error.cause ?? '')
+  }
+}
+
+/** The approvals under which the attempts of this session are counted. */
+function loginsOf({ transaction, enrollment }: MfaRecord): readonly string[] {
+  return enrollment ? [transaction, enrollment.id] : [transaction]
+}
+
+/** Computes language and client address only for a request that calls the service. */
+class RequestUser implements AskedUser {
+  readonly userId: string
+  readonly factors: readonly Factor[]
+  readonly withheld: readonly Factor[]
+  readonly existing: readonly Factor[]
+  readonly minStrength: Strength | undefined
+  readonly acceptsLess: boolean
+  readonly resetContact: Contact | undefined
+  disabled: ReadonlySet<string> | undefined
+  private readonly req: Request
+  private readonly settings: Settings
+  private readonly readLimits: () => Promise<AccountLimits>
+  private accountLimits: Promise<AccountLimits> | undefined
+  private negotiated: readonly string[] | undefined
+  private picked: string | undefined
+
+  constructor(
+    req: Request,
+    { settings, attempts }: RouteDeps,
+    state: ActiveState,
+    { factors, withheld, existing, minStrength, requirement }: KnownAccount,
+  ) {
+    const { user, userId } = state
+    this.req = req
+    this.settings = settings
+    this.readLimits = () => attempts.limitsOf(userId, loginsOf(state.record))
+    this.userId = userId
+    this.factors = factors
+    this.withheld = withheld
+    this.existing = existing
+    this.minStrength = minStrength
+    this.acceptsLess = requirement.open !== undefined || requirement.requires === 'recovery'
+    this.resetContact = requirement.open ? appContactOf(settings, user, userId, existing) : undefined
+  }
+
+  limits(): Promise<AccountLimits> {
+    this.accountLimits ??= this.readLimits()
+    return this.accountLimits
+  }
+
+  get locales(): readonly string[] {
+    this.negotiated ??= localesOf(this.req, this.settings)
+    return this.negotiated
+  }
+
+  get locale(): string {
+    this.picked ??= languageTag(pickLocale(this.locales, this.settings.languages.texts))
+    return this.picked
+  }
+
+  get clientAddress(): string | undefined {
+    return clientAddressOf(this.req)
+  }
+}
+
+/** What the routes, the gate and the strategy work with, built once from the options. */
+export interface RouteDeps extends Deps {
+  readonly render: RenderView
+  /** A sentence for the host's pages about the end of a running grace period or about a weak app, in the language of the request. */
+  banner(req: Request, about: Grace | 'weak_app'): string
+  /** Bounds the requests that wait at once. */
+  readonly admission: Admission
+  readonly diagnostics: Diagnostics
+  readonly wiring: Wiring
+  readonly metrics: EventMetrics
+  readonly browsers?: Browsers | undefined
+  readonly notMeLinks?: NotMeLinks | undefined
+  /** Present if the app offers recovery. */
+  readonly recovery?: AccountRecovery | undefined
+  readonly resets?: Resets | undefined
+}
+
+/** A request with the gates that it passed. */
+export interface GatedRequest {
+  readonly req: Request
+  readonly shared: RequestState<RouteDeps>
+}
+
+/** Marks a request as one that passed the gate, for the routes and guards after it. */
+export function setGate(shared: RequestState<RouteDeps>, deps: RouteDeps): void {
+  shared.gates = shared.gates ? [...shared.gates, deps] : [deps]
+  deps.wiring.gatePassed()
+}
+
+const NO_GATE =
+  'mfa.session did not run before this route, so a pending login would not be withheld. Mount app.use(mfa.session) after passport.session() and before this route.'
+
+/**
+ * What the last gate that this request passed was built from. `own`: what the caller was built from, if it was built from
+ * options.
+ * @throws {HostError} when the request passed no gate, or none that was built from the caller's options.
+ */
+export function gateOf({ req, shared }: GatedRequest, own?: RouteDeps): RouteDeps {
+  const gate = shared.gates?.at(-1)
+  if (gate) {
+    checkOptions(shared, own)
+    return gate
+  }
+  throw new HostError('ERR_MFA_NO_GATE', own?.wiring.missingGate(req) ?? NO_GATE)
+}
+
+/**
+ * Checks that one of the gates that this request passed, if any, was built from the same options as the caller.
+ * @throws {HostError} otherwise: each would count wrong codes for itself, and have its own settings.
+ */
+export function checkOptions({ gates }: RequestState<RouteDeps>, own: RouteDeps | undefined): void {
+  if (!own || !gates || gates.includes(own)) return
+  throw new HostError(
+    'ERR_MFA_TWO_OPTIONS',
+    'This route was built from another options object than the gate before it, so each would count wrong codes for itself. Call createMfa(options) once, and take every part from what it returned.',
+  )
+}
+
+/**
+ * Checks that Express calls a handler, and not the reader, who took it for a factory.
+ * @throws {OptionsError}
+ */
+export function checkMounted(name: string, how: string, next: unknown): void {
+  if (typeof next === 'function') return
+  throw new OptionsError([`${name} was called by hand: mount it without calling it, ${how}`])
+}
+
+/** The routers are mounted at another path than the option `urls.path`. `at`: the path of a request to them, if it is known. */
+export function mountPathError({ path, pathPrefix }: Settings, at: string | 'unknown'): HostError {
+  const expected = path.slice(pathPrefix.length)
+  if (at === 'unknown') {
+    return new HostError(
+      'ERR_MFA_MOUNT_PATH',
+      `The MFA routes are mounted at another path than the option urls.path, which is ${path}, so a pending login could not continue. Use the same path for both: app.use('${expected}', mfa.router), or set urls.path to the path of the routers.`,
+    )
+  }
+  const before = at && path.endsWith(at) ? path.slice(0, -at.length) : ''
+  return new HostError(
+    'ERR_MFA_MOUNT_PATH',
+    [
+      `The MFA routes are mounted at ${at || '/'}, but the option urls.path is ${path}. `,
+      `Use the same path for both: app.use('${expected}', …), or urls.path: '${pathPrefix}${at}'`,
+      before && `, or urls.pathPrefix: '${before}' behind a proxy that removes ${before}`,
+      '.',
+    ].join(''),
+  )
+}

@@ -1,0 +1,120 @@
+import type { Request, Response } from 'express'
+import * as z from 'zod'
+import { type Refused, refuse } from '../../flows/deps.js'
+import { isAtLeast, type RecordedFactors } from '../../protocol/factor.js'
+import { appContactOf } from '../../session/user-factors.js'
+import { browserSeal } from '../http/cookies.js'
+import type { RequestContext } from './context.js'
+
+/*
+ * An enrollment page can be loaded again, on another process too, so QR code and key are kept for as long.
+ */
+
+const enrollmentSeal = browserSeal('mfa_enrollment')
+
+/** The longest QR code that is kept. A longer one is shown as a key only when the page is loaded again. */
+const MAX_QR_LENGTH = 20_000
+
+const shown = z.object({
+  qr: z.string().optional(),
+  uri: z.string().optional(),
+  secret: z.string().optional(),
+})
+
+/** What the user needs to set up an authenticator app. */
+export interface ShownEnrollment {
+  readonly qr?: string
+  readonly uri?: string
+  readonly secret?: string
+}
+
+/** Encrypts what an enrollment page shows, and gives the browser the key for `lifetimeMs`. */
+export function sealEnrollment(
+  exchange: { readonly req: Request; readonly res: Response },
+  { qr, ...rest }: ShownEnrollment,
+  scope: { readonly id: string; readonly path: string; readonly lifetimeMs: number },
+): string {
+  const kept = qr !== undefined && qr.length <= MAX_QR_LENGTH ? { ...rest, qr } : rest
+  return enrollmentSeal.seal(exchange, JSON.stringify(kept), scope)
+}
+
+/** What the enrollment page shows, if this browser has the key; otherwise nothing. */
+export function openEnrollment(req: Request, sealed: string | undefined, id: string): ShownEnrollment {
+  const text = enrollmentSeal.open(req, sealed, id)
+  if (text === undefined) return {}
+  const kept = shown.parse(JSON.parse(text))
+  return {
+    ...(kept.qr && { qr: kept.qr }),
+    ...(kept.uri && { uri: kept.uri }),
+    ...(kept.secret && { secret: kept.secret }),
+  }
+}
+
+/** Removes the key from the browser. */
+export function forgetEnrollment(res: Response, path: string): void {
+  enrollmentSeal.forget(res, path)
+}
+
+/**
+ * Whether the session may set up the first factor of its account. One that the policy let pass may not, unless it says so (R120), and
+ * one that the evidence of an issuer verified only if the host names this strength for it (R112).
+ */
+export function mayEnrollFirst({ state: { record } }: Pick<RequestContext, 'state'>): boolean {
+  if (record.stage === 'exempt') return record.exemption !== 'policy'
+  const restsOnEvidence = record.stage === 'verified' && Object.keys(record.shown).length === 0
+  return !restsOnEvidence || record.evidence?.mayEnroll === true
+}
+
+/** The page of a factor that can be set up. */
+export type EnrollPath = '/enroll-app' | '/keys'
+
+/** Whether the factor of a page is as strong as a pending login requires (R115). */
+export function isEnoughFactor(
+  { user: { minStrength }, state }: Pick<RequestContext, 'user' | 'state'>,
+  path: EnrollPath,
+): boolean {
+  const method = path === '/keys' ? 'passkey' : 'app'
+  return state.stage !== 'pending' || minStrength === undefined || isAtLeast(method, minStrength)
+}
+
+/** Where a program sets up the factor that is missing: a key where an app is not strong enough. */
+export function enrollPathFor(context: RequestContext): EnrollPath {
+  return context.deps.keys && !isEnoughFactor(context, '/enroll-app') ? '/keys' : '/enroll-app'
+}
+
+/**
+ * Runs the confirmation of a new factor. Of several sessions that an open reset let in, one at a time confirms, and none
+ * after the reset is closed: otherwise a second one would replace the new factor at the same moment (R135).
+ */
+export async function confirmForReset<Outcome extends { readonly outcome: string }>(
+  { deps, state, requirement }: RequestContext,
+  confirm: () => Promise<Outcome | Refused>,
+): Promise<Outcome | Refused> {
+  const { open } = requirement
+  if (!open) return confirm()
+  const { approvals, resets } = deps
+  const turn = `reset:${open.id}`
+  if (!(await approvals.acquire(state.userId, turn))) return refuse({ code: 'session_ended' })
+  try {
+    const isOpen = (await resets?.find(state.userId))?.id === open.id
+    return isOpen ? await confirm() : refuse({ code: 'session_ended' })
+  } finally {
+    await approvals.release(state.userId, turn)
+  }
+}
+
+/**
+ * Has the host's record follow a change of the user's factors, which is made already. `change` is what is known of it without asking
+ * the service.
+ * @throws the error of the host only if its record is the one place that knows of a new app.
+ */
+export async function recordFactors(
+  { deps, state, user }: RequestContext,
+  change: Partial<RecordedFactors>,
+): Promise<void> {
+  const { factorRecord, settings } = deps
+  if (!factorRecord) return
+  const factors = user.existing
+  const contact = appContactOf(settings, state.user, state.userId, factors)
+  await factorRecord.follow({ user: state.user, userId: state.userId, factors, contact }, change)
+}

@@ -1,0 +1,111 @@
+import type { Request } from 'express'
+import type { Deps } from '../../flows/deps.js'
+import type { Settings } from '../../options/settings.js'
+import { composeNotice } from '../../pages/notices/compose.js'
+import type { NoticeFacts } from '../../pages/notices/notice.js'
+import { formatUser, parseUser } from '../../protocol/contact.js'
+import type { Factor } from '../../protocol/factor.js'
+import type { ActiveState } from '../../session/state.js'
+import { browserName } from '../../stores/trust/devices.js'
+import type { NotMeLinks } from '../../stores/trust/not-me-links.js'
+import { addressOf, localesOf, locationOf } from '../http/request.js'
+import type { RequestContext } from './context.js'
+
+/** What a notice is about, besides the request that caused it. */
+export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to' | 'keyName'>
+
+/** What `notify` works with. */
+export type NotifyDeps = Pick<Deps, 'settings'> & { readonly notMeLinks?: NotMeLinks | undefined }
+
+/**
+ * Passes a notice to the host's `onNotice`, if that is set. The response does not wait for the host to send it, and a
+ * failure is only logged.
+ */
+export async function notify(
+  deps: NotifyDeps,
+  req: Request,
+  { user, userId }: Pick<ActiveState, 'user' | 'userId'>,
+  body: NoticeBody,
+): Promise<void> {
+  const { settings, notMeLinks } = deps
+  const { appName, languages, notices, logger } = settings
+  const { onNotice } = notices
+  if (!onNotice) return
+  const logFailure = (error: unknown) =>
+    logger.error(`countersign: the account notice ${body.type} was not sent`, error)
+  try {
+    const facts = factsOf(req, settings, body)
+    const notMeUrl = await notMeUrlFor({ settings, notMeLinks }, userId, facts)
+    const message = { facts, appName, languages: languages.texts, ...(notMeUrl && { notMeUrl }) }
+    Promise.resolve(onNotice(user, composeNotice(message, localesOf(req, settings)))).catch(logFailure)
+  } catch (error) {
+    logFailure(error)
+  }
+}
+
+/** What a request says about its sender: browser, address and location. */
+export function factsOf(
+  req: Request,
+  settings: Pick<Settings, 'location' | 'logger'>,
+  body: NoticeBody,
+): NoticeFacts {
+  const { browser, system } = browserName(req.get('user-agent'))
+  const name = browser && system ? `${browser} on ${system}` : (browser ?? system)
+  const location = locationOf(req, settings)
+  const address = addressOf(req)
+  return {
+    ...body,
+    at: Date.now(),
+    ...(name && { browser: name }),
+    ...(address && { address }),
+    ...(location && { location }),
+  }
+}
+
+/** The "this wasn't me" link. It is built from the configured address, never from a request (R16). */
+async function notMeUrlFor(
+  { settings, notMeLinks }: NotifyDeps,
+  userId: string,
+  { at }: NoticeFacts,
+): Promise<string | undefined> {
+  const { publicUrl, path, logger } = settings
+  if (!publicUrl || !notMeLinks) return undefined
+  try {
+    const token = await notMeLinks.issue({ userId, at })
+    return `${publicUrl}${path}/not-me?token=${token}`
+  } catch (error) {
+    logger.error(`countersign: an account notice is sent without its "this wasn't me" link`, error)
+    return undefined
+  }
+}
+
+/** Every contact of an account, as email addresses and phone numbers: those of its factors, of `appContact`, and of `recovery.contacts`. */
+export function contactsOf(
+  { appContact, recovery }: Pick<Settings, 'appContact' | 'recovery'>,
+  user: Express.User,
+  factors: readonly Factor[],
+): readonly string[] {
+  const main: unknown = appContact ? appContact(user) : Reflect.get(user, 'email')
+  const more = [main, ...(recovery?.contacts?.(user) ?? [])].flatMap((one) => {
+    const contact = typeof one === 'string' ? parseUser(one) : undefined
+    return contact ? [contact] : []
+  })
+  const channels = [...factors.map(({ contact }) => contact), ...more].flatMap((contact) =>
+    contact.kind === 'dual' ? [contact.email, contact.phone] : [formatUser(contact)],
+  )
+  return [...new Set(channels)]
+}
+
+/**
+ * Notifies every contact of the account, if the app offers recovery, or else the user as `notify` does. The response does not wait for
+ * the host to send it, and a failure is only logged.
+ */
+export async function notifyEveryContact(
+  { req, deps, state, user }: RequestContext,
+  body: NoticeBody,
+): Promise<void> {
+  const { settings, recovery } = deps
+  if (!recovery) return notify(deps, req, state, body)
+  const contacts = contactsOf(settings, state.user, user.existing)
+  void recovery.notify({ facts: factsOf(req, settings, body), contacts, locales: user.locales })
+}

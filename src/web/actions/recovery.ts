@@ -1,0 +1,148 @@
+import { HostError } from '../../errors.js'
+import { type Refused, refuse } from '../../flows/deps.js'
+import type { Sender } from '../../flows/recovery.js'
+import type { MfaUser } from '../../flows/user.js'
+import { checkShown } from '../../flows/verify.js'
+import type { Settings } from '../../options/settings.js'
+import { continueLogin } from '../../session/renew.js'
+import { type ActiveState, enrollmentFor } from '../../session/state.js'
+import { requireCurrent } from '../../session/store.js'
+import { readAccount, userIdOf } from '../../session/user-factors.js'
+import type { BypassCode } from '../../stores/trust/resets.js'
+import type { Problem } from '../http/problem.js'
+import type { RequestContext, RouteDeps } from './context.js'
+import { contactsOf, factsOf } from './notify.js'
+import type { Verified } from './verification.js'
+
+/** Who resets an account, and why. */
+export interface AccountReset {
+  /** Who does it: the id of a member of your staff, at most 200 characters. It is part of the event `account_reset`. */
+  readonly by: string
+  /** Who approved it, if that is another person. */
+  readonly approvedBy?: string | undefined
+  /** Why, in at most 500 characters. It is part of the event, so it must not contain a code or a contact. */
+  readonly reason: string
+  /** The ids of the factors that end. Defaults to all. */
+  readonly factors?: readonly string[] | undefined
+}
+
+const MAX_NAME_LENGTH = 200
+const MAX_REASON_LENGTH = 500
+
+/**
+ * Resets the account of a user for the host's staff.
+ * @throws {TypeError} when the order is invalid, or the option `recovery` is missing.
+ * @throws {HostError} when two different people are required.
+ */
+export async function resetAccount(
+  deps: RouteDeps,
+  user: Express.User,
+  order: AccountReset,
+): Promise<BypassCode> {
+  const { settings, recovery } = deps
+  if (!recovery || !settings.recovery) {
+    throw new TypeError(
+      'account.reset needs the option recovery, for its store and its notices. Give recovery.',
+    )
+  }
+  const by = textIn(order, 'by', MAX_NAME_LENGTH)
+  const reason = textIn(order, 'reason', MAX_REASON_LENGTH)
+  const approvedBy = order.approvedBy === undefined ? undefined : textIn(order, 'approvedBy', MAX_NAME_LENGTH)
+  if (settings.recovery.requireTwoApprovers && (!approvedBy || isSame(by, approvedBy))) {
+    throw new HostError(
+      'ERR_MFA_RESET_APPROVAL',
+      'account.reset needs two different people, and nothing was reset. Give by and approvedBy, or leave recovery.requireTwoApprovers at false.',
+    )
+  }
+  // Also those that an earlier reset ended: their contacts are notified again.
+  const account = await readAccount(user, userIdOf(user, settings), { ...deps, resets: undefined })
+  const factors = account.existing
+  const chosen = order.factors ?? factors.map(({ id }) => id)
+  const unknown = chosen.find((id) => !factors.some((factor) => factor.id === id))
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `account.reset: the user has no factor with the id ${unknown}, and nothing was reset. Give ids of factors that the option factors returns.`,
+    )
+  }
+  const ended = factors.filter(({ id }) => chosen.includes(id))
+  const contacts = contactsOf(settings, user, factors)
+  return recovery.reset(account, ended, {
+    by,
+    ...(approvedBy && { approvedBy }),
+    reason,
+    contacts,
+    locales: [],
+  })
+}
+
+function textIn(order: AccountReset, name: 'by' | 'approvedBy' | 'reason', maxLength: number): string {
+  const value: unknown = order[name]
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= maxLength) return value.trim()
+  throw new TypeError(
+    `account.reset: ${name} must be text of 1 to ${maxLength} characters, and nothing was reset.`,
+  )
+}
+
+/** Two spellings of one name are one person. */
+function isSame(one: string, other: string): boolean {
+  const folded = (name: string) => name.normalize('NFKC').trim().toLowerCase()
+  return folded(one) === folded(other)
+}
+
+/**
+ * Checks the bypass code of a reset. An attempt is counted before, in the limits of all codes (R20). The session stays pending,
+ * under another id, and its user sets up a new factor.
+ * @throws {SessionEndedError} when the session ended in the meantime.
+ */
+export async function verifyBypassCode(
+  { req, deps, shared, state, requirement }: RequestContext,
+  code: string,
+): Promise<Verified | Refused> {
+  if (requirement.requires !== 'bypass_code') return refuse({ code: 'session_ended' })
+  const { recovery, emit } = deps
+  const { userId, record } = state
+  const verdict = await checkShown(deps, {
+    attempt: { userId, challenge: `${record.transaction}:bypass`, approval: record.transaction },
+    evaluate: async () => ({ outcome: (await recovery?.resets.redeem(userId, code)) ? 'valid' : 'invalid' }),
+  })
+  if (verdict.outcome === 'refused') {
+    await requireCurrent(req, userId)
+    return verdict
+  }
+  emit({ type: 'bypass_code_used', userId })
+  await continueLogin({ req, shared }, state, { mustEnroll: enrollmentFor(requirement) })
+  return { outcome: 'verified', method: 'backup', mustEnroll: true }
+}
+
+/** What a request says about its sender, for a notice. */
+export function senderOf({ req, deps }: RequestContext): Sender {
+  const { browser, address, location } = factsOf(req, deps.settings, { type: 'recovery_requested' })
+  return { ...(browser && { browser }), ...(address && { address }), ...(location && { location }) }
+}
+
+type Withheld = Pick<MfaUser, 'factors' | 'withheld'>
+
+/** The page of the recovery, if the user has a factor or a session with which one can be requested. */
+export function recoverPathFor(
+  { recovery, path }: Pick<Settings, 'recovery' | 'path'>,
+  { factors, withheld }: Withheld,
+  { stage }: Pick<ActiveState, 'stage'>,
+): string | undefined {
+  const isPossible = factors.length > 0 || (withheld.length > 0 && stage === 'verified')
+  return recovery?.selfService && isPossible ? `${path}/recover` : undefined
+}
+
+/** What a JSON client learns whose user has factors, none of which can be used now: what happened, and what the user can do (R132). */
+export function withheldProblem(
+  settings: Pick<Settings, 'recovery' | 'path' | 'help'>,
+  user: Withheld,
+  state: Pick<ActiveState, 'stage'>,
+): Problem {
+  const recover = recoverPathFor(settings, user, state)
+  return {
+    code: 'factors_withheld',
+    next: settings.path,
+    ...(recover !== undefined && { recover }),
+    ...(settings.help !== undefined && { help: settings.help }),
+  }
+}

@@ -1,0 +1,122 @@
+import type { Request } from 'express'
+import type { Deps } from '../../flows/deps.js'
+import type { Settings } from '../../options/settings.js'
+import type { Account, TrustedBrowsers } from '../../session/state.js'
+import {
+  bindingOf,
+  browserName,
+  type Device,
+  type DeviceOwner,
+  type Devices,
+} from '../../stores/trust/devices.js'
+import { type CookieExchange, trustCookie } from '../http/cookies.js'
+import { locationOf } from '../http/request.js'
+
+/** Trusted devices for requests: with cookies and browser names. */
+export interface Browsers extends TrustedBrowsers {
+  /** How long the browser would be trusted, in milliseconds; `undefined` if this user may not trust it. */
+  offer(req: Request, user: Express.User): number | undefined
+  /**
+   * Trusts the browser of this request, if the user may and the session that began at `startedAt` is still valid. Returns the
+   * device's id, or `undefined` if the browser was not trusted. Never fails.
+   */
+  remember(exchange: CookieExchange, account: Account, startedAt: number): Promise<string | undefined>
+  /** The user's devices, the last used first; `current` marks the browser of this request. */
+  list(
+    exchange: CookieExchange,
+    account: Account,
+  ): Promise<readonly (Device & { readonly current: boolean })[]>
+  /** Revokes one device, and returns whether it existed. */
+  revoke(exchange: CookieExchange, userId: string, id: string): Promise<boolean>
+  /** Revokes all devices of the user, and returns how many there were. */
+  revokeAll(userId: string): Promise<number>
+}
+
+/** Connects the trusted devices to requests. */
+export function browsersWith(
+  devices: Devices,
+  options: NonNullable<Settings['trustedDevices']>,
+  { settings, emit, sessionsValidAfter }: Pick<Deps, 'settings' | 'emit' | 'sessionsValidAfter'>,
+): Browsers {
+  const cookie = trustCookie({ name: options.cookieName, maxAgeMs: options.maxAgeMs })
+  const ownerOf = ({ user, userId, factors }: Account): DeviceOwner => ({
+    userId,
+    binding: bindingOf(factors, options.fingerprint ? String(options.fingerprint(user)) : ''),
+  })
+  const isAllowed = (req: Request, user: Express.User) => options.canTrust?.(user, req) !== false
+  const idsIn = (exchange: CookieExchange) => cookie.read(exchange).map(({ id }) => id)
+
+  return {
+    offer: (req, user) => (isAllowed(req, user) ? options.maxAgeMs : undefined),
+
+    async recognize(exchange, account) {
+      const { user, userId } = account
+      const entries = cookie.read(exchange)
+      if (entries.length === 0) return undefined
+      try {
+        if (!isAllowed(exchange.req, user)) return undefined
+        const found = await devices.recognize(ownerOf(account), entries)
+        if (found.outcome === 'unknown') {
+          if (found.copied) emit({ type: 'device_copied', userId })
+          return undefined
+        }
+        if (found.entry) cookie.write(exchange, found.entry, [])
+        emit({ type: 'device_recognized', userId, device: found.device })
+        return found.device
+      } catch (error) {
+        settings.logger.error(
+          'countersign: trusted devices cannot be read, so the second factor is required',
+          error,
+        )
+        return undefined
+      }
+    },
+
+    holds: (device, account) => devices.holds(ownerOf(account), device),
+
+    async remember(exchange, account, startedAt) {
+      const { req } = exchange
+      try {
+        if (!isAllowed(req, account.user)) return undefined
+        const location = locationOf(req, settings)
+        const browser = { ...browserName(req.get('user-agent')), ...(location && { location }) }
+        const replaced = idsIn(exchange)
+        const owner = ownerOf(account)
+        const theirs = (await devices.list(owner)).map(({ id }) => id).filter((id) => replaced.includes(id))
+        const entry = await devices.trust(owner, browser, theirs)
+        // Checked after the device was stored, so that a "this wasn't me" link that is used right now does not miss it.
+        if (await sessionsValidAfter?.isVoid(account.userId, startedAt)) {
+          await devices.revoke(account.userId, entry.id)
+          return undefined
+        }
+        cookie.write(exchange, entry, theirs)
+        emit({ type: 'device_trusted', userId: account.userId, device: entry.id })
+        return entry.id
+      } catch (error) {
+        settings.logger.error('countersign: the browser was not trusted; the login continues', error)
+        return undefined
+      }
+    },
+
+    async list(exchange, account) {
+      const here = new Set(idsIn(exchange))
+      return (await devices.list(ownerOf(account))).map((device) => ({
+        ...device,
+        current: here.has(device.id),
+      }))
+    },
+
+    async revoke(exchange, userId, id) {
+      if (!(await devices.revoke(userId, id))) return false
+      if (idsIn(exchange).includes(id)) cookie.write(exchange, undefined, [id])
+      emit({ type: 'devices_revoked', userId, count: 1, why: 'user' })
+      return true
+    },
+
+    async revokeAll(userId) {
+      const count = await devices.revokeAll(userId)
+      if (count > 0) emit({ type: 'devices_revoked', userId, count, why: 'user' })
+      return count
+    },
+  }
+}

@@ -1,0 +1,320 @@
+import { SessionEndedError } from '../../errors.js'
+import { type Refused, refuse } from '../../flows/deps.js'
+import { factorChange, isFresh } from '../../flows/freshness.js'
+import { verifyKey } from '../../flows/keys.js'
+import { type Finish, planVerification, type VerificationPlan } from '../../flows/login-step.js'
+import { revokeDevices } from '../../flows/remove-factor.js'
+import type { MfaUser } from '../../flows/user.js'
+import { type AcceptedCode, emitVerified, verifyCode } from '../../flows/verify.js'
+import { maskForOwner } from '../../protocol/contact.js'
+import { isAtLeast, type ShownMethod, strongestOf } from '../../protocol/factor.js'
+import type { KeyResponse } from '../../protocol/keys.js'
+import { isKeyMethod, type Method } from '../../protocol/methods.js'
+import { newTransaction } from '../../session/find-state.js'
+import { logIn } from '../../session/passport-request.js'
+import type { MfaRecord } from '../../session/record.js'
+import { continueLogin } from '../../session/renew.js'
+import { enrollmentFor, type PendingVerification } from '../../session/state.js'
+import { isCurrent, readAhead, storeIfCurrent } from '../../session/store.js'
+import type { Attempts } from '../../stores/limits/attempts.js'
+import { wasOfferedKey } from '../http/cookies.js'
+import { wantsHtml } from '../http/request.js'
+import type { RequestContext } from './context.js'
+import { recordFactors } from './enrollment.js'
+import { notify, notifyEveryContact } from './notify.js'
+
+/** The steps in which verifications differ. */
+export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode> {
+  /** Checks the code or key: consumes an attempt, asks the service, and acquires the approval. */
+  check(): Promise<Accepted | Refused>
+  /** The id of the approval. Of several accepted codes with the same id, one becomes a session (R21). */
+  readonly approval: string
+  /** Called once for each approval, even if no session follows from it. */
+  onApproved(accepted: Accepted): Promise<void>
+  /** Called when the session is verified, or the request approved. */
+  onVerified?(accepted: Accepted): void
+  /** Whether a new authenticator app or key is confirmed. */
+  readonly enrolls?: boolean
+  /** Whether a passkey may be offered afterwards. */
+  readonly mayOfferKey?: boolean
+  /** Whether the user asked to trust this browser. */
+  readonly trustBrowser?: boolean | undefined
+  /**
+   * How the session becomes verified: here (`log-in`), by the `req.logIn` that Passport calls next (`passport`), or not at all
+   * because the strategy approves a single request (`request`). `enroll`, `recover`: see `VerificationPlan`.
+   */
+  readonly finish: VerificationPlan['finish']
+}
+
+/** An accepted code that this request turned into a verified session, or that Passport turns into one next. */
+export interface Verified {
+  readonly outcome: 'verified'
+  readonly method: Method | 'backup'
+  /** Whether the browser is trusted from now on; only when that was asked for. */
+  readonly trusted?: boolean
+  /** After a backup code: how many are left, if the service says. */
+  readonly backupCodesLeft?: number
+  /** A passkey is offered next. */
+  readonly keyOffer?: true
+  /** The session is still pending: the user has to set up a new factor, after a recovery or because none is strong enough. */
+  readonly mustEnroll?: true
+  /** The session is still pending: the factor is too weak to sign in, and permits to request or complete a recovery. */
+  readonly mayRecover?: true
+}
+
+/**
+ * The critical sequence of every second factor, for the verify route, the Passport strategy and the confirmation of an
+ * enrollment: check the code, acquire the approval, trust the browser, check that the session is still current, log in. The
+ * session gets a new id and is saved before this resolves (R03, R08). If a step fails after the approval was acquired, the
+ * approval is released and the browser's trust revoked.
+ * @throws {ServiceError} when the service failed; the attempt was refunded (R77).
+ * @throws {SessionStoreError} when the session store failed; the user is not signed in (R09).
+ */
+export async function completeVerification<Accepted extends AcceptedCode>(
+  context: RequestContext,
+  steps: VerificationSteps<Accepted>,
+): Promise<Verified | Refused> {
+  const { req, deps, shared, state, user, requirement } = context
+  const checked = await deps.admission.admit(req, () => steps.check())
+  await notifyOfAttempt(context, checked)
+  if (checked.outcome === 'refused') {
+    // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).
+    return (await isCurrent(req, state.userId, shared)) ? checked : refuse({ code: 'session_ended' })
+  }
+  const { method, shown, amr, backupCodesLeft } = checked
+  const device = await releaseOnError(context, steps.approval, async () => {
+    await steps.onApproved(checked)
+    return steps.trustBrowser ? trustBrowser(context, method) : undefined
+  })
+  const backupCodes = backupCodesOf(context, backupCodesLeft)
+  const keyOffer = steps.mayOfferKey && offersKey(context, method) && { next: nextAfter(context) }
+  const pending: PendingVerification = {
+    userId: state.userId,
+    shown,
+    amr,
+    record: steps.enrolls && requirement.open ? startedNow(state.record) : state.record,
+    keepReturnTo: steps.finish === 'passport',
+    ...(backupCodes && { backupCodes }),
+    ...(steps.enrolls && { enrolled: { next: nextAfter(context) } }),
+    ...(keyOffer && { keyOffer }),
+    // A new app takes the place of a weak one.
+    ...(state.account?.weakApp && !(steps.enrolls && method === 'app') && { weakApp: true }),
+    async onVerified() {
+      steps.onVerified?.(checked)
+      if (device !== undefined) await notify(deps, req, state, { type: 'device_trusted' })
+    },
+    async release() {
+      await deps.approvals.release(state.userId, steps.approval)
+      if (device !== undefined) await deps.browsers?.revoke({ req, shared }, state.userId, device)
+    },
+  }
+  // A factor that is strong enough signs the user in after all.
+  const { minStrength } = user
+  const how =
+    steps.finish === 'recover' && minStrength && isAtLeast(shown, minStrength) ? 'log-in' : steps.finish
+  if (!(await finish(context, how, pending))) return refuse({ code: 'session_ended' })
+  return {
+    outcome: 'verified',
+    method,
+    ...(steps.trustBrowser && { trusted: device !== undefined }),
+    ...(backupCodesLeft !== undefined && { backupCodesLeft }),
+    ...(how === 'enroll' && { mustEnroll: true }),
+    ...(how === 'recover' && { mayRecover: true }),
+    ...(keyOffer && { keyOffer: true }),
+  }
+}
+
+/** What a request shows for one of the user's factors: a typed code, or the response of a key. */
+export interface ShownProof {
+  readonly code?: string | undefined
+  readonly response?: KeyResponse | undefined
+  readonly factor?: string | undefined
+  /** Whether the user wants to trust the browser from now on. */
+  readonly trust?: boolean | undefined
+}
+
+/** `completeVerification` for a code or a key of one of the user's factors. */
+export async function verifyFactor(
+  context: RequestContext,
+  { code = '', response, factor, trust }: ShownProof,
+  finish: Finish,
+): Promise<Verified | Refused> {
+  const { deps, state, user, requirement } = context
+  const plan = planVerification(state.stage, requirement, user, finish)
+  if ('code' in plan) return refuse(plan)
+  // Further steps wait before the session of a correct code is compared with the store, so reading it ahead would be in vain.
+  const waitsFurther = trust || deps.recovery !== undefined
+  const checking = { ...deps, attempts: readingAhead(context, !waitsFurther) }
+  return completeVerification(context, {
+    check: () =>
+      response
+        ? verifyKey(checking, user, state.record, { response, factor })
+        : verifyCode(checking, user, state.record, { code, factor }),
+    approval: state.record.transaction,
+    async onApproved({ method, shown, backupCodesLeft }) {
+      if (method === 'backup') await revokeDevices(deps, user.userId, 'backup_code')
+      // The sign-in does not wait for it.
+      if (backupCodesLeft === 0) void recordFactors(context, { backupCodes: false })
+      if (isStrongest(user, shown)) await deps.recovery?.cancel(user.userId, 'strong_factor')
+    },
+    onVerified({ method }) {
+      emitVerified(deps, state.record, method)
+      // Anyone who holds the weaker factor can now bind a stronger one to the account (R115).
+      if (plan.finish === 'enroll' && !requirement.open) {
+        void notifyEveryContact(context, {
+          type: 'stronger_factor_required',
+          ...(method !== 'backup' && { method }),
+        })
+      }
+    },
+    trustBrowser: plan.mayTrust && trust,
+    mayOfferKey: plan.mayOfferKey,
+    finish: plan.finish,
+  })
+}
+
+/** The limits, which read the session from its store while they record the result of a code, so that both take one round trip. */
+function readingAhead({ req, shared, deps: { attempts } }: RequestContext, ofCorrect: boolean): Attempts {
+  return {
+    ...attempts,
+    succeeded(attempt) {
+      const approved = attempts.succeeded(attempt)
+      if (ofCorrect) readAhead(req, shared)
+      return approved
+    },
+    failed(attempt) {
+      const recorded = attempts.failed(attempt)
+      readAhead(req, shared)
+      return recorded
+    },
+  }
+}
+
+/** Whether the user showed a factor that is as strong as the strongest one of the account. */
+function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
+  return isAtLeast(shown, strongestOf(user.existing.map(({ method }) => method)))
+}
+
+/** Creates the verified session, or leaves that to Passport. False if the session ended or changed in the meantime (R07). */
+async function finish(
+  { req, shared, state, requirement }: RequestContext,
+  how: VerificationSteps['finish'],
+  pending: PendingVerification,
+): Promise<boolean> {
+  if (how === 'request') return approveRequest({ req, shared }, state.record, pending)
+  const goesOn = how === 'enroll' || how === 'recover'
+  if (!goesOn) shared.pendingVerification = pending
+  if (how === 'passport') return true
+  try {
+    if (!goesOn) await logIn(req, state.user)
+    else {
+      const returnTo = requirement.open ? undefined : state.record.returnTo
+      const shown =
+        how === 'enroll'
+          ? { mustEnroll: enrollmentFor(requirement) }
+          : { recovery: { shown: pending.shown, at: Date.now() } }
+      const continuation = { ...shown, ...(returnTo !== undefined && { returnTo }) }
+      await continueLogin({ req, shared }, state, continuation, () => pending.release())
+      await pending.onVerified?.()
+    }
+    return true
+  } catch (error) {
+    if (error instanceof SessionEndedError) return false
+    throw error
+  }
+}
+
+/** Keeps the session as it is, except that the same challenge cannot approve another request. */
+async function approveRequest(
+  { req, shared }: Pick<RequestContext, 'req' | 'shared'>,
+  { challenge: _used, ...record }: MfaRecord,
+  pending: PendingVerification,
+): Promise<boolean> {
+  const next = { ...record, transaction: newTransaction() }
+  const isStored = await storeIfCurrent(req, next, shared).catch(async (error: unknown) => {
+    await pending.release()
+    throw error
+  })
+  if (isStored) await pending.onVerified?.()
+  else await pending.release()
+  return isStored
+}
+
+async function releaseOnError<Result>(
+  { deps, state }: RequestContext,
+  approval: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    await deps.approvals.release(state.userId, approval)
+    throw error
+  }
+}
+
+/** Trusts this browser, if it may be trusted, and returns the device's id. */
+async function trustBrowser(
+  { req, deps, shared, state, user }: RequestContext,
+  method: Method | 'backup',
+): Promise<string | undefined> {
+  // A user who needs a backup code may have lost a factor to an attacker, so the browser is not trusted (R63).
+  if (method === 'backup') return undefined
+  // The trust outlives the session, so it requires as much as a change of factors (R92).
+  const required = factorChange(deps.settings, user)
+  if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
+  const { factors, withheld, existing } = user
+  const account = { user: state.user, userId: state.userId, factors, withheld, existing }
+  return deps.browsers?.remember({ req, shared }, account, state.record.startedAt)
+}
+
+/** Whether to offer a passkey: the user signed in with a code, has no passkey, and was not offered one in this browser lately. */
+function offersKey({ req, deps, user }: RequestContext, method: Method | 'backup'): boolean {
+  const { keys, settings } = deps
+  if (!keys || settings.keys.offerPasskeyMs === undefined || !wantsHtml(req)) return false
+  // With a factor that is withheld, the user could not add the passkey.
+  if (user.withheld.length > 0) return false
+  const hasPasskey = user.existing.some((factor) => factor.method === 'passkey')
+  return !isKeyMethod(method) && method !== 'backup' && !hasPasskey && !wasOfferedKey(req)
+}
+
+/** Setting up the factor that a reset waited for ends every session that started before this millisecond, but not this one. */
+function startedNow(record: MfaRecord): MfaRecord {
+  return { ...record, startedAt: Date.now() + 1 }
+}
+
+/** Where the user goes next. */
+function nextAfter({ deps, state: { record } }: RequestContext): string {
+  return record.returnTo ?? record.keyOffer?.next ?? deps.settings.homePath
+}
+
+/** The backup codes that are left, for the new session's record and the page that says so. */
+function backupCodesOf(context: RequestContext, left: number | undefined): MfaRecord['backupCodes'] {
+  if (left === undefined) return undefined
+  return { left, next: nextAfter(context) }
+}
+
+/**
+ * Notifies the user of repeated wrong codes (R34), a factor that they disabled (R96) and a backup code that was used (R63), even if the session changed in
+ * the meantime: an attacker must not be able to suppress the notice.
+ */
+async function notifyOfAttempt(
+  { req, deps, state }: RequestContext,
+  checked: AcceptedCode | Refused,
+): Promise<void> {
+  if (checked.outcome === 'accepted') {
+    if (checked.method === 'backup') await notify(deps, req, state, { type: 'backup_code_used' })
+    return
+  }
+  if (checked.disabled) {
+    const { method, contact } = checked.disabled
+    const to = maskForOwner(contact)
+    await notify(
+      deps,
+      req,
+      state,
+      method === 'backup' ? { type: 'backup_codes_disabled', to } : { type: 'factor_disabled', method, to },
+    )
+  }
+  if (checked.repeated) await notify(deps, req, state, { type: 'repeated_failures' })
+}

@@ -1,0 +1,79 @@
+import type { Settings } from '../../options/settings.js'
+import type { WarningCode } from '../../options/warnings.js'
+import type { EnrollAppRequest, MfaService } from '../../protocol/service.js'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The warnings that follow from the options and the environment. */
+export function warningsAtStart(
+  settings: Pick<Settings, 'limits' | 'service' | 'trustedDevices' | 'notices' | 'recovery'>,
+  env: Environment = process.env,
+): WarningCode[] {
+  const { limits, service, trustedDevices, notices, recovery } = settings
+  const warnings: WarningCode[] = []
+  if (limits.store === 'memory') {
+    if (isOneOfSeveral(env)) warnings.push('MFA_WARN_SEPARATE_COUNTERS')
+    else if (env.NODE_ENV === 'production') warnings.push('MFA_WARN_MEMORY_COUNTERS')
+  }
+  if (trustedDevices?.store === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
+    warnings.push('MFA_WARN_MEMORY_DEVICES')
+  }
+  if (notices.store === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
+    warnings.push('MFA_WARN_MEMORY_LINKS')
+  }
+  const recoveryStore = recovery && (recovery.store ?? notices.store ?? trustedDevices?.store)
+  if (recoveryStore === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
+    warnings.push('MFA_WARN_MEMORY_RECOVERIES')
+  }
+  if (trustedDevices && !trustedDevices.fingerprint && env.NODE_ENV === 'production') {
+    warnings.push('MFA_WARN_TRUST_OUTLIVES_PASSWORD')
+  }
+  // The options allow plain http only to this machine, or with allowInsecureServiceUrl.
+  const addresses = 'baseUrl' in service && service.allowInsecureServiceUrl ? service.shards : []
+  if (addresses.some(({ baseUrl }) => baseUrl.startsWith('http:'))) {
+    warnings.push('MFA_WARN_PLAIN_HTTP')
+  }
+  return warnings
+}
+
+/** Whether the environment shows several processes: node:cluster, pm2 in cluster mode, or variables of Heroku and others. */
+function isOneOfSeveral({
+  NODE_UNIQUE_ID,
+  NODE_APP_INSTANCE,
+  WEB_CONCURRENCY,
+  instances,
+}: Environment): boolean {
+  return (
+    NODE_UNIQUE_ID !== undefined ||
+    Number(NODE_APP_INSTANCE ?? 0) > 0 ||
+    Number(WEB_CONCURRENCY ?? 1) > 1 ||
+    Number(instances ?? 1) > 1
+  )
+}
+
+/**
+ * The service, watched for the name that it gives the app. The URI of an authenticator app contains it (`issuer`), and messages
+ * of the self-hosted service begin with it. `onOtherName` is called when it differs from `appName`.
+ */
+export function observeName<Service extends MfaService>(
+  service: Service,
+  appName: string,
+  onOtherName: () => void,
+): Service {
+  const { enrollApp } = service
+  if (!enrollApp) return service
+  return {
+    ...service,
+    async enrollApp(request: EnrollAppRequest) {
+      const answer = await enrollApp(request)
+      const issuer = answer.outcome === 'prepared' ? issuerIn(answer.uri) : undefined
+      if (issuer && issuer !== appName) onOtherName()
+      return answer
+    },
+  }
+}
+
+function issuerIn(uri: string | undefined): string | undefined {
+  if (uri === undefined || !URL.canParse(uri)) return undefined
+  return new URL(uri).searchParams.get('issuer') ?? undefined
+}

@@ -1,0 +1,254 @@
+import type { Request, Response } from 'express'
+import type { Settings } from '../../options/settings.js'
+import { WARNINGS, type WarningCode } from '../../options/warnings.js'
+import { guessingSentence } from '../../protocol/methods.js'
+import {
+  cookieOf,
+  hasUserBesidePassport,
+  passportUserWasRemoved,
+  requestedUrl,
+  sessionOf,
+  storeNameOf,
+} from '../../session/store.js'
+import { warningsAtStart } from './at-start.js'
+import type { Wiring } from './wiring.js'
+
+/** Warns about configurations that work but are less secure than they look. Each warning is emitted once. */
+export interface Diagnostics {
+  /** Checks a request that has a session. It never throws and changes nothing. */
+  inspect(req: Request, res: Response): void
+  /**
+   * Checks a request for a page of keys, or for their options. `relatedOrigins` is asked only if the host is not in the domain of the
+   * relying party. It waits for nothing, never throws and changes nothing.
+   */
+  inspectKeys(facts: KeyRequestFacts, relatedOrigins: () => Promise<readonly string[]>): void
+  /**
+   * Checks a change of factors that the host reports. `isProven` is asked only if the answer matters. It waits for nothing, never
+   * throws and changes nothing.
+   */
+  inspectFactorChange(isProven: () => Promise<boolean>): void
+  /** Emits a warning, unless it was emitted before or is ignored. `detail` is a sentence about this app. */
+  warn(code: WarningCode, detail?: string): void
+}
+
+/** What most requests would show, the first ones show. A rare one, such as behind a second proxy, is found by a sample. */
+const FIRST_REQUESTS = 50
+const SAMPLED_EVERY = 100
+const MAX_INSPECTED_REQUESTS = 10_000
+
+function isInspected(nth: number): boolean {
+  return nth < FIRST_REQUESTS || (nth < MAX_INSPECTED_REQUESTS && nth % SAMPLED_EVERY === 0)
+}
+
+const DISABLED: Diagnostics = {
+  inspect() {},
+  inspectKeys() {},
+  inspectFactorChange() {},
+  warn() {},
+}
+
+/** Creates the diagnostics and emits the warnings that are known at start. */
+export function diagnosticsFor(
+  settings: Pick<
+    Settings,
+    | 'diagnostics'
+    | 'limits'
+    | 'service'
+    | 'trustedDevices'
+    | 'notices'
+    | 'recovery'
+    | 'path'
+    | 'pathPrefix'
+    | 'logger'
+  >,
+  wiring: Pick<Wiring, 'hasRoutesBeforeGate'>,
+  emit: (code: WarningCode, remedy: string) => void,
+): Diagnostics {
+  if (settings.diagnostics === false) return DISABLED
+  const silenced = new Set<WarningCode>(settings.diagnostics.ignore)
+  const unchecked = { resave: true, saveUninitialized: true }
+  let requests = 0
+
+  const warn = (code: WarningCode, detail?: string) => {
+    if (silenced.has(code)) return
+    silenced.add(code)
+    const remedy = detail === undefined ? WARNINGS[code] : `${WARNINGS[code]} ${detail}`
+    settings.logger.warn(`countersign: ${remedy} [${code}]`)
+    emit(code, remedy)
+  }
+  const watch = (req: Request, res: Response) => {
+    observeSaving(req, res, (saving, isNew) => {
+      unchecked[isNew ? 'saveUninitialized' : 'resave'] = false
+      if (saving === 'resaved') warn('MFA_WARN_RESAVE')
+      if (saving === 'saved new') warn('MFA_WARN_SAVE_UNINITIALIZED')
+    })
+  }
+
+  for (const code of warningsAtStart(settings)) warn(code)
+  // In development it would be one more line at each start.
+  if (process.env.NODE_ENV === 'production') {
+    settings.logger.info?.(`countersign: ${guessingSentence(settings.limits)}`)
+  }
+  return {
+    warn,
+    inspectKeys(facts, relatedOrigins) {
+      for (const code of warningsAboutKeys(facts)) warn(code)
+      if (isInDomain(facts) || silenced.has('MFA_WARN_KEY_RELYING_PARTY')) return
+      relatedOrigins().then(
+        (origins) => {
+          const hosts = origins.map((origin) => new URL(origin).hostname)
+          if (!hosts.includes(facts.hostname)) warn('MFA_WARN_KEY_RELYING_PARTY')
+        },
+        // The next request checks it again.
+        () => {},
+      )
+    },
+    inspectFactorChange(isProven) {
+      if (silenced.has('MFA_WARN_FACTOR_CHANGE')) return
+      isProven().then(
+        (proven) => {
+          if (!proven) warn('MFA_WARN_FACTOR_CHANGE')
+        },
+        // The next change checks it again.
+        () => {},
+      )
+    },
+    inspect(req, res) {
+      if (!isInspected(requests++)) return
+      for (const code of warningsAtRequest(req, settings, wiring)) warn(code)
+      if (unchecked.resave || unchecked.saveUninitialized) watch(req, res)
+    },
+  }
+}
+
+// The default limit of Express's parsers. A larger body means that the host raised the limit.
+const LARGE_BODY_BYTES = 100 * 1024
+
+/** The warnings that one request reveals about the app. The request has a session. */
+function warningsAtRequest(
+  req: Request,
+  settings: Pick<Settings, 'limits' | 'path' | 'pathPrefix'>,
+  wiring: Pick<Wiring, 'hasRoutesBeforeGate'>,
+): WarningCode[] {
+  return [
+    ...warningsInProxy(req),
+    ...warningsInPrefix(req, settings),
+    ...warningsInBody(req, settings),
+    ...(wiring.hasRoutesBeforeGate(req) ? (['MFA_WARN_ROUTES_BEFORE_GATE'] as const) : []),
+    ...(hasUserBesidePassport(req) ? (['MFA_WARN_USER_BESIDE_PASSPORT'] as const) : []),
+    ...(process.env.NODE_ENV === 'production' ? warningsInSession(req, settings) : []),
+  ]
+}
+
+function warningsInProxy(req: Request): WarningCode[] {
+  const isProxied = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded'].some(
+    (name) => req.get(name) !== undefined,
+  )
+  const setting: unknown = req.app.get('trust proxy')
+  return isProxied && !setting ? ['MFA_WARN_TRUST_PROXY'] : []
+}
+
+function warningsInPrefix(req: Request, { path }: Pick<Settings, 'path'>): WarningCode[] {
+  const prefix = req.get('x-forwarded-prefix')?.replace(/\/$/, '') ?? ''
+  return path.startsWith(`${prefix}/`) ? [] : ['MFA_WARN_PATH_PREFIX']
+}
+
+function warningsInBody(req: Request, settings: Pick<Settings, 'path' | 'pathPrefix'>): WarningCode[] {
+  const isOurs = requestedUrl(req, settings).startsWith(`${settings.path}/`)
+  const isLarge = Number(req.get('content-length') ?? 0) > LARGE_BODY_BYTES
+  return isOurs && isLarge && req.readableEnded ? ['MFA_WARN_BODY_PARSER'] : []
+}
+
+function warningsInSession(req: Request, { limits }: Pick<Settings, 'limits'>): WarningCode[] {
+  const { secure, httpOnly, sameSite } = cookieOf(req)
+  const inMemory = storeNameOf(req) === 'MemoryStore'
+  const countsAlone = limits.store === 'memory'
+  return [
+    ...(inMemory ? (['MFA_WARN_MEMORY_SESSIONS'] as const) : []),
+    // A shared session store suggests several processes.
+    ...(!inMemory && countsAlone ? (['MFA_WARN_SEPARATE_COUNTERS'] as const) : []),
+    ...(secure ? [] : (['MFA_WARN_COOKIE_SECURE'] as const)),
+    ...(httpOnly === false ? (['MFA_WARN_COOKIE_HTTP_ONLY'] as const) : []),
+    ...(sameSite === 'none' ? (['MFA_WARN_COOKIE_SAME_SITE'] as const) : []),
+  ]
+}
+
+/** What a request for a page of keys, or for their options, shows. */
+interface KeyRequestFacts {
+  /** The host that the browser requested, without the port. */
+  readonly hostname: string
+  /** The header `Permissions-Policy` of the response. */
+  readonly permissionsPolicy: unknown
+  /** The relying party's id, if it is known. */
+  readonly relyingPartyId?: unknown
+}
+
+/** A feature whose list of origins is empty, so that no page may use it. */
+const FORBIDS_KEYS = /publickey-credentials-(?:get|create)\s*=\s*\(\s*\)/i
+
+const IP_ADDRESS = /^[\d.]+$|^\[?[\da-f]*:/i
+
+/** The warnings about what keeps browsers from using keys on any site. */
+function warningsAboutKeys({ hostname, permissionsPolicy }: KeyRequestFacts): WarningCode[] {
+  return [
+    ...(IP_ADDRESS.test(hostname) ? (['MFA_WARN_KEY_IP_ADDRESS'] as const) : []),
+    ...(FORBIDS_KEYS.test([permissionsPolicy].flat().join(','))
+      ? (['MFA_WARN_KEY_PERMISSIONS_POLICY'] as const)
+      : []),
+  ]
+}
+
+/** Whether the host is in the domain of the relying party. An IP address has a warning of its own. */
+function isInDomain({ hostname, relyingPartyId: id }: KeyRequestFacts): boolean {
+  return typeof id !== 'string' || hostname === id || hostname.endsWith(`.${id}`) || IP_ADDRESS.test(hostname)
+}
+
+/** What express-session does with a session that the request did not change. */
+type Saving = 'not saved' | 'resaved' | 'saved new'
+
+/**
+ * Observes whether express-session saves an unchanged session at the end of the request. This reveals its options, which
+ * it does not expose. `report` is not called if the request changed its session or saved it itself.
+ */
+function observeSaving(req: Request, res: Response, report: (saving: Saving, isNew: boolean) => void): void {
+  // Passport has already changed the session.
+  if (passportUserWasRemoved(req)) return
+  const session = sessionOf(req)
+  const isNew = !req.get('cookie')?.includes(req.sessionID)
+  const before = contentOf(session)
+  const { save } = session
+  let saves = 0
+  Object.defineProperty(session, 'save', {
+    configurable: true,
+    writable: true,
+    value(this: typeof session, ...args: Parameters<typeof save>) {
+      saves++
+      return save.apply(this, args)
+    },
+  })
+
+  const { end } = res
+  Object.defineProperty(res, 'end', {
+    configurable: true,
+    writable: true,
+    value(this: Response, ...args: Parameters<typeof end>) {
+      const unchanged = saves === 0 && hasSameSession(req, session) && contentOf(session) === before
+      const result = end.apply(this, args)
+      if (unchanged) report(saves === 0 ? 'not saved' : isNew ? 'saved new' : 'resaved', isNew)
+      return result
+    },
+  })
+}
+
+function hasSameSession(req: Request, session: object): boolean {
+  try {
+    return sessionOf(req) === session
+  } catch {
+    return false
+  }
+}
+
+/** The content that express-session compares: everything except the cookie, whose times change. */
+function contentOf(session: object): string {
+  return JSON.stringify({ ...session, cookie: undefined })
+}

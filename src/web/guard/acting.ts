@@ -1,0 +1,94 @@
+import type { Request } from 'express'
+import { factorChange, isFresh } from '../../flows/freshness.js'
+import { actingError, beginActing, endActing } from '../../session/acting.js'
+import { sessionStateOf } from '../../session/find-state.js'
+import { requestState } from '../../session/state.js'
+import { sessionEnded } from '../../session/store.js'
+import { userIdOf } from '../../session/user-factors.js'
+import { gateOf, type RouteDeps, requestContext } from '../actions/context.js'
+import { type MfaRule, readRule } from './rule.js'
+
+/** Why a member of staff acts for a user, and what they must have shown. */
+export interface ActingOrder {
+  /** Why, as text of 1 to 500 characters, such as the number of a ticket. It is part of the events. */
+  readonly reason: string
+  /**
+   * What the member of staff must have shown, as for the guard `requireMfa`. Defaults to a factor as strong as the strongest one that
+   * they have, in the last five minutes.
+   */
+  readonly requireMfa?: Pick<MfaRule, 'maxAge' | 'methods' | 'minStrength'> | undefined
+}
+
+/** Functions with which a member of staff acts for a user (RFC 8693, section 1.1). */
+export interface ActingAccount<User> {
+  /**
+   * Continues the session of the signed-in member of staff as a session of `customer`, under another id. `req.user` is the customer, and
+   * `req.mfa.actor` names who acts. No route of this package asks for, shows or changes a factor of the customer in it. Put
+   * `requireStrongest` before your route, and decide there who may act for whom. What your app keeps in the session is not taken along.
+   * @throws {TypeError} when the reason is not a text of 1 to 500 characters.
+   * @throws {HostError} `ERR_MFA_ACTING`, when the member of staff has not shown the factor, acts for someone already, or is the customer.
+   * @throws {SessionEndedError} when nobody is signed in, or the session ended in the meantime.
+   */
+  actAs(req: Request, customer: User, order: ActingOrder): Promise<void>
+  /**
+   * Returns to the session of the member of staff, with what they had shown. It works once.
+   * @throws {HostError} `ERR_MFA_ACTING`, when nobody acts in this session.
+   * @throws {SessionEndedError} when it was ended already, or your app no longer finds the member of staff.
+   */
+  stopActing(req: Request): Promise<void>
+}
+
+const MAX_REASON = 500
+
+/** Builds both functions. */
+export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
+  const stateOf = async (req: Request) => {
+    const shared = requestState<RouteDeps>(req)
+    gateOf({ req, shared }, deps)
+    const at = { req, deps, shared }
+    const state = await sessionStateOf(at)
+    if (state.stage === 'none' || state.stage === 'pending') throw sessionEnded()
+    return { at, state }
+  }
+
+  return {
+    async actAs(req, customer, { reason, requireMfa }) {
+      const { at, state } = await stateOf(req)
+      if (typeof reason !== 'string' || reason === '' || reason.length > MAX_REASON) {
+        throw new TypeError(
+          `account.actAs: reason must be text of 1 to ${MAX_REASON} characters, and nothing was changed.`,
+        )
+      }
+      const { userId: actor, record } = state
+      if (record.acting) {
+        throw actingError(
+          'account.actAs was called in a session that acts for someone. Call account.stopActing first.',
+        )
+      }
+      const userId = userIdOf(customer, deps.settings)
+      if (userId === actor) {
+        throw actingError('account.actAs was called for the signed-in user. Pass the user to act for.')
+      }
+      const { user } = await requestContext(at, state)
+      const rule = requireMfa ? readRule(requireMfa) : factorChange(deps.settings, user)
+      // What is left of an account without factors proves nothing about who acts.
+      const hasFactor = requireMfa !== undefined || user.existing.length > 0
+      if (record.stage !== 'verified' || !hasFactor || !isFresh(record, rule)) {
+        throw actingError(
+          'account.actAs needs a recent second factor of the member of staff, and nothing was changed. Put mfa.requireStrongest() before the route, or mfa.requireMfa() with the rule that you give to actAs.',
+        )
+      }
+      await beginActing(at, { ...state, record }, customer, reason)
+      deps.emit({ type: 'acting_started', userId, actor, reason })
+    },
+    async stopActing(req) {
+      const { at, state } = await stateOf(req)
+      const { userId, record } = state
+      const { acting } = record
+      if (!acting)
+        throw actingError('account.stopActing was called in a session in which nobody acts for a user.')
+      await endActing(at, { ...state, record: { ...record, acting } }, deps.approvals)
+      deps.emit({ type: 'acting_stopped', userId, actor: acting.actor, reason: acting.reason })
+    },
+  }
+}

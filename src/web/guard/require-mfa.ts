@@ -1,0 +1,287 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { factorChange, isFresh } from '../../flows/freshness.js'
+import { acceptedFactors, hasBackupCodes } from '../../flows/known-factors.js'
+import { offeredFactors } from '../../flows/user.js'
+import type { Settings } from '../../options/settings.js'
+import { type Factor, STRENGTHS } from '../../protocol/factor.js'
+import { withState } from '../../session/find-state.js'
+import type { InterruptedRequest, MfaRecord } from '../../session/record.js'
+import { type ActiveState, requestState } from '../../session/state.js'
+import { rememberTarget, requestedUrl, safeReturnTo, storeIfCurrent } from '../../session/store.js'
+import {
+  type EnteredRequest,
+  gateOf,
+  type RequestContext,
+  type RouteDeps,
+  readDisabledFactors,
+  requestContext,
+} from '../actions/context.js'
+import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
+import { withheldProblem } from '../actions/recovery.js'
+import { listFactors } from '../http/cookies.js'
+import { setSecurityHeaders } from '../http/headers.js'
+import { type Problem, sendProblem } from '../http/problem.js'
+import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
+import { setStepUpHeader, stepUpAddress, stepUpTarget } from './issuer-step-up.js'
+import { type MfaRule, type Rule, readRule, readStrongestRule, type StrongestRule } from './rule.js'
+
+/**
+ * A handler for any route. Unlike Express's `RequestHandler`, it does not change the types of the route's parameters, body
+ * and query for the handlers after it.
+ */
+export type AnyRouteHandler = <Params, ResBody, ReqBody, Query, Locals extends Record<string, unknown>>(
+  req: Request<Params, ResBody, ReqBody, Query, Locals>,
+  res: Response<ResBody, Locals>,
+  next: NextFunction,
+) => void
+
+/** A handler of this package, typed for any route. */
+export function forAnyRoute(handler: RequestHandler): AnyRouteHandler {
+  // Our handlers do not read parameters, body or query, so they fit every route.
+  return handler as AnyRouteHandler
+}
+
+/**
+ * A guard for routes that require a second factor shown recently in this session. A browser is redirected to show one; a JSON
+ * client gets a problem with one of the codes `sign_in_required`, `mfa_required`, `step_up_required` and
+ * `enrollment_required`. The route must be behind the gate, `session` of `createMfa`.
+ * @throws {OptionsError} when the app starts, if the rule is invalid (R18).
+ */
+export function requireMfa(rule: MfaRule = {}): AnyRouteHandler {
+  return ruleGuard(rule)
+}
+
+/**
+ * The guard for a rule, behind any gate or behind the one that was built of the same options as `own`.
+ * @throws {OptionsError}
+ */
+export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
+  const rule = readRule(given)
+
+  return forAnyRoute(function mfaRequired(req, res, next) {
+    const shared = requestState<RouteDeps>(req)
+    const deps = gateOf({ req, shared }, own)
+    const at = { req, deps, shared }
+    withState(at, next, (state) => {
+      // Almost every request takes this path, so it creates no promise.
+      if (state.stage === 'verified' && isFresh(state.record, rule)) return pass(req, next, deps, state)
+      if (state.stage === 'none') return requireSignIn(req, res, deps)
+      return requireFactor(at, res, state, rule)
+    })
+  })
+}
+
+/** Calls the route, and forgets an interrupted form that this request sends again. */
+function pass(
+  req: Request,
+  next: NextFunction,
+  { settings }: RouteDeps,
+  { record }: ActiveState,
+): Promise<void> | void {
+  if (!record.interrupted) return next()
+  return forgetInterrupted(req, record, record.interrupted, settings).then(() => next())
+}
+
+/** Refuses a request without a signed-in user. */
+function requireSignIn(req: Request, res: Response, { settings }: RouteDeps): void {
+  setSecurityHeaders(res)
+  if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.signInPath })
+  rememberTarget(req, targetOf(req, settings))
+  res.redirect(303, settings.signInPath)
+}
+
+/** Refuses a rule while someone acts for the user. */
+function refuseActing(req: Request, res: Response, { settings: { path } }: RouteDeps): void {
+  setSecurityHeaders(res)
+  // The page there says why.
+  if (wantsHtml(req)) return res.redirect(303, path)
+  sendProblem(res, { code: 'acting' })
+}
+
+/** What is missing: the user has no accepted factor yet, cannot use it now, or must show it. */
+function problemFor(
+  { deps, state, user }: RequestContext,
+  rule: Rule,
+  { factors, backup }: { readonly factors: readonly Factor[]; readonly backup: boolean },
+): Problem {
+  const { settings } = deps
+  const { path } = settings
+  const isPending = state.stage === 'pending'
+  if (factors.length === 0 && user.withheld.length === 0) {
+    // An app is no use where only a key is accepted.
+    const page = rule.accepts('app') || !deps.keys ? '/enroll-app' : '/keys'
+    return { code: 'enrollment_required', next: `${path}${page}` }
+  }
+  // A pending login comes first, whatever this route requires after it.
+  const mayContinue = isPending && user.factors.length > 0
+  if (factors.length === 0 && !backup && !mayContinue) return withheldProblem(settings, user, state)
+  const offered = new Set(offeredFactors(user))
+  return {
+    code: isPending ? 'mfa_required' : 'step_up_required',
+    next: path,
+    factors: listFactors(factors.filter((factor) => offered.has(factor))),
+    ...(!isPending && { backup: backup && !user.disabled?.has('backup') }),
+  }
+}
+
+/** Refuses a request until the user has shown one of the factors that the rule accepts. */
+async function requireFactor(
+  at: EnteredRequest,
+  res: Response,
+  state: ActiveState,
+  rule: Rule,
+): Promise<void> {
+  const { req, deps } = at
+  setSecurityHeaders(res)
+  const { settings, diagnostics } = deps
+  // Neither the person who acts nor the user can show a factor in this session (R118).
+  if (state.record.acting) return refuseActing(req, res, deps)
+  const { path, signInPath } = settings
+  const context = await requestContext(at, state)
+  const { user } = context
+  const { factors, backup } = await acceptedFactors(deps, user, rule)
+  const target = stepUpTarget(settings, state.record, rule)
+  const html = wantsHtml(req)
+  if (!html) await readDisabledFactors(context)
+  if (!html && !target.issuer && user.existing.length === 0 && !mayEnrollFirst(context)) {
+    return sendProblem(res, { code: 'enrollment_not_allowed', next: signInPath })
+  }
+  const problem: Problem = target.issuer
+    ? {
+        code: 'step_up_required',
+        next: stepUpAddress(target.issuer.path, target),
+        factors: [],
+        backup: false,
+      }
+    : problemFor(context, rule, { factors, backup })
+  if (html && rule.resume.length > 0 && isUnparsedForm(req)) diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
+  const current = await storeIfCurrent(req, {
+    ...state.record,
+    ...(state.stage !== 'pending' &&
+      !target.issuer && {
+        stepUp: { factors: factors.map(({ id }) => id), backup },
+      }),
+    // Only a factor shown after this moment counts (R113).
+    ...(target.issuer && { issuerStepUp: { issuer: target.issuer.name, askedAt: Date.now() } }),
+    ...(html && continuationOf(req, settings, rule)),
+  })
+  if (html) return res.redirect(303, current ? (problem.next ?? path) : signInPath)
+  if (current) setStepUpHeader(res, problem, target)
+  sendProblem(res, current ? problem : { code: 'session_ended', next: signInPath })
+}
+
+/** How the user continues after the second factor: the return address, and the form that was interrupted. */
+function continuationOf(
+  req: Request,
+  settings: Settings,
+  rule: Rule,
+): Pick<MfaRecord, 'returnTo' | 'interrupted'> {
+  const kept = interruptedRequest(req, settings, rule)
+  if (kept) return { interrupted: kept, returnTo: `${settings.path}/resume` }
+  return { returnTo: targetOf(req, settings) }
+}
+
+/** Forgets the interrupted form once it was sent again, so that it is not offered any more. */
+async function forgetInterrupted(
+  req: Request,
+  record: MfaRecord,
+  interrupted: InterruptedRequest,
+  settings: Settings,
+): Promise<void> {
+  if (interrupted.path !== safeReturnTo(requestedUrl(req, settings))) return
+  const { interrupted: _done, ...rest } = record
+  await storeIfCurrent(req, rest)
+}
+
+/** The return address: the requested page, or for a POST the page with the form. */
+function targetOf(req: Request, settings: Settings): string {
+  const { homePath } = settings
+  if (req.method === 'GET') return safeReturnTo(requestedUrl(req, settings)) ?? homePath
+  const referer = req.get('referer')
+  if (!referer || !URL.canParse(referer)) return homePath
+  const { host, pathname, search } = new URL(referer)
+  return (isOwnHost(req, host) && safeReturnTo(pathname + search)) || homePath
+}
+
+/** What a program is told about a pending login: what is missing, the usable factors, and where to continue. */
+export async function missingFactor(at: EnteredRequest, state: ActiveState): Promise<Problem> {
+  const { deps } = at
+  const { settings } = deps
+  const { path } = settings
+  const context = await requestContext(at, state)
+  const { user, step } = context
+  if (step === 'bypass_code') return { code: 'bypass_code_required', next: path }
+  if (step === 'enrollment') return { code: 'enrollment_required', next: path + enrollPathFor(context) }
+  if (step === 'withheld') return withheldProblem(settings, user, state)
+  await readDisabledFactors(context)
+  return {
+    code: 'mfa_required',
+    next: path,
+    factors: listFactors(offeredFactors(user)),
+    // No factor is left after a reset, but backup codes may be.
+    ...(user.factors.length === 0 && { backup: await hasBackupCodes(deps, user) }),
+  }
+}
+
+/** How many characters of a form are kept. A longer form is not kept at all. */
+const MAX_KEPT = 2_000
+
+/**
+ * What the session keeps of a posted form that a rule interrupts: the fields that the rule lists, and their labels.
+ * `undefined` for a request from another site, which could otherwise have its own values offered to the user (R13), and for
+ * a body that is not a parsed form.
+ */
+function interruptedRequest(
+  req: Request,
+  settings: Settings,
+  { resume: wanted, resumeTitle: title }: Pick<Rule, 'resume' | 'resumeTitle'>,
+): InterruptedRequest | undefined {
+  const path = safeReturnTo(requestedUrl(req, settings))
+  if (wanted.length === 0 || req.method !== 'POST' || !path || !isSameOrigin(req)) return undefined
+  const body: unknown = req.body
+  if (typeof body !== 'object' || body === null) return undefined
+  const fields = wanted.flatMap(({ name }): [string, string][] => {
+    const value: unknown = Object.hasOwn(body, name) ? Reflect.get(body, name) : undefined
+    return typeof value === 'string' ? [[name, value]] : []
+  })
+  if (fields.join().length > MAX_KEPT) return undefined
+  const labels = wanted.flatMap(({ name, label }) => (label === undefined ? [] : [[name, label] as const]))
+  return {
+    path,
+    at: Date.now(),
+    fields: Object.fromEntries(fields),
+    ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
+    ...(title !== undefined && { title }),
+  }
+}
+
+/** Whether a form was posted and no body parser ran before the rule, so that its fields cannot be kept. */
+function isUnparsedForm(req: Request): boolean {
+  return req.body === undefined && typeof req.is(['urlencoded', 'multipart']) === 'string'
+}
+
+/**
+ * The guard for changes of factors, contacts and credentials that the host makes itself. It requires what our own changes of
+ * factors require, and refuses as `requireMfa` does.
+ * @throws {OptionsError} when the app starts, if the rule is invalid (R18).
+ */
+export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHandler {
+  const rule = readStrongestRule(given)
+
+  return forAnyRoute(function strongestRequired(req, res, next) {
+    const shared = requestState<RouteDeps>(req)
+    const deps = gateOf({ req, shared }, own)
+    const at = { req, deps, shared }
+    withState(at, next, async (state) => {
+      if (state.stage === 'none') return requireSignIn(req, res, deps)
+      if (state.record.acting) return refuseActing(req, res, deps)
+      const { user } = await requestContext(at, state)
+      const change = factorChange(deps.settings, user, rule.maxAgeMs)
+      const required = { ...rule, ...change, strengths: STRENGTHS.filter(change.isEnough) }
+      const hasNone = user.existing.length === 0 && state.stage !== 'pending'
+      if (!hasNone && !isFresh(state.record, required)) return requireFactor(at, res, state, required)
+      shared.strongestShown = true
+      return pass(req, next, deps, state)
+    })
+  })
+}

@@ -1,0 +1,150 @@
+import * as z from 'zod'
+import { OptionsError } from '../../errors.js'
+import { FACTOR_CHANGE_MS } from '../../flows/freshness.js'
+import { duration, hasParts, inMilliseconds, onlyGiven, optionFaults } from '../../option-rules.js'
+import {
+  isAtLeast,
+  methodShown,
+  reaches,
+  SHOWN_METHODS,
+  type ShownMethod,
+  STRENGTHS,
+  type Strength,
+  strengthOf,
+} from '../../protocol/factor.js'
+import { METHODS, type Method } from '../../protocol/methods.js'
+import type { Duration } from '../../time.js'
+
+/** A form field that the user sees again before the form is sent again. */
+interface ResumeField {
+  /** The name of the field in the form. */
+  readonly name: string
+  /**
+   * The label of the field: one text, or one for each language. Defaults to the name in words: `recipientName` becomes
+   * "Recipient name". `false` sends the field without showing it, which is the default for names that begin with `_`, such
+   * as `_csrf`.
+   */
+  readonly label?: string | Readonly<Record<string, string>> | false | undefined
+}
+
+/** What a route requires of the second factor. */
+export interface MfaRule {
+  /** The largest age of the second factor, from 30 seconds to 24 hours. Defaults to `15m`. */
+  readonly maxAge?: Duration | undefined
+  /** The accepted methods. Defaults to all. */
+  readonly methods?: readonly (Method | 'backup')[] | undefined
+  /**
+   * The least accepted strength: email and dual are `weak`, an authenticator app `strong`, security keys and passkeys
+   * `phishing-resistant`, others `medium`. A backup code that
+   * was delivered by email is `weak`, one that was delivered only to a phone or shown on a page `medium`. Defaults to `weak`.
+   */
+  readonly minStrength?: Strength | undefined
+  /**
+   * Fields of a posted form that the user can send again after the second factor. The session keeps them in the meantime, so
+   * do not list a field that holds a secret. Defaults to none: the user returns to the page with the form.
+   */
+  readonly resume?: readonly (string | ResumeField)[] | undefined
+  /**
+   * The title of the page that offers the form again, as one text or one for each language, such as `Confirm your withdrawal`.
+   * At most 80 characters. Defaults to `Check and confirm`.
+   */
+  readonly resumeTitle?: string | Readonly<Record<string, string>> | undefined
+}
+
+/** What `requireStrongest` can be told. It knows by itself which factors it accepts. */
+export type StrongestRule = Pick<MfaRule, 'maxAge' | 'resume' | 'resumeTitle'>
+
+/** A rule with its defaults. */
+export interface Rule {
+  readonly maxAgeMs: number
+  /** Whether the route accepts a method. */
+  readonly accepts: (shown: ShownMethod) => boolean
+  /** Whether it accepts evidence of an issuer with this strength. Without it, only a factor of the account counts. */
+  readonly acceptsEvidence?: ((strength: Strength) => boolean) | undefined
+  /** The strengths of the factors that it accepts. */
+  readonly strengths: readonly Strength[]
+  readonly resume: readonly ResumeField[]
+  readonly resumeTitle?: string | Readonly<Record<string, string>> | undefined
+}
+
+const ALL_METHODS = [...METHODS, 'backup'] as const
+
+const fieldText = 'must be the name of a form field, or { name, label } with a text of at most 80 characters'
+const fieldName = z.string().regex(/^[\w.[\]-]{1,64}$/, { error: fieldText })
+const labelText = z.string().min(1).max(80)
+
+const resumeField = z.strictObject({
+  name: fieldName,
+  label: z.union([labelText, z.literal(false), z.record(z.string().min(2).max(35), labelText)]).optional(),
+})
+
+const schema = z.strictObject({
+  maxAge: duration('30s', '24h', '5m').prefault('15m'),
+  methods: z
+    .array(z.enum(ALL_METHODS, { error: `must be one of ${ALL_METHODS.join(', ')}` }), {
+      error: 'must be a list of methods',
+    })
+    .min(1, { error: 'must name at least one method' })
+    .optional(),
+  minStrength: z.enum(STRENGTHS, { error: `must be one of ${STRENGTHS.join(', ')}` }).default('weak'),
+  resume: z
+    .array(z.union([fieldName.transform((name) => ({ name })), resumeField], { error: fieldText }), {
+      error: 'must be a list of form fields',
+    })
+    .default([]),
+  resumeTitle: z
+    .union([labelText, z.record(z.string().min(2).max(35), labelText)], {
+      error: 'must be a text of at most 80 characters, or one for each language',
+    })
+    .optional(),
+})
+
+const mfaSchema = inMilliseconds(schema)
+const strongestSchema = inMilliseconds(
+  schema
+    .pick({ resume: true, resumeTitle: true })
+    .extend({ maxAge: duration('30s', '24h', '5m').prefault(FACTOR_CHANGE_MS) }),
+)
+
+/**
+ * Checks a rule and adds the defaults.
+ * @throws {OptionsError} with all faults.
+ */
+export function readRule(rule: MfaRule): Rule {
+  const { maxAgeMs, methods, minStrength, resume, resumeTitle } = parse('requireMfa', mfaSchema, rule)
+  const accepts = (shown: ShownMethod) =>
+    (methods?.includes(methodShown(shown)) ?? true) && isAtLeast(shown, minStrength)
+  const accepted = SHOWN_METHODS.filter(accepts).map(strengthOf)
+  const strengths = STRENGTHS.filter((strength) => accepted.includes(strength))
+  // A rule that names methods means those of the account.
+  const acceptsEvidence = (strength: Strength) => methods === undefined && reaches(strength, minStrength)
+  if (strengths.length > 0) return { maxAgeMs, accepts, acceptsEvidence, strengths, resume, resumeTitle }
+  throw new OptionsError([
+    'requireMfa: methods has no method as strong as minStrength; add a stronger method or lower minStrength',
+  ])
+}
+
+/**
+ * Checks the rule of `requireStrongest` and adds the defaults.
+ * @throws {OptionsError} with all faults.
+ */
+export function readStrongestRule(rule: StrongestRule): Omit<Rule, 'accepts' | 'strengths'> {
+  return parse('requireStrongest', strongestSchema, rule)
+}
+
+function parse<Parsed>(guard: string, rules: z.ZodType<Parsed>, rule: object): Parsed {
+  const isObject = typeof rule === 'object' && rule !== null && !Array.isArray(rule)
+  if (!isObject) throw new OptionsError([`${guard}: the rule must be an object like { maxAge: "5m" }`])
+  // Express called the factory with a request.
+  if ('headers' in rule && 'url' in rule) {
+    throw new OptionsError([`mfa.${guard} was mounted without being called: write mfa.${guard}()`])
+  }
+  if (hasParts(rule)) {
+    throw new OptionsError([
+      `${guard} was given what createMfa returned, which is no rule: write mfa.${guard}(), with a rule or nothing`,
+    ])
+  }
+  const parsed = rules.safeParse(onlyGiven({ ...rule }))
+  if (parsed.success) return parsed.data
+  throw new OptionsError(optionFaults(parsed.error, rules).map((fault) => `${guard}: ${fault}`))
+}

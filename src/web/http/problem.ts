@@ -1,0 +1,185 @@
+import type { Response } from 'express'
+import { ServiceError } from '../../errors.js'
+import type { Settings } from '../../options/settings.js'
+import type { ProblemCode } from '../../pages/view.js'
+import type { KeyFault } from '../../protocol/keys.js'
+import { requestState } from '../../session/state.js'
+import type { ListedFactor } from './cookies.js'
+import { sendText, setRetryAfter } from './headers.js'
+
+/** The HTTP status of each problem. */
+const STATUS: Readonly<Record<ProblemCode, number>> = {
+  sign_in_required: 401,
+  pending_login_expired: 401,
+  mfa_required: 401,
+  step_up_required: 401,
+  enrollment_required: 403,
+  factors_withheld: 403,
+  enrollment_not_allowed: 403,
+  stronger_factor_unavailable: 403,
+  acting: 403,
+  session_ended: 401,
+  invalid_code: 401,
+  malformed_code: 400,
+  invalid_key: 401,
+  unknown_key: 404,
+  code_expired: 401,
+  no_challenge: 409,
+  challenge_exhausted: 429,
+  locked: 429,
+  resend_too_soon: 429,
+  too_many_messages: 429,
+  unknown_factor: 404,
+  factor_disabled: 403,
+  method_off: 403,
+  contact_refused: 422,
+  phone_at_risk: 422,
+  delivery_failed: 502,
+  contact_needed: 409,
+  recovery_not_needed: 409,
+  no_recovery: 404,
+  recovery_waiting: 409,
+  bypass_code_required: 401,
+  recovery_not_notified: 503,
+  invalid_request: 400,
+  cross_site: 403,
+  not_found: 404,
+  unknown_device: 404,
+  unknown_link: 404,
+  method_not_allowed: 405,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  service_unavailable: 503,
+  delivery_unavailable: 503,
+  service_misconfigured: 503,
+  internal_error: 500,
+}
+
+/** One sentence for each code, for developers; users see the pages. */
+const TITLE: Readonly<Record<ProblemCode, string>> = {
+  sign_in_required: 'No user is signed in.',
+  pending_login_expired: 'The pending login has expired; sign in again.',
+  mfa_required: 'The second factor is missing.',
+  step_up_required: 'This request requires a fresh second factor.',
+  enrollment_required: 'This request requires a factor that the account does not have yet; set one up.',
+  factors_withheld: 'The account has a second factor, and none that is accepted here can be used now.',
+  enrollment_not_allowed:
+    'The policy let this session pass without a second factor, so it cannot set up the first one; or it is not offered a passkey.',
+  stronger_factor_unavailable:
+    'The login requires a stronger factor, such as a key, and none can be set up here.',
+  acting: 'Someone acts for the user in this session, so no factor can be used or changed.',
+  session_ended: 'The session ended or changed during this request.',
+  invalid_code: 'The code is wrong.',
+  malformed_code:
+    'The code does not look like one of this factor; it was not checked and no attempt was counted.',
+  invalid_key: 'The response of the security key or passkey was not accepted.',
+  unknown_key: 'The account has no such security key or passkey.',
+  code_expired: 'The code has expired; request a new one.',
+  no_challenge: 'There is no live challenge for this code.',
+  challenge_exhausted: 'Too many wrong codes; start a new challenge.',
+  locked: 'The account is locked for a while after too many wrong codes.',
+  resend_too_soon: 'The last code was sent a moment ago; wait before requesting another.',
+  too_many_messages: 'Too many messages were sent to this account.',
+  unknown_factor: 'The account has no such factor.',
+  factor_disabled: 'The factor is disabled after too many wrong codes; set it up again.',
+  method_off: 'The MFA service does not offer this method.',
+  contact_refused: 'The MFA service does not accept this email address or phone number.',
+  phone_at_risk:
+    'No codes are sent to this phone number at present, because it may be in the hands of another person.',
+  delivery_failed: 'The message could not be delivered.',
+  contact_needed: 'The account has no email address or phone number to send this to.',
+  recovery_not_needed: 'The user can change factors without a recovery.',
+  no_recovery: 'The account has no pending recovery.',
+  recovery_waiting: 'The waiting period of the recovery is not over.',
+  bypass_code_required: 'The account was reset; only the bypass code from the help desk is accepted.',
+  recovery_not_notified: 'No contact of the account could be notified, so no recovery was started.',
+  invalid_request: 'The request is invalid.',
+  cross_site: 'The request came from another site.',
+  not_found: 'Nothing was found at this address.',
+  unknown_link: 'The link was already used, has expired or is not valid.',
+  unknown_device: 'The account has no such trusted device.',
+  method_not_allowed: 'This path does not accept this HTTP method.',
+  unsupported_media_type: 'The body must be JSON or a form.',
+  body_too_large: 'The body is larger than 4 KB.',
+  service_unavailable: 'The MFA service is not available.',
+  delivery_unavailable: 'The MFA service cannot deliver codes; other factors are available.',
+  service_misconfigured: 'The app is not configured correctly for its MFA service; nothing was changed.',
+  internal_error: 'An internal error occurred; nothing was changed.',
+}
+
+/** What a problem can say besides its code. */
+export interface Problem {
+  readonly code: ProblemCode
+  readonly retryAfterSeconds?: number
+  readonly attemptsLeft?: number
+  /** The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow. */
+  readonly clockSteps?: number
+  /** Why the response of a security key or passkey was not accepted. */
+  readonly fault?: KeyFault
+  /** Where to continue, a path on this site. */
+  readonly next?: string
+  /** The usable factors, with masked contacts. */
+  readonly factors?: readonly ListedFactor[]
+  /** Whether a backup code is accepted instead. */
+  readonly backup?: boolean
+  /** With `factors_withheld`: the page on which the user requests a recovery, if that is possible. */
+  readonly recover?: string
+  /** With `factors_withheld`: the host's help text, from the option `pages.help`. */
+  readonly help?: string
+  /** What is wrong with each field of the request. */
+  readonly errors?: readonly { field: string; detail: string }[]
+}
+
+/** Every code that a response can have. */
+export const PROBLEM_CODES = Object.keys(TITLE) as readonly ProblemCode[]
+
+/** The HTTP status of a problem. */
+export function statusOf(code: ProblemCode): number {
+  return STATUS[code]
+}
+
+/** Responds with problem+json (RFC 9457), with `Retry-After` if the problem has a time. */
+export function sendProblem(res: Response, problem: Problem, status = statusOf(problem.code)): void {
+  setRetryAfter(res, problem)
+  const { gates } = requestState<{ readonly settings: Settings }>(res.req)
+  const { docsUrl } = gates?.at(-1)?.settings ?? {}
+  res.statusCode = status
+  sendText(res, 'application/problem+json', JSON.stringify(problemDetails(problem, status, docsUrl)))
+}
+
+/** A problem as problem+json (RFC 9457). */
+export interface ProblemDetails extends Problem {
+  /** The address where the code is explained, if the option `urls.docsUrl` is set, else a URN. */
+  readonly type: string
+  /** What happened, in one English sentence. */
+  readonly title: string
+  /** The HTTP status. */
+  readonly status: number
+}
+
+/** The body of a response that reports a problem. */
+export function problemDetails(
+  problem: Problem,
+  status: number,
+  docsUrl: string | undefined,
+): ProblemDetails {
+  const { code } = problem
+  const type = docsUrl === undefined ? `urn:countersign:problem:${code}` : `${docsUrl}#${code}`
+  return { type, title: TITLE[code], status, ...problem }
+}
+
+/** The sentence for a code, also used as `info.message` of the Passport strategy. */
+export function titleOf(code: ProblemCode): string {
+  return TITLE[code]
+}
+
+/**
+ * Logs the failure of a service or store. A service that is down fails for every user, so its failure is one line without a
+ * stack; the cause of a failed store is logged whole.
+ */
+export function logFailure(logger: Settings['logger'], error: Error): void {
+  const message = `countersign: ${error.message}`
+  if (!(error instanceof ServiceError)) return logger.error(message, error.cause ?? '')
+  const [reason] = error.cause instanceof Error ? error.cause.message.split('\n') : []
+  logger.error(reason && !message.includes(reason) ? `${message} Cause: ${reason}` : message)
+}

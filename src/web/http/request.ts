@@ -1,0 +1,160 @@
+import type { Request, Response } from 'express'
+import * as z from 'zod'
+import type { Settings } from '../../options/settings.js'
+import { hostBanner } from '../../pages/layout.js'
+import { languageKey, pickLocale } from '../../protocol/language.js'
+
+/** So many values of a header are remembered. Browsers and programs send far fewer. */
+const MOST_VALUES = 200
+
+/** A value that is longer is not remembered, so that a client cannot fill the memory. */
+const MOST_CHARACTERS = 300
+
+/**
+ * A function of a request whose result depends on the header `name` alone. The result is remembered for each value of the
+ * header, because parsing one costs more than the rest of a small response.
+ */
+export function byHeader<Result>(
+  name: 'accept' | 'accept-language',
+  read: (req: Request) => Result,
+): (req: Request) => Result {
+  const results = new Map<string, { readonly result: Result }>()
+  return (req) => {
+    const value = req.headers[name] ?? ''
+    const known = results.get(value)
+    if (known) return known.result
+    const result = read(req)
+    if (value.length > MOST_CHARACTERS) return result
+    if (results.size >= MOST_VALUES) results.clear()
+    results.set(value, { result })
+    return result
+  }
+}
+
+const accepted = byHeader('accept', (req) => req.accepts(['json', 'html']))
+
+/** Whether to respond with a page. A client without a preference, as most programs are, gets JSON. */
+export function wantsHtml(req: Request): boolean {
+  return accepted(req) === 'html'
+}
+
+/** Returns a function that reads the cookie `name`, if its whole value matches `value`. */
+export function cookieReader(name: string, value: RegExp): (req: Request) => string | undefined {
+  const cookie = new RegExp(`(?:^|;\\s*)${name}=(${value.source})(?:;|$)`)
+  return (req) => cookie.exec(req.get('cookie') ?? '')?.[1]
+}
+
+/** Whether the browser requests a part of a page, such as an image, rather than a page or data. */
+export function isSubresource(req: Request): boolean {
+  const destination = req.get('sec-fetch-dest')
+  if (destination) return !['document', 'iframe', 'frame', 'empty'].includes(destination)
+  return accepted(req) === false
+}
+
+/**
+ * Whether a request that changes something comes from a page of this site, or from no page at all (R13). Browsers send
+ * `Sec-Fetch-Site`, older ones `Origin`. A program sends neither, and another site cannot make it send its cookies.
+ */
+export function isSameOrigin(req: Request): boolean {
+  const site = req.get('sec-fetch-site')
+  if (site !== undefined) return site === 'same-origin' || site === 'none'
+  const origin = req.get('origin')
+  if (origin === undefined) return true
+  const [, scheme, host] = ORIGIN.exec(origin) ?? []
+  // Anyone on the network can forge a page that was loaded without TLS. If this request itself seems to have none, a
+  // proxy that Express does not know about may have it.
+  return host !== undefined && isOwnHost(req, host) && !(req.secure && scheme === 'http')
+}
+
+/** Scheme and host as browsers send them (RFC 6454 §6.2), `null` for a page without an origin. */
+const ORIGIN = /^([a-z][a-z\d+.-]*):\/\/(.+)$/
+
+/**
+ * Whether this is the host that the browser requested. Behind a proxy that `trust proxy` trusts, the forwarded host counts.
+ * The host is only compared, never used to build an address (R16).
+ */
+export function isOwnHost(req: Request, host: string): boolean {
+  const trusts: unknown = req.app.get('trust proxy fn')
+  const forwarded = req.get('x-forwarded-host')?.split(',')[0]?.trim()
+  const trusted = forwarded && typeof trusts === 'function' && trusts(req.socket.remoteAddress, 0)
+  return host === (trusted ? forwarded : req.get('host'))
+}
+
+const anAddress = z.union([z.ipv4(), z.ipv6()])
+
+// Some proxies add the port to the address, and put an IPv6 address into brackets.
+const WITH_PORT = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?$/
+
+/**
+ * The client's IP address, as `trust proxy` of Express determines it; a mapped IPv4 address without its prefix. `undefined`
+ * if a proxy forwarded something that is not an address.
+ */
+export function addressOf({ ip = '' }: Request): string | undefined {
+  const [, six, four] = WITH_PORT.exec(ip) ?? []
+  const address = (six ?? four ?? ip).replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
+  return anAddress.safeParse(address).data
+}
+
+/**
+ * The client address for limits (R31). A loopback address belongs to a browser on this machine, or to a proxy that Express
+ * does not know about. All users behind that proxy would share it, so it is not counted.
+ */
+export function clientAddressOf(req: Request): string | undefined {
+  const address = addressOf(req)
+  return address === '::1' || address?.startsWith('127.') ? undefined : address
+}
+
+/** The length at which a location is cut. */
+const MAX_LENGTH = 60
+
+/** The browser's location, as the host describes it. `undefined` if the host does not know it or its function throws. */
+export function locationOf(
+  req: Request,
+  { location, logger }: Pick<Settings, 'location' | 'logger'>,
+): string | undefined {
+  try {
+    return location?.(req)?.trim().slice(0, MAX_LENGTH) || undefined
+  } catch (error) {
+    logger.error('countersign: the option for the location threw, so the location is left out', error)
+    return undefined
+  }
+}
+
+/** The languages that a request prefers, best first; if the app offers languages, only offered ones. */
+export function localesOf(req: Request, settings: Settings): readonly string[] {
+  const { languages } = settings
+  const { offer, remember } = languages
+  if (!offer) return preferredBy(req, settings)
+  const chosen = remember ? undefined : chosenLanguage(req)
+  const preferred =
+    chosen === undefined ? preferredBy(req, settings) : [chosen, ...preferredBy(req, settings)]
+  const offered = new Map(offer.map((tag) => [languageKey(tag), tag]))
+  const [first = 'en'] = offer
+  // A language of the host's own may lack notices; they are then in the next offered language.
+  return [offered.get(pickLocale(preferred, offered)) ?? first, ...offer]
+}
+
+const acceptedLanguages = byHeader('accept-language', (req) =>
+  req.acceptsLanguages().filter((tag) => tag !== '*'),
+)
+
+function preferredBy(req: Request, { languages }: Settings): readonly string[] {
+  const given = languages.locale?.(req)
+  return given ? [given] : acceptedLanguages(req)
+}
+
+const COOKIE = 'mfa_language'
+const YEAR_MS = 365 * 24 * 60 * 60_000
+
+/** The language that was chosen in this browser. The value is only compared with the offered languages. */
+const chosenLanguage = cookieReader(COOKIE, /[a-zA-Z0-9-]{2,35}/)
+
+/** Remembers the chosen language. The cookie is sent to all paths, since the host's own routes send messages, too (R11). */
+export function rememberLanguage(req: Request, res: Response, tag: string): void {
+  res.cookie(COOKIE, tag, { httpOnly: true, sameSite: 'lax', secure: req.secure, path: '/', maxAge: YEAR_MS })
+}
+
+/** A sentence for the host's pages about the end of a running grace period or about a weak app, in the language of the request. */
+export function bannerFor(req: Request, about: Parameters<typeof hostBanner>[1], settings: Settings): string {
+  return hostBanner(localesOf(req, settings), about, settings.languages.texts)
+}

@@ -1,0 +1,51 @@
+import { type NextFunction, type Request, type Response, Router } from 'express'
+import { type AssetName, assets } from '../../pages/layout.js'
+import type { RouteDeps } from '../actions/context.js'
+
+/** Serves the style sheet and the scripts of the pages. */
+export function addAssets(router: Router): void {
+  for (const name of Object.keys(assets) as AssetName[]) {
+    const { type, body } = assets[name]
+    router.get(`/assets/${name}`, function mfaAsset(_req, res) {
+      res.set({ 'Cache-Control': 'public, max-age=86400', 'X-Content-Type-Options': 'nosniff' })
+      res.type(type).send(body)
+    })
+  }
+}
+
+/** How long a browser or proxy may use the documents, in seconds. */
+const MAX_AGE_SECONDS = 3_600
+
+/**
+ * `GET /webauthn`: the origins of other sites that share the keys, from the settings of the service. `GET /passkey-endpoints`: where
+ * password managers send a user who wants to add or manage a passkey. Both are public. A document without content is 404.
+ */
+export function buildWellKnownRouter({ settings, relyingParty }: RouteDeps): Router {
+  const router = Router()
+  if (!relyingParty) return router
+
+  router.get('/webauthn', function relatedOrigins(_req: Request, res: Response, next: NextFunction) {
+    relyingParty().then((party) => {
+      const origins = party?.relatedOrigins ?? []
+      if (origins.length === 0) return next()
+      send(res, { origins: [...new Set([...(party?.origins ?? []), ...origins])] })
+    }, next)
+  })
+
+  router.get(
+    '/passkey-endpoints',
+    function passkeyEndpoints(_req: Request, res: Response, next: NextFunction) {
+      const { publicUrl, path } = settings
+      if (publicUrl === undefined) return next()
+      const page = `${publicUrl}${path}/keys`
+      send(res, { enroll: page, manage: page })
+    },
+  )
+  return router
+}
+
+function send(res: Response, document: object): void {
+  res.set('Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`)
+  res.set('X-Content-Type-Options', 'nosniff')
+  res.json(document)
+}

@@ -1,0 +1,307 @@
+import type { Router } from 'express'
+import type * as z from 'zod'
+import { ServiceError } from '../../errors.js'
+import { type Challenged, startChallenge } from '../../flows/challenge.js'
+import { type Refused, refuse } from '../../flows/deps.js'
+import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../../flows/keys.js'
+import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../../flows/known-factors.js'
+import { refusalAtStep } from '../../flows/login-step.js'
+import { findFactor, offeredFactors } from '../../flows/user.js'
+import type { FactorView, PageMessage, View } from '../../pages/view.js'
+import { maskForOwner } from '../../protocol/contact.js'
+import type { Factor } from '../../protocol/factor.js'
+import { isDelivered, isKeyMethod } from '../../protocol/methods.js'
+import { endPendingLogin, givenUp } from '../../session/find-state.js'
+import { storeRecord } from '../../session/store.js'
+import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
+import { mayEnrollFirst } from '../actions/enrollment.js'
+import { factorView, listFactors } from '../http/cookies.js'
+import { logFailure, sendProblem } from '../http/problem.js'
+import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
+import { factorViews, followedChallenge, liveChallenge, type RouteContext } from './context.js'
+import { offersKeys, warnAboutKeys } from './key-page.js'
+import { offeredRemovals } from './remove-factor.js'
+import {
+  backupOffer,
+  choosePage,
+  hasBackup,
+  keptRefusal,
+  preferredFactor,
+  sendRefusal,
+  showLock,
+  showPage,
+  showWithheld,
+} from './respond.js'
+import { action, addRoute } from './route.js'
+
+/**
+ * `GET /` shows the MFA status and the factors; `POST /challenge` starts a challenge; `POST /cancel` ends the pending login.
+ */
+export function addChallengeRoutes(router: Router, deps: RouteDeps): void {
+  addRoute(router, deps, '/', {
+    get: (context) => (context.html ? showStart(context) : respondState(context)),
+    signedOut: (res) => {
+      res.json({ status: 'none', factors: [] } satisfies MfaState)
+    },
+  })
+  addRoute(router, deps, '/challenge', {
+    post: action({ body: challengeBody, run: challenge, respond: respondChallenged }),
+  })
+  addRoute(router, deps, '/cancel', { post: cancel })
+}
+
+async function showStart(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, user, step } = context
+  await readDisabledFactors(context)
+  const { path } = deps.settings
+  if (step === 'bypass_code') return res.redirect(303, `${path}/verify?factor=bypass`)
+  if (step === 'enrollment') return res.redirect(303, `${path}/enroll-app`)
+  if (state.stage !== 'pending' && !state.record.stepUp) {
+    const mayEnroll = user.existing.length > 0 || mayEnrollFirst(context)
+    const left = await deps.backupCodes.left(user)
+    const backup = await hasBackup(context)
+    const removals = await offeredRemovals(context)
+    const known = await knownFactors(deps, user)
+    const backupCodesUsedAt = lastBackupUse(known)
+    const weakApp = known?.existing.some(({ weak }) => weak)
+    const overview = {
+      page: 'overview',
+      factors: await managedFactors(context, removals.app),
+      backup: backup || (user.factors.length > 0 && (await canShowBackupCodes(deps, user))),
+      ...(deps.settings.addFactorPath && { addUrl: deps.settings.addFactorPath }),
+      ...(typeof left === 'number' && backup && { backupCodesLeft: left }),
+      ...(backupCodesUsedAt !== undefined && { backupCodesUsedAt }),
+      canRemoveBackup: removals.backup,
+      ...(weakApp && { weakApp }),
+      enroll: mayEnroll,
+      keys: mayEnroll && (await offersKeys(context)),
+      // Only a second factor can be skipped.
+      devices: deps.browsers !== undefined && user.factors.length > 0,
+    } as const
+    return showPage(context, overview, removedMessage(context) ?? keptRefusal(context))
+  }
+  if (await showLock(context)) return
+  if (await hasOnlyWithheld(context)) return showWithheld(context)
+  if (req.query.choose === undefined) {
+    if (liveChallenge(context)) return res.redirect(303, `${path}/verify`)
+    const first = firstFactor(context)
+    if (first) return res.redirect(303, `${path}/verify?factor=${first.id}`)
+  }
+  showPage(context, await choosePage(context), keptRefusal(context))
+}
+
+/** Whether nothing is left that the user could show: the factors that are accepted here are withheld, and there are no backup codes. */
+async function hasOnlyWithheld(context: RouteContext): Promise<boolean> {
+  const { user } = context
+  if (user.withheld.length === 0 || factorViews(context).length > 0) return false
+  const { backup, mayHaveBackup } = await backupOffer(context)
+  return !backup && mayHaveBackup !== true
+}
+
+/**
+ * The factor whose page comes without a choice: the preferred one if it is a key, which needs one touch and has the others beside its
+ * button, or the only one if nothing is sent for it.
+ */
+function firstFactor(context: RouteContext): Factor | undefined {
+  const factors = offeredFactors(context.user)
+  const preferred = factors.find(({ id }) => id === preferredFactor(context))
+  if (preferred && isKeyMethod(preferred.method)) return preferred
+  const [only, ...others] = factors
+  return only && others.length === 0 && !isDelivered(only.method) ? only : undefined
+}
+
+/** Says which factor the form before this page removed. */
+function removedMessage({ req }: RouteContext): PageMessage | undefined {
+  const { removed } = req.query
+  if (removed !== 'app' && removed !== 'backup') return undefined
+  return { tone: 'success', code: removed === 'app' ? 'app_removed' : 'backup_codes_removed' }
+}
+
+/** The factors with the pages on which they are changed, and when the service last accepted a code of each. */
+async function managedFactors(context: RouteContext, canRemoveApp: boolean): Promise<FactorView[]> {
+  const { deps, user } = context
+  const factors = new Map(user.factors.map((factor) => [factor.id, factor]))
+  const known = await knownFactors(deps, user)
+  return factorViews(context).map((view) => {
+    const factor = factors.get(view.id)
+    const lastUsedAt = factor && lastUseOf(factor, known)
+    const manageUrl =
+      factor?.manageUrl ?? (isKeyMethod(view.method) && deps.keys ? `${deps.settings.path}/keys` : undefined)
+    return {
+      ...view,
+      ...(manageUrl !== undefined && { manageUrl }),
+      ...(lastUsedAt !== undefined && { lastUsedAt }),
+      ...(view.method === 'app' && canRemoveApp && { canRemove: true }),
+    }
+  })
+}
+
+/** Responds with the MFA status as JSON. */
+export async function respondState(context: RouteContext): Promise<void> {
+  const { res, deps, state, user, step } = context
+  const [live] = await Promise.all([followedChallenge(context), readDisabledFactors(context)])
+  const shared = {
+    factors: listFactors(offeredFactors(user)),
+    ...(user.withheld.length > 0 && { withheld: user.withheld.map(({ method }) => method) }),
+    ...(live && {
+      challenge: {
+        factor: live.factor.id,
+        to: live.factor.to,
+        delivery: live.delivery,
+        expiresAt: iso(live.expiresAt),
+        ...(live.resendAt !== undefined && { resendAt: iso(live.resendAt) }),
+      },
+    }),
+  }
+  const endsAt = iso(state.record.startedAt + deps.settings.pendingLifetimeMs)
+  const answer: MfaState =
+    state.stage === 'pending'
+      ? {
+          status: 'pending',
+          ...shared,
+          ...(user.minStrength && { minStrength: user.minStrength }),
+          ...(step === 'bypass_code' && { factors: [], bypass: true as const }),
+          expiresAt: endsAt,
+        }
+      : state.stage === 'verified'
+        ? { status: 'verified', ...shared, ...(!live && (await factorUses(context))) }
+        : { status: 'none', ...shared }
+  res.json(answer)
+}
+
+type VerifiedState = Extract<MfaState, { status: 'verified' }>
+
+/** When the factors were last used, and how many backup codes there are, as far as the service says. */
+async function factorUses({
+  deps,
+  user,
+}: RouteContext): Promise<Partial<Pick<VerifiedState, 'factors' | 'backupCodes'>>> {
+  const known = await knownFactors(deps, user)
+  if (!known) return {}
+  const factors = offeredFactors(user).flatMap((factor) => {
+    const usedAt = lastUseOf(factor, known)
+    return listFactors([factor]).map((listed) => ({ ...listed, ...lastUsed(usedAt) }))
+  })
+  return { factors, backupCodes: { left: known.backupCodesLeft, ...lastUsed(lastBackupUse(known)) } }
+}
+
+function lastUsed(at: number | undefined) {
+  return at === undefined ? {} : { lastUsedAt: iso(at) }
+}
+
+type ChallengeFields = z.output<typeof challengeBody>
+
+async function challenge(
+  context: RouteContext,
+  { factor }: ChallengeFields,
+): Promise<Outcome | Refused | Undelivered> {
+  const { deps, state, user, step, html } = context
+  const refusal = refusalAtStep(step)
+  if (refusal) return refuse(refusal)
+  const started = await startChallenge(deps, user, state.record, factor).catch((error: unknown) =>
+    otherFactorsAfter(context, error, factor),
+  )
+  const key = started.outcome === 'challenged' ? keyFactorOf(user, started.challenge.factorId) : undefined
+  // The script of the page asks for JSON.
+  if (!key || started.outcome !== 'challenged' || html) return started
+  const assertion = await prepareAssertion(deps, user, state.record, key)
+  return assertion.outcome === 'refused' ? assertion : { ...started, assertion }
+}
+
+/** A challenge, with what the browser needs to use a key. */
+type Outcome = Challenged & { readonly assertion?: PreparedAssertion }
+
+async function respondChallenged(
+  context: RouteContext,
+  outcome: Outcome | Refused | Undelivered,
+  fields: ChallengeFields,
+): Promise<void> {
+  const { req, res, deps, state, user, html } = context
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, fields)
+  if (outcome.outcome === 'undelivered') return respondUndelivered(context, outcome)
+  const { challenge, again, assertion } = outcome
+  if (assertion) warnAboutKeys(context, assertion.options.rpId)
+  const { refused: _answered, ...record } = state.record
+  await storeRecord(req, { ...record, challenge })
+  if (html) return res.redirect(303, `${deps.settings.path}/verify${again ? '?again' : ''}`)
+  const factor = user.factors.find(({ id }) => id === challenge.factorId)
+  const answer: z.output<typeof challengedAnswer> = {
+    status: 'challenged',
+    factor: challenge.factorId,
+    ...(factor && { to: maskForOwner(factor.contact) }),
+    delivery: challenge.delivery,
+    expiresAt: iso(Math.min(challenge.expiresAt, assertion?.expiresAt ?? challenge.expiresAt)),
+    ...(challenge.resendAt !== undefined && { resendAt: iso(challenge.resendAt) }),
+    ...(assertion && { publicKey: assertion.options }),
+  }
+  res.json(answer)
+}
+
+async function cancel({ req, res, deps, state, html }: RouteContext): Promise<void> {
+  const { signInPath, homePath } = deps.settings
+  // Only a pending login can be canceled; a signed-in user signs out with the host.
+  if (state.stage !== 'pending')
+    return html ? res.redirect(303, homePath) : sendProblem(res, { code: 'not_found' })
+  await endPendingLogin(req, state.record.returnTo)
+  deps.emit(givenUp('canceled', state.record))
+  if (html) return res.redirect(303, signInPath)
+  res.json({ status: 'canceled', next: signInPath } satisfies z.output<typeof canceledAnswer>)
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/** The service failed to deliver a code, and the user may use another factor. */
+interface Undelivered {
+  readonly outcome: 'undelivered'
+  readonly error: ServiceError
+  readonly factors: readonly Factor[]
+  readonly backup: boolean
+}
+
+// A wrong key is no outage. Nor is a service that is busy, or an attacker could cause one.
+const KEPT_CLOSED = ['ERR_MFA_SERVICE_KEY', 'ERR_MFA_SERVICE_BUSY']
+
+/**
+ * The other factors that the option `outage` allows when the service failed to deliver a code. This never approves a code.
+ * @throws the error of the service, if there is no other factor.
+ */
+async function otherFactorsAfter(
+  context: RouteContext,
+  error: unknown,
+  requested: string,
+): Promise<Undelivered> {
+  const { deps, user } = context
+  const { outage, logger } = deps.settings
+  if (outage === 'closed' || !(error instanceof ServiceError) || KEPT_CLOSED.includes(error.code)) throw error
+  await readDisabledFactors(context)
+  const failed = findFactor(user, requested)
+  const factors = outage === 'other-factor' ? offeredFactors(user).filter(({ id }) => id !== failed?.id) : []
+  const offer = await backupOffer(context)
+  const backup = offer.backup || offer.mayHaveBackup === true
+  if (factors.length === 0 && !backup) throw error
+  logFailure(logger, error)
+  return { outcome: 'undelivered', error, factors, backup }
+}
+
+/** Responds with the other factors. */
+async function respondUndelivered(
+  context: RouteContext,
+  { error, factors, backup }: Undelivered,
+): Promise<void> {
+  const { res, deps, html } = context
+  const { retryAfterSeconds } = error
+  const problem = {
+    code: 'delivery_unavailable',
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  } as const
+  if (html) return showPage(context, await pageFor(context, factors), { tone: 'error', ...problem })
+  const { path: next } = deps.settings
+  sendProblem(res, { ...problem, next, factors: listFactors(factors), backup }, error.status)
+}
+
+async function pageFor(context: RouteContext, factors: readonly Factor[]): Promise<View> {
+  if (factors.length > 0) return choosePage(context, factors.map(factorView))
+  return { page: 'code', factor: 'backup', exhausted: false, others: [], backup: false }
+}

@@ -1,0 +1,95 @@
+import type { Router } from 'express'
+import type * as z from 'zod'
+import type { Account } from '../../session/state.js'
+import type { RouteDeps } from '../actions/context.js'
+import type { Browsers } from '../actions/trusted-browsers.js'
+import { deviceField, readBody } from '../http/body.js'
+import { sendProblem } from '../http/problem.js'
+import { type devicesAnswer, revokeBody, type revokedAnswer } from '../http/schemas.js'
+import type { RouteContext } from './context.js'
+import { sendRefusal, showPage, stop } from './respond.js'
+import { addRoute, type Handler } from './route.js'
+
+type Revoked = z.output<typeof revokedAnswer>
+
+/**
+ * `GET /devices` lists the trusted devices; `DELETE /devices/:id` and `DELETE /devices` revoke one or all. Pages post to
+ * `/devices/revoke` and `/devices/revoke-all`. Without the option `trustedDevices` there are no routes.
+ */
+export function addDevicesRoutes(router: Router, deps: RouteDeps): void {
+  const { browsers } = deps
+  if (!browsers) return
+  const forSignedIn =
+    (handler: (context: RouteContext, browsers: Browsers) => Promise<void>): Handler =>
+    (context) =>
+      context.state.stage === 'pending'
+        ? sendRefusal(context, { code: 'mfa_required' })
+        : handler(context, browsers)
+
+  addRoute(router, deps, '/devices', { get: forSignedIn(show), delete: forSignedIn(revokeAll) })
+  addRoute(router, deps, '/devices/revoke', { post: forSignedIn(revokePosted) })
+  addRoute(router, deps, '/devices/revoke-all', { post: forSignedIn(revokeAll) })
+  addRoute(router, deps, '/devices/:device', { delete: forSignedIn(revokeNamed) })
+}
+
+async function show(context: RouteContext, browsers: Browsers): Promise<void> {
+  const { req, res, html } = context
+  const devices = await browsers.list(context, accountOf(context))
+  if (html) {
+    const { revoked } = req.query
+    const code = revoked === 'all' ? 'devices_revoked' : 'device_revoked'
+    return showPage(context, { page: 'devices', devices }, revoked ? { tone: 'success', code } : undefined)
+  }
+  const answer: z.output<typeof devicesAnswer> = {
+    devices: devices.map(({ id, browser, system, createdAt, lastUsedAt, expiresAt, ...device }) => ({
+      id,
+      name: [browser, system].filter(Boolean).join(' on ') || 'Unknown browser',
+      ...device,
+      createdAt: iso(createdAt),
+      lastUsedAt: iso(lastUsedAt),
+      expiresAt: iso(expiresAt),
+    })),
+  }
+  res.json(answer)
+}
+
+async function revokePosted(context: RouteContext, browsers: Browsers): Promise<void> {
+  const { req, res, deps } = context
+  const body = await readBody(req, res, revokeBody)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+  await revoke(context, browsers, body.fields.device)
+}
+
+async function revokeNamed(context: RouteContext, browsers: Browsers): Promise<void> {
+  const named = deviceField.safeParse(context.req.params.device)
+  await revoke(context, browsers, named.data ?? '')
+}
+
+async function revoke(context: RouteContext, browsers: Browsers, device: string): Promise<void> {
+  const { res, state, html } = context
+  const wasThere = await browsers.revoke(context, state.userId, device)
+  // The page may be outdated: a device that is already revoked is what the user wanted.
+  if (html) return backToList(context, 'one')
+  if (!wasThere) return sendProblem(res, { code: 'unknown_device' })
+  res.json({ status: 'revoked', count: 1 } satisfies Revoked)
+}
+
+async function revokeAll(context: RouteContext, browsers: Browsers): Promise<void> {
+  const { res, state, html } = context
+  const count = await browsers.revokeAll(state.userId)
+  if (html) return backToList(context, 'all')
+  res.json({ status: 'revoked', count } satisfies Revoked)
+}
+
+function backToList({ res, deps }: RouteContext, revoked: 'one' | 'all'): void {
+  res.redirect(303, `${deps.settings.path}/devices?revoked=${revoked}`)
+}
+
+function accountOf({ state, user }: RouteContext): Account {
+  const { factors, withheld, existing } = user
+  return { user: state.user, userId: state.userId, factors, withheld, existing }
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,192 @@
+import type { Router } from 'express'
+import * as z from 'zod'
+import { HostError } from '../../errors.js'
+import { type Refused, refuse, serviceVerb } from '../../flows/deps.js'
+import {
+  appEnrolled,
+  confirmApp,
+  ENROLLMENT_LIFETIME_MS,
+  isExpired,
+  type Prepared,
+  prepareApp,
+} from '../../flows/enroll-app.js'
+import { canShowBackupCodes } from '../../flows/known-factors.js'
+import type { View } from '../../pages/view.js'
+import { type Contact, maskForOwner } from '../../protocol/contact.js'
+import type { MfaRecord } from '../../session/record.js'
+import { storeRecord } from '../../session/store.js'
+import { appContactOf } from '../../session/user-factors.js'
+import type { RouteDeps } from '../actions/context.js'
+import {
+  confirmForReset,
+  forgetEnrollment,
+  openEnrollment,
+  recordFactors,
+  sealEnrollment,
+} from '../actions/enrollment.js'
+import { notify } from '../actions/notify.js'
+import { completeVerification } from '../actions/verification.js'
+import { readBody } from '../http/body.js'
+import { sendProblem } from '../http/problem.js'
+import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/schemas.js'
+import { isExhausted, type RouteContext } from './context.js'
+import { enrollmentRefusal } from './factor-change.js'
+import { forgetEndedFactors, offersKeys } from './key-page.js'
+import { addRemoval } from './remove-factor.js'
+import { hasBackup, keptRefusal, sendRefusal, showLock, showPage, stop } from './respond.js'
+import { action, addRoute } from './route.js'
+
+/**
+ * `POST /enroll-app` prepares an authenticator app; `GET /enroll-app/confirm` shows its QR code, and `POST
+ * /enroll-app/confirm` checks its first code, which makes the app valid. `/enroll-app/remove` removes it.
+ */
+export function addEnrollAppRoutes(router: Router, deps: RouteDeps): void {
+  serviceVerb(deps.service, 'enrollApp')
+  addRoute(router, deps, '/enroll-app', {
+    get: showStart,
+    post: action({ body: z.object({}), run: prepare, respond: respondPrepared }),
+  })
+  addRoute(router, deps, '/enroll-app/confirm', { get: showConfirm, post: confirm })
+  addRoute(router, deps, '/enroll-app/done', { get: showDone })
+  addRemoval(router, deps, 'app')
+}
+
+async function showStart(context: RouteContext): Promise<void> {
+  const { res, deps, html } = context
+  const refusal = await enrollmentRefusal(context, '/enroll-app')
+  // Every way to set up a factor leads here, also where only a key is strong enough.
+  if (html && refusal?.code === 'enrollment_required') return res.redirect(303, `${deps.settings.path}/keys`)
+  if (refusal) return sendRefusal(context, refusal)
+  if (!html) return sendProblem(res, { code: 'not_found' })
+  const keys = await offersKeys(context)
+  showPage(context, { ...startView(context), ...(keys && { keys }) }, keptRefusal(context))
+}
+
+function startView(
+  { user, state }: RouteContext,
+  over?: 'exhausted' | 'expired',
+): Extract<View, { page: 'enroll-start' }> {
+  const replaces = user.existing.some(({ method }) => method === 'app')
+  const strongerRequired = state.stage === 'pending' && user.minStrength !== undefined
+  return {
+    page: 'enroll-start',
+    replaces,
+    ...(over && { over }),
+    ...(strongerRequired && { strongerRequired }),
+  }
+}
+
+/** Shows QR code and key until the app is confirmed or the enrollment is over. */
+async function showConfirm(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, html } = context
+  const { enrollment } = state.record
+  if (!html || !enrollment) return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  const refusal = await enrollmentRefusal(context, '/enroll-app', ageOf(enrollment))
+  if (refusal) return sendRefusal(context, refusal)
+  if (await showLock(context)) return
+  if (isExpired(enrollment)) return showPage(context, startView(context, 'expired'))
+  if (await isExhausted(context, enrollment.id)) return showPage(context, startView(context, 'exhausted'))
+  const shown = openEnrollment(req, enrollment.sealed, enrollment.id)
+  showPage(context, { page: 'enroll', ...shown }, keptRefusal(context))
+}
+
+async function prepare(context: RouteContext): Promise<Prepared | Refused> {
+  const refusal = await enrollmentRefusal(context, '/enroll-app')
+  if (refusal) return refuse(refusal)
+  await checkAppIsOwn(context)
+  return prepareApp(context.deps, context.user, appContact(context))
+}
+
+async function respondPrepared(context: RouteContext, outcome: Prepared | Refused): Promise<void> {
+  const { req, res, deps, state, html } = context
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: '/enroll-app' })
+  const { enrollment, qr, uri, secret } = outcome
+  const { path } = deps.settings
+  const { refused: _answered, ...record } = state.record
+  const shown = { qr, ...(uri && { uri }), ...(secret && { secret }) }
+  if (!html) {
+    await storeRecord(req, { ...record, enrollment })
+    return void res.json(shown satisfies z.output<typeof preparedAnswer>)
+  }
+  const seal = { id: enrollment.id, path, lifetimeMs: ENROLLMENT_LIFETIME_MS }
+  const sealed = sealEnrollment({ req, res }, shown, seal)
+  await storeRecord(req, { ...record, enrollment: { ...enrollment, sealed } })
+  res.redirect(303, `${path}/enroll-app/confirm`)
+}
+
+async function confirm(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, user, html } = context
+  const body = await readBody(req, res, confirmBody)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+  const { enrollment } = state.record
+  // Checked again, since the account may have got a stronger factor after this enrollment began.
+  const refusal = await enrollmentRefusal(context, '/enroll-app', ageOf(enrollment))
+  if (refusal) return sendRefusal(context, refusal)
+  const contact = appContact(context)
+  const outcome = await confirmForReset(context, () =>
+    completeVerification(context, {
+      check: () => confirmApp(deps, user, state.record, contact, body.fields.code),
+      approval: enrollment?.id ?? '',
+      // The app is valid from now on, even if no session follows.
+      onApproved: () => appWasEnrolled(context, contact),
+      enrolls: true,
+      finish: 'log-in',
+    }),
+  )
+  if (outcome.outcome === 'refused') {
+    return sendRefusal(context, outcome.refusal, { page: '/enroll-app/confirm' })
+  }
+  if (!html) return void res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
+  const { path } = deps.settings
+  forgetEnrollment(res, path)
+  res.redirect(303, `${path}/enroll-app/done`)
+}
+
+/** Says that the app is set up, to the session that set it up. */
+async function showDone(context: RouteContext): Promise<void> {
+  const { res, deps, state, html } = context
+  const { enrolled } = state.record
+  if (!html || !enrolled) return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  showPage(context, {
+    page: 'enrolled',
+    backup: (await hasBackup(context)) || (await canShowBackupCodes(deps, context.user)),
+    next: enrolled.next,
+  })
+}
+
+/** How long ago an enrollment began, in milliseconds. */
+function ageOf(enrollment: MfaRecord['enrollment']): number {
+  return enrollment ? Math.max(0, Date.now() - enrollment.startedAt) : 0
+}
+
+/** Reports the new app to the host, and notifies the user. */
+async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<void> {
+  const { req, deps, state, user, requirement } = context
+  await appEnrolled(deps, user, contact)
+  await forgetEndedFactors(context)
+  await deps.recovery?.enrolled(user.userId, requirement.open !== undefined)
+  await recordFactors(context, { app: true })
+  const to = maskForOwner(contact)
+  await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })
+}
+
+/** The contact under which the service stores this user's app. */
+function appContact({ deps, state, user }: RouteContext): Contact {
+  return appContactOf(deps.settings, state.user, state.userId, user.existing)
+}
+
+/**
+ * A service that cannot tell which factors an account has knows users by their contact alone.
+ * @throws {HostError} when another user has an app under the contact, which would be replaced (R98).
+ */
+async function checkAppIsOwn(context: RouteContext): Promise<void> {
+  const { deps, user } = context
+  if (deps.service.factorsOf) return
+  const contact = appContact(context)
+  if (!(await deps.appOwners.isAnother(contact, user.userId))) return
+  deps.diagnostics.warn('MFA_WARN_APP_CONTACT')
+  throw new HostError(
+    'ERR_MFA_APP_CONTACT',
+    'Another user has an authenticator app under the same contact, which the service would replace. Let appContact return a verified contact that no other user has in any spelling.',
+  )
+}

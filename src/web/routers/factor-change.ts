@@ -1,0 +1,95 @@
+import { factorChange, isFresh } from '../../flows/freshness.js'
+import { acceptedFactors } from '../../flows/known-factors.js'
+import { refusalByRequirement } from '../../flows/login-step.js'
+import type { Refusal } from '../../flows/refusal.js'
+import { offeredFactors, refusalWithoutFactor } from '../../flows/user.js'
+import { sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { type EnrollPath, isEnoughFactor, mayEnrollFirst } from '../actions/enrollment.js'
+import { listFactors } from '../http/cookies.js'
+import type { Problem } from '../http/problem.js'
+import type { RouteContext } from './context.js'
+import { offersKeys } from './key-page.js'
+
+/**
+ * Why a user may not change factors now, or `undefined` if they may. A user who has a factor must have shown one in the last
+ * five minutes that is as strong as the strongest one of the account, so that neither a password, nor a weaker factor,
+ * nor an unattended session can add one (R55, R61, R92). While that one is withheld, none can be added (R132). `sinceMs` is how long ago the user began the change: the factor
+ * need have been fresh only then.
+ * @throws {SessionEndedError} when the session ended in the meantime.
+ */
+export async function factorChangeRefusal(
+  { req, deps, state, user, requirement }: RouteContext,
+  path: string,
+  sinceMs = 0,
+): Promise<Refusal | undefined> {
+  const { record, stage } = state
+  const refusal = refusalByRequirement(requirement)
+  if (refusal) return refusal
+  if (user.existing.length === 0)
+    return mayEnrollFirst({ state }) ? undefined : { code: 'enrollment_not_allowed' }
+  if (stage === 'pending') return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
+  const required = factorChange(deps.settings, user)
+  if (isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })) return undefined
+  const { factors, backup } = await acceptedFactors(deps, user, required)
+  // The strongest factor cannot be shown now, and a weaker one must not take its place (R132).
+  if (factors.length === 0 && !backup) return { code: 'factors_withheld' }
+  const stepUp = { factors: factors.map(({ id }) => id), backup }
+  const returnTo = `${deps.settings.path}${path}`
+  if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()
+  return { code: 'step_up_required' }
+}
+
+/**
+ * Why a user may not set up a factor now, or `undefined` if they may: as `factorChangeRefusal`, except that a user who showed what an
+ * open reset requires, or the strongest factor of an account without one that is strong enough, may set one up that is.
+ * @throws {SessionEndedError} when the session ended in the meantime.
+ */
+export async function enrollmentRefusal(
+  context: RouteContext,
+  path: EnrollPath,
+  sinceMs = 0,
+): Promise<Refusal | undefined> {
+  if (!isEnoughFactor(context, path)) {
+    return { code: (await offersKeys(context)) ? 'enrollment_required' : 'stronger_factor_unavailable' }
+  }
+  return context.requirement.requires === 'enrollment'
+    ? undefined
+    : factorChangeRefusal(context, path, sinceMs)
+}
+
+/**
+ * Why the browser may not create a passkey without a prompt now, or `undefined` if it may: in a session that has just signed in with the
+ * strongest factor of the account, and is offered a passkey. It changes nothing, since no user waits for the answer. With
+ * `login.noDowngrade`, the account could not be used on other devices without the passkey, so users decide on it themselves (R55, R92).
+ */
+export function conditionalKeyRefusal(
+  { deps: { settings }, state: { record }, user, requirement }: RouteContext,
+  sinceMs = 0,
+): Refusal | undefined {
+  const refusal = refusalByRequirement(requirement)
+  if (refusal) return refusal
+  const required = factorChange(settings, user)
+  const isOffered =
+    record.keyOffer !== undefined &&
+    settings.keys.offerPasskeyMs !== undefined &&
+    !settings.noDowngrade &&
+    user.withheld.length === 0 &&
+    user.existing.length > 0 &&
+    user.existing.every(({ method }) => method !== 'passkey') &&
+    isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })
+  if (isOffered) return undefined
+  return { code: record.stage === 'pending' ? 'mfa_required' : 'enrollment_not_allowed' }
+}
+
+/** What a JSON client can use for the step-up that a change of factors requires. */
+export async function factorChangeChoice({
+  deps,
+  user,
+}: Pick<RouteContext, 'deps' | 'user'>): Promise<Pick<Problem, 'factors' | 'backup'>> {
+  const { factors, backup } = await acceptedFactors(deps, user, factorChange(deps.settings, user))
+  const offered = new Set(offeredFactors(user))
+  return {
+    factors: listFactors(factors.filter((factor) => offered.has(factor))),
+    backup: backup && !user.disabled?.has('backup'),
+  }
+}

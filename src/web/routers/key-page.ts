@@ -1,0 +1,62 @@
+import type * as z from 'zod'
+import { type KeyAccount, removeEndedApp, removeEndedKeys } from '../../flows/keys.js'
+import type { KeyView } from '../../pages/view.js'
+import type { Key } from '../../protocol/keys.js'
+import { KEY_METHODS } from '../../protocol/methods.js'
+import { appContactOf } from '../../session/user-factors.js'
+import type { keysAnswer } from '../http/schemas.js'
+import type { RouteContext } from './context.js'
+
+/** The account of the request, as the service names its keys. */
+export function keyAccount({ deps, state, user }: RouteContext): KeyAccount {
+  return { user, contact: appContactOf(deps.settings, state.user, state.userId, user.existing) }
+}
+
+/** Whether the user can add security keys or passkeys, as the service says. */
+export async function offersKeys(context: RouteContext): Promise<boolean> {
+  const { enrolledFactors, keys } = context.deps
+  if (!keys || !enrolledFactors) return false
+  const { user, contact } = keyAccount(context)
+  return (await enrolledFactors.of(user.userId, contact)).keys !== undefined
+}
+
+/**
+ * Has the service remove the keys and the app that an open reset ended, before it is closed. `added`: the key that takes their place;
+ * without it, a new app has replaced the old one.
+ */
+export async function forgetEndedFactors(context: RouteContext, added?: Key): Promise<void> {
+  const { deps } = context
+  const { open } = context.requirement
+  if (!open) return
+  const account = keyAccount(context)
+  const hasEnded = (method: Key['method'] | 'app') => open.hasEnded({ method, contact: account.contact })
+  if (added && hasEnded('app')) await removeEndedApp(deps, account)
+  if (!KEY_METHODS.some(hasEnded)) return
+  await removeEndedKeys(deps, account, { hasEnded, ...(added && { added }) })
+}
+
+/** Warns the operator if the browser will refuse keys on this page. */
+export function warnAboutKeys({ req, res, deps }: RouteContext, relyingPartyId?: unknown): void {
+  const { diagnostics, relyingParty } = deps
+  const permissionsPolicy = res.getHeader('permissions-policy')
+  diagnostics.inspectKeys(
+    { hostname: req.hostname, permissionsPolicy, relyingPartyId },
+    async () => (await relyingParty?.())?.relatedOrigins ?? [],
+  )
+}
+
+/** A key as pages show it. */
+export function keyView({ id, method, name, backupEligible, createdAt, lastUsedAt }: Key): KeyView {
+  const synced = backupEligible
+  return { id, method, name, synced, createdAt, ...(lastUsedAt !== undefined && { lastUsedAt }) }
+}
+
+/** A key as JSON responses list it. */
+export function listedKey(key: Key): z.output<typeof keysAnswer>['keys'][number] {
+  const { createdAt, lastUsedAt, ...view } = keyView(key)
+  return {
+    ...view,
+    createdAt: new Date(createdAt).toISOString(),
+    ...(lastUsedAt !== undefined && { lastUsedAt: new Date(lastUsedAt).toISOString() }),
+  }
+}

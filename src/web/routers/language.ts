@@ -1,0 +1,44 @@
+import type { Request, Response, Router } from 'express'
+import type * as z from 'zod'
+import { safeReturnTo } from '../../session/store.js'
+import type { RouteDeps } from '../actions/context.js'
+import { readBody } from '../http/body.js'
+import { rememberLanguage, wantsHtml } from '../http/request.js'
+import { type chosenAnswer, languageBody } from '../http/schemas.js'
+import { stop } from './respond.js'
+import { addPublicRoute } from './route.js'
+
+/**
+ * `POST /language` remembers a language for this browser, signed in or not, and redirects back to the page. Without the
+ * option `languages.offer` there is no route.
+ */
+export function addLanguageRoutes(router: Router, deps: RouteDeps): void {
+  if (!deps.settings.languages.offer) return
+  addPublicRoute(router, deps, '/language', { post: choose })
+}
+
+async function choose(req: Request, res: Response, deps: RouteDeps): Promise<void> {
+  const { settings } = deps
+  const body = await readBody(req, res, languageBody)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+  const { path } = settings
+  const { offer = [], remember } = settings.languages
+  const wanted = body.fields.language.toLowerCase()
+  const tag = offer.find((offered) => offered.toLowerCase() === wanted)
+  if (tag === undefined) {
+    const detail = `must be one of ${offer.join(', ')}`
+    return stop(req, res, deps, { code: 'invalid_request', errors: [{ field: 'language', detail }] }, 'retry')
+  }
+  if (remember) await remember(req, res, tag)
+  else rememberLanguage(req, res, tag)
+  const next = mfaPageOf(body.fields.back, path)
+  if (wantsHtml(req)) return res.redirect(303, next)
+  res.json({ status: 'chosen', language: tag, next } satisfies z.output<typeof chosenAnswer>)
+}
+
+/** The page to return to, if it is an MFA page, else the first MFA page (R15). */
+function mfaPageOf(back: string | undefined, path: string): string {
+  const page = safeReturnTo(back)
+  if (!page?.startsWith(path)) return path
+  return ['', '/', '?', '#'].includes(page.charAt(path.length)) ? page : path
+}

@@ -1,0 +1,111 @@
+import type { Request, Response, Router } from 'express'
+import type * as z from 'zod'
+import { secureAccount } from '../../flows/remove-factor.js'
+import { composeNotice } from '../../pages/notices/compose.js'
+import type { View } from '../../pages/view.js'
+import type { NotMeSubject } from '../../stores/trust/not-me-links.js'
+import type { RouteDeps } from '../actions/context.js'
+import { factsOf } from '../actions/notify.js'
+import { linkTokenField, readBody } from '../http/body.js'
+import { localesOf, wantsHtml } from '../http/request.js'
+import { linkBody, type notMeAnswer, type recoveryCancelAnswer } from '../http/schemas.js'
+import { showPublicPage, stop } from './respond.js'
+import { addPublicRoute } from './route.js'
+
+/**
+ * The "this wasn't me" link: `GET /not-me?token=…` asks for confirmation, `POST /not-me` ends all sessions and trusted devices
+ * of the account whose notice had the link. Without the option `publicUrl` there are no links and no routes.
+ */
+export function addNotMeRoutes(router: Router, deps: RouteDeps): void {
+  const { notMeLinks } = deps
+  if (!notMeLinks) return
+  addNoticeLinkRoutes(router, deps, {
+    path: '/not-me',
+    ask: 'not-me',
+    done: { page: 'secured' },
+    status: 'secured',
+    isLive: async (token) => (await notMeLinks.find(token)) !== undefined,
+    async follow(req, token) {
+      const subject = await notMeLinks.find(token)
+      if (!subject) return false
+      // The link is redeemed last, so that it can be used again if the store fails in between.
+      await secureAccount(deps, subject.userId)
+      if (await notMeLinks.redeem(token)) await notifyHost(req, deps, subject)
+      return true
+    },
+  })
+}
+
+async function notifyHost(
+  req: Request,
+  { settings }: RouteDeps,
+  { userId, at }: NotMeSubject,
+): Promise<void> {
+  const facts = factsOf(req, settings, { type: 'account_secured' })
+  const message = { facts, appName: settings.appName, languages: settings.languages.texts }
+  const notice = composeNotice(message, localesOrNone(req, settings))
+  try {
+    await settings.notices.onCompromise?.({ userId, at: facts.at, noticedAt: at, notice })
+  } catch (error) {
+    settings.logger.error(
+      'countersign: onCompromise failed; sessions and trusted devices were ended nevertheless',
+      error,
+    )
+  }
+}
+
+/** The host must hear of a compromised account even if its `locale` fails; the notice is then in English. */
+function localesOrNone(req: Request, settings: RouteDeps['settings']): readonly string[] {
+  try {
+    return localesOf(req, settings)
+  } catch (error) {
+    settings.logger.error('countersign: languages.locale failed, so a notice is in English', error)
+    return []
+  }
+}
+
+type LinkAnswer = z.output<typeof notMeAnswer> | z.output<typeof recoveryCancelAnswer>
+
+/** A link in a notice. Its user need not be signed in. */
+export interface NoticeLink {
+  /** Where the link leads, below the path of the routers. */
+  readonly path: string
+  /** The page that asks for confirmation. */
+  readonly ask: 'not-me' | 'cancel-recovery'
+  /** The page that follows. */
+  readonly done: View
+  /** What a JSON client learns afterwards. */
+  readonly status: 'secured' | 'canceled'
+  /** Whether the token is that of a live link. */
+  isLive(token: string): Promise<boolean>
+  /** Does what the link is for. Returns `false` if the link is not live (any more). */
+  follow(req: Request, token: string): Promise<boolean>
+}
+
+/** `GET path?token=…` asks for confirmation, `POST path` follows the link. */
+export function addNoticeLinkRoutes(router: Router, deps: RouteDeps, link: NoticeLink): void {
+  addPublicRoute(router, deps, link.path, {
+    get: (req, res) => ask(req, res, deps, link),
+    post: (req, res) => follow(req, res, deps, link),
+  })
+}
+
+async function ask(req: Request, res: Response, deps: RouteDeps, link: NoticeLink): Promise<void> {
+  if (req.query.done !== undefined) return showPublicPage(req, res, deps, link.done)
+  const token = linkTokenField.safeParse(req.query.token)
+  if (!token.success || !(await link.isLive(token.data))) {
+    return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
+  }
+  if (wantsHtml(req)) return showPublicPage(req, res, deps, { page: link.ask, token: token.data })
+  res.json({ status: 'open' } satisfies LinkAnswer)
+}
+
+async function follow(req: Request, res: Response, deps: RouteDeps, link: NoticeLink): Promise<void> {
+  const body = await readBody(req, res, linkBody)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+  if (!(await link.follow(req, body.fields.token))) {
+    return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
+  }
+  if (wantsHtml(req)) return res.redirect(303, `${deps.settings.path}${link.path}?done`)
+  res.json({ status: link.status } satisfies LinkAnswer)
+}

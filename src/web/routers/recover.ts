@@ -1,0 +1,258 @@
+import type { Response, Router } from 'express'
+import * as z from 'zod'
+import { shownLately } from '../../flows/freshness.js'
+import { refusalByRequirement } from '../../flows/login-step.js'
+import { type AccountRecovery, factorsToEnd, type Requested } from '../../flows/recovery.js'
+import type { Refusal } from '../../flows/refusal.js'
+import { backupShown, backupTarget, refusalWithoutFactor } from '../../flows/user.js'
+import type { View } from '../../pages/view.js'
+import { maskForOwner, parseUser } from '../../protocol/contact.js'
+import { endPendingLogin } from '../../session/find-state.js'
+import { continueLogin } from '../../session/renew.js'
+import { sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { expiresAt, isReady, type Recovery, readyAt } from '../../stores/trust/recoveries.js'
+import type { RouteDeps } from '../actions/context.js'
+import { contactsOf } from '../actions/notify.js'
+import { senderOf } from '../actions/recovery.js'
+import { readBody } from '../http/body.js'
+import { listFactors } from '../http/cookies.js'
+import { sendProblem } from '../http/problem.js'
+import type { recoveredAnswer, recoveryAnswer, recoveryCancelAnswer } from '../http/schemas.js'
+import type { RouteContext } from './context.js'
+import { addNoticeLinkRoutes } from './not-me.js'
+import { keptRefusal, sendRefusal, showPage, stop } from './respond.js'
+import { action, addRoute, type Handler } from './route.js'
+
+/**
+ * `GET /recover` shows the pending recovery or explains it; `POST /recover` requests one, `POST /recover/cancel` cancels it,
+ * and `POST /recover/complete` completes it after the waiting period. Without the option `recovery` there are no routes.
+ */
+export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
+  const { recovery } = deps
+  if (!recovery || !deps.settings.recovery?.selfService) return
+  const forSignedIn =
+    (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
+    (context) =>
+      mustShowFactor(context)
+        ? refuse(context, refusalByRequirement(context.requirement) ?? { code: 'mfa_required' })
+        : handler(context, recovery)
+
+  addRoute(router, deps, '/recover', {
+    get: (context) => show(context, recovery),
+    post: action({
+      body: z.object({}),
+      run: (context) => request(context, recovery),
+      respond: (context, requested) => respondRequested(context, recovery, requested),
+    }),
+  })
+  addRoute(router, deps, '/recover/cancel', { post: forSignedIn(cancel) })
+  addRoute(router, deps, '/recover/complete', { post: forSignedIn(complete) })
+}
+
+/** Whether this pending login has shown no factor yet that a recovery needs. */
+function mustShowFactor({ state: { stage, record } }: RouteContext): boolean {
+  return stage === 'pending' && shownLately(record).length === 0
+}
+
+async function show(context: RouteContext, recovery: AccountRecovery): Promise<void> {
+  const { res, state, requirement, html } = context
+  const isPending = mustShowFactor(context)
+  if (requirement.requires === 'enrollment') return refuse(context, { code: 'enrollment_required' })
+  if (isPending && !html) return refuse(context, { code: 'mfa_required' })
+  // With the password alone, nobody learns whether a recovery is pending.
+  const pending = isPending ? undefined : await recovery.find(state.userId)
+  const unreached = pending ? await unreachedOf(context, recovery, pending) : []
+  if (html) return showPage(context, viewOf(context, pending, unreached), keptRefusal(context))
+  res.json(answerOf(pending, unreached))
+}
+
+/** The masked contacts that were not notified of a recovery. */
+async function unreachedOf({ state }: RouteContext, recovery: AccountRecovery, pending: Recovery) {
+  return (await recovery.unreached(state.userId, pending)).map(masked)
+}
+
+function viewOf(
+  { deps, state, user }: RouteContext,
+  pending: Recovery | undefined,
+  unreached: readonly string[],
+): View {
+  const { settings } = deps
+  const existing = user.existing
+  const contacts = contactsOf(settings, state.user, existing).map(masked)
+  if (!pending) {
+    const usable = [
+      ...(user.minStrength ? user.existing : user.factors).map(({ method }) => method),
+      backupShown(user),
+      ...shownLately(state.record),
+    ]
+    const isPossible = usable.some((one) => one && factorsToEnd(existing, [one]).length > 0)
+    return { page: 'recover', waitMs: settings.recovery?.waitingPeriodMs ?? 0, contacts, isPossible }
+  }
+  const ready = isReady(pending)
+  const told = contacts.filter((contact) => !unreached.includes(contact))
+  return {
+    page: 'recovery',
+    contacts: told,
+    readyAt: readyAt(pending),
+    ready,
+    ...(unreached.length > 0 && { unreached }),
+  }
+}
+
+function answerOf(
+  pending: Recovery | undefined,
+  unreached: readonly string[],
+): z.output<typeof recoveryAnswer> {
+  if (!pending) return { status: 'none' }
+  return {
+    status: isReady(pending) ? 'ready' : 'waiting',
+    readyAt: iso(readyAt(pending)),
+    expiresAt: iso(expiresAt(pending)),
+    ...(unreached.length > 0 && { unreached: [...unreached] }),
+  }
+}
+
+type Outcome = Requested | { readonly outcome: 'refused'; readonly refusal: Refusal }
+
+async function request(context: RouteContext, recovery: AccountRecovery): Promise<Outcome> {
+  const { deps, state, user } = context
+  const refusal = await refusalFor(context)
+  if (refusal) return { outcome: 'refused', refusal }
+  return recovery.request({
+    userId: state.userId,
+    contacts: contactsOf(deps.settings, state.user, user.existing),
+    locales: user.locales,
+    from: senderOf(context),
+    permit: (id) => deps.messageBudget.consume({ userId: state.userId, login: 'recovery', slot: id }),
+  })
+}
+
+async function respondRequested(
+  context: RouteContext,
+  recovery: AccountRecovery,
+  requested: Outcome,
+): Promise<void> {
+  const { res, deps, html } = context
+  switch (requested.outcome) {
+    case 'refused':
+      return refuse(context, requested.refusal)
+    case 'not_notified':
+      return refuse(context, { code: 'recovery_not_notified' })
+    case 'too_many':
+      return refuse(context, {
+        code: 'too_many_messages',
+        retryAfterSeconds: requested.retryAfterSeconds,
+      })
+    case 'pending':
+      if (html) return res.redirect(303, `${deps.settings.path}/recover`)
+      res.json(answerOf(requested.recovery, await unreachedOf(context, recovery, requested.recovery)))
+  }
+}
+
+async function cancel(context: RouteContext, recovery: AccountRecovery): Promise<void> {
+  const { req, res, deps, state, html } = context
+  const body = await readBody(req, res, z.object({}))
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+  if (!(await recovery.cancel(state.userId, 'user'))) return refuse(context, { code: 'no_recovery' })
+  if (html) return res.redirect(303, `${deps.settings.path}/recover`)
+  res.json({ status: 'canceled' } satisfies z.output<typeof recoveryCancelAnswer>)
+}
+
+async function complete(context: RouteContext, recovery: AccountRecovery): Promise<void> {
+  const { req, res, deps, shared, state, user, html } = context
+  const body = await readBody(req, res, z.object({}))
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+  const pending = await recovery.find(state.userId)
+  if (!pending) return refuse(context, { code: 'no_recovery' })
+  if (!isReady(pending)) {
+    const retryAfterSeconds = Math.max(1, Math.ceil((readyAt(pending) - Date.now()) / 1000))
+    return refuse(context, { code: 'recovery_waiting', retryAfterSeconds })
+  }
+  // The user must have shown both factors after the waiting period, not in a session that was open all the time.
+  if (state.record.startedAt < readyAt(pending)) return signInAgain(context)
+  const refusal = await refusalFor(context)
+  if (refusal) return refuse(context, refusal)
+  const ended = factorsToEnd(user.existing, shownLately(state.record))
+  const account = { user: state.user, userId: state.userId }
+  const reset = await recovery.complete(account, pending, ended)
+  if (reset === undefined) return refuse(context, { code: 'no_recovery' })
+  await continueLogin({ req, shared }, state, { mustEnroll: reset })
+  respondCompleted(res, `${deps.settings.path}/enroll-app`, html)
+}
+
+function respondCompleted(res: Response, next: string, html: boolean): void {
+  if (html) return res.redirect(303, next)
+  res.json({ status: 'completed', next } satisfies z.output<typeof recoveredAnswer>)
+}
+
+/** Responds with a refusal; the user continues on the page of the recovery, and may use any factor for a step-up. */
+async function refuse(context: RouteContext, refusal: Refusal): Promise<void> {
+  const { res, deps, user, html } = context
+  if (html || refusal.code !== 'step_up_required') return sendRefusal(context, refusal, { page: '/recover' })
+  const factors = listFactors(user.factors)
+  const backup = backupTarget(user) !== undefined
+  sendProblem(res, { ...refusal, next: deps.settings.path, factors, backup })
+}
+
+/** Signs the user out. After the next sign-in the user returns to the recovery. */
+async function signInAgain(context: RouteContext): Promise<void> {
+  const { req, res, deps, html } = context
+  const { path, signInPath } = deps.settings
+  await endPendingLogin(req, `${path}/recover`)
+  if (html) return res.redirect(303, signInPath)
+  refuse(context, { code: 'sign_in_required' })
+}
+
+/**
+ * Why the user may not request or complete a recovery now. They must have shown a factor in the last five minutes: a weaker
+ * one than the one they lost, as the strongest one needs no recovery. A pending login returns to the recovery after that.
+ */
+async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
+  const { req, deps, state, user, requirement, html } = context
+  const { record } = state
+  if (user.existing.length === 0) return { code: 'enrollment_required' }
+  const returnTo = `${deps.settings.path}/recover`
+  const shown = shownLately(record)
+  if (mustShowFactor(context)) {
+    // The factor that is strong enough may be the one that the user lost.
+    const lost = requirement.requires === 'nothing' && user.minStrength && { recovery: { at: Date.now() } }
+    if ((html || lost) && !(await storeIfCurrent(req, { ...record, returnTo, ...lost }))) throw sessionEnded()
+    if (requirement.requires === 'enrollment') return { code: 'enrollment_required' }
+    return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
+  }
+  if (shown.length > 0) {
+    return factorsToEnd(user.existing, shown).length === 0 ? { code: 'recovery_not_needed' } : undefined
+  }
+  const stepUp = { factors: user.factors.map(({ id }) => id), backup: backupTarget(user) !== undefined }
+  if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()
+  return { code: 'step_up_required' }
+}
+
+function masked(contact: string): string {
+  const parsed = parseUser(contact)
+  return parsed ? maskForOwner(parsed) : ''
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/**
+ * The link in the notices of a recovery: `GET /cancel-recovery?token=…` asks for confirmation, `POST /cancel-recovery` cancels
+ * the recovery. Without the option `recovery` there are no routes.
+ */
+export function addCancelRecoveryRoutes(router: Router, deps: RouteDeps): void {
+  const { recovery, settings } = deps
+  if (!recovery || !settings.recovery?.selfService) return
+  addNoticeLinkRoutes(router, deps, {
+    path: '/cancel-recovery',
+    ask: 'cancel-recovery',
+    done: { page: 'recovery-canceled' },
+    status: 'canceled',
+    isLive: async (token) => (await recovery.findByToken(token)) !== undefined,
+    async follow(_req, token) {
+      const found = await recovery.findByToken(token)
+      return found !== undefined && recovery.cancel(found.userId, 'link', found.recovery)
+    },
+  })
+}

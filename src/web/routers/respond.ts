@@ -1,0 +1,347 @@
+import type { Request, Response } from 'express'
+import { factorChange } from '../../flows/freshness.js'
+import { hasBackupCodes } from '../../flows/known-factors.js'
+import type { Refusal } from '../../flows/refusal.js'
+import { findFactor } from '../../flows/user.js'
+import { challengeIdFor } from '../../flows/verify.js'
+import type { Settings } from '../../options/settings.js'
+import type { PageFrame, PageMessage, View } from '../../pages/view.js'
+import type { Factor } from '../../protocol/factor.js'
+import { isKeyMethod } from '../../protocol/methods.js'
+import { requestedUrl, safeReturnTo, sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
+import { enrollPathFor } from '../actions/enrollment.js'
+import { recoverPathFor, withheldProblem } from '../actions/recovery.js'
+import { factorView, lastUsedFactor } from '../http/cookies.js'
+import { sendPage, setRetryAfter } from '../http/headers.js'
+import { PROBLEM_CODES, type Problem, sendProblem, statusOf } from '../http/problem.js'
+import { localesOf, wantsHtml } from '../http/request.js'
+import {
+  factorViews,
+  isExhausted,
+  lastChallenge,
+  liveChallenge,
+  lockedForSeconds,
+  type RouteContext,
+} from './context.js'
+import { factorChangeChoice } from './factor-change.js'
+
+/** Responds with a page. */
+export function showPage(context: RouteContext, view: View, message?: PageMessage): void {
+  const { req, res, deps } = context
+  const shown = message ?? ('message' in view ? view.message : undefined)
+  const failed = shown?.tone === 'error'
+  // A page that says why the form before it was refused is not a refusal itself.
+  if (failed && (req.method === 'POST' || view.page === 'stop')) {
+    setRetryAfter(res, shown)
+    res.status(statusOf(shown.code))
+  }
+  const frame = { ...frameOf(context, message), ...languageChoice(req, deps.settings, view, failed) }
+  sendPage(res, deps.render(view, frame))
+}
+
+function frameOf({ deps, state, user }: RouteContext, message: PageMessage | undefined): PageFrame {
+  const { settings } = deps
+  const { record, stage } = state
+  const recoverPath = recoverPathFor(settings, user, state)
+  return {
+    locales: user.locales,
+    appName: settings.appName,
+    base: settings.path,
+    signInPath: settings.signInPath,
+    homePath: record.returnTo ?? settings.homePath,
+    purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
+    ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLifetimeMs }),
+    now: Date.now(),
+    ...(message && { message }),
+    ...(recoverPath !== undefined && { recoverPath }),
+    ...(settings.help && { help: settings.help }),
+    ...(settings.logo && { logo: settings.logo }),
+    ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
+  }
+}
+
+/** The id of the factor that is offered first: the host's choice, or the one that was last used in this browser. */
+export function preferredFactor({ req, deps, state }: RouteContext): string | undefined {
+  return deps.settings.preferred?.(state.user) ?? lastUsedFactor(req)
+}
+
+/** The page on which the user chooses a factor. */
+export async function choosePage(context: RouteContext, factors = factorViews(context)): Promise<View> {
+  const preferred = preferredFactor(context)
+  return { page: 'choose', factors, ...(preferred && { preferred }), ...(await backupOffer(context)) }
+}
+
+/** The page on which the user types a code or uses a key, or the choice of factors if there is no factor to type a code for. */
+export async function codePage(context: RouteContext, name: string | undefined): Promise<View> {
+  const { state, user } = context
+  await readDisabledFactors(context)
+  const id = name ?? state.record.challenge?.factorId
+  const named = id === undefined || id === 'backup' ? undefined : findFactor(user, id)
+  const found = named && user.disabled?.has(named.id) ? undefined : named
+  if (!found && !(id === 'backup' && (await hasBackup(context)))) return choosePage(context)
+  const challenge = lastChallenge(context)
+  const shared = {
+    exhausted: await isExhausted(context, challengeIdFor(state.record, found?.id ?? 'backup')),
+    others: factorViews(context).filter((other) => other.id !== found?.id),
+    ...(id === 'backup' ? { backup: false } : await backupOffer(context)),
+    ...(found && trustOffer(context, found)),
+  }
+  if (!found) return { page: 'code', factor: 'backup', ...shared }
+  const view = factorView(found)
+  if (isKeyMethod(view.method)) return { page: 'key', factor: { ...view, method: view.method }, ...shared }
+  return {
+    page: 'code',
+    factor: { ...view, method: view.method },
+    ...(challenge && challenge.factor.id === found.id && { challenge }),
+    ...shared,
+  }
+}
+
+/** The checkbox for trusting this browser, if the user signs in and may trust it with this factor (R92). */
+function trustOffer(
+  { req, deps, state, user }: RouteContext,
+  { method }: Factor,
+): Pick<Extract<View, { page: 'code' }>, 'trust'> {
+  const isAccepted =
+    state.stage === 'pending' &&
+    user.minStrength === undefined &&
+    factorChange(deps.settings, user).accepts(method)
+  const forMs = isAccepted ? deps.browsers?.offer(req, state.user) : undefined
+  if (forMs === undefined) return {}
+  // The choice outlasts a wrong code.
+  return { trust: { forMs, ticked: state.record.refused?.trust === true } }
+}
+
+/**
+ * How pages offer a backup code: as a factor if the user has one, in a question if that is unknown. Otherwise not, since a user
+ * without backup codes cannot use any.
+ */
+export async function backupOffer(
+  context: RouteContext,
+): Promise<{ readonly backup: boolean; readonly mayHaveBackup?: true }> {
+  if (!(await hasBackup(context))) return { backup: false }
+  const left = await context.deps.backupCodes.leftRecently(context.user)
+  if (left === undefined) return { backup: false, mayHaveBackup: true }
+  return { backup: left !== 0 }
+}
+
+/** Whether this user can have backup codes, and the step-up accepts them. */
+export async function hasBackup({ deps, user, state }: RouteContext): Promise<boolean> {
+  if (user.disabled?.has('backup') || state.record.stepUp?.backup === false) return false
+  return hasBackupCodes(deps, user)
+}
+
+/** What a refused form was about. */
+export interface RefusedForm {
+  /** The factor that the code was for. */
+  readonly factor?: string | undefined
+  /** The page of the form, a path below the routers, if the user continues there. */
+  readonly page?: string
+  /** Whether the form asked to trust this browser. */
+  readonly trust?: boolean | undefined
+}
+
+/**
+ * Responds with a refusal: problem+json, or a page on which the user can continue. After a form, the browser is redirected to
+ * that page.
+ * @throws {SessionEndedError} when the session ended in the meantime.
+ */
+export async function sendRefusal(
+  context: RouteContext,
+  refusal: Refusal,
+  form: RefusedForm = {},
+): Promise<void> {
+  const { req, res, deps, html } = context
+  if (!html) {
+    if (refusal.code === 'factors_withheld') {
+      return sendProblem(res, withheldProblem(deps.settings, context.user, context.state))
+    }
+    if (refusal.code === 'step_up_required') await readDisabledFactors(context)
+    return sendProblem(res, { ...refusal, ...(await continuationOf(refusal, context)) })
+  }
+  const { path } = deps.settings
+  const { code } = refusal
+  if (code === 'mfa_required' || code === 'step_up_required' || code === 'bypass_code_required')
+    return res.redirect(303, path)
+  if (code === 'enrollment_required') return res.redirect(303, `${path}/enroll-app`)
+  if (code === 'factors_withheld') return showWithheld(context)
+  const page = req.method === 'POST' && !SIGNS_IN_NEXT.has(code) && pageAfter(context, refusal, form)
+  if (page !== false) return redirectRefused(context, page, refusal, form.trust)
+  const next = SIGNS_IN_NEXT.has(code) ? 'sign-in' : code === 'locked' ? undefined : 'retry'
+  showPage(context, { page: 'stop', message: { tone: 'error', ...refusal }, ...(next && { next }) })
+}
+
+/** Says that none of the user's factors that are accepted here can be used now, and what the user can do (R132). Leads to no other page by itself. */
+export function showWithheld(context: RouteContext): void {
+  const next = context.state.stage === 'pending' ? 'sign-in' : 'home'
+  showPage(context, { page: 'stop', message: { tone: 'error', code: 'factors_withheld' }, next })
+}
+
+/** Shows that the account is locked, and until when. True if it did: then no code can be sent or checked now. */
+export async function showLock(context: RouteContext): Promise<boolean> {
+  const kept = keptRefusal(context)
+  const fromService = kept?.code === 'locked' ? (kept.retryAfterSeconds ?? 0) : 0
+  const seconds = Math.max(fromService, await lockedForSeconds(context))
+  if (seconds === 0) return false
+  const message = { tone: 'error', code: 'locked', retryAfterSeconds: seconds } as const
+  showPage(context, { page: 'stop', message })
+  return true
+}
+
+/** The user continues with another sign-in. */
+const SIGNS_IN_NEXT: ReadonlySet<Refusal['code']> = new Set([
+  'sign_in_required',
+  'pending_login_expired',
+  'session_ended',
+  'enrollment_not_allowed',
+  'stronger_factor_unavailable',
+])
+
+const CHOICE = '?choose'
+
+/** The page on which the user continues after a refused form. */
+function pageAfter(context: RouteContext, { code }: Refusal, { factor, page }: RefusedForm): string {
+  if (page !== undefined) return page
+  switch (code) {
+    case 'invalid_code':
+    case 'malformed_code':
+    case 'invalid_key':
+    case 'code_expired':
+    case 'challenge_exhausted':
+    case 'resend_too_soon': {
+      const id = factor ?? context.state.record.challenge?.factorId
+      return id === undefined ? CHOICE : `/verify?factor=${encodeURIComponent(id)}`
+    }
+    case 'too_many_messages':
+      return liveChallenge(context) ? '/verify' : CHOICE
+    case 'locked':
+      return ''
+    default:
+      return CHOICE
+  }
+}
+
+/** How the client of a refused request continues. */
+async function continuationOf(
+  { code }: Refusal,
+  context: RouteContext,
+): Promise<Pick<Problem, 'next' | 'factors' | 'backup'>> {
+  const { settings } = context.deps
+  if (SIGNS_IN_NEXT.has(code)) return { next: settings.signInPath }
+  if (code === 'mfa_required' || code === 'bypass_code_required') return { next: settings.path }
+  // In the routes that use this, only a change of factors requires a step-up.
+  if (code === 'step_up_required') return { next: settings.path, ...(await factorChangeChoice(context)) }
+  return code === 'enrollment_required' ? { next: settings.path + enrollPathFor(context) } : {}
+}
+
+type ErrorMessage = Extract<PageMessage, { tone: 'error' }>
+
+/**
+ * Redirects to a page that says why a form was refused. Loading that page again posts nothing, so it consumes no attempt and
+ * sends no message (POST, redirect, GET). `page` is a path below the routers.
+ * @throws {SessionEndedError} when the session ended in the meantime.
+ */
+async function redirectRefused(
+  { req, res, deps, shared, state }: RouteContext,
+  page: string,
+  { code, attemptsLeft, clockSteps, fault, retryAfterSeconds }: Omit<ErrorMessage, 'tone'>,
+  trust = false,
+): Promise<void> {
+  const path = `${deps.settings.path}${page}${page.includes('?') ? '&' : '?'}refused`
+  const refused = {
+    path,
+    at: Date.now(),
+    code,
+    ...(attemptsLeft !== undefined && { attemptsLeft }),
+    ...(clockSteps !== undefined && { clockSteps }),
+    ...(fault && { fault }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(trust && { trust }),
+  }
+  if (!(await storeIfCurrent(req, { ...state.record, refused }, shared))) throw sessionEnded()
+  res.redirect(303, path)
+}
+
+/** The refusal that brought the user to this page, with the wait that is left; `undefined` when there is none any more. */
+export function keptRefusal({ req, deps, state }: RouteContext): ErrorMessage | undefined {
+  const { refused } = state.record
+  if (!refused || refused.path !== requestedUrl(req, deps.settings)) return undefined
+  const { at, attemptsLeft, clockSteps, fault, retryAfterSeconds } = refused
+  const code = PROBLEM_CODES.find((known) => known === refused.code)
+  if (code === undefined) return undefined
+  const message = {
+    tone: 'error',
+    code,
+    ...(attemptsLeft !== undefined && { attemptsLeft }),
+    ...(clockSteps !== undefined && { clockSteps }),
+    ...(fault && { fault }),
+  } as const
+  if (retryAfterSeconds === undefined) return message
+  const left = Math.ceil(retryAfterSeconds - (Date.now() - at) / 1000)
+  return left > 0 ? { ...message, retryAfterSeconds: left } : undefined
+}
+
+/** Responds with a page that only shows a problem, or with problem+json. The user need not be signed in. */
+export function stop(
+  req: Request,
+  res: Response,
+  deps: RouteDeps,
+  problem: Problem,
+  next?: 'sign-in' | 'retry',
+  status = statusOf(problem.code),
+): void {
+  if (!wantsHtml(req)) return sendProblem(res, problem, status)
+  const message: PageMessage = { tone: 'error', code: problem.code }
+  setRetryAfter(res, problem)
+  res.status(status)
+  showPublicPage(req, res, deps, { page: 'stop', message, ...(next && { next }) })
+}
+
+/** Responds with a page that requires no sign-in. */
+export function showPublicPage(
+  req: Request,
+  res: Response,
+  { settings, render }: RouteDeps,
+  view: View,
+): void {
+  sendPage(
+    res,
+    render(view, {
+      locales: localesOf(req, settings),
+      appName: settings.appName,
+      base: settings.path,
+      signInPath: settings.signInPath,
+      homePath: settings.homePath,
+      purpose: 'sign-in',
+      now: Date.now(),
+      ...languageChoice(req, settings, view, false),
+      ...(settings.logo && { logo: settings.logo }),
+      ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
+    }),
+  )
+}
+
+/** The languages that a page offers, and the address that shows it again in another one. */
+function languageChoice(
+  req: Request,
+  settings: Settings,
+  view: View,
+  failed: boolean,
+): Pick<PageFrame, 'languages'> {
+  const { offer } = settings.languages
+  // Another page in another language would not show the codes again.
+  if (view.page === 'backup-codes') return {}
+  const back = offer && returnPageOf(req, settings, view, failed)
+  return offer === undefined || back === undefined ? {} : { languages: { offer, back } }
+}
+
+/** The address of a page. The response to a successful POST, such as a QR code, is shown once and has none. */
+function returnPageOf(req: Request, settings: Settings, view: View, failed: boolean): string | undefined {
+  const { path } = settings
+  if (req.method !== 'POST') return safeReturnTo(requestedUrl(req, settings))
+  if (!failed) return undefined
+  if (view.page === 'choose') return `${path}?choose`
+  if (view.page !== 'code') return path
+  return `${path}/verify?factor=${view.factor === 'backup' ? 'backup' : encodeURIComponent(view.factor.id)}`
+}

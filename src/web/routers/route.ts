@@ -1,0 +1,230 @@
+import type { NextFunction, Request, RequestHandler, Response, Router } from 'express'
+import type * as z from 'zod'
+import {
+  HostError,
+  LimitsStoreError,
+  ServiceError,
+  SessionEndedError,
+  SessionStoreError,
+  TrustStoreError,
+} from '../../errors.js'
+import { sessionStateOf } from '../../session/find-state.js'
+import { wrapLogIn } from '../../session/log-in.js'
+import { requestState, type SignedOut } from '../../session/state.js'
+import { requireCurrent } from '../../session/store.js'
+import {
+  type EnteredRequest,
+  gateOf,
+  mountPathError,
+  type RouteDeps,
+  requestContext,
+} from '../actions/context.js'
+import { BUSY_RETRY_AFTER_SECONDS } from '../http/admission.js'
+import { readBody } from '../http/body.js'
+import { setSecurityHeaders } from '../http/headers.js'
+import { logFailure, sendProblem } from '../http/problem.js'
+import { isSameOrigin, wantsHtml } from '../http/request.js'
+import type { RouteContext } from './context.js'
+import { sendRefusal, stop } from './respond.js'
+
+/** A handler for a user who is signed in or pending. */
+export type Handler = (context: RouteContext) => Promise<void> | void
+
+/** The handlers of a path, by method. */
+export interface Route {
+  /** Shows something; never sends, verifies, enrolls or consumes (R14). */
+  readonly get?: Handler
+  readonly post?: Handler
+  readonly delete?: Handler
+  /** Responds with JSON when no user is signed in, instead of a 401. */
+  readonly signedOut?: (res: Response) => void
+}
+
+/** The handlers of a path that requires no sign-in. */
+export interface PublicRoute {
+  readonly get?: PublicHandler
+  readonly post: PublicHandler
+}
+
+/** A handler that requires no sign-in. */
+type PublicHandler = (req: Request, res: Response, deps: RouteDeps) => Promise<void> | void
+
+/** What a path does with a request, whose state `shared` was looked up. */
+type EnteredHandler = (at: EnteredRequest, res: Response) => Promise<void> | void
+
+/** A POST that waits for the service, a store or the host before it responds. */
+export interface Action<Fields, Outcome> {
+  readonly body: z.ZodType<Fields>
+  run(context: RouteContext, fields: Fields): Promise<Outcome>
+  /** Called only if the session is still current. */
+  respond(context: RouteContext, outcome: Outcome, fields: Fields): Promise<void> | void
+}
+
+/**
+ * The handler of an action: it reads the body, runs the action, and responds. If the session ended or changed in the
+ * meantime, the outcome is discarded (R06, R07).
+ */
+export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, Outcome>): Handler {
+  return async (context) => {
+    const { req, res, deps, state } = context
+    const read = await readBody(req, res, body)
+    if ('fault' in read) return stop(req, res, deps, read.fault, 'retry')
+    const outcome = await deps.admission.admit(req, () => run(context, read.fields))
+    await requireCurrent(req, state.userId)
+    await respond(context, outcome, read.fields)
+  }
+}
+
+/**
+ * Adds a path to a router, with everything that the routes have in common: security headers, the check for cross-site
+ * requests, the session state, and error responses.
+ */
+export function addRoute(router: Router, deps: RouteDeps, path: string, route: Route): void {
+  const { get, post, delete: del } = route
+  const withContext = (handler: Handler | undefined): EnteredHandler | undefined =>
+    handler &&
+    (async (at, res) => {
+      const { req } = at
+      const state = await sessionStateOf(at)
+      wrapLogIn(at)
+      if (state.stage === 'none') return sendToSignIn(req, res, deps, state, route)
+      if (state.record.acting) return stop(req, res, deps, { code: 'acting' })
+      const context = { ...(await requestContext(at, state)), res, html: wantsHtml(req) }
+      try {
+        await handler(context)
+      } catch (error) {
+        if (!(error instanceof SessionEndedError)) throw error
+        await sendRefusal(context, { code: 'session_ended' })
+      }
+    })
+  add(router, deps, path, { get: withContext(get), post: withContext(post), delete: withContext(del) })
+}
+
+/** Adds a path that requires no sign-in, with the same headers and checks. */
+export function addPublicRoute(router: Router, deps: RouteDeps, path: string, route: PublicRoute): void {
+  const entered = (handler: PublicHandler | undefined): EnteredHandler | undefined =>
+    handler && (({ req, deps: gate }, res) => handler(req, res, gate))
+  add(router, deps, path, { get: entered(route.get), post: entered(route.post), delete: undefined })
+}
+
+function add(
+  router: Router,
+  deps: RouteDeps,
+  path: string,
+  { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', EnteredHandler | undefined>>,
+): void {
+  const handlers = new Map<string, EnteredHandler>([
+    ...(get
+      ? ([
+          ['GET', get],
+          ['HEAD', get],
+        ] as const)
+      : []),
+    ...(post ? ([['POST', post]] as const) : []),
+    ...(del ? ([['DELETE', del]] as const) : []),
+  ])
+
+  const respond = async (req: Request, res: Response) => {
+    setSecurityHeaders(res)
+    checkMount(req, deps)
+    const shared = requestState<RouteDeps>(req)
+    gateOf({ req, shared }, deps)
+    const handler = handlers.get(req.method)
+    if (!handler) {
+      res.set('Allow', [...handlers.keys()].join(', '))
+      return stop(req, res, deps, { code: 'method_not_allowed' }, 'retry')
+    }
+    if (handler !== get && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
+    await handler({ req, deps, shared }, res)
+  }
+
+  router.all(path, function mfaRoute(req: Request, res: Response, next: NextFunction) {
+    // Express 4 ignores a rejected promise, so errors are passed to `next` here, also those of the error page itself.
+    respond(req, res)
+      .catch((error: unknown) => respondFailure(error, req, res, next, deps))
+      .catch(next)
+  })
+}
+
+function checkMount(req: Request, { settings }: RouteDeps): void {
+  const { path, pathPrefix } = settings
+  // By default, Express matches paths without regard to case.
+  if ((pathPrefix + req.baseUrl).toLowerCase() === path.toLowerCase()) return
+  throw mountPathError(settings, req.baseUrl)
+}
+
+function sendToSignIn(req: Request, res: Response, deps: RouteDeps, state: SignedOut, route: Route): void {
+  const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
+  if (!wantsHtml(req)) {
+    if (route.signedOut && !state.expired) return route.signedOut(res)
+    return sendProblem(res, { code, next: deps.settings.signInPath })
+  }
+  if (!state.expired) return res.redirect(303, deps.settings.signInPath)
+  stop(req, res, deps, { code }, 'sign-in')
+}
+
+function respondFailure(
+  error: unknown,
+  req: Request,
+  res: Response,
+  next: NextFunction,
+  { settings, ...deps }: RouteDeps,
+): void {
+  const isOurs =
+    error instanceof ServiceError ||
+    error instanceof SessionStoreError ||
+    error instanceof LimitsStoreError ||
+    error instanceof TrustStoreError
+  const isUngated = error instanceof HostError && error.code === 'ERR_MFA_NO_GATE'
+  if (isUngated && process.env.NODE_ENV === 'production') {
+    return stop(req, res, { ...deps, settings }, { code: 'internal_error' })
+  }
+  if (!isOurs || res.headersSent) return next(error)
+  // The admission has logged it, once for all requests that it refuses.
+  if (error.code !== 'ERR_MFA_SERVICE_BUSY') logFailure(settings.logger, error)
+  const code = error.code === 'ERR_MFA_SERVICE_KEY' ? 'service_misconfigured' : 'service_unavailable'
+  const retryAfterSeconds =
+    error instanceof ServiceError ? error.retryAfterSeconds : STORE_RETRY_AFTER_SECONDS
+  const problem = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } as const
+  stop(req, res, { ...deps, settings }, problem, 'retry', error.status)
+}
+
+/** A store that fails over to another server takes a few seconds. */
+const STORE_RETRY_AFTER_SECONDS = 2
+
+const BUSY = { code: 'service_unavailable', retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS } as const
+
+/**
+ * How long a refusal is held back on average while the processor is the bottleneck. Writing it, and clients that repeat a request as
+ * soon as it is refused, would otherwise take the processor from the requests that were admitted.
+ */
+const HOLD_MS = 2_000
+
+/** So many refusals are held back at once; others are sent at once. */
+const MOST_HELD = 5_000
+
+/**
+ * Refuses POST requests to the MFA routes with 503 while they would wait longer than the options allow, before a session is loaded
+ * for them. All other requests pass.
+ */
+export function buildAdmission(deps: RouteDeps): RequestHandler {
+  const { path, pathPrefix } = deps.settings
+  const below = `${path.slice(pathPrefix.length)}/`.toLowerCase()
+  let held = 0
+  return function mfaAdmission(req, res, next) {
+    // By default, Express matches paths without regard to case.
+    if (req.method !== 'POST' || !(req.baseUrl + req.path).toLowerCase().startsWith(below)) return next()
+    if (deps.admission.enter(req, res)) return next()
+    const refuse = () => {
+      setSecurityHeaders(res)
+      stop(req, res, deps, BUSY, 'retry')
+    }
+    if (!deps.admission.isSaturated() || held >= MOST_HELD) return refuse()
+    held++
+    const timer = setTimeout(refuse, HOLD_MS * (0.5 + Math.random()))
+    res.once('close', () => {
+      clearTimeout(timer)
+      held--
+    })
+  }
+}

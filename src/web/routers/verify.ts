@@ -1,0 +1,207 @@
+import type { Router } from 'express'
+import type * as z from 'zod'
+import type { Refusal } from '../../flows/refusal.js'
+import { findFactor } from '../../flows/user.js'
+import type { PageMessage, ResumeEntry } from '../../pages/view.js'
+import { languageKey, pickLocale } from '../../protocol/language.js'
+import type { InterruptedRequest } from '../../session/record.js'
+import { isReady } from '../../stores/trust/recoveries.js'
+import type { RouteDeps } from '../actions/context.js'
+import { enrollPathFor } from '../actions/enrollment.js'
+import { verifyBypassCode } from '../actions/recovery.js'
+import { verifyFactor } from '../actions/verification.js'
+import { readBody } from '../http/body.js'
+import { lastUsedFactor, rememberUsedFactor } from '../http/cookies.js'
+import { sendProblem } from '../http/problem.js'
+import { type goesOnAnswer, type verifiedAnswer, verifyBody } from '../http/schemas.js'
+import { respondState } from './challenge.js'
+import { followedChallenge, type RouteContext } from './context.js'
+import { warnAboutKeys } from './key-page.js'
+import { codePage, keptRefusal, sendRefusal, showLock, showPage } from './respond.js'
+import { addRoute } from './route.js'
+
+/**
+ * `GET /verify` shows the code entry or the page of a key; `POST /verify` checks a code or a key and makes the session a verified one; `GET /resume` offers
+ * a form that was interrupted for it; `GET /backup-codes-left` says how many backup codes are left.
+ */
+export function addVerifyRoutes(router: Router, deps: RouteDeps): void {
+  addRoute(router, deps, '/verify', {
+    get: (context) => (context.html ? showCodeEntry(context) : respondState(context)),
+    post: verify,
+  })
+  addRoute(router, deps, '/resume', { get: showResume })
+  addRoute(router, deps, '/backup-codes-left', { get: showBackupCodesLeft })
+}
+
+async function showCodeEntry(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, user, requirement, step } = context
+  const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
+  if (step === 'bypass_code') {
+    if (named !== 'bypass') return res.redirect(303, `${deps.settings.path}/verify?factor=bypass`)
+    if (!(await showLock(context))) showPage(context, { page: 'bypass' }, keptRefusal(context))
+    return
+  }
+  if (step === 'enrollment') return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  // While a reset is open, or factors are withheld, a backup code may be all that is left.
+  const mayHaveBackup = requirement.open !== undefined || (named === 'backup' && user.withheld.length > 0)
+  const hasNothing = user.factors.length === 0 && !mayHaveBackup
+  if (hasNothing || (named === undefined && !state.record.challenge)) {
+    return res.redirect(303, deps.settings.path)
+  }
+  if (await showLock(context)) return
+  const view = await codePage(context, named)
+  if (view.page === 'key') {
+    warnAboutKeys(context)
+    return showPage(context, view, messageOn(context, view.exhausted))
+  }
+  if (view.page !== 'code') return showPage(context, view, keptRefusal(context))
+  const challenge = view.challenge && (await followedChallenge(context))
+  showPage(context, { ...view, ...(challenge && { challenge }) }, messageOn(context, view.exhausted))
+}
+
+/** What the page with the code entry reports about the last form. */
+function messageOn(context: RouteContext, isExhausted: boolean): PageMessage | undefined {
+  const refused = keptRefusal(context)
+  // The last wrong code has used the challenge up, and that is what matters now.
+  const isWrong = refused?.code === 'invalid_code' || refused?.code === 'invalid_key'
+  if (isWrong && isExhausted) return { tone: 'error', code: 'challenge_exhausted' }
+  const again = context.req.query.again !== undefined
+  return refused ?? (again ? { tone: 'success', code: 'code_sent_again' } : undefined)
+}
+
+async function verify(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, user, step, html } = context
+  const body = await readBody(req, res, verifyBody)
+  if ('fault' in body) {
+    if (!html) return sendProblem(res, body.fault)
+    return showPage(context, await codePage(context, undefined), { tone: 'error', code: body.fault.code })
+  }
+  const isBypass = step === 'bypass_code' && body.fields.factor === 'bypass'
+  const outcome = isBypass
+    ? await verifyBypassCode(context, body.fields.code ?? '')
+    : await verifyFactor(context, body.fields, 'log-in')
+  if (outcome.outcome === 'refused') {
+    if (isDone(context, outcome.refusal))
+      return res.redirect(303, state.record.returnTo ?? deps.settings.homePath)
+    return sendRefusal(context, outcome.refusal, body.fields)
+  }
+  const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
+  if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
+  if (outcome.mustEnroll) return respondGoesOn(context, 'enrollment_required')
+  if (outcome.mayRecover) return respondGoesOn(context, 'recovery_allowed')
+  const next = (await recoveryPage(context)) ?? state.record.returnTo ?? deps.settings.homePath
+  const { trusted, backupCodesLeft: left, keyOffer } = outcome
+  const { path } = deps.settings
+  if (html && keyOffer) return res.redirect(303, `${path}/keys/offer`)
+  if (html) return res.redirect(303, left === undefined ? next : `${path}/backup-codes-left`)
+  const answer: z.output<typeof verifiedAnswer> = {
+    status: 'verified',
+    next,
+    ...(trusted !== undefined && { trusted }),
+    ...(left !== undefined && { backupCodesLeft: left }),
+  }
+  res.json(answer)
+}
+
+/** Whether the form comes from a page that was left open in another tab, and the user has signed in there meanwhile. */
+function isDone({ state, html }: RouteContext, refusal: Refusal): boolean {
+  // A key's challenge is used up, or a code has none any more.
+  const isUsed =
+    refusal.code === 'no_challenge' || (refusal.code === 'invalid_key' && refusal.fault === 'challenge')
+  return html && isUsed && state.stage === 'verified' && !state.record.stepUp
+}
+
+/**
+ * After a factor that does not complete the login, the user sets up a new one, because of a recovery or because none is strong enough; or
+ * requests or completes a recovery.
+ */
+function respondGoesOn(context: RouteContext, status: z.output<typeof goesOnAnswer>['status']): void {
+  const { res, deps, html } = context
+  // The page to set up an app leads a browser on to the keys, where only a key is strong enough.
+  const enroll = html ? '/enroll-app' : enrollPathFor(context)
+  const next = deps.settings.path + (status === 'recovery_allowed' ? '/recover' : enroll)
+  if (html) return res.redirect(303, next)
+  res.json({ status, next } satisfies z.output<typeof goesOnAnswer>)
+}
+
+/** The page on which a user who signs in after the waiting period completes the recovery. */
+async function recoveryPage({ deps, state }: RouteContext): Promise<string | undefined> {
+  if (state.stage !== 'pending') return undefined
+  const recovery = await deps.recovery?.find(state.userId)
+  return recovery && isReady(recovery) ? `${deps.settings.path}/recover` : undefined
+}
+
+/** Says how many backup codes are left after one was used, and links to the return address. */
+function showBackupCodesLeft(context: RouteContext): void {
+  const { res, deps, state, html } = context
+  const { stage, backupCodes } = state.record
+  if (!html) return sendProblem(res, { code: 'not_found' })
+  if (stage !== 'verified' || backupCodes?.next === undefined)
+    return res.redirect(303, deps.settings.homePath)
+  const { left, next } = backupCodes
+  showPage(context, { page: 'backup-codes-left', left, next })
+}
+
+/** How long an interrupted form can be sent again. */
+const OFFER_LIFETIME_MS = 10 * 60_000
+
+/** Shows the form that a rule interrupted. It is sent again only when the user confirms it. */
+function showResume(context: RouteContext): void {
+  const { res, deps, state, user, html } = context
+  const { stage, interrupted, stepUp } = state.record
+  if (!html) return sendProblem(res, { code: 'not_found' })
+  if (stepUp) return res.redirect(303, deps.settings.path)
+  if (stage !== 'verified' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFETIME_MS) {
+    return res.redirect(303, deps.settings.homePath)
+  }
+  const locale = pickLocale(user.locales, deps.settings.languages.texts)
+  const { path, fields, title } = interrupted
+  const text = title !== undefined && textOf(title, locale)
+  const entries = resumeEntries(interrupted, locale)
+  showPage(context, { page: 'resume', action: path, fields, entries, ...(text && { title: text }) })
+}
+
+type Label = NonNullable<InterruptedRequest['labels']>[string]
+
+/**
+ * The fields that a user checks before an interrupted form is sent again. A field without a label shows its name in words.
+ * The value of a field that looks like a secret is not shown.
+ */
+export function resumeEntries({ fields, labels = {} }: InterruptedRequest, locale: string): ResumeEntry[] {
+  return Object.entries(fields).flatMap(([name, value]): ResumeEntry[] => {
+    // By convention, a name that begins with an underscore, such as _csrf, is not meant for the user.
+    const label = Object.hasOwn(labels, name) ? labels[name] : name.startsWith('_') ? false : undefined
+    if (label === false) return []
+    const text = (label !== undefined && textOf(label, locale)) || inWords(name)
+    return [isSecret(name) ? { label: text } : { label: text, value }]
+  })
+}
+
+function textOf(label: Exclude<Label, false>, locale: string): string | undefined {
+  if (typeof label === 'string') return label
+  const [first] = Object.values(label)
+  const texts = new Map(Object.entries(label).map(([tag, text]) => [languageKey(tag), text]))
+  return texts.get(pickLocale([locale], texts)) ?? first
+}
+
+/** `recipientName`, `recipient_name` and `recipient[name]` are all "Recipient name". */
+function inWords(name: string): string {
+  const words = wordsOf(name).map((word) => (/^[A-Z\d]{2,}$/.test(word) ? word : word.toLowerCase()))
+  const text = words.join(' ') || name
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .split(/[\s_.[\]-]+/)
+    .filter((word) => word !== '')
+}
+
+const SECRET_PART = /passw|passphrase|passcode|pwd|secret|token|csrf|xsrf|apikey/
+const SECRET_WORDS: ReadonlySet<string> = new Set(['pass', 'pw', 'pin', 'cvc', 'cvv', 'otp', 'tan'])
+
+function isSecret(name: string): boolean {
+  const words = wordsOf(name).map((word) => word.toLowerCase())
+  return SECRET_PART.test(words.join('')) || words.some((word) => SECRET_WORDS.has(word))
+}
