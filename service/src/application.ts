@@ -1,5 +1,6 @@
 import type { DeliveredMethod, KeyMethod, keyTypes, wire } from 'countersign/protocol'
 import type { Limits } from './limits.js'
+import type { Mode } from './store/partition.js'
 
 /** What an application may use: `enterprise` includes DUAL. */
 export const TIERS = ['standard', 'enterprise'] as const
@@ -37,9 +38,6 @@ export const NOTICES = [
 
 /** The event that an account notice is about. */
 export type Notice = (typeof NOTICES)[number]
-
-/** `live` serves real users; `test` is for an application's own tests and delivers nothing. */
-export type Mode = 'live' | 'test'
 
 /** A tenant of the service, as one of its API keys sees it. Every row, counter and key carries its id (R86). */
 export interface Application {
@@ -149,23 +147,6 @@ export interface OwnWebhook {
   readonly sealed: string
   /** The secret before that, which signs them too until this time, in milliseconds since 1970. */
   readonly former?: { readonly sealed: string; readonly until: number }
-}
-
-const TEST_SUFFIX = '/test'
-
-/** The id in the rows of an application's data. Names contain no slash, so test data cannot collide with an application. */
-export function partitionOf(name: string, mode: Mode): string {
-  return mode === 'test' ? `${name}${TEST_SUFFIX}` : name
-}
-
-/** The name of the application in whose data this id stands. */
-export function nameOfPartition(id: string): string {
-  return isTestPartition(id) ? id.slice(0, -TEST_SUFFIX.length) : id
-}
-
-/** Whether this id marks the data of test keys. */
-export function isTestPartition(id: string): boolean {
-  return id.endsWith(TEST_SUFFIX)
 }
 
 /** Texts by name, in groups as the texts of the messages are. */

@@ -30,11 +30,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'production.ts': {},
   'own-package.ts': {},
   'console-option.ts': {},
-  'application.ts': { types: ['limits.ts'] },
   'shard.ts': {},
   'message.ts': {},
   secrets: { uses: ['configuration-error.ts'] },
   store: { uses: ['configuration-error.ts', 'own-package.ts'] },
+  'application.ts': { types: ['limits.ts', 'store'] },
   events: { uses: ['store'] },
   requests: {},
 

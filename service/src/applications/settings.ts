@@ -1,18 +1,12 @@
 import * as z from 'zod'
-import {
-  type Application,
-  type Mode,
-  NOTICES,
-  OPTIONAL_METHODS,
-  type OwnTexts,
-  partitionOf,
-  TIERS,
-} from '../application.js'
+import { type Application, NOTICES, OPTIONAL_METHODS, type OwnTexts, TIERS } from '../application.js'
 import { baseOf, choicesIn } from '../configuration-error.js'
 import { isCountry } from '../contacts/phone.js'
 import { LIMIT_NAMES, type LimitOptions, limitRules, limitsFrom, limitText } from '../limits.js'
 import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../message-texts/catalogue.js'
 import { faultsInOwnTexts } from '../message-texts/own-texts.js'
+import type { Mode } from '../store/partition.js'
+import { partitionOf } from '../store/partition.js'
 import { DEFAULT_KEY_POLICY, keyPolicyFrom, keyRules, relyingPartyFrom } from './key-settings.js'
 import { senderRules } from './sender-settings.js'
 import { displayName, setting, textOf } from './setting-text.js'

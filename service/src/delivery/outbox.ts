@@ -1,10 +1,11 @@
 import type { ActivityCount } from '../activity/activity-table.js'
 import type { ActivityCounter } from '../activity/count-activity.js'
-import { type Application, isTestPartition, type Senders } from '../application.js'
+import type { Application, Senders } from '../application.js'
 import { describeError, type Logger } from '../log/logger.js'
 import { outsideTraces, traceDelivery } from '../log/tracing.js'
 import type { Channel, Message } from '../message.js'
 import type { Keys } from '../secrets/keys.js'
+import { isTestPartition } from '../store/partition.js'
 import type { Queries, Store } from '../store/store.js'
 import { withTimeLimit } from '../time.js'
 import {

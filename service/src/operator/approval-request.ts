@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { nameOfPartition, partitionOf } from '../application.js'
+import { nameOfPartition, partitionOf } from '../store/partition.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'

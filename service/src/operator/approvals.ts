@@ -1,5 +1,5 @@
-import { isTestPartition, nameOfPartition, partitionOf } from '../application.js'
 import { accountReference } from '../secrets/keys.js'
+import { isTestPartition, nameOfPartition, partitionOf } from '../store/partition.js'
 import { queryOne, type Store } from '../store/store.js'
 import { mustExist } from './applications.js'
 import {

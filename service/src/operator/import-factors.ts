@@ -7,7 +7,6 @@ import {
   importFactors,
   type NewFactors,
 } from '../accounts/import-factors.js'
-import { type Mode, partitionOf } from '../application.js'
 import { type ImportRow, REFUSALS, type Refusal } from '../import/import-row.js'
 import { type ImportFile, readRows } from '../import/read-rows.js'
 import { hashedForm, newBackupSalt } from '../secrets/codes.js'
@@ -15,6 +14,8 @@ import type { Keys } from '../secrets/keys.js'
 import { appSecretIdentity, open, seal } from '../secrets/seal.js'
 import { foreignTo } from '../shard.js'
 import { recordedShard } from '../store/claim-shard.js'
+import type { Mode } from '../store/partition.js'
+import { partitionOf } from '../store/partition.js'
 import type { Queries } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange } from './audited-change.js'

@@ -1,10 +1,10 @@
 import { KEY_METHODS, type KeyMethod } from 'countersign/protocol'
 import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
-import { isTestPartition } from '../application.js'
 import { DEFAULT_APPLICATION } from '../applications/directory.js'
 import { type RelyingPartyOption, relyingPartyOf } from '../applications/key-settings.js'
 import { offeredKeyMethods } from '../applications/offered-methods.js'
 import { applicationDefaults, applicationFrom, parseStoredSettings } from '../applications/settings.js'
+import { isTestPartition } from '../store/partition.js'
 import type { Queries } from '../store/store.js'
 
 /** How many applications with keys are looked at. */

@@ -1,4 +1,5 @@
-import { type Mode, partitionOf } from '../application.js'
+import type { Mode } from '../store/partition.js'
+import { partitionOf } from '../store/partition.js'
 import { queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'

@@ -1,5 +1,6 @@
-import { type Mode, partitionOf } from '../application.js'
 import { LEASE_MS } from '../delivery/outbox-table.js'
+import type { Mode } from '../store/partition.js'
+import { partitionOf } from '../store/partition.js'
 import { queryOne, statement } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
