@@ -63,7 +63,10 @@ describe('the description of the architecture', () => {
   })
 
   it('shows modules that exist in its diagrams', () => {
-    for (const [title, folder] of [['Modules of the plugin', 'src']] as const) {
+    for (const [title, folder] of [
+      ['Modules of the plugin', 'src'],
+      ['Modules of the service', 'service/src'],
+    ] as const) {
       const labels = [...sectionOf(title).matchAll(/\["([^:"]+)/g)].map(([, label = '']) => label)
       const modules = labels.flatMap((label) => label.match(/[\w-]+(?:\/|\.ts\b)/g) ?? [])
       expect(modules.length).toBeGreaterThanOrEqual(8)
@@ -84,7 +87,7 @@ describe('the description of the architecture', () => {
     const row = (words: string) => questions.split('\n').find((line) => line.includes(words)) ?? ''
     expect(linkedFiles(row('wrong code counted'))).toContain('src/stores/limits/attempts.ts')
     expect(linkedFiles(row('`req.session` written'))).toEqual(['src/session/store.ts'])
-    expect(linkedFiles(row('SMS text'))).toContain('service/src/message-texts/locales/en.ts')
+    expect(linkedFiles(row('SMS text'))).toContain('service/src/messages/texts/locales/en.ts')
   })
 })
 

@@ -1,4 +1,4 @@
-import { readFileLimit } from './file-limit.js'
+import { readFileLimit } from './telemetry/file-limit.js'
 
 // Loading the rest would fail with the name of some file.
 const { fault } = readFileLimit()
@@ -9,8 +9,8 @@ else {
 }
 
 async function start(): Promise<void> {
-  const { ConfigurationError } = await import('./configuration-error.js')
-  const { serve } = await import('./serve.js')
+  const { ConfigurationError } = await import('./telemetry/configuration-error.js')
+  const { serve } = await import('./run/serve.js')
   await serve().catch((error: unknown) => {
     console.error(error instanceof ConfigurationError ? error.message : error)
     process.exitCode = 1

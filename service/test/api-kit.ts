@@ -1,11 +1,11 @@
 import { wire } from 'countersign/protocol'
-import type { Application } from '../src/application.js'
-import { storedInbox } from '../src/carriers/inbox.js'
+import type { Application } from '../src/accounts/application.js'
+import { type ApiParts, httpApi } from '../src/api/http/api.js'
+import { serviceMetrics } from '../src/api/metrics/metrics.js'
+import { readinessCheck } from '../src/api/readiness.js'
 import type { FlowContext } from '../src/flows/context.js'
-import { type ApiParts, httpApi } from '../src/http/api.js'
-import { idempotentRequests } from '../src/idempotency/idempotent-requests.js'
-import { serviceMetrics } from '../src/metrics/metrics.js'
-import { readinessCheck } from '../src/readiness.js'
+import { idempotentRequests } from '../src/flows/idempotency/idempotent-requests.js'
+import { storedInbox } from '../src/messages/carriers/inbox.js'
 import { API_KEY } from './kit.js'
 
 /** The HTTP API over a test's own parts, for one application with the API key of the tests. */

@@ -1,7 +1,7 @@
 import { type CountersignService, createService, OperatorError } from '@countersign/service'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
-import type { ApplicationSettings } from '../src/applications/settings.js'
+import type { ApplicationSettings } from '../src/accounts/applications/settings.js'
 import {
   API_KEY,
   appCode,

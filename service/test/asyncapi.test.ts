@@ -3,7 +3,7 @@ import { Ajv } from 'ajv'
 import { streamWire } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
-import { streamDocument, streamDocumentText } from '../src/http/streams/stream-document.js'
+import { streamDocument, streamDocumentText } from '../src/api/http/streams/stream-document.js'
 
 const document = streamDocument(undefined)
 const LENIENT = { strict: false, logger: false, validateFormats: false } as const

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ApplicationDirectory, applicationDirectory } from '../src/applications/directory.js'
-import { applicationDefaults } from '../src/applications/settings.js'
+import { type ApplicationDirectory, applicationDirectory } from '../src/accounts/applications/directory.js'
+import { applicationDefaults } from '../src/accounts/applications/settings.js'
 import { operator } from '../src/operator/operator.js'
 import { type Bench, openBench } from './kit.js'
 

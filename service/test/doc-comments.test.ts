@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { type Declaration, declarationsIn } from '../../test/options/declarations.js'
-import { SETTING_GROUPS, SETTING_NAMES } from '../src/applications/settings.js'
+import { SETTING_GROUPS, SETTING_NAMES } from '../src/accounts/applications/settings.js'
 
 const SOURCES = new URL('../src/', import.meta.url)
 const read = (path: string) => readFile(new URL(path, SOURCES), 'utf8')
@@ -59,7 +59,7 @@ test('a sentence and a default describe every setting, limits included', () => {
   expect(silent.map(({ name }) => name)).toEqual([])
 })
 
-test.each([['options.ts', /^export const optionsSchema = z\.strictObject\(\{\n([\s\S]*?)^\}\)/m]])(
+test.each([['run/options.ts', /^export const optionsSchema = z\.strictObject\(\{\n([\s\S]*?)^\}\)/m]])(
   'a doc comment describes every option in %s, and its default',
   async (file, pattern) => {
     const [, body = ''] = pattern.exec(await read(file)) ?? []

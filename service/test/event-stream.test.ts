@@ -1,7 +1,7 @@
 import express from 'express'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { PATIENCE_MS } from '../../test/kit/patience.js'
-import { type EventStream, eventStream, eventStreamOf, wantsEvents } from '../src/http/event-stream.js'
+import { type EventStream, eventStream, eventStreamOf, wantsEvents } from '../src/api/http/event-stream.js'
 import { listen } from './kit.js'
 
 async function serve(use: (events: EventStream) => void) {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { lineBuffer } from '../src/log/logger.js'
+import { lineBuffer } from '../src/telemetry/log/logger.js'
 
 test('writes the lines of one event loop turn at once and in order', async () => {
   const written: string[] = []

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { recordReport } from '../src/delivery/report-table.js'
+import { recordReport } from '../src/messages/delivery/report-table.js'
 import type { MessageFilter } from '../src/operator/messages.js'
 import { operator } from '../src/operator/operator.js'
 import { describeOnBothDatabases } from './both-databases.js'

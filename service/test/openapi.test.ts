@@ -1,14 +1,14 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { transcriptionWire, wire } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { html } from '../src/html.js'
 import {
   type ApiDocument,
   apiDocument,
   documentText,
   entriesOf,
   resolve,
-} from '../src/http/openapi/document.js'
+} from '../src/api/http/openapi/document.js'
+import { html } from '../src/telemetry/html.js'
 import { apiOver } from './api-kit.js'
 import { type Bench, freshTenant, listen, openBench } from './kit.js'
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { run } from '../src/cli/program.js'
+import { simulatedOutcomeFor } from '../src/flows/test-mode/simulated-carrier.js'
 import { SUBJECTS } from '../src/operator/diagnostic.js'
-import { simulatedOutcomeFor } from '../src/test-mode/simulated-carrier.js'
 
 const text = await readFile(new URL('../docs/operating.md', import.meta.url), 'utf8')
 /** The first cells of table rows. */

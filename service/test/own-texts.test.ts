@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
-import { codeMessage, mailHtml, noticeMessage } from '../src/message-texts/compose.js'
-import { faultsInOwnTexts } from '../src/message-texts/own-texts.js'
+import { codeMessage, mailHtml, noticeMessage } from '../src/messages/texts/compose.js'
+import { faultsInOwnTexts } from '../src/messages/texts/own-texts.js'
 
 const sign = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
 

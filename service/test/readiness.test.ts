@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { readinessCheck } from '../src/readiness.js'
+import { readinessCheck } from '../src/api/readiness.js'
 import type { Store } from '../src/store/store.js'
 import { apiOver } from './api-kit.js'
 import { advance, type Bench, eventually, freshTenant, listen, openBench, stopClock } from './kit.js'

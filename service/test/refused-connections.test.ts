@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import express from 'express'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
-import { limitBody } from '../src/http/body-limit.js'
-import { apiServer } from '../src/http/server.js'
+import { limitBody } from '../src/api/http/body-limit.js'
+import { apiServer } from '../src/api/http/server.js'
 
 const TUNNEL = 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { deleteExpired } from '../src/maintenance/retention.js'
-import { leaseOf } from '../src/maintenance/sweeper.js'
+import { deleteExpired } from '../src/operator/retention.js'
+import { leaseOf } from '../src/operator/sweeper.js'
 import { slotAt, slotTable } from '../src/store/outbox-slots.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import {

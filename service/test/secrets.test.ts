@@ -1,10 +1,10 @@
 import { HOTP, Secret, TOTP } from 'otpauth'
 import { describe, expect, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
-import { matchStep, newAppSecret } from '../src/authenticator-app/totp.js'
-import { deliveredCode, newBackupCode } from '../src/secrets/codes.js'
-import { keysFrom } from '../src/secrets/keys.js'
-import { open, seal } from '../src/secrets/seal.js'
+import { matchStep, newAppSecret } from '../src/accounts/authenticator-app/totp.js'
+import { deliveredCode, newBackupCode } from '../src/store/secrets/codes.js'
+import { keysFrom } from '../src/store/secrets/keys.js'
+import { open, seal } from '../src/store/secrets/seal.js'
 import { SECRET } from './kit.js'
 
 const keys = keysFrom(SECRET)

@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { SETTING_GROUPS, type SettingDescription } from '../src/applications/settings.js'
-import { choicesIn } from '../src/configuration-error.js'
-import { OPTION_VARIABLES, PROCESS_VARIABLES, type Variable } from '../src/environment.js'
-import { LIMIT_NAMES, limitText } from '../src/limits.js'
+import { SETTING_GROUPS, type SettingDescription } from '../src/accounts/applications/settings.js'
+import { LIMIT_NAMES, limitText } from '../src/accounts/limits.js'
+import { OPTION_VARIABLES, PROCESS_VARIABLES, type Variable } from '../src/run/environment.js'
+import { choicesIn } from '../src/telemetry/configuration-error.js'
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 
 /** The schemas whose doc comments describe options, with what comes before the names of their members. */
 const SCHEMAS = [
-  ['src/limits.ts', 'processSchema', ''],
-  ['src/options/options.ts', 'optionsSchema', ''],
-  ['src/carriers/phone-check.ts', 'phoneCheckRule', 'phoneCheck.'],
-  ['src/console-option.ts', 'consoleRule', 'console.'],
-  ['src/applications/key-settings.ts', 'relyingPartyOption', 'relyingParty.'],
-  ['src/applications/key-settings.ts', 'keyPolicyOption', 'keyPolicy.'],
+  ['src/accounts/limits.ts', 'processSchema', ''],
+  ['src/run/options.ts', 'optionsSchema', ''],
+  ['src/messages/carriers/phone-check.ts', 'phoneCheckRule', 'phoneCheck.'],
+  ['src/run/console-option.ts', 'consoleRule', 'console.'],
+  ['src/accounts/applications/key-settings.ts', 'relyingPartyOption', 'relyingParty.'],
+  ['src/accounts/applications/key-settings.ts', 'keyPolicyOption', 'keyPolicy.'],
 ] as const
 
 /** The doc comment of each option. */

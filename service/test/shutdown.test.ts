@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
-import { shutDown } from '../src/serve.js'
+import { shutDown } from '../src/run/serve.js'
 
 /** A server and a stand-in for its service that records the calls. */
 async function running(handler: RequestListener) {

@@ -2,9 +2,9 @@ import { createServer } from 'node:http'
 import { wire } from 'countersign/protocol'
 import { onTestFinished } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
+import { attachStreams, streamAcceptor } from '../src/api/http/streams/accept-stream.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
-import { attachStreams, streamAcceptor } from '../src/http/streams/accept-stream.js'
-import type { LogEvent } from '../src/log/logger.js'
+import type { LogEvent } from '../src/telemetry/log/logger.js'
 import {
   createLiveTranscription,
   type LiveEngine,

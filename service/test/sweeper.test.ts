@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Lease, sweeper } from '../src/maintenance/sweeper.js'
+import { type Lease, sweeper } from '../src/operator/sweeper.js'
 
 const UNFINISHED_MS = 10_000
 const HOUR_MS = 3_600_000

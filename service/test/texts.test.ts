@@ -1,12 +1,12 @@
 import type { Purpose } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
-import type { Notice } from '../src/application.js'
-import { CHANNELS } from '../src/message.js'
-import { chooseLanguage, SUPPORTED_LANGUAGES, textsIn } from '../src/message-texts/catalogue.js'
-import { backupMessage, codeMessage, mailHtml, noticeMessage } from '../src/message-texts/compose.js'
-import { en } from '../src/message-texts/locales/en.js'
-import { inGsm7 } from '../src/message-texts/sms.js'
+import type { Notice } from '../src/accounts/application.js'
+import { CHANNELS } from '../src/messages/message.js'
+import { chooseLanguage, SUPPORTED_LANGUAGES, textsIn } from '../src/messages/texts/catalogue.js'
+import { backupMessage, codeMessage, mailHtml, noticeMessage } from '../src/messages/texts/compose.js'
+import { en } from '../src/messages/texts/locales/en.js'
+import { inGsm7 } from '../src/messages/texts/sms.js'
 
 const application = { name: 'Vault', origin: 'sign-in.vault.example' }
 const PURPOSES: readonly Purpose[] = ['sign-in', 'step-up', 'enrollment']

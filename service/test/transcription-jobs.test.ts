@@ -4,8 +4,8 @@ import { mfaClient } from 'countersign'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
-import { deleteExpired } from '../src/maintenance/retention.js'
-import { readOptions } from '../src/options.js'
+import { deleteExpired } from '../src/operator/retention.js'
+import { readOptions } from '../src/run/options.js'
 import {
   EngineError,
   type Recording,

@@ -17,8 +17,8 @@ import {
 } from 'vitest'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
-import type { LogEvent } from '../src/log/logger.js'
-import { readOptions } from '../src/options.js'
+import { readOptions } from '../src/run/options.js'
+import type { LogEvent } from '../src/telemetry/log/logger.js'
 import {
   EngineError,
   LanguageError,

@@ -5,7 +5,7 @@ import { type CountersignService, createService } from '@countersign/service'
 import { mfaClient, type TranscribeRequest } from 'countersign'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
-import type { LogEvent } from '../src/log/logger.js'
+import type { LogEvent } from '../src/telemetry/log/logger.js'
 import { API_KEY, listen, SECRET } from './kit.js'
 import { ffmpeg, goForwardAs, hasRealEngine } from './recordings.js'
 

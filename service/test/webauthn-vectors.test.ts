@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { KEY_ALGORITHMS } from '../src/application.js'
-import { DEFAULT_KEY_POLICY } from '../src/applications/key-settings.js'
+import { KEY_ALGORITHMS } from '../src/accounts/application.js'
+import { DEFAULT_KEY_POLICY } from '../src/accounts/applications/key-settings.js'
 import { type Bench, freshEmail, freshTenant, openBench } from './kit.js'
 import { keysOf } from './software-key.js'
 import vectors from './webauthn-vectors.json' with { type: 'json' }

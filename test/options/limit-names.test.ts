@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { LIMIT_RANGES } from '../../service/src/limits.js'
+import { LIMIT_RANGES } from '../../service/src/accounts/limits.js'
 import { durationMs } from '../../src/time.js'
 import { declarationsIn } from './declarations.js'
 import { faultsOf } from './read.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { textsIn } from '../../service/src/message-texts/catalogue.js'
+import { textsIn } from '../../service/src/messages/texts/catalogue.js'
 import { noticeCatalogues } from '../../src/pages/notices/compose.js'
 import { catalogues, TRANSLATIONS } from '../../src/pages/text.js'
 import { languageKey } from '../../src/protocol/language.js'

@@ -6,8 +6,8 @@ import {
   type KeyMethod,
   VERIFY_TYPE,
 } from 'countersign/protocol'
-import type { Application } from '../application.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
+import type { Application } from './application.js'
 import { activateWaitingSet, BACKUP_FACTOR, IS_SHOWN_SET } from './backup-set.js'
 
 const TYPES: readonly FactorUse['type'][] = [

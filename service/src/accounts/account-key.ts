@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { KEY_TYPE, type Key, type KeyMethod } from 'countersign/protocol'
-import type { Application } from '../application.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { forgetFactor } from './account.js'
+import type { Application } from './application.js'
 
 /** A key of an account as it is stored. Times in milliseconds since 1970. */
 export interface KeyRow {

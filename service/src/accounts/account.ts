@@ -1,7 +1,7 @@
-import type { Application } from '../application.js'
-import { type Keys, storedReference } from '../secrets/keys.js'
+import { type Keys, storedReference } from '../store/secrets/keys.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
-import { secondsUntil } from '../time.js'
+import { secondsUntil } from '../telemetry/time.js'
+import type { Application } from './application.js'
 
 /** The stored state of an account. Times in milliseconds since 1970. */
 export interface AccountRow {

@@ -1,11 +1,11 @@
-import type { Application } from '../application.js'
-import { matchStep, type StepMatch } from '../authenticator-app/totp.js'
-import type { Keys } from '../secrets/keys.js'
-import { appSecretIdentity, open, sameSealedSql, seal } from '../secrets/seal.js'
+import type { Keys } from '../store/secrets/keys.js'
+import { appSecretIdentity, open, sameSealedSql, seal } from '../store/secrets/seal.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import { forgetFactor } from './account.js'
+import type { Application } from './application.js'
 import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
 import { attemptStatement, ofAccount } from './attempt-statement.js'
+import { matchStep, type StepMatch } from './authenticator-app/totp.js'
 
 /** An account's authenticator app: the confirmed secret, and one that awaits its first valid code. */
 export interface AppSecretRow {

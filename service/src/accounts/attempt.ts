@@ -1,9 +1,9 @@
 import type { Contact } from 'countersign/protocol'
-import type { Application } from '../application.js'
-import { allKeys, type ContactHashes, type Keys } from '../secrets/keys.js'
 import { perStore, runTogether, SHARED_STATEMENTS } from '../store/run-together.js'
+import { allKeys, type ContactHashes, type Keys } from '../store/secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 import type { AccountRow } from './account.js'
+import type { Application } from './application.js'
 import {
   type AttemptFields,
   type AttemptStatement,

@@ -1,9 +1,9 @@
-import type { Application } from '../application.js'
-import { writeEvent, writeEventsSql } from '../events/write-events.js'
-import { backupMac, newBackupCode, newBackupSalt } from '../secrets/codes.js'
-import { allKeys, type Keys, withKeyId } from '../secrets/keys.js'
+import { writeEvent, writeEventsSql } from '../messages/events/write-events.js'
+import { backupMac, newBackupCode, newBackupSalt } from '../store/secrets/codes.js'
+import { allKeys, type Keys, withKeyId } from '../store/secrets/keys.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import { forgetFactor } from './account.js'
+import type { Application } from './application.js'
 import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
 import { attemptStatement, ofAccount } from './attempt-statement.js'
 

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { DeliveredMethod, KeyMethod, keyTypes, Purpose, VerifyType } from 'countersign/protocol'
-import type { Application } from '../application.js'
-import { deliveredCode, deliveredCodeMac } from '../secrets/codes.js'
-import { type Keys, keyById, keyIdOf, withKeyId } from '../secrets/keys.js'
+import { deliveredCode, deliveredCodeMac } from '../store/secrets/codes.js'
+import { type Keys, keyById, keyIdOf, withKeyId } from '../store/secrets/keys.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
+import type { Application } from './application.js'
 
 /** A challenge that awaits its code. Times in milliseconds since 1970. */
 export interface ChallengeRow {

@@ -1,6 +1,6 @@
-import type { Application } from '../application.js'
 import { raiseConflict } from '../store/sql-state.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
+import type { Application } from './application.js'
 import {
   countTraffic,
   judgeTraffic,

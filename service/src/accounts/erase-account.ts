@@ -1,6 +1,6 @@
-import type { Application } from '../application.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
 import { destinationsOf } from './account.js'
+import type { Application } from './application.js'
 
 /** How many rows an erasure deleted. */
 export interface Erasure {

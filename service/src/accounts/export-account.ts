@@ -1,9 +1,9 @@
-import type { Application } from '../application.js'
-import { timeOfStep } from '../authenticator-app/totp.js'
-import { accountReference, type Keys } from '../secrets/keys.js'
+import { accountReference, type Keys } from '../store/secrets/keys.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { destinationsOf } from './account.js'
 import { findUserHandle, listKeys } from './account-key.js'
+import type { Application } from './application.js'
+import { timeOfStep } from './authenticator-app/totp.js'
 import type { AccountExport } from './export-schema.js'
 
 type Times<Names extends string> = { readonly [Name in Names]: number | null }

@@ -1,5 +1,5 @@
 import { type Contact, canonicalUser } from 'countersign/protocol'
-import { allKeys, contactHashes, contactReference, type Keys, withKeyId } from '../secrets/keys.js'
+import { allKeys, contactHashes, contactReference, type Keys, withKeyId } from '../store/secrets/keys.js'
 import { lookedUp, type Queries, statement } from '../store/store.js'
 
 /** An account that was found. */

@@ -1,9 +1,9 @@
-import type { Application } from '../application.js'
-import { writeEventsSql } from '../events/write-events.js'
-import { type Keys, storedReference } from '../secrets/keys.js'
+import { writeEventsSql } from '../messages/events/write-events.js'
+import { type Keys, storedReference } from '../store/secrets/keys.js'
 import { type Queries, statement } from '../store/store.js'
 import { lockAccounts } from './account.js'
 import { APP_FACTOR } from './app-secret.js'
+import type { Application } from './application.js'
 
 /** The factors of an account before an import. */
 export interface FactorsBefore {

@@ -1,7 +1,7 @@
-import type { Application } from '../application.js'
-import { clientNetwork } from '../contacts/client-network.js'
+import { clientNetwork } from '../messages/contacts/client-network.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
-import { secondsUntil } from '../time.js'
+import { secondsUntil } from '../telemetry/time.js'
+import type { Application } from './application.js'
 import {
   APPLICATION_DAY_MS,
   type BudgetParameters,

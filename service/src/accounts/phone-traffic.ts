@@ -1,6 +1,6 @@
-import type { Application } from '../application.js'
-import { countryOf, isFictional } from '../contacts/phone.js'
+import { countryOf, isFictional } from '../messages/contacts/phone.js'
 import { raiseConflict } from '../store/sql-state.js'
+import type { Application } from './application.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
-import { ENCODINGS, type Encoding, IMPORT_SOURCES, type ImportSource } from '../import/import-row.js'
+import { ENCODINGS, type Encoding, IMPORT_SOURCES, type ImportSource } from '../flows/import/import-row.js'
 import { OperatorError } from '../operator/audited-change.js'
 import type { ImportReport } from '../operator/import-factors.js'
 import { type CommonOptions, type Io, pairs, print, table } from './output.js'

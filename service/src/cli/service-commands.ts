@@ -1,21 +1,21 @@
 import type { Command } from 'commander'
 import { guessingSentence } from 'countersign/protocol'
-import { ConfigurationError } from '../configuration-error.js'
-import { readEnvironment, VARIABLE_NAMES } from '../environment.js'
+import { configuredSources } from '../messages/receipts/configured-sources.js'
 import { type Actor, OperatorError } from '../operator/audited-change.js'
 import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-sending.js'
 import { diagnoseStore } from '../operator/diagnose-store.js'
 import type { Diagnostic } from '../operator/diagnostic.js'
 import { listMigrations, recordMigrations } from '../operator/operator.js'
 import { describeKeyUse, rotateSecrets } from '../operator/rotate-secrets.js'
-import { readOptions, type ServiceSettings } from '../options.js'
-import { isProduction } from '../production.js'
-import { configuredSources } from '../receipts/configured-sources.js'
-import type { Keys } from '../secrets/keys.js'
+import { readEnvironment, VARIABLE_NAMES } from '../run/environment.js'
+import { readOptions, type ServiceSettings } from '../run/options.js'
 import { copyStore, tablesWithRows } from '../store/copy-store.js'
 import { openStore } from '../store/open.js'
 import { grantPrivileges } from '../store/privileges.js'
+import type { Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
+import { ConfigurationError } from '../telemetry/configuration-error.js'
+import { isProduction } from '../telemetry/production.js'
 import { demonstrationAdvice, transcriberOf } from '../transcription/open-transcription.js'
 import { type CommonOptions, type Io, print, table } from './output.js'
 import { COMMAND_LIMITS, keysOf, READS, storeLocation, systemUser, withStore } from './store-access.js'
@@ -80,7 +80,7 @@ export function serviceCommands(program: Command, io: Io): void {
     .description('start the service, which is configured by SERVICE_ variables')
     .addHelpText('after', VARIABLES)
     .action(async () => {
-      const { serve } = await import('../serve.js')
+      const { serve } = await import('../run/serve.js')
       await serve()
     })
 }

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { ConfigurationError } from '../configuration-error.js'
-import { readSecrets } from '../environment.js'
 import { OperatorError } from '../operator/audited-change.js'
 import { type Operator, operator } from '../operator/operator.js'
-import { type Keys, keysFrom } from '../secrets/keys.js'
+import { readSecrets } from '../run/environment.js'
 import { openStore } from '../store/open.js'
 import { StoreUnavailableError } from '../store/outages.js'
 import { withReplica } from '../store/replica.js'
+import { type Keys, keysFrom } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
+import { ConfigurationError } from '../telemetry/configuration-error.js'
 import type { CommonOptions, Io } from './output.js'
 
 /** Where a service with this environment keeps its data. */

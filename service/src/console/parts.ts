@@ -1,13 +1,13 @@
 import type { MfaService } from 'countersign'
 import type { RequestHandler } from 'express'
-import type { PausedCarrier } from '../carriers/fallback.js'
-import type { Routes } from '../carriers/route.js'
-import { type Html, html } from '../html.js'
-import type { Logger } from '../log/logger.js'
+import type { PausedCarrier } from '../messages/carriers/fallback.js'
+import type { Routes } from '../messages/carriers/route.js'
 import type { Operator } from '../operator/operator.js'
 import type { Role } from '../operator/rights.js'
-import type { Keys } from '../secrets/keys.js'
+import type { Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
+import { type Html, html } from '../telemetry/html.js'
+import type { Logger } from '../telemetry/log/logger.js'
 
 /** The company's identity provider (OpenID Connect). */
 export interface OidcSettings {

@@ -1,27 +1,27 @@
 import type { keyTypes } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
 import { findKey, type KeyRow, keyFactor, keyFrom } from '../accounts/account-key.js'
+import type { Application, RelyingPartySettings } from '../accounts/application.js'
+import { relyingPartyFor } from '../accounts/applications/offered-methods.js'
 import { type Attempt, type AttemptResult, attemptKey } from '../accounts/attempt.js'
 import { consumeKeyChallenge } from '../accounts/challenge.js'
-import type { Application, RelyingPartySettings } from '../application.js'
-import { relyingPartyFor } from '../applications/offered-methods.js'
-import type { QueuedMessage } from '../delivery/queued-message.js'
-import type { LogEvent } from '../log/logger.js'
-import { factorDisabled, locked } from '../refusals.js'
-import type { AuthenticateKeyInput } from '../requests/inputs.js'
-import { accountReference } from '../secrets/keys.js'
-import { simulatedVerdict } from '../test-mode/simulated-carrier.js'
-import { TEST_KEY } from '../test-mode/test-key.js'
 import {
   type AuthenticatorData,
   bytesFrom,
   type ClientData,
   faultInClientData,
   readClientData,
-} from '../webauthn/authenticator-data.js'
+} from '../accounts/webauthn/authenticator-data.js'
+import type { QueuedMessage } from '../messages/delivery/queued-message.js'
+import { accountReference } from '../store/secrets/keys.js'
+import type { LogEvent } from '../telemetry/log/logger.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import type { FlowContext } from './context.js'
 import { countAttempt, lockEvent, writeEventOfAttempt } from './count-verification.js'
+import type { AuthenticateKeyInput } from './inputs.js'
+import { factorDisabled, locked } from './refusals.js'
+import { simulatedVerdict } from './test-mode/simulated-carrier.js'
+import { TEST_KEY } from './test-mode/test-key.js'
 
 /** What an assertion proves, apart from its signature counter. */
 type Assertion =
@@ -88,7 +88,7 @@ async function evaluate(
   const fault = faultInClientData(clientData, 'webauthn.get', relyingParty)
   if (fault) return { fault }
   const expected = { relyingPartyId: relyingParty.id, method, policy: application.keyPolicy }
-  const { isSignedBy, readAssertion } = await import('../webauthn/verify.js')
+  const { isSignedBy, readAssertion } = await import('../accounts/webauthn/verify.js')
   const read = readAssertion(response, expected)
   if (read.fault !== undefined) return read
   const { data } = read

@@ -1,5 +1,6 @@
 import type { BackupAnswer, CreatedBackupCodes } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
+import type { Application } from '../accounts/application.js'
 import {
   activateWaitingSet,
   BACKUP_FACTOR,
@@ -9,21 +10,20 @@ import {
   storeWaitingSet,
 } from '../accounts/backup-set.js'
 import { type BudgetedMessage, consumeMessageBudget } from '../accounts/message-budget.js'
-import type { Application } from '../application.js'
-import type { QueuedMessage } from '../delivery/queued-message.js'
-import { backupMessage, type Recipient } from '../message-texts/compose.js'
-import { limited, locked, undelivered } from '../refusals.js'
-import type { BackupInput, RequestUser } from '../requests/inputs.js'
-import { formatBackupCode } from '../secrets/codes.js'
-import { accountReference } from '../secrets/keys.js'
+import type { QueuedMessage } from '../messages/delivery/queued-message.js'
+import { backupMessage, type Recipient } from '../messages/texts/compose.js'
+import { formatBackupCode } from '../store/secrets/codes.js'
+import { accountReference } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
-import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
 import { writeNotice } from './account-notice.js'
 import { budgetedMessage } from './begin-challenges.js'
 import type { FlowContext } from './context.js'
+import type { BackupInput, RequestUser } from './inputs.js'
 import { refusedByPhoneCheck } from './phone-check.js'
+import { limited, locked, undelivered } from './refusals.js'
 import { recipientsOf } from './send-code.js'
 import { onceForOperation } from './taken-over.js'
+import { simulatedRefusal } from './test-mode/simulated-carrier.js'
 
 type Created = Exclude<CreatedBackupCodes, { outcome: 'refused' }> & {
   readonly notices: readonly QueuedMessage[]

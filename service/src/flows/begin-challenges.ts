@@ -1,5 +1,6 @@
 import { type Refused, VERIFY_TYPE } from 'countersign/protocol'
 import { lockAccounts, lockedForSeconds } from '../accounts/account.js'
+import type { Application } from '../accounts/application.js'
 import {
   CHALLENGE_FIELDS,
   type ChallengeRow,
@@ -21,17 +22,16 @@ import {
 } from '../accounts/count-messages.js'
 import { type BudgetedMessage, withinBudget } from '../accounts/message-budget.js'
 import { isJudgedAfterOthers } from '../accounts/phone-traffic.js'
-import type { Application } from '../application.js'
-import { insertMessages, MESSAGE_FIELDS, type PreparedMessages } from '../delivery/outbox-table.js'
-import type { QueuedMessage } from '../delivery/queued-message.js'
-import { codeMessage, type Recipient } from '../message-texts/compose.js'
-import { factorDisabled, limited, locked } from '../refusals.js'
-import type { SendInput } from '../requests/inputs.js'
-import { storedReference } from '../secrets/keys.js'
+import { insertMessages, MESSAGE_FIELDS, type PreparedMessages } from '../messages/delivery/outbox-table.js'
+import type { QueuedMessage } from '../messages/delivery/queued-message.js'
+import { codeMessage, type Recipient } from '../messages/texts/compose.js'
 import { perStore, runTogether, SHARED_STATEMENTS, type Sharing } from '../store/run-together.js'
+import { storedReference } from '../store/secrets/keys.js'
 import { type Store, statement } from '../store/store.js'
-import { secondsUntil } from '../time.js'
+import { secondsUntil } from '../telemetry/time.js'
 import type { FlowContext } from './context.js'
+import type { SendInput } from './inputs.js'
+import { factorDisabled, limited, locked } from './refusals.js'
 
 const HOUR_MS = 3_600_000
 

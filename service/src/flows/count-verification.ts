@@ -1,13 +1,13 @@
+import type { Application } from '../accounts/application.js'
 import type { AttemptResult } from '../accounts/attempt.js'
-import type { ActivityCount } from '../activity/activity-table.js'
-import type { Application } from '../application.js'
-import { countryOf } from '../contacts/phone.js'
-import { type NewEvent, writeEvent } from '../events/write-events.js'
-import { describeError } from '../log/logger.js'
-import type { VerifyInput } from '../requests/inputs.js'
+import type { ActivityCount } from '../messages/activity/activity-table.js'
+import { countryOf } from '../messages/contacts/phone.js'
+import { type NewEvent, writeEvent } from '../messages/events/write-events.js'
 import type { Queries } from '../store/store.js'
+import { describeError } from '../telemetry/log/logger.js'
 import type { FlowContext } from './context.js'
 import type { EvaluatedAs } from './evaluate-code.js'
+import type { VerifyInput } from './inputs.js'
 
 /** Counts an evaluated attempt with a code, for the charts of operators. Test keys do not count. */
 export function countCode(

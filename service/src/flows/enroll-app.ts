@@ -6,17 +6,17 @@ import {
   storeConfirmedSecret,
   storePendingSecret,
 } from '../accounts/app-secret.js'
-import type { Application } from '../application.js'
-import { qrImage } from '../authenticator-app/qr-image.js'
-import { newAppSecret, otpauthUri } from '../authenticator-app/totp.js'
-import { writeEvent } from '../events/write-events.js'
-import { type Encoding, REFUSALS } from '../import/import-row.js'
-import { readSecret } from '../import/read-secret.js'
-import { locked } from '../refusals.js'
-import type { RequestUser } from '../requests/inputs.js'
-import { accountReference } from '../secrets/keys.js'
-import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
+import type { Application } from '../accounts/application.js'
+import { qrImage } from '../accounts/authenticator-app/qr-image.js'
+import { newAppSecret, otpauthUri } from '../accounts/authenticator-app/totp.js'
+import { writeEvent } from '../messages/events/write-events.js'
+import { accountReference } from '../store/secrets/keys.js'
 import type { FlowContext } from './context.js'
+import { type Encoding, REFUSALS } from './import/import-row.js'
+import { readSecret } from './import/read-secret.js'
+import type { RequestUser } from './inputs.js'
+import { locked } from './refusals.js'
+import { simulatedRefusal } from './test-mode/simulated-carrier.js'
 
 /** Creates a secret for an authenticator app. It proves nothing until its first valid code (R54). */
 export async function enrollApp(

@@ -6,17 +6,17 @@ import {
   livePendingSecret,
   matchSealed,
 } from '../accounts/app-secret.js'
+import type { Application } from '../accounts/application.js'
+import { refuseType } from '../accounts/applications/offered-methods.js'
 import { type Attempt, type AttemptResult, attemptDeliveredCode } from '../accounts/attempt.js'
+import { clockStepsAt, matchStep, newAppSecret, type StepMatch } from '../accounts/authenticator-app/totp.js'
 import { attemptBackupCode, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
-import type { Application } from '../application.js'
-import { refuseType } from '../applications/offered-methods.js'
-import { clockStepsAt, matchStep, newAppSecret, type StepMatch } from '../authenticator-app/totp.js'
-import type { VerifyInput } from '../requests/inputs.js'
-import { hashedFormsOf, isBackupShaped } from '../secrets/codes.js'
-import { contactHashes } from '../secrets/keys.js'
+import { hashedFormsOf, isBackupShaped } from '../store/secrets/codes.js'
+import { contactHashes } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
-import { isAlwaysValid } from '../test-mode/simulated-carrier.js'
 import type { FlowContext } from './context.js'
+import type { VerifyInput } from './inputs.js'
+import { isAlwaysValid } from './test-mode/simulated-carrier.js'
 
 /** The kind of code as which a code is evaluated. */
 export type EvaluatedAs = 'delivered' | 'app' | 'app-bound' | 'backup'

@@ -14,9 +14,8 @@ import {
   VERBS,
   wire,
 } from 'countersign/protocol'
-import type { Application } from '../application.js'
-import { type Parsed, parseTranscribe, parseVerb } from '../requests/inputs.js'
-import { foreignTo } from '../shard.js'
+import type { Application } from '../accounts/application.js'
+import { foreignTo } from '../telemetry/shard.js'
 import { EngineError } from '../transcription/engines/transcriber.js'
 import { type Job, TOO_MANY_JOBS_RETRY_SECONDS } from '../transcription/jobs/transcription-jobs.js'
 import { answerOf } from '../transcription/recognized.js'
@@ -24,6 +23,7 @@ import { fileStats, fromPath } from '../transcription/sources/from-address.js'
 import { issueTicket } from '../transcription/tickets.js'
 import { ACCOUNT_BUSY_SECONDS, type FlowContext } from './context.js'
 import { type ForeignSecret, importApp } from './enroll-app.js'
+import { type Parsed, parseTranscribe, parseVerb } from './inputs.js'
 import { liveUnavailable, transcribeLive } from './transcribe-live.js'
 import { FLOWS, flowsOf, KEY_FLOWS, takesBody, type VerbFlow } from './verb-flows.js'
 

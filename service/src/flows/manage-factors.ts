@@ -17,17 +17,17 @@ import {
   renameKey,
 } from '../accounts/account-key.js'
 import { removeAppSecret } from '../accounts/app-secret.js'
+import type { Application } from '../accounts/application.js'
+import { offeredKeyMethods, relyingPartyOrRefusal } from '../accounts/applications/offered-methods.js'
 import { removeBackupSet } from '../accounts/backup-set.js'
-import type { Application } from '../application.js'
-import { offeredKeyMethods, relyingPartyOrRefusal } from '../applications/offered-methods.js'
-import type { QueuedMessage } from '../delivery/queued-message.js'
-import { writeEvent } from '../events/write-events.js'
-import { locked } from '../refusals.js'
-import type { RequestUser, VerbInput } from '../requests/inputs.js'
-import { accountReference } from '../secrets/keys.js'
-import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
+import type { QueuedMessage } from '../messages/delivery/queued-message.js'
+import { writeEvent } from '../messages/events/write-events.js'
+import { accountReference } from '../store/secrets/keys.js'
 import { writeNotice } from './account-notice.js'
 import type { FlowContext } from './context.js'
+import type { RequestUser, VerbInput } from './inputs.js'
+import { locked } from './refusals.js'
+import { simulatedRefusal } from './test-mode/simulated-carrier.js'
 
 /** The keys of an account, also without a relying party, so that they can be removed. */
 export async function listAccountKeys(

@@ -1,10 +1,10 @@
 import type { Refused } from 'countersign/protocol'
-import type { Application } from '../application.js'
-import type { PhoneQuestion } from '../carriers/phone-check.js'
-import { countryOf } from '../contacts/phone.js'
-import type { Recipient } from '../message-texts/compose.js'
-import { phoneAtRisk, undelivered } from '../refusals.js'
+import type { Application } from '../accounts/application.js'
+import type { PhoneQuestion } from '../messages/carriers/phone-check.js'
+import { countryOf } from '../messages/contacts/phone.js'
+import type { Recipient } from '../messages/texts/compose.js'
 import type { FlowContext } from './context.js'
+import { phoneAtRisk, undelivered } from './refusals.js'
 
 /**
  * The refusal of a code to these recipients, if the phone check of the operator gives one; `undefined` if the code may be sent. It asks

@@ -1,11 +1,11 @@
 import type { Refused } from 'countersign/protocol'
+import type { Application } from '../accounts/application.js'
 import { HALVINGS, type TrafficRefusal, trafficFreeAt, trafficKeys } from '../accounts/phone-traffic.js'
-import type { Application } from '../application.js'
-import { writeTogether } from '../delivery/record-outcomes.js'
-import { describeError, type Logger } from '../log/logger.js'
-import { contactRefused, limited } from '../refusals.js'
+import { writeTogether } from '../messages/delivery/record-outcomes.js'
 import { queryOne, type Store, statement } from '../store/store.js'
-import { secondsUntil } from '../time.js'
+import { describeError, type Logger } from '../telemetry/log/logger.js'
+import { secondsUntil } from '../telemetry/time.js'
+import { contactRefused, limited } from './refusals.js'
 
 const DAY_MS = 86_400_000
 

@@ -15,30 +15,30 @@ import {
   listKeys,
   obtainUserHandle,
 } from '../accounts/account-key.js'
+import type { Application, RelyingPartySettings } from '../accounts/application.js'
+import { refuseConditional, relyingPartyFor } from '../accounts/applications/offered-methods.js'
 import {
   consumeKeyChallenge,
   createKeyChallenge,
   KEY_CHALLENGE_MS,
   type KeyCeremony,
 } from '../accounts/challenge.js'
-import type { Application, RelyingPartySettings } from '../application.js'
-import { refuseConditional, relyingPartyFor } from '../applications/offered-methods.js'
-import type { QueuedMessage } from '../delivery/queued-message.js'
-import { writeEvent } from '../events/write-events.js'
-import { locked, tooManyKeys } from '../refusals.js'
+import { faultInClientData, readClientData } from '../accounts/webauthn/authenticator-data.js'
+import { creationOptions, nameForKey, requestOptions } from '../accounts/webauthn/options.js'
+import type { Credential, RegistrationVerdict } from '../accounts/webauthn/verify.js'
+import type { QueuedMessage } from '../messages/delivery/queued-message.js'
+import { writeEvent } from '../messages/events/write-events.js'
+import { accountReference } from '../store/secrets/keys.js'
+import { writeNotice } from './account-notice.js'
+import type { FlowContext } from './context.js'
 import type {
   KeyAuthenticationOptionsInput,
   KeyRegistrationOptionsInput,
   RegisterKeyInput,
-} from '../requests/inputs.js'
-import { accountReference } from '../secrets/keys.js'
-import { simulatedRefusal } from '../test-mode/simulated-carrier.js'
-import { isTestKey, TEST_KEY } from '../test-mode/test-key.js'
-import { faultInClientData, readClientData } from '../webauthn/authenticator-data.js'
-import { creationOptions, nameForKey, requestOptions } from '../webauthn/options.js'
-import type { Credential, RegistrationVerdict } from '../webauthn/verify.js'
-import { writeNotice } from './account-notice.js'
-import type { FlowContext } from './context.js'
+} from './inputs.js'
+import { locked, tooManyKeys } from './refusals.js'
+import { simulatedRefusal } from './test-mode/simulated-carrier.js'
+import { isTestKey, TEST_KEY } from './test-mode/test-key.js'
 
 interface Stored {
   readonly answer: keyTypes.RegisterKeyAnswer
@@ -89,7 +89,7 @@ async function verify(
   if (fault) return { fault }
   const expected = { relyingPartyId: relyingParty.id, method, policy: application.keyPolicy, isConditional }
   // Loaded with the first key, since loading the library would take a fifth of the time of each start.
-  const { verifyRegistration } = await import('../webauthn/verify.js')
+  const { verifyRegistration } = await import('../accounts/webauthn/verify.js')
   const verdict = await verifyRegistration(response, clientData, expected)
   if (verdict.fault !== undefined || !isTestKey(verdict.credential)) return verdict
   // Everyone knows the private key of the test key.

@@ -1,7 +1,7 @@
-import type { Application } from '../application.js'
-import { idsOfOperation } from '../delivery/outbox-table.js'
-import { WORST_STATE_FIRST } from '../delivery/queued-message.js'
-import type { Channel } from '../message.js'
+import type { Application } from '../accounts/application.js'
+import { idsOfOperation } from '../messages/delivery/outbox-table.js'
+import { WORST_STATE_FIRST } from '../messages/delivery/queued-message.js'
+import type { Channel } from '../messages/message.js'
 import { sqlStateOf } from '../store/sql-state.js'
 import type { FlowContext } from './context.js'
 

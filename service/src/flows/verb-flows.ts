@@ -1,11 +1,11 @@
 import { KEY_VERBS, type keyTypes, type MfaService, type rows, VERBS } from 'countersign/protocol'
-import type { Application } from '../application.js'
-import { deliveryState } from '../delivery/queued-message.js'
-import type { VerbInput, VerbWithBody } from '../requests/inputs.js'
+import type { Application } from '../accounts/application.js'
+import { deliveryState } from '../messages/delivery/queued-message.js'
 import { authenticateKey } from './authenticate-key.js'
 import { createBackupCodes, sendBackupCodes } from './backup-codes.js'
 import type { FlowContext } from './context.js'
 import { enrollApp } from './enroll-app.js'
+import type { VerbInput, VerbWithBody } from './inputs.js'
 import {
   accountFactors,
   listAccountKeys,

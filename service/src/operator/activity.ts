@@ -1,5 +1,5 @@
-import { ACTIVITY_COUNTS, type ActivityCount, ALL_APPLICATIONS } from '../activity/activity-table.js'
-import { CHANNELS } from '../message.js'
+import { ACTIVITY_COUNTS, type ActivityCount, ALL_APPLICATIONS } from '../messages/activity/activity-table.js'
+import { CHANNELS } from '../messages/message.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 

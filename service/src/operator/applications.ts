@@ -1,8 +1,8 @@
 import { KEY_METHODS, type KeyMethod } from 'countersign/protocol'
 import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
-import { DEFAULT_APPLICATION } from '../applications/directory.js'
-import { faultsInPolicy, keySettingsFrom } from '../applications/key-settings.js'
-import { sendersIn } from '../applications/sender-settings.js'
+import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
+import { faultsInPolicy, keySettingsFrom } from '../accounts/applications/key-settings.js'
+import { sendersIn } from '../accounts/applications/sender-settings.js'
 import {
   ALL_COUNTRIES,
   type ApplicationSettings,
@@ -11,9 +11,9 @@ import {
   isApplicationName,
   parseStoredSettings,
   settingsSchema,
-} from '../applications/settings.js'
-import { undividedLimits } from '../applications/shard-part.js'
-import { LIMIT_NAMES, LIMIT_RANGES, type Limits } from '../limits.js'
+} from '../accounts/applications/settings.js'
+import { undividedLimits } from '../accounts/applications/shard-part.js'
+import { LIMIT_NAMES, LIMIT_RANGES, type Limits } from '../accounts/limits.js'
 import { recordedShard } from '../store/claim-shard.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'

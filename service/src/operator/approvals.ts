@@ -1,5 +1,5 @@
-import { accountReference } from '../secrets/keys.js'
 import { isTestPartition, nameOfPartition, partitionOf } from '../store/partition.js'
+import { accountReference } from '../store/secrets/keys.js'
 import { queryOne, type Store } from '../store/store.js'
 import { mustExist } from './applications.js'
 import {

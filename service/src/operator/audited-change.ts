@@ -1,5 +1,5 @@
-import type { RelyingPartyOption } from '../applications/key-settings.js'
-import type { Keys } from '../secrets/keys.js'
+import type { RelyingPartyOption } from '../accounts/applications/key-settings.js'
+import type { Keys } from '../store/secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 
 /** A change, as it is written to the audit log. An empty application stands for the whole service. */

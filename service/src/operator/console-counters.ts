@@ -1,7 +1,7 @@
 import { KEY_METHODS } from 'countersign/protocol'
-import type { Application } from '../application.js'
-import { relyingPartyOf, relyingPartyOption } from '../applications/key-settings.js'
-import { applicationDefaults, applicationFrom } from '../applications/settings.js'
+import type { Application } from '../accounts/application.js'
+import { relyingPartyOf, relyingPartyOption } from '../accounts/applications/key-settings.js'
+import { applicationDefaults, applicationFrom } from '../accounts/applications/settings.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
 

@@ -1,4 +1,4 @@
-import { selectWaiting } from '../delivery/outbox-table.js'
+import { selectWaiting } from '../messages/delivery/outbox-table.js'
 import { queryOne } from '../store/store.js'
 import type { Actor } from './audited-change.js'
 

@@ -1,17 +1,21 @@
-import type { RelyingPartySettings } from '../application.js'
-import { SIGN_IN_SCOPES } from '../applications/api-key.js'
-import { DEFAULT_APPLICATION } from '../applications/directory.js'
+import type { RelyingPartySettings } from '../accounts/application.js'
+import { SIGN_IN_SCOPES } from '../accounts/applications/api-key.js'
+import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
 import {
   faultsInPolicy,
   type RelyingPartyOption,
   relyingPartyOf,
   unfitOrigins,
-} from '../applications/key-settings.js'
-import { unrestrictedAdvice, unrestrictedApplications } from '../applications/offered-methods.js'
-import { applicationDefaults, applicationFrom, parseStoredSettings } from '../applications/settings.js'
-import type { Routes } from '../carriers/route.js'
-import { allKeys, type Keys } from '../secrets/keys.js'
+} from '../accounts/applications/key-settings.js'
+import { unrestrictedAdvice, unrestrictedApplications } from '../accounts/applications/offered-methods.js'
+import {
+  applicationDefaults,
+  applicationFrom,
+  parseStoredSettings,
+} from '../accounts/applications/settings.js'
+import type { Routes } from '../messages/carriers/route.js'
 import { pendingMigrations } from '../store/migrate.js'
+import { allKeys, type Keys } from '../store/secrets/keys.js'
 import { queryOne, type Store } from '../store/store.js'
 import {
   diagnoseDeliveries,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { attemptEvent, eventAgents, TEST_EVENT } from '../event-delivery/deliver-event.js'
-import { takeEvent } from '../event-delivery/event-table.js'
+import { attemptEvent, eventAgents, TEST_EVENT } from '../messages/event-delivery/deliver-event.js'
+import { takeEvent } from '../messages/event-delivery/event-table.js'
 import { queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'

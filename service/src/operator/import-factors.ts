@@ -7,16 +7,16 @@ import {
   importFactors,
   type NewFactors,
 } from '../accounts/import-factors.js'
-import { type ImportRow, REFUSALS, type Refusal } from '../import/import-row.js'
-import { type ImportFile, readRows } from '../import/read-rows.js'
-import { hashedForm, newBackupSalt } from '../secrets/codes.js'
-import type { Keys } from '../secrets/keys.js'
-import { appSecretIdentity, open, seal } from '../secrets/seal.js'
-import { foreignTo } from '../shard.js'
+import { type ImportRow, REFUSALS, type Refusal } from '../flows/import/import-row.js'
+import { type ImportFile, readRows } from '../flows/import/read-rows.js'
 import { recordedShard } from '../store/claim-shard.js'
 import type { Mode } from '../store/partition.js'
 import { partitionOf } from '../store/partition.js'
+import { hashedForm, newBackupSalt } from '../store/secrets/codes.js'
+import type { Keys } from '../store/secrets/keys.js'
+import { appSecretIdentity, open, seal } from '../store/secrets/seal.js'
 import type { Queries } from '../store/store.js'
+import { foreignTo } from '../telemetry/shard.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange } from './audited-change.js'
 

@@ -1,5 +1,5 @@
-import { IS_ON_FIRST_ATTEMPT } from '../delivery/outbox-table.js'
-import { contactHashes, type Keys, keyIdOf, storedReference } from '../secrets/keys.js'
+import { IS_ON_FIRST_ATTEMPT } from '../messages/delivery/outbox-table.js'
+import { contactHashes, type Keys, keyIdOf, storedReference } from '../store/secrets/keys.js'
 import {
   appSecretIdentity,
   eventEndpointIdentity,
@@ -9,7 +9,7 @@ import {
   reseal,
   sealingKeyOf,
   webhookIdentity,
-} from '../secrets/seal.js'
+} from '../store/secrets/seal.js'
 
 /** A column of texts that depend on a key and can be moved to another one: sealed texts, and hashes of what the row contains. */
 export interface KeyedColumn {

@@ -5,8 +5,8 @@ import {
   SETTING_NAMES,
   settingRule,
   settingsSchema,
-} from '../applications/settings.js'
-import { writtenValue } from '../configuration-error.js'
+} from '../accounts/applications/settings.js'
+import { writtenValue } from '../telemetry/configuration-error.js'
 import { effectiveApplication } from './applications.js'
 import { type Actor, OperatorError } from './audited-change.js'
 

@@ -1,9 +1,13 @@
 import { KEY_METHODS, type KeyMethod } from 'countersign/protocol'
 import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
-import { DEFAULT_APPLICATION } from '../applications/directory.js'
-import { type RelyingPartyOption, relyingPartyOf } from '../applications/key-settings.js'
-import { offeredKeyMethods } from '../applications/offered-methods.js'
-import { applicationDefaults, applicationFrom, parseStoredSettings } from '../applications/settings.js'
+import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
+import { type RelyingPartyOption, relyingPartyOf } from '../accounts/applications/key-settings.js'
+import { offeredKeyMethods } from '../accounts/applications/offered-methods.js'
+import {
+  applicationDefaults,
+  applicationFrom,
+  parseStoredSettings,
+} from '../accounts/applications/settings.js'
 import { isTestPartition } from '../store/partition.js'
 import type { Queries } from '../store/store.js'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { parseUser } from 'countersign/protocol'
 import { eraseAccount } from '../accounts/erase-account.js'
-import { hashPassword } from '../secrets/password.js'
+import { hashPassword } from '../store/secrets/password.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import {

@@ -1,5 +1,5 @@
 import { HALVINGS } from '../accounts/phone-traffic.js'
-import { isCountry } from '../contacts/phone.js'
+import { isCountry } from '../messages/contacts/phone.js'
 import { queryOne, statement } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'

@@ -1,6 +1,6 @@
-import { CHANNELS, type Channel } from '../message.js'
-import { codeMessage, mailHtml } from '../message-texts/compose.js'
-import { type SmsSize, smsSize } from '../message-texts/sms.js'
+import { CHANNELS, type Channel } from '../messages/message.js'
+import { codeMessage, mailHtml } from '../messages/texts/compose.js'
+import { type SmsSize, smsSize } from '../messages/texts/sms.js'
 import { effectiveApplication, storedSettings } from './applications.js'
 import type { Actor } from './audited-change.js'
 

@@ -1,5 +1,5 @@
-import { selectWaiting } from '../delivery/outbox-table.js'
-import type { Keys } from '../secrets/keys.js'
+import { selectWaiting } from '../messages/delivery/outbox-table.js'
+import type { Keys } from '../store/secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { KEYED_COLUMNS, type KeyedColumn } from './keyed-columns.js'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { KeyMethod } from 'countersign/protocol'
-import { isPassword } from '../secrets/password.js'
+import { isPassword } from '../store/secrets/password.js'
 import type { Store } from '../store/store.js'
 import { type Actor, auditedChange } from './audited-change.js'
 import { type ConsoleCounters, consoleCounters } from './console-counters.js'

@@ -1,4 +1,4 @@
-import { LEASE_MS } from '../delivery/outbox-table.js'
+import { LEASE_MS } from '../messages/delivery/outbox-table.js'
 import type { Mode } from '../store/partition.js'
 import { partitionOf } from '../store/partition.js'
 import { queryOne, statement } from '../store/store.js'

@@ -1,5 +1,5 @@
 import { wire } from 'countersign/protocol'
-import { ConfigurationError } from '../configuration-error.js'
+import { ConfigurationError } from '../telemetry/configuration-error.js'
 import { type Queries, queryOne, type Store } from './store.js'
 
 /** The shard whose accounts a store holds; `undefined` if it holds all accounts. */

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { PACKAGE_FOLDER } from '../own-package.js'
+import { PACKAGE_FOLDER } from '../telemetry/own-package.js'
 import { StoreUnavailableError } from './outages.js'
 import { sqlStateOf } from './sql-state.js'
 import { type Queries, queryOne, type Store } from './store.js'

@@ -1,5 +1,5 @@
 import type { wire } from 'countersign/protocol'
-import { ConfigurationError } from '../configuration-error.js'
+import { ConfigurationError } from '../telemetry/configuration-error.js'
 import { claimShard } from './claim-shard.js'
 import { hasNoTables, isBeforeFirstRelease, migrate, pendingMigrations } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'

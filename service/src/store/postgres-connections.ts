@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { ConfigurationError } from '../configuration-error.js'
+import { ConfigurationError } from '../telemetry/configuration-error.js'
 import { asDriverError, StoreUnavailableError } from './outages.js'
 import type { ConnectionCounts } from './store.js'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { processRules } from '../limits.js'
+import { processRules } from '../accounts/limits.js'
 
 const BYTES_PER_MEGABYTE = 1024 * 1024
 const MIN_TIMEOUT_MS = 60_000

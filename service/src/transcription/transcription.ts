@@ -5,9 +5,9 @@ import type {
   TranscriptionProgress,
   TranscriptSegment,
 } from 'countersign/protocol'
-import { describeError, type Logger } from '../log/logger.js'
-import type { AddressRules } from '../safe-fetch/public-agent.js'
-import { withSignals, withTimeLimit } from '../time.js'
+import { describeError, type Logger } from '../telemetry/log/logger.js'
+import type { AddressRules } from '../telemetry/safe-fetch/public-agent.js'
+import { withSignals, withTimeLimit } from '../telemetry/time.js'
 import { decode, withTemporaryFolder } from './decode.js'
 import {
   engineErrorOf,

@@ -1,10 +1,10 @@
 import request from 'supertest'
 import { expect } from 'vitest'
-import { createService } from '../../src/create-service.js'
-import type { LogEvent } from '../../src/log/logger.js'
 import type { Role } from '../../src/operator/rights.js'
-import type { ServiceOptions } from '../../src/options.js'
-import type { CountersignService } from '../../src/service.js'
+import { createService } from '../../src/run/create-service.js'
+import type { ServiceOptions } from '../../src/run/options.js'
+import type { CountersignService } from '../../src/run/service.js'
+import type { LogEvent } from '../../src/telemetry/log/logger.js'
 import { advance, appCode, SECRET } from '../kit.js'
 
 /** A browser: it keeps its cookies, and its forms come from pages of the console. */

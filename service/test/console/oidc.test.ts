@@ -5,7 +5,7 @@ import request from 'supertest'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
 import { freePort, listenOnLoopback } from '../../../test/kit/loopback.js'
-import { readOptions, type ServiceOptions } from '../../src/options.js'
+import { readOptions, type ServiceOptions } from '../../src/run/options.js'
 import { advance, SECRET, stopClock } from '../kit.js'
 import { type Browser, openConsole, post, read, type TestConsole, textOf, typePassword } from './kit.js'
 

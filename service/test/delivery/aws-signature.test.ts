@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signedHeaders } from '../../src/carriers/aws.js'
+import { signedHeaders } from '../../src/messages/carriers/aws.js'
 
 const CREDENTIALS = {
   accessKeyId: 'AKIDEXAMPLE',

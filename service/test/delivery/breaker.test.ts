@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
-import { withBreaker } from '../../src/carriers/fallback.js'
-import { type Carrier, DeliveryError, type DeliveryFault } from '../../src/delivery/carrier.js'
+import { withBreaker } from '../../src/messages/carriers/fallback.js'
+import { type Carrier, DeliveryError, type DeliveryFault } from '../../src/messages/delivery/carrier.js'
 import { advance, rejection, stopClock } from '../kit.js'
 import { message } from './queued-messages.js'
 

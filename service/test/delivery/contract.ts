@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Carrier, DeliveryError } from '../../src/delivery/carrier.js'
-import type { Channel } from '../../src/message.js'
+import type { Carrier, DeliveryError } from '../../src/messages/delivery/carrier.js'
+import type { Channel } from '../../src/messages/message.js'
 import { eventually, rejection } from '../kit.js'
 import { CODE, message } from './queued-messages.js'
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
-import type { Application } from '../../src/application.js'
+import type { Application } from '../../src/accounts/application.js'
 import { apiOver } from '../api-kit.js'
 import {
   API_KEY,

@@ -1,9 +1,9 @@
 import PostalMime from 'postal-mime'
 import { describe, expect, test } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
-import { emailSource } from '../../src/carriers/email.js'
-import { SUPPORTED_LANGUAGES } from '../../src/message-texts/catalogue.js'
-import { backupMessage, codeMessage, mailHtml } from '../../src/message-texts/compose.js'
+import { emailSource } from '../../src/messages/carriers/email.js'
+import { SUPPORTED_LANGUAGES } from '../../src/messages/texts/catalogue.js'
+import { backupMessage, codeMessage, mailHtml } from '../../src/messages/texts/compose.js'
 
 const DATE = new Date('2026-03-01T12:00:05Z')
 const content = {

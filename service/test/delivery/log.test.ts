@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { activityCounter } from '../../src/activity/count-activity.js'
-import { buildCarriers } from '../../src/carriers/build-carriers.js'
-import { parseDelivery } from '../../src/carriers/delivery-option.js'
-import { storedInbox } from '../../src/carriers/inbox.js'
-import { storedOutbox } from '../../src/delivery/outbox.js'
-import type { LogEvent } from '../../src/log/logger.js'
-import { simulatedCarrier } from '../../src/test-mode/simulated-carrier.js'
+import { simulatedCarrier } from '../../src/flows/test-mode/simulated-carrier.js'
+import { activityCounter } from '../../src/messages/activity/count-activity.js'
+import { buildCarriers } from '../../src/messages/carriers/build-carriers.js'
+import { parseDelivery } from '../../src/messages/carriers/delivery-option.js'
+import { storedInbox } from '../../src/messages/carriers/inbox.js'
+import { storedOutbox } from '../../src/messages/delivery/outbox.js'
+import type { LogEvent } from '../../src/telemetry/log/logger.js'
 import { apiOver, postForm } from '../api-kit.js'
 import {
   advance,

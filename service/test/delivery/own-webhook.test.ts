@@ -12,9 +12,9 @@ import {
   vi,
 } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
-import { ownWebhooks } from '../../src/carriers/webhook.js'
-import { keysFrom } from '../../src/secrets/keys.js'
-import { seal, webhookIdentity } from '../../src/secrets/seal.js'
+import { ownWebhooks } from '../../src/messages/carriers/webhook.js'
+import { keysFrom } from '../../src/store/secrets/keys.js'
+import { seal, webhookIdentity } from '../../src/store/secrets/seal.js'
 import { advance, freshEmail, freshPhone, listen, rejection, SECRET, stopClock } from '../kit.js'
 import { message } from './queued-messages.js'
 import { webhookReceiver } from './webhook-receiver.js'

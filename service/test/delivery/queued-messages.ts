@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import type { Sender } from '../../src/application.js'
-import type { QueuedMessage } from '../../src/delivery/queued-message.js'
-import type { Channel, Message } from '../../src/message.js'
-import { codeMessage } from '../../src/message-texts/compose.js'
+import type { Sender } from '../../src/accounts/application.js'
+import type { QueuedMessage } from '../../src/messages/delivery/queued-message.js'
+import type { Channel, Message } from '../../src/messages/message.js'
+import { codeMessage } from '../../src/messages/texts/compose.js'
 
 export const VAULT: Sender & { readonly id: string } = { id: 'a', name: 'Vault', origin: undefined }
 

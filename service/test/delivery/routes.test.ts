@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
-import { parseDelivery } from '../../src/carriers/delivery-option.js'
-import type { Route } from '../../src/carriers/route.js'
+import { parseDelivery } from '../../src/messages/carriers/delivery-option.js'
+import type { Route } from '../../src/messages/carriers/route.js'
 
 const kinds = (text: string) =>
   Object.fromEntries(

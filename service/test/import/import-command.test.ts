@@ -4,7 +4,7 @@ import speakeasy from 'speakeasy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../../../test/kit/temporary-folder.js'
 import { run } from '../../src/cli/program.js'
-import { createService } from '../../src/create-service.js'
+import { createService } from '../../src/run/create-service.js'
 import { SECRET } from '../kit.js'
 
 const TIMEOUT_MS = 120_000

@@ -1,8 +1,8 @@
 import { type CompleteMfaService, type Contact, type EnrollAppAnswer, VERBS } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { readQrCode } from '../../../test/kit/qr-code.js'
+import { parseVerb } from '../../src/flows/inputs.js'
 import { verifyCode } from '../../src/flows/verify-code.js'
-import { parseVerb } from '../../src/requests/inputs.js'
 import { advance, appCode, type Bench, eventually, freshEmail, freshTenant, rejection } from '../kit.js'
 
 const invalid = { outcome: 'invalid' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { operator } from '../../src/operator/operator.js'
-import { keysFrom } from '../../src/secrets/keys.js'
+import { keysFrom } from '../../src/store/secrets/keys.js'
 import {
   advance,
   appCode,

@@ -1,9 +1,9 @@
 import type { KeyMethod, keyTypes } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { softwareAuthenticator } from '../../../src/testing/software-authenticator.js'
-import { DEFAULT_KEY_POLICY } from '../../src/applications/key-settings.js'
+import { DEFAULT_KEY_POLICY } from '../../src/accounts/applications/key-settings.js'
 import { operator } from '../../src/operator/operator.js'
-import { keysFrom } from '../../src/secrets/keys.js'
+import { keysFrom } from '../../src/store/secrets/keys.js'
 import { advance, type Bench, eventually, freshEmail, freshTenant, SECRET } from '../kit.js'
 import { KEY_PAGE, keysOf, optionsIn, RELYING_PARTY, registerSoftwareKey } from '../software-key.js'
 

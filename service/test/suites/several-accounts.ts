@@ -1,6 +1,6 @@
 import type { Contact } from 'countersign/protocol'
 import { expect, test } from 'vitest'
-import type { Application } from '../../src/application.js'
+import type { Application } from '../../src/accounts/application.js'
 import { inProcessService } from '../../src/flows/in-process-service.js'
 import type { Store } from '../../src/store/store.js'
 import { advance, type Bench, freshEmail, freshTenant, wrong } from '../kit.js'

@@ -1,8 +1,8 @@
 import { wire } from 'countersign/protocol'
-import { SIGN_IN_SCOPES } from '../../applications/api-key.js'
-import { html } from '../../html.js'
+import { SIGN_IN_SCOPES } from '../../accounts/applications/api-key.js'
 import type { KeySummary } from '../../operator/api-keys.js'
 import { isAtLeast } from '../../operator/rights.js'
+import { html } from '../../telemetry/html.js'
 import { attempt, onceField, wasPosted, withMessage } from '../form.js'
 import {
   COPY_SCRIPTS,

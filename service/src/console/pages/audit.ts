@@ -1,6 +1,6 @@
-import { html } from '../../html.js'
 import type { AuditEntry, AuditFilter } from '../../operator/audit-log.js'
 import { OperatorError } from '../../operator/audited-change.js'
+import { html } from '../../telemetry/html.js'
 import type { PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, dayOf } from '../parts.js'
 import { textOf } from './applications.js'

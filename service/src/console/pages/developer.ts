@@ -1,5 +1,5 @@
-import { html } from '../../html.js'
 import { isAtLeast } from '../../operator/rights.js'
+import { html } from '../../telemetry/html.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
 import { table } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../html.js'
+import { type Html, html } from '../../telemetry/html.js'
 import { attempt } from '../form.js'
 import type { PageRequest, PageRoute, Reply } from '../page.js'
 

@@ -1,6 +1,6 @@
-import { type Html, html } from '../../html.js'
 import type { LockedUsers } from '../../operator/locked-users.js'
 import { isAtLeast } from '../../operator/rights.js'
+import { type Html, html } from '../../telemetry/html.js'
 import { attempt, withMessage } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, countOf } from '../parts.js'

@@ -1,4 +1,3 @@
-import { type Html, html } from '../../html.js'
 import {
   ACTIVITY_PERIODS,
   type ActivityCounts,
@@ -7,6 +6,7 @@ import {
   type ActivityReport,
   type CountryActivity,
 } from '../../operator/activity.js'
+import { type Html, html } from '../../telemetry/html.js'
 import { CHART_SCRIPTS, type PageRequest, type PageRoute, type Reply } from '../page.js'
 import { type Cell, table } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, textOf } from './applications.js'

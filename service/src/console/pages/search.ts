@@ -1,6 +1,6 @@
-import { html } from '../../html.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import type { Found } from '../../operator/find.js'
+import { html } from '../../telemetry/html.js'
 import { withMessage } from '../form.js'
 import { type PageMessage, type PageRequest, type PageRoute, type Reply, SEARCH_PATH } from '../page.js'
 import { cardTable } from '../parts.js'

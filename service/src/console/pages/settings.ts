@@ -1,10 +1,14 @@
-import { SETTING_GROUPS as GROUPS, type SettingDescription, wholeHint } from '../../applications/settings.js'
-import { type Html, html } from '../../html.js'
+import {
+  SETTING_GROUPS as GROUPS,
+  type SettingDescription,
+  wholeHint,
+} from '../../accounts/applications/settings.js'
 import type { Setting } from '../../operator/applications.js'
 import { OperatorError } from '../../operator/audited-change.js'
 import { parseSettings } from '../../operator/list-applications.js'
 import { describeLockedOut } from '../../operator/locked-out-users.js'
 import { isAtLeast } from '../../operator/rights.js'
+import { type Html, html } from '../../telemetry/html.js'
 import { attempt, withMessage } from '../form.js'
 import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf } from './applications.js'

@@ -1,6 +1,6 @@
-import { type Html, html } from '../../html.js'
-import { SUPPORTED_LANGUAGES, textsIn } from '../../message-texts/catalogue.js'
+import { SUPPORTED_LANGUAGES, textsIn } from '../../messages/texts/catalogue.js'
 import type { TextPreview } from '../../operator/preview-texts.js'
+import { type Html, html } from '../../telemetry/html.js'
 import { ConsoleError } from '../form.js'
 import type { Page, PageRequest, PageRoute, Reply } from '../page.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'

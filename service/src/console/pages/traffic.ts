@@ -1,6 +1,6 @@
-import { html } from '../../html.js'
 import type { PhoneTrafficSummary } from '../../operator/phone-traffic.js'
 import { isAtLeast } from '../../operator/rights.js'
+import { html } from '../../telemetry/html.js'
 import { attempt, withMessage } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { table } from '../parts.js'

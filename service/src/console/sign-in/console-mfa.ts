@@ -3,7 +3,7 @@ import { createMfa, type Mfa, type MfaEvent, type MfaOptions, type MfaService } 
 import type { Request } from 'express'
 import passport from 'passport'
 import { Strategy as LocalStrategy } from 'passport-local'
-import { clientNetwork } from '../../contacts/client-network.js'
+import { clientNetwork } from '../../messages/contacts/client-network.js'
 import { CONSOLE_NAME, consoleLimits } from '../../operator/console-counters.js'
 import { CONSOLE_APPLICATION, findOperator, type OperatorAccount } from '../../operator/operator-account.js'
 import { checkSignIn } from '../../operator/sign-ins.js'

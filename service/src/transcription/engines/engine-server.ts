@@ -5,7 +5,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { retryAfterMs } from '../../time.js'
+import { retryAfterMs } from '../../telemetry/time.js'
 import { EngineError } from './transcriber.js'
 
 /** A request to a transcription server. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TranscriptSegment } from 'countersign/protocol'
 import * as z from 'zod'
-import { PACKAGE_FOLDER } from '../../own-package.js'
+import { PACKAGE_FOLDER } from '../../telemetry/own-package.js'
 import { runProgram } from '../decode.js'
 import { primaryLanguage, type Transcriber } from './transcriber.js'
 

@@ -1,4 +1,4 @@
-import { writeEvent } from '../../events/write-events.js'
+import { writeEvent } from '../../messages/events/write-events.js'
 import { type Queries, queryOne, type Store } from '../../store/store.js'
 
 /** How far a job has come. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import type { Keys } from '../../secrets/keys.js'
+import type { Keys } from '../../store/secrets/keys.js'
 import type { Store } from '../../store/store.js'
 import type { SpeechOptions } from '../engines/transcriber.js'
 import type { Recognized } from '../recognized.js'

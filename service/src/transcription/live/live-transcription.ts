@@ -1,5 +1,5 @@
 import { streamWire, type TranscriptPiece } from 'countersign/protocol'
-import { describeError, type Logger } from '../../log/logger.js'
+import { describeError, type Logger } from '../../telemetry/log/logger.js'
 import { type EngineError, engineErrorOf, knows } from '../engines/transcriber.js'
 import { fairSlots } from '../fair-slots.js'
 import type { Origin } from '../transcription.js'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
-import { PACKAGE_FOLDER } from '../../own-package.js'
+import { PACKAGE_FOLDER } from '../../telemetry/own-package.js'
 import { EngineError } from '../engines/transcriber.js'
 import type { EngineStream, LiveEngine, StreamRequest } from './live-transcription.js'
 

@@ -1,0 +1,224 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { wire } from 'countersign/protocol'
+import type { Mode } from '../../store/partition.js'
+import { queryOne, type Store } from '../../store/store.js'
+import type { Logger } from '../../telemetry/log/logger.js'
+import type { ApiCaller, Application, OwnWebhook, Senders } from '../application.js'
+import { hashApiKey, isApiKey } from './api-key.js'
+import { type KeyUse, keyUses } from './key-use.js'
+import { sendersIn } from './sender-settings.js'
+import {
+  type ApplicationDefaults,
+  applicationDefaults,
+  applicationFrom,
+  parseStoredSettings,
+} from './settings.js'
+import { partOf } from './shard-part.js'
+
+/** The application that the service's own options describe. */
+export const DEFAULT_APPLICATION = 'default'
+
+const CACHE_TTL_MS = 1_000
+
+/** Finds applications. What it returns is at most a second old. */
+export interface ApplicationDirectory {
+  /** The application that an API key belongs to (R85, R86), and what the key may do. `address` is where the request came from. */
+  byKey(apiKey: string, address?: string): Promise<ApiCaller | undefined>
+  /** The application with this name, as its live keys see it. */
+  byName(name: string): Promise<Application>
+  /** How the messages of the application with this name are delivered. */
+  deliveryOf(name: string): Promise<DeliverySettings>
+  /** Makes this process read the application again. */
+  forget(name: string): void
+}
+
+/** What an application sets about the delivery of its messages. */
+interface DeliverySettings {
+  readonly senders: Senders
+  readonly webhook: OwnWebhook | undefined
+  /** Whether any mailbox gets no more mail of the application, because its owner reported it as spam. */
+  readonly hasComplaints: boolean
+}
+
+/** The settings of an application, made once for all requests until they are read again. */
+interface Found {
+  readonly delivery: DeliverySettings
+  readonly application: Readonly<Record<Mode, Application>>
+}
+
+interface KeyRow extends KeyUse {
+  readonly mode: Mode
+  readonly scopes: readonly wire.Scope[]
+  readonly expires_at: number | null
+}
+
+/** Finds applications in the store. */
+export function applicationDirectory(parts: {
+  readonly store: Store
+  /** The values of the application `default` that are not set in the store. */
+  readonly defaults: ApplicationDefaults
+  /** The shard that the service is, whose part of the shared budgets its applications get. */
+  readonly shard?: wire.Shard | undefined
+  /** A key of the application `default` in addition to those in the store. */
+  readonly apiKey: string | undefined
+  /** What that key may do. */
+  readonly apiKeyScopes: readonly wire.Scope[]
+  /** Whether test keys are accepted. */
+  readonly acceptTestKeys: boolean
+  readonly log: Logger
+}): ApplicationDirectory {
+  const { store, defaults, shard, apiKeyScopes, acceptTestKeys, log } = parts
+  const noteUse = keyUses(store, log)
+  const optionKey = parts.apiKey === undefined ? undefined : sha256(parts.apiKey)
+  const keys = ttlCache(CACHE_TTL_MS, findKey)
+  const settings = ttlCache(CACHE_TTL_MS, findSettings)
+
+  async function findKey(hash: string): Promise<KeyRow | undefined> {
+    return queryOne<KeyRow>(
+      store,
+      `SELECT application, id, mode, scopes, expires_at, last_used_at, networks FROM api_key
+       WHERE hash = $1 AND revoked_at IS NULL`,
+      [hash],
+    )
+  }
+
+  /** Why a key is refused, with what to do; `undefined` if it is accepted. */
+  function refusalOf({ mode, expires_at: expiresAt }: KeyRow): string | undefined {
+    if (mode === 'test' && !acceptTestKeys) {
+      return 'a test key in production; SERVICE_ALLOW_TEST_KEYS_IN_PRODUCTION=true accepts it'
+    }
+    return expiresAt !== null && expiresAt <= Date.now() ? 'an expired key; create a new one' : undefined
+  }
+
+  async function findSettings(name: string): Promise<Found> {
+    const row = await queryOne<{ settings: string; has_complaints: boolean } & WebhookRow>(
+      store,
+      `SELECT settings, ${WEBHOOK_COLUMNS},
+         EXISTS (SELECT FROM mail_complaint WHERE mail_complaint.application = $1) AS has_complaints
+       FROM application LEFT JOIN application_webhook USING (application) WHERE application = $1`,
+      [name],
+    )
+    const set = parseStoredSettings(row?.settings ?? '{}')
+    const webhook = webhookFrom(row)
+    const base = name === DEFAULT_APPLICATION ? defaults : applicationDefaults(name)
+    const withMode = (mode: Mode) => {
+      const application = {
+        ...applicationFrom(name, mode, base, set),
+        webhookChannels: webhook?.channels ?? [],
+      }
+      return shard ? partOf(shard, application) : application
+    }
+    return {
+      delivery: { senders: sendersIn(set), webhook, hasComplaints: row?.has_complaints ?? false },
+      application: { live: withMode('live'), test: withMode('test') },
+    }
+  }
+
+  async function find(name: string, mode: Mode): Promise<Application> {
+    return (await settings.get(name)).application[mode]
+  }
+
+  return {
+    async byKey(apiKey, address) {
+      if (optionKey && timingSafeEqual(sha256(apiKey), optionKey)) {
+        return { application: await find(DEFAULT_APPLICATION, 'live'), scopes: apiKeyScopes, expiresAt: null }
+      }
+      if (!isApiKey(apiKey)) return undefined
+      const row = await keys.get(hashApiKey(apiKey))
+      if (!row) return undefined
+      const reason = refusalOf(row)
+      if (reason) {
+        log({ level: 'warn', event: 'key.refused', application: row.application, reason })
+        return undefined
+      }
+      noteUse(row, address)
+      return {
+        application: await find(row.application, row.mode),
+        scopes: row.scopes,
+        expiresAt: row.expires_at,
+      }
+    },
+    byName: (name) => find(name, 'live'),
+    deliveryOf: async (name) => (await settings.get(name)).delivery,
+    forget(name) {
+      settings.delete(name)
+      keys.deleteWhere((row) => row?.application === name)
+    },
+  }
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/** The columns of an application's webhook in a statement that joins its table. */
+export const WEBHOOK_COLUMNS = 'url, channels, sealed, former, former_until'
+
+/** The row of an application's webhook; all columns are `null` when it has none. */
+export interface WebhookRow {
+  readonly url: string | null
+  readonly channels: OwnWebhook['channels'] | null
+  readonly sealed: string | null
+  readonly former: string | null
+  readonly former_until: number | null
+}
+
+/** The webhook in a row; `undefined` when there is none. */
+export function webhookFrom(row: WebhookRow | undefined): OwnWebhook | undefined {
+  if (!row?.url || !row.channels || !row.sealed) return undefined
+  const { url, channels, sealed, former, former_until: formerUntil } = row
+  return {
+    url,
+    channels,
+    sealed,
+    ...(former && formerUntil && { former: { sealed: former, until: formerUntil } }),
+  }
+}
+
+/** A cache whose entries live for a fixed time. */
+interface TtlCache<T> {
+  /** The value for a key, loaded at most once within its lifetime. A failure is not cached. */
+  get(key: string): Promise<T>
+  delete(key: string): void
+  /** Deletes the entries whose value matches, and those that are still being loaded. */
+  deleteWhere(matches: (value: T) => boolean): void
+}
+
+interface Entry<T> {
+  readonly expiresAt: number
+  readonly loading: Promise<T>
+  loaded?: { readonly value: T }
+}
+
+const MAX_ENTRIES = 10_000
+
+/** Caches what `load` returns for `ttlMs`. `undefined` means that there is no value, and is not cached. */
+function ttlCache<T>(ttlMs: number, load: (key: string) => Promise<T>): TtlCache<T> {
+  const entries = new Map<string, Entry<T>>()
+
+  function loadNow(key: string): Promise<T> {
+    // The lifetime begins before loading: a change during loading must be seen in time too.
+    const entry: Entry<T> = { expiresAt: performance.now() + ttlMs, loading: load(key) }
+    if (entries.size >= MAX_ENTRIES) entries.clear()
+    entries.set(key, entry)
+    const drop = () => entries.get(key) === entry && entries.delete(key)
+    entry.loading.then((value) => {
+      if (value === undefined) drop()
+      else entry.loaded = { value }
+    }, drop)
+    return entry.loading
+  }
+
+  return {
+    get(key) {
+      const entry = entries.get(key)
+      return entry && entry.expiresAt > performance.now() ? entry.loading : loadNow(key)
+    },
+    delete: (key) => void entries.delete(key),
+    deleteWhere(matches) {
+      for (const [key, entry] of entries) {
+        if (!entry.loaded || matches(entry.loaded.value)) entries.delete(key)
+      }
+    },
+  }
+}

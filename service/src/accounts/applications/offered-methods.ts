@@ -1,0 +1,92 @@
+import {
+  type DeliveredMethod,
+  KEY_METHODS,
+  type KeyMethod,
+  type Refused,
+  type VerifyType,
+} from 'countersign/protocol'
+import type { Queries } from '../../store/store.js'
+import type { Application, OptionalMethod, RelyingPartySettings } from '../application.js'
+import { DEFAULT_APPLICATION } from './directory.js'
+import { parseStoredSettings } from './settings.js'
+
+const METHODS_OF: Readonly<Record<VerifyType, readonly DeliveredMethod[]>> = {
+  EMAIL: ['email'],
+  PHONE: ['sms', 'whatsapp', 'call'],
+  DUAL: ['dual'],
+  APP: [],
+}
+
+/** The refusal of a method that the application does not offer; `undefined` when it does. */
+export function refuseMethod(application: Application, method: OptionalMethod): Refused | undefined {
+  if (method === 'dual' && application.tier !== 'enterprise') {
+    return off('DUAL requires the enterprise tier; this application has the standard tier.')
+  }
+  if (application.methods.includes(method)) return undefined
+  return off(`${method.toUpperCase().replace('-', '_')} is switched off for this application.`)
+}
+
+/** The refusal of codes of a `Type` when the application offers none of the methods that deliver them. */
+export function refuseType(application: Application, type: VerifyType): Refused | undefined {
+  const refusals = METHODS_OF[type].map((method) => refuseMethod(application, method))
+  return refusals.every((refusal) => refusal !== undefined) ? refusals[0] : undefined
+}
+
+/** The relying party of an application that offers this kind of key, or the refusal. */
+export function relyingPartyFor(application: Application, method: KeyMethod): RelyingPartySettings | Refused {
+  return refuseMethod(application, method) ?? relyingPartyOrRefusal(application)
+}
+
+/**
+ * The refusal of passkeys that are created without a prompt. Those of password managers can be synced and have no attestation, so the
+ * password manager would keep one that the policy refuses.
+ */
+export function refuseConditional({ keyPolicy }: Application): Refused | undefined {
+  return keyPolicy.deviceBoundOnly || keyPolicy.attestation !== 'none'
+    ? off('The key policy of this application does not accept passkeys that are created without a prompt.')
+    : undefined
+}
+
+/** The relying party of an application, or the refusal. */
+export function relyingPartyOrRefusal({ relyingParty }: Application): RelyingPartySettings | Refused {
+  return (
+    relyingParty ?? off('This application has no relying party, so it offers no security keys and passkeys.')
+  )
+}
+
+/** The kinds of keys that an application offers. */
+export function offeredKeyMethods({ relyingParty, methods }: Application): readonly KeyMethod[] {
+  return relyingParty ? KEY_METHODS.filter((method) => methods.includes(method)) : []
+}
+
+function off(detail: string): Refused {
+  return { outcome: 'refused', refusal: { reason: 'method_off', detail } }
+}
+
+/**
+ * The names of the applications that serve the phone numbers of every country because nothing says otherwise (R103): those
+ * without the setting `countries`, and `default` without a `homeCountry`.
+ */
+export async function unrestrictedApplications(
+  queries: Queries,
+  homeCountry: string | undefined,
+): Promise<string[]> {
+  const rows = await queries.query<{ application: string; settings: string }>(
+    `SELECT application, settings FROM application WHERE settings::jsonb -> 'countries' IS NULL ORDER BY application`,
+  )
+  return rows
+    .filter(({ settings }) => parseStoredSettings(settings).countries === undefined)
+    .map(({ application }) => application)
+    .filter((name) => !(name === DEFAULT_APPLICATION && homeCountry !== undefined))
+}
+
+/** What the operator should do about unrestricted applications. */
+export function unrestrictedAdvice(names: readonly string[]): string {
+  const listed = names.map((name) => `"${name}"`).join(', ')
+  return (
+    `No countries are set for ${listed}: codes go to phone numbers of every country, which SMS pumping abuses. ` +
+    `Name the countries of your users with app settings ${names[0]} countries=GB,DE${
+      names.includes(DEFAULT_APPLICATION) ? ', for "default" also with SERVICE_HOME_COUNTRY' : ''
+    }, or accept the risk with countries=all.`
+  )
+}

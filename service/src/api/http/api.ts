@@ -1,0 +1,170 @@
+import { jobWire, streamWire, wire } from 'countersign/protocol'
+import express, { type Express, type RequestHandler } from 'express'
+import type * as z from 'zod'
+import type { FlowContext } from '../../flows/context.js'
+import type { IdempotentRequests } from '../../flows/idempotency/idempotent-requests.js'
+import { takesBody, VERB_FLOWS } from '../../flows/verb-flows.js'
+import type { ReportSources } from '../../messages/receipts/report-source.js'
+import { nameOfPartition } from '../../store/partition.js'
+import type { Metrics } from '../metrics/metrics.js'
+import type { Readiness } from '../readiness.js'
+import { authenticate, callerOfRequest, type FindCaller } from './authenticate.js'
+import { bodyReader } from './body.js'
+import { answerWithin, errorHandler, unlessAnswered } from './error-handler.js'
+import { flowRoute } from './flow-route.js'
+import { refuseAmbiguousHeaders } from './headers.js'
+import { onceByKey } from './idempotency-key.js'
+import { observeRequests } from './observe-requests.js'
+import { PUBLIC_URL, problem } from './problem.js'
+import { health, metricsRoute, readiness } from './routes/health.js'
+import { type Inboxes, inboxRoute, reportsRoute } from './routes/messages.js'
+import {
+  docsRoute,
+  documentAt,
+  documentRoute,
+  problemList,
+  problemPage,
+  streamDocumentRoute,
+} from './routes/openapi.js'
+import {
+  createJobRoute,
+  deleteJobRoute,
+  showJobRoute,
+  ticketRoute,
+  transcribeRoute,
+} from './routes/transcribe.js'
+import { upgradeRequired } from './routes/upgrade-required.js'
+import { eraseRoute, exportRoute, usersRoute } from './routes/users.js'
+
+/** The parts of the HTTP API. */
+export interface ApiParts {
+  readonly context: FlowContext
+  readonly findCaller: FindCaller
+  readonly inboxes: Inboxes
+  readonly idempotent: IdempotentRequests
+  readonly metrics: Metrics
+  /** The bearer token that `/metrics` requires. */
+  readonly metricsKey: string | undefined
+  /** Whether `/metrics` answers requests from this machine without a key. */
+  readonly metricsWithoutKey: boolean
+  /** The public address of the service, if the operator configured it. */
+  readonly publicUrl: string | undefined
+  readonly checkReadiness: () => Promise<Readiness>
+  /** The proxies in front of the API, whose `X-Forwarded-For` says where a request came from. */
+  readonly trustedProxies: readonly string[]
+  readonly isStopping: () => boolean
+  /** The configured senders of delivery reports. */
+  readonly reports: ReportSources
+  /** How long a request may take, except for transcription. */
+  readonly requestTimeoutMs: number
+}
+
+/** The HTTP API as an Express application. It needs no session and sets no cookies. */
+export function httpApi(parts: ApiParts): Express {
+  const { context, findCaller, metrics } = parts
+  const api = express()
+  api.disable('x-powered-by')
+  api.disable('etag')
+  api.set('query parser', 'simple')
+  api.set(PUBLIC_URL, parts.publicUrl)
+  api.set('trust proxy', [...parts.trustedProxies])
+  api.use(observeRequests(context.log, metrics.observeRequest))
+  api.use(commonHeaders(parts.isStopping, context.shard))
+  api.use(refuseAmbiguousHeaders)
+
+  // Express tries routes in order, so the most frequent ones come first.
+  const once = onceByKey(parts.idempotent, context.log)
+  const deadline = answerWithin(parts.requestTimeoutMs, context.log)
+  const authenticated = (path: string) => [deadline, authenticate(findCaller, path), unlessAnswered]
+  const post = (path: string, handler: RequestHandler, maxBytes?: number) =>
+    api
+      .route(path)
+      .post(...authenticated(path), ...bodyReader(maxBytes), unlessAnswered, handler)
+      .all(onlyMethod('POST'))
+  const get = (path: string, ...handlers: RequestHandler[]) =>
+    api
+      .route(path)
+      .get(...handlers)
+      .all(onlyMethod('GET'))
+  for (const verbFlow of VERB_FLOWS) {
+    const { verb } = verbFlow
+    const path = verb.path.replace(/\{(\w+)\}/g, ':$1')
+    const route = flowRoute(context, verbFlow, once)
+    if (takesBody(verb)) post(path, route, verb.maxBytes)
+    else get(path, ...authenticated(verb.path), route)
+  }
+  post('/v1/users/export', exportRoute(context))
+  post('/v1/users/erase', eraseRoute(context))
+  get(wire.SERVICE_IDENTITY, (_request, response) => void response.json(IDENTITY))
+  get('/healthz', health)
+  get('/readyz', readiness(parts.checkReadiness))
+  get('/metrics', metricsRoute(metrics, { key: parts.metricsKey, withoutKey: parts.metricsWithoutKey }))
+  const document = documentAt(parts.publicUrl)
+  get('/openapi.json', documentRoute(document))
+  get('/asyncapi.json', streamDocumentRoute(parts.publicUrl))
+  get('/docs', docsRoute(document))
+  get('/problems', problemList)
+  get('/problems/:code', problemPage)
+
+  api
+    .route('/v1/reports/:provider')
+    .post(...reportsRoute(parts.reports, context))
+    .all(onlyMethod('POST'))
+  api
+    .route('/v1/transcribe')
+    .post(authenticate(findCaller, '/v1/transcribe'), ...transcribeRoute(context.transcription))
+    .all(onlyMethod('POST'))
+  api
+    .route(jobWire.JOBS_PATH)
+    .post(authenticate(findCaller, jobWire.JOBS_PATH), ...createJobRoute(context.jobs))
+    .all(onlyMethod('POST'))
+  api
+    .route(`${jobWire.JOBS_PATH}/:id`)
+    .get(authenticate(findCaller, `${jobWire.JOBS_PATH}/{id}`), showJobRoute(context.jobs))
+    .delete(authenticate(findCaller, `${jobWire.JOBS_PATH}/{id}`), deleteJobRoute(context.jobs))
+    .all(onlyMethod('GET', 'DELETE'))
+  post(streamWire.TICKETS_PATH, ticketRoute(context.live, context.store))
+  get(streamWire.STREAM_PATH, authenticate(findCaller, streamWire.STREAM_PATH), upgradeRequired)
+  get('/v1/users', ...authenticated('/v1/users'), usersRoute(context))
+  get('/v1/test/inbox', ...authenticated('/v1/test/inbox'), inboxRoute(parts.inboxes))
+  get(wire.API_KEY_INFO, ...authenticated(wire.API_KEY_INFO), showKey)
+
+  api.use((_request, response) => problem(response, 'not_found'))
+  api.use(errorHandler(context.log))
+  return api
+}
+
+/** How the service identifies itself, so that a client knows its additions to the published API. */
+const IDENTITY: z.output<typeof wire.serviceIdentity> = { service: 'countersign', api: 1 }
+
+/** `GET /v1/key`: what the API key of the request may do. */
+const showKey: RequestHandler = function describeKey(request, response) {
+  const { application, scopes, expiresAt } = callerOfRequest(request)
+  const answer: z.output<typeof wire.apiKeyInfo> = {
+    application: nameOfPartition(application.id),
+    mode: application.mode,
+    scopes: [...scopes],
+    ...(expiresAt !== null && { expires_at: new Date(expiresAt).toISOString() }),
+  }
+  response.json(answer)
+}
+
+function commonHeaders(isStopping: () => boolean, shard: wire.Shard | undefined): RequestHandler {
+  const name = shard && wire.shardName(shard)
+  return function setCommonHeaders(_request, response, next) {
+    response.setHeader('Cache-Control', 'no-store')
+    response.setHeader('X-Content-Type-Options', 'nosniff')
+    response.setHeader(wire.SERVICE_HEADER, IDENTITY.api)
+    if (name) response.setHeader(wire.SHARD_HEADER, name)
+    // Makes a client with a keep-alive connection send its next request elsewhere.
+    if (isStopping()) response.setHeader('Connection', 'close')
+    next()
+  }
+}
+
+function onlyMethod(...methods: readonly ('GET' | 'POST' | 'DELETE')[]): RequestHandler {
+  return function refuseMethod(_request, response) {
+    response.set('Allow', methods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', '))
+    problem(response, 'method_not_allowed')
+  }
+}

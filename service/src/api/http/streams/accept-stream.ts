@@ -1,0 +1,220 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type ServiceProblemCode, streamWire } from 'countersign/protocol'
+import { WebSocketServer } from 'ws'
+import { liveUnavailable } from '../../../flows/transcribe-live.js'
+import type { Store } from '../../../store/store.js'
+import { describeError, type Logger } from '../../../telemetry/log/logger.js'
+import type { LiveTranscription } from '../../../transcription/live/live-transcription.js'
+import { redeemTicket } from '../../../transcription/tickets.js'
+import type { RequestObserver } from '../../metrics/event-metrics.js'
+import { bearerKeyIn, type FindCaller } from '../authenticate.js'
+import { ambiguousHeaders, requestIdFrom } from '../headers.js'
+import type { ProblemDetails } from '../problem.js'
+import { PROBLEMS } from '../problem-catalogue.js'
+import { missingScope, scopeOf } from '../scopes.js'
+import { respondOnSocket } from '../server.js'
+import { serveStream } from './stream-connection.js'
+
+const RETRY_AFTER_SECONDS = 10
+const IDLE_MS = 10_000
+
+/** The parts of the endpoint for streams. */
+export interface StreamParts {
+  readonly live: LiveTranscription
+  readonly store: Store
+  readonly findCaller: FindCaller
+  /** Where a request came from, with regard to trusted proxies. */
+  readonly addressOf: (request: IncomingMessage) => string | undefined
+  readonly publicUrl: string | undefined
+  readonly log: Logger
+  readonly observeRequest: RequestObserver
+  readonly isStopping: () => boolean
+  /** How long a client may send nothing, in milliseconds. Defaults to 10,000. */
+  readonly idleMs?: number
+}
+
+/** Why a stream was refused before the connection became a WebSocket. */
+class Refused extends Error {
+  readonly code: ServiceProblemCode
+  readonly details: ProblemDetails
+
+  constructor(code: ServiceProblemCode, details: ProblemDetails = {}) {
+    super(code)
+    this.code = code
+    this.details = details
+  }
+}
+
+/**
+ * Accepts WebSockets for streams. Everything is checked before the connection becomes a WebSocket, so that a refusal is a
+ * problem with an HTTP status as for every other route.
+ */
+export function streamAcceptor(parts: StreamParts) {
+  const {
+    live,
+    store,
+    findCaller,
+    addressOf,
+    publicUrl,
+    log,
+    observeRequest,
+    isStopping,
+    idleMs = IDLE_MS,
+  } = parts
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: streamWire.MAX_FRAME_BYTES,
+    perMessageDeflate: false,
+    handleProtocols: () => streamWire.STREAM_PROTOCOL,
+  })
+
+  async function applicationOf(request: IncomingMessage, query: URLSearchParams): Promise<string> {
+    const ticket = query.get('ticket')
+    if (ticket !== null) {
+      const application = await redeemTicket(store, ticket)
+      if (application === undefined) throw new Refused('invalid_ticket')
+      return application
+    }
+    const caller = await findCaller(bearerKeyIn(request.headers.authorization), addressOf(request))
+    if (!caller) throw new Refused('invalid_api_key')
+    const scope = scopeOf(streamWire.STREAM_PATH)
+    if (scope !== undefined && !caller.scopes.includes(scope)) {
+      throw new Refused('missing_scope', missingScope(scope))
+    }
+    return caller.application.id
+  }
+
+  /** Everything that is checked before the key, which must not reveal more than the documentation does. */
+  function checkHandshake(request: IncomingMessage): void {
+    const errors = ambiguousHeaders(request)
+    const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
+    if (!offered.includes(streamWire.STREAM_PROTOCOL)) {
+      errors.push({ field: 'sec-websocket-protocol', detail: `must contain ${streamWire.STREAM_PROTOCOL}` })
+    }
+    if (request.method !== 'GET') throw new Refused('method_not_allowed')
+    if (errors.length > 0) throw new Refused('invalid_request', { errors })
+  }
+
+  function languageIn(query: URLSearchParams): string | undefined {
+    const given = query.get('language')
+    if (given === null) return undefined
+    const { data, error } = streamWire.streamLanguage.safeParse(given)
+    if (data !== undefined) return data
+    const errors = [{ field: 'language', detail: error?.issues[0]?.message ?? 'is invalid' }]
+    throw new Refused('invalid_request', { errors })
+  }
+
+  return async function acceptStream(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const start = performance.now()
+    const id = requestIdFrom(single(request.headers['x-request-id']))
+    // Node removes its own handlers from the socket, so nothing else handles its errors.
+    const destroy = () => void socket.destroy()
+    socket.on('error', destroy)
+    const record = (status: number, application?: string, problem?: ServiceProblemCode) => {
+      const ms = Math.round((performance.now() - start) * 10) / 10
+      observeRequest({ method: 'GET', route: streamWire.STREAM_PATH, status, seconds: ms / 1_000 })
+      log({
+        level: 'info',
+        event: 'http.request',
+        request: id,
+        method: 'GET',
+        route: streamWire.STREAM_PATH,
+        status,
+        ms,
+        ...(application && { application }),
+        ...(problem && { problem }),
+      })
+    }
+    let application: string | undefined
+    try {
+      checkHandshake(request)
+      const query = new URL(request.url ?? '', 'http://service').searchParams
+      const language = languageIn(query)
+      application = await applicationOf(request, query)
+      if (!live.isAvailable)
+        throw new Refused('transcription_unavailable', {
+          detail: liveUnavailable().message,
+        })
+      if (!live.knows(language)) {
+        throw new Refused('language_unavailable', { detail: PROBLEMS.language_unavailable.helps.join(' ') })
+      }
+      const place = isStopping() ? undefined : live.reserve(application)
+      if (!place) throw new Refused('too_many_streams', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+      const origin = { application, request: id }
+      socket.off('error', destroy)
+      // The library refuses an invalid handshake by itself and then does not call back.
+      let isAccepted = false
+      sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        isAccepted = true
+        void serveStream(webSocket, { place, origin, language, idleMs })
+      })
+      if (!isAccepted) place.release()
+      record(isAccepted ? 101 : 400, application)
+    } catch (error) {
+      const { code, details } = error instanceof Refused ? error : failed(error, id)
+      const headers = code === 'invalid_api_key' ? ['WWW-Authenticate: Bearer'] : []
+      respondOnSocket(socket, code, publicUrl, { ...details, headers })
+      record(PROBLEMS[code].status, application, code)
+    }
+  }
+
+  function failed(error: unknown, request: string): Refused {
+    log({ level: 'error', event: 'http.failed', request, detail: describeError(error) })
+    return new Refused('unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+  }
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header
+}
+
+type AcceptStream = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
+
+/** Headers that only concern the connection that they came with. */
+const UPGRADE_HEADERS = ['upgrade', 'connection', 'http2-settings']
+
+/**
+ * Accepts WebSockets for streams at `path` of a server. Without a listener, Node ignores the header `Upgrade`; with one, it
+ * leaves all such requests to the listeners. So if there is no other listener, a WebSocket for another path is refused, and
+ * any other upgrade, such as the one to HTTP/2 that Java's client offers, is ignored as before.
+ */
+export function attachStreams(server: Server, accept: AcceptStream, mountPath = ''): void {
+  const isIgnored = (request: IncomingMessage) =>
+    !isWebSocket(request) && server.listenerCount('upgrade') === 1
+  ignoreUpgrades(server, isIgnored)
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const path = (request.url ?? '').split('?', 1)[0]
+    if (isWebSocket(request) && path === `${mountPath}${streamWire.STREAM_PATH}`)
+      return void accept(request, socket, head)
+    if (server.listenerCount('upgrade') > 1) return
+    socket.on('error', () => socket.destroy())
+    if (isIgnored(request)) withoutUpgrade(server, request, socket, head)
+    else respondOnSocket(socket, 'not_found')
+  })
+}
+
+const isWebSocket = (request: IncomingMessage) => request.headers.upgrade?.toLowerCase() === 'websocket'
+
+/** Lets Node ignore the header `Upgrade` of these requests. Node 20 has no such function. */
+function ignoreUpgrades(server: Server, isIgnored: (request: IncomingMessage) => boolean): void {
+  const shouldUpgrade: unknown = Reflect.get(server, 'shouldUpgradeCallback')
+  if (typeof shouldUpgrade !== 'function') return
+  Reflect.set(
+    server,
+    'shouldUpgradeCallback',
+    (request: IncomingMessage) => !isIgnored(request) && shouldUpgrade.call(server, request),
+  )
+}
+
+/** Gives the server the same request once more, without the header `Upgrade`, where Node could not ignore it. */
+function withoutUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request
+  const lines = rawHeaders.flatMap((name, i) =>
+    i % 2 === 1 || UPGRADE_HEADERS.includes(name.toLowerCase()) ? [] : [`${name}: ${rawHeaders[i + 1]}`],
+  )
+  const text = [`${method} ${url} HTTP/${httpVersion}`, ...lines, '', ''].join('\r\n')
+  socket.unshift(Buffer.concat([Buffer.from(text, 'latin1'), head]))
+  server.emit('connection', socket)
+}

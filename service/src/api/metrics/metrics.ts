@@ -1,0 +1,184 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Carrier } from '../../messages/delivery/carrier.js'
+import { selectWaiting } from '../../messages/delivery/outbox-table.js'
+import type { Channel } from '../../messages/message.js'
+import type { Store } from '../../store/store.js'
+import type { Logger } from '../../telemetry/log/logger.js'
+import { eventCounter, type RequestObserver, requestTimes, timedCarriers } from './event-metrics.js'
+
+/**
+ * The metrics of a service. All labels are words from fixed lists or names of carriers, never a contact, account or address.
+ */
+export interface Metrics {
+  readonly observeRequest: RequestObserver
+  /** Counts the events of the log. */
+  readonly countEvent: Logger
+  /** The same store, measured; what waits in it is counted when the metrics are read. */
+  timeStore(store: Store): Store
+  /** Shows how many messages a carrier accepted that the store does not know as sent yet. */
+  showUnrecorded(count: () => number): void
+  /** The same carriers, measured. */
+  timeCarriers(carriers: Carriers): Carriers
+  /** All metrics in Prometheus' text format. */
+  read(): Promise<{ readonly text: string; readonly contentType: string }>
+}
+
+type Carriers = Readonly<Partial<Record<Channel, Carrier>>>
+
+/** The metrics of one service of release `version`; all services of a process share the metrics of the process. */
+export function serviceMetrics(version: string): Metrics {
+  const registry = new Registry()
+  return {
+    observeRequest: requestTimes(registry),
+    countEvent: eventCounter(registry),
+    timeStore(store) {
+      buildInfo(registry, version, store)
+      poolUse(registry, store)
+      countsInStore(registry, store)
+      return timedStore(registry, store)
+    },
+    showUnrecorded: (count) => unrecordedMessages(registry, count),
+    timeCarriers: timedCarriers(registry),
+    async read() {
+      const texts = [await registry.metrics(), await processMetrics().metrics()]
+      return { text: texts.join('\n'), contentType: registry.contentType }
+    },
+  }
+}
+
+/** Which release runs where: its value is always 1. */
+function buildInfo(registry: Registry, version: string, { name }: Store): void {
+  new Gauge({
+    name: 'countersign_build_info',
+    help: 'Always 1; the labels are the release, the release of Node.js and the kind of database',
+    labelNames: ['version', 'node', 'store'],
+    registers: [registry],
+  }).set({ version, node: process.versions.node, store: name }, 1)
+}
+
+let processRegistry: Registry | undefined
+
+function processMetrics(): Registry {
+  // Created on first use and only once, because it observes the garbage collector.
+  if (!processRegistry) {
+    processRegistry = new Registry()
+    collectDefaultMetrics({ register: processRegistry })
+  }
+  return processRegistry
+}
+
+/** The same store; the duration of each statement and transaction is measured. */
+function timedStore(registry: Registry, store: Store): Store {
+  const times = new Histogram({
+    name: 'countersign_store_seconds',
+    help: 'Time spent on the database, waiting for a connection included, by operation (query, transaction)',
+    labelNames: ['operation'],
+    buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
+    registers: [registry],
+  })
+  const timed = async <T>(operation: string, work: Promise<T>): Promise<T> => {
+    const start = performance.now()
+    try {
+      return await work
+    } finally {
+      times.observe({ operation }, (performance.now() - start) / 1000)
+    }
+  }
+  return {
+    ...store,
+    query: (text, params) => timed('query', store.query(text, params)),
+    transaction: (work) => timed('transaction', store.transaction(work)),
+  }
+}
+
+/** What is counted in the store whenever the metrics are read; the rows are the labels and the number `n`. */
+const COUNTED_IN_STORE = {
+  countersign_queue_messages: {
+    help: 'Messages that wait to be delivered',
+    sql: `SELECT count(*)::integer AS n FROM (${selectWaiting()}) AS waiting`,
+  },
+  countersign_queue_webhook_events: {
+    help: 'Events that wait to be posted to endpoints that are not paused or disabled',
+    sql: `SELECT count(*)::integer AS n FROM event_endpoint AS endpoint JOIN event_delivery
+       ON event_delivery.application = endpoint.application AND event_delivery.endpoint = endpoint.id
+     WHERE event_delivery.state = 'queued' AND endpoint.paused_at IS NULL AND endpoint.disabled_at IS NULL`,
+  },
+  countersign_queue_transcription_jobs: {
+    help: 'Recordings of jobs that wait to be transcribed',
+    sql: "SELECT count(*)::integer AS n FROM transcription_job WHERE state = 'queued'",
+  },
+  countersign_disabled_webhooks: {
+    help: 'Endpoints that get no more events because every attempt failed, until an operator resumes them',
+    sql: 'SELECT count(*)::integer AS n FROM event_endpoint WHERE disabled_at IS NOT NULL',
+  },
+  countersign_paused_destinations: {
+    help: 'Countries and prefixes to whose phones nothing is sent until an operator lifts the pause, by scope',
+    label: 'scope',
+    sql: `SELECT scope, (SELECT count(*)::integer FROM phone_traffic
+         WHERE phone_traffic.scope = known.scope AND paused_at IS NOT NULL) AS n
+       FROM unnest(ARRAY['country', 'prefix']) AS known (scope)`,
+  },
+} as const satisfies Record<string, { readonly help: string; readonly sql: string; readonly label?: string }>
+
+function countsInStore(registry: Registry, store: Store): void {
+  for (const [name, count] of Object.entries(COUNTED_IN_STORE)) {
+    const label = 'label' in count ? count.label : undefined
+    new Gauge({
+      name,
+      help: count.help,
+      labelNames: label ? [label] : [],
+      registers: [registry],
+      async collect() {
+        // When the store fails, the other metrics must still be readable.
+        const rows = await store.query<{ n: number; scope?: string }>(count.sql).catch(() => undefined)
+        if (label) this.reset()
+        else if (!rows) this.set(Number.NaN)
+        for (const { n, ...labels } of rows ?? []) this.set(labels, n)
+      },
+    })
+  }
+}
+
+function unrecordedMessages(registry: Registry, count: () => number): void {
+  new Gauge({
+    name: 'countersign_unrecorded_messages',
+    help: 'Messages that a carrier accepted from this process, and that the database does not know as sent yet',
+    registers: [registry],
+    collect() {
+      this.set(count())
+    },
+  })
+}
+
+/** Shows how the pool of connections is used, where there is one. */
+function poolUse(registry: Registry, store: Store): void {
+  const counts = store.connections?.bind(store)
+  if (!counts) return
+  const connections = new Gauge({
+    name: 'countersign_database_connections',
+    help: 'Connections of this process to the database, by state (used, idle)',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { used, idle } = counts()
+      connections.set({ state: 'used' }, used)
+      connections.set({ state: 'idle' }, idle)
+    },
+  })
+  new Gauge({
+    name: 'countersign_database_connections_max',
+    help: 'The maximum number of connections of this process (SERVICE_DATABASE_POOL_SIZE)',
+    registers: [registry],
+    collect() {
+      this.set(counts().max)
+    },
+  })
+  new Gauge({
+    name: 'countersign_database_waiting',
+    help: 'Statements that wait for a free connection',
+    registers: [registry],
+    collect() {
+      this.set(counts().waiting)
+    },
+  })
+}

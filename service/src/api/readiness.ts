@@ -1,0 +1,74 @@
+import { pendingMigrations } from '../store/migrate.js'
+import { StoreUnavailableError } from '../store/outages.js'
+import type { Store } from '../store/store.js'
+import { describeError, type Logger } from '../telemetry/log/logger.js'
+
+/** Shorter than two seconds, within which a load balancer must learn of an outage. */
+const STORE_TIMEOUT_MS = 1_500
+
+/** How long the store's answer is reused. */
+const CACHE_MS = 1_000
+
+const FAILURES = { read_only: 'is read-only', full: 'has no disk space left' } as const
+
+/** Whether the service can accept requests, and the result of each check by its name. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly checks: Readonly<Record<string, string>>
+}
+
+/**
+ * Checks whether the service can accept requests: the store responds, accepts writes and is migrated, and the service is
+ * not shutting down. However often it is called, it queries the store at most once per second.
+ */
+export function readinessCheck(parts: {
+  readonly store: Store
+  readonly log: Logger
+  readonly isStopping: () => boolean
+  /** Whether a write failed a moment ago because the disk is full. */
+  readonly isFull: () => boolean
+}): () => Promise<Readiness> {
+  const queryStore = cached(() =>
+    withTimeout(pendingMigrations(parts.store, { probeWrites: true })).catch((error: unknown) => {
+      parts.log({ level: 'warn', event: 'store.unavailable', detail: describeError(error) })
+      const reason = error instanceof StoreUnavailableError ? error.reason : 'unreachable'
+      return reason === 'read_only' || reason === 'full' ? FAILURES[reason] : 'does not answer'
+    }),
+  )
+  return async () => {
+    const found = await queryStore()
+    const pending = typeof found === 'string' ? undefined : found
+    const state = typeof found === 'string' ? found : 'ok'
+    const checks = {
+      store: parts.isFull() ? FAILURES.full : state,
+      migrations: !pending ? 'not known' : pending.length === 0 ? 'ok' : `${pending.length} not applied`,
+      process: parts.isStopping() ? 'shutting down' : 'ok',
+    }
+    return { ready: Object.values(checks).every((result) => result === 'ok'), checks }
+  }
+}
+
+/** Shares one call among concurrent callers, and reuses its result until it is a second old. */
+function cached<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  let loadedAt: number | undefined
+  return () => {
+    // In both directions, since the clock may be set back.
+    const isOld = loadedAt !== undefined && Math.abs(Date.now() - loadedAt) >= CACHE_MS
+    if (!loading || isOld) {
+      loadedAt = undefined
+      loading = load().finally(() => {
+        loadedAt = Date.now()
+      })
+    }
+    return loading
+  }
+}
+
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('The store did not respond in time.')), STORE_TIMEOUT_MS)
+  })
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,123 @@
+import type { ConfirmedSecret } from '../../accounts/app-secret.js'
+import {
+  APP_ALGORITHMS,
+  APP_DIGITS,
+  APP_PERIODS,
+  type AppParameters,
+  DEFAULT_APP_PARAMETERS,
+  toBase32,
+  writeAppSecret,
+} from '../../accounts/authenticator-app/totp.js'
+import { type Candidate, ENCODINGS, type Encoding, type Refusal } from './import-row.js'
+
+/** RFC 4226 §4 requires 128 bits. */
+const STRONG_BITS = 128
+/** Several libraries make secrets of 80 bits by default. */
+const WEAK_BITS = 80
+const MAX_BITS = 640
+
+/** What applies where a row says nothing. */
+export interface SecretDefaults {
+  readonly encoding: Encoding
+  readonly algorithm?: string | undefined
+  readonly digits?: number | undefined
+  readonly period?: number | undefined
+}
+
+type Written = Pick<Candidate, 'secret' | 'encoding' | 'algorithm' | 'digits' | 'period'>
+
+/** Reads a secret with its parameters, in any spelling, or says why it cannot be imported. */
+export function readSecret(
+  written: Written,
+  defaults: SecretDefaults,
+  allowWeak: boolean,
+): ConfirmedSecret | Refusal {
+  const given = fromUri(written) ?? written
+  if (given === 'counter_based') return given
+  const secret = base32Of(given.secret, given.encoding, defaults.encoding)
+  if (secret === undefined) return 'secret'
+  const bits = Math.floor((secret.length * 5) / 8) * 8
+  if (bits < WEAK_BITS || bits > MAX_BITS) return 'too_weak'
+  const weak = bits < STRONG_BITS
+  if (weak && !allowWeak) return 'weak'
+  const parameters = parametersOf(given, defaults)
+  return parameters ? { text: writeAppSecret(secret, parameters), weak } : 'parameters'
+}
+
+/** An `otpauth://` URI in place of the secret says everything itself. */
+function fromUri({ secret }: Written): Written | 'counter_based' | undefined {
+  if (typeof secret !== 'string' || !/^otpauth:/i.test(secret)) return undefined
+  if (!URL.canParse(secret)) return { secret: undefined }
+  const uri = new URL(secret)
+  if (uri.host.toLowerCase() !== 'totp') return 'counter_based'
+  const value = (name: string) => uri.searchParams.get(name) ?? undefined
+  return {
+    secret: value('secret'),
+    encoding: 'base32',
+    algorithm: value('algorithm'),
+    digits: value('digits'),
+    period: value('period'),
+  }
+}
+
+function base32Of(secret: unknown, given: unknown, fallback: Encoding): string | undefined {
+  const bytes = bytesIn(secret)
+  if (bytes) return toBase32(bytes)
+  if (typeof secret !== 'string') return undefined
+  const name = isAbsent(given) ? fallback : String(given).toLowerCase()
+  const encoding = ENCODINGS.find((known) => known === (name === 'ascii' ? 'text' : name))
+  switch (encoding) {
+    case 'base32':
+      return cleanBase32(secret)
+    case 'hex':
+      return /^([0-9a-f]{2})+$/i.test(secret) ? toBase32(Buffer.from(secret, 'hex')) : undefined
+    case 'base64':
+      return /^[\w+/-]+=*$/.test(secret) ? toBase32(Buffer.from(secret, 'base64')) : undefined
+    case 'text':
+      return secret === '' ? undefined : toBase32(Buffer.from(secret))
+    default:
+      return undefined
+  }
+}
+
+/** Lower case, and the spaces and dashes with which secrets are shown, mean the same. */
+function cleanBase32(text: string): string | undefined {
+  const secret = text
+    .replace(/[\s-]+/g, '')
+    .replace(/=+$/, '')
+    .toUpperCase()
+  return /^[A-Z2-7]+$/.test(secret) ? secret : undefined
+}
+
+/** A `Buffer`, as it is or as JSON writes it. */
+function bytesIn(value: unknown): Uint8Array | undefined {
+  if (value instanceof Uint8Array) return value
+  if (typeof value !== 'object' || value === null || !('data' in value)) return undefined
+  const { data } = value
+  const isBytes =
+    Array.isArray(data) && data.every((byte) => Number.isInteger(byte) && byte >= 0 && byte < 256)
+  return isBytes ? Buffer.from(data) : undefined
+}
+
+function parametersOf(given: Written, defaults: SecretDefaults): AppParameters | undefined {
+  const { algorithm, digits, period } = DEFAULT_APP_PARAMETERS
+  const choose = (value: unknown, ...others: unknown[]) =>
+    String([value, ...others].find((one) => !isAbsent(one)))
+  // `HmacSHA1`, `SHA-1` and `sha1` are the same.
+  const name = choose(given.algorithm, defaults.algorithm, algorithm)
+    .toUpperCase()
+    .replace(/^HMAC[-_]?/, '')
+    .replace(/[-_]/g, '')
+  const found = {
+    algorithm: APP_ALGORITHMS.find((known) => known === name),
+    digits: APP_DIGITS.find((known) => String(known) === choose(given.digits, defaults.digits, digits)),
+    period: APP_PERIODS.find((known) => String(known) === choose(given.period, defaults.period, period)),
+  }
+  return found.algorithm && found.digits && found.period
+    ? { algorithm: found.algorithm, digits: found.digits, period: found.period }
+    : undefined
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}

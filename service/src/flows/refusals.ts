@@ -1,0 +1,53 @@
+import type { Refused } from 'countersign/protocol'
+import type { ContactFault } from '../messages/delivery/carrier.js'
+
+/** No carrier is configured for the method. */
+export const methodOff: Refused = {
+  outcome: 'refused',
+  refusal: { reason: 'method_off', detail: 'This service is not configured to deliver by this method.' },
+}
+/** The contact cannot be reached by this method; `detail` says why, without the contact. */
+export function contactRefused(detail?: string): Refused {
+  return {
+    outcome: 'refused',
+    refusal: { reason: 'contact_refused', ...(detail !== undefined && { detail }) },
+  }
+}
+/** The account has as many keys as the application allows. */
+export const tooManyKeys: Refused = {
+  outcome: 'refused',
+  refusal: { reason: 'method_off', detail: 'This account has the maximum number of keys: remove one first.' },
+}
+export const factorDisabled: Refused = { outcome: 'refused', refusal: { reason: 'factor_disabled' } }
+
+/** Why a contact cannot be reached, in words for users and developers. */
+const CONTACT_DETAILS: Readonly<Record<ContactFault, string>> = {
+  unknown: 'This phone number or mailbox does not exist.',
+  unsuitable: 'This phone number cannot receive this kind of message.',
+  unsubscribed: 'The owner of this phone number does not want to receive these messages.',
+  complained:
+    'The owner of this mailbox reported an earlier email as spam, so it gets no more. An operator of the service can lift this.',
+  unreachable: 'This phone number or mailbox cannot be reached.',
+}
+
+/** A message was refused for good: because of its contact, or else by the carrier. */
+export function undelivered(contact: ContactFault | undefined): Refused {
+  if (contact === undefined) return { outcome: 'refused', refusal: { reason: 'delivery_failed' } }
+  return contactRefused(CONTACT_DETAILS[contact])
+}
+
+/** The phone check of the operator refuses codes for the number; `risk` is the word with which it does. */
+export function phoneAtRisk(risk: string): Refused {
+  return {
+    outcome: 'refused',
+    refusal: { reason: 'phone_at_risk', detail: `The phone check answered ${risk}.` },
+  }
+}
+
+export function limited(retryAfterSeconds: number): Refused {
+  return { outcome: 'refused', refusal: { reason: 'limited', retryAfterSeconds } }
+}
+
+export function locked(retryAfterSeconds: number): Refused {
+  return { outcome: 'refused', refusal: { reason: 'locked', retryAfterSeconds } }
+}

@@ -1,0 +1,187 @@
+import { type Queries, statement } from '../../store/store.js'
+
+/**
+ * What is counted, in the order of the table's columns. `codes` are those of the sent messages that carry a code to type. The phone check
+ * was asked about `checked` numbers; it refused the `risky` ones, and gave no answer about the `unchecked` ones.
+ */
+export const ACTIVITY_COUNTS = [
+  ...['sent', 'codes', 'delivered', 'failed', 'typed', 'wrong', 'locked'],
+  ...['checked', 'risky', 'unchecked'],
+] as const
+/** One of the counts. */
+export type ActivityCount = (typeof ACTIVITY_COUNTS)[number]
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** The shortest time that is counted on its own. */
+export const STEP_MS = 5 * MINUTE_MS
+
+/** The application of the sums over all applications. No application can have this name. */
+export const ALL_APPLICATIONS = ''
+
+/** What a row counts. */
+export interface ActivityKey {
+  readonly application: string
+  /** The beginning of the step, in milliseconds since 1970. */
+  readonly startsAt: number
+  /** A channel (`email`, `sms`, `whatsapp`, `call`), `app`, `backup`, or the kind of a key. */
+  readonly method: string
+  /** The ISO code of the phone's country; empty without a phone. */
+  readonly country: string
+  /** The carrier that accepted the message or was tried last; empty where there is none. */
+  readonly carrier: string
+}
+
+/** Counts to add to a row. */
+export interface ActivityRow extends ActivityKey {
+  readonly counts: Readonly<Record<ActivityCount, number>>
+}
+
+const KEY = 'application, starts_at, method, country, carrier'
+const COUNTS = ACTIVITY_COUNTS.join(', ')
+const ADD_TO_KNOWN = `ON CONFLICT (${KEY}) DO UPDATE SET
+  ${ACTIVITY_COUNTS.map((count) => `${count} = known.${count} + EXCLUDED.${count}`).join(', ')}`
+
+type AddParameters = Record<ActivityCount, readonly number[]> & {
+  readonly applications: readonly string[]
+  readonly steps: readonly number[]
+  readonly methods: readonly string[]
+  readonly countries: readonly string[]
+  readonly carriers: readonly string[]
+}
+
+// In the order of the key, so that processes that add to the same rows wait for each other and never in a circle.
+const ADD = statement<AddParameters>(`INSERT INTO activity AS known (${KEY}, ${COUNTS})
+  SELECT * FROM unnest(:applications::text[], :steps::bigint[], :methods::text[], :countries::text[], :carriers::text[],
+    ${ACTIVITY_COUNTS.map((count) => `:${count}::bigint[]`).join(', ')}) AS added (${KEY}, ${COUNTS})
+  ORDER BY ${KEY} ${ADD_TO_KNOWN}`)
+
+/** Adds counts to their rows, in one statement. No two of them may have the same key. */
+export async function addActivity(queries: Queries, rows: readonly ActivityRow[]): Promise<void> {
+  const columns = Object.fromEntries(
+    ACTIVITY_COUNTS.map((count) => [count, rows.map(({ counts }) => counts[count])]),
+  ) as Record<ActivityCount, number[]>
+  const parameters = {
+    ...columns,
+    applications: rows.map(({ application }) => application),
+    steps: rows.map(({ startsAt }) => startsAt),
+    methods: rows.map(({ method }) => method),
+    countries: rows.map(({ country }) => country),
+    carriers: rows.map(({ carrier }) => carrier),
+  }
+  await queries.query(ADD.text, ADD.values(parameters))
+}
+
+/**
+ * Sums up what has become old: which rows, and the step that their counts move to. The hours of the sums over all applications are
+ * kept for longer, to be compared with the same hour of last week.
+ */
+const ROLL_UPS = [
+  { stepMs: HOUR_MS, afterMs: 2 * HOUR_MS, of: 'true' },
+  { stepMs: DAY_MS, afterMs: 2 * DAY_MS, of: `application <> '${ALL_APPLICATIONS}'` },
+  { stepMs: DAY_MS, afterMs: 8 * DAY_MS, of: `application = '${ALL_APPLICATIONS}'` },
+] as const
+
+/**
+ * Moves the counts of up to `limit` rows to rows with longer steps. Resolves to the number of moved rows. A step is moved when
+ * the longer one that it belongs to is over and old enough, so that no chart shows a part of it.
+ */
+export async function rollUpActivity(queries: Queries, now: number, limit: number): Promise<number> {
+  let moved = 0
+  for (const { stepMs, afterMs, of } of ROLL_UPS) {
+    const before = now - afterMs
+    const rows = await queries.query(
+      `WITH moved AS (
+         DELETE FROM activity WHERE (${KEY}) IN (
+           SELECT ${KEY} FROM activity WHERE starts_at % ${stepMs} <> 0 AND starts_at < $1 AND ${of}
+           ORDER BY starts_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+         RETURNING *
+       ), added AS (
+         INSERT INTO activity AS known (${KEY}, ${COUNTS})
+         SELECT application, starts_at - starts_at % ${stepMs}, method, country, carrier,
+           ${ACTIVITY_COUNTS.map((count) => `sum(${count})`).join(', ')}
+         FROM moved GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5 ${ADD_TO_KNOWN}
+       )
+       SELECT 1 FROM moved`,
+      [before - (before % stepMs), limit],
+    )
+    moved = Math.max(moved, rows.length)
+  }
+  return moved
+}
+
+/** An attempt with the code of a challenge. */
+export interface AttemptOfChallenge {
+  readonly application: string
+  readonly challenge: string
+  /** The method and country under which it is counted if its message is gone. */
+  readonly otherwise: Pick<ActivityKey, 'method' | 'country'>
+  readonly counts: readonly ActivityCount[]
+}
+
+/** An attempt, and where it is counted. */
+export interface CountedAttempt {
+  readonly at: number
+  readonly activity: Omit<ActivityKey, 'startsAt'>
+  readonly counts: readonly ActivityCount[]
+}
+
+interface Row {
+  readonly application: string
+  readonly challenge: string
+  readonly channel: string
+  readonly country: string | null
+  readonly carrier: string | null
+}
+
+const MAX_TOGETHER = 1_000
+
+const FIND = statement<{ applications: readonly string[]; challenges: readonly string[] }>(
+  `SELECT wanted.application, wanted.challenge, message.channel, message.country, message.carrier
+   FROM (SELECT DISTINCT * FROM unnest(:applications::text[], :challenges::text[]) AS one (application, challenge)) AS wanted,
+     LATERAL (
+       SELECT DISTINCT ON (channel) channel, country, carrier FROM outbox
+       WHERE outbox.application = wanted.application AND outbox.challenge = wanted.challenge
+       ORDER BY channel, created_at DESC
+     ) AS message`,
+)
+
+/** Finds the messages whose codes were typed. A code that was sent by several channels at once is counted for each. */
+export async function messagesOfChallenges(
+  queries: Queries,
+  attempts: readonly (AttemptOfChallenge & { readonly at: number })[],
+): Promise<CountedAttempt[]> {
+  const found = new Map<string, Row[]>()
+  for (let first = 0; first < attempts.length; first += MAX_TOGETHER) {
+    const some = attempts.slice(first, first + MAX_TOGETHER)
+    const parameters = {
+      applications: some.map(({ application }) => application),
+      challenges: some.map(({ challenge }) => challenge),
+    }
+    for (const row of await queries.query<Row>(FIND.text, FIND.values(parameters))) {
+      const key = keyOf(row)
+      found.set(key, [...(found.get(key) ?? []), row])
+    }
+  }
+  return attempts.flatMap((attempt) => {
+    const { application, at, counts, otherwise } = attempt
+    const messages = found.get(keyOf(attempt))
+    if (!messages) return [{ at, counts, activity: { application, ...otherwise, carrier: '' } }]
+    return messages.map(({ channel, country, carrier }) => ({
+      ...{ at, counts },
+      activity: { application, method: channel, country: country ?? '', carrier: carrier ?? '' },
+    }))
+  })
+}
+
+function keyOf({
+  application,
+  challenge,
+}: {
+  readonly application: string
+  readonly challenge: string
+}): string {
+  return `${application} ${challenge}`
+}

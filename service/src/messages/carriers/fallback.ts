@@ -1,0 +1,163 @@
+import type { Logger } from '../../telemetry/log/logger.js'
+import { withTimeLimit } from '../../telemetry/time.js'
+import { asDeliveryError, type Carrier, DeliveryError, type DeliveryFault } from '../delivery/carrier.js'
+import type { QueuedMessage } from '../delivery/queued-message.js'
+
+/** A carrier that did not accept a message. */
+export interface FailedCarrier {
+  readonly message: QueuedMessage
+  readonly carrier: string
+  readonly fault: DeliveryFault
+  readonly error: DeliveryError
+}
+
+/**
+ * Several carriers as one: when one of them is down or refuses a message, the next one is tried, each with an equal
+ * share of `withinMs`. A contact that no other carrier could reach either is refused at once. When no carrier accepts the
+ * message, it may be retried if the fault of at least one of them was temporary, when the first of these allows it.
+ */
+export function fallbackCarrier(
+  carriers: readonly Carrier[],
+  withinMs: number,
+  onFailure: (failed: FailedCarrier) => void,
+): Carrier {
+  const shareMs = Math.floor(withinMs / carriers.length)
+  return {
+    name: carriers.map((carrier) => carrier.name).join('|'),
+    reports: carriers.some(({ reports }) => reports),
+    async deliver(message, signal) {
+      const failures: FailedCarrier[] = []
+      for (const carrier of carriers) {
+        try {
+          const receipt = await withTimeLimit(shareMs, [signal], (share) => carrier.deliver(message, share))
+          return { ...receipt, carrier: carrier.name }
+        } catch (thrown) {
+          const error = asDeliveryError(thrown)
+          const failed = { message, carrier: carrier.name, fault: error.fault, error }
+          failures.push(failed)
+          onFailure(failed)
+          if (isHopeless(error) || signal.aborted) break
+        }
+      }
+      throw decisiveError(failures)
+    },
+    async check(signal) {
+      for (const carrier of carriers) await carrier.check?.(signal)
+    },
+    async close() {
+      await Promise.all(carriers.map((carrier) => carrier.close()))
+    },
+  }
+}
+
+function isHopeless({ fault, details }: DeliveryError): boolean {
+  return fault === 'contact' && details.contact !== 'unreachable'
+}
+
+function decisiveError(failures: readonly FailedCarrier[]): DeliveryError {
+  const temporary = failures.filter(({ error }) => error.isTemporary)
+  const decisive =
+    failures.find(({ error }) => isHopeless(error)) ??
+    temporary[0] ??
+    failures.find(({ fault }) => fault === 'contact') ??
+    failures.at(-1)
+  if (!decisive) return new DeliveryError('No carrier serves this channel.', 'carrier')
+  const { error, carrier, fault } = decisive
+  const waits = temporary.map(({ error }) => error.details.retryAfterMs ?? 0)
+  const retryAfterMs = waits.length > 0 ? Math.min(...waits) : undefined
+  return new DeliveryError(error.message, fault, { ...error.details, carrier, retryAfterMs })
+}
+
+const FAILURES_BEFORE_PAUSE = 5
+const FIRST_PAUSE_MS = 10_000
+const MAX_PAUSE_MS = 60_000
+/** How long a carrier's `Retry-After` for one message may pause the delivery of all others. */
+const MAX_REQUESTED_PAUSE_MS = 300_000
+
+/** Receives the length of each pause of a carrier, and `undefined` when the carrier accepts messages again. */
+export type OnPause = (carrier: string, pauseMs: number | undefined) => void
+
+/**
+ * A carrier with a circuit breaker. After five outages in a row it is not asked for 10 seconds, then for twice as long after
+ * each failed attempt, up to a minute; an answer with `Retry-After` pauses it at once, for at most five minutes. After a
+ * pause, a single message is tried, until the carrier answers again. A message that the carrier refuses or defers is an
+ * answer, too. Each process has its own breaker.
+ */
+export function withBreaker(carrier: Carrier, onPause: OnPause): Carrier {
+  let failures = 0
+  let pauses = 0
+  let pausedUntil = 0
+  let isTrying = false
+
+  function failed(retryAfterMs: number | undefined): void {
+    failures += 1
+    if (retryAfterMs === undefined && failures < FAILURES_BEFORE_PAUSE) return
+    const requestedMs = Math.min(retryAfterMs ?? 0, MAX_REQUESTED_PAUSE_MS)
+    const pauseMs = Math.max(Math.min(FIRST_PAUSE_MS * 2 ** pauses, MAX_PAUSE_MS), requestedMs)
+    // Of the messages that were in progress together, only the first one begins a pause.
+    if (pausedUntil > Date.now()) return
+    pauses += 1
+    pausedUntil = Date.now() + pauseMs
+    onPause(carrier.name, pauseMs)
+  }
+
+  function answered(): void {
+    if (pauses > 0) onPause(carrier.name, undefined)
+    failures = 0
+    pauses = 0
+    pausedUntil = 0
+  }
+
+  return {
+    ...carrier,
+    async deliver(message, signal) {
+      const pauseLeftMs = pausedUntil - Date.now()
+      if (pauses > 0 && (pauseLeftMs > 0 || isTrying)) {
+        throw new DeliveryError('The carrier is paused after failures.', 'outage', {
+          retryAfterMs: Math.max(pauseLeftMs, 0),
+        })
+      }
+      const isTrial = pauses > 0
+      if (isTrial) isTrying = true
+      try {
+        const receipt = await carrier.deliver(message, signal)
+        answered()
+        return receipt
+      } catch (thrown) {
+        const error = asDeliveryError(thrown)
+        if (error.fault === 'outage') failed(error.details.retryAfterMs)
+        else answered()
+        throw error
+      } finally {
+        if (isTrial) isTrying = false
+      }
+    },
+  }
+}
+
+/** Logs each pause of a carrier, and its end. */
+export function logPause(log: Logger): OnPause {
+  return (carrier, pauseMs) => {
+    if (pauseMs === undefined) log({ level: 'info', event: 'carrier.resumed', carrier })
+    else log({ level: 'warn', event: 'carrier.paused', carrier, seconds: Math.ceil(pauseMs / 1000) })
+  }
+}
+
+/** A carrier that this process has paused after failures. */
+export interface PausedCarrier {
+  readonly carrier: string
+  /** When a message is tried again, in milliseconds since 1970. */
+  readonly until: number
+}
+
+/** Remembers, from the log of this process, which carriers it has paused. */
+export function rememberPauses(): { readonly log: Logger; paused(): readonly PausedCarrier[] } {
+  const until = new Map<string, number>()
+  return {
+    log({ event, carrier = '', seconds = 0 }) {
+      if (event === 'carrier.paused') until.set(carrier, Date.now() + seconds * 1000)
+      if (event === 'carrier.resumed') until.delete(carrier)
+    },
+    paused: () => [...until].map(([carrier, time]) => ({ carrier, until: time })),
+  }
+}

@@ -1,0 +1,163 @@
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { traceHeaders } from '../../telemetry/log/tracing.js'
+import { isForbiddenAddress } from '../../telemetry/safe-fetch/public-agent.js'
+import { retryAfterMs } from '../../telemetry/time.js'
+import { type ContactFault, DeliveryError } from '../delivery/carrier.js'
+
+const MAX_BODY_BYTES = 16_384
+
+// Not `fetch`, which costs more than everything else that a message needs.
+const plain = new http.Agent({ keepAlive: true })
+const encrypted = new https.Agent({ keepAlive: true })
+
+/** A response, whatever its status. */
+export interface HttpResponse {
+  readonly status: number
+  /** The first 16 KB. */
+  readonly body: string
+  /** The value of a header, by its name in lower case. */
+  header(name: string): string | undefined
+  /** How long the server wants to wait for the next request, from its `Retry-After`. */
+  readonly retryAfterMs: number | undefined
+}
+
+/**
+ * Sends one HTTP request, with the `traceparent` of the current trace, without following redirects. Throws a `DeliveryError`
+ * that mentions the `server` when there is no response.
+ */
+export async function httpRequest(
+  server: string,
+  url: string,
+  request: {
+    readonly method: 'GET' | 'POST'
+    readonly headers: Record<string, string>
+    readonly body?: string
+    /** Decides what the request may connect to. Defaults to everything. */
+    readonly agent?: http.Agent | undefined
+  },
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  try {
+    const response = await responseTo(url, request, signal)
+    return {
+      status: response.statusCode ?? 0,
+      body: await readBeginning(response),
+      header: (name) => response.headers[name]?.toString(),
+      retryAfterMs: retryAfterMs(response.headers['retry-after']),
+    }
+  } catch (error) {
+    if (isForbiddenAddress(error)) {
+      throw new DeliveryError(`${server} has an address that is not public.`, 'carrier')
+    }
+    throw new DeliveryError(`${server} did not respond (${reasonOf(error, signal)}).`, 'outage')
+  }
+}
+
+/** Posts an object as JSON, as `httpRequest` does. */
+export function postJson(
+  server: string,
+  url: string,
+  { headers, body }: { readonly headers?: Readonly<Record<string, string>>; readonly body: object },
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  const request = { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+  return httpRequest(server, url, { method: 'POST', ...request }, signal)
+}
+
+/**
+ * What it means that an API refused a message: an outage, if the same request may succeed later, or the fault of the contact or else of
+ * the carrier. `isLoad` says what the API itself calls temporary.
+ */
+export function refusalError(
+  message: string,
+  { status, retryAfterMs }: HttpResponse,
+  { isLoad, contact }: { readonly isLoad: boolean; readonly contact: ContactFault | undefined },
+): DeliveryError {
+  if (isTemporary(status) || isLoad) return new DeliveryError(message, 'outage', { retryAfterMs })
+  return contact ? new DeliveryError(message, 'contact', { contact }) : new DeliveryError(message, 'carrier')
+}
+
+/** Whether the same request may succeed later. */
+export function isTemporary(status: number): boolean {
+  return status >= 500 || [408, 425, 429].includes(status)
+}
+
+/**
+ * Whether a response is none of the API's, which would have refused the message or returned its id: a proxy in between, or a
+ * page for maintenance, says nothing about the message.
+ */
+export function isForeign({ status }: HttpResponse): boolean {
+  return status >= 200 && status < 300
+}
+
+function responseTo(
+  url: string,
+  { method, headers, body, agent }: Parameters<typeof httpRequest>[2],
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const isPlain = url.startsWith('http:')
+    const options = {
+      method,
+      headers: { ...headers, ...traceHeaders() },
+      signal,
+      agent: agent ?? (isPlain ? plain : encrypted),
+    }
+    const request = (isPlain ? http : https).request(url, options, resolve)
+    request.on('error', reject).end(body)
+  })
+}
+
+async function readBeginning(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  // Ending the loop early closes the connection.
+  for await (const chunk of response) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= MAX_BODY_BYTES) break
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8')
+}
+
+function reasonOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'timeout'
+  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
+  return typeof code === 'string' ? code : 'connection lost'
+}
+
+/** The members of a JSON object in a response; none when it is anything else. */
+export function jsonFields(body: string): Readonly<Record<string, unknown>> {
+  return fieldsOf(parse(body))
+}
+
+/** The members of a value that should be an object; none when it is not. */
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+/** The first item of a value that should be a list of objects. */
+export function firstItem(value: unknown): Readonly<Record<string, unknown>> {
+  return Array.isArray(value) ? fieldsOf(value[0]) : {}
+}
+
+/** A carrier's id for a message, if it can be one. */
+export function messageIdIn(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value) ? value : undefined
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a carrier says that a message costs, as a number without sign and trailing zeros; `undefined` when it is none. */
+export function priceFrom(given: unknown): string | undefined {
+  const text = typeof given === 'number' ? String(given) : given
+  const [, amount] = typeof text === 'string' ? (/^-?(\d{1,6}(?:\.\d{1,8})?)$/.exec(text) ?? []) : []
+  return amount?.includes('.') ? amount.replace(/\.?0+$/, '') : amount
+}

@@ -1,0 +1,249 @@
+import { languageKey, matchLanguage } from 'countersign/protocol'
+import {
+  type Carrier,
+  CONTACT_FAULTS,
+  type ContactFault,
+  checkRecipient,
+  DeliveryError,
+  type OutgoingMessage,
+} from '../delivery/carrier.js'
+import { messageReference, type QueuedMessage } from '../delivery/queued-message.js'
+import { spokenCode } from '../texts/compose.js'
+import { type HttpResponse, httpRequest, isTemporary, priceFrom } from './http-request.js'
+
+/** An account with Twilio, or with a gateway that has the same API. */
+export interface TwilioSettings {
+  /** The address before `/2010-04-01`. */
+  readonly baseUrl: string
+  readonly sid: string
+  readonly token: string
+  /** The sender: a phone number, a short code or a name. Calls need a phone number. */
+  readonly from?: string | undefined
+  /** The messaging service (`MG…`) that chooses the sender of a message. */
+  readonly service?: string | undefined
+  /** The approved content template (`HX…`) for WhatsApp codes of each language, `*` for all others. Variable 1 is the code. */
+  readonly content: Readonly<Record<string, string>>
+  /** The carrier's name in delivery states and the log. Defaults to `twilio`. */
+  readonly name?: string | undefined
+}
+
+/** The longest `ValidityPeriod` that Twilio accepts. */
+const MAX_VALIDITY_SECONDS = 36_000
+
+/**
+ * Delivers SMS, WhatsApp messages and calls over Twilio's REST API. `reportAddress` receives the status callbacks; without it
+ * there are none.
+ */
+export function twilioCarrier(settings: TwilioSettings, reportAddress?: string): Carrier {
+  const { baseUrl, sid, token, name = 'twilio' } = settings
+  const account = `${baseUrl}/2010-04-01/Accounts/${encodeURIComponent(sid)}`
+  const authorization = `Basic ${Buffer.from(`${sid}:${token}`).toString('base64')}`
+  return {
+    name,
+    reports: reportAddress !== undefined,
+    async deliver(message, signal) {
+      checkRecipient(message)
+      const isCall = message.channel === 'call'
+      const form = {
+        ...(isCall ? callForm(settings, message) : messageForm(settings, message)),
+        ...(reportAddress && { StatusCallback: `${reportAddress}?message=${messageReference(message)}` }),
+      }
+      const response = await httpRequest(
+        'The gateway',
+        `${account}/${isCall ? 'Calls' : 'Messages'}.json`,
+        {
+          method: 'POST',
+          headers: {
+            authorization,
+            'content-type': 'application/x-www-form-urlencoded',
+            accept: 'application/json',
+            // Twilio ignores it; a gateway that supports it does not send the same message twice.
+            'idempotency-key': message.id,
+          },
+          body: new URLSearchParams(form).toString(),
+        },
+        signal,
+      )
+      return { id: acceptedId(response), price: priceIn(response) }
+    },
+    async check(signal) {
+      const headers = { authorization, accept: 'application/json' }
+      const response = await httpRequest('The gateway', `${account}.json`, { method: 'GET', headers }, signal)
+      if (response.status !== 200) throw twilioError(response)
+    },
+    async close() {},
+  }
+}
+
+function messageForm(settings: TwilioSettings, message: OutgoingMessage): Record<string, string> {
+  const { senders = {} } = message
+  const secondsLeft = Math.floor((message.expiresAt - Date.now()) / 1000)
+  const common = {
+    ...senderOf(settings, message),
+    // The gateway must not deliver a code after it has expired.
+    ValidityPeriod: String(Math.min(Math.max(secondsLeft, 1), MAX_VALIDITY_SECONDS)),
+  }
+  if (message.channel === 'sms') return { To: message.to, ...common, Body: message.text }
+  // WhatsApp accepts no free text from a business, only an approved template with the code as its variable.
+  const template = templateFor(senders.whatsappTemplate ?? settings.content, message.locale)
+  if (message.channel !== 'whatsapp' || template === undefined || message.code === undefined) {
+    throw new DeliveryError(
+      'The gateway cannot send this message by this channel: it has no template for it.',
+      'carrier',
+    )
+  }
+  return {
+    To: `whatsapp:${message.to}`,
+    ...common,
+    ContentSid: template,
+    ContentVariables: JSON.stringify(
+      variablesOf(senders.whatsappVariables ?? { 1: '{code}' }, message.code, secondsLeft),
+    ),
+  }
+}
+
+/** `content.pt` is for both forms of Portuguese, unless there is `content.pt-PT`. */
+function templateFor(content: TwilioSettings['content'], locale: string): string | undefined {
+  const templates = new Map(Object.entries(content).map(([tag, id]) => [languageKey(tag), id]))
+  return templates.get(matchLanguage([locale], templates) ?? '*')
+}
+
+function variablesOf(
+  variables: Readonly<Record<string, string>>,
+  code: string,
+  secondsLeft: number,
+): Record<string, string> {
+  const minutes = String(Math.max(Math.ceil(secondsLeft / 60), 1))
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, text]) => [
+      name,
+      text.replaceAll('{code}', code).replaceAll('{minutes}', minutes),
+    ]),
+  )
+}
+
+function callForm(settings: TwilioSettings, message: OutgoingMessage): Record<string, string> {
+  const from = message.senders?.callFrom ?? settings.from
+  if (from === undefined) {
+    throw new DeliveryError('The gateway has no phone number to call from.', 'carrier')
+  }
+  return { To: message.to, From: from, Twiml: twiml(message) }
+}
+
+/** What the application sets comes before what the address of the gateway sets. */
+function senderOf(
+  settings: TwilioSettings,
+  { channel, senders = {} }: OutgoingMessage,
+): Record<string, string> {
+  if (channel === 'whatsapp' && senders.whatsappFrom !== undefined) {
+    return { From: `whatsapp:${senders.whatsappFrom}` }
+  }
+  if (senders.messagingService !== undefined) return { MessagingServiceSid: senders.messagingService }
+  if (channel === 'sms' && senders.smsFrom !== undefined) return { From: senders.smsFrom }
+  if (settings.service !== undefined) return { MessagingServiceSid: settings.service }
+  return { From: `${channel === 'whatsapp' ? 'whatsapp:' : ''}${settings.from ?? ''}` }
+}
+
+/** The gateway's id for the message that it accepted. Throws a `DeliveryError` when it did not accept it. */
+function acceptedId(response: HttpResponse): string | undefined {
+  const fields = readJson(response.body)
+  const failed = fields.status === 'failed' || fields.status === 'undelivered'
+  if (response.status < 200 || response.status >= 300 || failed) throw twilioError(response)
+  return typeof fields.sid === 'string' && /^\w{1,128}$/.test(fields.sid) ? fields.sid : undefined
+}
+
+/** Twilio itself knows the price only later; gateways with its API may answer it. It is negative, as what is taken from the balance. */
+function priceIn({ body }: HttpResponse): string | undefined {
+  const { price, price_unit: unit } = readJson(body)
+  const amount = priceFrom(price)
+  if (amount === undefined) return undefined
+  return typeof unit === 'string' && /^[A-Za-z]{3}$/.test(unit) ? `${amount} ${unit.toUpperCase()}` : amount
+}
+
+function readJson(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const read: unknown = JSON.parse(body)
+    return typeof read === 'object' && read !== null ? { ...read } : {}
+  } catch {
+    return {}
+  }
+}
+
+/** The error codes that are about the recipient. All others are about our account with the gateway. */
+const CONTACT_ERRORS: Readonly<Record<ContactFault, readonly number[]>> = {
+  unknown: [13_223, 13_224, 21_211, 21_214, 21_217, 30_005],
+  unsuitable: [21_265, 21_614, 30_006, 63_003, 63_024],
+  unsubscribed: [21_610, 63_033],
+  complained: [],
+  unreachable: [30_003, 30_004],
+}
+
+/** A gateway's error as a `DeliveryError`, without the gateway's own text, which quotes the phone number. */
+function twilioError(response: HttpResponse): DeliveryError {
+  const code = errorCode(response.body)
+  const details = [response.status, code].filter((part) => part !== undefined).join(', error ')
+  const message = `The gateway answered ${details}.`
+  const { retryAfterMs } = response
+  if (isTemporary(response.status)) return new DeliveryError(message, 'outage', { retryAfterMs })
+  const contact = code === undefined ? undefined : contactFaultOf(code)
+  return contact ? new DeliveryError(message, 'contact', { contact }) : new DeliveryError(message, 'carrier')
+}
+
+function contactFaultOf(code: number): ContactFault | undefined {
+  return CONTACT_FAULTS.find((fault) => CONTACT_ERRORS[fault].includes(code))
+}
+
+function errorCode(body: string): number | undefined {
+  try {
+    const read = JSON.parse(body) as { code?: unknown; error_code?: unknown } | null
+    const code = Number(read?.code ?? read?.error_code ?? Number.NaN)
+    return Number.isInteger(code) && code >= 0 && code < 1_000_000 ? code : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The locale of the voice for each language: voices need a region. */
+const VOICES: Readonly<Record<string, string>> = {
+  ar: 'ar-XA',
+  de: 'de-DE',
+  en: 'en-US',
+  es: 'es-ES',
+  fr: 'fr-FR',
+  it: 'it-IT',
+  ja: 'ja-JP',
+  ko: 'ko-KR',
+  nl: 'nl-NL',
+  pl: 'pl-PL',
+  tr: 'tr-TR',
+  'zh-Hans': 'zh-CN',
+}
+
+/** A call as TwiML: the message read out in its language, with a pause before and after each code. */
+function twiml(message: QueuedMessage): string {
+  const language = VOICES[message.locale] ?? message.locale
+  const code = message.code === undefined ? undefined : spokenCode(message.code)
+  const parts = code === undefined ? [message.text] : partsAround(message.text, code)
+  const spoken = parts.map((part) => `<Say language="${language}">${escapeXml(part)}</Say>`)
+  // The first pause gives the user time to raise the phone to the ear.
+  return `<Response><Pause length="1"/>${spoken.join('<Pause length="1"/>')}</Response>`
+}
+
+function partsAround(text: string, code: string): string[] {
+  const around = text.split(code)
+  return around
+    .flatMap((part, index) => (index === 0 ? [part] : [code, part]))
+    .map((part) => part.replace(/^[\s.。]+/, '').trim())
+    .filter((part) => part !== '')
+}
+
+function escapeXml(text: string): string {
+  const names: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&apos;',
+  }
+  return text.replace(/[&<>"']/g, (character) => names[character] ?? character)
+}

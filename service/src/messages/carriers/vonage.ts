@@ -1,0 +1,78 @@
+import { type Carrier, type ContactFault, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
+import { gsm7Units } from '../texts/sms.js'
+import {
+  firstItem,
+  type HttpResponse,
+  isForeign,
+  jsonFields,
+  messageIdIn,
+  postJson,
+  priceFrom,
+  refusalError,
+} from './http-request.js'
+
+/** An account with Vonage, for its SMS API. */
+export interface VonageSettings {
+  /** The address before `/sms`. */
+  readonly baseUrl: string
+  readonly apiKey: string
+  readonly apiSecret: string
+  /** The sender: a number or a name of at most 11 letters. */
+  readonly from: string
+  /** The carrier's name in delivery states and the log. Defaults to `vonage`. */
+  readonly name?: string | undefined
+}
+
+/** The shortest `ttl` that Vonage accepts. */
+const MIN_LIFE_MS = 20_000
+
+/** The statuses that are about load: throttled, internal error, too many connections. */
+const TEMPORARY = new Set(['1', '5', '10'])
+
+/** The statuses that are about the recipient: not routable, barred, no longer in use. */
+const CONTACT: Readonly<Record<string, ContactFault>> = { 6: 'unreachable', 7: 'unsubscribed', 33: 'unknown' }
+
+/** Delivers SMS over Vonage's SMS API. */
+export function vonageCarrier({
+  baseUrl,
+  apiKey,
+  apiSecret,
+  from,
+  name = 'vonage',
+}: VonageSettings): Carrier {
+  return {
+    name,
+    async deliver(message, signal) {
+      checkRecipient(message)
+      const sender = message.senders?.smsFrom ?? from
+      const body = {
+        ...{
+          api_key: apiKey,
+          api_secret: apiSecret,
+          to: message.to.slice(1),
+          from: sender.replace(/^\+/, ''),
+        },
+        text: message.text,
+        type: gsm7Units(message.text) === undefined ? 'unicode' : 'text',
+        // The gateway must not deliver a code after it has expired.
+        ttl: Math.max(message.expiresAt - Date.now(), MIN_LIFE_MS),
+        'client-ref': message.id,
+      }
+      const headers = { accept: 'application/json' }
+      const response = await postJson('Vonage', `${baseUrl}/sms/json`, { headers, body }, signal)
+      // Errors have status 200 too.
+      const first = firstItem(jsonFields(response.body).messages)
+      if (response.status !== 200 || first.status !== '0') throw vonageError(response, first.status)
+      return { id: messageIdIn(first['message-id']), price: priceFrom(first['message-price']) }
+    },
+    async close() {},
+  }
+}
+
+function vonageError(response: HttpResponse, found: unknown): DeliveryError {
+  const { status } = response
+  const code = typeof found === 'string' && /^\d{1,3}$/.test(found) ? found : undefined
+  const message = `Vonage answered ${[status, code && `status ${code}`].filter(Boolean).join(', ')}.`
+  const isLoad = code === undefined ? isForeign(response) : TEMPORARY.has(code)
+  return refusalError(message, response, { isLoad, contact: code === undefined ? undefined : CONTACT[code] })
+}

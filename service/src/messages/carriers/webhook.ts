@@ -1,0 +1,185 @@
+import { createHmac, type KeyObject } from 'node:crypto'
+import type { LookupFunction } from 'node:net'
+import type { OwnWebhook } from '../../accounts/application.js'
+import type { Keys } from '../../store/secrets/keys.js'
+import { open, webhookIdentity } from '../../store/secrets/seal.js'
+import type { Logger } from '../../telemetry/log/logger.js'
+import { isProduction } from '../../telemetry/production.js'
+import { type ConnectionAgent, publicAgent } from '../../telemetry/safe-fetch/public-agent.js'
+import {
+  type Carrier,
+  CONTACT_FAULTS,
+  checkRecipient,
+  DeliveryError,
+  type OutgoingMessage,
+} from '../delivery/carrier.js'
+import type { Channel } from '../message.js'
+import { LOOPBACK } from './address-parts.js'
+import { logPause, withBreaker } from './fallback.js'
+import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
+
+/** The address of the webhook, and the secret that signs its requests. */
+export interface WebhookSettings {
+  readonly url: string
+  readonly secret: string | KeyObject
+  /** A former secret, which signs too while the receiver changes to the new one. */
+  readonly formerSecret?: string | undefined
+  /** The carrier's name in delivery states and the log. Defaults to `webhook`. */
+  readonly name?: string | undefined
+  /** Decides what the requests may connect to. Defaults to everything. */
+  readonly agent?: ConnectionAgent | undefined
+}
+
+/**
+ * Delivers by `POST` of JSON `{ id, application, channel, to, from?, reply_to?, purpose, locale, subject?, text, code?, codes?, expires_at }` with the header
+ * `Countersign-Signature: t=<unix seconds>,v1=<hex>`, where v1 is the HMAC-SHA-256 of `<t>.<body>`; a former secret adds a second v1. Any 2xx response
+ * accepts the message; 408, 425, 429 and 5xx ask for a retry, after `Retry-After` if they have one, 422 means that the recipient cannot be reached (optionally
+ * with `{ reason }`, one of `CONTACT_FAULTS`), and every other status that this webhook does not deliver the message. Redirects are not followed.
+ */
+export function webhookCarrier(settings: WebhookSettings): Carrier {
+  const { url, secret, formerSecret, name = 'webhook', agent } = settings
+  const secrets = formerSecret === undefined ? [secret] : [secret, formerSecret]
+  return {
+    name,
+    async deliver(message, signal) {
+      checkRecipient(message)
+      const { id, application, channel, to, purpose, locale, subject, text, code, codes } = message
+      const expires_at = new Date(message.expiresAt).toISOString()
+      const email = channel === 'email' ? { subject } : {}
+      const sender = senderOf(message)
+      const body = JSON.stringify({
+        ...{
+          id,
+          application,
+          channel,
+          to,
+          ...sender,
+          purpose,
+          locale,
+          ...email,
+          text,
+          code,
+          codes,
+          expires_at,
+        },
+      })
+      const headers = {
+        'content-type': 'application/json',
+        'countersign-signature': signatureOf(secrets, body),
+        'idempotency-key': id,
+      }
+      const response = await httpRequest('The webhook', url, { method: 'POST', headers, body, agent }, signal)
+      if (response.status >= 200 && response.status < 300) return { id: idIn(response.body) }
+      throw webhookError(response)
+    },
+    async close() {},
+  }
+}
+
+/** The sender that the application sets for the channel. */
+function senderOf({ channel, senders = {} }: OutgoingMessage) {
+  const { emailFrom, emailReplyTo, smsFrom, whatsappFrom, callFrom } = senders
+  const from = { email: emailFrom, sms: smsFrom, whatsapp: whatsappFrom, call: callFrom }[channel]
+  return { from, reply_to: channel === 'email' ? emailReplyTo : undefined }
+}
+
+function webhookError({ status, body, retryAfterMs }: HttpResponse): DeliveryError {
+  const message = `The webhook answered ${status}.`
+  if (isTemporary(status)) return new DeliveryError(message, 'outage', { retryAfterMs })
+  if (status !== 422) return new DeliveryError(message, 'carrier')
+  const reason = fieldIn(body, 'reason')
+  const contact = CONTACT_FAULTS.find((fault) => fault === reason)
+  return new DeliveryError(message, 'contact', contact && { contact })
+}
+
+/** The header `Countersign-Signature` of a body that is posted now: a v1 for each secret. */
+export function signatureOf(secrets: readonly (string | KeyObject)[], body: string): string {
+  const time = Math.floor(Date.now() / 1000)
+  const signatures = secrets.map(
+    (secret) => `v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`,
+  )
+  return [`t=${time}`, ...signatures].join(',')
+}
+
+/** The receiver's own id for the message, if its JSON response has an `id`. */
+function idIn(body: string): string | undefined {
+  const id = fieldIn(body, 'id')
+  return typeof id === 'string' && /^[\x21-\x7e]{1,128}$/.test(id) ? id : undefined
+}
+
+function fieldIn(body: string, name: string): unknown {
+  try {
+    const read: unknown = JSON.parse(body)
+    return typeof read === 'object' && read !== null ? Reflect.get(read, name) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The carriers of each channel that an application delivers to its own webhook. */
+export type OwnCarriers = Readonly<Partial<Record<Channel, Carrier>>>
+
+/** The webhooks of all applications as carriers, each with a circuit breaker of its own. */
+export interface OwnWebhooks {
+  carriersOf(application: string, webhook: OwnWebhook): OwnCarriers
+}
+
+/** Builds the carrier of a webhook when it is first needed, and again after it was changed. */
+export function ownWebhooks(parts: {
+  readonly keys: Keys
+  readonly log: Logger
+  /** Measures the carriers. */
+  readonly timed: (carriers: OwnCarriers) => OwnCarriers
+  /** Resolves names. Defaults to the system's resolver. */
+  readonly lookup?: LookupFunction
+}): OwnWebhooks {
+  const { keys, log, timed, lookup } = parts
+  const built = new Map<string, { readonly version: string; readonly carriers: OwnCarriers }>()
+
+  function build(application: string, { url, channels, sealed, former }: OwnWebhook): OwnCarriers {
+    const name = `webhook/${application}`
+    const agent = ownWebhookAgent(url, lookup)
+    const secretIn = (text: string) => open(keys, webhookIdentity(application), text)
+    const formerSecret = former && secretIn(former.sealed)
+    const carrier = agent
+      ? webhookCarrier({ url, secret: secretIn(sealed), formerSecret, name, agent })
+      : forbiddenCarrier(name)
+    const measured = withBreaker(carrier, logPause(log))
+    return timed(Object.fromEntries(channels.map((channel) => [channel, measured])))
+  }
+
+  return {
+    carriersOf(application, { former, ...webhook }) {
+      const current = former && former.until > Date.now() ? { ...webhook, former } : webhook
+      const version = JSON.stringify(current)
+      const known = built.get(application)
+      if (known?.version === version) return known.carriers
+      const carriers = build(application, current)
+      built.set(application, { version, carriers })
+      return carriers
+    },
+  }
+}
+
+/** For an address that was allowed when it was set: outside production, that of this machine. */
+function forbiddenCarrier(name: string): Carrier {
+  return {
+    name,
+    async deliver() {
+      throw new DeliveryError('The address of the webhook is not allowed.', 'carrier')
+    },
+    async close() {},
+  }
+}
+
+/**
+ * The agent for requests to an application's own webhook (R87): only by https to port 443 of a public address and, outside
+ * production, to any port of this machine. `undefined` when the address is not allowed.
+ */
+export function ownWebhookAgent(address: string, lookup?: LookupFunction): ConnectionAgent | undefined {
+  if (!URL.canParse(address)) return undefined
+  const url = new URL(address)
+  const isAllowedLoopback = !isProduction() && LOOPBACK.test(url.hostname)
+  const hosts = isAllowedLoopback ? [{ hostname: url.hostname, port: url.port || undefined }] : []
+  return publicAgent(url, { hosts, ...(lookup && { lookup }) }, true)
+}

@@ -1,0 +1,353 @@
+import type { Application, Senders } from '../../accounts/application.js'
+import { isTestPartition } from '../../store/partition.js'
+import type { Keys } from '../../store/secrets/keys.js'
+import type { Queries, Store } from '../../store/store.js'
+import { describeError, type Logger } from '../../telemetry/log/logger.js'
+import { outsideTraces, traceDelivery } from '../../telemetry/log/tracing.js'
+import { withTimeLimit } from '../../telemetry/time.js'
+import type { ActivityCount } from '../activity/activity-table.js'
+import type { ActivityCounter } from '../activity/count-activity.js'
+import type { Channel, Message } from '../message.js'
+import {
+  ATTEMPT_TIMEOUT_MS,
+  asDeliveryError,
+  type Carrier,
+  type ContactFault,
+  DeliveryError,
+  type OutgoingMessage,
+  type Receipt,
+} from './carrier.js'
+import { handOvers } from './hand-overs.js'
+import { countryOfMessage, type EnqueueDetails, type OutboxTable, outboxTable } from './outbox-table.js'
+import { messageLogFields, type QueuedMessage } from './queued-message.js'
+import { type AttemptRecord, retryDelay } from './record-outcomes.js'
+
+const ANSWER_WITHIN_MS = 3_000
+const POLL_INTERVAL_MS = 5_000
+const MIN_POLL_DELAY_MS = 50
+const MAX_CONCURRENT = 20
+/** How long after the store was away no lease of another process is taken over: that process may have to record what was sent. */
+const SETTLE_MS = 6_000
+/** How long `close` waits for the store, after the attempts in progress. */
+const RECORD_WITHIN_MS = 5_000
+const QUEUED: Outcome = { outcome: 'queued' }
+
+/** The state of messages when the caller who requested them is answered. */
+type Outcome =
+  | { readonly outcome: 'sent' | 'queued' }
+  /** A message was refused for good; `contact` says why, if its contact is the reason. */
+  | { readonly outcome: 'failed'; readonly contact?: ContactFault | undefined }
+
+/** How the messages of an application are delivered. */
+export interface ApplicationDelivery {
+  readonly senders: Senders
+  /** The carriers of the channels that it delivers itself, instead of those of the service. */
+  readonly carriers: Readonly<Partial<Record<Channel, Carrier>>>
+  /** Whether the owner of a mailbox reported a mail of the application as spam. */
+  hasComplained(email: string): Promise<boolean>
+}
+
+/** Messages on their way. A message is written in the transaction that it is about, so that neither exists without the other. */
+export interface Outbox {
+  /** Whether a carrier or the application's own webhook serves the channel. */
+  serves(application: Application, channel: Channel): boolean
+  /** Whether a carrier of one of the application's messages reports if it arrived. */
+  reports(application: Application, messages: readonly Pick<QueuedMessage, 'channel'>[]): boolean
+  /** Seals messages that a statement with `insertMessages` then writes. */
+  prepare: OutboxTable['prepare']
+  /** Writes messages in a transaction. No attempt to deliver them is made after `expiresAt`. */
+  enqueue(
+    tx: Queries,
+    application: string,
+    messages: readonly Message[],
+    details: EnqueueDetails,
+  ): Promise<QueuedMessage[]>
+  /**
+   * Delivers messages whose transaction has been committed, and waits at most 3 s. For several messages, the result is
+   * `sent` when all were handed over, and `failed` when one of them was refused for good.
+   */
+  dispatch(messages: readonly QueuedMessage[]): Promise<Outcome>
+  /** How many messages carriers accepted from this process that the store does not know as sent yet. */
+  unrecorded(): number
+  /** Delivers all messages that are due, of any process, and schedules the next poll. */
+  poll(): Promise<void>
+  /**
+   * Stops delivering, waits for the attempts that are in progress, and at most 5 s longer for the store to record those that
+   * succeeded. Logs the messages of which it did not.
+   */
+  close(): Promise<void>
+}
+
+/** An outbox in `store` that hands each message to the carrier of its channel. */
+export function storedOutbox(parts: {
+  readonly store: Store
+  readonly keys: Keys
+  readonly carriers: Readonly<Partial<Record<Channel, Carrier>>>
+  /** Receives the messages of test keys on every channel, since none of them may be sent. */
+  readonly simulated: Carrier
+  /** Finds how the messages of an application are delivered, before each attempt. */
+  readonly deliveryOf: (application: string) => Promise<ApplicationDelivery>
+  readonly log: Logger
+  /** Called when a message is given up, before its caller is answered. */
+  readonly onUndelivered: (message: QueuedMessage, now: number) => Promise<void>
+  /** Counts what becomes of messages. */
+  readonly activity: ActivityCounter
+  /** How long a caller waits for the outcome. Defaults to 3 s. */
+  readonly answerWithinMs?: number
+  /** How long one attempt may take. Defaults to 10 s, which is also the maximum. */
+  readonly attemptTimeoutMs?: number
+  /** How many messages the process has in hand at most; more are left to later or to other processes. Defaults to 10,000. */
+  readonly maxInHand?: number
+}): Outbox {
+  const { store, keys, carriers, simulated, deliveryOf, log, onUndelivered, activity } = parts
+  const { answerWithinMs = ANSWER_WITHIN_MS, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = parts
+  const table = outboxTable(store, keys)
+  const held = handOvers(table.finish, parts.maxInHand)
+  const inProgress = new Set<Promise<unknown>>()
+  let closing = false
+  let storeFailed = false
+  let takesFrom = 0
+  let isFull = false
+  const timer = pollTimer(() => void outsideTraces(() => track(pollRegularly())))
+  timer.scheduleIn(POLL_INTERVAL_MS)
+
+  async function pollRegularly(): Promise<void> {
+    await poll().catch(logUnavailable)
+    timer.scheduleIn(POLL_INTERVAL_MS)
+  }
+
+  async function poll(): Promise<void> {
+    if (storeFailed) {
+      await table.nextDue(Date.now())
+      storeFailed = false
+      takesFrom = Date.now() + SETTLE_MS
+    }
+    const settlesInMs = takesFrom - Date.now()
+    if (settlesInMs > 0) return timer.scheduleIn(settlesInMs)
+    try {
+      await deliverDue()
+    } catch (error) {
+      storeFailed = true
+      throw error
+    }
+  }
+
+  async function deliverDue(): Promise<void> {
+    await table.adopt(Date.now())
+    for (const { application, channel, country, carrier } of await table.expire(Date.now())) {
+      const expired = { application, method: channel, country: country ?? '', carrier: carrier ?? '' }
+      if (!isTestPartition(application)) activity.record(expired, ['failed'])
+    }
+    const running = new Set<Promise<unknown>>()
+    let takenAt = Date.now()
+    while (!closing && hasRoom()) {
+      takenAt = Date.now()
+      const messages = await table.takeDue(takenAt, Math.min(MAX_CONCURRENT - running.size, held.free()))
+      for (const message of messages) {
+        const attempt = attemptDelivery(message)
+          .catch(logUnavailable)
+          .finally(() => running.delete(attempt))
+        running.add(attempt)
+      }
+      if (messages.length === 0) break
+      // One slow message must not hold up the others, and the database is asked for several at a time.
+      while (running.size > MAX_CONCURRENT / 2) await Promise.race(running)
+    }
+    await Promise.all(running)
+    // A message that became due during the poll was not taken.
+    const due = await table.nextDue(takenAt)
+    if (due !== undefined) timer.scheduleIn(Math.max(due - Date.now(), MIN_POLL_DELAY_MS))
+  }
+
+  /** Whether this process may take another message in hand. */
+  function hasRoom(): boolean {
+    const wasFull = isFull
+    isFull = held.free() <= 0
+    if (isFull && !wasFull) log({ level: 'error', event: 'outbox.full' })
+    return !isFull
+  }
+
+  function attemptDelivery(message: QueuedMessage): Promise<Outcome> {
+    return traceDelivery(message, () => attempt(message))
+  }
+
+  async function attempt(message: QueuedMessage): Promise<Outcome> {
+    // Otherwise it stays in the store, and is due again when its lease ends.
+    if (!hasRoom() || !held.begin(message)) return QUEUED
+    let isAccepted = false
+    try {
+      const { carrier, senders } = await routeOf(message)
+      const result = await handOver({ ...message, senders }, carrier)
+      const now = Date.now()
+      if (result instanceof DeliveryError) return await recordFailure(message, carrier, result, now)
+      isAccepted = true
+      return await recordAcceptance(message, carrier, result, now)
+    } finally {
+      if (!isAccepted) held.end(message)
+    }
+  }
+
+  async function recordAcceptance(
+    message: QueuedMessage,
+    carrier: Carrier | undefined,
+    receipt: Receipt,
+    now: number,
+  ): Promise<Outcome> {
+    const attempt = {
+      carrier: receipt.carrier ?? carrier?.name ?? null,
+      carrierId: receipt.id,
+      price: receipt.price,
+    }
+    const recorded = held.record(message, attempt, now).catch(logUnavailable)
+    count(message, attempt, message.code === undefined ? ['sent'] : ['sent', 'codes'])
+    log({ level: 'info', event: 'delivery.sent', ...messageLogFields(message), ...carrierField(attempt) })
+    await recorded
+    return { outcome: 'sent' }
+  }
+
+  async function recordFailure(
+    message: QueuedMessage,
+    carrier: Carrier | undefined,
+    result: DeliveryError,
+    now: number,
+  ): Promise<Outcome> {
+    const fields = messageLogFields(message)
+    const { fault, isTemporary, details } = result
+    const attempt = { carrier: details.carrier ?? carrier?.name ?? null, fault, detail: result.message }
+    const delayMs = isTemporary ? retryDelay(message, now, details.retryAfterMs) : undefined
+    if (delayMs === undefined) {
+      await table.finish(message, isTemporary ? 'expired' : 'refused', attempt, now)
+      count(message, attempt, ['failed'])
+      await onUndelivered(message, now)
+    } else {
+      await table.postpone(message, delayMs, attempt, now)
+      timer.scheduleIn(delayMs)
+    }
+    const event = delayMs === undefined ? 'delivery.failed' : 'delivery.postponed'
+    const why = { reason: fault, detail: describeError(result) }
+    log({ level: 'warn', event, ...fields, ...carrierField(attempt), ...why })
+    return delayMs === undefined ? { outcome: 'failed', contact: details.contact } : QUEUED
+  }
+
+  function count(message: QueuedMessage, { carrier }: AttemptRecord, counts: readonly ActivityCount[]): void {
+    const { application, channel } = message
+    if (isTestPartition(application)) return
+    const country = countryOfMessage(message)
+    activity.record({ application, method: channel, country, carrier: carrier ?? '' }, counts)
+  }
+
+  async function routeOf({ application, channel, to }: QueuedMessage) {
+    if (isTestPartition(application)) return { carrier: simulated, senders: {} }
+    const own = await deliveryOf(application)
+    if (channel === 'email' && (await own.hasComplained(to))) return { carrier: SUPPRESSING, senders: {} }
+    return { carrier: own.carriers[channel] ?? carriers[channel], senders: own.senders }
+  }
+
+  async function handOver(
+    message: OutgoingMessage,
+    carrier: Carrier | undefined,
+  ): Promise<Receipt | DeliveryError> {
+    if (!carrier) return new DeliveryError('No carrier serves this channel.', 'carrier')
+    try {
+      return await withTimeLimit(attemptTimeoutMs, [], (signal) => carrier.deliver(message, signal))
+    } catch (error) {
+      return asDeliveryError(error)
+    }
+  }
+
+  function logUnavailable(error: unknown): Outcome {
+    // What was not handed over is still in the store and will be due again.
+    storeFailed = true
+    log({ level: 'error', event: 'outbox.unavailable', detail: describeError(error) })
+    return QUEUED
+  }
+
+  function track<T>(promise: Promise<T>): Promise<T> {
+    inProgress.add(promise)
+    return promise.finally(() => inProgress.delete(promise))
+  }
+
+  return {
+    serves: ({ mode, webhookChannels }, channel) =>
+      mode === 'test' || webhookChannels.includes(channel) || carriers[channel] !== undefined,
+    reports: ({ mode, webhookChannels }, messages) =>
+      mode === 'live' &&
+      messages.some(
+        ({ channel }) => !webhookChannels.includes(channel) && carriers[channel]?.reports === true,
+      ),
+    prepare: table.prepare,
+    enqueue: table.insert,
+    dispatch: (messages) =>
+      combinedOutcome(
+        messages.map((message) => track(attemptDelivery(message).catch(logUnavailable))),
+        answerWithinMs,
+      ),
+    unrecorded: held.unrecorded,
+    poll,
+    async close() {
+      closing = true
+      timer.stop()
+      await Promise.allSettled(inProgress)
+      // If the store does not return in time, another process will send them again.
+      for (const fields of await held.close(RECORD_WITHIN_MS)) {
+        log({ level: 'error', event: 'outbox.unrecorded', ...fields })
+      }
+    },
+  }
+}
+
+/** Refuses mail to a mailbox whose owner reported earlier mail as spam. */
+const SUPPRESSING: Carrier = {
+  name: 'suppressed',
+  async deliver() {
+    throw new DeliveryError('The owner of the mailbox reported an earlier email as spam.', 'contact', {
+      contact: 'complained',
+    })
+  },
+  async close() {},
+}
+
+function carrierField({ carrier }: AttemptRecord): { carrier?: string } {
+  return carrier === null ? {} : { carrier }
+}
+
+async function combinedOutcome(attempts: readonly Promise<Outcome>[], withinMs: number): Promise<Outcome> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<Outcome>((resolve) => {
+    timer = setTimeout(() => resolve(QUEUED), withinMs)
+  })
+  const outcomes = await Promise.all(attempts.map((attempt) => Promise.race([attempt, timeout])))
+  clearTimeout(timer)
+  const find = (wanted: Outcome['outcome']) => outcomes.find(({ outcome }) => outcome === wanted)
+  return find('failed') ?? find('queued') ?? { outcome: 'sent' }
+}
+
+/** A timer that fires at the earliest of the times it was scheduled for, and does not keep the process alive. */
+export interface PollTimer {
+  scheduleIn(delayMs: number): void
+  /** Cancels the timer for good. */
+  stop(): void
+}
+
+export function pollTimer(poll: () => void): PollTimer {
+  let timer: NodeJS.Timeout | undefined
+  let firesAt = Number.POSITIVE_INFINITY
+  let stopped = false
+  return {
+    scheduleIn(delayMs) {
+      const at = performance.now() + delayMs
+      // Rescheduling to a later time would let a series of failures postpone the poll forever.
+      if (stopped || at >= firesAt) return
+      clearTimeout(timer)
+      firesAt = at
+      timer = setTimeout(() => {
+        firesAt = Number.POSITIVE_INFINITY
+        poll()
+      }, delayMs).unref()
+    },
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
+}

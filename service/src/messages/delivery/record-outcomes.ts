@@ -1,0 +1,162 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { SLOTS } from '../../store/outbox-slots.js'
+import { lookedUp, type Queries, statement } from '../../store/store.js'
+import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
+import type { DeliveryFault } from './carrier.js'
+import type { QueuedMessage } from './queued-message.js'
+
+const MAX_CARRIER_ID_LENGTH = 128
+/** The longest text of a carrier that is kept. */
+export const MAX_DETAIL_LENGTH = 300
+const MAX_WRITTEN_TOGETHER = 100
+
+/** The result of an attempt to deliver a message. */
+export interface AttemptRecord {
+  readonly carrier: string | null
+  readonly carrierId?: string | undefined
+  readonly fault?: DeliveryFault | undefined
+  /** What the carrier said, without contact and code. */
+  readonly detail?: string | undefined
+  /** What the carrier says that the message costs. */
+  readonly price?: string | undefined
+}
+
+/** The state of a message after its last attempt. */
+type FinalState = 'sent' | 'refused' | 'expired'
+
+/** Records the final state of a message. */
+export type RecordOutcome = (
+  message: Pick<QueuedMessage, 'application' | 'id' | 'slot' | 'leasedUntil'>,
+  state: FinalState,
+  attempt: AttemptRecord,
+  now: number,
+) => Promise<void>
+
+interface Finished extends Required<AttemptRecord> {
+  readonly application: string
+  readonly id: string
+  readonly leasedUntil: number | null
+  readonly state: FinalState
+  readonly now: number
+}
+
+// The slot is a constant, because PostgreSQL would otherwise lock and open every partition each time.
+// `sent` is recorded even when the lease ran out meanwhile; a failure only while this process has the lease.
+const finishIn = (slot: number) =>
+  statement<{
+    applications: readonly string[]
+    ids: readonly string[]
+    leases: readonly number[]
+    states: readonly string[]
+    carriers: readonly string[]
+    carrierIds: readonly string[]
+    faults: readonly string[]
+    details: readonly string[]
+    prices: readonly string[]
+    times: readonly number[]
+  }>(`WITH finished AS (UPDATE outbox SET state = CASE WHEN done.state = 'sent' AND report = 'failed' THEN 'failed' ELSE done.state END,
+    sealed = NULL, due_at = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
+    carrier_id = nullif(done.carrier_id, ''), fault = nullif(done.fault, ''),
+    detail = CASE WHEN outbox.report = 'failed' THEN outbox.detail ELSE nullif(done.detail, '') END,
+    price = nullif(done.price, ''), updated_at = done.at, settled_at = done.at
+  FROM unnest(:applications::text[], :ids::text[], :leases::bigint[], :states::text[], :carriers::text[],
+    :carrierIds::text[], :faults::text[], :details::text[], :prices::text[], :times::bigint[])
+    AS done (application, id, leased_until, state, carrier, carrier_id, fault, detail, price, at)
+  WHERE ${lookedUp('outbox.application', 'done.application')} AND ${lookedUp('outbox.id', 'done.id')}
+    AND outbox.slot = ${slot} AND outbox.settled_at IS NULL
+    AND (done.state = 'sent' OR outbox.due_at IS NOT DISTINCT FROM nullif(done.leased_until, 0))
+  RETURNING ${MESSAGE_COLUMNS}), ${writeMessageEventsSql('finished')} SELECT`)
+
+const FINISH = new Map(Array.from({ length: SLOTS }, (_, slot) => [slot, finishIn(slot)]))
+
+/** Records final states of messages in `queries`, those that come at the same time in one statement for each partition. */
+export function recordOutcomes(queries: Queries): RecordOutcome {
+  const writers = new Map(
+    [...FINISH].map(([slot, { text, values }]) => {
+      const write = (all: readonly Finished[]) =>
+        queries.query(
+          text,
+          values({
+            applications: all.map(({ application }) => application),
+            ids: all.map(({ id }) => id),
+            leases: all.map(({ leasedUntil }) => leasedUntil ?? 0),
+            states: all.map(({ state }) => state),
+            carriers: all.map(({ carrier }) => carrier ?? ''),
+            carrierIds: all.map(({ carrierId }) => carrierId?.slice(0, MAX_CARRIER_ID_LENGTH) ?? ''),
+            faults: all.map(({ fault }) => fault ?? ''),
+            details: all.map(({ detail }) => detail?.slice(0, MAX_DETAIL_LENGTH) ?? ''),
+            prices: all.map(({ price }) => price ?? ''),
+            times: all.map(({ now }) => now),
+          }),
+        )
+      return [slot, writeTogether(write, { maxItems: MAX_WRITTEN_TOGETHER })]
+    }),
+  )
+  return async ({ application, id, slot, leasedUntil }, state, attempt, now) => {
+    const { carrier, carrierId, fault, detail, price } = attempt
+    const write = writers.get(slot)
+    if (!write) throw new RangeError(`The outbox has no partition ${slot}.`)
+    await write({ application, id, leasedUntil, state, carrier, carrierId, fault, detail, price, now })
+  }
+}
+
+const FIRST_DELAY_MS = 2_000
+const MAX_DELAY_MS = 600_000
+
+/** The last attempt is made so long before a message expires, because its user needs time to enter the code. */
+const BEFORE_EXPIRY_MS = 20_000
+
+/**
+ * The delay before the next attempt to deliver a message: twice as long after each attempt, up to ten minutes, until
+ * shortly before the message expires, and not before the carrier allows it (`retryAfterMs`). `undefined` when no attempt
+ * is left.
+ */
+export function retryDelay(
+  { attempts, expiresAt }: Pick<QueuedMessage, 'attempts' | 'expiresAt'>,
+  now: number,
+  retryAfterMs = 0,
+): number | undefined {
+  const leftMs = expiresAt - BEFORE_EXPIRY_MS - now
+  const backoffMs = Math.min(FIRST_DELAY_MS * 2 ** attempts, MAX_DELAY_MS)
+  // Jitter spreads the retries of messages that failed together.
+  const delayMs = Math.round(
+    Math.max(backoffMs * (0.8 + Math.random() * 0.4), retryAfterMs * (1 + Math.random() * 0.1)),
+  )
+  if (delayMs <= leftMs) return delayMs
+  return leftMs >= FIRST_DELAY_MS && leftMs >= retryAfterMs ? leftMs : undefined
+}
+
+/**
+ * Writes items together: those that come while a write is in progress wait for it, and then share the next one. Each call
+ * resolves when its own item is written, and rejects when the write of its group fails. With `collectMs`, each write also waits
+ * that long for more items, where nobody waits for the result.
+ */
+export function writeTogether<Item>(
+  write: (items: readonly Item[]) => Promise<unknown>,
+  { maxItems, collectMs = 0 }: { readonly maxItems: number; readonly collectMs?: number },
+): (item: Item) => Promise<void> {
+  let waiting: { readonly item: Item; resolve(): void; reject(error: unknown): void }[] = []
+  let writing = false
+
+  async function writeAll(): Promise<void> {
+    writing = true
+    while (waiting.length > 0) {
+      if (collectMs > 0) await wait(collectMs)
+      const group = waiting.slice(0, maxItems)
+      waiting = waiting.slice(maxItems)
+      try {
+        await write(group.map(({ item }) => item))
+        for (const { resolve } of group) resolve()
+      } catch (error) {
+        for (const { reject } of group) reject(error)
+      }
+    }
+    writing = false
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      if (!writing) void writeAll()
+    })
+}

@@ -1,0 +1,186 @@
+import type { Purpose } from 'countersign/protocol'
+import type { Notice, Sender } from '../../accounts/application.js'
+import type { Channel, Message } from '../message.js'
+import { chooseLanguage, textsIn } from './catalogue.js'
+import type { MessageTexts } from './message-texts.js'
+import { withOwnTexts } from './own-texts.js'
+import { inGsm7, smsText } from './sms.js'
+
+/** A recipient of a message, with the language of the message. */
+export interface Recipient {
+  readonly channel: Channel
+  readonly to: string
+  readonly locale: string
+}
+
+/** The message with a code (R45). It states `secondsLeft` in minutes, rounded up. */
+export function codeMessage(
+  application: Sender,
+  recipient: Recipient,
+  challenge: { readonly code: string; readonly purpose: Purpose; readonly secondsLeft: number },
+): Message {
+  const { code, purpose, secondsLeft } = challenge
+  const { texts, language } = textsFor(application, recipient)
+  const name = displayedName(application.name)
+  const words = {
+    app: name,
+    purpose: texts.purposes[purpose],
+    minutes: minutes(language, secondsLeft),
+    code,
+  }
+  const subject = fill(texts.code.subject, words)
+  const text = fill(texts.code.text, words)
+  const base = { ...recipient, locale: language, name, purpose, code, subject }
+  if (recipient.channel === 'call') {
+    return { ...base, text: fill(texts.code.call, { ...words, code: spokenCode(code) }) }
+  }
+  if (recipient.channel === 'email') return { ...base, text: `${text}\n` }
+  if (recipient.channel === 'whatsapp') return { ...base, text }
+  // Browsers fill in the code from the last line when its host is that of the page, so nothing may follow it.
+  const originBound = application.origin ? `\n\n@${application.origin} #${code}` : ''
+  const forms = [texts.code.text, texts.code.short, texts.code.shortest].map(
+    (form) => (app: string) => fill(form, { ...words, app }),
+  )
+  return { ...base, text: smsText(name, forms, originBound) }
+}
+
+/** The message with a set of backup codes, formatted for reading. */
+export function backupMessage(application: Sender, recipient: Recipient, codes: readonly string[]): Message {
+  const { texts, language } = textsFor(application, recipient)
+  const name = displayedName(application.name)
+  const words = { app: name, codes: codes.join('\n') }
+  const text = toChannelAlphabet(recipient.channel, fill(texts.backup.text, words))
+  return {
+    ...recipient,
+    locale: language,
+    name,
+    purpose: 'backup',
+    subject: fill(texts.backup.subject, words),
+    text,
+    codes: [...codes],
+  }
+}
+
+/** The message with an account notice. `seconds` is the duration of a lock. */
+export function noticeMessage(
+  application: Sender,
+  recipient: Recipient,
+  notice: Notice,
+  seconds = 0,
+): Message {
+  const { texts, language } = textsFor(application, recipient)
+  const name = displayedName(application.name)
+  const words = { app: name, minutes: minutes(language, seconds) }
+  const text = toChannelAlphabet(recipient.channel, fill(texts.notices[notice].text, words))
+  return {
+    ...recipient,
+    locale: language,
+    name,
+    purpose: 'notice',
+    subject: fill(texts.notices[notice].subject, words),
+    text,
+  }
+}
+
+/** A code as a voice reads it: digit by digit. Without the commas, "123456" would be read as one large number. */
+export function spokenCode(code: string): string {
+  // Not full stops: German voices read "1." as "first".
+  return [...code].join(', ')
+}
+
+function textsFor(application: Sender, recipient: Recipient): { texts: MessageTexts; language: string } {
+  const language = chooseLanguage(recipient.locale)
+  return { texts: withOwnTexts(textsIn(language), language, application.texts), language }
+}
+
+/** With accents outside the GSM alphabet, half of the languages would need a second or third SMS. */
+function toChannelAlphabet(channel: Channel, text: string): string {
+  return channel === 'sms' ? inGsm7(text) : text
+}
+
+function fill(text: string, words: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => words[name] ?? placeholder)
+}
+
+// Creating a format takes longer than composing the rest of the message.
+const minuteFormats = new Map<string, Intl.NumberFormat>()
+
+function minutes(language: string, seconds: number): string {
+  const amount = Math.max(1, Math.ceil(seconds / 60))
+  const format =
+    minuteFormats.get(language) ??
+    new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' })
+  minuteFormats.set(language, format)
+  // Narrow and no-break spaces would turn one SMS into two.
+  const text = format.format(amount).replace(/[\u00a0\u202f]/g, ' ')
+  // Japanese text has no spaces.
+  return language === 'ja' ? text.replaceAll(' ', '') : text
+}
+
+/**
+ * An application's name as messages show it: on one line and without bidirectional controls and invisible characters,
+ * so that a name cannot add a line, a header or text of its own (R88).
+ */
+function displayedName(name: string): string {
+  return (
+    name
+      .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
+      .replace(/[\p{Cs}\p{Co}\p{Cn}\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu, '')
+      .replace(/\s+/g, ' ')
+      // In an SMS, a line that begins with @ tells browsers which site a code is for.
+      .replace(/^[@\s]+/, '')
+      .trim()
+  )
+}
+
+/**
+ * The HTML form of an email, with its code in large type: no links, images or scripts. Colors for light mode are in the elements, since many programs remove
+ * style sheets; those for dark mode are in the style sheet. Codes are isolated from text that runs from right to left.
+ */
+export function mailHtml(message: Message): string {
+  const { locale, name, code, codes } = message
+  const text = message.text.trimEnd()
+  const list = codes?.join('\n')
+  const paragraphs = text.split('\n\n').map((paragraph) => {
+    const lines = escapeHtml(paragraph).replaceAll('\n', '<br>')
+    return paragraph === list
+      ? `<p class="code" dir="ltr" style="${CODE_STYLE};font-size:18px;text-align:start">${lines}</p>`
+      : `<p style="margin:0 0 16px">${lines}</p>`
+  })
+  const large = code
+    ? `<p class="code" style="${CODE_STYLE};font-size:32px;letter-spacing:6px;text-align:center"><bdi dir="ltr">${escapeHtml(code)}</bdi></p>`
+    : ''
+  return (
+    `<!doctype html><html lang="${locale}" dir="${textsIn(locale).dir}"><head><meta charset="utf-8">` +
+    '<meta name="viewport" content="width=device-width,initial-scale=1">' +
+    '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">' +
+    `<title>${escapeHtml(name)}</title><style>${STYLE}</style></head>` +
+    `<body style="${BODY_STYLE}">${preheader(text)}` +
+    `<div class="card" style="${CARD_STYLE}"><p style="margin:0 0 16px;font-weight:600"><bdi>${escapeHtml(name)}</bdi></p>` +
+    `${large}${paragraphs.join('')}</div></body></html>`
+  )
+}
+
+// In the list of emails, programs show the first text after the subject. Without the padding they would go on with the name.
+function preheader(text: string): string {
+  const [first = ''] = text.split('\n\n')
+  return `<div aria-hidden="true" style="display:none;max-height:0;overflow:hidden">${escapeHtml(first)}${'&#847;&zwnj;&nbsp;'.repeat(40)}</div>`
+}
+
+const FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
+const BODY_STYLE = `margin:0;padding:24px 16px;background:#f2f3f7;color:#191c26;font:16px/1.5 ${FONT}`
+const CARD_STYLE =
+  'max-width:480px;margin:0 auto;padding:24px 24px 8px;background:#ffffff;border:1px solid #dcdfe8;border-radius:12px'
+const CODE_STYLE =
+  'margin:0 0 16px;padding:12px 16px;background:#eef1fd;color:#191c26;border-radius:8px;font-family:ui-monospace,Menlo,Consolas,monospace;font-weight:600;line-height:1.5'
+// The elements have colors of their own, which only `!important` replaces.
+const STYLE =
+  ':root{color-scheme:light dark}@media (prefers-color-scheme:dark){' +
+  'body{background:#101218!important;color:#eceef4!important}' +
+  '.card{background:#191c25!important;border-color:#313645!important}' +
+  '.code{background:#232a46!important;color:#eceef4!important}}'
+
+function escapeHtml(text: string): string {
+  const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+  return text.replace(/[&<>"]/g, (character) => names[character] ?? character)
+}

@@ -1,0 +1,23 @@
+import type { Purpose } from 'countersign/protocol'
+import type { Notice } from '../../accounts/application.js'
+
+/**
+ * The texts of all messages in one language. `{app}` is the application's name, `{code}` a code, `{purpose}` one of
+ * `purposes`, `{minutes}` a duration such as "5 minutes", `{codes}` a list with one code per line.
+ */
+export interface MessageTexts {
+  /** The direction of writing: from left to right, or from right to left. */
+  readonly dir: 'ltr' | 'rtl'
+  readonly purposes: Readonly<Record<Purpose, string>>
+  readonly code: {
+    readonly subject: string
+    readonly text: string
+    /** An SMS for which `text` is too long: without `{minutes}`. */
+    readonly short: string
+    /** An SMS for which `short` is too long: without `{purpose}`. */
+    readonly shortest: string
+    readonly call: string
+  }
+  readonly backup: { readonly subject: string; readonly text: string }
+  readonly notices: Readonly<Record<Notice, { readonly subject: string; readonly text: string }>>
+}

@@ -1,0 +1,144 @@
+import { settleWaitingSets } from '../accounts/backup-set.js'
+import { forgetFailures } from '../accounts/expired-failures.js'
+import { rollUpActivity } from '../messages/activity/activity-table.js'
+import { deletePastMessages } from '../messages/delivery/past-messages.js'
+import type { Store } from '../store/store.js'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** The maximum number of rows that one statement deletes, so that no request waits long for it. */
+const BATCH_SIZE = 1_000
+const MAX_BATCHES = 200
+
+/** The number of rows of a table after which a round leaves the rest to the next one. */
+export const MAX_ROWS_PER_ROUND = BATCH_SIZE * MAX_BATCHES
+
+interface Rule {
+  readonly table: string
+  readonly key: string
+  /** Which rows are no longer needed; `$1` is the time before which that holds. */
+  readonly when: string
+  /** The column of the index that finds them. */
+  readonly index: string
+  readonly afterMs: number
+}
+
+/** The retention period of each table whose rows are deleted one by one. */
+const RULES: readonly Rule[] = [
+  {
+    table: 'challenge',
+    key: 'application, account, id',
+    when: 'expires_at < $1',
+    index: 'expires_at',
+    afterMs: DAY_MS,
+  },
+  {
+    table: 'key_challenge',
+    key: 'application, account, hash',
+    when: 'expires_at < $1',
+    index: 'expires_at',
+    afterMs: 0,
+  },
+  { table: 'inbox', key: 'position', when: 'arrived_at < $1', index: 'arrived_at', afterMs: 7 * DAY_MS },
+  // No budget covers more than a day; the latest time is the last element.
+  {
+    table: 'budget',
+    key: 'application, scope, key',
+    when: `last_hour <= $1::bigint / ${HOUR_MS} AND coalesce(times[cardinality(times)], 0) < $1`,
+    index: 'last_hour',
+    afterMs: DAY_MS,
+  },
+  {
+    table: 'daily_budget',
+    key: 'application, day, part',
+    when: `day < $1::bigint / ${DAY_MS}`,
+    index: 'day',
+    afterMs: 2 * DAY_MS,
+  },
+  // After 32 days every count is halved to nothing, and a month's money is not counted any more.
+  {
+    table: 'phone_traffic',
+    key: 'application, scope, key',
+    when: `day < $1::bigint / ${DAY_MS} AND paused_at IS NULL`,
+    index: 'day',
+    afterMs: 32 * DAY_MS,
+  },
+  {
+    table: 'idempotent_request',
+    key: 'application, key',
+    when: 'expires_at <= $1',
+    index: 'expires_at',
+    afterMs: 0,
+  },
+  {
+    table: 'console_session',
+    key: 'id',
+    when: 'expires_at <= $1',
+    index: 'expires_at',
+    afterMs: 0,
+  },
+  {
+    table: 'activity',
+    key: 'application, starts_at, method, country, carrier',
+    when: 'starts_at < $1',
+    index: 'starts_at',
+    afterMs: 92 * DAY_MS,
+  },
+  { table: 'console_counter', key: 'key', when: 'ends_at <= $1', index: 'ends_at', afterMs: 0 },
+  {
+    table: 'event_delivery',
+    key: 'application, endpoint, id',
+    when: 'created_at < $1',
+    index: 'created_at',
+    afterMs: 7 * DAY_MS,
+  },
+  {
+    table: 'approval_request',
+    key: 'application, id',
+    when: 'expires_at <= $1',
+    index: 'expires_at',
+    afterMs: 0,
+  },
+  { table: 'stream_ticket', key: 'hash', when: 'expires_at <= $1', index: 'expires_at', afterMs: 0 },
+  // With their recordings.
+  { table: 'transcription_job', key: 'id', when: 'expires_at <= $1', index: 'expires_at', afterMs: 0 },
+]
+
+/**
+ * Deletes what is no longer needed, in batches, and skips rows that are locked. Resolves to the number of deleted rows by
+ * table; `MAX_ROWS_PER_ROUND` or more of one mean that some may be left. Messages are deleted with their partition.
+ */
+export async function deleteExpired(whole: Store): Promise<Readonly<Record<string, number>>> {
+  const store = whole.background
+  const now = Date.now()
+  // First, because the outbox shows which sets of backup codes were delivered.
+  await inBatches(() => settleWaitingSets(store, now - 2 * HOUR_MS, BATCH_SIZE))
+  await deletePastMessages(store, now)
+  const deleted: Record<string, number> = {}
+  for (const { table, key, when, index, afterMs } of RULES) {
+    deleted[table] = await inBatches(() =>
+      store.query(
+        `DELETE FROM ${table} WHERE (${key}) IN (
+           SELECT ${key} FROM ${table} WHERE ${when} ORDER BY ${index} LIMIT ${BATCH_SIZE}
+           FOR UPDATE SKIP LOCKED) RETURNING 1`,
+        [now - afterMs],
+      ),
+    )
+  }
+  deleted['rolled up activity'] = await inBatches(async () => ({
+    length: await rollUpActivity(store, now, BATCH_SIZE),
+  }))
+  deleted.failures = await inBatches(() => forgetFailures(store, now - DAY_MS, BATCH_SIZE))
+  return deleted
+}
+
+async function inBatches(batch: () => Promise<{ readonly length: number }>): Promise<number> {
+  let total = 0
+  for (let count = 0; count < MAX_BATCHES; count++) {
+    const { length } = await batch()
+    total += length
+    if (length < BATCH_SIZE) break
+  }
+  return total
+}

@@ -1,0 +1,32 @@
+import { openStore } from '../store/open.js'
+import { keysFrom } from '../store/secrets/keys.js'
+import { readOptions, type ServiceOptions } from './options.js'
+import type { CountersignService } from './service.js'
+
+/**
+ * Starts a service. Rejects with a `ConfigurationError` that lists everything that is wrong with the options, or says
+ * why the store cannot be opened.
+ */
+export async function createService(options: ServiceOptions): Promise<CountersignService> {
+  const settings = readOptions(options)
+  const keys = keysFrom(settings.secret, settings.previousSecrets)
+  // Its error is thrown below.
+  const meanwhile = () => void loadRest().catch(() => {})
+  const store = await openStore({
+    databaseUrl: settings.databaseUrl,
+    dataDir: settings.dataDir ?? 'memory://',
+    keyId: keys.id,
+    shard: settings.shard,
+    previousKeyIds: keys.previous.map((key) => key.id),
+    postgres: settings.postgres,
+    meanwhile,
+  })
+  const { runService } = await loadRest()
+  return runService(settings, keys, store)
+}
+
+/**
+ * Loads what runs once the store is open. It keeps the process busy, so it begins when the store has been asked for what
+ * takes long: before that, each answer of the store would wait for it.
+ */
+const loadRest = () => import('./service.js')

@@ -1,0 +1,376 @@
+import { wire } from 'countersign/protocol'
+import * as z from 'zod'
+import { NOTICES } from '../accounts/application.js'
+import {
+  faultsInPolicy,
+  keyPolicyOption,
+  relyingPartyOption,
+  unfitOrigins,
+} from '../accounts/applications/key-settings.js'
+import { displayName } from '../accounts/applications/setting-text.js'
+import { noticesRule, originRule } from '../accounts/applications/settings.js'
+import { undividedLimits } from '../accounts/applications/shard-part.js'
+import { type Limits, limitRules, limitsFrom, processRules } from '../accounts/limits.js'
+import { parseDelivery } from '../messages/carriers/delivery-option.js'
+import { phoneCheckRule } from '../messages/carriers/phone-check.js'
+import { type Routes, usesInbox } from '../messages/carriers/route.js'
+import { isCountry } from '../messages/contacts/phone.js'
+import { sendgridKey } from '../messages/receipts/sendgrid.js'
+import { snsHost } from '../messages/receipts/ses.js'
+import { isSupportedLanguage, SUPPORTED_LANGUAGES } from '../messages/texts/catalogue.js'
+import type { PostgresLimits } from '../store/postgres-connections.js'
+import { ConfigurationError } from '../telemetry/configuration-error.js'
+import type { Logger } from '../telemetry/log/logger.js'
+import { isProduction, productionFaults } from '../telemetry/production.js'
+import { parseHost } from '../telemetry/safe-fetch/public-agent.js'
+import { parseShard } from '../telemetry/shard.js'
+import { parseEngine, parseLiveEngine } from '../transcription/engine-options.js'
+import { consoleFaults, consoleRule, oidcFaults, proxiesRule } from './console-option.js'
+
+const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
+
+const address = z.string({ error: 'must be an address such as `inbox` or `smtp://…`' })
+const delivery = z.union(
+  [
+    address.min(1),
+    z.strictObject({
+      /** Address for email: `smtp://`, `smtps://`, a webhook or `inbox`. Defaults to that of `'*'`. */
+      email: address.optional(),
+      /** Address for SMS: `twilio://`, a webhook or `inbox`. Defaults to that of `'*'`. */
+      sms: address.optional(),
+      /** Address for WhatsApp: `twilio://` with a template, a webhook or `inbox`. Defaults to that of `'*'`. */
+      whatsapp: address.optional(),
+      /** Address for calls: `twilio://` with a phone number, a webhook or `inbox`. Defaults to that of `'*'`. */
+      call: address.optional(),
+      /** Address for all channels that are not listed. Without it they are off. */
+      '*': address.optional(),
+    }),
+  ],
+  {
+    error:
+      'delivery must be an address (`inbox`, `smtp://…?from=…`, `twilio://…`, `https://…`), or an object with one for each channel',
+  },
+)
+
+/** The rule of each option. */
+export const optionsSchema = z.strictObject({
+  /** Folder of the embedded database; `memory://` keeps all data in memory. Defaults to `memory://`. */
+  dataDir: text('dataDir', 'a folder, or memory://')
+    .min(1, { error: 'dataDir must not be empty' })
+    .optional(),
+  /** A PostgreSQL 15+ database, `postgresql://user:password@host/name`; `dataDir` is then ignored. Defaults to none. */
+  databaseUrl: text('databaseUrl', 'postgresql://user:password@host/name')
+    .regex(/^postgres(ql)?:\/\//, { error: 'databaseUrl must begin with postgresql://' })
+    .optional(),
+  /**
+   * A read replica of that database on one host, `postgresql://user:password@host/name`, for the lists of accounts, messages, traffic
+   * and the audit log, which may then be seconds old. While it does not answer, they are read from `databaseUrl`. Defaults to none.
+   */
+  databaseReadUrl: text('databaseReadUrl', 'postgresql://user:password@host/name')
+    .regex(/^postgres(ql)?:\/\//, { error: 'databaseReadUrl must begin with postgresql://' })
+    .optional(),
+  /**
+   * Which shard this service is, such as `1/2`, if several services share the accounts, each with a database of its own. Their app
+   * lists the addresses of all of them. Defaults to none.
+   */
+  shard: text('shard', 'a shard such as 1/2')
+    .transform((value, context) => {
+      const shard = parseShard(value)
+      if (shard) return shard
+      context.addIssue({
+        code: 'custom',
+        message: `shard must be the number of this shard and that of all, such as 1/2, of 2 to ${wire.MAX_SHARDS} shards`,
+      })
+      return z.NEVER
+    })
+    .optional(),
+  /** The secret from which all keys are derived, at least 32 characters. Required. */
+  secret: text(
+    'secret',
+    '32 random bytes, for example from `openssl rand -base64 32` (is SERVICE_SECRET set?)',
+  ).min(32, {
+    error:
+      'secret must have at least 32 characters: use 32 random bytes, for example from `openssl rand -base64 32`',
+  }),
+  /** Former secrets, which still decrypt data until `rotate-secrets` has moved it to the new one. Defaults to none. */
+  previousSecrets: z
+    .array(
+      z.string({ error: 'previousSecrets must be a list of texts' }).min(32, {
+        error:
+          'previousSecrets must have at least 32 characters each: separate them by commas, and write a comma in a secret as %2C',
+      }),
+    )
+    .default([]),
+  /** An API key of the application `default`, in addition to those in the store: 16 to 512 visible ASCII characters. Defaults to none. */
+  apiKey: text('apiKey', '32 random bytes')
+    .regex(/^[\x21-\x7e]{16,512}$/, {
+      error: 'apiKey must have 16 to 512 visible ASCII characters: use 32 random bytes',
+    })
+    .optional(),
+  /** What `apiKey` may do. Defaults to all. */
+  apiKeyScopes: z
+    .array(z.enum(wire.SCOPES, { error: `apiKeyScopes must be of ${wire.SCOPES.join(', ')}` }), {
+      error: `apiKeyScopes must be a list of ${wire.SCOPES.join(', ')}`,
+    })
+    .nonempty({ error: 'apiKeyScopes must have at least one scope' })
+    .default([...wire.SCOPES]),
+  /** The application's name in messages and authenticator apps, 1 to 40 characters. Defaults to `Countersign`. */
+  applicationName: displayName('applicationName').default('Countersign'),
+  /** Host of the application's pages, such as `vault.example`: an SMS then ends with the line from which browsers fill in the code. Defaults to none. */
+  origin: originRule.optional(),
+  /**
+   * The ISO code of your users' country, such as `GB`. Phone numbers of other countries are refused, except by applications
+   * with the setting `countries` and those that were created before. Without it, the application `default` serves the phone
+   * numbers of every country, which SMS pumping abuses.
+   */
+  homeCountry: text('homeCountry', 'an ISO code of two capital letters, such as GB')
+    .refine(isCountry, { error: 'homeCountry must be an ISO code of two capital letters, such as GB' })
+    .optional(),
+  /** Language of messages when the user's language is unknown, as a BCP 47 tag. Defaults to `en`. */
+  locale: text('locale', 'a language tag such as en')
+    .refine(isSupportedLanguage, {
+      error: `locale must be a tag of one of the languages ${SUPPORTED_LANGUAGES.join(', ')}`,
+    })
+    .default('en'),
+  /** How messages are delivered: one address for all channels, or an object with one for each. Required. */
+  delivery,
+  /**
+   * The account notices that the service sends. Omit those that your app sends itself. Defaults to all.
+   */
+  notices: noticesRule.default([...NOTICES]),
+  /** Secret that signs webhook requests to addresses without `?secret=`, at least 16 characters. Defaults to one derived from `secret`. */
+  webhookSecret: text('webhookSecret', 'at least 16 characters')
+    .min(16, { error: 'webhookSecret must have at least 16 characters' })
+    .optional(),
+  /**
+   * A phone check of your own, which is asked before a code goes to a phone and may refuse the number, for example after a change of
+   * its SIM card. Defaults to none.
+   */
+  phoneCheck: phoneCheckRule.optional(),
+  /**
+   * The service's public address, such as `https://mfa.example`, with which the addresses in its problems and its OpenAPI
+   * document begin. The `Host` header is never used (R16). Defaults to relative addresses.
+   */
+  publicUrl: text('publicUrl', 'an address such as https://mfa.example')
+    .regex(/^https?:\/\/[^\s?#@\p{Cc}]+$/u, {
+      error: 'publicUrl must be an http or https address without user, query or fragment',
+      abort: true,
+    })
+    .refine((url) => URL.canParse(url), { error: 'publicUrl must be an address such as https://mfa.example' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  /**
+   * The proxies in front of the API: addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal` and `uniquelocal`. Their
+   * `X-Forwarded-For` says from where an API key is used. Defaults to none.
+   */
+  trustedProxies: proxiesRule('trustedProxies').default([]),
+  /**
+   * ARN of the Amazon SNS topic that receives the notifications of Amazon SES, `arn:aws:sns:…`: bounces, complaints and
+   * deliveries of mails then change their delivery state. Defaults to none.
+   */
+  sesTopic: text('sesTopic', 'the ARN of a topic, arn:aws:sns:<region>:<account>:<name>')
+    .refine((arn) => snsHost(arn) !== undefined, {
+      error: 'sesTopic must be the ARN of a topic, arn:aws:sns:<region>:<account>:<name>',
+    })
+    .optional(),
+  /** Verification key of SendGrid's signed event webhook, as SendGrid shows it. Defaults to none. */
+  sendgridVerificationKey: text('sendgridVerificationKey', 'the key that SendGrid shows')
+    .transform((value, context) => {
+      const key = sendgridKey(value)
+      if (key) return key
+      context.addIssue({
+        code: 'custom',
+        message: 'sendgridVerificationKey must be the public key that SendGrid shows, in base64',
+      })
+      return z.NEVER
+    })
+    .optional(),
+  /** Bearer token that `/metrics` requires: 16 to 512 visible ASCII characters. Without it, `/metrics` answers requests from this machine at most. */
+  metricsKey: text('metricsKey', '32 random bytes')
+    .regex(/^[\x21-\x7e]{16,512}$/, {
+      error: 'metricsKey must have 16 to 512 visible ASCII characters: use 32 random bytes',
+    })
+    .optional(),
+  /**
+   * Whether `/metrics` answers requests from this machine without a key, unless a proxy forwarded them. Defaults to `true`
+   * outside production, else to `false`.
+   */
+  metricsWithoutKey: z.boolean({ error: 'metricsWithoutKey must be true or false' }).optional(),
+  /**
+   * The transcription engine: `auto` (pocketsphinx if it is installed), `off`, `pocketsphinx`, `sherpa-onnx:<folder>`,
+   * `command:whisper-cli -nt -f {file}`, or the address of a server with OpenAI's API; with `deepgram+` or `assemblyai+` before it,
+   * of one with Deepgram's or AssemblyAI's. Defaults to `auto`.
+   */
+  transcriber: text('transcriber', 'auto, off, pocketsphinx, command:… or an address')
+    .default('auto')
+    .transform((value, context) => {
+      const engine = parseEngine(value)
+      if (typeof engine !== 'string') return engine
+      context.addIssue({ code: 'custom', message: engine })
+      return z.NEVER
+    }),
+  /**
+   * The languages that the engine has, as BCP 47 tags such as `en` and `pt`: recordings in others are refused. Defaults to English
+   * for pocketsphinx, else to those that the engine names itself, or to all.
+   */
+  transcriberLanguages: z
+    .array(
+      z.string().regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$/, {
+        error: 'transcriberLanguages must be a list of language tags such as en and pt-BR',
+      }),
+      { error: 'transcriberLanguages must be a list of language tags such as en and pt-BR' },
+    )
+    .min(1, { error: 'transcriberLanguages must have at least one language' })
+    .optional(),
+  /** API key of the transcription server. Defaults to none. */
+  transcriberKey: text('transcriberKey', 'the key of the transcription server')
+    .regex(/^[\x21-\x7e]+$/, { error: 'transcriberKey must be one line of visible ASCII characters' })
+    .optional(),
+  /**
+   * The engine of realtime transcription: `auto` (pocketsphinx if `python3-pocketsphinx` is installed), `off`, `pocketsphinx`,
+   * `vosk+ws://…` for a Vosk server, or `openai+wss://…` for a server with OpenAI's realtime API. Defaults to `auto`.
+   */
+  liveTranscriber: text('liveTranscriber', 'auto, off, pocketsphinx, vosk+ws://… or openai+wss://…')
+    .default('auto')
+    .transform((value, context) => {
+      const engine = parseLiveEngine(value)
+      if (typeof engine !== 'string') return engine
+      context.addIssue({ code: 'custom', message: engine })
+      return z.NEVER
+    }),
+  /** API key of the server for realtime transcription. Defaults to none. */
+  liveTranscriberKey: text('liveTranscriberKey', 'the key of the server')
+    .regex(/^[\x21-\x7e]+$/, { error: 'liveTranscriberKey must be one line of visible ASCII characters' })
+    .optional(),
+  /** Hosts, such as `media.internal` or `10.0.0.7:8080`, from which recordings may be fetched by http and at private addresses. Defaults to none. */
+  transcribeHosts: z
+    .array(
+      z.string().transform((value, context) => {
+        const host = parseHost(value)
+        if (host) return host
+        context.addIssue({
+          code: 'custom',
+          message: `transcribeHosts must be a list of hosts such as media.internal or 10.0.0.7:8080 (got ${value})`,
+        })
+        return z.NEVER
+      }),
+      { error: 'transcribeHosts must be a list of hosts' },
+    )
+    .default([]),
+  /**
+   * The relying party of security keys and passkeys: the domain that keys belong to, and the origins of your pages. Without it,
+   * keys are not offered.
+   */
+  relyingParty: relyingPartyOption.optional(),
+  /** Which keys are accepted; each member has its own default. */
+  keyPolicy: keyPolicyOption.prefault({}),
+  ...processRules,
+  /** Attempts, lifetimes and message budgets; each limit has its own default. */
+  limits: z.strictObject(limitRules).prefault({}),
+  /** Accepts test keys even if NODE_ENV is `production`; every holder of a test key can read its codes. Defaults to `false`. */
+  allowTestKeysInProduction: z
+    .boolean({ error: 'allowTestKeysInProduction must be true or false' })
+    .default(false),
+  /** Pages for operators at `/console`, which `service.console` then has. Defaults to none. */
+  console: consoleRule.optional(),
+  /** Receives each event of the log. Defaults to warnings and errors as JSON lines on standard error. */
+  logger: z
+    .custom<Logger>((value) => typeof value === 'function', { error: 'logger must be a function' })
+    .optional(),
+})
+
+type SchemaInput = z.input<typeof optionsSchema>
+
+/** The options of `createService`. */
+export interface ServiceOptions extends Omit<SchemaInput, 'secret'> {
+  /**
+   * The secret from which all keys are derived, at least 32 characters. It must stay the same as long as the data is
+   * kept, and must not be stored next to it. Required; the type allows `undefined` so that an environment variable can
+   * be passed directly, and `createService` then throws a `ConfigurationError`.
+   */
+  secret: SchemaInput['secret'] | undefined
+}
+
+/** Validated, complete options. */
+export interface ServiceSettings
+  extends Omit<
+    z.output<typeof optionsSchema>,
+    | 'delivery'
+    | 'limits'
+    | 'metricsWithoutKey'
+    | `database${'PoolSize' | 'ConnectTimeout' | 'StatementTimeout'}`
+  > {
+  /** Whether `/metrics` answers requests from this machine without a key. */
+  readonly metricsWithoutKey: boolean
+  /** Complete limits. */
+  readonly limits: Limits
+  /** The carriers of each channel. */
+  readonly routes: Routes
+  /** How PostgreSQL is used. */
+  readonly postgres: PostgresLimits
+}
+
+/** Validates options. Throws a `ConfigurationError` that lists everything that is wrong with them. */
+export function readOptions(options: ServiceOptions): ServiceSettings {
+  const parsed = optionsSchema.safeParse(options)
+  const faults = [...productionFaults(), ...(parsed.success ? [] : parsed.error.issues.map(describeIssue))]
+  const given = delivery.safeParse((options as Partial<ServiceOptions> | null)?.delivery)
+  const { routes, faults: deliveryFaults } = given.success
+    ? parseDelivery(given.data)
+    : { routes: {}, faults: [] }
+  faults.push(...deliveryFaults)
+  if (isProduction() && usesInbox(routes)) {
+    faults.push(
+      'delivery by inbox makes every code readable with an API key: in production use smtp, twilio or a webhook.',
+    )
+  }
+  if (isProduction() && parsed.data?.console) faults.push(...consoleFaults(parsed.data.console))
+  if (parsed.data?.console) faults.push(...oidcFaults(parsed.data.console))
+  if (parsed.data?.databaseReadUrl !== undefined && parsed.data.databaseUrl === undefined) {
+    faults.push('databaseReadUrl is a replica of databaseUrl, which is missing.')
+  }
+  const { phoneCheck, webhookSecret } = parsed.data ?? {}
+  if (phoneCheck && phoneCheck.secret === undefined && webhookSecret === undefined) {
+    faults.push(
+      'phoneCheck.secret is missing: set it, or webhookSecret, so that the phone check can verify who asks.',
+    )
+  }
+  const { jobRecordingMegabytes = 0, jobStorageMegabytes = 0 } = parsed.data ?? {}
+  if (jobStorageMegabytes < jobRecordingMegabytes) {
+    faults.push(
+      `jobStorageMegabytes must be at least jobRecordingMegabytes (got ${jobStorageMegabytes} and ${jobRecordingMegabytes}).`,
+    )
+  }
+  if (parsed.data?.shard) {
+    const undivided = undividedLimits(limitsFrom(parsed.data.limits), parsed.data.shard)
+    faults.push(...undivided.map((fault) => `limits.${fault}`))
+  }
+  faults.push(...relyingPartyFaults(parsed.data?.relyingParty))
+  if (parsed.data) faults.push(...faultsInPolicy(parsed.data.keyPolicy))
+  if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
+  const {
+    delivery: _delivery,
+    limits,
+    databasePoolSize: poolSize,
+    databaseConnectTimeout: connectTimeoutMs,
+    databaseStatementTimeout: statementTimeoutMs,
+    metricsWithoutKey = !isProduction(),
+    ...settings
+  } = parsed.data
+  const postgres = { poolSize, connectTimeoutMs, statementTimeoutMs }
+  return { ...settings, metricsWithoutKey, limits: limitsFrom(limits), routes, postgres }
+}
+
+function relyingPartyFaults(given: z.output<typeof relyingPartyOption> | undefined): string[] {
+  if (!given?.origins) return []
+  const { id, origins } = given
+  return unfitOrigins({ id, origins }).map(
+    (origin) => `relyingParty.origins must be origins of ${id} or of a host below it (got ${origin}).`,
+  )
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'unrecognized_keys') return `${issue.message}.`
+  const prefix = issue.path.map((part) => `${String(part)}.`).join('')
+  return issue.keys.map((key) => `${prefix}${key} is not an option; see the list in the README.`).join(' ')
+}

@@ -1,0 +1,308 @@
+import { randomUUID } from 'node:crypto'
+import type { Server } from 'node:http'
+import type { CompleteMfaService, TranscriptionService } from 'countersign/protocol'
+import type { Express } from 'express'
+import { OPTIONAL_METHODS } from '../accounts/application.js'
+import { applicationDirectory, DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
+import { relyingPartyOf } from '../accounts/applications/key-settings.js'
+import type { ApplicationDefaults } from '../accounts/applications/settings.js'
+import { endUndelivered } from '../accounts/challenge.js'
+import { httpApi } from '../api/http/api.js'
+import { clientAddressOf } from '../api/http/headers.js'
+import { observeRequests } from '../api/http/observe-requests.js'
+import { attachStreams, streamAcceptor } from '../api/http/streams/accept-stream.js'
+import { serviceMetrics } from '../api/metrics/metrics.js'
+import { readinessCheck } from '../api/readiness.js'
+import type { ConsoleParts } from '../console/parts.js'
+import { type FlowContext, requestsUnderWay } from '../flows/context.js'
+import { idempotentRequests } from '../flows/idempotency/idempotent-requests.js'
+import { appImporter, type ImportAppRequest, inProcessService } from '../flows/in-process-service.js'
+import { phoneTraffic } from '../flows/phone-traffic.js'
+import { simulatedCarrier } from '../flows/test-mode/simulated-carrier.js'
+import { activityCounter } from '../messages/activity/count-activity.js'
+import { buildCarriers } from '../messages/carriers/build-carriers.js'
+import { rememberPauses } from '../messages/carriers/fallback.js'
+import { type InboxMessage, storedInbox } from '../messages/carriers/inbox.js'
+import { type PhoneCheck, phoneCheckAt } from '../messages/carriers/phone-check.js'
+import { describeRoutes, usesInbox } from '../messages/carriers/route.js'
+import { ownWebhooks } from '../messages/carriers/webhook.js'
+import { storedOutbox } from '../messages/delivery/outbox.js'
+import { hasComplained } from '../messages/delivery/report-table.js'
+import { eventSender } from '../messages/event-delivery/event-sender.js'
+import { configuredSources, twilioReportAddress } from '../messages/receipts/configured-sources.js'
+import { consoleApplication } from '../operator/console-counters.js'
+import { type Operator, operator } from '../operator/operator.js'
+import { deleteExpired, MAX_ROWS_PER_ROUND } from '../operator/retention.js'
+import { leaseOf, sweeper } from '../operator/sweeper.js'
+import { storeOutages } from '../store/outages.js'
+import { withReplica } from '../store/replica.js'
+import type { Keys } from '../store/secrets/keys.js'
+import type { Store } from '../store/store.js'
+import { combinedLogger, describeError, warningsOnly } from '../telemetry/log/logger.js'
+import { loadOpenTelemetry, tracedLogger } from '../telemetry/log/tracing.js'
+import { ownVersion } from '../telemetry/own-package.js'
+import { isProduction } from '../telemetry/production.js'
+import { transcriptionJobs } from '../transcription/jobs/transcription-jobs.js'
+import {
+  demonstrationAdvice,
+  openLiveTranscription,
+  openTranscription,
+} from '../transcription/open-transcription.js'
+import { oidcSettings } from './console-option.js'
+import type { ServiceSettings } from './options.js'
+import { countryWarnings, lockedOutWarnings, startWarnings } from './start-warnings.js'
+
+/** A running service. */
+export interface CountersignService {
+  /** What runs: the release, the kind of database, the carriers of each channel such as `email=smtp, sms=twilio`, and the engine. */
+  readonly info: {
+    readonly version: string
+    readonly store: Store['name']
+    readonly carriers: string
+    /** The engine that transcribes recordings; `none` without one, or without ffmpeg. */
+    readonly transcriber: string
+  }
+  /** The service without HTTP, for the application `default`. Pass it to Countersign's option `service`. */
+  readonly mfa: CompleteMfaService & TranscriptionService
+  /** The HTTP API as an Express application: mount it, or pass it to `http.createServer`. */
+  readonly api: Express
+  /** The pages for operators as an Express application, which serves `/console`. Absent unless the option `console` is given. */
+  readonly console?: Express
+  /**
+   * Accepts WebSockets for realtime transcription on a server that serves `api`. `mountPath` is the path at which `api` is
+   * mounted; it defaults to the root.
+   */
+  attach(server: Server, mountPath?: string): void
+  /** Ends all streams with the close code 1013. Call it before `server.close`, which waits for them; `close` does it too. */
+  closeStreams(): void
+  /**
+   * The messages that live keys sent to the development inbox, newest first, or only those to one recipient. Absent
+   * when no channel is delivered to the inbox.
+   */
+  readonly inbox?: { messages(filter?: { readonly to?: string }): Promise<InboxMessage[]> }
+  /**
+   * Binds an authenticator app whose secret exists already, for example when users move from another system. Resolves to
+   * `kept` when the account has an app, which then stays as it is. Rejects with a `ServiceError`: code
+   * `ERR_MFA_SERVICE_REQUEST` when the request or the secret is invalid, `ERR_MFA_SERVICE_UNAVAILABLE` when the store
+   * fails.
+   */
+  importApp(request: ImportAppRequest): Promise<'bound' | 'kept'>
+  /** Everything that an operator can do, under a name that appears in the audit log. */
+  operator(name: string): Operator
+  /** Makes `/readyz` report that the service is not ready. Requests are still answered until `close`. */
+  drain(): void
+  /** Waits for messages that are being handed over, then closes all connections and files. */
+  close(): Promise<void>
+}
+
+/** Runs a service with these settings on a store that is migrated. */
+export async function runService(
+  settings: ServiceSettings,
+  keys: Keys,
+  opened: Store,
+): Promise<CountersignService> {
+  const metrics = serviceMetrics(ownVersion())
+  await loadOpenTelemetry(ownVersion())
+  const pauses = rememberPauses()
+  const log = combinedLogger(tracedLogger(settings.logger ?? warningsOnly()), metrics.countEvent, pauses.log)
+  const readable = await withReplica(opened, settings.databaseReadUrl, settings.postgres, (error) =>
+    log({ level: 'warn', event: 'replica.unavailable', detail: describeError(error) }),
+  )
+  const outages = storeOutages(readable)
+  const store = metrics.timeStore(outages.store)
+  for (const warning of startWarnings(settings, store.name)) log(warning)
+  await insertDefaultApplication(store)
+  for (const warning of await countryWarnings(settings, store)) log(warning)
+  for (const warning of await lockedOutWarnings(settings, store)) log(warning)
+  const applications = applicationDirectory({
+    store,
+    defaults: defaultsFrom(settings),
+    shard: settings.shard,
+    apiKey: settings.apiKey,
+    apiKeyScopes: settings.apiKeyScopes,
+    acceptTestKeys: settings.allowTestKeysInProduction || !isProduction(),
+    log,
+  })
+  const inbox = storedInbox(store, keys)
+  const reports = configuredSources(settings)
+  const carriers = buildCarriers(settings.routes, {
+    inbox,
+    webhookSecret: settings.webhookSecret ?? keys.webhook,
+    log,
+    reportAddress: twilioReportAddress(settings.publicUrl),
+    mailReports: reports.ses !== undefined || reports.sendgrid !== undefined,
+  })
+  const webhooks = ownWebhooks({ keys, log, timed: metrics.timeCarriers })
+  const activity = activityCounter(store, log)
+  const outbox = storedOutbox({
+    store,
+    keys,
+    activity,
+    carriers: metrics.timeCarriers(carriers.byChannel),
+    simulated: simulatedCarrier(inbox),
+    async deliveryOf(name) {
+      const { senders, webhook, hasComplaints } = await applications.deliveryOf(name)
+      const carriers = webhook ? webhooks.carriersOf(name, webhook) : {}
+      // Most applications have no complaints, and need no look at the mailbox of every mail.
+      return {
+        senders,
+        carriers,
+        hasComplained: async (email) => hasComplaints && hasComplained(store, name, email),
+      }
+    },
+    log,
+    onUndelivered: (message, now) => endUndelivered(store, message, now),
+  })
+  metrics.showUnrecorded(outbox.unrecorded)
+  const events = eventSender({ store, keys, log })
+  void carriers.check()
+  const transcription = openTranscription(settings, log)
+  const jobs = transcriptionJobs({ store, keys, transcription, log })
+  const live = openLiveTranscription(settings, log)
+  const traffic = phoneTraffic(store, log)
+  const context: FlowContext = {
+    ...{ store, keys, outbox, transcription, jobs, live, activity, log },
+    shard: settings.shard,
+    phoneTraffic: traffic,
+    phoneCheck: phoneCheckFrom(settings),
+    underWay: requestsUnderWay(settings.requestsPerAccount),
+  }
+  const hasInbox = usesInbox(settings.routes)
+  const findDefault = () => applications.byName(DEFAULT_APPLICATION)
+  const idempotent = idempotentRequests(store, keys, settings.requestTimeout)
+  let stopping = false
+  const isStopping = () => stopping
+  const api = httpApi({
+    context,
+    findCaller: applications.byKey,
+    trustedProxies: settings.trustedProxies,
+    inboxes: { test: inbox, live: hasInbox ? inbox : undefined },
+    idempotent,
+    metrics,
+    metricsKey: settings.metricsKey,
+    metricsWithoutKey: settings.metricsWithoutKey,
+    publicUrl: settings.publicUrl,
+    checkReadiness: readinessCheck({ store, log, isStopping, isFull: outages.isFull }),
+    isStopping,
+    reports,
+    requestTimeoutMs: settings.requestTimeout,
+  })
+  const operatorParts = {
+    onApplicationChanged: applications.forget,
+    homeCountry: settings.homeCountry,
+    relyingParty: settings.relyingParty,
+    keys: () => keys,
+  }
+  const actAs = (name: string) => operator(store, name, operatorParts)
+  const fourEyes = settings.console?.fourEyes ?? false
+  const info = {
+    version: ownVersion(),
+    store: store.name,
+    carriers: describeRoutes(settings.routes),
+    transcriber: `${transcription.engine}${demonstrationAdvice(settings.transcriber) ? ' (a demonstration)' : ''}`,
+  }
+  const operators = consoleApplication(settings.console?.url)
+  const consolePages =
+    settings.console &&
+    (await openConsole({
+      ...{ store, keys, log, info, fourEyes },
+      operator: (name) => operator(store, name, { ...operatorParts, fourEyes }),
+      observeRequests: observeRequests(log, metrics.observeRequest),
+      // Every shard has its own operators.
+      mfa: inProcessService({ ...context, shard: undefined }, async () => operators),
+      trustedProxies: settings.console.trustedProxies,
+      url: settings.console.url,
+      oidc: oidcSettings(settings.console),
+      usesInbox: hasInbox,
+      pausedCarriers: pauses.paused,
+      publicUrl: settings.publicUrl ?? settings.console.url,
+      doctor: {
+        hasOptionKey: settings.apiKey !== undefined,
+        homeCountry: settings.homeCountry,
+        routes: settings.routes,
+      },
+    }))
+  const acceptStream = streamAcceptor({
+    live,
+    store,
+    findCaller: applications.byKey,
+    addressOf: (request) => clientAddressOf(api, request),
+    publicUrl: settings.publicUrl,
+    log,
+    observeRequest: metrics.observeRequest,
+    isStopping,
+  })
+  const maintenance = sweeper(
+    leaseOf(store, 'retention', randomUUID()),
+    async () => {
+      const deleted = await deleteExpired(store)
+      await store.upkeep()
+      return Object.values(deleted).some((rows) => rows >= MAX_ROWS_PER_ROUND) ? 'unfinished' : 'done'
+    },
+    log,
+  )
+  return {
+    info,
+    mfa: inProcessService(context, findDefault),
+    api,
+    ...(consolePages && { console: consolePages }),
+    attach: (server, mountPath) => attachStreams(server, acceptStream, mountPath),
+    closeStreams: live.close,
+    ...(hasInbox && { inbox: { messages: (filter) => inbox.messages(DEFAULT_APPLICATION, filter) } }),
+    importApp: appImporter(context, findDefault),
+    operator: actAs,
+    drain() {
+      stopping = true
+    },
+    async close() {
+      stopping = true
+      // First and beside the others, so that as much time as possible is left to record what was sent.
+      const delivered = outbox.close()
+      await maintenance.stop()
+      live.close()
+      await jobs.close()
+      await transcription.close()
+      await delivered
+      await events.close()
+      await carriers.close()
+      await traffic.close()
+      await activity.close()
+      await store.close()
+    },
+  }
+}
+
+/** Only here: a service without the console loads neither its pages nor the plugin. */
+async function openConsole(parts: ConsoleParts): Promise<Express> {
+  const { createConsole } = await import('../console/console.js')
+  return createConsole(parts)
+}
+
+/** The default application is in the same table as the others, so that it can have keys and settings too. */
+async function insertDefaultApplication(store: Store): Promise<void> {
+  await store.query(
+    'INSERT INTO application (application, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    [DEFAULT_APPLICATION, Date.now()],
+  )
+}
+
+function phoneCheckFrom({ phoneCheck, webhookSecret = '' }: ServiceSettings): PhoneCheck | undefined {
+  if (!phoneCheck) return undefined
+  return phoneCheckAt({ ...phoneCheck, secret: phoneCheck.secret ?? webhookSecret })
+}
+
+function defaultsFrom(settings: ServiceSettings): ApplicationDefaults {
+  return {
+    name: settings.applicationName,
+    origin: settings.origin,
+    locale: settings.locale,
+    tier: 'enterprise',
+    methods: OPTIONAL_METHODS,
+    countries: settings.homeCountry === undefined ? [] : [settings.homeCountry],
+    spending: { prices: {}, perDay: undefined, perMonth: undefined },
+    notices: settings.notices,
+    limits: settings.limits,
+    relyingParty: relyingPartyOf(settings.relyingParty, settings.applicationName),
+    keyPolicy: settings.keyPolicy,
+  }
+}
