@@ -4,16 +4,29 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { everyCase } from '../../test/kit/every-case.js'
 import { readinessCheck } from '../src/api/readiness.js'
 import { run } from '../src/cli/program.js'
 import { deleteExpired } from '../src/operator/retention.js'
+import { createService } from '../src/run/create-service.js'
 import { migrate } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
 import { SLOTS } from '../src/store/outbox-slots.js'
 import { postgresStore } from '../src/store/postgres-store.js'
 import { TABLES } from '../src/store/privileges.js'
 import { keysFrom } from '../src/store/secrets/keys.js'
-import { appCode, freshEmail, freshTenant, openBench, rejection, SECRET } from './kit.js'
+import { postForm } from './api-kit.js'
+import {
+  API_KEY,
+  appCode,
+  eventually,
+  freshEmail,
+  freshTenant,
+  listen,
+  openBench,
+  rejection,
+  SECRET,
+} from './kit.js'
 import { postgresMissing, startPostgres } from './postgres.js'
 
 describe.skipIf(postgresMissing)('on PostgreSQL', () => {
@@ -37,7 +50,7 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
   async function command(databaseUrl: string, ...args: string[]) {
     const printed = { out: '', err: '' }
     const code = await run(args, {
-      env: { DATABASE_URL: databaseUrl },
+      env: { DATABASE_URL: databaseUrl, SERVICE_SECRET: SECRET, SERVICE_DELIVERY: 'inbox' },
       out: (text) => {
         printed.out += `${text}\n`
       },
@@ -105,6 +118,51 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
       )
       expect(rows.map(({ tablename }) => tablename)).toEqual([...TABLES])
     })
+  })
+
+  test('a privilege that is revoked while the service runs is named by readiness and doctor, and calls get 503 (R101, R102)', async () => {
+    const service = await createService({
+      ...{ databaseUrl: asService, secret: SECRET, apiKey: API_KEY, delivery: 'inbox' },
+      logger: () => {},
+    })
+    const http = await listen(service.api)
+    onTestFinished(async () => {
+      await http.close()
+      await service.close()
+    })
+    const readiness = async () => (await fetch(`${http.url}/readyz`)).json()
+    const ok = { status: 'ready', checks: { store: 'ok' } }
+    const refused = { status: 'not_ready', checks: { store: 'refuses the role' } }
+    const send = async () =>
+      (await postForm(`${http.url}/v1/mfa`, { User: freshEmail().email, Type: 'EMAIL' })).status
+    await everyCase(
+      [
+        ['INSERT ON challenge', '"mfa service"', 503],
+        ['UPDATE ON account', '"mfa service"', 503],
+        ['TRUNCATE ON outbox_0', '"mfa service"', 200],
+        ['SELECT ON migration', '"mfa service"', 200],
+        ['USAGE ON SEQUENCE audit_position_seq', '"mfa service"', 200],
+        ['USAGE ON SCHEMA public', 'PUBLIC', 503],
+      ] as const,
+      async ([privilege, from, status]) => {
+        await eventually(async () => expect(await readiness()).toMatchObject(ok))
+        expect(await send()).toBe(200)
+        await owner.query(`REVOKE ${privilege} FROM ${from}`)
+        try {
+          expect(await send()).toBe(status)
+          await eventually(async () => expect(await readiness()).toMatchObject(refused))
+          const { code, out, err } = await command(asService, 'doctor')
+          expect([code, out + err]).toEqual([1, expect.stringContaining(privilege)])
+        } finally {
+          await owner.query(`GRANT ${privilege} TO ${from}`)
+        }
+      },
+    )
+    await owner.query('ALTER ROLE "mfa service" NOLOGIN')
+    onTestFinished(() => void owner.query('ALTER ROLE "mfa service" LOGIN'))
+    await owner.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'mfa service'")
+    await eventually(async () => expect(await readiness()).toMatchObject(refused))
+    expect(await send()).toBe(503)
   })
 
   test('a role without any right learns one after the other what it lacks', async () => {

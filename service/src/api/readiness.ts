@@ -1,5 +1,6 @@
 import { pendingMigrations } from '../store/migrate.js'
-import { StoreUnavailableError } from '../store/outages.js'
+import { StoreUnavailableError, type UnavailableReason } from '../store/outages.js'
+import { missingPrivileges } from '../store/privileges.js'
 import type { Store } from '../store/store.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
 
@@ -9,7 +10,15 @@ const STORE_TIMEOUT_MS = 1_500
 /** How long the store's answer is reused. */
 const CACHE_MS = 1_000
 
-const FAILURES = { read_only: 'is read-only', full: 'has no disk space left' } as const
+const SILENT = 'does not answer'
+const FAILURES: Readonly<Record<UnavailableReason, string>> = {
+  unreachable: SILENT,
+  overloaded: SILENT,
+  conflict: SILENT,
+  read_only: 'is read-only',
+  full: 'has no disk space left',
+  forbidden: 'refuses the role',
+}
 
 /** Whether the service can accept requests, and the result of each check by its name. */
 export interface Readiness {
@@ -18,8 +27,8 @@ export interface Readiness {
 }
 
 /**
- * Checks whether the service can accept requests: the store responds, accepts writes and is migrated, and the service is
- * not shutting down. However often it is called, it queries the store at most once per second.
+ * Checks whether the service can accept requests: the store responds, accepts writes, grants every privilege and is migrated, and
+ * the service is not shutting down. However often it is called, it asks the store at most once per second.
  */
 export function readinessCheck(parts: {
   readonly store: Store
@@ -29,10 +38,9 @@ export function readinessCheck(parts: {
   readonly isFull: () => boolean
 }): () => Promise<Readiness> {
   const queryStore = cached(() =>
-    withTimeout(pendingMigrations(parts.store, { probeWrites: true })).catch((error: unknown) => {
+    withTimeout(probe(parts.store)).catch((error: unknown) => {
       parts.log({ level: 'warn', event: 'store.unavailable', detail: describeError(error) })
-      const reason = error instanceof StoreUnavailableError ? error.reason : 'unreachable'
-      return reason === 'read_only' || reason === 'full' ? FAILURES[reason] : 'does not answer'
+      return error instanceof StoreUnavailableError ? FAILURES[error.reason] : SILENT
     }),
   )
   return async () => {
@@ -46,6 +54,16 @@ export function readinessCheck(parts: {
     }
     return { ready: Object.values(checks).every((result) => result === 'ok'), checks }
   }
+}
+
+/** The migrations that are missing. Throws a `StoreUnavailableError` when the store could not be used. */
+async function probe(store: Store): Promise<string[]> {
+  const [pending, missing] = await Promise.all([
+    pendingMigrations(store, { probeWrites: true }),
+    missingPrivileges(store),
+  ])
+  if (missing.length === 0) return pending
+  throw new StoreUnavailableError('forbidden', { cause: new Error(missing.join(', ')) })
 }
 
 /** Shares one call among concurrent callers, and reuses its result until it is a second old. */

@@ -15,6 +15,7 @@ import {
 } from '../accounts/applications/settings.js'
 import type { Routes } from '../messages/carriers/route.js'
 import { pendingMigrations } from '../store/migrate.js'
+import { lackOfPrivileges, missingPrivileges } from '../store/privileges.js'
 import { allKeys, type Keys } from '../store/secrets/keys.js'
 import { queryOne, type Store } from '../store/store.js'
 import {
@@ -114,6 +115,9 @@ async function diagnoseMigrations(store: Store): Promise<Diagnostic | undefined>
   if (!table?.name) {
     return { severity: 'warning', subject, message: `The database has no tables yet: ${remedy}` }
   }
+  const missing = await missingPrivileges(store)
+  if (missing.length > 0)
+    return { severity: 'error', subject: 'database', message: lackOfPrivileges(missing) }
   const pending = await pendingMigrations(store)
   if (pending.length === 0) return undefined
   return { severity: 'warning', subject, message: `${pending.join(', ')} must be applied: ${remedy}` }

@@ -5,7 +5,7 @@ import { hasNoTables, isBeforeFirstRelease, migrate, pendingMigrations } from '.
 import { pgliteStore } from './pglite-store.js'
 import type { PostgresLimits } from './postgres-connections.js'
 import { postgresStore } from './postgres-store.js'
-import { missingPrivileges, missingSchemas } from './privileges.js'
+import { lackOfPrivileges, missingPrivileges, missingSchemas } from './privileges.js'
 import { INSUFFICIENT_PRIVILEGE, sqlStateOf } from './sql-state.js'
 import type { Store } from './store.js'
 
@@ -96,10 +96,7 @@ async function checkPrivileges(store: Store): Promise<void> {
 }
 
 function lacksPrivileges(missing: readonly string[], cause?: unknown): ConfigurationError {
-  const fault =
-    `The role of the database (DATABASE_URL) lacks privileges: ${missing.join(', ')}. ` +
-    'Run `countersign-service migrate --grant <role>` as the role that owns the tables.'
-  return new ConfigurationError([fault], { cause })
+  return new ConfigurationError([lackOfPrivileges(missing)], { cause })
 }
 
 /** Refuses a store that depends on an unknown key, and records the key that encrypts from now on. */

@@ -40,9 +40,9 @@ export function storeOutages(store: Store): StoreOutages {
 
 /**
  * Why the database cannot be used. `conflict`: transactions on the same rows got in each other's way, and repeating them
- * for seconds did not help.
+ * for seconds did not help. `forbidden`: the role lacks a privilege, or may not log in any more.
  */
-export type UnavailableReason = 'unreachable' | 'read_only' | 'full' | 'overloaded' | 'conflict'
+export type UnavailableReason = 'unreachable' | 'read_only' | 'full' | 'overloaded' | 'conflict' | 'forbidden'
 
 /** The database cannot be used at the moment. Nothing is wrong with the statement, so it may succeed later. */
 export class StoreUnavailableError extends Error {
@@ -61,6 +61,7 @@ const SENTENCES: Readonly<Record<UnavailableReason, string>> = {
   full: 'The database has no disk space left',
   overloaded: 'The database did not respond in time',
   conflict: 'The database could not serialize concurrent transactions',
+  forbidden: 'The database refuses the role of the service',
 }
 
 /** SQLSTATE codes, or their classes, after which a statement may succeed later. */
@@ -81,6 +82,10 @@ const REASON_OF: Readonly<Record<string, UnavailableReason>> = {
   '55P03': 'overloaded',
   '40001': 'conflict',
   '40P01': 'conflict',
+  '28': 'forbidden',
+  '42501': 'forbidden',
+  // Without the privilege to use a schema, its tables do not exist.
+  '42P01': 'forbidden',
 }
 
 /** The error as a `StoreUnavailableError` if the database reported such a state, else unchanged. */

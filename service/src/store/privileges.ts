@@ -63,6 +63,14 @@ export async function missingPrivileges(store: Queries): Promise<string[]> {
   return rows.map(({ missing }) => missing)
 }
 
+/** What is wrong when these privileges are missing, and what to do. */
+export function lackOfPrivileges(missing: readonly string[]): string {
+  return (
+    `The role of the database (DATABASE_URL) lacks privileges: ${missing.join(', ')}. ` +
+    'Run `countersign-service migrate --grant <role>` as the role that owns the tables.'
+  )
+}
+
 /** The schemas in which the role of this store would look for the tables, but may not, such as `USAGE ON SCHEMA public`. */
 export async function missingSchemas(store: Queries): Promise<string[]> {
   const rows = await store.query<{ missing: string }>(

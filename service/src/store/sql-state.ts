@@ -16,10 +16,10 @@ export function isRaisedConflict(error: unknown): boolean {
   return sqlStateOf(error) === INVALID_TEXT && error instanceof Error && error.message.includes(CONFLICT)
 }
 
-/** The SQLSTATE code of an error that the database itself reported. */
+/** The SQLSTATE code of an error that the database itself reported, or of its cause. */
 export function sqlStateOf(error: unknown): string | undefined {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in (error as Error)
-    ? code
-    : undefined
+  const reported = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(reported instanceof Error && 'severity' in reported && 'code' in reported)) return undefined
+  const { code } = reported
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
