@@ -273,14 +273,14 @@ describe('a host that the operator allows', () => {
       else response.writeHead(status, { location: `/${left - 1}` }).end('moved')
     })
 
-  test('is followed through up to three redirects', () =>
+  test('is followed through up to three redirects (R87)', () =>
     everyCase([301, 302, 303, 307, 308], async (status) => {
       const { url, hosts } = await redirecting(status)
       expect(await receive(`${url}/3`, { hosts })).toMatchObject({ outcome: 'received', bytes: 5 })
       expect(await receive(`${url}/4`, { hosts })).toEqual(refused('address_refused'))
     }))
 
-  test('redirects to no address that would be refused itself', () =>
+  test('redirects to no address that would be refused itself (R87)', () =>
     everyCase([...HOSTILE, 'mailto:ann@example.com', 'http://[', undefined], async (hostile) => {
       const before = target.connections()
       const location = hostile?.replace('PORT', String(target.port))

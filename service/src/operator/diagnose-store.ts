@@ -52,6 +52,7 @@ export async function diagnoseStore(
   if (migrations) return [database, migrations]
   return [
     database,
+    ...(await diagnoseLog(store)),
     ...(await diagnoseKeys(store, keys, now)),
     await diagnoseDeliveries(store, now),
     ...(await diagnoseEvents(store, now)),
@@ -101,6 +102,22 @@ async function diagnoseDatabase(store: Store, production: boolean, now: number):
   const seconds = Math.round(differenceMs / 1000)
   const message = `The clocks of the database and of this machine differ by ${seconds} s, but authenticator apps need the correct time. Set up NTP.`
   return { severity: 'warning', subject, message }
+}
+
+/** Checks whether the database writes parameters of statements to its log: contacts are among them. Reports nothing if it does not. */
+async function diagnoseLog(store: Store): Promise<Diagnostic[]> {
+  const rows = await store.query<{ role: string }>(
+    `SELECT quote_ident(current_user) AS role WHERE current_setting('log_parameter_max_length_on_error') <> '0'
+       OR current_setting('log_parameter_max_length') <> '0' AND (current_setting('log_min_duration_statement') <> '-1'
+         OR current_setting('log_min_duration_sample') <> '-1' OR current_setting('log_statement') IN ('mod', 'all'))`,
+  )
+  return rows.map(({ role }) => ({
+    severity: 'warning',
+    subject: 'database',
+    message:
+      'The log of PostgreSQL shows parameters of statements, and so contacts of users. As a superuser, run: ' +
+      `ALTER ROLE ${role} SET log_parameter_max_length = 0, and the same for log_parameter_max_length_on_error.`,
+  }))
 }
 
 /** What must be done before this release can use the store; `undefined` when it can. */
