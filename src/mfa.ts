@@ -94,7 +94,10 @@ function build(options: unknown): RouteDeps {
     backupCodes: backupCodesOf(service),
     deliveries: deliveryStatesOf(service),
     enrolledFactors,
-    factorRecord: factorRecordIn(settings, enrolledFactors),
+    factorRecord: factorRecordIn(settings, enrolledFactors, (userId, missing) => {
+      emit({ type: 'factors_contradicted', userId, missing })
+      diagnostics.warn('MFA_WARN_FACTORS_CONTRADICTED')
+    }),
     keys,
     relyingParty: keys && relyingPartyIn(keys),
     ...limits,

@@ -83,6 +83,8 @@ type UserEvent = {
   | { readonly type: 'key_added'; readonly method: KeyMethod }
   /** The user removed their authenticator app, one of their keys, or all backup codes. */
   | { readonly type: 'factor_removed'; readonly method: 'app' | KeyMethod | 'backup' }
+  /** The service says that the user lacks factors which the host's record has: `missing` names them, and they are withheld (R141). */
+  | { readonly type: 'factors_contradicted'; readonly missing: readonly ('app' | 'keys')[] }
   /** New backup codes were sent. */
   | { readonly type: 'backup_codes_sent' }
   /** New backup codes were created, for a page that shows them once. */

@@ -2,6 +2,7 @@ import { HostError } from '../errors.js'
 import type { Settings } from '../options/settings.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { RecordedFactors } from '../protocol/factor.js'
+import type { ExistingFactor } from '../protocol/service.js'
 import type { EnrolledFactors } from './enrolled-factors.js'
 import { backupTarget, type MfaUser } from './user.js'
 
@@ -22,17 +23,25 @@ export interface FactorRecord {
   /** Whether a record says that the user has no factor. A record that cannot tell does not. */
   saysNone(recorded: RecordedFactors | undefined): boolean
   /**
-   * Has the record follow a change that is made. `change` is what is known of it without asking the service. A failure is logged: the
-   * record is corrected at the next sign-in. Only where the service cannot tell who has an app, the failure is thrown, because nothing
-   * else knows of it.
+   * Has the record follow a change that this app made. `change` names what was changed; the service says what is left of it, and takes
+   * nothing else away (R141). A failure is logged: the record is corrected at the next sign-in. Only where the service cannot tell who
+   * has an app, the failure is thrown, because nothing else knows of it.
    */
   follow(who: RecordedUser, change: Partial<RecordedFactors>): Promise<void>
-  /** Corrects a record that differs from what the service has just said. Nothing waits for it, and it never fails. */
-  correct(who: RecordedUser, found: RecordedFactors): void
+  /**
+   * Compares the record with what the service has just said. Returns the factors that the record has and the service lacks: a
+   * contradiction, which is reported and changes nothing (R141). Without one, a record that differs is corrected; nothing waits for it.
+   * @throws {HostError} when the record is invalid, and the error of the host that cannot read it.
+   */
+  compare(who: RecordedUser, found: RecordedFactors): Promise<readonly ExistingFactor['method'][]>
 }
 
 const NONE: RecordedFactors = { app: false, keys: false, backupCodes: false }
 const NAMES = ['app', 'keys', 'backupCodes'] as const
+/** What makes its user one with MFA. Backup codes do not, and are used up. */
+const KEPT = ['app', 'keys'] as const
+/** A record does not say which kind of key it has, so the stronger one counts. */
+const METHOD_OF = { app: 'app', keys: 'passkey' } as const
 /** How long a record that was compared is not compared again, so that one that cannot be written is not written at each request. */
 const COMPARED_FOR_MS = 60_000
 /** How many users are remembered; the oldest is forgotten first. */
@@ -40,7 +49,12 @@ const MAX_USERS = 10_000
 /** How often a record is written for one change, if the factors go on changing meanwhile. */
 const MAX_WRITES = 3
 
-/** The record of a host that gives both functions. `enrolledFactors` is absent if the service cannot tell. */
+type KeptFactor = (typeof KEPT)[number]
+
+/**
+ * The record of a host that gives both functions. `enrolledFactors` is absent if the service cannot tell. `onContradiction` is called
+ * when the service takes factors away from a user, at most once a minute for each user.
+ */
 export function factorRecordIn(
   {
     recordedFactors,
@@ -48,48 +62,86 @@ export function factorRecordIn(
     logger,
   }: Pick<Settings, 'recordedFactors' | 'onFactorsChanged' | 'logger'>,
   enrolledFactors: EnrolledFactors | undefined,
+  onContradiction: (userId: string, missing: readonly KeptFactor[]) => void,
 ): FactorRecord | undefined {
   if (!recordedFactors || !onFactorsChanged) return undefined
   const compared = new Map<string, { readonly found: string; readonly until: number }>()
+  /** What this app changed and the record does not say yet. */
+  const unwritten = new Map<string, Partial<RecordedFactors>>()
 
   const read = async (user: Express.User) => checkedRecord(await recordedFactors(user))
 
-  /** What the service says now. Codes are counted for the contact that receives them, which need not be that of the app. */
-  const now = async (who: RecordedUser): Promise<RecordedFactors | undefined> => {
+  /** The factors of a record that the service cannot take away: all that this app did not remove. */
+  const keptOf = ({ userId }: RecordedUser, recorded: RecordedFactors | undefined) =>
+    KEPT.filter((name) => recorded?.[name] && unwritten.get(userId)?.[name] !== false)
+
+  /**
+   * What the service says now, with what is kept. Codes are counted for the contact that receives them, which need not be that of the
+   * app.
+   */
+  const now = async (
+    who: RecordedUser,
+    kept: readonly KeptFactor[],
+  ): Promise<RecordedFactors | undefined> => {
     const found = await enrolledFactors?.of(who.userId, who.contact)
+    if (!found) return undefined
     const other = otherCodesContact(who)
-    if (!found || !other) return found?.recorded
-    const codes = await enrolledFactors?.of(who.userId, other)
-    return { ...found.recorded, backupCodes: codes?.recorded.backupCodes ?? false }
+    const codes = other ? await enrolledFactors?.of(who.userId, other) : found
+    return {
+      ...found.recorded,
+      backupCodes: codes?.recorded.backupCodes ?? false,
+      ...Object.fromEntries(kept.map((name) => [name, true])),
+    }
   }
 
   /**
    * Writes until the service says what was written. Two changes at once would otherwise be written in either order, and a record that
    * says "none" could be the later one.
    */
-  const write = async (who: RecordedUser, first: RecordedFactors): Promise<void> => {
+  const write = async (
+    who: RecordedUser,
+    first: RecordedFactors,
+    kept: readonly KeptFactor[],
+  ): Promise<void> => {
     let next: RecordedFactors | undefined = first
     for (let writes = 0; next && writes < MAX_WRITES; writes++) {
       const written: RecordedFactors = next
       await onFactorsChanged(who.user, written)
-      const found = await now(who).catch(() => undefined)
+      const found = await now(who, kept).catch(() => undefined)
       next = found && !isSame(found, written) ? found : undefined
     }
+    unwritten.delete(who.userId)
+  }
+
+  /** Corrects a record that differs from what the service has just said. Nothing waits for it, and it never fails. */
+  const correct = (who: RecordedUser, recorded: RecordedFactors | undefined, found: RecordedFactors) => {
+    const told = otherCodesContact(who) ? KEPT : NAMES
+    if (recorded && told.every((name) => recorded[name] === found[name])) return
+    const kept = keptOf(who, recorded)
+    now(who, kept)
+      .then((latest) => write(who, latest ?? found, kept))
+      .catch((error: unknown) =>
+        logger.error('countersign: the record of a user’s factors could not be corrected', error),
+      )
   }
 
   return {
     read,
     saysNone: (recorded) => recorded !== undefined && isSame(recorded, NONE),
     async follow(who, change) {
-      compared.delete(who.userId)
+      const { userId } = who
+      compared.delete(userId)
+      remember(unwritten, userId, { ...unwritten.get(userId), ...change })
       const isAdded = Object.values(change).includes(true)
       try {
-        const found = await now(who).catch((error: unknown) => {
+        const recorded = await read(who.user)
+        const kept = keptOf(who, recorded)
+        const found = await now(who, kept).catch((error: unknown) => {
           // The record may name a factor too many, never one too few.
           if (isAdded) return undefined
           throw error
         })
-        await write(who, found ?? { ...NONE, ...(await read(who.user)), ...change })
+        await write(who, found ?? { ...NONE, ...recorded, ...change }, kept)
       } catch (error) {
         if (!enrolledFactors && change.app) throw error
         logger.error(
@@ -98,26 +150,28 @@ export function factorRecordIn(
         )
       }
     },
-    correct(who, found) {
+    async compare(who, found) {
       const { userId } = who
+      const recorded = await read(who.user)
+      const kept = keptOf(who, recorded)
+      const missing = kept.filter((name) => !found[name])
       const known = compared.get(userId)
-      const text = JSON.stringify(NAMES.map((name) => found[name]))
-      if (known?.found === text && known.until > Date.now()) return
-      compared.delete(userId)
-      compared.set(userId, { found: text, until: Date.now() + COMPARED_FOR_MS })
-      const [oldest] = compared.keys()
-      if (compared.size > MAX_USERS && oldest !== undefined) compared.delete(oldest)
-      const correct = async () => {
-        const recorded = await read(who.user)
-        const told = otherCodesContact(who) ? (['app', 'keys'] as const) : NAMES
-        if (recorded && told.every((name) => recorded[name] === found[name])) return
-        await write(who, (await now(who)) ?? found)
+      const text = JSON.stringify([NAMES.map((name) => found[name]), missing])
+      if (known?.found !== text || known.until <= Date.now()) {
+        remember(compared, userId, { found: text, until: Date.now() + COMPARED_FOR_MS })
+        if (missing.length > 0) onContradiction(userId, missing)
+        else correct(who, recorded, found)
       }
-      correct().catch((error: unknown) =>
-        logger.error('countersign: the record of a user’s factors could not be corrected', error),
-      )
+      return missing.map((name) => METHOD_OF[name])
     },
   }
+}
+
+function remember<Value>(map: Map<string, Value>, userId: string, value: Value): void {
+  map.delete(userId)
+  map.set(userId, value)
+  const [oldest] = map.keys()
+  if (map.size > MAX_USERS && oldest !== undefined) map.delete(oldest)
 }
 
 function isSame(one: RecordedFactors, other: RecordedFactors): boolean {

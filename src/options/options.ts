@@ -68,15 +68,15 @@ export interface SharedOptions<User = Express.User> {
   appContact?: ((user: User) => string | undefined) | undefined
   /**
    * Called after the factors of a user changed, with what the user has now: an authenticator app, keys, backup codes. Save it with the
-   * user. It is also called when the service says at a sign-in that your record is wrong. Give it together with `recordedFactors`;
+   * user. It is also called when the service names a factor at a sign-in that your record lacks. Give it together with `recordedFactors`;
    * then a user without a second factor can sign in while the service is down. A service that cannot tell which factors a user has
    * requires it. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
    */
   onFactorsChanged?: ((user: User, factors: RecordedFactors) => unknown) | undefined
   /**
    * Returns what `onFactorsChanged` was given last for a user, from your own record, and `undefined` for a user for whom it was never
-   * called. While the service is up, its answer decides. Required with `onFactorsChanged`. By default, you keep no record.
-   * See docs/options.md#your-own-record-of-factors.
+   * called. While the service is up, its answer decides, but it cannot take away a factor that the record has (R141). Required with
+   * `onFactorsChanged`. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
    */
   recordedFactors?:
     | ((user: User) => RecordedFactors | null | undefined | Promise<RecordedFactors | null | undefined>)

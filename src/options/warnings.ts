@@ -42,6 +42,8 @@ export const WARNINGS = {
     'Two users of this app have the same contact for their authenticator apps, perhaps in another spelling, so the app of one would replace that of the other. Let appContact return a verified contact that no other user has.',
   MFA_WARN_FACTOR_CHANGE:
     'The app changed a factor of a user (account.factorAdded, account.factorRemoved) whose session had not just shown the strongest factor, so an attacker with a weaker one could do the same. Put mfa.requireStrongest() before the route.',
+  MFA_WARN_FACTORS_CONTRADICTED:
+    'The MFA service says that a user lacks a factor which recordedFactors has, so that factor counts and cannot be used. Check whether the service was restored from a backup, and whether service.apiKey (MFA_API_KEY) is that of another application. Events of the type factors_contradicted name the users. If the service is right, clear their records, so that recordedFactors returns undefined.',
   MFA_WARN_EVIDENCE:
     'login.evidence returned something that cannot count, so users are asked for a second factor. Return { issuer, amr, acr, authTime } from claims that your strategy has verified, with the auth_time of the ID token in seconds, and list the issuer in login.issuers.',
   MFA_WARN_DIALECT:

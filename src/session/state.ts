@@ -280,7 +280,7 @@ export interface SessionDeps {
   /** Says which users have an authenticator app or keys that the host does not list. Present if the service can tell. */
   readonly enrolledFactors?: Pick<EnrolledFactors, 'of' | 'kept'> | undefined
   /** The host's record of factors, if it keeps one. */
-  readonly factorRecord?: Pick<FactorRecord, 'read' | 'saysNone' | 'correct'> | undefined
+  readonly factorRecord?: Pick<FactorRecord, 'read' | 'saysNone' | 'compare'> | undefined
   /** Present if the app uses trusted devices. */
   readonly browsers?: TrustedBrowsers | undefined
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */

@@ -133,8 +133,9 @@ async function enrolledOf(
 ): Promise<Pick<Enrolled, 'app' | 'keys' | 'withheld' | 'weakApp'>> {
   if (enrolledFactors) {
     const enrolled = await enrolledFactors.of(who.userId, who.contact)
-    factorRecord?.correct(who, enrolled.recorded)
-    return enrolled
+    const missing = await factorRecord?.compare(who, enrolled.recorded)
+    // They exist, for all that the host knows, and cannot be used (R132, R141).
+    return missing?.length ? { ...enrolled, withheld: [...enrolled.withheld, ...missing] } : enrolled
   }
   const recorded = await factorRecord?.read(who.user)
   if (recorded) return { app: recorded.app, withheld: [] }
@@ -142,6 +143,16 @@ async function enrolledOf(
     'ERR_MFA_FACTORS',
     'The option recordedFactors returned nothing, and the MFA service cannot tell which users have an authenticator app either, so the user is not signed in. Return { app: false, keys: false, backupCodes: false } for a user for whom onFactorsChanged was never called.',
   )
+}
+
+/** A user whose record is meant, with the factors that the host lists. */
+export async function recordedUser(
+  user: Express.User,
+  userId: string,
+  { settings }: Pick<FactorDeps, 'settings'>,
+): Promise<RecordedUser> {
+  const factors = await listedFactors(user, settings)
+  return { user, userId, factors, contact: appContactOf(settings, user, userId, factors) }
 }
 
 /** The factors that the host does not list. */

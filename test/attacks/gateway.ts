@@ -5,7 +5,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import type { MfaEvent, MfaOptions } from '../../src/index.js'
 import { totpCode } from '../../src/testing/service.js'
 import type { Behaviour } from '../client/hostile-service.js'
-import { host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
+import { type HostSetup, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { listenOnLoopback } from '../kit/loopback.js'
 
 /*
@@ -100,9 +100,10 @@ let apps = 0
 export function hostApp({ address }: Pick<Gateway, 'address'>) {
   const store = new MemoryStore()
   const name = `app-${++apps}`
-  return (options: Partial<MfaOptions<TestUser>> = {}) => {
+  return (options: Partial<MfaOptions<TestUser>> = {}, setup: Pick<HostSetup, 'routes'> = {}) => {
     const events: MfaEvent[] = []
     const made = host({
+      ...setup,
       store,
       options: {
         service: { ...address, breaker: false },

@@ -243,6 +243,20 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     for (let visit = 0; visit < 2; visit++) await agent.post('/phone').expect(204)
     return made
   },
+  MFA_WARN_FACTORS_CONTRADICTED: async (setup) => {
+    const { service } = standInService()
+    const made = watched({
+      ...setup,
+      options: {
+        ...setup.options,
+        service: { ...service, factorsOf: async () => ({ existing: [], backupCodesLeft: 0 }) },
+        ...EMPTY_RECORD,
+        recordedFactors: () => ({ app: true, keys: false, backupCodes: false }),
+      },
+    })
+    for (const name of ['nina', 'bob']) await signIn(made.app, name)
+    return made
+  },
   MFA_WARN_EVIDENCE: async (setup) => {
     const login = { evidence: () => ({ issuer: 'https://id.example', amr: ['mfa'], authTime: 1 }) }
     const made = watched({ ...setup, options: { ...setup.options, login } })

@@ -4,10 +4,11 @@ import { secureAccount } from '../../flows/remove-factor.js'
 import { factorBinding } from '../../flows/user.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import { type Factor, type FactorInput, readFactors } from '../../protocol/factor.js'
+import { isKeyMethod } from '../../protocol/methods.js'
 import { actingError } from '../../session/acting.js'
 import { renewSession } from '../../session/renew.js'
 import { type ActiveState, requestState } from '../../session/state.js'
-import { readAccount, userIdOf } from '../../session/user-factors.js'
+import { readAccount, recordedUser, userIdOf } from '../../session/user-factors.js'
 import type { BypassCode } from '../../stores/trust/resets.js'
 import { gateOf, type RouteDeps } from './context.js'
 import { notify } from './notify.js'
@@ -25,8 +26,9 @@ export interface MfaAccount<User> {
    */
   factorAdded(req: Request, user: User, factor: FactorInput): Promise<void>
   /**
-   * Notifies the user that a factor was removed or replaced, and revokes all trusted devices. Pass the user as it was before
-   * the change, so that the notice goes to the old address (R47). Call it on a route behind `requireStrongest`, as `factorAdded`.
+   * Notifies the user that a factor was removed or replaced, revokes all trusted devices, and has your record follow. Pass the user as
+   * it was before the change, so that the notice goes to the old address (R47), and call it after the change, on a route behind
+   * `requireStrongest`, as `factorAdded`.
    * @throws {TypeError} when the factor is invalid.
    * @throws {TrustStoreError} when the store of trusted devices fails.
    */
@@ -115,6 +117,11 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
       if (method === 'app') await deps.appOwners.forget(contact)
       await revokeDevices(user)
       await emit('factor_removed', req, user, factor)
+      const isKept = method === 'app' || isKeyMethod(method)
+      // Only a service that can tell knows whether the factor was replaced.
+      if (!isKept || !deps.factorRecord || !deps.enrolledFactors) return
+      const who = await recordedUser(user, userIdOf(user, settings), deps)
+      await deps.factorRecord.follow(who, method === 'app' ? { app: false } : { keys: false })
     },
     async enableFactor(user, factor) {
       const method = await enable(user, factor)

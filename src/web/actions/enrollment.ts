@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import * as z from 'zod'
 import { type Refused, refuse } from '../../flows/deps.js'
 import { isAtLeast, type RecordedFactors } from '../../protocol/factor.js'
+import { KEY_METHODS, type KeyMethod } from '../../protocol/methods.js'
 import { appContactOf } from '../../session/user-factors.js'
 import { browserSeal } from '../http/cookies.js'
 import type { RequestContext } from './context.js'
@@ -104,17 +105,20 @@ export async function confirmForReset<Outcome extends { readonly outcome: string
 }
 
 /**
- * Has the host's record follow a change of the user's factors, which is made already. `change` is what is known of it without asking
- * the service.
+ * Has the host's record follow a change of the user's factors, which is made already. `change` names what was changed; the factors that
+ * an open reset ended were changed with it.
  * @throws the error of the host only if its record is the one place that knows of a new app.
  */
 export async function recordFactors(
-  { deps, state, user }: RequestContext,
+  { deps, state, user, requirement: { open } }: RequestContext,
   change: Partial<RecordedFactors>,
 ): Promise<void> {
   const { factorRecord, settings } = deps
   if (!factorRecord) return
   const factors = user.existing
   const contact = appContactOf(settings, state.user, state.userId, factors)
-  await factorRecord.follow({ user: state.user, userId: state.userId, factors, contact }, change)
+  const hasEnded = (method: KeyMethod | 'app') => open?.hasEnded({ method, contact })
+  const ended = { ...(hasEnded('app') && { app: false }), ...(KEY_METHODS.some(hasEnded) && { keys: false }) }
+  const who = { user: state.user, userId: state.userId, factors, contact }
+  await factorRecord.follow(who, { ...ended, ...change })
 }

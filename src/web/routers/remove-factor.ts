@@ -173,7 +173,7 @@ async function removeSelectedKey(
   if (outcome.outcome === 'refused') return outcome
   const { method, name } = outcome.key
   await notify(deps, req, state, { type: 'factor_removed', method, keyName: name })
-  await recordFactors(context, {})
+  await recordFactors(context, { keys: false })
   return outcome
 }
 
