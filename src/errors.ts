@@ -111,8 +111,8 @@ export type ServiceErrorCode =
   /** The circuit breaker is open after several failures in a row; `retryAfterSeconds` says for how long. */
   | 'ERR_MFA_SERVICE_PAUSED'
   /**
-   * The request would wait in this process for longer than `maxExpectedWait`, or as many requests as `maxConcurrentRequests` allows
-   * are waiting, or the service is handling as many requests of the account as it allows. Nothing was done.
+   * As many requests as are allowed are waiting, or the service is handling as many requests of the account as it allows. Nothing was
+   * done.
    */
   | 'ERR_MFA_SERVICE_BUSY'
   /** The service rejects the request as invalid: the option `dialect` does not fit it. */

@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import '../host.js'
 import * as z from 'zod'
 import type { MfaEvent } from '../flows/events.js'
-import { callback, duration, hasFunctions, inMilliseconds, wholeNumber } from '../option-rules.js'
+import { callback, duration, hasFunctions, inMilliseconds } from '../option-rules.js'
 import type { FactorInput, RecordedFactors } from '../protocol/factor.js'
 import type { MfaService } from '../protocol/service.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
@@ -98,17 +98,6 @@ export interface SharedOptions<User = Express.User> {
    */
   callbackTimeout?: Duration | undefined
   /**
-   * How many MFA requests of one process may wait for the service, a store or your functions at once, 16 to 10,000. Others are
-   * refused with 503 and `Retry-After`. Defaults to 256. See docs/outage.md#when-the-app-is-overloaded.
-   */
-  maxConcurrentRequests?: number | undefined
-  /**
-   * How long an MFA request may have to wait for the processor of an overloaded process, 100 milliseconds to `10s`. It is expected
-   * from the requests in progress and from what each of them takes at the moment. Longer ones are refused with 503 and
-   * `Retry-After`. Defaults to 500 milliseconds. See docs/outage.md#when-the-app-is-overloaded.
-   */
-  maxExpectedWait?: Duration | undefined
-  /**
    * Called with every event, without codes and contacts. It is not awaited, and an error in it is logged and changes nothing. See docs/events.md.
    */
   onEvent?: ((event: MfaEvent) => unknown) | undefined
@@ -184,8 +173,6 @@ export const optionsSchema = inMilliseconds(
       'must be a function that returns "require", "skip" or { graceUntil }',
     ).optional(),
     callbackTimeout: duration('1s', '60s', '10s').prefault('10s'),
-    maxConcurrentRequests: wholeNumber(16, 10_000, 'requests').default(256),
-    maxExpectedWait: duration(100, '10s', 500).prefault(500),
     onEvent: callback<NonNullable<MfaOptions['onEvent']>>('must be a function').optional(),
     logger: z
       .custom<NonNullable<MfaOptions['logger']>>((value) => hasFunctions(value, 'warn', 'error'), {

@@ -183,7 +183,6 @@ describe('an unknown option', () => {
 describe('a number or time (R18)', () => {
   const ranges: readonly (readonly [string, number, number, (value: unknown) => readonly string[]])[] = [
     ['service.maxConnections', 1, 1_024, (maxConnections) => addressFaults({ maxConnections })],
-    ['maxConcurrentRequests', 16, 10_000, (value) => faultsOf({ maxConcurrentRequests: value })],
     ['limits.attemptsPerChallenge', 3, 10, (value) => faultsOf({ limits: { attemptsPerChallenge: value } })],
     ['limits.failuresBeforeLock', 5, 10, (value) => faultsOf({ limits: { failuresBeforeLock: value } })],
     ['limits.sendsPerTenMinutes', 1, 5, (value) => faultsOf({ limits: { sendsPerTenMinutes: value } })],
@@ -203,7 +202,6 @@ describe('a number or time (R18)', () => {
     ['service.timeout', 100, '10s', (timeout) => addressFaults({ timeout })],
     ['service.transcribeTimeout', '1s', '6h', (value) => addressFaults({ transcribeTimeout: value })],
     ['callbackTimeout', '1s', '60s', (callbackTimeout) => faultsOf({ callbackTimeout })],
-    ['maxExpectedWait', 100, '10s', (maxExpectedWait) => faultsOf({ maxExpectedWait })],
     ['login.pendingLifetime', '2m', '15m', (value) => faultsOf({ login: { pendingLifetime: value } })],
     ['limits.codeLifetime', '1m', '10m', (value) => faultsOf({ limits: { codeLifetime: value } })],
     ['limits.lockDuration', '15m', '24h', (value) => faultsOf({ limits: { lockDuration: value } })],
@@ -238,8 +236,6 @@ describe('a number or time (R18)', () => {
       pendingPaths: [],
       pendingLifetimeMs: 10 * MINUTE,
       callbackTimeoutMs: 10_000,
-      maxConcurrentRequests: 256,
-      maxExpectedWaitMs: 500,
       limits: {
         store: 'memory',
         attemptsPerChallenge: 5,

@@ -75,7 +75,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   steps: VerificationSteps<Accepted>,
 ): Promise<Verified | Refused> {
   const { req, deps, shared, state, user, requirement } = context
-  const checked = await deps.admission.admit(req, () => steps.check())
+  const checked = await deps.admission.admit(() => steps.check())
   await notifyOfAttempt(context, checked)
   if (checked.outcome === 'refused') {
     // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).

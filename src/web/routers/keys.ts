@@ -73,7 +73,7 @@ async function showKeys(context: RouteContext): Promise<void> {
   }
   if (requirement.open && !html) return sendRefusal(context, { code: 'enrollment_required' })
   const account = keyAccount(context)
-  const listed = await deps.admission.admit(req, () => listKeys(deps, account))
+  const listed = await deps.admission.admit(() => listKeys(deps, account))
   await requireCurrent(req, state.userId)
   if (listed.outcome === 'refused') return sendRefusal(context, listed.refusal, { page: '' })
   const keys = requirement.open ? [] : listed.keys
@@ -185,7 +185,7 @@ async function addUnprompted(
   const { req, res, deps, state, html } = context
   const refusal = conditionalKeyRefusal(context, sinceMs)
   if (refusal) return sendRefusal(context, refusal, { page: PAGE })
-  const outcome = await deps.admission.admit(req, register)
+  const outcome = await deps.admission.admit(register)
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
   await keyWasAdded(context, outcome.key)
   const { keyRegistration: _used, keyOffer, ...record } = state.record

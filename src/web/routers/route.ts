@@ -69,7 +69,7 @@ export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, O
     const { req, res, deps, state } = context
     const read = await readBody(req, res, body)
     if ('fault' in read) return stop(req, res, deps, read.fault, 'retry')
-    const outcome = await deps.admission.admit(req, () => run(context, read.fields))
+    const outcome = await deps.admission.admit(() => run(context, read.fields))
     await requireCurrent(req, state.userId)
     await respond(context, outcome, read.fields)
   }
@@ -195,36 +195,17 @@ const STORE_RETRY_AFTER_SECONDS = 2
 const BUSY = { code: 'service_unavailable', retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS } as const
 
 /**
- * How long a refusal is held back on average while the processor is the bottleneck. Writing it, and clients that repeat a request as
- * soon as it is refused, would otherwise take the processor from the requests that were admitted.
- */
-const HOLD_MS = 2_000
-
-/** So many refusals are held back at once; others are sent at once. */
-const MOST_HELD = 5_000
-
-/**
- * Refuses POST requests to the MFA routes with 503 while they would wait longer than the options allow, before a session is loaded
- * for them. All other requests pass.
+ * Refuses POST requests to the MFA routes with 503 while as many as are allowed wait, before a session is loaded for them. All
+ * other requests pass.
  */
 export function buildAdmission(deps: RouteDeps): RequestHandler {
   const { path, pathPrefix } = deps.settings
   const below = `${path.slice(pathPrefix.length)}/`.toLowerCase()
-  let held = 0
   return function mfaAdmission(req, res, next) {
     // By default, Express matches paths without regard to case.
     if (req.method !== 'POST' || !(req.baseUrl + req.path).toLowerCase().startsWith(below)) return next()
-    if (deps.admission.enter(req, res)) return next()
-    const refuse = () => {
-      setSecurityHeaders(res)
-      stop(req, res, deps, BUSY, 'retry')
-    }
-    if (!deps.admission.isSaturated() || held >= MOST_HELD) return refuse()
-    held++
-    const timer = setTimeout(refuse, HOLD_MS * (0.5 + Math.random()))
-    res.once('close', () => {
-      clearTimeout(timer)
-      held--
-    })
+    if (!deps.admission.isFull()) return next()
+    setSecurityHeaders(res)
+    stop(req, res, deps, BUSY, 'retry')
   }
 }
