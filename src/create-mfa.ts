@@ -101,8 +101,7 @@ export interface Mfa<User = Express.User> {
    * `factors` and `backup`; `resume` and `resumeTitle` work alike. It also asks where no second factor was shown at sign-in: in a trusted
    * browser, and where the policy skipped it. A signed-in user who has no factor at all passes. No pending login does: a
    * user who must set up a factor first gets `enrollment_required`, also after a recovery or reset.
-   * `login.allowWeakFactorsToChangeFactors` accepts any factor of that age. If the service cannot say which factors the user has, the
-   * route is not called, and the request fails with a `ServiceError` (503).
+   * If the service cannot say which factors the user has, the route is not called, and the request fails with a `ServiceError` (503).
    *
    * Report the change with `account.factorAdded` or `account.factorRemoved`. The route must be behind `session`.
    * @throws {OptionsError} for a rule that cannot be kept.

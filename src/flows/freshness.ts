@@ -1,4 +1,3 @@
-import type { Settings } from '../options/settings.js'
 import { reaches, type ShownMethod, type Strength, strengthOf, strongestOf } from '../protocol/factor.js'
 import type { MfaRecord } from '../session/record.js'
 import type { MfaUser } from './user.js'
@@ -21,12 +20,11 @@ export interface Freshness {
  * is enough, and the way to change factors is a recovery, which waits (R132).
  */
 export function factorChange(
-  { allowWeakFactorsToChangeFactors }: Pick<Settings, 'allowWeakFactorsToChangeFactors'>,
   { existing }: Pick<MfaUser, 'existing'>,
   maxAgeMs = FACTOR_CHANGE_MS,
 ): Freshness & { readonly isEnough: (strength: Strength) => boolean } {
   const strongest = strongestOf(existing.map(({ method }) => method))
-  const isEnough = (strength: Strength) => allowWeakFactorsToChangeFactors || reaches(strength, strongest)
+  const isEnough = (strength: Strength) => reaches(strength, strongest)
   return {
     maxAgeMs,
     accepts: (shown) => isEnough(strengthOf(shown)),

@@ -21,12 +21,6 @@ export interface LoginOptions<User = Express.User> {
   /** How long the user has for the second factor after the first, `2m` to `15m`. Defaults to `10m`. */
   pendingLifetime?: Duration | undefined
   /**
-   * Lets any fresh second factor change factors, request backup codes and trust a browser, even if the account has a
-   * stronger one. An attacker with the password and the mailbox can then replace the user's authenticator app. Defaults to
-   * `false`. See SECURITY.md#changing-factors.
-   */
-  allowWeakFactorsToChangeFactors?: boolean | undefined
-  /**
    * Accounts that have a security key or passkey are never asked for anything weaker, nor let in by a trusted browser, except through
    * a recovery. Defaults to `false`. See docs/assurance.md#require-a-strength.
    */
@@ -98,7 +92,6 @@ export const login = inMilliseconds(
       homePath: sitePath('/home').default('/'),
       pendingPaths: z.array(sitePath('/about'), { error: 'must be a list of paths' }).default([]),
       pendingLifetime: duration('2m', '15m', '10m').prefault('10m'),
-      allowWeakFactorsToChangeFactors: z.boolean({ error: 'must be true or false' }).default(false),
       noDowngrade: z.boolean({ error: 'must be true or false' }).default(false),
       evidence: callback<NonNullable<LoginOptions['evidence']>>('must be a function').optional(),
       issuers: z

@@ -2,11 +2,10 @@ import type { Request } from 'express'
 import '../host.js'
 import * as z from 'zod'
 import type { MfaEvent } from '../flows/events.js'
-import { callback, duration, hasFunctions, inMilliseconds } from '../option-rules.js'
+import { callback, hasFunctions, inMilliseconds } from '../option-rules.js'
 import type { FactorInput, RecordedFactors } from '../protocol/factor.js'
 import type { MfaService } from '../protocol/service.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
-import type { Duration } from '../time.js'
 import { type KeyOptions, keys } from './keys.js'
 import { type LimitOptions, limits } from './limits.js'
 import { type LoginOptions, login, type PolicyContext, type PolicyDecision } from './login.js'
@@ -91,13 +90,6 @@ export interface SharedOptions<User = Express.User> {
    */
   policy?: ((context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>) | undefined
   /**
-   * How long a request waits for a promise of `factors`, `recordedFactors`, `policy`, `onFactorsChanged`, `languages.remember` or
-   * `notices.onCompromise`, `1s` to `60s`. After that it fails with `ERR_MFA_CALLBACK_TIMEOUT`, nobody is signed in, and a later
-   * answer is ignored; for `onFactorsChanged` and `onCompromise` the failure is logged and the request continues. Defaults to `10s`.
-   * See docs/options.md#functions-that-fail.
-   */
-  callbackTimeout?: Duration | undefined
-  /**
    * Called with every event, without codes and contacts. It is not awaited, and an error in it is logged and changes nothing. See docs/events.md.
    */
   onEvent?: ((event: MfaEvent) => unknown) | undefined
@@ -172,7 +164,6 @@ export const optionsSchema = inMilliseconds(
     policy: callback<NonNullable<MfaOptions['policy']>>(
       'must be a function that returns "require", "skip" or { graceUntil }',
     ).optional(),
-    callbackTimeout: duration('1s', '60s', '10s').prefault('10s'),
     onEvent: callback<NonNullable<MfaOptions['onEvent']>>('must be a function').optional(),
     logger: z
       .custom<NonNullable<MfaOptions['logger']>>((value) => hasFunctions(value, 'warn', 'error'), {

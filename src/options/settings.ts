@@ -177,31 +177,29 @@ function asObject(value: unknown): Record<string, unknown> {
 
 /**
  * The settings with functions of the host that are safe to call. One that must answer at once and returns a promise or another
- * wrong value fails the request, and so does one whose promise is not settled within `callbackTimeout`; a logger that fails
+ * wrong value fails the request, and so does one whose promise is not settled within ten seconds; a logger that fails
  * changes nothing. Without this, the rejection of such a promise would end the process, an asynchronous `canTrust` would always
  * count as "yes", and a request could wait forever.
  */
 export function withCheckedCallbacks(settings: Settings): Settings {
   const { logger, preferred, userId, appContact, location, render, trustedDevices, languages, notices } =
     settings
-  const { factors, recordedFactors, onFactorsChanged, policy, evidence, recovery, callbackTimeoutMs } =
-    settings
+  const { factors, recordedFactors, onFactorsChanged, policy, evidence, recovery } = settings
   return {
     ...settings,
     logger: safeLogger(logger),
-    factors: limited('factors', factors, callbackTimeoutMs),
-    policy: policy && limited('policy', policy, callbackTimeoutMs),
-    evidence: evidence && limited('login.evidence', evidence, callbackTimeoutMs),
-    recordedFactors: recordedFactors && limited('recordedFactors', recordedFactors, callbackTimeoutMs),
-    onFactorsChanged: onFactorsChanged && limited('onFactorsChanged', onFactorsChanged, callbackTimeoutMs),
+    factors: limited('factors', factors),
+    policy: policy && limited('policy', policy),
+    evidence: evidence && limited('login.evidence', evidence),
+    recordedFactors: recordedFactors && limited('recordedFactors', recordedFactors),
+    onFactorsChanged: onFactorsChanged && limited('onFactorsChanged', onFactorsChanged),
     notices: {
       ...notices,
-      onCompromise:
-        notices.onCompromise && limited('notices.onCompromise', notices.onCompromise, callbackTimeoutMs),
+      onCompromise: notices.onCompromise && limited('notices.onCompromise', notices.onCompromise),
     },
     languages: {
       ...languages,
-      remember: languages.remember && limited('languages.remember', languages.remember, callbackTimeoutMs),
+      remember: languages.remember && limited('languages.remember', languages.remember),
       locale: checked('languages.locale', languages.locale, isOptionalText, 'a language tag or undefined'),
     },
     preferred: checked('pages.preferred', preferred, isOptionalText, 'the id of a factor or undefined'),
@@ -211,7 +209,7 @@ export function withCheckedCallbacks(settings: Settings): Settings {
     render: checked('pages.render', render, isText, 'an HTML document as text'),
     recovery: recovery && {
       ...recovery,
-      onFactorsEnded: limited('recovery.onFactorsEnded', recovery.onFactorsEnded, callbackTimeoutMs),
+      onFactorsEnded: limited('recovery.onFactorsEnded', recovery.onFactorsEnded),
       contacts: checked('recovery.contacts', recovery.contacts, isTexts, 'a list of contacts'),
     },
     trustedDevices: trustedDevices && {
@@ -227,20 +225,22 @@ export function withCheckedCallbacks(settings: Settings): Settings {
   }
 }
 
-/** A callback whose promise is awaited no longer than `timeoutMs`. What it answers later is ignored. */
+/** How long a request waits for a promise of the host, in milliseconds. */
+const CALLBACK_TIMEOUT_MS = 10_000
+
+/** A callback whose promise is awaited no longer than `CALLBACK_TIMEOUT_MS`. What it answers later is ignored. */
 function limited<Args extends unknown[], Answer>(
   name: string,
   call: (...args: Args) => Answer | Promise<Answer>,
-  timeoutMs: number,
 ): (...args: Args) => Answer | Promise<Answer> {
   const timedOut = () =>
     new HostError(
       'ERR_MFA_CALLBACK_TIMEOUT',
-      `The option ${name} did not answer within ${timeoutMs} ms, so the request failed; a later answer is ignored. Check what it waits for, or raise callbackTimeout.`,
+      `The option ${name} did not answer within ${CALLBACK_TIMEOUT_MS} ms, so the request failed; a later answer is ignored. Check what it waits for.`,
     )
   return (...args) => {
     const answer = call(...args)
-    return isPromise(answer) ? withTimeout(Promise.resolve(answer), timeoutMs, timedOut) : answer
+    return isPromise(answer) ? withTimeout(Promise.resolve(answer), CALLBACK_TIMEOUT_MS, timedOut) : answer
   }
 }
 

@@ -15,14 +15,8 @@ export interface UrlOptions {
    * notices, which needs `notices.store` or `trustedDevices`. By default, notices have no link.
    */
   publicUrl?: string | undefined
-  /**
-   * The address of a copy of docs/errors.md. The `type` of each problem response then links to its code. By default,
-   * `type` is a URN with the code.
-   */
-  docsUrl?: string | undefined
 }
 
-const docsText = 'must be the address of a page without #, like https://docs.example.com/mfa-errors'
 const publicUrlText =
   'must be the https address of the app without a path, like https://app.example (http on this machine only)'
 
@@ -45,10 +39,6 @@ export const urls = z.strictObject(
       .string({ error: publicUrlText })
       .refine(isOrigin, { error: publicUrlText })
       .transform((url) => new URL(url).origin)
-      .optional(),
-    docsUrl: z
-      .url({ protocol: /^https?$/, error: docsText })
-      .regex(/^[^#]+$/, { error: docsText })
       .optional(),
   },
   { error: 'must be an object like { path: "/mfa" }' },

@@ -215,17 +215,6 @@ describe('requireStrongest (R136)', () => {
     expect(strict.phones).toEqual([])
   })
 
-  it('accepts any fresh factor if the host allows weak factors to change factors, and none that is old', async () => {
-    const clock = stopClock()
-    const made = phoneHost({ options: { login: { allowWeakFactorsToChangeFactors: true } } })
-    await ownerAddsPasskey(made, 'bob', 'sms')
-    const agent = await signedIn(made, 'bob', 'sms')
-    await changePhone(agent).expect(200)
-    clock.move(5 * MINUTE)
-    const { body } = await changePhone(agent).expect(401)
-    expect(body.factors.map(({ id }: { id: string }) => id)).toEqual(['passkey', 'sms'])
-  })
-
   it('says whether a backup code is strong enough', async () => {
     const clock = stopClock()
     const made = phoneHost()

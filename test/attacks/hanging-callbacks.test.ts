@@ -46,13 +46,13 @@ describe('a policy that never answers (R99)', () => {
     expect((await agent.get('/mfa')).body.status).toBe('none')
   })
 
-  it('waits as long as callbackTimeout says, and a later rejection is handled', async () => {
+  it('waits ten seconds, and a later rejection is handled', async () => {
     const policy = unanswered<'skip'>()
     const timers = stopTimers()
-    const made = host({ options: { policy: policy.call, callbackTimeout: '2s' } })
+    const made = host({ options: { policy: policy.call } })
     const signedIn = sent(login(jsonAgent(made.app), 'alice'))
     await policy.called
-    await timers.pass(2 * SECOND)
+    await timers.pass(10 * SECOND)
     expect((await signedIn.answer).status).toBe(500)
     policy.reject(new Error('host'))
     await settled()

@@ -65,7 +65,7 @@ export function optionsWith(name: string, call: Callback): Options {
 }
 
 /**
- * The ways in which a callback fails. A callback that hangs lets the time of `callbackTimeout` pass, on timers that the test
+ * The ways in which a callback fails. A callback that hangs lets ten seconds pass, on timers that the test
  * stopped.
  */
 export const FAILURES: Readonly<Record<string, (wish: unknown) => unknown>> = {

@@ -84,12 +84,4 @@ describe('the owner of the account (R92)', () => {
     expect(body.next).toBe('/mfa/backup')
     await owner.post('/mfa/backup').send({}).expect(200)
   })
-
-  it('changes factors with any factor if the app allows weak factors to change factors', async () => {
-    const options = { login: { allowWeakFactorsToChangeFactors: true } }
-    const made = host({ options })
-    const owner = await breakIn(made, 'alice', 'email')
-    await owner.post('/mfa/backup').send({}).expect(200)
-    await owner.post('/mfa/enroll-app').send({}).expect(200)
-  })
 })

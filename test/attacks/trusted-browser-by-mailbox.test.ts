@@ -45,12 +45,4 @@ describe('an attacker who signs in with a weaker factor than the strongest one o
     await attacker.post('/mfa-login').send({ code: made.standIn.newestCode(), trust: true }).expect(200)
     expect(made.eventsOf('device_trusted')).toEqual([])
   })
-
-  it('can, if the app allows weak factors to change factors', async () => {
-    const made = trustingHost({ options: { login: { allowWeakFactorsToChangeFactors: true } } })
-    const session = await signIn(made.app, 'alice')
-    await challenge(session, 'email').expect(200)
-    const { body } = await verify(session, made.standIn.newestCode(), { trust: true }).expect(200)
-    expect(body).toMatchObject({ trusted: true })
-  })
 })

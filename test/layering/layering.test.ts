@@ -185,8 +185,6 @@ describe('the layering of the plugin', () => {
       'src/web/guard/session-gate.ts',
       'src/web/guard/start-mfa.ts',
       'src/web/guard/upgrade.ts',
-      // A response knows its request alone.
-      'src/web/http/problem.ts',
       'src/web/passport/strategy.ts',
       'src/web/routers/route.ts',
     ])

@@ -10,17 +10,8 @@ const MINUTE = 60_000
 
 /** The option groups, with the names of their options. */
 const GROUPS = {
-  urls: ['path', 'pathPrefix', 'publicUrl', 'docsUrl'],
-  login: [
-    'signInPath',
-    'signOutPath',
-    'homePath',
-    'pendingPaths',
-    'pendingLifetime',
-    'evidence',
-    'issuers',
-    'allowWeakFactorsToChangeFactors',
-  ],
+  urls: ['path', 'pathPrefix', 'publicUrl'],
+  login: ['signInPath', 'signOutPath', 'homePath', 'pendingPaths', 'pendingLifetime', 'evidence', 'issuers'],
   limits: [
     'store',
     'attemptsPerChallenge',
@@ -201,7 +192,6 @@ describe('a number or time (R18)', () => {
   const times: readonly (readonly [string, Duration, Duration, (value: unknown) => readonly string[]])[] = [
     ['service.timeout', 100, '10s', (timeout) => addressFaults({ timeout })],
     ['service.transcribeTimeout', '1s', '6h', (value) => addressFaults({ transcribeTimeout: value })],
-    ['callbackTimeout', '1s', '60s', (callbackTimeout) => faultsOf({ callbackTimeout })],
     ['login.pendingLifetime', '2m', '15m', (value) => faultsOf({ login: { pendingLifetime: value } })],
     ['limits.codeLifetime', '1m', '10m', (value) => faultsOf({ limits: { codeLifetime: value } })],
     ['limits.lockDuration', '15m', '24h', (value) => faultsOf({ limits: { lockDuration: value } })],
@@ -228,14 +218,12 @@ describe('a number or time (R18)', () => {
   it('has the documented default', () => {
     expect(readOptions(WORKING)).toMatchObject({
       issuers: {},
-      allowWeakFactorsToChangeFactors: false,
       path: '/mfa',
       signInPath: '/login',
       signOutPath: '/logout',
       homePath: '/',
       pendingPaths: [],
       pendingLifetimeMs: 10 * MINUTE,
-      callbackTimeoutMs: 10_000,
       limits: {
         store: 'memory',
         attemptsPerChallenge: 5,
@@ -289,11 +277,6 @@ describe('an option of the wrong type or form', () => {
           { limits: { store: { redis: redisClient, postgres: { pool: { query() {} } } } } },
           'limits.store must have redis or postgres, not both',
         ],
-        [{ urls: { docsUrl: 'docs/errors.md' } }, 'urls.docsUrl must be the address of a page'],
-        [
-          { urls: { docsUrl: 'https://docs.example.com/#errors' } },
-          'urls.docsUrl must be the address of a page',
-        ],
         [
           { limits: { store: { redis: redisClient, prefix: 'two words' } } },
           'limits.store.prefix must be 1 to 32 letters',
@@ -302,10 +285,6 @@ describe('an option of the wrong type or form', () => {
         [{ limits: { resendWaits: '30s' } }, 'limits.resendWaits must be a list of times'],
         [{ appName: 7 }, 'appName must be text'],
         [{ appName: 'x'.repeat(61) }, 'appName must have at most 60 characters'],
-        [
-          { login: { allowWeakFactorsToChangeFactors: 'yes' } },
-          'login.allowWeakFactorsToChangeFactors must be true or false',
-        ],
         [{ login: { firstFactor: 'pwd' } }, 'login.firstFactor is not an option; use login.evidence'],
         [
           { login: { passkeySignIn: () => 'hwk' } },

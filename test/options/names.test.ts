@@ -4,7 +4,6 @@ import { WORKING } from './read.js'
 
 it('an option has one name from the app to the code that reads it, and a time has its unit in addition', () => {
   const given = {
-    callbackTimeout: '2s',
     location: () => 'Lyon',
     login: { pendingPaths: ['/help'], pendingLifetime: '3m' },
     limits: { codeLifetime: '2m', lockDuration: '20m', resendWaits: ['40s', '50s'] },
@@ -15,7 +14,6 @@ it('an option has one name from the app to the code that reads it, and a time ha
   }
   const settings = readOptions({ ...WORKING, ...given })
   expect(settings).toMatchObject({
-    callbackTimeoutMs: 2_000,
     location: given.location,
     pendingPaths: ['/help'],
     pendingLifetimeMs: 180_000,
@@ -25,6 +23,6 @@ it('an option has one name from the app to the code that reads it, and a time ha
     trustedDevices: { maxAgeMs: 172_800_000 },
     service: { timeoutMs: 4_000, breaker: { pauseMs: 20_000 } },
   })
-  const times = ['callbackTimeout', 'pendingLifetime', 'codeLifetime', 'maxAge']
+  const times = ['pendingLifetime', 'codeLifetime', 'maxAge']
   for (const time of times) expect(settings).not.toHaveProperty(time)
 })

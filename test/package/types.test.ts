@@ -102,7 +102,7 @@ describe('the types of the package', () => {
          limits: { store: { redis: client, prefix: 'shop' }, attemptsPerChallenge: 3, resendWaits: ['30s', 60_000], codeLifetime: '5m' },
          outage: 'other-factor',
          diagnostics: { ignore: ['MFA_WARN_PATH_PREFIX'] },
-         urls: { path: '/shop/mfa', pathPrefix: '/shop', publicUrl: 'https://app.example', docsUrl: 'https://docs.example' },
+         urls: { path: '/shop/mfa', pathPrefix: '/shop', publicUrl: 'https://app.example' },
          login: { signInPath: '/shop/login', pendingPaths: ['/shop/help'], pendingLifetime: '5m', issuers: { self: { amr: { hwk: 'phishing-resistant' } } } },
        }
        const mfa = createMfa(all)

@@ -188,7 +188,7 @@ async function isProvenChange(req: Request, deps: RouteDeps, change: ReportedCha
   // Read before the first wait, since the route may renew the session next.
   const { record } = state
   const factors = await factorsBefore(state, deps, change)
-  const required = factorChange(deps.settings, { existing: factors }, FACTOR_CHANGE_MS + HANDLER_MS)
+  const required = factorChange({ existing: factors }, FACTOR_CHANGE_MS + HANDLER_MS)
   return factors.length === 0 || isFresh(record, required)
 }
 

@@ -261,7 +261,7 @@ async function trustBrowser(
   // A user who needs a backup code may have lost a factor to an attacker, so the browser is not trusted (R63).
   if (method === 'backup') return undefined
   // The trust outlives the session, so it requires as much as a change of factors (R92).
-  const required = factorChange(deps.settings, user)
+  const required = factorChange(user)
   if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
   const { factors, withheld, existing } = user
   const account = { user: state.user, userId: state.userId, factors, withheld, existing }

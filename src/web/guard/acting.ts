@@ -70,7 +70,7 @@ export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
         throw actingError('account.actAs was called for the signed-in user. Pass the user to act for.')
       }
       const { user } = await requestContext(at, state)
-      const rule = requireMfa ? readRule(requireMfa) : factorChange(deps.settings, user)
+      const rule = requireMfa ? readRule(requireMfa) : factorChange(user)
       // What is left of an account without factors proves nothing about who acts.
       const hasFactor = requireMfa !== undefined || user.existing.length > 0
       if (record.stage !== 'verified' || !hasFactor || !isFresh(record, rule)) {

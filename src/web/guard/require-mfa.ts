@@ -276,7 +276,7 @@ export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHa
       if (state.stage === 'none') return requireSignIn(req, res, deps)
       if (state.record.acting) return refuseActing(req, res, deps)
       const { user } = await requestContext(at, state)
-      const change = factorChange(deps.settings, user, rule.maxAgeMs)
+      const change = factorChange(user, rule.maxAgeMs)
       const required = { ...rule, ...change, strengths: STRENGTHS.filter(change.isEnough) }
       const hasNone = user.existing.length === 0 && state.stage !== 'pending'
       if (!hasNone && !isFresh(state.record, required)) return requireFactor(at, res, state, required)

@@ -72,14 +72,14 @@ export async function findUpgrade(
 ): Promise<Upgrade> {
   const { req: copy, shared, state } = await inspect(deps, req, app)
   if (!isSameOrigin(copy) && !options.origins?.includes(copy.get('origin') ?? '')) {
-    return refused(deps, { code: 'cross_site' })
+    return refused({ code: 'cross_site' })
   }
   const { settings } = deps
   if (state.stage === 'none') {
     const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
-    return refused(deps, { code, next: settings.signInPath })
+    return refused({ code, next: settings.signInPath })
   }
-  if (state.stage === 'pending') return refused(deps, await missingFactor({ req: copy, deps, shared }, state))
+  if (state.stage === 'pending') return refused(await missingFactor({ req: copy, deps, shared }, state))
   if (!copy.mfa) throw new TypeError('The gate did not set `req.mfa`.')
   const { user, userId } = state
   return {
@@ -93,9 +93,9 @@ export async function findUpgrade(
   }
 }
 
-function refused({ settings: { docsUrl } }: RouteDeps, problem: Problem): RefusedUpgrade {
+function refused(problem: Problem): RefusedUpgrade {
   const status = statusOf(problem.code)
-  const details = problemDetails(problem, status, docsUrl)
+  const details = problemDetails(problem, status)
   const body = JSON.stringify(details)
   const response = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -3,7 +3,6 @@ import { ServiceError } from '../../errors.js'
 import type { Settings } from '../../options/settings.js'
 import type { ProblemCode } from '../../pages/view.js'
 import type { KeyFault } from '../../protocol/keys.js'
-import { requestState } from '../../session/state.js'
 import type { ListedFactor } from './cookies.js'
 import { sendText, setRetryAfter } from './headers.js'
 
@@ -141,15 +140,13 @@ export function statusOf(code: ProblemCode): number {
 /** Responds with problem+json (RFC 9457), with `Retry-After` if the problem has a time. */
 export function sendProblem(res: Response, problem: Problem, status = statusOf(problem.code)): void {
   setRetryAfter(res, problem)
-  const { gates } = requestState<{ readonly settings: Settings }>(res.req)
-  const { docsUrl } = gates?.at(-1)?.settings ?? {}
   res.statusCode = status
-  sendText(res, 'application/problem+json', JSON.stringify(problemDetails(problem, status, docsUrl)))
+  sendText(res, 'application/problem+json', JSON.stringify(problemDetails(problem, status)))
 }
 
 /** A problem as problem+json (RFC 9457). */
 export interface ProblemDetails extends Problem {
-  /** The address where the code is explained, if the option `urls.docsUrl` is set, else a URN. */
+  /** A URN with the code: `urn:countersign:problem:mfa_required`. */
   readonly type: string
   /** What happened, in one English sentence. */
   readonly title: string
@@ -158,14 +155,9 @@ export interface ProblemDetails extends Problem {
 }
 
 /** The body of a response that reports a problem. */
-export function problemDetails(
-  problem: Problem,
-  status: number,
-  docsUrl: string | undefined,
-): ProblemDetails {
+export function problemDetails(problem: Problem, status: number): ProblemDetails {
   const { code } = problem
-  const type = docsUrl === undefined ? `urn:countersign:problem:${code}` : `${docsUrl}#${code}`
-  return { type, title: TITLE[code], status, ...problem }
+  return { type: `urn:countersign:problem:${code}`, title: TITLE[code], status, ...problem }
 }
 
 /** The sentence for a code, also used as `info.message` of the Passport strategy. */

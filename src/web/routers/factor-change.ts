@@ -28,7 +28,7 @@ export async function factorChangeRefusal(
   if (user.existing.length === 0)
     return mayEnrollFirst({ state }) ? undefined : { code: 'enrollment_not_allowed' }
   if (stage === 'pending') return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
-  const required = factorChange(deps.settings, user)
+  const required = factorChange(user)
   if (isFresh(record, { ...required, maxAgeMs: required.maxAgeMs + sinceMs })) return undefined
   const { factors, backup } = await acceptedFactors(deps, user, required)
   // The strongest factor cannot be shown now, and a weaker one must not take its place (R132).
@@ -68,7 +68,7 @@ export function conditionalKeyRefusal(
 ): Refusal | undefined {
   const refusal = refusalByRequirement(requirement)
   if (refusal) return refusal
-  const required = factorChange(settings, user)
+  const required = factorChange(user)
   const isOffered =
     record.keyOffer !== undefined &&
     settings.keys.offerPasskeyMs !== undefined &&
@@ -86,7 +86,7 @@ export async function factorChangeChoice({
   deps,
   user,
 }: Pick<RouteContext, 'deps' | 'user'>): Promise<Pick<Problem, 'factors' | 'backup'>> {
-  const { factors, backup } = await acceptedFactors(deps, user, factorChange(deps.settings, user))
+  const { factors, backup } = await acceptedFactors(deps, user, factorChange(user))
   const offered = new Set(offeredFactors(user))
   return {
     factors: listFactors(factors.filter((factor) => offered.has(factor))),

@@ -104,9 +104,7 @@ function trustOffer(
   { method }: Factor,
 ): Pick<Extract<View, { page: 'code' }>, 'trust'> {
   const isAccepted =
-    state.stage === 'pending' &&
-    user.minStrength === undefined &&
-    factorChange(deps.settings, user).accepts(method)
+    state.stage === 'pending' && user.minStrength === undefined && factorChange(user).accepts(method)
   const forMs = isAccepted ? deps.browsers?.offer(req, state.user) : undefined
   if (forMs === undefined) return {}
   // The choice outlasts a wrong code.
