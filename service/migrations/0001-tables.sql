@@ -134,6 +134,7 @@ CREATE TABLE app_secret (
   account text NOT NULL,
   sealed text,
   weak boolean NOT NULL DEFAULT false,
+  digits integer NOT NULL DEFAULT 6,
   last_step bigint NOT NULL DEFAULT -1,
   bound_at bigint,
   pending text,

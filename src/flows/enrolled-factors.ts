@@ -7,6 +7,8 @@ import type { AccountFactors, ExistingFactor, MfaService } from '../protocol/ser
 export interface Enrolled {
   /** Whether the user has an authenticator app that can be used. */
   readonly app: boolean
+  /** How many digits the codes of the app have, if the service says so. */
+  readonly appDigits?: number | undefined
   /** The kinds of keys that the user has and can use. Absent if the application offers no keys. */
   readonly keys?: readonly KeyMethod[]
   /** The methods of factors that the user has and cannot use now (R132). */
@@ -51,14 +53,16 @@ export function enrolledFactorsIn(
 function enrolledIn({ existing, offeredKeys = [], backupCodesLeft }: AccountFactors, kept: Kept): Enrolled {
   const isUsable = ({ method, usable }: ExistingFactor) => usable && (method === 'app' || kept.keys)
   const usable = existing.filter(isUsable).map(({ method }) => method)
+  const app = existing.find(({ method }) => method === 'app')
   const keys = KEY_METHODS.filter((method) => usable.includes(method))
   return {
     app: usable.includes('app'),
+    appDigits: app?.digits,
     ...(kept.keys && (offeredKeys.length > 0 || keys.length > 0) && { keys }),
     withheld: existing.filter((factor) => !isUsable(factor)).map(({ method }) => method),
-    weakApp: existing.some(({ method, weak }) => method === 'app' && weak === true),
+    weakApp: app?.weak === true,
     recorded: {
-      app: existing.some(({ method }) => method === 'app'),
+      app: app !== undefined,
       keys: existing.some(({ method }) => isKeyMethod(method)),
       backupCodes: backupCodesLeft > 0,
     },

@@ -41,6 +41,14 @@ export function lastUseOf(
   return use?.at
 }
 
+/** How many digits the codes of a user's app have; 0 if nothing says so where they may differ. */
+export async function digitsOf(deps: Deps, user: MfaUser, app: Factor): Promise<number> {
+  if (app.digits) return app.digits
+  const known = (await knownFactors(deps, user))?.existing.find(({ method }) => method === 'app')?.digits
+  const { shortest, longest } = deps.service.codes?.app ?? { shortest: 6, longest: 6 }
+  return known ?? (shortest === longest ? shortest : 0)
+}
+
 /** When a backup code was last accepted, in milliseconds since 1970, if the service says. */
 export function lastBackupUse(known: AccountFactors | undefined): number | undefined {
   return known?.lastUsed?.find(({ type }) => type === 'BACKUP')?.at

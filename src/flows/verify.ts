@@ -72,9 +72,9 @@ export async function verifyCode(
   if (target.method === 'backup' && user.minStrength && !(await isStrongEnough(deps, user))) {
     return refuse({ code: 'unknown_factor' })
   }
-  const { request, challenge, method } = target
+  const { request, challenge, method, digits } = target
   const code = (method === 'backup' ? canonicalBackupCode : canonicalCode)(typed.code)
-  if (isMalformed(deps, method, code)) return refuse({ code: 'malformed_code' })
+  if (isMalformed(deps, method, code, digits)) return refuse({ code: 'malformed_code' })
   const binding = factorBinding(user.userId, method, request.contact)
   const { transaction } = record
   const signsIn = purposeOf(record) === 'sign-in'
@@ -95,13 +95,18 @@ export async function verifyCode(
 }
 
 /**
- * Whether a canonical code cannot be right, as far as the service says what its codes look like. Everybody knows that, so saying it
- * costs no attempt; a code that could be right is never evaluated without one.
+ * Whether a canonical code has another shape than the codes of the service, or of the user's own app with that many `digits`. The
+ * shape is no secret, so saying it costs no attempt; a code that could be right is never evaluated without one.
  */
-export function isMalformed({ service }: Deps, method: CodeMethod | 'backup', code: string): boolean {
+export function isMalformed(
+  { service }: Deps,
+  method: CodeMethod | 'backup',
+  code: string,
+  digits = code.length,
+): boolean {
   if (!service.codes) return false
   const kind = method === 'app' || method === 'backup' ? method : 'delivered'
-  return !hasShape(code, service.codes[kind])
+  return code.length !== digits || !hasShape(code, service.codes[kind])
 }
 
 /** What a correct code counts as. */
@@ -268,6 +273,8 @@ type Target = {
   readonly method: CodeMethod | 'backup'
   /** The id of the challenge under which attempts are counted. */
   readonly challenge: string
+  /** How many digits the codes of the user's app have, if that is known. */
+  readonly digits?: number | undefined
   readonly request: Pick<VerifyRequest, 'method' | 'contact' | 'kind' | 'challenge'>
 }
 
@@ -291,11 +298,12 @@ function targetOf(
   }
   const factor = findFactor(user, name)
   if (!factor) return refuse({ code: 'unknown_factor' })
-  const { id, method, contact } = factor
+  const { id, method, contact, digits } = factor
   // A key signs a challenge and has no codes.
   if (isKeyMethod(method)) return refuse({ code: 'no_challenge' })
   if (method === 'app') {
-    return { method, challenge: challengeIdFor(record, id), request: { method, contact, kind: 'code' } }
+    const request = { method, contact, kind: 'code' } as const
+    return { method, digits, challenge: challengeIdFor(record, id), request }
   }
   const live = record.challenge?.factorId === id ? record.challenge : undefined
   if (!live) return refuse({ code: 'no_challenge' })

@@ -24,6 +24,8 @@ export interface Factor {
   readonly contact: Contact
   readonly label?: string
   readonly manageUrl?: string
+  /** How many digits the codes of an authenticator app have, if the service said so in this request. */
+  readonly digits?: number
 }
 
 /** A factor of a user, as `policy` and `login.evidence` see it. */

@@ -153,6 +153,8 @@ export interface ExistingFactor {
   readonly method: 'app' | KeyMethod
   /** Whether it can be used now: its method is switched on, and for keys, the application has a relying party. */
   readonly usable: boolean
+  /** How many digits the codes of an authenticator app have. Defaults to what `codes` says of apps. */
+  readonly digits?: number
   /** An authenticator app whose imported secret has fewer than 128 bits, so that its user should set it up again. */
   readonly weak?: true
 }

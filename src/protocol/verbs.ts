@@ -188,6 +188,7 @@ export const VERBS = {
             z.object({
               method: z.enum(['app', ...KEY_METHODS]),
               usable: z.boolean(),
+              digits: count.optional(),
               weak: z.literal(true).optional(),
             }),
           )

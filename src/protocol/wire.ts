@@ -205,6 +205,15 @@ export const factorsAnswer = z.object({
           description:
             'Whether it can be used now: its method is switched on, and for keys, the application has a relying party.',
         }),
+        digits: z
+          .int()
+          .min(6)
+          .max(10)
+          .optional()
+          .meta({
+            description: 'How many digits the codes of the authenticator app have.',
+            examples: [6],
+          }),
         weak: z.literal(true).optional().meta({
           description:
             'Present for an authenticator app whose imported secret has fewer than 128 bits (RFC 4226). Ask its user to set it up again.',
@@ -369,9 +378,10 @@ const DIGITS = '0123456789'
 /** The codes of the Countersign service, whatever its limits are set to: its ranges are taken from here. */
 export const COUNTERSIGN_CODES = {
   delivered: { alphabet: DIGITS, shortest: 6, longest: 10 },
-  app: { alphabet: DIGITS, shortest: 6, longest: 6 },
-  // Crockford's base32.
-  backup: { alphabet: `${DIGITS}ABCDEFGHJKMNPQRSTVWXYZ`, shortest: 13, longest: 32 },
+  // New apps have six digits, imported ones six or eight.
+  app: { alphabet: DIGITS, shortest: 6, longest: 8 },
+  // Imported codes can have any letter and be shorter or longer than new ones.
+  backup: { alphabet: `${DIGITS}ABCDEFGHIJKLMNOPQRSTUVWXYZ`, shortest: 8, longest: 64 },
 } as const satisfies CodeShapes
 
 /**

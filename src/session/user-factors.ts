@@ -101,13 +101,14 @@ async function withEnrolled(
   }
   const contact = appContactOf(settings, user, userId, listed)
   const enrolled = await enrolledOf({ user, userId, factors: listed, contact }, deps)
-  const { app, keys = [], withheld, weakApp } = enrolled
+  const { app, appDigits: digits, keys = [], withheld, weakApp } = enrolled
   const isWithheld = (method: Method) => withheld.some((one) => one === method) || isOff(method)
+  const withDigits = (factor: Factor) => (factor.method === 'app' && digits ? { ...factor, digits } : factor)
   const unlistedOf = (has: (method: Method) => boolean) =>
     KEPT.filter((method) => has(method) && listed.every((factor) => factor.method !== method)).map(
       (method): Factor => {
         const isTaken = listed.some(({ id }) => id === method)
-        const factor: Factor = { id: isTaken ? `enrolled-${method}` : method, method, contact }
+        const factor = withDigits({ id: isTaken ? `enrolled-${method}` : method, method, contact })
         unlisted.add(factor)
         return factor
       },
@@ -115,7 +116,7 @@ async function withEnrolled(
   const isUsable = (method: Method) => (method === 'app' ? app : keys.some((kind) => kind === method))
   return {
     ...(weakApp && { weakApp }),
-    factors: [...unlistedOf(isUsable), ...listed.filter(({ method }) => !isWithheld(method))],
+    factors: [...unlistedOf(isUsable), ...listed.filter(({ method }) => !isWithheld(method)).map(withDigits)],
     withheld: [
       ...unlistedOf((method) => withheld.some((one) => one === method)),
       ...listed.filter(({ method }) => isWithheld(method)),
@@ -130,7 +131,7 @@ const KEPT = ['passkey', 'security-key', 'app'] as const
 async function enrolledOf(
   who: RecordedUser,
   { enrolledFactors, factorRecord }: FactorDeps,
-): Promise<Pick<Enrolled, 'app' | 'keys' | 'withheld' | 'weakApp'>> {
+): Promise<Omit<Enrolled, 'recorded'>> {
   if (enrolledFactors) {
     const enrolled = await enrolledFactors.of(who.userId, who.contact)
     const missing = await factorRecord?.compare(who, enrolled.recorded)

@@ -132,7 +132,7 @@ export function testService(
       const set = backupCodes.get(user)
       return {
         existing: [
-          ...(apps.get(user)?.secret ? [{ method: 'app', usable: true } as const] : []),
+          ...(apps.get(user)?.secret ? [{ method: 'app', usable: true, digits: 6 } as const] : []),
           ...(keys?.methodsOf(user) ?? []).map((method) => ({ method, usable: true })),
         ],
         ...(keys && { offeredKeys: KEY_METHODS }),

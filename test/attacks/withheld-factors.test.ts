@@ -312,7 +312,7 @@ describe('a user whose strongest factor is withheld (R92, R132)', () => {
     const { mfa } = await opened
     const contact = { kind: 'email', email: victim.email } as const
     expect((await mfa.factorsOf?.({ account: victim.id, contact }))?.existing).toEqual([
-      { method: 'app', usable: true },
+      { method: 'app', usable: true, digits: 6 },
     ])
   })
 })

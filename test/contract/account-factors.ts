@@ -4,7 +4,7 @@ import type { Contract } from './mfa-service.js'
 import { newUser } from './new-user.js'
 import { totp } from './totp.js'
 
-const APP = { method: 'app', usable: true }
+const APP = { method: 'app', usable: true, digits: 6 }
 
 export function describeAccountFactors({ opened, hasExtras }: Contract): void {
   if (!hasExtras) {

@@ -31,7 +31,7 @@ const NO_DELIVERED_CODES = [
   'AAAABBBBCCCCDDDD',
   '💥💥💥💥💥💥',
 ]
-const NO_BACKUP_CODES = ['123456', 'AAAA-BBBB-CCCC', 'UUUU-UUUU-UUUU-UUUU', '!'.repeat(16), 'A'.repeat(33)]
+const NO_BACKUP_CODES = ['123456', 'AAAA-BBB', '!'.repeat(16)]
 
 describe('a code that cannot be right', () => {
   it('costs no attempt and no call, however often it is sent', async () => {
@@ -68,7 +68,7 @@ describe('a code that cannot be right', () => {
     const made = told()
     made.standIn.setApp('otto@example.com', '123456')
     const otto = await signIn(made.app, 'otto')
-    await everyCase(['12345', '1234567', '12345678901'], (code) =>
+    await everyCase(['12345', '123456789', '12345a'], (code) =>
       verify(otto, code, { factor: 'app' }).expect(400),
     )
     await verify(otto, '123456', { factor: 'app' }).expect(200)

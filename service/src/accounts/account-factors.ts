@@ -17,7 +17,8 @@ const TYPES: readonly FactorUse['type'][] = [
 ]
 
 interface Row {
-  readonly app: boolean
+  /** How many digits the codes of the confirmed app have; `null` without one. */
+  readonly digits: number | null
   readonly weak: boolean
   readonly keys: readonly KeyMethod[]
   readonly codes: number
@@ -40,8 +41,7 @@ export async function readAccountFactors(
     queryOne<Row>(
       store,
       `SELECT
-         EXISTS (
-           SELECT FROM app_secret WHERE application = $1 AND account = $2 AND sealed IS NOT NULL) AS app,
+         (SELECT digits FROM app_secret WHERE application = $1 AND account = $2 AND sealed IS NOT NULL) AS digits,
          EXISTS (SELECT FROM app_secret WHERE application = $1 AND account = $2 AND sealed IS NOT NULL AND weak) AS weak,
          ARRAY (SELECT DISTINCT method FROM account_key WHERE application = $1 AND account = $2) AS keys,
          (SELECT count(*)::integer FROM backup_code JOIN backup_set USING (application, account, salt)
@@ -59,8 +59,15 @@ export async function readAccountFactors(
   return {
     existing: [
       // No setting switches authenticator apps off.
-      ...(row?.app
-        ? [{ method: 'app', usable: true, ...(row.weak && { weak: true as const }) } as const]
+      ...(row?.digits
+        ? [
+            {
+              method: 'app',
+              usable: true,
+              digits: row.digits,
+              ...(row.weak && { weak: true as const }),
+            } as const,
+          ]
         : []),
       ...KEY_METHODS.filter((method) => row?.keys.includes(method)).map((method) => ({
         method,

@@ -107,7 +107,7 @@ const EVALUATE_PENDING = attemptStatement<{
   'step bigint, secret text',
   `bound AS (
     UPDATE app_secret
-    SET sealed = pending, weak = false, pending = NULL, last_step = gate.step, bound_at = gate.now
+    SET sealed = pending, weak = false, digits = DEFAULT, pending = NULL, last_step = gate.step, bound_at = gate.now
     FROM gate
     WHERE gate.open AND ${ofAccount('app_secret', 'gate')}
       AND ${sameSealedSql('pending', 'gate.secret')} AND gate.step IS NOT NULL
@@ -161,6 +161,8 @@ export interface ConfirmedSecret {
   readonly text: string
   /** Whether it has fewer than 128 bits. */
   readonly weak: boolean
+  /** How many digits its codes have. */
+  readonly digits: number
 }
 
 /** Binds a secret that was confirmed elsewhere; `false` when the account already has a confirmed one. */
@@ -169,16 +171,23 @@ export async function storeConfirmedSecret(
   tx: Queries,
   application: Application,
   account: string,
-  { text, weak }: ConfirmedSecret,
+  { text, weak, digits }: ConfirmedSecret,
   now: number,
 ): Promise<boolean> {
   const row = await queryOne(
     tx,
-    `INSERT INTO app_secret (application, account, sealed, weak, bound_at) VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO app_secret (application, account, sealed, weak, digits, bound_at) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (application, account)
-     DO UPDATE SET sealed = EXCLUDED.sealed, weak = EXCLUDED.weak, bound_at = EXCLUDED.bound_at
+     DO UPDATE SET sealed = EXCLUDED.sealed, weak = EXCLUDED.weak, digits = EXCLUDED.digits, bound_at = EXCLUDED.bound_at
      WHERE app_secret.sealed IS NULL RETURNING account`,
-    [application.id, account, seal(keys, appSecretIdentity(application.id, account), text), weak, now],
+    [
+      application.id,
+      account,
+      seal(keys, appSecretIdentity(application.id, account), text),
+      weak,
+      digits,
+      now,
+    ],
   )
   return row !== undefined
 }

@@ -20,6 +20,7 @@ export interface NewFactors {
   /** The sealed secret; `null` if the account has it already. */
   readonly sealed: string | null
   readonly weak: boolean
+  readonly digits: number
   /** Salt and keyed hashes of backup codes; `null` and none if there are no new ones. */
   readonly salt: string | null
   readonly macs: readonly string[]
@@ -60,12 +61,13 @@ export function factorsBefore(
 
 const IMPORT = statement<{ application: string; factors: string; data: string; now: number }>(
   `WITH wanted AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset(:factors::jsonb) AS row (account text, sealed text, weak boolean, salt text, macs jsonb)
+    SELECT * FROM jsonb_to_recordset(:factors::jsonb) AS row (account text, sealed text, weak boolean, digits integer, salt text, macs jsonb)
   ), bound AS (
-    INSERT INTO app_secret (application, account, sealed, weak, bound_at)
-    SELECT :application::text, account, sealed, weak, :now::bigint FROM wanted WHERE sealed IS NOT NULL
+    INSERT INTO app_secret (application, account, sealed, weak, digits, bound_at)
+    SELECT :application::text, account, sealed, weak, digits, :now::bigint FROM wanted WHERE sealed IS NOT NULL
     ON CONFLICT (application, account)
-    DO UPDATE SET sealed = EXCLUDED.sealed, weak = EXCLUDED.weak, bound_at = EXCLUDED.bound_at WHERE app_secret.sealed IS NULL
+    DO UPDATE SET sealed = EXCLUDED.sealed, weak = EXCLUDED.weak, digits = EXCLUDED.digits, bound_at = EXCLUDED.bound_at
+    WHERE app_secret.sealed IS NULL
     RETURNING account
   ), backed AS (
     INSERT INTO backup_set (application, account, salt, made_at)

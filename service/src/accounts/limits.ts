@@ -40,7 +40,7 @@ function duration(min: Duration, max: Duration, initial: Duration, hint: string)
 }
 
 // A client refuses other codes itself.
-const { delivered, backup } = wire.COUNTERSIGN_CODES
+const { delivered } = wire.COUNTERSIGN_CODES
 
 /**
  * Every limit of an application with its unit, allowed range, default and description. The service does not start with a value
@@ -150,8 +150,8 @@ export const LIMIT_RANGES = {
   backupCodes: count('codes', 8, 16, 10, 'Codes in a set of backup codes.'),
   backupCodeLength: count(
     'characters',
-    backup.shortest,
-    backup.longest,
+    13,
+    32,
     16,
     'Characters in a backup code, 5 bits each. Codes with another length stay valid if they are sent with Kind=BACKUP.',
   ),

@@ -168,7 +168,7 @@ function planBatch(
       hasCodes.add(account)
     }
     const sealed = isNew ? seal(keys, appSecretIdentity(partition.id, account), secret.text) : null
-    if (isNew || isBacked) factors.push({ account, sealed, weak: secret.weak, ...set })
+    if (isNew || isBacked) factors.push({ account, sealed, weak: secret.weak, digits: secret.digits, ...set })
   }
   return { factors, report }
 }

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import { factorChange } from '../../flows/freshness.js'
-import { hasBackupCodes } from '../../flows/known-factors.js'
+import { digitsOf, hasBackupCodes } from '../../flows/known-factors.js'
 import type { Refusal } from '../../flows/refusal.js'
 import { findFactor } from '../../flows/user.js'
 import { challengeIdFor } from '../../flows/verify.js'
@@ -93,6 +93,7 @@ export async function codePage(context: RouteContext, name: string | undefined):
   return {
     page: 'code',
     factor: { ...view, method: view.method },
+    ...(view.method === 'app' && { digits: await digitsOf(context.deps, user, found) }),
     ...(challenge && challenge.factor.id === found.id && { challenge }),
     ...shared,
   }

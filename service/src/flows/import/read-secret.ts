@@ -41,7 +41,8 @@ export function readSecret(
   const weak = bits < STRONG_BITS
   if (weak && !allowWeak) return 'weak'
   const parameters = parametersOf(given, defaults)
-  return parameters ? { text: writeAppSecret(secret, parameters), weak } : 'parameters'
+  if (!parameters) return 'parameters'
+  return { text: writeAppSecret(secret, parameters), weak, digits: parameters.digits }
 }
 
 /** An `otpauth://` URI in place of the secret says everything itself. */
