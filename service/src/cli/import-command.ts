@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { ENCODINGS, type Encoding, IMPORT_SOURCES, type ImportSource } from '../flows/import/import-row.js'
 import { OperatorError } from '../operator/audited-change.js'
-import type { ImportReport } from '../operator/import-factors.js'
+import { hasImported, type ImportReport } from '../operator/import-factors.js'
 import { type CommonOptions, type Io, pairs, print, table } from './output.js'
 import { withOperator } from './store-access.js'
 
@@ -67,6 +67,8 @@ export function importCommand(program: Command, io: Io): void {
       if (report.weak.length > 0) {
         io.err(`${report.weak.length} secrets have fewer than 128 bits: ask these users to set up a new app.`)
       }
+      if (!hasImported(report))
+        throw new OperatorError('Nothing was imported. The report says why, row by row.')
     })
 }
 

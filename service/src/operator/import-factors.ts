@@ -34,7 +34,7 @@ export interface FactorImport extends ImportFile {
 interface ImportRemark {
   readonly line: number
   /** For programs. */
-  readonly code: Refusal | 'codes_unverifiable' | 'codes_kept'
+  readonly code: Refusal | 'absent' | 'codes_unverifiable' | 'codes_kept'
   /** What happened, and what to do. */
   readonly reason: string
 }
@@ -51,10 +51,15 @@ export interface ImportReport {
   readonly backupCodes: number
   /** Rows that were not imported. */
   readonly refused: readonly ImportRemark[]
-  /** Rows whose backup codes were not imported, while the app was. */
+  /** Rows whose backup codes were not imported, while the app was; and, where no row has an app to import, why each has none. */
   readonly remarks: readonly ImportRemark[]
   /** Lines with secrets of fewer than 128 bits that were imported, or were there. Their users should set up a new app. */
   readonly weak: readonly number[]
+}
+
+/** Whether an import found something to add, or that it was added before. */
+export function hasImported({ imported, unchanged }: ImportReport): boolean {
+  return imported + unchanged > 0
 }
 
 type Written = {
@@ -65,6 +70,8 @@ type Written = {
 
 const UNVERIFIABLE =
   'The backup codes are kept in a form that cannot be verified, and were not imported: let the user request new ones.'
+const ABSENT =
+  'The row has no authenticator app where this system keeps it. Check --from, and the heading of a CSV file: docs/moving.md names the fields.'
 const KEPT = 'The account has backup codes already, which stay valid instead of these.'
 
 /** Each batch is a transaction: what an interrupted import has added stays, and the next run finds it unchanged. */
@@ -76,6 +83,7 @@ export async function importFactorsOf(actor: Actor, given: FactorImport): Promis
   const partition = { id: partitionOf(given.application, given.mode ?? 'live') }
   const shard = await recordedShard(actor.store)
   const report = emptyReport()
+  const absent: number[] = []
   let batch: ImportRow[] = []
   const flush = async () => {
     const rows = batch
@@ -86,12 +94,16 @@ export async function importFactorsOf(actor: Actor, given: FactorImport): Promis
     if ('secret' in row) {
       if (shard && foreignTo(shard, row.account)) report.refused.push(refused(row.line, 'other_shard'))
       else batch.push(row)
-    } else if (row.refusal === 'absent') report.absent++
+    } else if (row.refusal === 'absent') absent.push(row.line)
     else report.refused.push(refused(row.line, row.refusal))
     // A dry run must see that an account comes twice, however far apart.
     if (batch.length >= BATCH && !given.dryRun) await flush()
   }
   await flush()
+  report.absent = absent.length
+  if (!hasImported(report)) {
+    report.remarks.push(...absent.map((line) => ({ line, code: 'absent', reason: ABSENT }) as const))
+  }
   report.refused.sort((one, other) => one.line - other.line)
   return report
 }

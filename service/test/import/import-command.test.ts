@@ -2,11 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import speakeasy from 'speakeasy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { everyCase } from '../../../test/kit/every-case.js'
 import { temporaryFolder } from '../../../test/kit/temporary-folder.js'
 import { run } from '../../src/cli/program.js'
 import { createService } from '../../src/run/create-service.js'
 import { SECRET } from '../kit.js'
 
+const SAMPLE = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 const TIMEOUT_MS = 120_000
 
 /** 10,000 users: strong and weak secrets in several spellings, every form of code, users without an app, and broken rows. */
@@ -106,6 +108,44 @@ describe('the command import', () => {
       const audit = JSON.stringify([await listAudit({ limit: 100 }), events])
       expect(secrets.filter((secret) => audit.includes(secret.slice(0, 8)))).toEqual([])
       await service.close()
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'ends with 1 and a reason for each row where nothing was imported, and with 0 where everything was there before',
+    async () => {
+      await cli('app', 'create', 'empty', 'countries=GB')
+      const secret = SAMPLE
+      await everyCase(
+        [
+          { text: `7,${secret}\n8,${secret}\n`, lines: ['2 absent'] },
+          { text: `7,${secret}\n`, lines: ['1 no_rows'] },
+          { text: '', lines: ['1 no_rows'] },
+          { text: '[]', lines: ['1 no_rows'] },
+          { text: `konto,geheimnis\n7,${secret}\n8,${secret}\n`, lines: ['2 absent', '3 absent'] },
+          { text: `account,secret\n7,123\n8,\n`, lines: ['2 secret', '3 absent'] },
+        ],
+        async ({ text, lines }) => {
+          const command = ['import', 'empty', file('nothing.csv', text), '--from', 'csv']
+          await everyCase([[], ['--dry-run']], async (more) => {
+            const { code, out, err } = await cli(...command, ...more, '--json')
+            expect([code, err]).toEqual([1, expect.stringContaining('error: Nothing was imported.')])
+            const { refused, remarks } = JSON.parse(out)
+            const said = [...refused, ...remarks].map((row) => `${row.line} ${row.code}`)
+            expect(said).toEqual(lines)
+          })
+          const { out } = await cli(...command)
+          expect(out).toMatch(lines.length === 1 ? /no_rows|absent/ : /--from, and the heading/)
+          expect(out).not.toContain(secret)
+        },
+      )
+      const path = file('one.csv', `account,secret\n7,${secret}\n8,\n`)
+      await everyCase([/imported +1\n/, /unchanged +1\n/], async (line) => {
+        const { code, out } = await cli('import', 'empty', path, '--from', 'csv')
+        expect([code, out]).toEqual([0, expect.stringMatching(line)])
+        expect(out).not.toContain('heading')
+      })
     },
     TIMEOUT_MS,
   )

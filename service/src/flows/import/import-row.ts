@@ -21,6 +21,7 @@ export type Encoding = (typeof ENCODINGS)[number]
 
 /** Why a row is refused, and what to do. No text names a secret or an account. */
 export const REFUSALS = {
+  no_rows: 'The file has no rows. CSV needs a heading in its first line.',
   unreadable: 'The row cannot be read: it is no JSON object, or has more or fewer columns than the heading.',
   account:
     'The account is missing or invalid: name the field of your account ids with --account-field, or that of the contacts with --user-field.',

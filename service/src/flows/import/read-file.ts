@@ -66,9 +66,9 @@ interface CsvRow {
   readonly cells: readonly string[]
 }
 
-function csvRecords(text: string): FileRecord[] | undefined {
+function csvRecords(text: string): FileRecord[] {
   const [heading, ...rows] = csvRows(text)
-  if (!heading) return undefined
+  if (!heading) return []
   const names = heading.cells.map((name) => name.trim())
   return rows.map(({ line, cells }) => ({
     line,

@@ -80,7 +80,9 @@ export function* rowsOf(
   secrets: readonly string[],
 ): Generator<SourceRow> {
   const { read, account } = SOURCES[source]
-  for (const record of recordsOf(text) ?? [{ line: 1, fields: undefined }]) {
+  const records = recordsOf(text) ?? [{ line: 1, fields: undefined }]
+  if (records.length === 0) yield { line: 1, found: 'no_rows' }
+  for (const record of records) {
     const found = record.fields ? read(record.fields, fields.account ?? account, secrets) : 'unreadable'
     if (typeof found === 'string') yield { line: record.line, found }
     else yield { line: record.line, found: { ...found, ...identityIn(record.fields, fields, found) } }
