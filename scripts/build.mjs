@@ -16,7 +16,7 @@ const ENTRIES = {
 
 // zod's CommonJS entry loads 95 files, most of them translations, which took half of the time of our import. The parts that
 // we use are in the bundle. It stays a dependency, since our declarations import its types.
-const BUNDLED = ['zod']
+const BUNDLED = ['zod', 'qr']
 
 // What runs in browsers is bundled whole.
 const BUNDLED_FOR_BROWSERS = ['@simplewebauthn/browser']

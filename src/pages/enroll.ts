@@ -15,7 +15,7 @@ export function enrollPage(view: EnrollView, context: PageContext): Page {
   return {
     title: html`${enroll.title}`,
     main: html`${messageBox(context)}${
-      view.qr === undefined && view.secret === undefined
+      view.qr === undefined && view.uri === undefined && view.secret === undefined
         ? codeAlone(view, context)
         : html`<ol class="mfa-steps">
 <li>${enroll.stepOpen}</li>
@@ -29,7 +29,7 @@ export function enrollPage(view: EnrollView, context: PageContext): Page {
 /** The step in which the account is added to the app. */
 function addAccount(view: EnrollView, context: PageContext): Html {
   const { enroll } = context.words
-  const image = qrImage(view.qr)
+  const image = qrImage(view.uri, view.qr)
   const link = otpauthLink(view.uri)
   return html`${image === undefined ? enroll.stepKey : enroll.stepScan}
 ${image !== undefined && html`<img class="mfa-qr${image.side === undefined && ' mfa-qr-pixels'}" src="${image.src}" alt="${enroll.qrAlt}" width="${image.side ?? 220}" height="${image.side ?? 220}">`}

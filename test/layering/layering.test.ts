@@ -77,6 +77,7 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
     types: ['src/options/', 'src/session/', 'src/web/'],
   },
   zod: { uses: ['src/'] },
+  qr: { uses: ['src/pages/qr-code.ts'] },
   '@simplewebauthn/browser': { uses: ['src/pages/browser/ceremony.ts'] },
   '@babel/parser': { uses: ['src/cli/read-app.ts'] },
 }

@@ -35,7 +35,8 @@ export function sealEnrollment(
   { qr, ...rest }: ShownEnrollment,
   scope: { readonly id: string; readonly path: string; readonly lifetimeMs: number },
 ): string {
-  const kept = qr !== undefined && qr.length <= MAX_QR_LENGTH ? { ...rest, qr } : rest
+  const needsQr = rest.uri === undefined && qr !== undefined && qr.length <= MAX_QR_LENGTH
+  const kept = needsQr ? { ...rest, qr } : rest
   return enrollmentSeal.seal(exchange, JSON.stringify(kept), scope)
 }
 
