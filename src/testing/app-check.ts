@@ -1,5 +1,5 @@
 import type { AppRoute } from './app-routes.js'
-import { PAGE_HEADERS, type ProbeResult, probeLogin } from './probe-login.js'
+import { messageOf, PAGE_HEADERS, type ProbeResponse, type ProbeResult, probeLogin } from './probe-login.js'
 import { type ProbeAgent, runningApp } from './probed-app.js'
 
 /** How to sign in with the first factor. */
@@ -64,26 +64,24 @@ export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
   const { url, signIn, path, protectedPaths } = check
   const app = runningApp(url.origin, check.headers, REQUEST_MS)
   const until = Date.now() + check.maxSeconds * 1_000
-  const login = (agent: ProbeAgent) => passFirstFactor(agent, signIn, url.origin)
+  const named = [
+    ...[
+      `${url.pathname}${url.search}`,
+      ...(signIn.method === 'GET' ? [] : [signIn.page]),
+      ...protectedPaths,
+    ].map(getOf),
+    ...check.routes,
+  ].filter(isNew())
+  const links = linkedRoutes(named, check)
   try {
-    const agent = app.agent()
-    await login(agent)
-    const named = [
-      ...[
-        `${url.pathname}${url.search}`,
-        ...(signIn.method === 'GET' ? [] : [signIn.page]),
-        ...protectedPaths,
-      ].map(getOf),
-      ...check.routes,
-    ].filter(isNew())
-    const found = await followLinks([app.agent(), agent], { ...check, named, until })
-    const probe = { name: 'login', login, routes: [...named, ...found.routes], path, until }
     const probed = await probeLogin(app, {
-      ...probe,
+      name: 'login',
+      login: (agent) => passFirstFactor(agent, signIn, url.origin),
+      routes: links.routes,
       connections: check.upgrades.map((one) => ({ path: one })),
       pendingPaths: check.pendingPaths,
-      asPage: true,
-      unlessPending: 'compare',
+      path,
+      running: { until, onPage: links.follow },
     })
     const routes = verdicts(probed.results, protectedPaths)
     const problems = problemsOf(probed, routes, check)
@@ -95,7 +93,7 @@ export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
       status: probed.status,
       cookies: probed.cookies,
       routes,
-      skipped: found.skipped,
+      skipped: links.skipped(),
     }
   } catch (error) {
     const problems = [messageOf(error)]
@@ -199,51 +197,37 @@ function decoded(text: string): string {
     .replace(/&(amp|quot|apos|lt|gt);/g, (_, entity: keyof typeof named) => named[entity])
 }
 
-interface Crawl extends AppCheck {
-  readonly named: readonly AppRoute[]
-  readonly until: number
-}
-
-/** Follows the links and redirects that these browsers see, within the origin, without signing out. */
-async function followLinks(agents: readonly ProbeAgent[], { url, named, path, maxRoutes, until }: Crawl) {
-  const routes: AppRoute[] = []
+/** The routes to request: those that are named, and those that their pages link to, within the origin, without signing out. */
+function linkedRoutes(named: readonly AppRoute[], { url, path, maxRoutes }: AppCheck) {
+  const routes = [...named]
   const skipped = new Map<string, string>()
-  const queue = named.filter(({ method }) => method === 'GET').map((route) => route.path)
-  const seen = new Set(queue)
+  const seen = new Set(named.filter(({ method }) => method === 'GET').map((route) => route.path))
   const add = (target: string) => {
     const { pathname } = new URL(target, url.origin)
     if (seen.has(target) || pathname === path || pathname.startsWith(`${path}/`)) return
     if (isSignOut(pathname)) return void skipped.set(target, 'it looks like signing out')
-    if (routes.length >= maxRoutes)
+    if (routes.length - named.length >= maxRoutes)
       return void skipped.set(target, `${maxRoutes} routes were found before it`)
     seen.add(target)
     routes.push(getOf(target))
-    queue.push(target)
   }
-  for (const from of queue) {
-    if (Date.now() >= until) skipped.set(from, 'there was no time left to read its links')
-    else {
-      const linked = agents.map((agent) => linksOf(agent, from, url.origin))
-      for (const target of (await Promise.all(linked)).flat()) add(target)
-    }
+  return {
+    routes,
+    follow(from: string, page: ProbeResponse) {
+      for (const target of linksIn(page, new URL(from, url.origin))) add(target)
+    },
+    skipped: () => [...skipped].map(([target, reason]) => ({ path: target, reason })),
   }
-  return { routes, skipped: [...skipped].map(([target, reason]) => ({ path: target, reason })) }
 }
 
 function isSignOut(path: string): boolean {
   return /(?:log|sign)[-_]?(?:out|off)\b/i.test(path)
 }
 
-/** The paths of this origin that a page links or redirects to; none if it does not respond. */
-async function linksOf(agent: ProbeAgent, path: string, origin: string): Promise<string[]> {
-  const answer = await agent(path, { headers: PAGE_HEADERS }).catch(() => undefined)
-  // A stream never ends, and holds no links.
-  const isPage = answer?.headers.get('Content-Type')?.includes('html')
-  if (!isPage) await answer?.body?.cancel()
-  const html = isPage ? await answer?.text().catch(() => '') : ''
-  const anchors = [...(html ?? '').matchAll(/<a\b[^>]*>/gi)].map(([tag]) => attribute(tag, 'href'))
-  const base = new URL(path, origin).href
-  return [answer?.headers.get('Location') ?? undefined, ...anchors].flatMap((link) => {
+/** The paths of this origin that a page links or redirects to. */
+function linksIn({ isHtml, text, location }: ProbeResponse, { href: base, origin }: URL): string[] {
+  const anchors = isHtml ? [...text.matchAll(/<a\b[^>]*>/gi)].map(([tag]) => attribute(tag, 'href')) : []
+  return [location || undefined, ...anchors].flatMap((link) => {
     if (link === undefined || !URL.canParse(link, base)) return []
     const target = new URL(link, base)
     return target.origin === origin ? [`${target.pathname}${target.search}`] : []
@@ -320,13 +304,4 @@ function isNew() {
     const size = seen.size
     return seen.add(`${method} ${path}`).size > size
   }
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const { cause } = error
-  const detail = cause instanceof Error ? ` (${cause.message || Reflect.get(cause, 'code')})` : ''
-  return error.message.startsWith('Cannot')
-    ? error.message
-    : `Cannot reach the app: ${error.message}${detail}`
 }

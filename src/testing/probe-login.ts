@@ -36,22 +36,28 @@ export interface ProbeResult extends AppRoute {
 interface Probe {
   readonly name: string
   readonly login: ProbeLogin
+  /** More can be added while they are requested. */
   readonly routes: readonly AppRoute[]
   readonly connections: readonly UpgradeProbe[]
   /** Where the plugin's routes are mounted. */
   readonly path: string
   readonly pendingPaths: readonly string[]
-  /** Requests each route as a browser opens a page, too. */
-  readonly asPage?: boolean
-  /** Requests the routes even if the login is not pending. */
-  readonly unlessPending?: 'stop' | 'compare'
+  /** For an app in another process, whose requests show no user. */
+  readonly running?: RunningProbe
+}
+
+/** Requests each route as a browser opens a page, too, and compares even if the login is not pending. */
+interface RunningProbe {
   /** When to stop, in milliseconds since 1970. */
-  readonly until?: number
+  readonly until: number
+  /** Is given each response to a browser that opens a page. */
+  readonly onPage: (path: string, page: ProbeResponse) => void
 }
 
 /** The response to one probe request. */
-interface ProbeResponse {
+export interface ProbeResponse {
   readonly status: number
+  readonly isHtml: boolean
   readonly text: string
   readonly location: string
   readonly hasUser: boolean
@@ -73,52 +79,54 @@ export const PAGE_HEADERS: Headers = {
 }
 
 /**
- * Signs in by one login and requests the routes with the pending login. The results have one entry for each kind of request, and
- * `status` is the MFA status after the login.
+ * Signs in by one login and requests the routes. Each request is the first one after a login of its own: the gate turns a session into
+ * a pending one at the first request that passes it, and with that closes a route that it does not protect. The results have one entry
+ * for each kind of request, and `status` is the MFA status after the login.
  */
 export async function probeLogin(probed: ProbedApp, probe: Probe) {
-  const { name, login, routes, connections, path, asPage, unlessPending = 'stop' } = probe
+  const { name, login, routes, connections, path, running } = probe
   const results: ProbeResult[] = []
 
   const signIn = async () => {
     const agent = probed.agent()
-    probed.takeRequestsWithUser()
     await passFirstFactor(name, login, agent)
-    for (const request of probed.takeRequestsWithUser()) {
-      results.push({
-        ...request,
-        verdict: 'bypass',
-        reason: 'the request has a user when the login route responds',
-      })
-    }
     return agent
   }
+  /** A browser that has just signed in, unless the route cannot be requested any more. */
+  const signInFor = async (route: AppRoute) => {
+    if (!running) return signIn()
+    const isOver = Date.now() >= running.until
+    const agent = isOver ? 'there was no time left to request it' : await signIn().catch(messageOf)
+    if (typeof agent === 'function') return agent
+    results.push({ ...route, verdict: 'unclear', reason: agent })
+    return undefined
+  }
 
-  let agent = await signIn()
-  const cookies = probed.cookiesOf(agent)
-  const status = await mfaStatus(agent, path)
-  if (status !== 'pending' && unlessPending === 'stop') {
+  probed.takeRequestsWithUser()
+  const first = await signIn()
+  for (const request of probed.takeRequestsWithUser()) {
+    results.push({
+      ...request,
+      verdict: 'bypass',
+      reason: 'the request has a user when the login route responds',
+    })
+  }
+  const cookies = probed.cookiesOf(first)
+  const status = await mfaStatus(first, path)
+  if (status !== 'pending' && !running) {
     const reason = `the MFA status after this login is "${status}" instead of "pending"`
     results.push({ method: 'GET', path, verdict: 'bypass', reason })
     return { status, cookies, results }
   }
-  // A route can end the pending login, as signing out does.
-  const stayPending = async () => {
-    if (status === 'pending' && (await mfaStatus(agent, path)) !== 'pending') agent = await signIn()
-  }
-  const isOver = (route: AppRoute) => {
-    if (Date.now() < (probe.until ?? Number.POSITIVE_INFINITY)) return false
-    results.push({ ...route, verdict: 'unclear', reason: 'there was no time left to request it' })
-    return true
-  }
-  const kinds = asPage ? [PAGE_HEADERS, ...REQUEST_HEADERS] : REQUEST_HEADERS
+  const kinds = running ? [PAGE_HEADERS, ...REQUEST_HEADERS] : REQUEST_HEADERS
   for (const route of routes) {
     for (const headers of kinds) {
-      if (isOver(route)) break
-      await stayPending()
+      const agent = await signInFor(route)
+      if (!agent) break
       const requestAnonymously = () => request(probed, probed.agent(), route, headers)
       const anonymous = await requestAnonymously()
       const pending = await request(probed, agent, route, headers)
+      if (headers === PAGE_HEADERS) for (const page of [anonymous, pending]) running?.onPage(route.path, page)
       const judged = await judge(anonymous, pending, { ...probe, route, requestAnonymously })
       results.push({ ...route, ...judged, anonymous })
       if (judged.verdict === 'silent' || pending.hasUser) break
@@ -126,9 +134,8 @@ export async function probeLogin(probed: ProbedApp, probe: Probe) {
   }
   for (const connection of connections) {
     const route = { method: 'GET', path: connection.path }
-    if (isOver(route)) continue
-    await stayPending()
-    results.push({ ...route, ...(await probeConnection(probed, agent, connection)) })
+    const agent = await signInFor(route)
+    if (agent) results.push({ ...route, ...(await probeConnection(probed, agent, connection)) })
   }
   return { status, cookies, results }
 }
@@ -245,10 +252,11 @@ async function request(
     // A stream never ends, but its status is known.
     async (answer) => ({
       status: answer.status,
+      isHtml: /html/.test(answer.headers.get('Content-Type') ?? ''),
       text: await answer.text().catch(() => ''),
       location: answer.headers.get('Location') ?? '',
     }),
-    () => ({ status: 0, text: '', location: '' }),
+    () => ({ status: 0, isHtml: false, text: '', location: '' }),
   )
   return { ...response, hasUser: probed.takeRequestsWithUser().length > 0 }
 }
@@ -278,4 +286,14 @@ function isSuccess({ status }: ProbeResponse): boolean {
 
 function isBelow(path: string, parent: string): boolean {
   return path === parent || path.startsWith(`${parent}/`)
+}
+
+/** What went wrong, for a report. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  const detail = cause instanceof Error ? ` (${cause.message || Reflect.get(cause, 'code')})` : ''
+  return error.message.startsWith('Cannot')
+    ? error.message
+    : `Cannot reach the app: ${error.message}${detail}`
 }

@@ -44,7 +44,7 @@ export const testUsers = (): Record<string, TestUser> => ({
 })
 
 /** Signs in the user named in the body: the existing login of the host. */
-class NameStrategy extends Strategy {
+export class NameStrategy extends Strategy {
   readonly name = 'name'
   private readonly users: Record<string, TestUser>
 

@@ -1,15 +1,19 @@
 import { execFile } from 'node:child_process'
 import { createServer, type RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import express, { type Request, Router } from 'express'
+import express, { type Express as App, type Request, Router } from 'express'
+import session from 'express-session'
+import passport from 'passport'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CommandIo } from '../../src/cli/check.js'
 import { runCommand } from '../../src/cli/main.js'
-import { createMfa } from '../../src/index.js'
+import { createMfa, type Mfa } from '../../src/index.js'
 import type { AppCheckReport } from '../../src/testing/app-check.js'
-import { type HostSetup, host } from '../kit/host.js'
+import { everyCase } from '../kit/every-case.js'
+import { EMPTY_RECORD, type HostSetup, host, NameStrategy, type TestUser, testUsers } from '../kit/host.js'
 import { listenOnLoopback } from '../kit/loopback.js'
 import { environment } from '../kit/process.js'
+import { standInService } from '../kit/stand-in-service.js'
 import { serveWithSockets } from '../kit/web-socket.js'
 
 /** Serves an app until the end of the test, and returns its address. */
@@ -169,6 +173,121 @@ describe('countersign check', () => {
     expect(out).toContain('not requested: GET /secret?page=2: 1 routes were found before it')
     expect(out).not.toContain('example.com')
     expect(code).toBe(0)
+  })
+})
+
+/** The parts of an app, to be mounted in a wrong order. */
+interface Parts {
+  readonly app: App
+  readonly mfa: Mfa<TestUser>
+  /** The login by form and by JSON. */
+  readonly login: () => void
+  /** Pages that only signed-in users see. Links lead from `/` to `/reports` to `/reports/2026`. */
+  readonly reports: () => void
+  readonly account: (at?: App) => void
+}
+
+/** An app that mounts the plugin as a mistaken developer does. */
+function mistakenApp(mount: (parts: Parts) => void): App {
+  const auth = new passport.Authenticator()
+  auth.serializeUser((user, done) => done(null, user))
+  auth.deserializeUser((user: Express.User, done) => done(null, user))
+  auth.use(new NameStrategy(testUsers()))
+  const app = express()
+  const forUsers: express.RequestHandler = (req, res, next) => (req.user ? next() : res.redirect('/login'))
+  app.use(session({ secret: 'a test secret', resave: false, saveUninitialized: false }))
+  // With it, the gate moves the user of a pending login to where Passport does not look.
+  app.use(auth.initialize(), auth.session())
+  mount({
+    app,
+    mfa: createMfa<TestUser>({
+      service: standInService().service,
+      factors: (user) => user.factors,
+      ...EMPTY_RECORD,
+      logger: { warn: () => {}, error: () => {} },
+    }),
+    login() {
+      app.get('/login', (_req, res) => void res.send('<form method="post"><input name="name"></form>'))
+      const bodies = [express.json(), express.urlencoded({ extended: false })]
+      app.post('/login', bodies, auth.authenticate('name', { successRedirect: '/' }))
+    },
+    reports() {
+      app.get('/', forUsers, (_req, res) => void res.send('<a href="/reports">Reports</a>'))
+      app.get('/reports', forUsers, (_req, res) => void res.send('<a href="/reports/2026">2026</a>'))
+      app.get('/reports/2026', forUsers, (_req, res) => void res.send('Profit'))
+    },
+    account: (at = app) => void at.get('/account', forUsers, (_req, res) => void res.send('Bob')),
+  })
+  return app
+}
+
+describe('countersign check finds a gate that is mounted wrongly (R01)', () => {
+  it('by a form and by JSON, in pages that only links lead to', async () => {
+    await everyCase(
+      [
+        [
+          'login and pages before the gate',
+          ({ app, mfa, login, reports, account }: Parts) => {
+            login()
+            reports()
+            app.use(mfa.session)
+            app.use('/mfa', mfa.router)
+            account()
+          },
+        ],
+        [
+          'a gate at a path',
+          ({ app, mfa, login, reports, account }: Parts) => {
+            app.use('/account', mfa.session)
+            app.use('/mfa', mfa.session, mfa.router)
+            login()
+            reports()
+            account()
+          },
+        ],
+        [
+          'a gate in an app that is mounted in this one',
+          ({ app, mfa, login, reports, account }: Parts) => {
+            const inner = express()
+            inner.use(mfa.session)
+            inner.use('/mfa', mfa.router)
+            account(inner)
+            app.use('/inner', inner)
+            app.use('/mfa', mfa.session, mfa.router)
+            login()
+            reports()
+            account()
+          },
+        ],
+        [
+          'a router without a gate',
+          ({ app, mfa, login, reports, account }: Parts) => {
+            app.use('/mfa', mfa.router)
+            login()
+            reports()
+            account()
+          },
+        ],
+        [
+          'neither',
+          ({ login, reports, account }: Parts) => {
+            login()
+            reports()
+            account()
+          },
+        ],
+      ] as const,
+      async ([, mount]) => {
+        for (const body of ['form', 'json']) {
+          const address = await serve(mistakenApp(mount))
+          const args = ['--sign-in', 'POST /login name=bob', '--body', body, '--protected', '/account']
+          const { code, out } = await check(address, args)
+          expect(out).toMatch(/BYPASS +GET \/reports /)
+          expect(out).toMatch(/BYPASS +GET \/reports\/2026 /)
+          expect(code).toBe(1)
+        }
+      },
+    )
   })
 })
 

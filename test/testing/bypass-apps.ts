@@ -45,6 +45,24 @@ export function findsBypasses(version: string): void {
       expect(found).toEqual(['POST /api/login: the request has a user when the login route responds'])
     })
 
+    it('finds a route before the gate that the gate closes once another request has passed it (R01)', async () => {
+      const { found } = await probe(
+        {
+          beforeGate: (app, auth) => {
+            // With it, the gate moves the user of a pending login to where Passport does not look.
+            app.use(auth.initialize())
+            app.post('/early/login', express.json(), auth.authenticate('name'), (_req, res) => void res.end())
+            answers(app, '/early')
+          },
+        },
+        { logins: { early: { path: '/early/login', fields: { name: 'bob' } } } },
+      )
+      expect(found).toEqual([
+        'POST /early/login: the request has a user when the login route responds',
+        `GET /early: ${HAS_USER}`,
+      ])
+    })
+
     it('finds routes behind a middleware that reads the user from the session (R01)', async () => {
       const restore = (app: App, property: string) =>
         app.use((req, _res, next) => {
