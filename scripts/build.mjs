@@ -21,21 +21,13 @@ const BUNDLED = ['zod', 'qr']
 // What runs in browsers is bundled whole.
 const BUNDLED_FOR_BROWSERS = ['@simplewebauthn/browser']
 
-// The parser of `countersign init`, which apps need not install.
-const BUNDLED_FOR_COMMANDS = ['@babel/parser']
-
 removeStaleOutput('example-app')
 
 await build({
   ...COMMON,
   input: ENTRIES,
   external: externalPackages('.', BUNDLED),
-  plugins: [
-    latin1(),
-    esmEntries(),
-    commonjsTypes(),
-    licenses([...BUNDLED, ...BUNDLED_FOR_BROWSERS, ...BUNDLED_FOR_COMMANDS]),
-  ],
+  plugins: [latin1(), esmEntries(), commonjsTypes(), licenses([...BUNDLED, ...BUNDLED_FOR_BROWSERS])],
   output: {
     dir: 'dist',
     cleanDir: true,
@@ -62,7 +54,7 @@ await build({
   },
 })
 
-// A bundle of its own, so that an app does not load what only the commands need. The parser is a third of its size when minified.
+// A bundle of its own, so that an app does not load what only the commands need.
 await build({
   ...COMMON,
   input: { commands: 'src/cli/main.ts' },

@@ -2,7 +2,7 @@ import { findMfaBypasses } from 'countersign/testing'
 import { expect, it } from 'vitest'
 import { openTestVault, passwordOf } from './kit.js'
 
-// About 300 requests and one password hash for each login can be slow on a busy machine.
+// About 300 requests, each second one after a login of its own with its password hash, can be slow on a busy machine.
 it('Vault has no MFA bypass (R01, R02)', async () => {
   const vault = await openTestVault()
   const fields = { username: 'bob', password: passwordOf('bob') }

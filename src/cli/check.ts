@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { type AppCheck, type AppCheckReport, type AppSignIn, checkApp } from '../testing/app-check.js'
+import {
+  type AppCheck,
+  type AppCheckReport,
+  type AppSignIn,
+  awaitLogin,
+  checkApp,
+} from '../testing/app-check.js'
 import type { AppRoute } from '../testing/app-routes.js'
+import { startApp } from './start-app.js'
 
 /** What a command reads and writes. */
 export interface CommandIo {
@@ -18,9 +25,11 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 export const EXIT_CODES = { none: 0, bypass: 1, unknown: 2 } as const
 
 const CHECK_HELP = `Usage: countersign check <address> --sign-in 'POST /login username=bob&password=$APP_PASSWORD' [options]
+       countersign check --start 'npm start' --sign-in … [options]
 
-Signs in to a running app with the first factor only, and finds the routes that skip the second one.
+Signs in to an app with the first factor only, anew for each request, and finds the routes that skip the second factor.
 
+  --start <command>     Starts the app in this folder, on a free port, and ends it after the check.
   --sign-in <request>   Method, path and form-encoded fields. The value $NAME is read from the environment and the
                         value - from standard input, so that a password is not in the list of processes.
   --body json           Sends the fields as JSON. By default, they are sent as a form, with its hidden fields.
@@ -40,6 +49,7 @@ Signs in to a running app with the first factor only, and finds the routes that 
 Exit code: 0 without a bypass, 1 with one, 2 if the command cannot tell.`
 
 const OPTIONS = {
+  start: { type: 'string' },
   'sign-in': { type: 'string' },
   'sign-in-page': { type: 'string' },
   body: { type: 'string', default: 'form' },
@@ -62,8 +72,7 @@ const read = (args: readonly string[]) =>
 
 type Values = ReturnType<typeof read>['values']
 
-/** The options that say how to sign in. */
-type SignInValues = Pick<Values, 'sign-in' | 'sign-in-page' | 'body'>
+const START_MS = 90_000
 
 /**
  * Runs `countersign check` and returns its exit code.
@@ -75,27 +84,41 @@ export async function runCheck(args: readonly string[], io: CommandIo): Promise<
     io.out(CHECK_HELP)
     return 0
   }
-  const report = await checkApp(await checkFrom(positionals, values, io))
-  io.out(values.json ? JSON.stringify(report, null, 2) : table(report))
+  const { start } = values
+  if (positionals.length !== (start === undefined ? 1 : 0)) {
+    throw new Error(
+      "Expected one address or --start: countersign check http://localhost:3000, or countersign check --start 'npm start'. See countersign check --help.",
+    )
+  }
+  const check = await checkFrom(values, io)
+  if (start === undefined) {
+    return print(
+      await checkApp({ ...check, url: addressOf(positionals[0] ?? '', values['allow-remote']) }),
+      values,
+      io,
+    )
+  }
+  const started = await startApp(process.cwd(), start, { path: check.path, timeoutMs: START_MS })
+  try {
+    await awaitLogin({ ...check, url: started.url })
+    const report = await checkApp({ ...check, url: started.url })
+    if (report.status !== 'pending') io.err(`The app printed:\n${started.output().trim()}`)
+    return print(report, values, io)
+  } finally {
+    await started.stop()
+  }
+}
+
+function print(report: AppCheckReport, { json }: Values, io: CommandIo): number {
+  io.out(json ? JSON.stringify(report, null, 2) : table(report))
   return EXIT_CODES[report.outcome]
 }
 
-async function checkFrom(
-  [address, ...more]: readonly string[],
-  values: Values,
-  io: CommandIo,
-): Promise<AppCheck> {
-  if (address === undefined || more.length > 0) {
-    throw new Error(
-      'Expected one address: countersign check http://localhost:3000. See countersign check --help.',
-    )
-  }
-  const url = addressOf(address, values['allow-remote'])
+async function checkFrom(values: Values, io: CommandIo): Promise<Omit<AppCheck, 'url'>> {
   const file = values.routes === undefined ? '' : await readFile(values.routes, 'utf8')
   const lines = file.split('\n').map((line) => line.trim())
   const routes = [...values.route, ...lines.filter((line) => line !== '' && !line.startsWith('#'))]
   return {
-    url,
     routes: routes.map(routeOf),
     protectedPaths: values.protected.map(pathOf),
     upgrades: values.upgrade.map(pathOf),
@@ -120,7 +143,7 @@ function addressOf(address: string, allowRemote: boolean): URL {
 }
 
 /** Reads `POST /login username=bob&password=$APP_PASSWORD`. */
-export async function signInOf(values: SignInValues, io: CommandIo): Promise<AppSignIn> {
+async function signInOf(values: Values, io: CommandIo): Promise<AppSignIn> {
   const [, request, encoded = ''] = /^(\S+\s+\S+)\s*(.*)$/s.exec(values['sign-in']?.trim() ?? '') ?? []
   if (request === undefined) {
     throw new Error("--sign-in must be like 'POST /login username=bob&password=$APP_PASSWORD'.")
@@ -162,7 +185,7 @@ function routeOf(text: string): AppRoute {
   return { method, path: pathOf(second) }
 }
 
-export function pathOf(text: string): string {
+function pathOf(text: string): string {
   if (/^\/(?![/\\])/.test(text)) return text
   throw new Error(`A path must begin with one slash (got ${text}).`)
 }
@@ -187,7 +210,7 @@ const VERDICTS = {
 } as const
 
 /** The report as text. */
-export function table({ outcome, problems, status, cookies, routes, skipped }: AppCheckReport): string {
+function table({ outcome, problems, status, cookies, routes, skipped, page }: AppCheckReport): string {
   const rows = routes.map(({ method, path, verdict, reason }) => [
     VERDICTS[verdict],
     `${method} ${path}`,
@@ -218,5 +241,14 @@ export function table({ outcome, problems, status, cookies, routes, skipped }: A
       ? ['If a pending login may get another response at a path, such as the login page, add --pending-path.']
       : []),
     result[outcome],
+    ...(page === undefined
+      ? []
+      : [
+          '',
+          'What a user sees after the first factor:',
+          ...page.steps.map((step) => `  ${step}`),
+          `  ${page.title}`,
+          ...page.buttons.map((button) => `    [${button}]`),
+        ]),
   ].join('\n')
 }

@@ -1,59 +1,38 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { join, relative, resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, extname, join, posix, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { type AppSignIn, checkApp, pageAfterSignIn, type SeenPage } from '../testing/app-check.js'
-import type { AppRoute } from '../testing/app-routes.js'
-import { runningApp } from '../testing/probed-app.js'
-import { changed, unifiedDiff } from './change.js'
-import { type CommandIo, EXIT_CODES, pathOf, signInOf, table } from './check.js'
-import { loginPaths, NEW_SECRET, type Plan, planChanges, TOKENS } from './plan-changes.js'
-import { type AppFacts, positionOf, readApp, type SourceRoute } from './read-app.js'
-import { type StartedApp, startApp } from './start-app.js'
+import { type CommandIo, EXIT_CODES } from './check.js'
+import { type AppFacts, findApp, type Place, positionOf } from './find-app.js'
 
-const HELP = `Usage: countersign init [folder] [options]
+const HELP = `Usage: countersign init [folder]
 
-Finds the session, Passport and the login routes of the Express app in the folder, and shows what to add to its files:
-the gate and its routes, a module with the options and the service for development, and .env. With --write, it writes
-them, starts the app, and runs countersign check. It changes no line that the app has.
+Prints what to add to the Express app in the folder: a module with the options and the service for development, and the
+line that mounts it directly after passport.session(). It also prints the command that starts the app and proves that its
+login asks for the second factor. It writes nothing.
 
-  --write               Writes the files. Without it, nothing is written.
-  --sign-in <request>   How to sign in as a test user, like 'POST /login username=bob&password=$APP_PASSWORD', to
-                        check the app once it runs. As for countersign check.
-  --body json           Sends the fields as JSON. By default, they are sent as a form, with its hidden fields.
-  --sign-in-page <path> The page with the form. Defaults to the one in the sources.
-  --protected <path>    A page that only signed-in users may see. Can be repeated.
-  --start <command>     Starts the app. Defaults to npm start, or node with the main file.
-  --no-start            Does not start the app.
+Exit code: 0 with lines to add, or if the app has them, 2 if the app cannot have the gate.`
 
-Exit code: 0 if there is nothing left to do or nothing was to be written, 1 if the check finds a bypass, 2 if the app
-cannot have the gate, does not start or was not checked.`
+const FIT = 'docs/does-it-fit.md'
+const MOUNTING = 'docs/mounting.md'
+const TESTING = 'docs/testing.md#mfa-bypasses'
 
-const OPTIONS = {
-  write: { type: 'boolean', default: false },
-  'sign-in': { type: 'string' },
-  'sign-in-page': { type: 'string' },
-  body: { type: 'string', default: 'form' },
-  protected: { type: 'string', multiple: true, default: [] as string[] },
-  start: { type: 'string' },
-  'no-start': { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
-} as const
-
-const PACKAGES = ['countersign', '@countersign/service']
-const START_MS = 90_000
+/** Packages that sign users in with tokens. */
+const TOKENS =
+  /^(?:passport-jwt|passport-http-bearer|express-jwt|express-oauth2-jwt-bearer|jsonwebtoken|jose|@nestjs\/jwt)$/
+/** Packages that sign users in at a provider. */
+const PROVIDERS =
+  /^(?:passport-(?:google|github|gitlab|facebook|apple|microsoft|azure|twitter|linkedin|discord|auth0|okta|oauth|openidconnect|saml)\b.*|@node-saml\/passport-saml|openid-client)$/
+const CSRF = /^(?:@dr\.pogodin\/csurf|csurf|csrf-csrf|csrf-sync|lusca|tiny-csrf)$/
 
 /**
  * Runs `countersign init` and returns its exit code.
- * @throws {Error} for an argument that cannot be used, and if the app cannot be read or started.
+ * @throws {Error} for an argument that cannot be used, and if the app cannot be read.
  */
 export async function runInit(args: readonly string[], io: CommandIo): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: OPTIONS,
+    options: { help: { type: 'boolean', short: 'h', default: false } },
     allowPositionals: true,
     strict: true,
   })
@@ -62,51 +41,14 @@ export async function runInit(args: readonly string[], io: CommandIo): Promise<n
     return 0
   }
   if (positionals.length > 1) throw new Error('Expected one folder. See countersign init --help.')
-  const app = await readApp(resolve(positionals[0] ?? '.'))
-  const { signInPath } = loginPaths(app)
-  const signIn =
-    values['sign-in'] === undefined
-      ? undefined
-      : await signInOf({ 'sign-in-page': signInPath, ...values }, io)
-  const protectedPaths = values.protected.map(pathOf)
-  const plan = await planChanges(app)
-  if (plan.outcome === 'refused') {
-    const unread = app.unread.length > 0 ? [notUnderstood(app)] : []
-    io.err([plan.why, `Read ${pageIn(plan.page)}.`, ...unread].join('\n'))
+  const app = await findApp(resolve(positionals[0] ?? '.'))
+  const unfit = unfitness(app)
+  if (unfit) {
+    io.err(`${unfit.why}\nRead ${pageIn(unfit.page)}.`)
     return EXIT_CODES.unknown
   }
-  io.out(findings(app, plan))
-  for (const change of plan.changes) io.out(`\n${unifiedDiff(change)}`)
-  if (!values.write) {
-    io.out(
-      plan.changes.length > 0
-        ? `\nNothing was written. To write it: ${commandFor(app)}`
-        : 'Nothing is left to add.',
-    )
-    return 0
-  }
-  await write(app, plan)
-  io.out(
-    plan.changes.length > 0
-      ? `\nWritten: ${plan.changes.map(({ path }) => path).join(', ')}.`
-      : 'Nothing is left to add.',
-  )
-  const missing = missingPackages(app)
-  if (missing.length > 0) {
-    io.err(
-      `The app cannot start before ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} installed: see ${pageIn('docs/getting-started.md')}.`,
-    )
-    return EXIT_CODES.unknown
-  }
-  if (values['no-start']) return 0
-  const command = values.start ?? startCommand(app)
-  io.out(`Starts the app: ${command}`)
-  const started = await startApp(app.folder, command, { path: '/mfa', timeoutMs: START_MS })
-  try {
-    return await prove(app, started, { signIn, protectedPaths }, io)
-  } finally {
-    await started.stop()
-  }
+  io.out([...findings(app), ...additions(app), ...proof(app)].join('\n'))
+  return 0
 }
 
 /** Where a page of the documents is, from the current folder. */
@@ -117,147 +59,188 @@ function pageIn(page: string): string {
   return anchor === undefined ? path : `${path}#${anchor}`
 }
 
-function signInRoutes({ routes }: AppFacts): SourceRoute[] {
-  return routes.filter(({ does }) => does === 'sign in')
-}
-
-function notUnderstood({ unread }: AppFacts): string {
-  return `Not understood, and left out: ${unread.join(', ')}`
-}
-
-function findings(app: AppFacts, { outcome, at }: Exclude<Plan, { outcome: 'refused' }>): string {
-  const routes = signInRoutes(app).map(
-    ({ method, path, place }) => `${method} ${path} (${positionOf(place)})`,
-  )
-  const sessions = app.sessionMounts.map(positionOf).join(', ') || 'not found in the sources'
-  const tokens = TOKENS.filter((name) => app.packages.has(name))
-  return [
-    `Session (express-session): ${sessions}`,
-    outcome === 'mounted' ? `Gate of Countersign: ${at}` : `Passport: ${at}`,
-    `Login routes, which stay as they are: ${routes.length > 0 ? routes.join(', ') : 'none found in the sources'}`,
-    ...(tokens.length > 0
-      ? [
-          `Tokens (${tokens.join(', ')}) are accepted without a second factor: see ${pageIn('docs/does-it-fit.md')}`,
-        ]
-      : []),
-    ...(app.unread.length > 0 ? [notUnderstood(app)] : []),
-  ].join('\n')
-}
-
-async function write(
-  { folder }: AppFacts,
-  { changes }: Exclude<Plan, { outcome: 'refused' }>,
-): Promise<void> {
-  const secret = randomBytes(32).toString('base64url')
-  for (const change of changes) {
-    const text = changed(change).replace(NEW_SECRET, () => secret)
-    // A file that appeared in the meantime is not overwritten.
-    const flag = change.before === undefined ? 'wx' : 'w'
-    await writeFile(join(folder, change.path), text, { flag, ...(change.path === '.env' && { mode: 0o600 }) })
+/** Why the app cannot have the gate, in one sentence, and the page to read. */
+function unfitness({ packages, mounts, folder }: AppFacts): { why: string; page: string } | undefined {
+  const hasSession = packages.has('express-session')
+  if (!hasSession && packages.has('cookie-session')) {
+    return {
+      why: 'The app keeps its session in the cookie (cookie-session), where an old cookie would bring back an earlier state: use express-session with a store.',
+      page: FIT,
+    }
+  }
+  if (mounts.length > 0) return undefined
+  if (![...packages.keys()].some((name) => name === 'express' || name.startsWith('@nestjs/'))) {
+    return { why: `There is no Express app in ${folder}: package.json does not name express.`, page: FIT }
+  }
+  if (hasSession && packages.has('passport')) {
+    return {
+      why: 'passport.session() is called nowhere in the sources, so no session has a user: mount it after express-session.',
+      page: MOUNTING,
+    }
+  }
+  if (hasSession) {
+    return {
+      why: 'The app has express-session without Passport, whose session Countersign gates: add six lines, as in recipes/without-passport in the repository.',
+      page: FIT,
+    }
+  }
+  const [token] = named(packages, TOKENS)
+  return {
+    why:
+      token === undefined
+        ? 'The app has no session: Countersign needs express-session and Passport.'
+        : `The app signs users in with tokens only (${token}), and Countersign gates sessions: issue the token behind a session that has shown the second factor.`,
+    page: FIT,
   }
 }
 
-/** The packages that the app cannot load. */
-function missingPackages({ folder }: AppFacts): string[] {
-  const { resolve: find } = createRequire(join(folder, 'package.json'))
-  return PACKAGES.filter((name) => {
-    try {
-      find(name)
-      return false
-    } catch {
-      return true
-    }
-  })
+function named(packages: AppFacts['packages'], pattern: RegExp): string[] {
+  return [...packages.keys()].filter((name) => pattern.test(name))
+}
+
+function findings({ packages, mounts, gates }: AppFacts): string[] {
+  const express = packages.get('express')
+  const tokens = named(packages, TOKENS)
+  const csrf = named(packages, CSRF)
+  return [
+    `Express${express === undefined ? '' : ` ${express}`}. Passport's session: ${mounts.map(positionOf).join(', ')}.`,
+    ...(tokens.length > 0
+      ? [`Tokens (${tokens.join(', ')}) are accepted without a second factor: see ${pageIn(FIT)}.`]
+      : []),
+    ...(csrf.length > 0 && gates.length === 0
+      ? [
+          `Call ${csrf.join(' and ')} after the new line: the pages of Countersign have no token of it, and refuse requests of other sites themselves.`,
+        ]
+      : []),
+  ]
+}
+
+/** The module with the second factor, and the lines that mount it; nothing for an app that has them. */
+function additions(app: AppFacts): string[] {
+  const { folder, gates, mounts } = app
+  if (gates.length > 0) {
+    return ['', `Nothing is left to add: Countersign is mounted at ${gates.map(positionOf).join(', ')}.`]
+  }
+  const [first] = mounts
+  const module = first && moduleFor(first, app)
+  if (!module) return []
+  return [
+    ...block(`Create ${module.path}:`, moduleLines(app, module)),
+    ...mounts.flatMap((mount) => [
+      ...block(`Add to ${mount.path}, at the top:`, [importLine(mount, module)]),
+      ...block(`Add to ${mount.path}, directly after passport.session() in line ${mount.line}:`, [
+        `${hostAt(mount)}.use('/mfa-inbox', inbox) // the messages with the codes, in development`,
+        `${hostAt(mount)}.use(mfa.session) // withholds req.user until the user has shown the second factor`,
+        `${hostAt(mount)}.use('/mfa', mfa.router) // the pages and JSON routes`,
+      ]),
+    ]),
+    ...(ignores(folder, '.data') ? [] : block('Add to .gitignore:', ['.data/'])),
+  ]
+}
+
+function block(heading: string, lines: readonly string[]): string[] {
+  return ['', heading, '', ...lines.map((line) => (line === '' ? '' : `    ${line}`))]
+}
+
+/** What the app is called that mounts `passport.session()` in this line: `app`. */
+function hostAt({ text, line }: Place): string {
+  const before = text.split('\n').slice(0, line).join('\n')
+  return [...before.matchAll(/([\w$]+)\s*\.\s*use\s*\(/g)].at(-1)?.[1] ?? 'app'
+}
+
+/** The module to create, and how it is written. */
+interface Module {
+  /** From the folder of the app. */
+  readonly path: string
+  /** How its name ends where it is imported: `.js`, or nothing. */
+  readonly ending: string
+  readonly hasImports: boolean
+  readonly isTypeScript: boolean
+}
+
+/** The module beside the file that mounts it. Node decides by the nearest package.json how both are loaded. */
+function moduleFor({ path, text }: Place, { folder, manifest }: AppFacts): Module {
+  const extension = { '.jsx': '.js', '.tsx': '.ts', '': '.js' }[extname(path)] ?? extname(path)
+  const isTypeScript = extension.endsWith('ts')
+  const isModule = extension.startsWith('.m') || (manifest.type === 'module' && !extension.startsWith('.c'))
+  const [, written] = /from ['"]\.[^'"]*(\.[cm]?ts)['"]/.exec(text) ?? []
+  const name = existsSync(join(folder, dirname(path), `mfa${extension}`)) ? 'second-factor' : 'mfa'
+  return {
+    path: posix.join(dirname(path), name + extension),
+    ending: written ?? (isModule || !isTypeScript ? extension.replace('ts', 'js') : ''),
+    hasImports: isModule || /^\s*import\s/m.test(text),
+    isTypeScript,
+  }
+}
+
+function importLine({ path }: Place, module: Module): string {
+  const from = posix.relative(dirname(path), module.path.slice(0, -extname(module.path).length))
+  const specifier = `${from.startsWith('.') ? '' : './'}${from}${module.ending}`
+  return module.hasImports
+    ? `import { inbox, mfa } from '${specifier}'`
+    : `const { inbox, mfa } = require('${specifier}')`
+}
+
+function moduleLines({ manifest, folder }: AppFacts, { hasImports, isTypeScript }: Module): string[] {
+  const appName = (manifest.name ?? basename(folder)).replace(/^@[^/]+\//, '')
+  const importing = (names: string, from: string) =>
+    hasImports ? `import { ${names} } from '${from}'` : `const { ${names} } = require('${from}')`
+  return [
+    importing('developmentSecret, startService', '@countersign/service'),
+    importing('createMfa', 'countersign'),
+    ...(isTypeScript ? ["import type { RequestHandler } from 'express'"] : []),
+    '',
+    `const appName = '${appName}' // as your users know it`,
+    '// In this process, with its data in the folder .data. Messages stay in an inbox until SERVICE_DELIVERY says where to send them.',
+    'const service = startService({',
+    '  applicationName: appName,',
+    "  dataDir: '.data',",
+    "  secret: process.env.SERVICE_SECRET ?? developmentSecret('.data'),",
+    "  delivery: process.env.SERVICE_DELIVERY ?? 'inbox',",
+    '})',
+    '',
+    `const mfa = createMfa${isTypeScript ? '<Express.User & { email: string }>' : ''}({`,
+    '  service: service.mfa,',
+    '  appName,',
+    '  // The second factors of a user, from your own record: contacts that the user has confirmed.',
+    "  factors: (user) => [{ method: 'email', email: user.email }],",
+    '  // userId: (user) => String(user._id), // unless it is user.id',
+    "  // login: { signInPath: '/login', signOutPath: '/logout', homePath: '/' }, // unless these are yours",
+    '})',
+    '',
+    `const inbox${isTypeScript ? ': RequestHandler' : ''} = (_req, res, next) => {`,
+    '  if (service.inbox) service.inbox.messages().then((messages) => res.json(messages), next)',
+    '  else next()',
+    '}',
+    '',
+    hasImports ? 'export { inbox, mfa }' : 'module.exports = { inbox, mfa }',
+  ]
+}
+
+function ignores(folder: string, name: string): boolean {
+  const path = join(folder, '.gitignore')
+  return existsSync(path) && new RegExp(`^/?\\${name}/?\\s*$`, 'm').test(readFileSync(path, 'utf8'))
+}
+
+/** How to see that the login asks for the second factor. */
+function proof({ packages, manifest, packageFolder, takesJson }: AppFacts): string[] {
+  const providers = named(packages, PROVIDERS)
+  if (providers.length > 0 && !packages.has('passport-local')) {
+    return [
+      '',
+      `Users sign in at a provider (${providers.join(', ')}), where no command can sign in. Write a test with expectNoMfaBypass, whose login requests your callback route: see ${pageIn(TESTING)}.`,
+    ]
+  }
+  return block('Then start the app, and prove that its login asks for the second factor:', [
+    `npx --no countersign check --start '${startCommand(manifest, packageFolder)}' --sign-in 'POST /login username=…&password=$APP_PASSWORD'${takesJson ? ' --body json' : ''} --protected /…`,
+  ])
 }
 
 /** How the app is started; compiled first if that runs what a build writes. */
-function startCommand({ manifest: { scripts = {}, main }, folder }: AppFacts): string {
+function startCommand({ scripts = {}, main }: AppFacts['manifest'], packageFolder: string): string {
+  const at = packageFolder === '' ? '' : ` -w ${packageFolder}`
   const { start, build, dev } = scripts
-  if (start !== undefined) {
-    const isBuilt =
-      build !== undefined && !('prestart' in scripts) && /\b(?:dist|build|lib|out)\b/.test(start)
-    return isBuilt ? 'npm run build && npm start' : 'npm start'
-  }
-  if (dev !== undefined) return 'npm run dev'
-  const file = [main, 'server.js', 'app.js', 'index.js'].find(
-    (one) => one !== undefined && existsSync(join(folder, one)),
-  )
-  if (file !== undefined) return `node ${file}`
-  throw new Error(
-    'package.json has no script "start": say how to start the app with --start, like --start "node server.js".',
-  )
-}
-
-interface Proof {
-  readonly signIn: AppSignIn | undefined
-  readonly protectedPaths: readonly string[]
-}
-
-/** Checks the running app, and prints what a user sees. */
-async function prove(
-  app: AppFacts,
-  { url, output }: StartedApp,
-  { signIn, protectedPaths }: Proof,
-  io: CommandIo,
-): Promise<number> {
-  if (!signIn) {
-    io.out(
-      `The app starts, and the routes of Countersign answer at /mfa. It was not checked whether each login asks for the second factor, which needs a test user:\n  ${exampleCheck(app)}`,
-    )
-    return EXIT_CODES.unknown
-  }
-  // Answers when the service has started; a login that has to wait for it could take too long.
-  await runningApp(url.origin, {}, START_MS)
-    .agent()('/mfa-inbox')
-    .catch(() => {})
-  const report = await checkApp({
-    url,
-    signIn,
-    protectedPaths,
-    routes: pagesIn(app),
-    upgrades: [],
-    pendingPaths: [],
-    headers: {},
-    path: '/mfa',
-    maxRoutes: 50,
-    maxSeconds: 120,
-  })
-  io.out(`\n${table(report)}`)
-  if (report.status === 'pending')
-    io.out(`\n${seen(await pageAfterSignIn(url.origin, signIn, loginPaths(app).homePath))}`)
-  else io.err(`The app printed:\n${output().trim()}`)
-  return EXIT_CODES[report.outcome]
-}
-
-/** The pages that the sources name, to be checked beside those that links lead to. */
-function pagesIn({ routes }: AppFacts): AppRoute[] {
-  return routes
-    .filter(({ method, path, does }) => method === 'GET' && does === undefined && /^[\w./-]+$/.test(path))
-    .map(({ method, path }) => ({ method, path }))
-}
-
-/** The command that writes, for the current folder. */
-function commandFor({ folder }: AppFacts): string {
-  const path = relative(process.cwd(), folder)
-  return ['npx --no countersign init', ...(path === '' ? [] : [path]), '--write'].join(' ')
-}
-
-/** The command that checks the app, with a login route that the sources show. */
-function exampleCheck(app: AppFacts): string {
-  const routes = signInRoutes(app)
-  const route =
-    routes.find(({ method, path }) => method === 'POST' && /log-?in|sign-?in|session|auth/i.test(path)) ??
-    routes[0]
-  const { username, password } = app.loginFields
-  return `${commandFor(app)} --sign-in '${route?.method ?? 'POST'} ${route?.path ?? '/login'} ${username}=…&${password}=$APP_PASSWORD'`
-}
-
-function seen({ steps, title, buttons }: SeenPage): string {
-  return [
-    'What a user sees after the first factor:',
-    ...steps.map((step) => `  ${step}`),
-    `  ${title}`,
-    ...buttons.map((button) => `    [${button}]`),
-    'The code is at /mfa-inbox, in development only.',
-  ].join('\n')
+  if (start === undefined) return dev === undefined ? `node ${main ?? 'app.js'}` : `npm run dev${at}`
+  const isBuilt = build !== undefined && !('prestart' in scripts) && /\b(?:dist|build|lib|out)\b/.test(start)
+  return `${isBuilt ? `npm run build${at} && ` : ''}npm start${at}`
 }

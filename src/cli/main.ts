@@ -1,9 +1,10 @@
 import { type CommandIo, EXIT_CODES, runCheck } from './check.js'
+import { runInit } from './init.js'
 
 const HELP = `Usage: countersign <command>
 
-  init [folder]    Adds Countersign to an Express app: shows what it would add, and writes it with --write.
-  check <address>  Finds the routes of a running app that skip the second factor.
+  init [folder]    Prints the lines that add Countersign to an Express app.
+  check <address>  Finds the routes of an app that skip the second factor.
 
 countersign <command> --help describes the options of a command.`
 
@@ -11,8 +12,7 @@ countersign <command> --help describes the options of a command.`
 export async function runCommand([command, ...args]: readonly string[], io: CommandIo): Promise<number> {
   try {
     if (command === 'check') return await runCheck(args, io)
-    // Loads a parser, which `check` does not need.
-    if (command === 'init') return await (await import('./init.js')).runInit(args, io)
+    if (command === 'init') return await runInit(args, io)
   } catch (error) {
     io.err(error instanceof Error ? error.message : String(error))
     return EXIT_CODES.unknown

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { AppRoute } from './app-routes.js'
 import { messageOf, PAGE_HEADERS, type ProbeResponse, type ProbeResult, probeLogin } from './probe-login.js'
 import { type ProbeAgent, runningApp } from './probed-app.js'
@@ -52,9 +53,14 @@ export interface AppCheckReport {
   readonly routes: readonly CheckedRoute[]
   /** Links that were not followed, and why. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[]
+  /** What a user sees after the first factor; `undefined` if the login is not pending. */
+  readonly page: SeenPage | undefined
 }
 
 const REQUEST_MS = 5_000
+/** How long a service may take to start that runs in the process of the app. */
+const SERVICE_START_MS = 60_000
+const RETRY_MS = 500
 
 /**
  * Signs in to a running app with the first factor only, and compares the responses of its routes with those to an anonymous request.
@@ -94,16 +100,56 @@ export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
       cookies: probed.cookies,
       routes,
       skipped: links.skipped(),
+      page:
+        probed.status === 'pending'
+          ? await pageAfterSignIn(app.agent(), check, protectedPaths[0] ?? url.pathname).catch(
+              () => undefined,
+            )
+          : undefined,
     }
   } catch (error) {
     const problems = [messageOf(error)]
-    return { outcome: 'unknown', problems, status: undefined, cookies: [], routes: [], skipped: [] }
+    return {
+      outcome: 'unknown',
+      problems,
+      status: undefined,
+      cookies: [],
+      routes: [],
+      skipped: [],
+      page: undefined,
+    }
   }
 }
 
-/** Posts the fields, with the hidden fields of the page's form, which hold CSRF tokens. */
+/** Waits until the login of an app that has just started does not fail, as it may while a service starts in the same process. */
+export async function awaitLogin({ url: { origin }, headers, signIn }: AppCheck): Promise<void> {
+  const { agent } = runningApp(origin, headers, SERVICE_START_MS)
+  const until = Date.now() + SERVICE_START_MS
+  while (Date.now() < until) {
+    const status = await sendFirstFactor(agent(), signIn, origin).catch(() => 0)
+    if (status > 0 && status < 500) return
+    await wait(RETRY_MS)
+  }
+}
+
+/** @throws {Error} if the app refuses the login. */
 async function passFirstFactor(agent: ProbeAgent, signIn: AppSignIn, origin: string): Promise<void> {
-  const { method, path, fields, body, page } = signIn
+  const { method, path } = signIn
+  const status = await sendFirstFactor(agent, signIn, origin)
+  if (status < 400) return
+  const remedy =
+    status === 429
+      ? 'The check signs in anew for each request: lift the limit of the login for it.'
+      : `Check the path and the fields.${jsonHint(signIn)}`
+  throw new Error(`Cannot sign in: ${method} ${path} responded with ${status}. ${remedy}`)
+}
+
+/** Posts the fields, with the hidden fields of the page's form, which hold CSRF tokens. Returns the status of the response. */
+async function sendFirstFactor(
+  agent: ProbeAgent,
+  { method, path, fields, body, page }: AppSignIn,
+  origin: string,
+): Promise<number> {
   const isForm = body === 'form'
   const html = isForm && method !== 'GET' ? await textOf(agent, page) : ''
   const sent = { ...hiddenFields(html, Object.keys(fields)), ...fields }
@@ -118,14 +164,15 @@ async function passFirstFactor(agent: ProbeAgent, signIn: AppSignIn, origin: str
     // A link in an email has no body.
     ...(method !== 'GET' && { body: text }),
   })
-  if (status < 400) return
-  throw new Error(
-    `Cannot sign in: ${method} ${path} responded with ${status}. Check the path and the fields.`,
-  )
+  return status
+}
+
+function jsonHint({ method, body }: AppSignIn): string {
+  return body === 'form' && method !== 'GET' ? ' Add --body json if the login takes JSON.' : ''
 }
 
 /** A page as a browser shows it. */
-export interface SeenPage {
+interface SeenPage {
   /** The requests that led to it, such as `GET / → 303 /mfa`. */
   readonly steps: readonly string[]
   readonly title: string
@@ -135,8 +182,11 @@ export interface SeenPage {
 const MOST_REDIRECTS = 5
 
 /** Signs in with the first factor, opens a page as a browser does, and reads the page where that ends. */
-export async function pageAfterSignIn(origin: string, signIn: AppSignIn, path: string): Promise<SeenPage> {
-  const agent = runningApp(origin, {}, REQUEST_MS).agent()
+async function pageAfterSignIn(
+  agent: ProbeAgent,
+  { signIn, url: { origin } }: AppCheck,
+  path: string,
+): Promise<SeenPage> {
   await passFirstFactor(agent, signIn, origin)
   const steps: string[] = []
   for (let at = path; ; ) {
@@ -274,7 +324,7 @@ function problemsOf(
   const problems: string[] = []
   if (status !== 'pending') {
     problems.push(
-      `GET ${path} reports "${status}" instead of "pending" after the login. Check the password, that the user has a second factor, and where the plugin is mounted.`,
+      `GET ${path} reports "${status}" instead of "pending" after the login. Check the password, that the user has a second factor, and where the plugin is mounted.${jsonHint(signIn)}`,
     )
   }
   const isProtected = ({ verdict, anonymous, path: requested }: ProbeResult) => {

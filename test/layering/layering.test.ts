@@ -79,7 +79,6 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
   zod: { uses: ['src/'] },
   qr: { uses: ['src/pages/qr-code.ts'] },
   '@simplewebauthn/browser': { uses: ['src/pages/browser/ceremony.ts'] },
-  '@babel/parser': { uses: ['src/cli/read-app.ts'] },
 }
 
 const compiled = (sources: readonly Source[]) =>

@@ -29,7 +29,7 @@ describe('the packed package', () => {
   it('contains the files that it needs to run, and no others', async () => {
     const unexpected = project.files.filter(
       (file) =>
-        !/^(dist\/(bin\/(countersign|commands|check|init)\.cjs|cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json)|pages\/mfa-keys\.js|licenses\/(zod|simplewebauthn-browser|babel-parser)\.txt)|assets\/mfa\.(css|js)|locales\/(pages|notices)\/[a-zA-Z-]+\.json|docs\/([a-zA-Z-]+\.md|openapi\.json)|skills\/[a-z-]+\/SKILL\.md|llms(-full)?\.txt|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
+        !/^(dist\/(bin\/(countersign|commands)\.cjs|cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json)|pages\/mfa-keys\.js|licenses\/(zod|simplewebauthn-browser)\.txt)|assets\/mfa\.(css|js)|locales\/(pages|notices)\/[a-zA-Z-]+\.json|docs\/([a-zA-Z-]+\.md|openapi\.json)|skills\/[a-z-]+\/SKILL\.md|llms(-full)?\.txt|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
           file,
         ),
     )
@@ -39,14 +39,13 @@ describe('the packed package', () => {
     expect(project.files).toContain('locales/pages/zh-Hans.json')
     expect(project.files).toContain('llms-full.txt')
     expect(project.files.filter((file) => file.startsWith('skills/'))).toHaveLength(3)
-    // Parts of zod are in the bundle, SimpleWebAuthn in what runs in browsers, and Babel's parser in the command init.
+    // Parts of zod are in the bundle, and SimpleWebAuthn in what runs in browsers.
     expect(project.files).toContain('dist/licenses/zod.txt')
     expect(project.files).toContain('dist/licenses/simplewebauthn-browser.txt')
-    expect(project.files).toContain('dist/licenses/babel-parser.txt')
     expect(project.files).toContain('dist/pages/mfa-keys.js')
     const { size } = await stat(join(project.folder, TARBALL))
     // The declarations are 122 KB of it, the texts in 13 languages 97 KB, the documents 100 KB and once more
-    // 65 KB as one text for tools, the parser of the command init 80 KB, and the parts of zod 38 KB.
+    // 65 KB as one text for tools, and the parts of zod 38 KB.
     expect(size).toBeLessThan(800_000)
   })
 

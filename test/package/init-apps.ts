@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Consumer, consumer, EXPRESS_APP, type Installed, installService, ROOT } from './kit.js'
 
 const run = promisify(execFile)
 
-/** What `countersign init` did in a foreign app. */
-export interface InitResult {
+/** What a command printed in a foreign app. */
+export interface CommandResult {
   readonly code: number
   readonly out: string
   readonly err: string
@@ -14,7 +15,8 @@ export interface InitResult {
 
 /** An app that was not written for Countersign, with both packages installed. */
 export interface ForeignApp extends Consumer {
-  init(...args: readonly string[]): Promise<InitResult>
+  /** Runs `countersign` in its folder. */
+  run(...args: readonly string[]): Promise<CommandResult>
 }
 
 /** Creates an app of these files and packages. */
@@ -31,15 +33,51 @@ export async function foreignApp(
   for (const [path, text] of Object.entries(files)) await project.write(path, text)
   return {
     ...project,
-    async init(...args) {
+    async run(...args) {
       const command = join(project.folder, 'node_modules/countersign/dist/bin/countersign.cjs')
       const env = { PATH: process.env.PATH, HOME: process.env.HOME, APP_PASSWORD: PASSWORD }
-      return run(process.execPath, [command, 'init', ...args], { cwd: project.folder, env }).then(
+      return run(process.execPath, [command, ...args], { cwd: project.folder, env }).then(
         ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
         ({ code, stdout, stderr }) => ({ code, out: stdout, err: stderr }),
       )
     },
   }
+}
+
+/** Replaces text of a file, which must have it. */
+export async function edit(
+  { folder, write }: ForeignApp,
+  path: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  const text = await readFile(join(folder, path), 'utf8')
+  if (!text.includes(from)) throw new Error(`${path} has no ${from}`)
+  await write(
+    path,
+    text.replace(from, () => to),
+  )
+}
+
+/** Does what init prints, as a developer who copies each part. Returns the paths of the files. */
+export async function follow(app: ForeignApp, printed: string): Promise<string[]> {
+  const changed: string[] = []
+  const parts = printed.matchAll(/^(Create|Add to) ([^\s,:]+)(?:, (.+))?:\n\n((?: {4}.*\n|\n(?= {4}))+)/gm)
+  for (const [, verb, path = '', where = '', block = ''] of parts) {
+    const lines = block
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.slice(4))
+    const text = verb === 'Create' ? '' : await readFile(join(app.folder, path), 'utf8').catch(() => '')
+    const all = text.split('\n')
+    const after = / in line (\d+)$/.exec(where)?.[1]
+    // The import has moved the line down by one.
+    const at = where === 'at the top' ? 0 : after ? Number(after) + 1 : all.length
+    all.splice(at, 0, ...lines)
+    await app.write(path, all.join('\n'))
+    changed.push(path)
+  }
+  return changed
 }
 
 export const PASSWORD = 'a good password'
@@ -330,6 +368,37 @@ server.listen(process.env.PORT || 3000)
 `,
   }).map(([path, text]) => [path, text.replaceAll('\n', '\r\n')]),
 )
+
+/** A repository whose root is CommonJS, with an app of ES modules in a workspace. */
+export const MONOREPO = {
+  'package.json': JSON.stringify({ name: 'acme', private: true, workspaces: ['packages/*'] }),
+  'packages/api/package.json': JSON.stringify({
+    name: '@acme/api',
+    type: 'module',
+    scripts: { start: 'node src/server.js' },
+    dependencies: { express: '*', 'express-session': '*', passport: '*', 'passport-local': '*' },
+  }),
+  'packages/api/src/server.js': `import express from 'express'
+import session from 'express-session'
+import passport from 'passport'
+import { Strategy as LocalStrategy } from 'passport-local'
+
+const bob = { id: 'c-1', email: 'bob@example.com' }
+passport.use(
+  new LocalStrategy((name, password, done) => done(null, name === 'bob' && password === 'a good password' && bob)),
+)
+passport.serializeUser((user, done) => done(null, user.id))
+passport.deserializeUser((id, done) => done(null, id === bob.id && bob))
+
+const app = express()
+app.use(express.json())
+app.use(session({ secret: 'only for this test', resave: false, saveUninitialized: false }))
+app.use(passport.session())
+app.post('/api/session', passport.authenticate('local'), (req, res) => res.json({}))
+app.get('/api/orders', (req, res) => res.status(req.user ? 200 : 401).json({ orders: [] }))
+app.listen(3000)
+`,
+}
 
 /** Generates an app as `nest new` does, with the schematics that it uses. */
 export async function generateNest(folder: string): Promise<void> {

@@ -162,6 +162,27 @@ describe('countersign check', () => {
     expect([...methods]).toEqual(['GET'])
   })
 
+  it('reports what it has found before the app limits logins', async () => {
+    let logins = 0
+    const limited: HostSetup = {
+      first: (app) =>
+        void app.post('/login', (_req, res, next) => (++logins > 14 ? res.sendStatus(429) : next())),
+      beforeGate: (app) => link(app, '/reports'),
+    }
+    const { code, out } = await checkHost(limited, [
+      ...SIGN_IN,
+      '--protected',
+      '/reports',
+      '--route',
+      '/last',
+    ])
+    expect(out).toMatch(/BYPASS +GET \/reports /)
+    expect(out).toMatch(
+      /cannot tell +GET \/last +.* responded with 429\. The check signs in anew for each request: lift the limit/,
+    )
+    expect(code).toBe(1)
+  })
+
   it('stops following links after --max-routes, and says so', async () => {
     const { code, out } = await checkHost(
       {
@@ -329,7 +350,7 @@ describe('countersign check that cannot tell exits with 2', () => {
   it('when the app refuses the login', async () => {
     const { code, out } = await checkHost({}, ['--sign-in', 'POST /login name=eve'])
     expect(out).toBe(
-      'Cannot sign in: POST /login responded with 401. Check the path and the fields.\nCannot tell whether there is a bypass.',
+      'Cannot sign in: POST /login responded with 401. Check the path and the fields. Add --body json if the login takes JSON.\nCannot tell whether there is a bypass.',
     )
     expect(code).toBe(2)
   })
@@ -342,6 +363,7 @@ describe('countersign check that cannot tell exits with 2', () => {
       '/secret',
     ])
     expect(out).toContain('GET /mfa reports "none" instead of "pending" after the login. Check the password')
+    expect(out).toContain('where the plugin is mounted. Add --body json if the login takes JSON.')
     expect(code).toBe(2)
   })
 
