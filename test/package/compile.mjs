@@ -28,5 +28,8 @@ for (const tsconfig of argv.slice(2)) {
 }
 
 function isOwn(fileName) {
-  return !fileName.includes('/node_modules/') || fileName.includes('/node_modules/countersign/')
+  return (
+    !fileName.includes('/node_modules/') ||
+    /\/node_modules\/(countersign|@countersign\/service)\//.test(fileName)
+  )
 }

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Consumer, consumer, EXPRESS_5_TYPES, EXPRESS_APP, STRICT_TSCONFIG } from './kit.js'
+import {
+  type Consumer,
+  consumer,
+  EXPRESS_5_TYPES,
+  EXPRESS_APP,
+  installService,
+  STRICT_TSCONFIG,
+} from './kit.js'
 
 describe('the types of the package', () => {
   let project: Consumer
@@ -193,5 +200,30 @@ describe('the types of the package', () => {
        void [nameless, notice, event, first, dialect, ends, mute, languages]`,
     )
     expect(await project.tsc()).toBe('')
+  })
+})
+
+describe('the types of the service', () => {
+  it('compile with every declaration checked, in TypeScript 5.4 and in the newest, without types of its database drivers', async () => {
+    const project = await consumer({ ...EXPRESS_APP, ...EXPRESS_5_TYPES })
+    await installService(project)
+    await project.write('package.json', JSON.stringify({ type: 'module' }))
+    await project.write('tsconfig.json', JSON.stringify(STRICT_TSCONFIG))
+    await project.write(
+      'app.ts',
+      `import { createService, embeddedDatabase, type ServiceOptions } from '@countersign/service'
+       import { createMfa } from 'countersign'
+       const options: ServiceOptions = { dataDir: 'memory://', secret: 'x'.repeat(32), delivery: 'inbox', databasePoolSize: 5 }
+       const { mfa, api } = await createService(options)
+       createMfa<{ id: string; phone: string }>({ service: mfa, factors: ({ phone }) => [{ method: 'sms', phone }] })
+       api.listen(8080)
+       void embeddedDatabase('memory://').then(({ query }) => query('SELECT 1'))`,
+    )
+    expect(await project.tsc()).toBe('')
+    const { compilerOptions, ...rest } = STRICT_TSCONFIG
+    const earlier = { ...rest, compilerOptions: { ...compilerOptions, target: 'es2022' } }
+    await project.write('tsconfig.json', JSON.stringify(earlier))
+    expect(await project.tsc54('tsconfig.json')).toBe('')
+    await project.dispose()
   })
 })

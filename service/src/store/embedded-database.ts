@@ -15,7 +15,7 @@ import { emptyDatabase, loadPglite, type PgliteDatabase, unpackTar } from './emp
 export async function embeddedDatabase(dataDir: string): Promise<PgliteDatabase> {
   if (dataDir.startsWith('memory://')) {
     const empty = await emptyDatabase()
-    return open(dataDir, empty && new Blob([empty]))
+    return open(dataDir, empty && new Blob([new Uint8Array(empty)]))
   }
   const release = await lockFolder(dataDir)
   try {

@@ -17,9 +17,9 @@ const GUNZIP_OPTIONS = { chunkSize: 8 * 1024 * 1024 }
  * The folder of an empty database as a tar file, which saves the seconds that `initdb` takes; `undefined` when the
  * package was built for another version of PGlite than the installed one.
  */
-export async function emptyDatabase(): Promise<Buffer<ArrayBuffer> | undefined> {
+export async function emptyDatabase(): Promise<Buffer | undefined> {
   try {
-    return await promisify<Buffer, ZlibOptions, Buffer<ArrayBuffer>>(gunzip)(
+    return await promisify<Buffer, ZlibOptions, Buffer>(gunzip)(
       await readFile(await fileOfInstalled()),
       GUNZIP_OPTIONS,
     )

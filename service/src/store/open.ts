@@ -3,11 +3,10 @@ import { ConfigurationError } from '../telemetry/configuration-error.js'
 import { claimShard } from './claim-shard.js'
 import { hasNoTables, isBeforeFirstRelease, migrate, pendingMigrations } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'
-import type { PostgresLimits } from './postgres-connections.js'
 import { postgresStore } from './postgres-store.js'
 import { lackOfPrivileges, missingPrivileges, missingSchemas } from './privileges.js'
 import { INSUFFICIENT_PRIVILEGE, sqlStateOf } from './sql-state.js'
-import type { Store } from './store.js'
+import type { PostgresLimits, Store } from './store.js'
 
 /**
  * Opens the store and migrates it: PostgreSQL when `databaseUrl` is given, else PGlite under `dataDir`. Throws a

@@ -2,17 +2,7 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { ConfigurationError } from '../telemetry/configuration-error.js'
 import { asDriverError, StoreUnavailableError } from './outages.js'
-import type { ConnectionCounts } from './store.js'
-
-/** How the service uses a PostgreSQL server. */
-export interface PostgresLimits {
-  /** The maximum number of connections of this process. */
-  readonly poolSize: number
-  /** How long connecting may take. */
-  readonly connectTimeoutMs: number
-  /** How long a statement may take. */
-  readonly statementTimeoutMs: number
-}
+import type { ConnectionCounts, PostgresLimits } from './store.js'
 
 /** What is known of a connection. */
 export interface Session {

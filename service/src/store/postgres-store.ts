@@ -1,14 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import { asDriverError, StoreUnavailableError } from './outages.js'
-import {
-  CANCEL_GRACE_MS,
-  type PostgresLimits,
-  postgresConnections,
-  type Session,
-  statementName,
-} from './postgres-connections.js'
-import type { Queries, Store, Value } from './store.js'
+import { CANCEL_GRACE_MS, postgresConnections, type Session, statementName } from './postgres-connections.js'
+import type { PostgresLimits, Queries, Store, Value } from './store.js'
 
 const DEFAULT_LIMITS: PostgresLimits = { poolSize: 10, connectTimeoutMs: 2_000, statementTimeoutMs: 3_000 }
 const BACKGROUND_TIMEOUT_MS = 600_000

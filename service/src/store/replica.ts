@@ -1,6 +1,5 @@
-import type { PostgresLimits } from './postgres-connections.js'
 import { postgresStore } from './postgres-store.js'
-import type { Store } from './store.js'
+import type { PostgresLimits, Store } from './store.js'
 
 /** How long a replica that failed is not asked again. */
 const PAUSE_MS = 30_000

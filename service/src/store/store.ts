@@ -16,6 +16,16 @@ export interface Transactions extends Queries {
   transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>
 }
 
+/** How the service uses a PostgreSQL server. */
+export interface PostgresLimits {
+  /** The maximum number of connections of this process. */
+  readonly poolSize: number
+  /** How long connecting may take. */
+  readonly connectTimeoutMs: number
+  /** How long a statement may take. */
+  readonly statementTimeoutMs: number
+}
+
 /** The connections of this process to its database. */
 export interface ConnectionCounts {
   readonly used: number
