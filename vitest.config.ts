@@ -79,7 +79,6 @@ const AT_ONCE = [
   'service/test/attacks/flood-of-one-account.test.ts',
   'service/test/handed-over-once.test.ts',
   'service/test/isolation.test.ts',
-  'service/test/shards.test.ts',
   'service/test/two-processes.test.ts',
   'service/test/verbs-at-once.test.ts',
   'test/hosts/four-processes.test.ts',

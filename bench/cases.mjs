@@ -23,7 +23,6 @@ export const CASES = {
   'service-verify': {},
   'service-verify-pglite': {},
   'service-send': { once: true },
-  'service-shards': { once: true },
   'service-scale': { once: true },
   'service-plans': { once: true },
   'service-console': { once: true },

@@ -2,7 +2,7 @@ import { decodeAudio } from './client/decode-audio.js'
 import { unsupportedJobs } from './client/job-client.js'
 import { unsupportedLive } from './client/live-client.js'
 import { httpService } from './client/service.js'
-import { sharded, withPhoneFormat } from './client/verb-client.js'
+import { withPhoneFormat } from './client/verb-client.js'
 import { TranscriptionError } from './errors.js'
 import type { ServiceAddress } from './options/service.js'
 import { readServiceAddress } from './options/settings.js'
@@ -89,11 +89,7 @@ export interface MfaClient extends CompleteMfaService, TranscriptionService {
  * @throws {OptionsError}
  */
 export function mfaClient(service: ServiceAddress, { country }: MfaClientOptions = {}): MfaClient {
-  const { shards } = readServiceAddress(service)
-  const client = withPhoneFormat(
-    sharded(shards, (shard) => httpService(shard)),
-    country,
-  )
+  const client = withPhoneFormat(httpService(readServiceAddress(service)), country)
   const {
     createTranscriptionJob = unsupportedJobs.createTranscriptionJob,
     transcriptionJob = unsupportedJobs.transcriptionJob,

@@ -1,7 +1,6 @@
 import { withBreaker } from './client/breaker.js'
 import { validatedService } from './client/in-process-service.js'
 import { httpService, type ServiceObserver } from './client/service.js'
-import { sharded } from './client/verb-client.js'
 import { backupCodesOf } from './flows/backup-codes.js'
 import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
@@ -128,13 +127,11 @@ function enrolledFactorsOf({ keys }: Settings, service: MfaService): Deps['enrol
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */
 function serviceOf({ service }: Settings, emit: Deps['emit'], observer: ServiceObserver): Deps['service'] {
   if (!('baseUrl' in service)) return validatedService(service)
-  return sharded(service.shards, (shard) =>
-    withBreaker(httpService(shard, observer), service.breaker, (part, forSeconds) =>
-      emit(
-        forSeconds === undefined
-          ? { type: 'service_resumed', part }
-          : { type: 'service_paused', part, forSeconds },
-      ),
+  return withBreaker(httpService(service, observer), service.breaker, (part, forSeconds) =>
+    emit(
+      forSeconds === undefined
+        ? { type: 'service_resumed', part }
+        : { type: 'service_paused', part, forSeconds },
     ),
   )
 }

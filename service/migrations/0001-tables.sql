@@ -51,13 +51,6 @@ CREATE TABLE sealing_key (
   key_id text PRIMARY KEY
 );
 
--- Which shard this database is, if the accounts are spread over several databases. At most one row.
-CREATE TABLE shard (
-  number integer NOT NULL,
-  count integer NOT NULL,
-  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only)
-);
-
 -- ACCOUNTS
 
 -- Everything that decides about a verification, apart from the code, is in the account's row, so that a statement that locks this

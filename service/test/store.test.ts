@@ -217,7 +217,6 @@ describe.each([
       'operator_account',
       'operator_relation',
       'sealing_key',
-      'shard',
       'thing',
       // Its parts belong to a job, which has one.
       'transcription_job_part',
@@ -247,7 +246,6 @@ describe.each([
       'operator_relation_pkey',
       'outbox_pkey',
       'sealing_key_pkey',
-      'shard_pkey',
       'stream_ticket_pkey',
       'thing_pkey',
       'transcription_job_part_pkey',

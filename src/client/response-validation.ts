@@ -28,9 +28,6 @@ const IN_FLIGHT = 'idempotency_key_in_flight'
 /** The Countersign service is handling as many requests of the account as it allows. It has done nothing for this one. */
 const ACCOUNT_BUSY = 'account_busy'
 
-/** The Countersign service does not serve the account, because another shard does. It has done nothing. */
-const WRONG_SHARD = 'wrong_shard'
-
 /** Members that say whether the request succeeded, in any capitalization (R75). */
 const MARKERS = ['success', 'valid', 'verified', 'approved', 'is_valid', 'ok']
 const ERRORS = ['error', 'errors']
@@ -146,12 +143,6 @@ export function refusalIn(answer: Answer, tooMany: 'limited' | 'locked' = 'limit
       'ERR_MFA_SERVICE_UNAVAILABLE',
       `The MFA service reported an internal error (status ${answer.status}). See its log.`,
       { effect: isGatewayStatus(answer.status) ? 'unknown' : 'none' },
-    )
-  }
-  if (code === WRONG_SHARD) {
-    throw new ServiceError(
-      'ERR_MFA_SERVICE_REQUEST',
-      'The MFA service does not serve this account, because another shard does. List the addresses of all shards in service.baseUrl, in the order of their numbers.',
     )
   }
   throw new ServiceError(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type ServiceEffect, ServiceError } from '../errors.js'
+import { ServiceError } from '../errors.js'
 import { onlyGiven } from '../option-rules.js'
 import { COUNTERSIGN, type Dialect } from '../options/dialect.js'
 import type { ServiceSettings } from '../options/service.js'
@@ -56,13 +56,12 @@ export function httpService(
   { onOwnService, onUnrecognized, onMissingScopes }: ServiceObserver = {},
   transport: Transport = httpTransport(settings),
 ): HttpService {
-  const { dialect, timeoutMs, shard } = settings
+  const { dialect, timeoutMs } = settings
   if (dialect === 'detect') {
     const onIdentified = () => void (onMissingScopes && checkScopes(transport, timeoutMs, onMissingScopes))
-    const identified = identifiedTransport(transport, settings, { onUnrecognized, onIdentified })
+    const identified = identifiedTransport(transport, timeoutMs, { onUnrecognized, onIdentified })
     return dialectClient(settings, COUNTERSIGN, identified)
   }
-  if (shard !== undefined) return dialectClient(settings, dialect, identifiedTransport(transport, settings))
   if (dialect.extras || !onOwnService) return dialectClient(settings, dialect, transport)
   const observed = observedTransport(transport, ({ isCountersign }) => {
     if (isCountersign) onOwnService()
@@ -80,11 +79,11 @@ const IDENTITY_TIMEOUT_MS = 2_000
  */
 function identifiedTransport(
   transport: Transport,
-  { timeoutMs, shard }: Pick<ServiceSettings, 'timeoutMs' | 'shard'>,
+  timeoutMs: number,
   {
     onUnrecognized = () => {},
-    onIdentified = () => {},
-  }: { onUnrecognized?: (() => void) | undefined; onIdentified?: () => void } = {},
+    onIdentified,
+  }: { onUnrecognized?: (() => void) | undefined; onIdentified(): void },
 ): Transport {
   let isIdentified = false
   let asking: Promise<void> | undefined
@@ -96,9 +95,7 @@ function identifiedTransport(
       .catch((error: unknown) => {
         throw unidentified('could not be asked', error)
       })
-    const isOurs = isCountersign(answer)
-    if (isOurs && answer.shard !== shard) throw wrongShard(shard, answer.shard, 'none')
-    isIdentified = isOurs
+    isIdentified = isCountersign(answer)
     if (isIdentified) return onIdentified()
     if (isOutage(answer)) throw unidentified(`failed (status ${answer.status})`)
     onUnrecognized()
@@ -116,14 +113,7 @@ function identifiedTransport(
     <Args extends unknown[]>(call: (...args: Args) => Promise<Answer>) =>
     async (...args: Args) => {
       await identify()
-      const answer = await call(...args)
-      // Another shard does not know the accounts of this one, so that they would seem to have no factors. A proxy in front of a
-      // shard may answer in its place that it is down.
-      if (answer.status < 500 && answer.shard !== shard) {
-        isIdentified = false
-        throw wrongShard(shard, answer.shard, 'unknown')
-      }
-      return answer
+      return call(...args)
     }
 
   return {
@@ -134,20 +124,6 @@ function identifiedTransport(
     delete: afterwards(transport.delete),
     close: () => transport.close(),
   }
-}
-
-/** Another shard than expected answered. Its answer counts for nothing. */
-function wrongShard(
-  expected: string | undefined,
-  found: string | undefined,
-  effect: ServiceEffect,
-): ServiceError {
-  const [is, must] = [found, expected].map((shard) => (shard ? `shard ${shard}` : 'a service without shards'))
-  return new ServiceError(
-    'ERR_MFA_SERVICE_ANSWER',
-    `What answers is ${is}, but must be ${must}. List the addresses of all shards in service.baseUrl, in the order of their numbers, and compare SERVICE_SHARD of each.`,
-    { effect },
-  )
 }
 
 function isCountersign({ status, body, isCountersign }: Answer): boolean {

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import { ServiceError } from '../errors.js'
 import { PUBLISHED } from '../options/dialect.js'
 import type { ServiceSettings } from '../options/service.js'
-import { SERVICE_HEADER, SHARD_HEADER } from '../protocol/wire.js'
+import { SERVICE_HEADER } from '../protocol/wire.js'
 import type { Upload } from './upload.js'
 
 /** The maximum size of a response, in bytes, unless a call says otherwise (R80). */
@@ -20,8 +20,6 @@ export interface Answer {
   readonly challengesKey: boolean
   /** Whether the response has the header by which the Countersign service identifies itself. */
   readonly isCountersign: boolean
-  /** Which shard of the Countersign service responded, such as `1/2`, if it is one. */
-  readonly shard: string | undefined
   /** The wait in `Retry-After`, in whole seconds. */
   readonly retryAfterSeconds: number | undefined
   readonly body: string
@@ -108,7 +106,6 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
       contentType: single(reply.headers['content-type']).toLowerCase(),
       challengesKey: reply.headers['www-authenticate'] !== undefined,
       isCountersign: reply.headers[SERVICE_HEADER] !== undefined,
-      shard: single(reply.headers[SHARD_HEADER]) || undefined,
       retryAfterSeconds: readRetryAfter(single(reply.headers['retry-after'])),
       body: reply.body,
     }

@@ -1,17 +1,10 @@
 import * as z from 'zod'
 import { OptionsError } from '../errors.js'
 import { onlyGiven } from '../option-rules.js'
-import {
-  type Caller,
-  type Contact,
-  canonicalUser,
-  formatUser,
-  type UserRequest,
-} from '../protocol/contact.js'
+import { type Caller, type Contact, formatUser, type UserRequest } from '../protocol/contact.js'
 import type { MfaService } from '../protocol/service.js'
 import { canRefuse, ownParametersOf, type Verb } from '../protocol/verb.js'
 import { mapVerbs } from '../protocol/verbs.js'
-import { accountName, shardOf } from '../protocol/wire.js'
 import { invalidResponse, keyFaultIn, problemCode, refusalIn, validFields } from './response-validation.js'
 import type { Answer } from './transport.js'
 
@@ -78,75 +71,6 @@ const ABSENT = {
 /** What a 429 without a reason means: a verb without a limit of requests refuses because of too many wrong codes. */
 function tooManyOf({ problems }: Verb): 'limited' | 'locked' {
   return problems.includes('locked') && !problems.includes('limited') ? 'locked' : 'limited'
-}
-
-/**
- * The services of these shards as one: every call about an account goes to its shard, so that no call waits for two and the failure of
- * a shard concerns its own accounts only. The id of a challenge is passed on with the number of its shard before it, as in
- * `2.3p_W79o5l64pvICP53C_rw`, because a delivery state is asked for by that id alone. What belongs to no account comes from the first
- * shard that answers, and speech is transcribed by the first shard.
- */
-export function sharded<Settings, Service extends MfaService & { close(): Promise<void> }>(
-  shards: readonly [Settings, ...Settings[]],
-  open: (shard: Settings) => Service,
-): Service {
-  const [first, ...others] = shards
-  const service = open(first)
-  if (others.length === 0) return service
-  const services = [service, ...others.map(open)]
-  const callsOf = services.map((one) => {
-    const calls = new Map<string, Call>()
-    mapVerbs(one, (name, _verb, call) => {
-      calls.set(name, call)
-      return call
-    })
-    return calls
-  })
-  const callAt = (name: string, shard: number, request: unknown) => callsOf[shard - 1]?.get(name)?.(request)
-  const verbs = mapVerbs(service, (name) => async (request?: Partial<ShardedRequest>) => {
-    const [, shard, id] = SHARDED_ID.exec(request?.challenge ?? '') ?? []
-    const own = id === undefined ? request : { ...request, challenge: id }
-    if (request?.contact) {
-      const account = accountName(request.account, canonicalUser(request.contact))
-      const owner = shardOf(account, services.length)
-      return withShard(await callAt(name, owner, own), owner)
-    }
-    if (request?.challenge !== undefined) return callAt(name, Number(shard), own)
-    return firstAnswer(services.map((_service, index) => () => callAt(name, index + 1, request)))
-  })
-  return {
-    ...service,
-    ...verbs,
-    close: async () => void (await Promise.all(services.map((one) => one.close()))),
-  }
-}
-
-type Call = (request: unknown) => Promise<unknown>
-
-interface ShardedRequest extends UserRequest {
-  readonly challenge: string
-}
-
-const SHARDED_ID = /^(\d+)\.(.+)$/s
-
-/** The answer, with the shard in the id of its challenge. */
-function withShard(answer: unknown, shard: number): unknown {
-  if (typeof answer !== 'object' || answer === null) return answer
-  const challenge: unknown = Reflect.get(answer, 'challenge')
-  return typeof challenge === 'string' ? { ...answer, challenge: `${shard}.${challenge}` } : answer
-}
-
-/** The answer to the first of these calls that does not fail. */
-async function firstAnswer(calls: readonly (() => Promise<unknown> | undefined)[]): Promise<unknown> {
-  let failure: unknown
-  for (const call of calls) {
-    try {
-      return await call()
-    } catch (error) {
-      failure ??= error
-    }
-  }
-  throw failure
 }
 
 const E164 = /^\+[1-9]\d{6,14}$/

@@ -5,7 +5,7 @@ import type { MfaService } from '../protocol/service.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
 import { withTimeout } from '../time.js'
 import { type CompleteOptions, optionsSchema } from './options.js'
-import { type ServiceOption, serviceAddress } from './service.js'
+import { type ServiceSettings, serviceAddress } from './service.js'
 
 /** An object in the option `service`. */
 type HostService = MfaService & Partial<TranscriptionService>
@@ -14,7 +14,7 @@ type HostService = MfaService & Partial<TranscriptionService>
 export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
 /** Our own code reads the options of these groups without the group, since their names say enough. */
-function settingsFrom(options: CompleteOptions, service: HostService | ServiceOption) {
+function settingsFrom(options: CompleteOptions, service: HostService | ServiceSettings) {
   const { urls, login, pages, keys, ...others } = options
   return {
     ...others,
@@ -139,7 +139,7 @@ const VERBS = ['send', 'verify'] as const
  * Checks the address of a service and fills in every default.
  * @throws {OptionsError} with all faults together, each with its remedy (R18).
  */
-export function readServiceAddress(given: unknown): ServiceOption {
+export function readServiceAddress(given: unknown): ServiceSettings {
   if (hasParts(given)) {
     throw new OptionsError([
       'mfaClient was given what createMfa returned, which is no address: use mfa.client',

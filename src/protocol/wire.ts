@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { keyFault } from './keys-wire.js'
 import {
@@ -36,9 +35,6 @@ export const SERVICE_IDENTITY = '/v1/service'
 
 /** The header in every response of the Countersign service, in lower case: the version of its API. */
 export const SERVICE_HEADER = 'countersign-api'
-
-/** The header in every response of a shard, in lower case: which one it is, such as `1/2`. */
-export const SHARD_HEADER = 'countersign-shard'
 
 /** The response to `GET /v1/service` with status 200. `api` changes when a client of the version before would misunderstand it. */
 export const serviceIdentity = z.object({
@@ -331,7 +327,6 @@ export const SERVICE_PROBLEMS = [
   'too_many_jobs',
   'upgrade_required',
   'not_found',
-  'wrong_shard',
   'method_not_allowed',
   'unsupported_media_type',
   'body_too_large',
@@ -383,35 +378,3 @@ export const COUNTERSIGN_CODES = {
   // Imported codes can have any letter and be shorter or longer than new ones.
   backup: { alphabet: `${DIGITS}ABCDEFGHIJKLMNOPQRSTUVWXYZ`, shortest: 8, longest: 64 },
 } as const satisfies CodeShapes
-
-/**
- * The name of an account: the host's id for it, or else its contact. The prefixes keep the two kinds of names apart, so that no id
- * can equal a contact.
- */
-export function accountName(id: string | undefined, canonicalContact: string): string {
-  return id === undefined ? `contact:${canonicalContact}` : `account:${id}`
-}
-
-/** One of several services that share the accounts, each over a database of its own. */
-export interface Shard {
-  /** Which of the shards it is, from 1. */
-  readonly number: number
-  /** How many shards there are. */
-  readonly count: number
-}
-
-/** The largest number of shards. */
-export const MAX_SHARDS = 64
-
-/** A shard as it is configured and named in `SHARD_HEADER`, such as `1/2`. */
-export function shardName({ number, count }: Shard): string {
-  return `${number}/${count}`
-}
-
-/**
- * The shard of an account, from 1 to `count`. It depends on nothing but the name of the account and the number of shards: the first
- * 32 bits of its SHA-256 name a point, and each shard has an equal range of points. Twice as many shards split each range in two.
- */
-export function shardOf(name: string, count: number): number {
-  return Math.floor((hash('sha256', name, 'buffer').readUInt32BE() * count) / 2 ** 32) + 1
-}

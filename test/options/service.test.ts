@@ -58,35 +58,13 @@ describe('the address of the service (R73)', () => {
       },
     ))
 
-  it('cannot be anything but a string, or a list of them', () =>
-    everyCase([[7], [null], [[]], [[7]], [new URL('https://mfa.example.com')]], ([baseUrl]) => {
-      expect(addressFaults({ baseUrl })).toHaveLength(1)
-    }))
-
-  it('can be a list with an address for each shard, with one key or a list of as many', () => {
-    const baseUrl = ['https://mfa-1.example.com', 'https://mfa-2.example.com']
-    const key = 'key_of_a_shard_0123456789'
-    expect(addressFaults({ baseUrl })).toEqual([])
-    expect(addressFaults({ baseUrl, apiKey: [key, key] })).toEqual([])
-    const faults = addressFaults({
-      baseUrl: [...baseUrl, 'http://10.0.0.7', 'mfa.example.com', baseUrl[0]],
-      apiKey: [key, 'short'],
-      dialect: 'published',
-    }).join('\n')
-    expect(faults).toContain('service.baseUrl must be https (got http://10.0.0.7)')
-    expect(faults).toContain('service.baseUrl.3 must be the address')
-    expect(faults).toContain('service.apiKey.1 must have at least 16 characters')
-    expect(addressFaults({ baseUrl: [...baseUrl, ...baseUrl] }).join()).toContain(
-      'must not contain an address twice',
-    )
-    expect(addressFaults({ baseUrl, apiKey: [key] })).toEqual([])
-    expect(
-      addressFaults({ baseUrl: [...baseUrl, 'https://mfa-3.example.com'], apiKey: [key, key] }).join(),
-    ).toContain('one key for all shards, or a list of 3')
-    expect(addressFaults({ baseUrl, dialect: 'published' }).join()).toContain(
-      'only the Countersign service has shards',
-    )
-  })
+  it('cannot be anything but a string', () =>
+    everyCase(
+      [[7], [null], [['https://mfa.example.com']], [new URL('https://mfa.example.com')]],
+      ([baseUrl]) => {
+        expect(addressFaults({ baseUrl })).toHaveLength(1)
+      },
+    ))
 
   it('can be plain http in a private network only with allowInsecureServiceUrl', () => {
     const baseUrl = 'http://10.0.0.7'

@@ -1,4 +1,3 @@
-import type { wire } from 'countersign/protocol'
 import type { Application } from '../accounts/application.js'
 import type { BudgetLeft } from '../accounts/message-budget.js'
 import type { ActivityCounter } from '../messages/activity/count-activity.js'
@@ -25,8 +24,6 @@ export interface FlowContext {
   /** The phone check of the operator, if one is configured. */
   readonly phoneCheck?: PhoneCheck | undefined
   readonly underWay: RequestsUnderWay
-  /** The shard that the service is, which serves no account of another one. */
-  readonly shard?: wire.Shard | undefined
   /** Counts attempts, for the charts of operators. */
   readonly activity: ActivityCounter
   readonly log: Logger

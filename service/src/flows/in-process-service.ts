@@ -15,7 +15,6 @@ import {
   wire,
 } from 'countersign/protocol'
 import type { Application } from '../accounts/application.js'
-import { foreignTo } from '../telemetry/shard.js'
 import { EngineError } from '../transcription/engines/transcriber.js'
 import { type Job, TOO_MANY_JOBS_RETRY_SECONDS } from '../transcription/jobs/transcription-jobs.js'
 import { answerOf } from '../transcription/recognized.js'
@@ -76,8 +75,6 @@ function accountAnswers(context: FlowContext, findApplication: () => Promise<App
     flow: (context: FlowContext, application: Application, input: Input) => Promise<Answer>,
   ): Promise<Answer> =>
     answer(parsed, async (input) => {
-      const foreign = context.shard && foreignTo(context.shard, input.account)
-      if (foreign) throw new ServiceError('ERR_MFA_SERVICE_REQUEST', foreign)
       const application = await findApplication()
       const leave = context.underWay.enter(application, input.account)
       if (!leave) throw accountBusy()

@@ -84,9 +84,9 @@ export const accountBody = z.object({
 /** Validates a body that names an account; the result is its name in rows. */
 export function parseAccount(body: unknown): Parsed<string> {
   return parse(accountBody, body, ({ Account, User }) => {
-    if (Account !== undefined) return { ok: true, value: wire.accountName(Account, '') }
+    if (Account !== undefined) return { ok: true, value: accountName(Account, '') }
     const contact = User === undefined ? undefined : parseUser(User)
-    if (contact) return { ok: true, value: wire.accountName(undefined, canonicalUser(contact)) }
+    if (contact) return { ok: true, value: accountName(undefined, canonicalUser(contact)) }
     return User === undefined
       ? invalid({ field: 'Account', detail: 'or User must be given' })
       : invalid({
@@ -188,7 +188,7 @@ export function withUser<T>(fields: UserFields, method: Method, use: (user: Requ
     return invalid({ field: 'User', detail: EXPECTED[expected] + hint })
   }
   const canonicalContact = canonicalUser(contact)
-  const account = wire.accountName(fields.Account, canonicalContact)
+  const account = accountName(fields.Account, canonicalContact)
   const { Locale: locale, ClientAddress: clientAddress } = fields
   return { ok: true, value: use({ account, contact, canonicalContact, locale, clientAddress }) }
 }
@@ -196,4 +196,9 @@ export function withUser<T>(fields: UserFields, method: Method, use: (user: Requ
 /** A method that accepts the contact, for requests that accept every kind. */
 export function anyMethodFor({ User }: Pick<UserFields, 'User'>): Method {
   return parseUser(User)?.kind === 'dual' ? 'dual' : 'app'
+}
+
+/** How rows name an account. The prefixes keep the two kinds of names apart, so that no Account can equal a contact. */
+export function accountName(name: string | undefined, canonicalContact: string): string {
+  return name === undefined ? `contact:${canonicalContact}` : `account:${name}`
 }

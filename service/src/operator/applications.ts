@@ -12,9 +12,7 @@ import {
   parseStoredSettings,
   settingsSchema,
 } from '../accounts/applications/settings.js'
-import { undividedLimits } from '../accounts/applications/shard-part.js'
 import { LIMIT_NAMES, LIMIT_RANGES, type Limits } from '../accounts/limits.js'
-import { recordedShard } from '../store/claim-shard.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { describeLockedOut } from './locked-out-users.js'
@@ -46,7 +44,6 @@ export async function createApplication(
   await auditedChange(
     actor,
     async (tx) => {
-      await refuseUndividedLimits(tx, settings)
       const row = await queryOne(
         tx,
         `INSERT INTO application (application, created_at, settings) VALUES ($1, $2, $3)
@@ -113,7 +110,6 @@ export async function changeSettings(
       const after = settingsAfter(before, { set, unset })
       refuseCeilingsWithoutPrices(after)
       refuseUnfitPolicy(application, after)
-      await refuseUndividedLimits(tx, after)
       if (!lockOut) refuseLockOut(application, await lockedOutBetween(tx, actor, application, before, after))
       await tx.query('UPDATE application SET settings = $2 WHERE application = $1', [
         application,
@@ -260,12 +256,6 @@ function refuseUnfitPolicy(application: string, set: ApplicationSettings): void 
 function refuseCeilingsWithoutPrices({ prices = {}, spendPerDay, spendPerMonth }: ApplicationSettings): void {
   if ((spendPerDay ?? spendPerMonth) === undefined || Object.keys(prices).length > 0) return
   throw new OperatorError('spendPerDay and spendPerMonth need prices, such as prices=GB:0.04,*:0.20.')
-}
-
-async function refuseUndividedLimits(tx: Queries, settings: ApplicationSettings): Promise<void> {
-  const shard = await recordedShard(tx)
-  const [fault] = shard ? undividedLimits(settings, shard) : []
-  if (fault) throw new OperatorError(fault)
 }
 
 /** A value as an operator writes it. */

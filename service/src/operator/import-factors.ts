@@ -9,14 +9,12 @@ import {
 } from '../accounts/import-factors.js'
 import { type ImportRow, REFUSALS, type Refusal } from '../flows/import/import-row.js'
 import { type ImportFile, readRows } from '../flows/import/read-rows.js'
-import { recordedShard } from '../store/claim-shard.js'
 import type { Mode } from '../store/partition.js'
 import { partitionOf } from '../store/partition.js'
 import { hashedForm, newBackupSalt } from '../store/secrets/codes.js'
 import type { Keys } from '../store/secrets/keys.js'
 import { appSecretIdentity, open, seal } from '../store/secrets/seal.js'
 import type { Queries } from '../store/store.js'
-import { foreignTo } from '../telemetry/shard.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange } from './audited-change.js'
 
@@ -81,7 +79,6 @@ const BATCH = 500
 export async function importFactorsOf(actor: Actor, given: FactorImport): Promise<ImportReport> {
   await mustExist(actor.store, given.application)
   const partition = { id: partitionOf(given.application, given.mode ?? 'live') }
-  const shard = await recordedShard(actor.store)
   const report = emptyReport()
   const absent: number[] = []
   let batch: ImportRow[] = []
@@ -91,10 +88,8 @@ export async function importFactorsOf(actor: Actor, given: FactorImport): Promis
     if (rows.length > 0) await importBatch(actor, given, partition, rows, report)
   }
   for (const row of readRows(given)) {
-    if ('secret' in row) {
-      if (shard && foreignTo(shard, row.account)) report.refused.push(refused(row.line, 'other_shard'))
-      else batch.push(row)
-    } else if (row.refusal === 'absent') absent.push(row.line)
+    if ('secret' in row) batch.push(row)
+    else if (row.refusal === 'absent') absent.push(row.line)
     else report.refused.push(refused(row.line, row.refusal))
     // A dry run must see that an account comes twice, however far apart.
     if (batch.length >= BATCH && !given.dryRun) await flush()

@@ -16,7 +16,6 @@ export async function createService(options: ServiceOptions): Promise<Countersig
     databaseUrl: settings.databaseUrl,
     dataDir: settings.dataDir ?? 'memory://',
     keyId: keys.id,
-    shard: settings.shard,
     previousKeyIds: keys.previous.map((key) => key.id),
     postgres: settings.postgres,
     meanwhile,

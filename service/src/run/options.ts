@@ -9,7 +9,6 @@ import {
 } from '../accounts/applications/key-settings.js'
 import { displayName } from '../accounts/applications/setting-text.js'
 import { noticesRule, originRule } from '../accounts/applications/settings.js'
-import { undividedLimits } from '../accounts/applications/shard-part.js'
 import { type Limits, limitRules, limitsFrom, processRules } from '../accounts/limits.js'
 import { parseDelivery } from '../messages/carriers/delivery-option.js'
 import { phoneCheckRule } from '../messages/carriers/phone-check.js'
@@ -23,7 +22,6 @@ import { ConfigurationError } from '../telemetry/configuration-error.js'
 import type { Logger } from '../telemetry/log/logger.js'
 import { isProduction, productionFaults } from '../telemetry/production.js'
 import { parseHost } from '../telemetry/safe-fetch/public-agent.js'
-import { parseShard } from '../telemetry/shard.js'
 import { parseEngine, parseLiveEngine } from '../transcription/engine-options.js'
 import { consoleFaults, consoleRule, oidcFaults, proxiesRule } from './console-option.js'
 
@@ -68,21 +66,6 @@ export const optionsSchema = z.strictObject({
    */
   databaseReadUrl: text('databaseReadUrl', 'postgresql://user:password@host/name')
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseReadUrl must begin with postgresql://' })
-    .optional(),
-  /**
-   * Which shard this service is, such as `1/2`, if several services share the accounts, each with a database of its own. Their app
-   * lists the addresses of all of them. Defaults to none.
-   */
-  shard: text('shard', 'a shard such as 1/2')
-    .transform((value, context) => {
-      const shard = parseShard(value)
-      if (shard) return shard
-      context.addIssue({
-        code: 'custom',
-        message: `shard must be the number of this shard and that of all, such as 1/2, of 2 to ${wire.MAX_SHARDS} shards`,
-      })
-      return z.NEVER
-    })
     .optional(),
   /** The secret from which all keys are derived, at least 32 characters. Required. */
   secret: text(
@@ -340,10 +323,6 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
     faults.push(
       `jobStorageMegabytes must be at least jobRecordingMegabytes (got ${jobStorageMegabytes} and ${jobRecordingMegabytes}).`,
     )
-  }
-  if (parsed.data?.shard) {
-    const undivided = undividedLimits(limitsFrom(parsed.data.limits), parsed.data.shard)
-    faults.push(...undivided.map((fault) => `limits.${fault}`))
   }
   faults.push(...relyingPartyFaults(parsed.data?.relyingParty))
   if (parsed.data) faults.push(...faultsInPolicy(parsed.data.keyPolicy))

@@ -117,7 +117,6 @@ export async function runService(
   const applications = applicationDirectory({
     store,
     defaults: defaultsFrom(settings),
-    shard: settings.shard,
     apiKey: settings.apiKey,
     apiKeyScopes: settings.apiKeyScopes,
     acceptTestKeys: settings.allowTestKeysInProduction || !isProduction(),
@@ -162,7 +161,6 @@ export async function runService(
   const traffic = phoneTraffic(store, log)
   const context: FlowContext = {
     ...{ store, keys, outbox, transcription, jobs, live, activity, log },
-    shard: settings.shard,
     phoneTraffic: traffic,
     phoneCheck: phoneCheckFrom(settings),
     underWay: requestsUnderWay(settings.requestsPerAccount),
@@ -208,8 +206,7 @@ export async function runService(
       ...{ store, keys, log, info, fourEyes },
       operator: (name) => operator(store, name, { ...operatorParts, fourEyes }),
       observeRequests: observeRequests(log, metrics.observeRequest),
-      // Every shard has its own operators.
-      mfa: inProcessService({ ...context, shard: undefined }, async () => operators),
+      mfa: inProcessService(context, async () => operators),
       trustedProxies: settings.console.trustedProxies,
       url: settings.console.url,
       oidc: oidcSettings(settings.console),

@@ -1,6 +1,4 @@
-import type { wire } from 'countersign/protocol'
 import { ConfigurationError } from '../telemetry/configuration-error.js'
-import { claimShard } from './claim-shard.js'
 import { hasNoTables, isBeforeFirstRelease, migrate, pendingMigrations } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'
 import { postgresStore } from './postgres-store.js'
@@ -19,8 +17,6 @@ export async function openStore(options: {
   readonly keyId?: string
   /** Ids of earlier keys that can still decrypt. */
   readonly previousKeyIds?: readonly string[]
-  /** The shard that a service with this key is, if it is one. */
-  readonly shard?: wire.Shard | undefined
   /** How PostgreSQL is used. Each has a default. */
   readonly postgres?: Partial<PostgresLimits>
   /** `apply` (the default), `require`: a store that lacks some is refused, or `skip`. */
@@ -42,7 +38,6 @@ export async function openStore(options: {
     if (keyId !== undefined) {
       await checkPrivileges(store)
       await checkKeys(store, keyId, options.previousKeyIds ?? [])
-      await claimShard(store, options.shard)
     }
     return store
   } catch (error) {

@@ -36,7 +36,6 @@ export const TABLES = [
   'outbox',
   'phone_traffic',
   'sealing_key',
-  'shard',
   'stream_ticket',
   'transcription_job',
   'transcription_job_part',

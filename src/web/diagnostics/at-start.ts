@@ -29,8 +29,7 @@ export function warningsAtStart(
     warnings.push('MFA_WARN_TRUST_OUTLIVES_PASSWORD')
   }
   // The options allow plain http only to this machine, or with allowInsecureServiceUrl.
-  const addresses = 'baseUrl' in service && service.allowInsecureServiceUrl ? service.shards : []
-  if (addresses.some(({ baseUrl }) => baseUrl.startsWith('http:'))) {
+  if ('baseUrl' in service && service.allowInsecureServiceUrl && service.baseUrl.startsWith('http:')) {
     warnings.push('MFA_WARN_PLAIN_HTTP')
   }
   return warnings

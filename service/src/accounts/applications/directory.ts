@@ -13,7 +13,6 @@ import {
   applicationFrom,
   parseStoredSettings,
 } from './settings.js'
-import { partOf } from './shard-part.js'
 
 /** The application that the service's own options describe. */
 export const DEFAULT_APPLICATION = 'default'
@@ -57,8 +56,6 @@ export function applicationDirectory(parts: {
   readonly store: Store
   /** The values of the application `default` that are not set in the store. */
   readonly defaults: ApplicationDefaults
-  /** The shard that the service is, whose part of the shared budgets its applications get. */
-  readonly shard?: wire.Shard | undefined
   /** A key of the application `default` in addition to those in the store. */
   readonly apiKey: string | undefined
   /** What that key may do. */
@@ -67,7 +64,7 @@ export function applicationDirectory(parts: {
   readonly acceptTestKeys: boolean
   readonly log: Logger
 }): ApplicationDirectory {
-  const { store, defaults, shard, apiKeyScopes, acceptTestKeys, log } = parts
+  const { store, defaults, apiKeyScopes, acceptTestKeys, log } = parts
   const noteUse = keyUses(store, log)
   const optionKey = parts.apiKey === undefined ? undefined : sha256(parts.apiKey)
   const keys = ttlCache(CACHE_TTL_MS, findKey)
@@ -101,13 +98,10 @@ export function applicationDirectory(parts: {
     const set = parseStoredSettings(row?.settings ?? '{}')
     const webhook = webhookFrom(row)
     const base = name === DEFAULT_APPLICATION ? defaults : applicationDefaults(name)
-    const withMode = (mode: Mode) => {
-      const application = {
-        ...applicationFrom(name, mode, base, set),
-        webhookChannels: webhook?.channels ?? [],
-      }
-      return shard ? partOf(shard, application) : application
-    }
+    const withMode = (mode: Mode) => ({
+      ...applicationFrom(name, mode, base, set),
+      webhookChannels: webhook?.channels ?? [],
+    })
     return {
       delivery: { senders: sendersIn(set), webhook, hasComplaints: row?.has_complaints ?? false },
       application: { live: withMode('live'), test: withMode('test') },

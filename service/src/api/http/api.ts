@@ -69,7 +69,7 @@ export function httpApi(parts: ApiParts): Express {
   api.set(PUBLIC_URL, parts.publicUrl)
   api.set('trust proxy', [...parts.trustedProxies])
   api.use(observeRequests(context.log, metrics.observeRequest))
-  api.use(commonHeaders(parts.isStopping, context.shard))
+  api.use(commonHeaders(parts.isStopping))
   api.use(refuseAmbiguousHeaders)
 
   // Express tries routes in order, so the most frequent ones come first.
@@ -149,13 +149,11 @@ const showKey: RequestHandler = function describeKey(request, response) {
   response.json(answer)
 }
 
-function commonHeaders(isStopping: () => boolean, shard: wire.Shard | undefined): RequestHandler {
-  const name = shard && wire.shardName(shard)
+function commonHeaders(isStopping: () => boolean): RequestHandler {
   return function setCommonHeaders(_request, response, next) {
     response.setHeader('Cache-Control', 'no-store')
     response.setHeader('X-Content-Type-Options', 'nosniff')
     response.setHeader(wire.SERVICE_HEADER, IDENTITY.api)
-    if (name) response.setHeader(wire.SHARD_HEADER, name)
     // Makes a client with a keep-alive connection send its next request elsewhere.
     if (isStopping()) response.setHeader('Connection', 'close')
     next()

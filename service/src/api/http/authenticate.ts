@@ -1,7 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { ApiCaller, Application } from '../../accounts/application.js'
 import { ACCOUNT_BUSY_SECONDS, type FlowContext } from '../../flows/context.js'
-import { foreignTo } from '../../telemetry/shard.js'
 import { problem } from './problem.js'
 import { missingScope, scopeOf } from './scopes.js'
 
@@ -52,18 +51,16 @@ export function callerOfRequest(request: Request): ApiCaller {
 }
 
 /**
- * Runs `work` for a request about an account of the calling application. Refuses the request if the account belongs to another shard,
- * and if as many of the account are under way as this process allows (R139).
+ * Runs `work` for a request about an account of the calling application. Refuses the request if as many of the account are under way
+ * as this process allows (R139).
  */
 export async function forAccount(
-  { underWay, shard }: Pick<FlowContext, 'underWay' | 'shard'>,
+  { underWay }: Pick<FlowContext, 'underWay'>,
   account: string,
   request: Request,
   response: Response,
   work: () => Promise<void>,
 ): Promise<void> {
-  const foreign = shard && foreignTo(shard, account)
-  if (foreign) return problem(response, 'wrong_shard', { detail: foreign })
   const leave = underWay.enter(callingApplication(request), account)
   if (!leave) return problem(response, 'account_busy', { retryAfterSeconds: ACCOUNT_BUSY_SECONDS })
   try {

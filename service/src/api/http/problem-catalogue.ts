@@ -109,16 +109,6 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     happened: 'No route of the service has this path.',
     helps: ['/docs lists all paths. They begin with /v1, and their parameters are case-sensitive.'],
   },
-  wrong_shard: {
-    status: 421,
-    title: 'The account belongs to another shard.',
-    happened:
-      'The accounts are spread over several services, and this one does not serve the account. detail says which one does. Nothing was done.',
-    helps: [
-      'List the addresses of all shards in the option service.baseUrl of your app, in the order of their numbers.',
-      'A client of your own finds the shard as docs/scaling.md says.',
-    ],
-  },
   method_not_allowed: {
     status: 405,
     title: 'This address does not support this HTTP method.',

@@ -34,7 +34,6 @@ export const REFUSALS = {
   undecryptable:
     'The secret is encrypted, and no given secret decrypts it: name its environment variable with --secret-env.',
   unconfirmed: 'The user never typed a first code of this app, so it proves nothing.',
-  other_shard: 'The account belongs to another shard: import the file into each of them.',
   other_app: 'The account already has another authenticator app, which stays as it is.',
 } as const
 

@@ -172,7 +172,7 @@ const WITH_BODY: readonly ServiceProblemCode[] = [
 ]
 
 /** The additional problems of routes about an account. */
-const OF_ACCOUNTS: readonly ServiceProblemCode[] = ['wrong_shard', 'account_busy']
+const OF_ACCOUNTS: readonly ServiceProblemCode[] = ['account_busy']
 
 /** The responses for problems, by status. */
 export function problemResponses(
