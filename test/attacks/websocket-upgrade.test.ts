@@ -7,6 +7,7 @@ import { createMfa, mfaSession, type SignedInUpgrade } from '../../src/index.js'
 import type { Upgrade } from '../../src/web/guard/upgrade.js'
 import { HOUR, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
+import { everyCase } from '../kit/every-case.js'
 import {
   type Host,
   type HostSetup,
@@ -151,6 +152,12 @@ describe('mfa.upgrade', () => {
     expect(await connect(port, cookie, { Origin })).toEqual({ status: 403, code: 'cross_site' })
     const listing = await serveWithSockets(made.app, guarded(made, { origins: [Origin] }))
     expect((await connect(listing, cookie, { Origin })).status).toBe(101)
+    await everyCase(
+      ['https://other.example', `${Origin}:8443`, `${Origin}/`, 'http://evil.example', 'null', 'not a url'],
+      async (other) => {
+        expect(await connect(listing, cookie, { Origin: other })).toEqual({ status: 403, code: 'cross_site' })
+      },
+    )
   })
 
   it('accepts a user who needs no second factor, until the user has one (R134)', async () => {

@@ -66,14 +66,17 @@ describe('a session record (R04)', () => {
     await browser.get('/secret').expect(401)
   })
 
-  it('does not count when the session now belongs to another user', async () => {
-    const made = testbed()
-    const verified = await verifiedCookie(made, 'alice')
-    await tamper(made.store, sessionId(verified), (data) => {
-      data.passport = { user: 'u-bob' }
-    })
-    await withCookie(made.app, verified).get('/secret').expect(401)
-  })
+  it('does not count when the session now belongs to another user, with an id of any length', () =>
+    everyCase(['u-bob', 'u-carol', 'u-alice2', '2u-alice', 'u-alicE', 'alice'], async (id) => {
+      const made = testbed()
+      made.users.other = { id, email: 'other@example.com', factors: [{ method: 'sms', phone: '+447700900109' }] }
+      const verified = await verifiedCookie(made, 'alice')
+      await withCookie(made.app, verified).get('/secret').expect(200)
+      await tamper(made.store, sessionId(verified), (data) => {
+        data.passport = { user: id }
+      })
+      await withCookie(made.app, verified).get('/secret').expect(401)
+    }))
 
   it('does not count when it was copied from another session of the same user', async () => {
     const made = testbed()
