@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Request } from 'express'
 import type { EvidenceFault } from '../flows/events.js'
 import type { Settings } from '../options/settings.js'
@@ -108,14 +109,17 @@ function strengthOf(
 const MAX_DEPTH = 4
 const MAX_OBJECTS = 500
 
-/** Whether one of these objects is part of what the browser sent: its body, query, parameters or cookies. */
+/**
+ * Whether one of these objects is part of what the browser sent, or a copy of it: its body, query, parameters or cookies. Express 5 parses
+ * the query anew each time it is read, so objects are compared by their content.
+ */
 function comesFromRequest(req: Request, wanted: readonly unknown[]): boolean {
-  const objects = new Set<unknown>(wanted.filter(isObject))
+  const objects = wanted.filter((one) => isObject(one) && Object.keys(one).length > 0)
   const { body, query, params } = req
   let level: unknown[] = [body, query, params, Reflect.get(req, 'cookies'), Reflect.get(req, 'signedCookies')]
   let seen = 0
   for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
-    if (level.some((one) => objects.has(one))) return true
+    if (level.some((one) => objects.some((object) => isDeepStrictEqual(one, object)))) return true
     seen += level.length
     if (seen > MAX_OBJECTS) return true
     level = level.flatMap((one) => (isObject(one) ? Object.values(one) : []))

@@ -1,3 +1,4 @@
+import express, { type Request } from 'express'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
@@ -84,15 +85,38 @@ describe('evidence of an identity provider (R109)', () => {
   it('does not count if it came with the request (R111)', () =>
     everyCase(
       [
-        [(body: { claims: object }) => body.claims],
-        [(body: { claims: { amr: unknown } }) => claims({ amr: body.claims.amr })],
+        ['the body', (req: Request) => req.body.claims],
+        ['the body', (req: Request) => claims({ amr: req.body.claims.amr })],
+        ['a copy of the body', (req: Request) => claims({ amr: [...req.body.claims.amr] })],
+        ['the query', (req: Request) => claims({ amr: Reflect.get(req.query, 'amr') })],
+        ['the parameters', (req: Request) => claims({ amr: req.params.amr })],
+        ['a cookie', (req: Request) => req.cookies.claims],
+        ['a cookie', (req: Request) => claims({ amr: req.cookies.claims.amr })],
+        ['a signed cookie', (req: Request) => req.signedCookies.claims],
+        ['a signed cookie', (req: Request) => claims({ amr: req.signedCookies.claims.amr })],
       ],
-      async ([take]) => {
+      async ([, take]) => {
         const made = evidencedHost({
-          options: { login: { evidence: ({ req }) => take(req.body) as ReturnType<typeof claims> } },
+          options: {
+            login: { evidence: ({ req }) => (req.params.amr ? take(req) : undefined) },
+          },
+          // As cookie-parser reads cookies with JSON.
+          first: (app) =>
+            void app.use((req, _res, next) => {
+              req.cookies = { claims: claims() }
+              req.signedCookies = { claims: claims() }
+              next()
+            }),
+          routes: (app, _options, auth) => {
+            app.post('/log-in/*amr', express.json(), auth.authenticate('name'), (req, res) => {
+              res.json({ mfa: req.mfa })
+            })
+          },
         })
-        const agent = jsonAgent(made.app)
-        const { body } = await login(agent, 'bob').send({ claims: claims() }).expect(200)
+        const { body } = await jsonAgent(made.app)
+          .post('/log-in/pwd/mfa?amr=pwd&amr=mfa')
+          .send({ name: 'bob', claims: claims() })
+          .expect(200)
         expect(body.mfa.status).toBe('pending')
         expect(made.events[0]).toMatchObject({ reason: 'from_request' })
       },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { requireMfa } from '../../src/index.js'
 import type { LoginEvidence } from '../../src/options/login.js'
+import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { jsonAgent } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
@@ -42,6 +43,20 @@ describe('a passkey sign-in of the host', () => {
         expect(made.events).toMatchObject([{ type: 'verified', method: 'passkey', purpose: 'sign-in' }])
       },
     ))
+
+  it('is as old as the host says, for guards and for changes of factors', async () => {
+    const clock = stopClock()
+    const made = declaring({ issuer: 'self', amr: ['hwk', 'user'], authTime: Date.now() / 1000 })
+    clock.move(4 * MINUTE)
+    const agent = jsonAgent(made.app)
+    const { body } = await login(agent, 'bob').expect(200)
+    expect(body.mfa.verifiedAt).toBe(Date.now() - 4 * MINUTE)
+    await agent.post('/transfer').expect(200)
+    await agent.post('/mfa/enroll-app').send({}).expect(200)
+    clock.move(MINUTE)
+    await agent.post('/transfer').expect(401)
+    expect((await agent.post('/mfa/enroll-app').send({}).expect(401)).body.code).toBe('step_up_required')
+  })
 
   it('is off for a login that the host says nothing about, and by default', async () => {
     for (const made of [declaring(undefined), keyHost()]) {

@@ -69,7 +69,11 @@ describe('a session record (R04)', () => {
   it('does not count when the session now belongs to another user, with an id of any length', () =>
     everyCase(['u-bob', 'u-carol', 'u-alice2', '2u-alice', 'u-alicE', 'alice'], async (id) => {
       const made = testbed()
-      made.users.other = { id, email: 'other@example.com', factors: [{ method: 'sms', phone: '+447700900109' }] }
+      made.users.other = {
+        id,
+        email: 'other@example.com',
+        factors: [{ method: 'sms', phone: '+447700900109' }],
+      }
       const verified = await verifiedCookie(made, 'alice')
       await withCookie(made.app, verified).get('/secret').expect(200)
       await tamper(made.store, sessionId(verified), (data) => {
