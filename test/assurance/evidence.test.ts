@@ -85,26 +85,25 @@ describe('evidence of an identity provider (R109)', () => {
   it('does not count if it came with the request (R111)', () =>
     everyCase(
       [
-        ['the body', (req: Request) => req.body.claims],
-        ['the body', (req: Request) => claims({ amr: req.body.claims.amr })],
-        ['a copy of the body', (req: Request) => claims({ amr: [...req.body.claims.amr] })],
-        ['the query', (req: Request) => claims({ amr: Reflect.get(req.query, 'amr') })],
-        ['the parameters', (req: Request) => claims({ amr: req.params.amr })],
-        ['a cookie', (req: Request) => req.cookies.claims],
-        ['a cookie', (req: Request) => claims({ amr: req.cookies.claims.amr })],
-        ['a signed cookie', (req: Request) => req.signedCookies.claims],
-        ['a signed cookie', (req: Request) => claims({ amr: req.signedCookies.claims.amr })],
-      ],
-      async ([, take]) => {
+        ['body', 'all', (req: Request) => req.body.claims],
+        ['body', 'amr', (req: Request) => req.body.claims.amr],
+        ['body', 'copy', (req: Request) => [...req.body.claims.amr]],
+        ['query', 'amr', (req: Request) => Reflect.get(req.query, 'amr')],
+        ['params', 'amr', (req: Request) => req.params.amr],
+        ['cookies', 'all', (req: Request) => req.cookies.claims],
+        ['cookies', 'amr', (req: Request) => req.cookies.claims.amr],
+        ['signedCookies', 'all', (req: Request) => req.signedCookies.claims],
+        ['signedCookies', 'amr', (req: Request) => req.signedCookies.claims.amr],
+      ] as const,
+      async ([source, what, take]) => {
         const made = evidencedHost({
           options: {
-            login: { evidence: ({ req }) => (req.params.amr ? take(req) : undefined) },
+            login: { evidence: ({ req }) => (what === 'all' ? take(req) : claims({ amr: take(req) })) },
           },
-          // As cookie-parser reads cookies with JSON.
           first: (app) =>
             void app.use((req, _res, next) => {
-              req.cookies = { claims: claims() }
-              req.signedCookies = { claims: claims() }
+              // As cookie-parser reads cookies with JSON.
+              if (source.endsWith('ookies')) Reflect.set(req, source, { claims: claims() })
               next()
             }),
           routes: (app, _options, auth) => {
@@ -114,8 +113,9 @@ describe('evidence of an identity provider (R109)', () => {
           },
         })
         const { body } = await jsonAgent(made.app)
-          .post('/log-in/pwd/mfa?amr=pwd&amr=mfa')
-          .send({ name: 'bob', claims: claims() })
+          .post(source === 'params' ? '/log-in/pwd/mfa' : '/log-in/name')
+          .query(source === 'query' ? 'amr=pwd&amr=mfa' : '')
+          .send({ name: 'bob', ...(source === 'body' && { claims: claims() }) })
           .expect(200)
         expect(body.mfa.status).toBe('pending')
         expect(made.events[0]).toMatchObject({ reason: 'from_request' })
