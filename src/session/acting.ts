@@ -41,26 +41,12 @@ export async function beginActing(
       'account.actAs could not find the way back: Passport is not known to this request. Mount passport.initialize() before passport.session().',
     )
   }
-  const { transaction, startedAt, sessionId, verifiedAt, amr, shown, evidence } = record
-  const kept: VerifiedRecord = {
-    stage: 'verified',
-    userId: actor,
-    sessionId,
-    transaction,
-    startedAt,
-    verifiedAt,
-    amr,
-    shown,
-  }
-  const written = writeRecord(kept)
-  const acting: Acting = {
-    actor,
-    from: sessionId,
-    record: typeof written === 'string' ? written : written.record,
-    user: serialized,
-    reason,
-    ...(evidence && { evidence }),
-  }
+  // Nothing that is under way in the session goes on later.
+  const { stage, transaction, startedAt, sessionId, verifiedAt, amr, shown } = record
+  const { evidence, grace, weakApp } = record
+  const proven = { stage, userId: actor, sessionId, transaction, startedAt, verifiedAt, amr, shown }
+  const kept = writeRecord({ ...proven, evidence, grace, weakApp })
+  const acting: Acting = { actor, from: sessionId, record: kept, user: serialized, reason }
   shared.pendingRenewal = {
     userId,
     of: actor,
@@ -82,7 +68,7 @@ export async function endActing(
   { acquire, release }: RenewalApprovals,
 ): Promise<void> {
   const { req, shared } = at
-  const { actor, from, user: serialized, evidence } = record.acting
+  const { actor, from, user: serialized } = record.acting
   const user = await deserializeUser(req, serialized)
   const earlier = readRecord(record.acting.record, { userId: actor, sessionId: from })
   if (!user || !earlier) throw sessionEnded()
@@ -90,7 +76,7 @@ export async function endActing(
   shared.pendingRenewal = {
     userId: actor,
     of: userId,
-    renewed: { ...earlier, ...(evidence && { evidence }) },
+    renewed: earlier,
     keepSessionInfo: false,
     release: () => release(userId, record.transaction),
   }

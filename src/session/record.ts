@@ -168,9 +168,8 @@ export const activitySchema = z.object({
       actor: z.string(),
       /** The id of the session that they acted from, which `record` belongs to. */
       from: z.string(),
-      /** What they had proven. */
-      record: z.string(),
-      evidence: evidence.optional(),
+      /** What they had proven, as that session stored it. */
+      record: z.unknown(),
       /** The actor, as Passport serialized them. */
       user: z.unknown(),
       reason: z.string(),

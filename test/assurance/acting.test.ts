@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMfa, mfaRouter } from '../../src/index.js'
-import { MINUTE, stopClock } from '../kit/clock.js'
+import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { type HostSetup, host, jsonAgent, signInFully, type TestUser } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
@@ -44,6 +44,11 @@ function actingHost(setup: HostSetup = {}, rule?: { minStrength: 'strong' }) {
         else await mfa.account[req.params.change as 'factorAdded'](req, user, factor)
         res.json({})
       })
+      app.post('/note/:text', (req, res) => {
+        Reflect.set(req.session, 'note', req.params.text)
+        res.json({})
+      })
+      app.get('/note', (req, res) => void res.json({ note: Reflect.get(req.session, 'note') ?? null }))
       app.post('/strategy', (req, res, next) => auth.authenticate('mfa')(req, res, next))
       app.get('/gated', mfa.requireStrongest(), (_req, res) => void res.json({}))
     },
@@ -85,6 +90,38 @@ describe('a member of staff who acts for a user (R117)', () => {
       { type: 'acting_stopped', userId: 'u-bob', actor: 'u-alice', reason: 'ticket 7' },
     ])
     expect(made.notices).toEqual([])
+  })
+
+  it('takes nothing along that the app keeps in the session, in neither direction', async () => {
+    const made = actingHost()
+    const agent = await made.staff()
+    const note = async () => (await agent.get('/note').expect(200)).body.note
+    await agent.post('/note/staff').expect(200)
+    expect(await note()).toBe('staff')
+    await agent.post('/act/bob').expect(200)
+    expect(await note()).toBeNull()
+    await agent.post('/note/customer').expect(200)
+    await agent.post('/stop').expect(200)
+    expect(await note()).toBeNull()
+  })
+
+  it('returns to their grace period, which the session of the user does not have', async () => {
+    const graceUntil = new Date(Date.now() + HOUR)
+    const made = actingHost({
+      options: {
+        policy: ({ user }) =>
+          user.id === 'u-alice' ? { require: 'phishing-resistant', graceUntil } : 'optional',
+      },
+    })
+    const agent = await made.staff()
+    const before = await whoIs(agent)
+    expect(before).toMatchObject({ graceUntil: graceUntil.getTime(), banner: expect.any(String) })
+    expect((await agent.post('/act/bob').expect(200)).body.mfa).toMatchObject({
+      graceUntil: null,
+      banner: null,
+    })
+    await agent.post('/stop').expect(200)
+    expect(await whoIs(agent)).toEqual(before)
   })
 
   it('must have shown the strongest factor that they have, in the last five minutes', async () => {
