@@ -24,6 +24,8 @@ export const WARNINGS = {
     "A body of more than 100 KB was parsed before the routers could refuse it. Mount mfa.router before the app's body parser, or lower the limit of that parser.",
   MFA_WARN_RESUME_UNPARSED:
     'A form that requireMfa blocked could not be kept, because its body was not parsed. Mount express.urlencoded() before requireMfa({ resume }).',
+  MFA_WARN_PASSPORT_INSTANCE:
+    'The instance of Passport is not known to the gate, so the user of a pending login stays in the session where Passport keeps it, and a WebSocket server or a route before the gate takes them for signed in. Mount passport.initialize() of that instance before passport.session().',
   MFA_WARN_ROUTES_BEFORE_GATE:
     'Routes are mounted between passport.session() and mfa.session, where a user without the second factor counts as signed in. Mount mfa.session directly after passport.session().',
   MFA_WARN_USER_BESIDE_PASSPORT:

@@ -82,6 +82,11 @@ function authenticatorOf(req: Request): Authenticator | undefined {
   return typeof propertyOf(found, 'deserializeUser') === 'function' ? (found as Authenticator) : undefined
 }
 
+/** Whether the instance of Passport is known, so that the user of a pending login can be withheld from the session. */
+export function isPassportKnown(req: Request): boolean {
+  return authenticatorOf(req) !== undefined
+}
+
 /** The user that Passport once serialized; `undefined` if the host no longer finds them. */
 export function deserializeUser(req: Request, serialized: unknown): Promise<Express.User | undefined> {
   return new Promise((resolve, reject) => {
@@ -129,7 +134,7 @@ export function passportDataOf(req: Request, session: object): object | undefine
  */
 export function withholdFromSession(req: Request, session: Holder): void {
   const { user, ...rest }: { user?: unknown } = passportDataOf(req, session) ?? {}
-  if (!isSerializedUser(user) || !authenticatorOf(req)) return
+  if (!isSerializedUser(user) || !isPassportKnown(req)) return
   keepBesideRecord(session, user)
   if (Object.keys(rest).length === 0) Reflect.deleteProperty(session, passportKeyOf(req))
   else Reflect.set(session, passportKeyOf(req), rest)

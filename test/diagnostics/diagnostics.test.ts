@@ -46,7 +46,7 @@ const SAFE: SessionOptions = {
 const SHARED_LIMITS = { store: { redis: createClient() } }
 
 /** A host that records its diagnostics. */
-function watched(setup: HostSetup = {}) {
+function watched(setup: HostSetup = {}, isPassportKnown = true) {
   const warnings: string[] = []
   const events: MfaEvent[] = []
   const options = {
@@ -54,7 +54,11 @@ function watched(setup: HostSetup = {}) {
     onEvent: (event: MfaEvent) => void events.push(event),
     ...setup.options,
   }
-  const made = host({ ...setup, options })
+  const beforeGate: HostSetup['beforeGate'] = (app, auth) => {
+    if (isPassportKnown) app.use(auth.initialize())
+    setup.beforeGate?.(app, auth)
+  }
+  const made = host({ ...setup, beforeGate, options })
   const reported = () => events.filter((event) => event.type === 'warning')
   return { ...made, warnings, reported, codes: () => reported().map(({ code }) => code) }
 }
@@ -201,6 +205,7 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     for (let visit = 0; visit < 2; visit++) await pay().type('form').send({ amount: '5' }).expect(303)
     return made
   },
+  MFA_WARN_PASSPORT_INSTANCE: async (setup) => watched(setup, false),
   MFA_WARN_ROUTES_BEFORE_GATE: async (setup) =>
     watched({ ...setup, beforeGate: (app) => void app.get('/early', (_req, res) => void res.json({})) }),
   MFA_WARN_PLAIN_HTTP: async (setup) =>
@@ -475,7 +480,7 @@ describe('the diagnostics', () => {
     }
     const app: App = express4()
     const auth = new passport.Authenticator()
-    app.use(session({ ...SAFE, cookie: {} }), auth.session())
+    app.use(auth.initialize(), session({ ...SAFE, cookie: {} }), auth.session())
     app.use('/api', express.Router())
     app.use(mfaSession(mfa))
     app.use('/mfa', mfaRouter(mfa))

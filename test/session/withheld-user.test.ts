@@ -48,6 +48,20 @@ describe('the user of a pending login', () => {
     await withCookie(made.app, verified).get('/secret').expect(200)
   })
 
+  it('stays there for an instance of Passport that the gate does not know, which is a warning', async () => {
+    const warnings: string[] = []
+    const store = new FaultyStore()
+    const made = host({
+      store,
+      options: { logger: { warn: (text) => void warnings.push(text), error: () => {} } },
+    })
+    const cookie = await pendingCookie(made, 'bob')
+    expect(JSON.parse(store.stored[sessionId(cookie)] ?? '{}').passport).toEqual({ user: 'u-bob' })
+    await withCookie(made.app, cookie).get('/secret').expect(401)
+    const about = warnings.filter((text) => text.includes('MFA_WARN_PASSPORT_INSTANCE'))
+    expect(about).toEqual([expect.stringContaining('passport.initialize()')])
+  })
+
   it('is not shown to a route before the gate (R01, R134)', async () => {
     const made = testbed({
       beforeGate: (app) => void app.get('/early', (req, res) => void res.json({ user: req.user ?? null })),

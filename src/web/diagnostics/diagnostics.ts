@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import type { Settings } from '../../options/settings.js'
 import { WARNINGS, type WarningCode } from '../../options/warnings.js'
 import { guessingSentence } from '../../protocol/methods.js'
+import { isPassportKnown } from '../../session/passport-request.js'
 import {
   cookieOf,
   hasUserBesidePassport,
@@ -134,6 +135,7 @@ function warningsAtRequest(
     ...warningsInProxy(req),
     ...warningsInPrefix(req, settings),
     ...warningsInBody(req, settings),
+    ...(isPassportKnown(req) ? [] : (['MFA_WARN_PASSPORT_INSTANCE'] as const)),
     ...(wiring.hasRoutesBeforeGate(req) ? (['MFA_WARN_ROUTES_BEFORE_GATE'] as const) : []),
     ...(hasUserBesidePassport(req) ? (['MFA_WARN_USER_BESIDE_PASSPORT'] as const) : []),
     ...(process.env.NODE_ENV === 'production' ? warningsInSession(req, settings) : []),
