@@ -4,6 +4,7 @@ import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { type HostSetup, host, jsonAgent, signInFully, type TestUser } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
+import { COUNTED, claims, ISSUER } from './kit.js'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -105,10 +106,11 @@ describe('a member of staff who acts for a user (R117)', () => {
     expect(await note()).toBeNull()
   })
 
-  it('returns to their grace period, which the session of the user does not have', async () => {
+  it('returns to their grace period and evidence, which the session of the user does not have', async () => {
     const graceUntil = new Date(Date.now() + HOUR)
     const made = actingHost({
       options: {
+        login: { evidence: () => claims({ amr: ['face'] }), issuers: { [ISSUER]: COUNTED } },
         policy: ({ user }) =>
           user.id === 'u-alice' ? { require: 'phishing-resistant', graceUntil } : 'optional',
       },
@@ -116,6 +118,7 @@ describe('a member of staff who acts for a user (R117)', () => {
     const agent = await made.staff()
     const before = await whoIs(agent)
     expect(before).toMatchObject({ graceUntil: graceUntil.getTime(), banner: expect.any(String) })
+    expect(before.amr).toContain('face')
     expect((await agent.post('/act/bob').expect(200)).body.mfa).toMatchObject({
       graceUntil: null,
       banner: null,

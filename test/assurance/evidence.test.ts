@@ -1,4 +1,4 @@
-import express, { type Request } from 'express'
+import express, { type Request, type RequestHandler } from 'express'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
@@ -6,6 +6,9 @@ import { browserAgent, jsonAgent } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { recoveringHost } from '../recovery/kit.js'
 import { COUNTED, claims, evidencedHost, ISSUER, nowSeconds } from './kit.js'
+
+/** What the option `login.evidence` gets. */
+type Login = { readonly user: object; readonly req: Request }
 
 afterEach(() => {
   vi.useRealTimers()
@@ -119,6 +122,33 @@ describe('evidence of an identity provider (R109)', () => {
           .expect(200)
         expect(body.mfa.status).toBe('pending')
         expect(made.events[0]).toMatchObject({ reason: 'from_request' })
+      },
+    ))
+
+  it('counts at each login that the app returns it for, so it belongs to the request and not to a cached user', () =>
+    everyCase(
+      [
+        ['the request', ({ req }: Login) => Reflect.get(req, 'claims'), 'pending'],
+        ['the user object', ({ user }: Login) => Reflect.get(user, 'claims'), 'verified'],
+      ] as const,
+      async ([, evidence, later]) => {
+        const made = evidencedHost({
+          options: { login: { evidence } },
+          routes: (app, _options, auth) => {
+            const handOn: RequestHandler = (req, _res, next) => {
+              Object.assign(req, { claims: claims() })
+              Object.assign(made.users.bob ?? {}, { claims: claims() })
+              next()
+            }
+            app.post('/company', express.json(), handOn, auth.authenticate('name'), (req, res) => {
+              res.json({ mfa: req.mfa })
+            })
+          },
+        })
+        const company = await jsonAgent(made.app).post('/company').send({ name: 'bob' }).expect(200)
+        expect(company.body.mfa.status).toBe('verified')
+        const { body } = await login(jsonAgent(made.app), 'bob').expect(200)
+        expect(body.mfa.status).toBe(later)
       },
     ))
 
