@@ -217,8 +217,11 @@ function checkPassword(password: string, email: string): void {
   if (length < min || length > max) {
     throw new OperatorError(`A password has ${min} to ${max} characters. A sentence is easy to remember.`)
   }
-  const parts = new Set([...password.toLowerCase()])
-  if (parts.size < 5 || password.toLowerCase().includes(email.split('@')[0] ?? email)) {
+  const lower = password.toLowerCase()
+  const [name = ''] = email.split('@')
+  // Most sentences contain a name of one or two letters.
+  const hasName = name.length > 2 && lower.includes(name)
+  if (new Set(lower).size < 5 || hasName) {
     throw new OperatorError(
       'This password is easy to guess: choose one without your name and with more different characters.',
     )

@@ -145,6 +145,14 @@ describe('signing in to the console (R106)', () => {
     await operator.browser.get('/console').expect(303)
   })
 
+  test('takes a password with a letter that is the whole name of its mailbox, and none with a longer name', async () => {
+    const set = async (email: string, password: string) =>
+      (await post(console.open(), await console.invite(email), { password, again: password })).status
+    expect(await set('v@corp.example', 'seven quiet otters float')).toBe(200)
+    expect(await set('otter@corp.example', 'seven quiet Otters float')).toBe(422)
+    expect(await set('bob@corp.example', 'seven bobs float by')).toBe(422)
+  })
+
   test('answers an unknown address like a wrong password, and stops after ten attempts from one network (R90)', async () => {
     const { email } = await console.signUp('viewer')
     const pages = []
