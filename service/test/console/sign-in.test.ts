@@ -145,6 +145,39 @@ describe('signing in to the console (R106)', () => {
     await operator.browser.get('/console').expect(303)
   })
 
+  test('lasts no longer after a step-up, which keeps the time of the password (R106)', async () => {
+    const operator = await console.signUp('admin')
+    const change = () =>
+      post(operator.browser, '/console/operators/role', { email: 'x@example.com', role: 'viewer' })
+    advance(11 * 3_600)
+    await change().expect(303)
+    await typeCode(operator).expect(303)
+    await change().expect(422)
+    advance(3_480)
+    await operator.browser.get('/console').expect(200)
+    advance(120)
+    await operator.browser.get('/console').expect(303).expect('location', '/console/sign-in')
+    // A sign-in begins anew.
+    await typePassword(operator.browser, operator.email).expect(303)
+    await typeCode(operator).expect(303)
+    advance(11 * 3_600)
+    await operator.browser.get('/console').expect(200)
+  })
+
+  test('checks 100 passwords of one operator in a day, from however many networks (R31)', async () => {
+    const [{ email }, other] = [await console.signUp('viewer'), await console.signUp('viewer')]
+    const from = (network: number, name = email, password = 'not the password') =>
+      typePassword(console.open(), name, password).set('X-Forwarded-For', `203.0.${network}.1`)
+    // The first one was the right password.
+    for (let network = 1; network < 100; network++) await from(network).expect(401)
+    await from(100, email, PASSWORD).expect(429)
+    advance(23 * 3_600)
+    await from(101, email, PASSWORD).expect(429)
+    await from(101, other.email, PASSWORD).expect(303)
+    advance(3_600)
+    await from(102, email, PASSWORD).expect(303)
+  })
+
   test('takes a password with a letter that is the whole name of its mailbox, and none with a longer name', async () => {
     const set = async (email: string, password: string) =>
       (await post(console.open(), await console.invite(email), { password, again: password })).status
