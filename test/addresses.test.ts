@@ -27,6 +27,7 @@ const OTHERS = [
   'github.com/alphacep/vosk-server',
   'iam.amazonaws.com',
   'openid.net/specs/',
+  'schemas.openid.net/event/',
   'owasp.org',
   'pages.nist.gov',
   'pglite.dev',

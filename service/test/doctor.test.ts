@@ -12,6 +12,7 @@ import { openStore } from '../src/store/open.js'
 import { keysFrom } from '../src/store/secrets/keys.js'
 import type { Store } from '../src/store/store.js'
 import { describeOnBothDatabases } from './both-databases.js'
+import { CLIENT, startProvider, URL_OF_CONSOLE } from './console/identity-provider.js'
 import { ACCOUNT, gateway, TOKEN } from './delivery/gateway.js'
 import { mailServer } from './delivery/mail-server.js'
 import { advance, DeliveryError, freshEmail, freshTenant, SECRET, stopClock, wrong } from './kit.js'
@@ -404,6 +405,37 @@ describe('the command doctor', () => {
       unreported,
     ])
     expect([...mails.arrived, ...texts.requests]).toEqual([])
+  })
+
+  test('checks whether the identity provider is reachable, and takes client id and secret', async () => {
+    const provider = await startProvider('client_secret_basic')
+    const about = async (more: Readonly<Record<string, string>> = {}) => {
+      const env = {
+        ...{
+          SERVICE_CONSOLE: 'true',
+          SERVICE_CONSOLE_URL: URL_OF_CONSOLE,
+          SERVICE_CONSOLE_OIDC_ADMINS: 'board',
+        },
+        ...{ SERVICE_CONSOLE_OIDC_ISSUER: provider.issuer, SERVICE_CONSOLE_OIDC_AMR: 'mfa' },
+        ...{ SERVICE_CONSOLE_OIDC_CLIENT_ID: CLIENT.id, SERVICE_CONSOLE_OIDC_CLIENT_SECRET: CLIENT.secret },
+      }
+      const { out } = await doctor({ ...unreachable, ...env, ...more }, '--json')
+      const found: { subject: string; severity: string; message: string }[] = JSON.parse(out)
+      const { severity, message } = found.find(({ subject }) => subject === 'identity provider') ?? {}
+      return `${severity} ${message}`
+    }
+    expect(await about()).toBe(`ok ${provider.issuer} takes the client of the console.`)
+    for (const wrong of [
+      { SERVICE_CONSOLE_OIDC_CLIENT_SECRET: 'the secret of last year' },
+      { SERVICE_CONSOLE_OIDC_CLIENT_ID: 'unknown' },
+    ])
+      expect(await about(wrong)).toMatch(
+        /^error http:.* refuses the console with invalid_client: .*may have expired/,
+      )
+    provider.close()
+    expect(await about()).toMatch(/^error http:.* cannot be reached.*fetch failed.*OIDC_ISSUER/)
+    const { out } = await doctor(unreachable)
+    expect(out).not.toContain('identity provider')
   })
 
   test('warns about a store without tables, and creates none', async () => {

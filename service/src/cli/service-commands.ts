@@ -5,8 +5,10 @@ import { type Actor, OperatorError } from '../operator/audited-change.js'
 import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-sending.js'
 import { diagnoseStore } from '../operator/diagnose-store.js'
 import type { Diagnostic } from '../operator/diagnostic.js'
+import { diagnoseIdentityProvider } from '../operator/identity-provider.js'
 import { listMigrations, recordMigrations } from '../operator/operator.js'
 import { describeKeyUse, rotateSecrets } from '../operator/rotate-secrets.js'
+import { oidcSettings } from '../run/console-option.js'
 import { readEnvironment, VARIABLE_NAMES } from '../run/environment.js'
 import { readOptions, type ServiceSettings } from '../run/options.js'
 import { copyStore, tablesWithRows } from '../store/copy-store.js'
@@ -123,6 +125,7 @@ async function diagnoseSettings(
     const { options, warnings } = readEnvironment(io.env, { dataDir: storeLocation(io.env).dataDir })
     const settings = readOptions(options)
     const { routes, limits } = settings
+    const oidc = settings.console && oidcSettings(settings.console)
     const ok: Diagnostic = { severity: 'ok', subject, message: 'The service can start with them.' }
     const found = warnings.map((message): Diagnostic => ({ severity: 'warning', subject, message }))
     const { failuresBeforeDisable, appStepsAhead } = limits
@@ -135,6 +138,7 @@ async function diagnoseSettings(
       ...(await diagnoseCarriers(routes)),
       diagnoseReports(configuredSources(settings)),
       diagnoseTranscription(settings),
+      ...(oidc ? [await diagnoseIdentityProvider(oidc, settings.console?.url)] : []),
     ]
     return { diagnostics, settings }
   } catch (error) {

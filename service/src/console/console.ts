@@ -1,5 +1,6 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import session from 'express-session'
+import { SESSION_MS } from '../operator/external-operators.js'
 import { isAtLeast } from '../operator/rights.js'
 import { StoreUnavailableError } from '../store/outages.js'
 import { allKeys } from '../store/secrets/keys.js'
@@ -33,7 +34,7 @@ import type { ConsoleParts } from './parts.js'
 import { requireTls, sameOrigin, securityHeaders } from './security.js'
 import { sendPage } from './send-page.js'
 import { StoredSessions } from './session-store.js'
-import { consoleMfa, consolePassport, operatorOf, SESSION_MS } from './sign-in/console-mfa.js'
+import { consoleMfa, consolePassport, operatorOf } from './sign-in/console-mfa.js'
 import { oidcRoutes } from './sign-in/oidc.js'
 import { INVITATION_ROUTES, SIGN_IN_ROUTES, signInHandler, signOutHandler } from './sign-in/sign-in-routes.js'
 
@@ -64,7 +65,8 @@ export function createConsole(parts: ConsoleParts): Express {
 
   app.post('/console/sign-in', signInHandler(parts, passport))
   app.post('/console/sign-out', signOutHandler)
-  for (const { path, handle } of parts.oidc ? oidcRoutes(parts, parts.oidc) : []) app.get(path, handle)
+  for (const { method, path, handle } of parts.oidc ? oidcRoutes(parts, parts.oidc) : [])
+    app[method](path, handle)
   for (const { method, path, handle } of PUBLIC_ROUTES) {
     app[method](path, async (request, response) => {
       sendPage(response, await handle(request, response, parts), undefined)

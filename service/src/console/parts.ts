@@ -2,28 +2,12 @@ import type { MfaService } from 'countersign'
 import type { RequestHandler } from 'express'
 import type { PausedCarrier } from '../messages/carriers/fallback.js'
 import type { Routes } from '../messages/carriers/route.js'
+import type { OidcSettings } from '../operator/identity-provider.js'
 import type { Operator } from '../operator/operator.js'
-import type { Role } from '../operator/rights.js'
 import type { Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
 import { type Html, html } from '../telemetry/html.js'
 import type { Logger } from '../telemetry/log/logger.js'
-
-/** The company's identity provider (OpenID Connect). */
-export interface OidcSettings {
-  readonly issuer: string
-  readonly clientId: string
-  readonly clientSecret: string
-  readonly scope: string
-  /** The claim of the ID token with the groups of a person. */
-  readonly groupsClaim: string
-  /** The groups whose members have each role. */
-  readonly groups: Readonly<Record<Role, readonly string[]>>
-  /** The values of `amr` that stand for a second factor. */
-  readonly amr: readonly string[]
-  /** The values of `acr` that stand for a second factor. */
-  readonly acr: readonly string[]
-}
 
 /** What the console is built from. */
 export interface ConsoleParts {

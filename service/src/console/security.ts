@@ -54,11 +54,14 @@ export const requireTls: RequestHandler = function requireTls(request, response,
   next()
 }
 
+/** Where the identity provider, and no browser, says with a signed token who signed out there. */
+export const LOGOUT_PATH = '/console/sign-in/oidc/logout'
+
 const SAFE = new Set(['GET', 'HEAD'])
 
 /** Refuses requests that change something and do not come from a page of the console (R13). */
 export const sameOrigin: RequestHandler = function sameOrigin(request, _response, next) {
-  if (SAFE.has(request.method) || isOwn(request)) return next()
+  if (SAFE.has(request.method) || request.path === LOGOUT_PATH || isOwn(request)) return next()
   next(new ConsoleError(403, 'The request came from another site. Open the page again and repeat it.'))
 }
 

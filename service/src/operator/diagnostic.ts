@@ -3,6 +3,7 @@ export const SUBJECTS = [
   'settings',
   'carriers',
   'transcription',
+  'identity provider',
   'database',
   'migrations',
   'secrets',

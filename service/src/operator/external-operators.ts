@@ -1,4 +1,6 @@
 import { queryOne, type Store } from '../store/store.js'
+import { consoleLimits } from './console-counters.js'
+import { operator } from './operator.js'
 import { externalName, findOperator, type OperatorAccount } from './operator-account.js'
 import type { Role } from './rights.js'
 
@@ -7,6 +9,8 @@ export interface ExternalSignIn {
   readonly issuer: string
   readonly subject: string
   readonly role: Role
+  /** The id of their session at the identity provider, if it says one. */
+  readonly session: string | undefined
 }
 
 /**
@@ -15,7 +19,7 @@ export interface ExternalSignIn {
  */
 export async function signInExternally(
   store: Store,
-  { issuer, subject, role }: ExternalSignIn,
+  { issuer, subject, role, session }: ExternalSignIn,
 ): Promise<OperatorAccount | undefined> {
   const name = externalName(issuer, subject)
   const now = Date.now()
@@ -29,10 +33,34 @@ export async function signInExternally(
       [name, role, issuer, subject, now],
     )
     if (!row) return undefined
+    if (session) {
+      const [kept, key] = [consoleLimits(tx), sessionKey(session)]
+      await kept.replace(key, await kept.read(key), name, SESSION_MS)
+    }
     await tx.query('INSERT INTO audit (application, at, who, action, detail) VALUES ($1, $2, $3, $4, $5)', [
       ...['', now, name, 'operator.signed_in'],
       `${name} ${role}`,
     ])
     return findOperator(tx, name)
   })
+}
+
+/** How long a session of the console lasts, however it is used. */
+export const SESSION_MS = 12 * 3_600_000
+
+function sessionKey(session: string): string {
+  return `oidc:session:${session}`
+}
+
+/**
+ * Ends all sessions of an operator of the identity provider, who may have none and no account: of a subject, or of the one who signed in
+ * with a session there.
+ */
+export async function endExternalSessions(
+  store: Store,
+  { iss, sub, sid = '' }: { readonly iss: string; sub?: string | undefined; sid?: string | undefined },
+): Promise<void> {
+  const name = sub === undefined ? await consoleLimits(store).read(sessionKey(sid)) : externalName(iss, sub)
+  if (name === undefined || !(await findOperator(store, name))) return
+  await operator(store, iss).endOperatorSessions(name)
 }

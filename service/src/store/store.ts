@@ -107,3 +107,8 @@ export function statement<Parameters extends { readonly [Name in keyof Parameter
       }),
   }
 }
+
+/** A store whose changes are part of a transaction that has begun. */
+export function within(tx: Queries, store: Store): Store {
+  return { ...store, query: tx.query.bind(tx), transaction: (work) => work(tx) }
+}

@@ -1,100 +1,26 @@
-import { createServer } from 'node:http'
-import express from 'express'
-import Provider from 'oidc-provider'
-import request from 'supertest'
+import { decodeJwt, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
-import { freePort, listenOnLoopback } from '../../../test/kit/loopback.js'
+import { freePort } from '../../../test/kit/loopback.js'
 import { readOptions, type ServiceOptions } from '../../src/run/options.js'
 import { advance, SECRET, stopClock } from '../kit.js'
+import {
+  CLIENT,
+  LOGOUT,
+  type NextSignIn,
+  optionsFor,
+  startProvider,
+  URL_OF_CONSOLE,
+} from './identity-provider.js'
 import { type Browser, openConsole, post, read, type TestConsole, textOf, typePassword } from './kit.js'
-
-const URL_OF_CONSOLE = 'https://console.example'
-const CLIENT = { id: 'console', secret: 'a secret of the tests' }
-
-/** Who signs in at the provider next. */
-interface NextSignIn {
-  readonly sub: string
-  readonly amr?: readonly string[]
-  readonly claims?: Readonly<Record<string, unknown>>
-  /** When they showed the factors, in seconds since 1970. Defaults to now. */
-  readonly at?: number
-}
-
-/** A provider on this machine that signs in whom the test says, without a page. */
-async function startProvider() {
-  let next: NextSignIn = { sub: 'nobody' }
-  const seen: URLSearchParams[] = []
-  const app = express()
-  const server = createServer(app)
-  const issuer = `http://127.0.0.1:${await listenOnLoopback(server)}`
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        ...{ client_id: CLIENT.id, client_secret: CLIENT.secret },
-        redirect_uris: [`${URL_OF_CONSOLE}/console/sign-in/oidc/callback`],
-        ...{ response_types: ['code'], grant_types: ['authorization_code'] },
-        token_endpoint_auth_method: 'client_secret_post',
-      },
-    ],
-    claims: { openid: ['sub', 'amr', 'acr', 'auth_time', 'groups'] },
-    conformIdTokenClaims: false,
-    features: { devInteractions: { enabled: false } },
-    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
-    findAccount: (_ctx, accountId) => ({ accountId, claims: () => ({ sub: accountId, ...next.claims }) }),
-    loadExistingGrant: async (ctx) => {
-      const grant = new ctx.oidc.provider.Grant({
-        clientId: ctx.oidc.client?.clientId ?? '',
-        accountId: ctx.oidc.session?.accountId ?? '',
-      })
-      grant.addOIDCScope('openid')
-      await grant.save()
-      return grant
-    },
-    cookies: { keys: ['a key of the tests'] },
-    // The console uses PKCE, and would fail without it.
-    pkce: { required: () => true },
-  })
-  app.get('/interaction/:uid', async (req, res) => {
-    const { sub: accountId, amr = [], at } = next
-    const login = { accountId, amr: [...amr], remember: false, ...(at !== undefined && { ts: at }) }
-    await provider.interactionFinished(req, res, { login })
-  })
-  app.use((req, _res, go) => {
-    if (req.path === '/auth') seen.push(new URL(req.originalUrl, issuer).searchParams)
-    go()
-  })
-  app.use(provider.callback())
-  return {
-    issuer,
-    seen,
-    /** Says who signs in next. */
-    signsIn(who: NextSignIn) {
-      next = who
-    },
-    close() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
-}
 
 describe('signing in to the console at an identity provider (R106, R109)', () => {
   let provider: Awaited<ReturnType<typeof startProvider>>
   let console: TestConsole
-  const options = (issuer: string) => ({
-    ...{ url: URL_OF_CONSOLE, oidcIssuer: issuer, oidcClientId: CLIENT.id, oidcClientSecret: CLIENT.secret },
-    ...{
-      oidcAdmins: ['it-security', 'board'],
-      oidcSupport: ['helpdesk'],
-      oidcViewers: ['staff'],
-      oidcAmr: ['mfa'],
-    },
-  })
   beforeAll(async () => {
     stopClock()
     provider = await startProvider()
-    console = await openConsole(options(provider.issuer))
+    console = await openConsole(optionsFor(provider.issuer))
   })
   afterEach(() => void vi.unstubAllEnvs())
   afterAll(async () => {
@@ -103,18 +29,7 @@ describe('signing in to the console at an identity provider (R106, R109)', () =>
     await console.service.close()
   })
 
-  /** Follows the browser to the provider and back; returns the path at which it comes back. */
-  async function atProvider(browser: Browser, start = '/console/sign-in/oidc'): Promise<string> {
-    const sent = await browser.get(start).expect(303)
-    const there = request.agent(provider.issuer)
-    let at = new URL(String(sent.headers.location))
-    for (let hops = 0; hops < 6 && at.origin === provider.issuer; hops++) {
-      const { headers } = await there.get(at.pathname + at.search)
-      at = new URL(String(headers.location), provider.issuer)
-    }
-    expect(at.origin).toBe(URL_OF_CONSOLE)
-    return at.pathname + at.search
-  }
+  const atProvider = (browser: Browser, start?: string) => provider.visit(browser, start)
   const signIn = async (who: NextSignIn, browser = console.open()) => {
     provider.signsIn(who)
     const back = await browser.get(await atProvider(browser))
@@ -181,6 +96,152 @@ describe('signing in to the console at an identity provider (R106, R109)', () =>
       },
     ))
 
+  test('ends all open sessions of a person whose last group is gone (R106)', async () => {
+    const admin = (groups: string[], sub = 'former') => ({ sub, amr, claims: { groups } })
+    const { browser } = await signIn(admin(['board']))
+    const other = await signIn(admin(['board'], 'stays'))
+    await browser.get('/console/operators').expect(200)
+    const again = await signIn(admin(['others']))
+    expect([again.back.status, refusals().at(-1)]).toEqual([403, 'no_group'])
+    await browser.get('/console/operators').expect(303).expect('location', '/console/sign-in')
+    await other.browser.get('/console/operators').expect(200)
+    expect((await audited())[0]).toBe(`${provider.issuer} operator.sessions_ended`)
+  })
+
+  test('says when a person signs out of the console that the session of the provider goes on', async () => {
+    const { browser } = await signIn({ sub: 'leaves', amr, claims: { groups: ['staff'] } })
+    const { headers } = await post(browser, '/console/sign-out').expect(303)
+    expect(await read(browser, String(headers.location))).toContain('not at your company’s sign-in')
+    const local = await console.signUp('viewer')
+    await post(local.browser, '/console/sign-out').expect(303).expect('location', '/console/sign-in')
+    expect(await read(browser, '/console/sign-in')).not.toContain('You are signed out')
+  })
+
+  /** A request of the provider: no browser says where it comes from. */
+  const sendLogout = async (logout_token: string) => {
+    const { status } = await post(console.open(), LOGOUT, { logout_token }).set('Sec-Fetch-Site', '')
+    return status
+  }
+  const isOpen = async (browser: Browser) => (await browser.get('/console')).status === 200
+
+  test('ends all sessions of a person who signs out at the provider, and of nobody else (R106)', async () => {
+    const [browser, there] = [console.open(), provider.browser()]
+    provider.signsIn({ sub: 'signs-out', amr, claims: { groups: ['board'] } })
+    await browser.get(await provider.visit(browser, undefined, there)).expect(303)
+    const second = await signIn({ sub: 'signs-out', amr, claims: { groups: ['board'] } })
+    const other = await signIn({ sub: 'remains', amr, claims: { groups: ['board'] } })
+    expect(await provider.signOut(there, sendLogout)).toEqual([200])
+    const sessions = [browser, second.browser, other.browser]
+    expect(await Promise.all(sessions.map(isOpen))).toEqual([false, false, true])
+    expect((await audited())[0]).toBe(`${provider.issuer} operator.sessions_ended`)
+  })
+
+  test('takes a logout token once, as OpenID Connect Back-Channel Logout 1.0 says, and no other (R106)', async () => {
+    const who = { sub: 'target', amr, claims: { groups: ['staff'] } }
+    const { browser } = await signIn(who)
+    const now = Math.floor(Date.now() / 1000)
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+    let ids = 0
+    const claims = (more: Record<string, unknown> = {}) => ({
+      ...{
+        iss: provider.issuer,
+        aud: CLIENT.id,
+        iat: now,
+        exp: now + 120,
+        jti: `id-${++ids}`,
+        sub: 'target',
+      },
+      ...{ events, ...more },
+    })
+    const { privateKey } = await generateKeyPair('RS256')
+    const hmac = new TextEncoder().encode(CLIENT.secret)
+    const forged = [
+      '',
+      'no.token.here',
+      new UnsecuredJWT(claims()).encode(),
+      await new SignJWT(claims()).setProtectedHeader({ alg: 'HS256' }).sign(hmac),
+      await new SignJWT(claims()).setProtectedHeader({ alg: 'RS256', kid: 'tests' }).sign(privateKey),
+      ...(await Promise.all(
+        [
+          { iss: 'https://evil.example' },
+          { aud: 'another client' },
+          { iat: now - 600 },
+          { iat: now + 600, exp: now + 900 },
+          { iat: undefined },
+          { iat: now - 200, exp: now - 100 },
+          { exp: undefined },
+          { jti: undefined },
+          { jti: '' },
+          { sub: undefined },
+          { sub: 7 },
+          { events: undefined },
+          { events: {} },
+          { events: { 'http://schemas.openid.net/event/backchannel-logout': 'yes' } },
+          { events: ['http://schemas.openid.net/event/backchannel-logout'] },
+          { nonce: 'of an ID token' },
+        ].map((more) => provider.sign(claims(more))),
+      )),
+    ]
+    await everyCase(forged, async (token) => {
+      expect([await sendLogout(token), refusals().at(-1), await isOpen(browser)]).toEqual([
+        400,
+        'logout_token',
+        true,
+      ])
+    })
+    const good = await provider.sign(claims())
+    expect([await sendLogout(good), await isOpen(browser)]).toEqual([200, false])
+    const again = await signIn(who)
+    expect([await sendLogout(good), await isOpen(again.browser)]).toEqual([400, true])
+    expect(await sendLogout(await provider.sign(claims({ sub: 'nobody here' })))).toBe(200)
+    expect(await isOpen(again.browser)).toBe(true)
+    // Other routes take no such request.
+    await post(console.open(), '/console/sign-out').set('Sec-Fetch-Site', '').expect(403)
+  })
+
+  test('finds the person by the session of the provider when a logout token names nothing else', async () => {
+    const [browser, there] = [console.open(), provider.browser()]
+    provider.signsIn({ sub: 'by-session', amr, claims: { groups: ['staff'] } })
+    await browser.get(await provider.visit(browser, undefined, there)).expect(303)
+    let sid: unknown
+    await provider.signOut(there, async (token) => {
+      sid = decodeJwt(token).sid
+      return 200
+    })
+    expect([typeof sid, await isOpen(browser)]).toEqual(['string', true])
+    const now = Math.floor(Date.now() / 1000)
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+    const sign = (session: unknown) =>
+      provider.sign({
+        ...{ iss: provider.issuer, aud: CLIENT.id, iat: now, exp: now + 120, jti: `by ${session}` },
+        ...{ events, sid: session },
+      })
+    expect([await sendLogout(await sign('unknown')), await isOpen(browser)]).toEqual([200, true])
+    expect([await sendLogout(await sign(sid)), await isOpen(browser)]).toEqual([200, false])
+  })
+
+  test('names the refusal of the client in the log and on the page, as an expired secret is not an outage', () =>
+    everyCase(['client_secret_post', 'client_secret_basic'] as const, async (authMethod) => {
+      const strict = await startProvider(authMethod)
+      const expired = await openConsole({
+        ...optionsFor(strict.issuer),
+        oidcClientSecret: 'the secret of last year',
+      })
+      onTestFinished(async () => {
+        strict.close()
+        await expired.service.close()
+      })
+      strict.signsIn({ sub: 'ann', amr, claims: { groups: ['board'] } })
+      const browser = expired.open()
+      const back = await browser.get(await strict.visit(browser)).expect(503)
+      expect(textOf(back.text)).toMatch(
+        /refuses the console, whose client secret may have expired.*invalid_client/,
+      )
+      expect(expired.events.filter(({ event }) => event === 'console.oidc_refused')).toMatchObject([
+        { reason: 'client_refused', detail: 'invalid_client' },
+      ])
+    }))
+
   test('refuses a provider that asked for no second factor, or says so in another form', () =>
     everyCase([{ amr: [] }, { amr: ['pwd'] }, { amr: ['MFA'] }, { amr: ['pwd', 'otp'] }], async (said) => {
       const { browser, back } = await signIn({ sub: 'weak', ...said, claims: { groups: ['board'] } })
@@ -225,7 +286,7 @@ describe('signing in to the console at an identity provider (R106, R109)', () =>
     const browser = console.open()
     const back = await atProvider(browser)
     const wrongCode = await browser.get(back.replace(/code=[^&]+/, 'code=guessed'))
-    expect([wrongCode.status, refusals().at(-1)]).toEqual([503, 'provider_unavailable'])
+    expect([wrongCode.status, refusals().at(-1)]).toEqual([401, 'refused_by_provider'])
     const started = new URL(await atProvider(browser), URL_OF_CONSOLE)
     const state = started.searchParams.get('state')
     const iss = encodeURIComponent(provider.issuer)
@@ -289,7 +350,7 @@ describe('signing in to the console at an identity provider (R106, R109)', () =>
   })
 
   test('leaves local accounts, also while the provider is down', async () => {
-    const down = await openConsole(options(`http://127.0.0.1:${await freePort()}`))
+    const down = await openConsole(optionsFor(`http://127.0.0.1:${await freePort()}`))
     onTestFinished(() => down.service.close())
     const browser = down.open()
     const page = await browser.get('/console/sign-in/oidc').expect(503)
@@ -308,13 +369,13 @@ describe('signing in to the console at an identity provider (R106, R109)', () =>
       }
       return []
     }
-    expect(faultsOf(options(provider.issuer))).toEqual([])
+    expect(faultsOf(optionsFor(provider.issuer))).toEqual([])
     expect(faultsOf({ oidcIssuer: 'https://id.example.com' })).toEqual(
       ['url', 'oidcClientId', 'oidcClientSecret', 'oidcAdmins', 'oidcAmr'].map((name) => `console.${name}`),
     )
     expect(faultsOf({ oidcClientId: 'x' })).toEqual(['console.oidcIssuer'])
     vi.stubEnv('NODE_ENV', 'production')
-    const production = { ...options('http://id.example.com'), trustedProxies: ['loopback'] }
+    const production = { ...optionsFor('http://id.example.com'), trustedProxies: ['loopback'] }
     expect(faultsOf(production)).toContain('console.oidcIssuer')
   })
 })

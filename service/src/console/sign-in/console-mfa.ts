@@ -5,6 +5,7 @@ import passport from 'passport'
 import { Strategy as LocalStrategy } from 'passport-local'
 import { clientNetwork } from '../../messages/contacts/client-network.js'
 import { CONSOLE_NAME, consoleLimits } from '../../operator/console-counters.js'
+import { SESSION_MS } from '../../operator/external-operators.js'
 import { CONSOLE_APPLICATION, findOperator, type OperatorAccount } from '../../operator/operator-account.js'
 import { checkSignIn } from '../../operator/sign-ins.js'
 import type { ConsoleParts } from '../parts.js'
@@ -98,9 +99,6 @@ async function record({ operator }: ConsoleParts, event: MfaEvent): Promise<void
     return operator(event.userId).recordOwnFactor({ method: event.method, change: 'removed' })
   }
 }
-
-/** How long a session lasts from the password on, however it is used. */
-export const SESSION_MS = 12 * 3_600_000
 
 /** What the identity provider said. The plugin checks it, whatever its type is. */
 type SignInEvidence = NonNullable<

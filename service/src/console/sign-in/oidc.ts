@@ -1,16 +1,24 @@
 import type { Request, RequestHandler, Response } from 'express'
 import * as oidc from 'openid-client'
 import { consoleCounters } from '../../operator/console-counters.js'
-import { signInExternally } from '../../operator/external-operators.js'
+import { endExternalSessions, SESSION_MS, signInExternally } from '../../operator/external-operators.js'
+import {
+  CALLBACK_PATH,
+  CLIENT_REFUSALS,
+  logoutTokenReader,
+  type OidcSettings,
+  oauthErrorOf,
+  providerOf,
+} from '../../operator/identity-provider.js'
 import { ROLES, type Role } from '../../operator/rights.js'
+import { within } from '../../store/store.js'
 import { html } from '../../telemetry/html.js'
 import { describeError } from '../../telemetry/log/logger.js'
-import { isProduction } from '../../telemetry/production.js'
-import type { ConsoleParts, OidcSettings } from '../parts.js'
+import { formOf } from '../form.js'
+import type { ConsoleParts } from '../parts.js'
+import { LOGOUT_PATH } from '../security.js'
 import { sendPage } from '../send-page.js'
-import { asUser, OIDC_PATH, SESSION_MS } from './console-mfa.js'
-
-const CALLBACK_PATH = `${OIDC_PATH}/callback`
+import { asUser, OIDC_PATH } from './console-mfa.js'
 
 declare module 'express-session' {
   interface SessionData {
@@ -29,73 +37,66 @@ interface Begun {
 
 const SESSION_SECONDS = SESSION_MS / 1000
 const ANSWER_LIMIT_MS = 10 * 60_000
-const TIMEOUT_SECONDS = 5
 const MAX_GROUPS = 1_000
 
-/** Why nobody was signed in: the status of the page, its text, and the word for the log. */
-interface Refusal {
-  readonly status: number
-  readonly reason: string
-  readonly text: string
+/** Why nobody was signed in, by the word for the log: the status of the page and its text. */
+const REFUSALS = {
+  state: [
+    400,
+    'This sign-in was not begun in this browser, took longer than ten minutes, or was completed before. Begin again.',
+  ],
+  refused_by_provider: [401, 'Your company’s sign-in did not confirm who you are.'],
+  provider_unavailable: [
+    503,
+    'Your company’s sign-in cannot be reached. Try again, or sign in with an account of the console.',
+  ],
+  client_refused: [
+    503,
+    'Your company’s sign-in refuses the console, whose client secret may have expired. Tell an administrator, and sign in with an account of the console.',
+  ],
+  no_second_factor: [
+    403,
+    'Your company’s sign-in did not ask for a second factor, and the console requires one. Ask its administrator.',
+  ],
+  no_group: [403, 'None of your groups at your company may use the console.'],
+  disabled: [403, 'Your account of the console is disabled.'],
+  session_ended: [401, 'Another person signed in, so the session has ended. Sign in again.'],
+} as const
+
+type Reason = keyof typeof REFUSALS
+
+function reasonOf(error: unknown): Reason {
+  const refusal = oauthErrorOf(error)
+  if (CLIENT_REFUSALS.includes(refusal)) return 'client_refused'
+  const code = refusal ?? (error instanceof oidc.ClientError ? error.code : undefined)
+  return /^$|unavailable|TIMEOUT|NOT_CONFORM/.test(code ?? '')
+    ? 'provider_unavailable'
+    : 'refused_by_provider'
 }
 
-const START_AGAIN: Refusal = {
-  status: 400,
-  reason: 'state',
-  text: 'This sign-in was not begun in this browser, took longer than ten minutes, or was completed before. Begin again.',
-}
-const PROVIDER_REFUSED: Refusal = {
-  status: 401,
-  reason: 'refused_by_provider',
-  text: 'Your company’s sign-in did not confirm who you are.',
-}
-const UNREACHABLE: Refusal = {
-  status: 503,
-  reason: 'provider_unavailable',
-  text: 'Your company’s sign-in cannot be reached. Try again, or sign in with an account of the console.',
-}
-const NO_SECOND_FACTOR: Refusal = {
-  status: 403,
-  reason: 'no_second_factor',
-  text: 'Your company’s sign-in did not ask for a second factor, and the console requires one. Ask its administrator.',
-}
-const NO_GROUP: Refusal = {
-  status: 403,
-  reason: 'no_group',
-  text: 'None of your groups at your company may use the console.',
-}
-const DISABLED: Refusal = {
-  status: 403,
-  reason: 'disabled',
-  text: 'Your account of the console is disabled.',
-}
-const ENDED: Refusal = {
-  status: 401,
-  reason: 'session_ended',
-  text: 'Another person signed in, so the session has ended. Sign in again.',
-}
-
-/** The two routes of the sign-in at the identity provider. */
+/** The routes of the sign-in at the identity provider, and the one at which the provider says who signed out there. */
 export function oidcRoutes(
   parts: ConsoleParts,
   settings: OidcSettings,
-): readonly { readonly path: string; readonly handle: RequestHandler }[] {
+): readonly { readonly method: 'get' | 'post'; readonly path: string; readonly handle: RequestHandler }[] {
   const findProvider = providerOf(settings)
+  const readLogout = logoutTokenReader(settings, findProvider)
   const callback = new URL(CALLBACK_PATH, parts.url)
 
-  function refuse(response: Response, { status, reason, text }: Refusal, detail?: string): void {
+  function refuse(response: Response, reason: Reason, detail?: string): void {
     parts.log({ level: 'warn', event: 'console.oidc_refused', reason, ...(detail && { detail }) })
+    const [status, text] = REFUSALS[reason]
     const page = {
       title: 'You are not signed in',
       status,
-      main: html`<p>${text}</p><p><a class="mfa-primary" href="/console/sign-in">Back to the sign-in</a></p>`,
+      main: html`<p>${text}${reason === 'client_refused' && ` (${detail})`}</p><p><a class="mfa-primary" href="/console/sign-in">Back to the sign-in</a></p>`,
     }
     sendPage(response, page, undefined)
   }
 
   const begin: RequestHandler = async (request, response) => {
     const provider = await findProvider().catch((error: unknown) => describeError(error))
-    if (typeof provider === 'string') return refuse(response, UNREACHABLE, provider)
+    if (typeof provider === 'string') return refuse(response, 'provider_unavailable', provider)
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()]
     const maxAgeSeconds = maxAgeIn(request)
     request.session.oidc = { state, nonce, verifier, maxAgeSeconds, at: Date.now() }
@@ -113,25 +114,29 @@ export function oidcRoutes(
     const begun = request.session.oidc
     delete request.session.oidc
     if (!begun || Date.now() - begun.at >= ANSWER_LIMIT_MS || request.query.state !== begun.state) {
-      return refuse(response, START_AGAIN)
+      return refuse(response, 'state')
     }
     // Before the code is exchanged, and in one step for all processes: two answers to one request are not both taken.
     const uses = await consoleCounters(parts.store).add(`oidc:${begun.state}`, ANSWER_LIMIT_MS)
-    if (uses > 1) return refuse(response, START_AGAIN)
+    if (uses > 1) return refuse(response, 'state')
     const claims = await claimsFor(request, begun)
-    if ('refusal' in claims) return refuse(response, claims.refusal, claims.detail)
-    const { evidence, role, issuer, subject } = claims
-    if (!countsAsSecondFactor(evidence, settings)) return refuse(response, NO_SECOND_FACTOR)
-    if (!role) return refuse(response, NO_GROUP)
-    const operator = await signInExternally(parts.store, { issuer, subject, role })
-    if (!operator) return refuse(response, DISABLED)
+    if ('reason' in claims) return refuse(response, claims.reason, claims.detail)
+    const { evidence, role, ...person } = claims
+    if (!role) {
+      // Like a demotion, it also counts in sessions that are open.
+      await endExternalSessions(parts.store, { iss: person.issuer, sub: person.subject })
+      return refuse(response, 'no_group')
+    }
+    if (!countsAsSecondFactor(evidence, settings)) return refuse(response, 'no_second_factor')
+    const operator = await signInExternally(parts.store, { ...person, role })
+    if (!operator) return refuse(response, 'disabled')
     const { returnTo } = request.session
     request.logIn(asUser({ ...operator, evidence }), (error: unknown) => {
-      if (isSessionEnded(error)) return refuse(response, ENDED)
+      if (isSessionEnded(error)) return refuse(response, 'session_ended')
       if (error) return next(error)
       // The plugin read the same claims by its own rules, such as their age.
       if (request.mfa?.status !== 'verified') {
-        return request.session.destroy(() => refuse(response, NO_SECOND_FACTOR))
+        return request.session.destroy(() => refuse(response, 'no_second_factor'))
       }
       response.redirect(303, localPath(request.session.returnTo ?? returnTo))
     })
@@ -148,7 +153,9 @@ export function oidcRoutes(
         },
       )
       const claims = tokens.claims() ?? {}
+      const session = ownOf(claims, 'sid')
       return {
+        session: typeof session === 'string' ? session : undefined,
         issuer: String(ownOf(claims, 'iss')),
         subject: String(ownOf(claims, 'sub')),
         role: roleIn(ownOf(claims, settings.groupsClaim), settings.groups),
@@ -160,38 +167,32 @@ export function oidcRoutes(
         },
       }
     } catch (error) {
-      const isAnswer = error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ClientError
-      return { refusal: isAnswer ? PROVIDER_REFUSED : UNREACHABLE, detail: describeError(error) }
+      return { reason: reasonOf(error), detail: oauthErrorOf(error) ?? describeError(error) }
+    }
+  }
+
+  /** All sessions of the person end. A token is used once, unless they cannot be ended. */
+  const logOut: RequestHandler = async (request, response) => {
+    try {
+      const logout = await readLogout(formOf(request.body).exact('logout_token'))
+      await parts.store.transaction(async (tx) => {
+        const uses = await consoleCounters(tx).add(`oidc:logout:${logout.jti}`, ANSWER_LIMIT_MS)
+        if (uses > 1) throw new Error('This token was used before.')
+        await endExternalSessions(within(tx, parts.store), logout)
+      })
+      response.end()
+    } catch (error) {
+      const detail = describeError(error)
+      parts.log({ level: 'warn', event: 'console.oidc_refused', reason: 'logout_token', detail })
+      response.status(400).json({ error: 'invalid_request' })
     }
   }
 
   return [
-    { path: OIDC_PATH, handle: begin },
-    { path: CALLBACK_PATH, handle: finish },
+    { method: 'get', path: OIDC_PATH, handle: begin },
+    { method: 'get', path: CALLBACK_PATH, handle: finish },
+    { method: 'post', path: LOGOUT_PATH, handle: logOut },
   ]
-}
-
-/** Asks the provider for its configuration when it is first needed, and again after it could not be reached. */
-function providerOf(settings: OidcSettings): () => Promise<oidc.Configuration> {
-  const { issuer, clientId, clientSecret } = settings
-  const url = new URL(issuer)
-  const execute = url.protocol === 'http:' && !isProduction() ? [oidc.allowInsecureRequests] : []
-  // A provider that does not say which forms it takes takes this one (OpenID Connect Discovery 1.0 §3).
-  const authenticate: oidc.ClientAuth = (server, client, body, headers) => {
-    const takesPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
-    const form = takesPost ? oidc.ClientSecretPost(clientSecret) : oidc.ClientSecretBasic(clientSecret)
-    return form(server, client, body, headers)
-  }
-  let found: Promise<oidc.Configuration> | undefined
-  return () => {
-    found ??= oidc
-      .discovery(url, clientId, undefined, authenticate, { execute, timeout: TIMEOUT_SECONDS })
-      .catch((error: unknown) => {
-        found = undefined
-        throw error
-      })
-    return found
-  }
 }
 
 /** How old the factors may be: as the plugin asks for a step-up, else as old as a session. */

@@ -7,7 +7,7 @@ import { formOf } from '../form.js'
 import type { Page, PublicRoute, Reply } from '../page.js'
 import type { ConsoleParts } from '../parts.js'
 import { sendPage } from '../send-page.js'
-import { type ConsolePassport, OIDC_PATH } from './console-mfa.js'
+import { type ConsolePassport, OIDC_PATH, operatorOf } from './console-mfa.js'
 
 declare module 'express-session' {
   interface SessionData {
@@ -16,9 +16,20 @@ declare module 'express-session' {
   }
 }
 
+const LEFT_CONSOLE = {
+  tone: 'success',
+  text: 'You are signed out of the console, but not at your company’s sign-in: sign out there, too, if others use this browser.',
+} as const
+
 /** The page with email address and password. */
 export const SIGN_IN_ROUTES: readonly PublicRoute[] = [
-  { method: 'get', path: '/console/sign-in', handle: (_request, _response, parts) => signInPage(parts, '') },
+  {
+    ...{ method: 'get', path: '/console/sign-in' },
+    handle: ({ query }, _response, parts) => ({
+      ...signInPage(parts, ''),
+      ...('company' in query && { message: LEFT_CONSOLE }),
+    }),
+  },
 ]
 
 const REFUSALS = {
@@ -52,13 +63,14 @@ export function signInHandler(parts: ConsoleParts, passport: ConsolePassport): R
   }
 }
 
-/** Ends the session. */
+/** Ends the session. That of the identity provider goes on, and the page says so. */
 export const signOutHandler: RequestHandler = function signOut(request, response, next) {
+  const isExternal = request.user && operatorOf(request.user).isExternal
   request.logout((error: unknown) => {
     if (error) return next(error)
     request.session.destroy((failure: unknown) => {
       if (failure) return next(failure)
-      response.redirect(303, '/console/sign-in')
+      response.redirect(303, `/console/sign-in${isExternal ? '?company' : ''}`)
     })
   })
 }
