@@ -482,6 +482,8 @@ CREATE TABLE operator_account (
   role text NOT NULL,
   issuer text,
   subject text,
+  -- The email address that the identity provider says to be theirs, of its operators.
+  verified_email text,
   invitation text,
   invited_until bigint NOT NULL DEFAULT 0,
   password text,
@@ -499,12 +501,15 @@ CREATE TABLE operator_account (
   holder text NOT NULL DEFAULT gen_random_uuid()::text
 );
 
--- A relation says that one holder gave a link or a role to the other, or asked for it; it is stored in both directions. Holders who
--- are related, directly or through others, count as one person, so relations are never deleted, not even with their accounts.
+-- What one holder is to another; each relation is stored in both directions. `made` and `made-by`: one gave a link or a role to the
+-- other, or asked for it. `same`: they have the same verified email address, or an administrator said that they are one person. Holders
+-- who are related in these ways, directly or through others, count as one person, so relations are never deleted, not even with their
+-- accounts. `apart`: an administrator said that they are two persons, which counts where nothing relates them.
 CREATE TABLE operator_relation (
   holder text NOT NULL,
   related text NOT NULL,
-  PRIMARY KEY (holder, related)
+  kind text NOT NULL,
+  PRIMARY KEY (holder, related, kind)
 );
 
 -- Changes to users' factors that one operator asked for and another has to approve. A row is deleted when it is approved or refused,

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { ApprovalReference } from '../src/operator/approval-request.js'
 import type { NewOperatorApproval } from '../src/operator/approvals.js'
+import { signInExternally } from '../src/operator/external-operators.js'
 import { operator } from '../src/operator/operator.js'
 import { deleteExpired } from '../src/operator/retention.js'
 import type { Role } from '../src/operator/rights.js'
@@ -29,6 +31,13 @@ describeOnBothDatabases((bench) => {
     const { token } = await alone(invitedBy).inviteOperator({ email, role })
     await act(email).acceptInvitation(token, PASSWORD)
     return email
+  }
+
+  /** An operator of the identity provider. */
+  async function company(role: Role, verifiedEmail: string | null = null): Promise<string> {
+    const external = { issuer: 'https://id.example', subject: `person-${++people}`, session: undefined }
+    const account = await signInExternally(bench().store, { ...external, role, verifiedEmail })
+    return account?.email ?? ''
   }
 
   /** Two operators, and a user with an app and a key. */
@@ -180,6 +189,123 @@ describeOnBothDatabases((bench) => {
     expect([application.length > 0, await disabled()]).toEqual([true, 1])
   })
 
+  /** Tries a change with each of two accounts asking and the other approving; returns why it was refused, without the names. */
+  async function refusals(
+    ask: (target: string, by: string) => Promise<ApprovalReference>,
+    [one, two]: string[],
+  ) {
+    const found = []
+    for (const [by = '', approver = ''] of [
+      [one, two],
+      [two, one],
+    ]) {
+      const request = await ask('app', by)
+      const refused = await act(approver)
+        .approvals.approve(request)
+        .then(
+          () => undefined,
+          (error: Error) => error.message,
+        )
+      found.push(refused && /may be one person|count as one person|$/.exec(refused)?.[0])
+      const { approvers } = (await act(by).approvals.list()).find(({ id }) => id === request.id) ?? {}
+      if (refused) {
+        expect([approver, approvers]).toEqual([approver, expect.not.arrayContaining([approver])])
+        await act(by).approvals.refuse(request)
+      }
+    }
+    return found
+  }
+  const TWO = [undefined, undefined]
+  const ONE = ['count as one person', 'count as one person']
+  const UNCLEAR = ['may be one person', 'may be one person']
+
+  test('a local and a company account are one person until the command line says that they are two (R137)', async () => {
+    const { ask } = await fresh()
+    const [alice, external, other] = [await person('admin'), await company('admin'), await company('support')]
+    expect(await refusals(ask, [alice, external])).toEqual(UNCLEAR)
+    const request = await ask('app', external)
+    const refused = await fault(act(alice).approvals.approve(request))
+    expect(refused).toContain(`operator two-persons "${external}" "${alice}"`)
+    await alone('root').tellPersons(alice, external, 'two')
+    expect(await refusals(ask, [alice, external])).toEqual(TWO)
+    expect(await refusals(ask, [alice, other])).toEqual(UNCLEAR)
+    // A new holder of the account is another person, of whom nothing is said.
+    const { token } = await alone('root').resetOperator(alice, { independent: true })
+    await act(alice).acceptInvitation(token, PASSWORD)
+    expect(await refusals(ask, [alice, external])).toEqual(UNCLEAR)
+    const [entry] = await alone('root').listAudit({ action: 'operator.two_persons', limit: 1 })
+    expect([entry?.actor, entry?.detail]).toEqual(['root', `${alice} ${external}`])
+  })
+
+  test('accounts with the same verified email address are one person, whichever came first (R137)', async () => {
+    const { ask } = await fresh()
+    const alice = await person('admin')
+    const external = await company('admin', alice.toUpperCase())
+    expect(await refusals(ask, [alice, external])).toEqual(ONE)
+    expect(await fault(alone('root').tellPersons(alice, external, 'two'))).toContain('same email address')
+    const { token: own } = await alone('root').resetOperator(alice, { independent: true })
+    await act(alice).acceptInvitation(own, PASSWORD)
+    expect(await refusals(ask, [alice, external])).toEqual(ONE)
+    const mailbox = `later-${++people}@ops.example`
+    const first = await company('support', mailbox)
+    const { token } = await alone('root').inviteOperator({ email: mailbox, role: 'support' })
+    await act(mailbox).acceptInvitation(token, PASSWORD)
+    expect(await refusals(ask, [mailbox, first])).toEqual(ONE)
+    expect(await refusals(ask, [first, await company('support', mailbox)])).toEqual(ONE)
+    // Of whom both accounts are known, nobody has to be told apart.
+    const stranger = await company('support', `not-${mailbox}`)
+    for (const known of [first, mailbox]) expect(await refusals(ask, [known, stranger])).toEqual(TWO)
+  })
+
+  test('two accounts are one person when an administrator says so, also against an earlier word (R137)', async () => {
+    const { ask } = await fresh()
+    const [first, second, alice] = [await company('admin'), await company('support'), await person('support')]
+    expect(await refusals(ask, [first, second])).toEqual(TWO)
+    await alone('root').tellPersons(first, alice, 'two')
+    await alone('root').tellPersons(first, second, 'one')
+    await alone('root').tellPersons(first, alice, 'one')
+    expect(await refusals(ask, [first, second])).toEqual(ONE)
+    expect(await refusals(ask, [alice, second])).toEqual(ONE)
+    for (const [one, other] of [
+      [first, first],
+      [first, 'nobody@ops.example'],
+    ] as const)
+      expect(await fault(alone('root').tellPersons(one, other, 'two'))).toContain('Name two operators')
+  })
+
+  test('a company account makes no second person by inviting a local one, nor its local account by inviting (R137)', async () => {
+    const { ask } = await fresh()
+    const [alice, external, colleague] = [
+      await person('admin'),
+      await company('admin'),
+      await company('admin'),
+    ]
+    const puppet = await person('support', external)
+    expect(await refusals(ask, [alice, puppet])).toEqual(UNCLEAR)
+    expect(await refusals(ask, [puppet, colleague])).toEqual(UNCLEAR)
+    // Two company accounts are two persons, whatever one of them invited.
+    expect(await refusals(ask, [external, colleague])).toEqual(TWO)
+    await alone('root').tellPersons(external, alice, 'two')
+    expect(await refusals(ask, [alice, puppet])).toEqual(TWO)
+  })
+
+  test('a disabled operator approves nothing, nor one who never followed the link', async () => {
+    const { ask, disabled, other } = await fresh()
+    const request = await ask()
+    const invited = `invited-${++people}@ops.example`
+    await alone('system').inviteOperator({ email: invited, role: 'support' })
+    const leaver = await company('support')
+    await alone('root').disableOperator(leaver)
+    await alone('root').disableOperator(other)
+    for (const name of [other, invited, leaver])
+      expect(await fault(act(name).approvals.approve(request))).toContain('an operator who can sign in')
+    const [listed] = (await act('system').approvals.list()).filter(({ id }) => id === request.id)
+    expect(listed?.approvers).not.toEqual(expect.arrayContaining([other]))
+    expect(await disabled()).toBe(0)
+    await act(await person('support')).approvals.approve(request)
+    expect(await disabled()).toBe(1)
+  })
+
   test('a chain of two hundred operators is found in time (R137)', async () => {
     const { ask, disabled } = await fresh()
     const [first, last] = [await person('admin'), await person('admin')]
@@ -188,7 +314,8 @@ describeOnBothDatabases((bench) => {
            WHEN 200 THEN (SELECT holder FROM operator_account WHERE email = $2) ELSE 'chain ' || n END AS holder
          FROM generate_series(0, 200) AS n)
        INSERT INTO operator_relation
-       SELECT a.holder, b.holder FROM node AS a JOIN node AS b ON abs(a.n - b.n) = 1`,
+       SELECT a.holder, b.holder, CASE WHEN a.n < b.n THEN 'made' ELSE 'made-by' END
+       FROM node AS a JOIN node AS b ON abs(a.n - b.n) = 1`,
       [first, last],
     )
     const request = await ask('app', first)
@@ -259,12 +386,16 @@ describeOnBothDatabases((bench) => {
 
     const change = await askFor(admin, bob)
     expect(change.token).toBeUndefined()
-    expect(await fault(act(helper).approvals.approve(reference(change.id)))).toContain('role admin')
+    expect(await fault(act(helper).approvals.approve(reference(change.id)))).toContain(
+      'about your own account',
+    )
     await act(ann).approvals.approve(reference(change.id))
     expect(await relatedTo(bob)).toEqual([helper])
     const reset = await askFor({ action: 'reset-operator', email: helper }, bob)
     // Not even the operator concerned.
-    expect(await fault(act(helper).approvals.approve(reference(reset.id)))).toContain('not concerned')
+    expect(await fault(act(helper).approvals.approve(reference(reset.id)))).toContain(
+      'about your own account',
+    )
     await act(ann).approvals.approve(reference(reset.id))
     await act(helper).acceptInvitation(reset.token ?? '', PASSWORD)
     expect(await fault(act(ann).approvals.approve(reference(reset.id)))).toContain('decided already')

@@ -273,6 +273,14 @@ describe('the command line on PostgreSQL', () => {
     expect((await inProcess(env, 'operator', 'list')).out).not.toMatch(
       /ann@team\.example .* bob@team\.example/,
     )
+    const said = await inProcess(env, '--json', 'operator', 'two-persons', ann, bob)
+    expect(JSON.parse(said.out)).toEqual({ one: ann, other: bob, persons: 'two' })
+    expect((await inProcess(env, 'operator', 'one-person', ann, bob)).out).toBe(
+      `${ann} and ${bob} are one person now.\n`,
+    )
+    expect((await inProcess(env, 'operator', 'list')).out).toMatch(/ann@team\.example .* bob@team\.example/)
+    const refused = await inProcess(env, 'operator', 'two-persons', ann, bob)
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('an administrator said so')])
   })
 
   test('shows an account with masked contacts, unlocks it and disables its factors', async () => {

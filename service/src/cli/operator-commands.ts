@@ -4,7 +4,7 @@ import { ROLES, type Role } from '../operator/rights.js'
 import { type CommonOptions, type Io, print, table } from './output.js'
 import { READS, storeLocation, systemUser, withOperator } from './store-access.js'
 
-/** `operator invite|revoke|reset|end-sessions|list|role|disable|enable`. */
+/** `operator invite|revoke|reset|end-sessions|list|role|disable|enable|one-person|two-persons`. */
 export function operatorCommands(program: Command, io: Io): void {
   const command = program.command('operator').description('manage the people who use the console')
 
@@ -69,7 +69,7 @@ export function operatorCommands(program: Command, io: Io): void {
           found.map(({ email, role, state, factors, createdAt, signedInAt, samePersonAs }) => [
             ...[email, role, state, factors.join(' ') || null, new Date(createdAt)],
             signedInAt && new Date(signedInAt),
-            samePersonAs.join(' ') || null,
+            samePersonAs.join(', ') || null,
           ]),
         ),
       )
@@ -105,6 +105,18 @@ export function operatorCommands(program: Command, io: Io): void {
       await withOperator(io, options, (operator) => operator.enableOperator(name))
       print(io, options, { name, disabled: false }, () => `Enabled ${name}.`)
     })
+
+  for (const are of ['one', 'two'] as const) {
+    const persons = are === 'one' ? 'one person' : 'two persons'
+    command
+      .command(`${persons.replace(' ', '-')} <one> <other>`)
+      .description(`say that two accounts, named as in the list, belong to ${persons}, for approvals`)
+      .action(async (one: string, other: string, _own, me: Command) => {
+        const options = me.optsWithGlobals<CommonOptions>()
+        await withOperator(io, options, (operator) => operator.tellPersons(one, other, are))
+        print(io, options, { one, other, persons: are }, () => `${one} and ${other} are ${persons} now.`)
+      })
+  }
 }
 
 /** Has the service make the invitation that runs on the embedded database, which only one process can open. */

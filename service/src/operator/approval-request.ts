@@ -3,7 +3,7 @@ import { nameOfPartition, partitionOf } from '../store/partition.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
-import { withGroupOf } from './operator-relations.js'
+import { readPersons, type WhyOnePerson } from './operator-relations.js'
 import type { Role } from './rights.js'
 import { factorOf, maskedFactor, type UserReference } from './users.js'
 
@@ -89,9 +89,12 @@ export function openRequests(queries: Queries): Promise<ApprovalRow[]> {
   )
 }
 
+/** An operator who can sign in; those of the identity provider have no password here. */
+const CAN_SIGN_IN = 'disabled_at IS NULL AND (password IS NOT NULL OR issuer IS NOT NULL)'
+
 /**
- * Deletes a request that this operator may approve, in one statement: of two operators at once, one gets it, and what connects
- * the operators is read together with their roles. Throws an `OperatorError` that says why there is none.
+ * Deletes a request that this operator may approve, in one statement: of two operators at once, one gets it. Throws an `OperatorError`
+ * that says why there is none, which must undo the transaction.
  */
 export async function takeApproved(
   tx: Queries,
@@ -101,21 +104,21 @@ export async function takeApproved(
   const key = [partitionOf(application, mode), id, Date.now()]
   const row = await queryOne<ApprovalRow>(
     tx,
-    `${withGroupOf(
-      'SELECT holder FROM operator_account JOIN approval_request ON asked_by = email WHERE application = $1 AND id = $2',
-    )}
-     DELETE FROM approval_request AS request USING operator_account AS asker, operator_account AS approver
+    `DELETE FROM approval_request AS request USING operator_account AS asker
      WHERE request.application = $1 AND request.id = $2 AND request.expires_at > $3
        AND asker.email = request.asked_by AND asker.disabled_at IS NULL
        AND (asker.role = 'admin' OR asker.role = 'support' AND request.action = ANY ($5::text[]))
-       AND approver.email = $4 AND approver.disabled_at IS NULL AND approver.password IS NOT NULL
-       AND (approver.role = 'admin' OR approver.role = 'support' AND request.action = ANY ($5::text[]))
-       AND approver.email <> request.account
-       AND approver.holder NOT IN (SELECT holder FROM person)
+       AND $4 NOT IN (request.account, request.asked_by) AND EXISTS (
+         SELECT FROM operator_account WHERE email = $4 AND ${CAN_SIGN_IN}
+           AND (role = 'admin' OR role = 'support' AND request.action = ANY ($5::text[])))
      RETURNING ${COLUMNS}`,
     [...key, approver, SUPPORT_ACTIONS],
   )
-  if (row) return row
+  if (row) {
+    const why = (await readPersons(tx))(row.asked_by, approver)
+    if (why) throw cannotApprove(why.text)
+    return row
+  }
   const open = await queryOne<ApprovalRow>(
     tx,
     `SELECT ${COLUMNS} FROM approval_request AS request WHERE application = $1 AND id = $2 AND expires_at > $3`,
@@ -126,11 +129,14 @@ export async function takeApproved(
     throw new OperatorError('You asked for this yourself: another operator has to approve it.')
   }
   await checkRole(tx, open.asked_by, open.action)
-  throw new OperatorError(
-    `You cannot approve this: it needs an operator with the role ${rolesFor(open.action).join(' or ')} who is not concerned, ` +
-      'and who is not one person with the one who asks. Operators who invited, reset or promoted each other, directly or ' +
-      'through others, count as one person.',
+  if (open.account === approver) throw cannotApprove('it is about your own account.')
+  throw cannotApprove(
+    `it needs an operator who can sign in and has the role ${rolesFor(open.action).join(' or ')}.`,
   )
+}
+
+function cannotApprove(reason: string): OperatorError {
+  return new OperatorError(`You cannot approve this: ${reason}`)
 }
 
 /** Deletes a request that is refused, or withdrawn by the one who asked. */
@@ -169,16 +175,14 @@ async function checkRole(tx: Queries, email: string, action: ApprovalAction): Pr
 export async function approversOf(
   queries: Queries,
   { action, asked_by, account }: ApprovalRow,
+  whyOnePerson: WhyOnePerson,
 ): Promise<string[]> {
   const rows = await queries.query<{ email: string }>(
-    `${withGroupOf('SELECT holder FROM operator_account WHERE email = $1')}
-     SELECT email FROM operator_account
-     WHERE email NOT IN ($1, $3) AND role = ANY ($2::text[]) AND disabled_at IS NULL AND password IS NOT NULL
-       AND holder NOT IN (SELECT holder FROM person)
-     ORDER BY email`,
-    [asked_by, rolesFor(action), account],
+    `SELECT email FROM operator_account
+     WHERE email <> $1 AND role = ANY ($2::text[]) AND ${CAN_SIGN_IN} ORDER BY email`,
+    [account, rolesFor(action)],
   )
-  return rows.map(({ email }) => email)
+  return rows.map(({ email }) => email).filter((email) => !whyOnePerson(asked_by, email))
 }
 
 /** Whether a request is about an operator. */

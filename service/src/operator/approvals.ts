@@ -1,6 +1,6 @@
 import { isTestPartition, nameOfPartition, partitionOf } from '../store/partition.js'
 import { accountReference } from '../store/secrets/keys.js'
-import { queryOne, type Store } from '../store/store.js'
+import { queryOne, within } from '../store/store.js'
 import { mustExist } from './applications.js'
 import {
   type ApprovalAction,
@@ -23,7 +23,7 @@ import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { CONSOLE_APPLICATION, findOperator } from './operator-account.js'
 import { changeRole, unknownOperator } from './operator-accounts.js'
 import { checkInvited, inviteWithLink, newLink, resetWithLink } from './operator-invitations.js'
-import { hasSecondAdmin } from './operator-relations.js'
+import { hasSecondAdmin, readPersons } from './operator-relations.js'
 import { checkRole, type Role } from './rights.js'
 import { eraseUser } from './user-data.js'
 import {
@@ -96,6 +96,7 @@ async function askApproval(
 /** The requests that wait for approval, the oldest first. */
 async function listApprovals({ store }: Actor): Promise<Approval[]> {
   const rows = await openRequests(store)
+  const whyOnePerson = await readPersons(store)
   return Promise.all(
     rows.map(async (row) => ({
       application: nameOfPartition(row.application),
@@ -108,7 +109,7 @@ async function listApprovals({ store }: Actor): Promise<Approval[]> {
       askedAt: row.asked_at,
       expiresAt: row.expires_at,
       roles: rolesFor(row.action),
-      approvers: await approversOf(store, row),
+      approvers: await approversOf(store, row, whyOnePerson),
     })),
   )
 }
@@ -120,8 +121,7 @@ async function approve(actor: Actor, reference: ApprovalReference): Promise<void
     async (tx) => {
       const row = await takeApproved(tx, reference, actor.name)
       // The change is part of this transaction: it is made if, and only if, the request is used up.
-      const store: Store = { ...actor.store, query: tx.query.bind(tx), transaction: (work) => work(tx) }
-      await makeChange({ ...actor, store, asker: row.asked_by }, row)
+      await makeChange({ ...actor, store: within(tx, actor.store), asker: row.asked_by }, row)
       return row
     },
     (row) => ({ ...entryOf(row), action: 'approval.given' }),

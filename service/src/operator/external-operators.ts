@@ -1,7 +1,8 @@
 import { queryOne, type Store } from '../store/store.js'
 import { consoleLimits } from './console-counters.js'
 import { operator } from './operator.js'
-import { externalName, findOperator, type OperatorAccount } from './operator-account.js'
+import { canonicalEmail, externalName, findOperator, type OperatorAccount } from './operator-account.js'
+import { relateSameEmail } from './operator-relations.js'
 import type { Role } from './rights.js'
 
 /** Who an identity provider says has signed in, and what their groups let them do. */
@@ -9,30 +10,35 @@ export interface ExternalSignIn {
   readonly issuer: string
   readonly subject: string
   readonly role: Role
+  /** Their email address, if the identity provider has verified it. */
+  readonly verifiedEmail: string | null
   /** The id of their session at the identity provider, if it says one. */
   readonly session: string | undefined
 }
 
 /**
  * The account of an operator who signed in at the identity provider, with the role of now; it is created at the first sign-in. It is never that
- * of a local account, whatever their email address is. The audit log names issuer and subject. `undefined` if the account is disabled.
+ * of a local account, whatever their email address is, but counts as one person with the accounts that have their verified one (R137).
+ * The audit log names issuer and subject. `undefined` if the account is disabled.
  */
 export async function signInExternally(
   store: Store,
-  { issuer, subject, role, session }: ExternalSignIn,
+  { issuer, subject, role, verifiedEmail, session }: ExternalSignIn,
 ): Promise<OperatorAccount | undefined> {
   const name = externalName(issuer, subject)
   const now = Date.now()
   return store.transaction(async (tx) => {
     const row = await queryOne(
       tx,
-      `INSERT INTO operator_account AS known (email, role, issuer, subject, created_at, signed_in_at)
-       VALUES ($1, $2, $3, $4, $5, $5)
-       ON CONFLICT (email) DO UPDATE SET role = EXCLUDED.role, signed_in_at = EXCLUDED.signed_in_at
+      `INSERT INTO operator_account AS known (email, role, issuer, subject, created_at, signed_in_at, verified_email)
+       VALUES ($1, $2, $3, $4, $5, $5, $6)
+       ON CONFLICT (email) DO UPDATE SET role = EXCLUDED.role, signed_in_at = EXCLUDED.signed_in_at,
+         verified_email = coalesce(EXCLUDED.verified_email, known.verified_email)
        WHERE known.disabled_at IS NULL RETURNING email`,
-      [name, role, issuer, subject, now],
+      [name, role, issuer, subject, now, verifiedEmail && canonicalEmail(verifiedEmail)],
     )
     if (!row) return undefined
+    await relateSameEmail(tx, name)
     if (session) {
       const [kept, key] = [consoleLimits(tx), sessionKey(session)]
       await kept.replace(key, await kept.read(key), name, SESSION_MS)

@@ -41,10 +41,7 @@ export interface OperatorSummary {
   readonly factors: readonly ('app' | KeyMethod)[]
   /** When the link of an open invitation ends; `null` if there is none. */
   readonly invitedUntil: number | null
-  /**
-   * The email addresses of the operators who count as one person with this one, because one of them invited, reset or promoted the
-   * other, directly or through others.
-   */
+  /** The email addresses of the operators who are related to this one, and count as one person with them (R137). */
   readonly samePersonAs: readonly string[]
   /** When they last signed in; `null` if never. */
   readonly signedInAt: number | null

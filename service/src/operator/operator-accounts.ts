@@ -8,7 +8,7 @@ import {
   KEYS_COLUMN,
   type OperatorSummary,
 } from './operator-account.js'
-import { groupsOf, relateTo, withdrawRequestsOf } from './operator-relations.js'
+import { readPersons, relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './rights.js'
 
 /** All operators, by email address. */
@@ -23,19 +23,15 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
     invited_until: number | null
     signed_in_at: number | null
     disabled_at: number | null
-    holder: string
     issuer: string | null
   }>(
-    `SELECT email, holder, role, issuer, password IS NOT NULL OR issuer IS NOT NULL AS active, app_enrolled_at, ${KEYS_COLUMN},
+    `SELECT email, role, issuer, password IS NOT NULL OR issuer IS NOT NULL AS active, app_enrolled_at, ${KEYS_COLUMN},
        created_at, signed_in_at, disabled_at,
        CASE WHEN invitation IS NOT NULL AND invited_until > $1 THEN invited_until END AS invited_until
      FROM operator_account ORDER BY email`,
     [Date.now()],
   )
-  const groups = await groupsOf(
-    store,
-    rows.map(({ holder }) => holder),
-  )
+  const whyOnePerson = await readPersons(store)
   return rows.map((row) => ({
     email: row.email,
     role: row.role,
@@ -44,9 +40,9 @@ export async function listOperators({ store }: Actor): Promise<OperatorSummary[]
     factors: row.app_enrolled_at === null ? row.keys : ['app', ...row.keys],
     createdAt: row.created_at,
     invitedUntil: row.invited_until,
-    samePersonAs: rows
-      .filter((other) => other !== row && groups.get(other.holder) === groups.get(row.holder))
-      .map(({ email }) => email),
+    samePersonAs: rows.flatMap(({ email }) =>
+      email !== row.email && whyOnePerson(row.email, email)?.isRelated ? [email] : [],
+    ),
     signedInAt: row.signed_in_at,
   }))
 }

@@ -11,7 +11,7 @@ import {
   type OperatorAccount,
 } from './operator-account.js'
 import { requireLocal, requireOtherAdmin, unknownOperator } from './operator-accounts.js'
-import { relateTo, withdrawRequestsOf } from './operator-relations.js'
+import { relateSameEmail, relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './rights.js'
 import { accountOf, type UserReference } from './users.js'
 
@@ -92,6 +92,7 @@ export async function inviteWithLink(actor: Actor, invited: Invited, hash: strin
       )
       if (!row) throw new OperatorError(`${email} has an account already.`)
       await relateTo(tx, actor, email)
+      await relateSameEmail(tx, email)
       return row.role
     },
     (given) => ({ application: '', action: 'operator.invited', detail: `${email} ${given}` }),
@@ -159,6 +160,7 @@ export async function resetWithLink(
       )
       if (!row) throw unknownOperator(email)
       if (!independent) await relateTo(tx, actor, email)
+      await relateSameEmail(tx, email)
       await withdrawRequestsOf(tx, email)
       await eraseFactors(tx, email)
     },

@@ -1,14 +1,74 @@
 import type { Queries } from '../store/store.js'
-import type { Actor } from './audited-change.js'
+import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { canonicalEmail } from './operator-account.js'
 
 /**
- * The holders who count as one person with those of `start`, a query of holders, as the first part of a statement: everyone whom
- * invitations, links and roles connect with them, in either direction and through any number of others.
+ * Says why two operators, by email address, count as one person and what to do about it (R137); `undefined` if they are two. They are one
+ * if they are related: if links, roles, a shared email address or an administrator connect them, directly or through others. They also
+ * are where nothing says that a local and a company account, or those that made them, belong to two persons.
  */
-export function withGroupOf(start: string): string {
-  return `WITH RECURSIVE person (holder) AS (
-    ${start} UNION SELECT related FROM operator_relation JOIN person USING (holder))`
+export type WhyOnePerson = (
+  one: string,
+  other: string,
+) => { readonly isRelated: boolean; readonly text: string } | undefined
+
+/** Reads who counts as one person. A transaction that reads the roles before it finds with a new role also the relation that it made. */
+export async function readPersons(queries: Queries): Promise<WhyOnePerson> {
+  const accounts = await queries.query<{ email: string; holder: string; is_external: boolean }>(
+    'SELECT email, holder, issuer IS NOT NULL AS is_external FROM operator_account',
+  )
+  const relations = await queries.query<{ holder: string; related: string; kind: string }>(
+    'SELECT holder, related, kind FROM operator_relation',
+  )
+  const relatedAs = (...kinds: string[]) => {
+    const found = new Map<string, Set<string>>()
+    for (const { holder, related, kind } of relations) {
+      if (kinds.includes(kind)) found.set(holder, (found.get(holder) ?? new Set()).add(related))
+    }
+    return found
+  }
+  const related = relatedAs('made', 'made-by', 'same')
+  const [makers, same, apart] = [relatedAs('made-by'), relatedAs('same'), relatedAs('apart')]
+  const holders = new Map(accounts.map(({ email, holder }) => [email, holder]))
+  // A holder without an account was local: those of the identity provider stay.
+  const external = new Set(accounts.filter((one) => one.is_external).map(({ holder }) => holder))
+  // Nobody has two company accounts or two local ones that nothing relates.
+  const areTwo = (one: string, other: string) =>
+    external.has(one) === external.has(other) || apart.get(one)?.has(other) === true
+  const mayBeOne = (one: string, other: string) =>
+    !anyPair(reachable(one, same), reachable(other, same), areTwo)
+  return (first, second) => {
+    const [one = '', other = ''] = [holders.get(first), holders.get(second)]
+    const isRelated = reachable(one, related).has(other)
+    if (isRelated) return { isRelated, text: `${first} and ${second} ${RELATED}` }
+    if (apart.get(one)?.has(other)) return undefined
+    const isUnclear = anyPair(reachable(one, makers), reachable(other, makers), mayBeOne)
+    return isUnclear
+      ? { isRelated, text: `${first} and ${second} ${UNCLEAR} "${first}" "${second}"` }
+      : undefined
+  }
+}
+
+const RELATED =
+  'count as one person: one of them invited, reset or promoted the other, directly or through others, they have the same email ' +
+  'address, or an administrator said so. Only operator reset --independent makes a local account another person.'
+const UNCLEAR =
+  'may be one person with a local and a company account. If they are two persons, run at the command line of the server: ' +
+  'countersign-service operator two-persons'
+
+function anyPair(
+  some: ReadonlySet<string>,
+  others: ReadonlySet<string>,
+  holds: (one: string, other: string) => boolean,
+): boolean {
+  return [...some].some((one) => [...others].some((other) => holds(one, other)))
+}
+
+function reachable(start: string, edges: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
+  const found = new Set([start])
+  // A set also yields what is added meanwhile.
+  for (const one of found) for (const next of edges.get(one) ?? []) found.add(next)
+  return found
 }
 
 /**
@@ -16,35 +76,57 @@ export function withGroupOf(start: string): string {
  * no account relates to nobody.
  */
 export async function relateTo(tx: Queries, actor: Actor, email: string): Promise<void> {
+  await relate(tx, [actor.asker ?? canonicalEmail(actor.name), email], ['made', 'made-by'])
+}
+
+/** Stores what the first operator is to the second one, and the second to the first. */
+async function relate(tx: Queries, emails: readonly [string, string], kinds: readonly [string, string]) {
   await tx.query(
-    `INSERT INTO operator_relation (holder, related)
-     SELECT one.holder, other.holder FROM operator_account AS one, operator_account AS other
+    `INSERT INTO operator_relation (holder, related, kind)
+     SELECT one.holder, other.holder, CASE one.email WHEN $1 THEN $3 ELSE $4 END
+     FROM operator_account AS one, operator_account AS other
      WHERE (one.email, other.email) IN (($1, $2), ($2, $1)) AND one.holder <> other.holder
      ORDER BY one.holder ON CONFLICT DO NOTHING`,
-    [actor.asker ?? canonicalEmail(actor.name), email],
+    [...emails, ...kinds],
   )
 }
 
-/** The number of the group of each of these holders, who count as one person with all others of the group. */
-export async function groupsOf(
-  queries: Queries,
-  holders: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const related = new Map<string, string[]>(holders.map((holder) => [holder, []]))
-  const rows = await queries.query<{ holder: string; related: string }>(
-    'SELECT holder, related FROM operator_relation',
+/** Records that the accounts with the verified email address of this one belong to one person. */
+export async function relateSameEmail(tx: Queries, email: string): Promise<void> {
+  await tx.query(
+    `INSERT INTO operator_relation (holder, related, kind)
+     SELECT one.holder, other.holder, 'same' FROM operator_account AS one, operator_account AS other
+     WHERE $1 IN (one.email, other.email) AND one.holder <> other.holder
+       AND coalesce(one.verified_email, one.email) = coalesce(other.verified_email, other.email)
+     ORDER BY one.holder, other.holder ON CONFLICT DO NOTHING`,
+    [email],
   )
-  for (const row of rows) related.set(row.holder, [...(related.get(row.holder) ?? []), row.related])
-  const groups = new Map<string, number>()
-  for (const [index, first] of holders.entries()) {
-    const found = [first]
-    for (let holder = found.pop(); holder !== undefined; holder = found.pop()) {
-      if (groups.has(holder)) continue
-      groups.set(holder, index)
-      found.push(...(related.get(holder) ?? []))
-    }
-  }
-  return groups
+}
+
+/** Says whether two accounts belong to one person or to two. Throws an `OperatorError` for two persons who are related. */
+export async function tellPersons(
+  actor: Actor,
+  one: string,
+  other: string,
+  are: 'one' | 'two',
+): Promise<void> {
+  const kind = are === 'one' ? 'same' : 'apart'
+  const emails = [canonicalEmail(one), canonicalEmail(other)] as const
+  await auditedChange(
+    actor,
+    async (tx) => {
+      const known = await tx.query('SELECT FROM operator_account WHERE email IN ($1, $2)', emails)
+      if (known.length < 2) throw new OperatorError('Name two operators, as operator list shows them.')
+      await relate(tx, emails, [kind, kind])
+      const why = are === 'two' && (await readPersons(tx))(...emails)
+      if (why) throw new OperatorError(why.text)
+    },
+    () => ({
+      application: '',
+      action: are === 'one' ? 'operator.one_person' : 'operator.two_persons',
+      detail: emails.join(' '),
+    }),
+  )
 }
 
 /**
@@ -53,13 +135,12 @@ export async function groupsOf(
  * not count.
  */
 export async function hasSecondAdmin({ store }: Pick<Actor, 'store'>): Promise<boolean> {
-  // An account begins with version 0, and its first password raises it.
-  const admins = "FROM operator_account WHERE role = 'admin' AND version > 0"
-  const others = await store.query(
-    `${withGroupOf(`(SELECT holder ${admins} ORDER BY holder LIMIT 1)`)}
-     SELECT ${admins} AND holder NOT IN (SELECT holder FROM person) LIMIT 1`,
+  // A local account begins with version 0, and its first password raises it.
+  const admins = await store.query<{ email: string }>(
+    "SELECT email FROM operator_account WHERE role = 'admin' AND (version > 0 OR issuer IS NOT NULL)",
   )
-  return others.length > 0
+  const whyOne = await readPersons(store)
+  return admins.some(({ email }, at) => admins.slice(at + 1).some((other) => !whyOne(email, other.email)))
 }
 
 /** Deletes what an operator asked for and nobody approved, because the account may have another holder now. */

@@ -22,7 +22,7 @@ import {
   listOperators,
 } from './operator-accounts.js'
 import { acceptInvitation, inviteOperator, resetOperator, revokeInvitation } from './operator-invitations.js'
-import { hasSecondAdmin } from './operator-relations.js'
+import { hasSecondAdmin, tellPersons } from './operator-relations.js'
 import { pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
 import { previewTexts } from './preview-texts.js'
 import { listFilters, removeFilter, saveFilter } from './saved-filters.js'
@@ -254,6 +254,11 @@ const METHODS = {
   enableOperator,
   /** Ends all sessions of an operator, who can sign in again. */
   endOperatorSessions,
+  /**
+   * Says whether two accounts, such as a local and a company account, belong to one person or to two. Throws an `OperatorError` when one
+   * of them does not exist, and for two persons when invitations, links, roles or an email address relate them.
+   */
+  tellPersons,
 }
 
 /**

@@ -56,8 +56,8 @@ export const consoleRule = z.strictObject(
     oidcClientId: oidcText('oidcClientId').optional(),
     /** The client secret. Required with `oidcIssuer`. */
     oidcClientSecret: oidcText('oidcClientSecret').optional(),
-    /** The scopes that the console asks the identity provider for, separated by spaces. Defaults to `openid`. */
-    oidcScope: oidcText('oidcScope').default('openid'),
+    /** The scopes that the console asks the identity provider for, separated by spaces. Defaults to `openid email`. */
+    oidcScope: oidcText('oidcScope').default('openid email'),
     /** The claim of the ID token that lists a person's groups. Defaults to `groups`. */
     oidcGroupsClaim: oidcText('oidcGroupsClaim').default('groups'),
     /** The groups whose members are administrators. Defaults to none. */

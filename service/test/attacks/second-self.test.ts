@@ -1,4 +1,15 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest'
+import { optionsFor, startProvider, URL_OF_CONSOLE } from '../console/identity-provider.js'
 import {
   findUser,
   openConsole,
@@ -11,7 +22,6 @@ import {
 } from '../console/kit.js'
 import { advance, appCode, freshEmail, stopClock } from '../kit.js'
 
-const URL_OF_CONSOLE = 'https://console.example'
 const OPERATORS = '/console/operators'
 const APPROVALS = '/console/approvals'
 const USERS = '/console/applications/default/users'
@@ -20,15 +30,36 @@ const DAY = 24 * 3_600
 beforeEach(() => stopClock())
 afterEach(() => void vi.useRealTimers())
 
-async function withFourEyes(): Promise<TestConsole> {
-  const console = await openConsole({ fourEyes: true, url: URL_OF_CONSOLE })
+let provider: Awaited<ReturnType<typeof startProvider>>
+beforeAll(async () => {
+  provider = await startProvider()
+})
+afterAll(() => provider.close())
+
+async function withFourEyes(options: object = { url: URL_OF_CONSOLE }): Promise<TestConsole> {
+  const console = await openConsole({ fourEyes: true, ...options })
   onTestFinished(() => console.service.close())
   return console
+}
+
+/** An administrator of the company, who signs in at the provider. */
+async function company(console: TestConsole, sub: string, verifiedEmail?: string): Promise<SignedIn> {
+  const browser = console.open()
+  const email = `${provider.issuer} ${sub}`
+  const one = { browser, email, secret: verifiedEmail ?? '' }
+  await signIn(one)
+  return one
 }
 
 /** Signs in with both factors. */
 async function signIn({ browser, email, secret }: SignedIn): Promise<void> {
   advance(60)
+  const [issuer, sub = ''] = email.split(' ')
+  if (issuer === provider.issuer) {
+    const verified = secret && { email: secret, email_verified: true }
+    provider.signsIn({ sub, amr: ['mfa'], claims: { groups: ['board'], ...verified } })
+    return void (await browser.get(await provider.visit(browser)).expect(303))
+  }
   await post(browser, '/console/sign-out')
   await typePassword(browser, email).expect(303)
   await typeCode({ browser, email, secret }).expect(303)
@@ -274,5 +305,64 @@ describe('two administrators of whom one invited the other', () => {
       expect(textOf(text)).toContain('countersign-service operator reset --independent')
     }
     expect(textOf((await bob.browser.get(OPERATORS)).text)).toContain(`one person with ${ann.email}`)
+  })
+})
+
+describe('a person with a local and a company account and four eyes (R137)', () => {
+  const open = () => withFourEyes(optionsFor(provider.issuer))
+
+  test('approves nothing with the other one, whichever of the two asks, until an administrator says that they are two', async () => {
+    const console = await open()
+    const [alice, external] = [await console.signUp('admin'), await company(console, 'alice')]
+    await expectOnePerson(console, alice, external)
+    const request = await ask(console, external)
+    await signIn(alice)
+    const { text } = await post(alice.browser, `${APPROVALS}/approve`, request)
+    expect(textOf(text)).toContain(`operator two-persons "${external.email}" "${alice.email}"`)
+    expect(await isDisabled(console, request)).toBe(false)
+    await console.service.operator('root').tellPersons(external.email, alice.email, 'two')
+    await expectTwoPersons(console, alice, external)
+    await expectTwoPersons(console, external, alice)
+  })
+
+  test('stays one person with the same verified email address, whatever an administrator says', async () => {
+    const console = await open()
+    const alice = await console.signUp('admin')
+    const external = await company(console, 'alice', alice.email.toUpperCase())
+    await expectOnePerson(console, alice, external)
+    const says = console.service.operator('root').tellPersons(external.email, alice.email, 'two')
+    await expect(says).rejects.toThrow('count as one person')
+    await expectOnePerson(console, alice, external)
+    await signIn(alice)
+    expect(textOf((await alice.browser.get(OPERATORS)).text)).toContain(`one person with ${external.email}`)
+  })
+
+  test('gets no second person from a link that the company account made', async () => {
+    const console = await open()
+    const [alice, external] = [await console.signUp('admin'), await company(console, 'alice')]
+    const { link } = await change(external, 'invite', { email: 'puppet@example.com', role: 'support' })
+    const puppet = await console.join(link, 'puppet@example.com')
+    await expectOnePerson(console, alice, puppet)
+    await expectOnePerson(console, external, puppet)
+  })
+})
+
+describe('two company administrators and four eyes (R137)', () => {
+  test('are each other’s second administrator', async () => {
+    const console = await withFourEyes(optionsFor(provider.issuer))
+    const ann = await company(console, 'ann')
+    expect(textOf((await ann.browser.get(APPROVALS)).text)).toContain(
+      'no two administrators who are two persons',
+    )
+    const bob = await company(console, 'bob', 'bob@example.com')
+    expect(textOf((await ann.browser.get(APPROVALS)).text)).not.toContain('no two administrators')
+    await expectTwoPersons(console, ann, bob)
+    const { link, text } = await change(ann, 'invite', { email: 'new@example.com', role: 'support' })
+    expect(text).toContain('Nothing is changed yet')
+    await console.open().get(link).expect(404)
+    expect(await approve(bob, await newest(console))).toBe(200)
+    const invited = await console.join(link, 'new@example.com')
+    await expectOnePerson(console, ann, invited)
+    await expectTwoPersons(console, ann, bob)
   })
 })

@@ -68,8 +68,9 @@ ${cardTable(
 
 const ON = html`<p>Disabling a factor, removing a key and erasing a user need two operators. One asks on the page of the user, another
 approves here within an hour. Inviting, resetting and promoting an operator need two administrators in the same way.</p>
-<p class="note">Operators who invited, reset or promoted each other, directly or through others, count as one person, and do not
-approve each other’s requests.</p>`
+<p class="note">Operators who invited, reset or promoted each other, directly or through others, or have the same email address, count as
+one person, and do not approve each other’s requests. Neither do a local and a company account, until
+<code>countersign-service operator two-persons</code> says that they are two.</p>`
 const OFF = html`<p class="note">Four eyes are off: operators change users and other operators alone.
 <code>SERVICE_CONSOLE_FOUR_EYES=true</code> makes these changes wait here for a second operator.</p>`
 
@@ -79,7 +80,8 @@ export async function noSecondPerson({ operator, parts }: PageRequest): Promise<
   return html`<div class="mfa-message mfa-message-error" role="status"><p>There are no two administrators who are two persons, so one administrator still
 invites and changes operators alone, and administrators cannot approve each other’s requests. At the command line of the server,
 <code>countersign-service operator invite</code> makes an administrator of their own, and
-<code>countersign-service operator reset --independent</code> makes one of an account that another administrator invited.</p></div>`
+<code>countersign-service operator reset --independent</code> makes one of an account that another administrator invited, and
+<code>countersign-service operator two-persons</code> tells a local and a company account apart.</p></div>`
 }
 
 const NAMES = {

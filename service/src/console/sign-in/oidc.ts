@@ -153,8 +153,10 @@ export function oidcRoutes(
         },
       )
       const claims = tokens.claims() ?? {}
-      const session = ownOf(claims, 'sid')
+      const [email, session] = [ownOf(claims, 'email'), ownOf(claims, 'sid')]
+      const isVerified = ownOf(claims, 'email_verified') === true
       return {
+        verifiedEmail: isVerified && typeof email === 'string' ? email : null,
         session: typeof session === 'string' ? session : undefined,
         issuer: String(ownOf(claims, 'iss')),
         subject: String(ownOf(claims, 'sub')),
