@@ -10,11 +10,7 @@ const STORE_TIMEOUT_MS = 1_500
 /** How long the store's answer is reused. */
 const CACHE_MS = 1_000
 
-const SILENT = 'does not answer'
-const FAILURES: Readonly<Record<UnavailableReason, string>> = {
-  unreachable: SILENT,
-  overloaded: SILENT,
-  conflict: SILENT,
+const FAILURES: { readonly [Reason in UnavailableReason]?: string } = {
   read_only: 'is read-only',
   full: 'has no disk space left',
   forbidden: 'refuses the role',
@@ -40,7 +36,7 @@ export function readinessCheck(parts: {
   const queryStore = cached(() =>
     withTimeout(probe(parts.store)).catch((error: unknown) => {
       parts.log({ level: 'warn', event: 'store.unavailable', detail: describeError(error) })
-      return error instanceof StoreUnavailableError ? FAILURES[error.reason] : SILENT
+      return (error instanceof StoreUnavailableError && FAILURES[error.reason]) || 'does not answer'
     }),
   )
   return async () => {
@@ -48,7 +44,7 @@ export function readinessCheck(parts: {
     const pending = typeof found === 'string' ? undefined : found
     const state = typeof found === 'string' ? found : 'ok'
     const checks = {
-      store: parts.isFull() ? FAILURES.full : state,
+      store: (parts.isFull() && FAILURES.full) || state,
       migrations: !pending ? 'not known' : pending.length === 0 ? 'ok' : `${pending.length} not applied`,
       process: parts.isStopping() ? 'shutting down' : 'ok',
     }

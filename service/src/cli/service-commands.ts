@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { guessingSentence } from 'countersign/protocol'
 import { configuredSources } from '../messages/receipts/configured-sources.js'
 import { type Actor, OperatorError } from '../operator/audited-change.js'
@@ -7,6 +7,7 @@ import { diagnoseStore } from '../operator/diagnose-store.js'
 import type { Diagnostic } from '../operator/diagnostic.js'
 import { diagnoseIdentityProvider } from '../operator/identity-provider.js'
 import { listMigrations, recordMigrations } from '../operator/operator.js'
+import { BACKUP_CODE_CHOICES, type Restore, recordRestore } from '../operator/record-restore.js'
 import { describeKeyUse, rotateSecrets } from '../operator/rotate-secrets.js'
 import { oidcSettings } from '../run/console-option.js'
 import { readEnvironment, VARIABLE_NAMES } from '../run/environment.js'
@@ -33,7 +34,7 @@ To rotate without downtime, complete each step in every process before the next 
   3. countersign-service rotate-secrets                  with the variables of step 2
   4. remove the old secret when the command says that nothing depends on it`
 
-/** `migrate`, `rotate-secrets` and `serve`. */
+/** `migrate`, `rotate-secrets`, `restored` and `serve`. */
 export function serviceCommands(program: Command, io: Io): void {
   program
     .command('migrate')
@@ -78,6 +79,38 @@ export function serviceCommands(program: Command, io: Io): void {
     })
 
   program
+    .command('restored')
+    .requiredOption(
+      '--at <time>',
+      "the time to which the database was restored: '2026-11-22 04:30:00+00'",
+      readTime,
+    )
+    .addOption(
+      new Option('--backup-codes <what>', 'drop all; or keep them, with those that were used after the time')
+        .choices(BACKUP_CODE_CHOICES)
+        .makeOptionMandatory(),
+    )
+    .description(
+      'make void what may have been used after a restore of the database, before the service starts',
+    )
+    .action(async (restore: Restore, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions>()
+      const found = await withStore(io, (store) => recordRestore(actorOn(io, store, options), restore))
+      print(io, options, found, () => {
+        const counts = Object.entries(found.voided).map(([kind, count]) => `${count} ${kind}`)
+        const rows = found.unconfirmed.map(({ kind, application, name, detail, createdAt, lastUsedAt }) => [
+          ...[kind, application || '–', name, detail, new Date(createdAt)],
+          lastUsedAt && new Date(lastUsedAt),
+        ])
+        return [
+          `Void: ${counts.join(', ')}.`,
+          `Changes after ${new Date(restore.at).toISOString()} are undone. Confirm each of these, or revoke, disable or change it again:`,
+          table(['', 'application', 'name', 'detail', 'created', 'last used'], rows),
+        ].join('\n')
+      })
+    })
+
+  program
     .command('serve')
     .description('start the service, which is configured by SERVICE_ variables')
     .addHelpText('after', VARIABLES)
@@ -85,6 +118,12 @@ export function serviceCommands(program: Command, io: Io): void {
       const { serve } = await import('../run/serve.js')
       await serve()
     })
+}
+
+function readTime(text: string): number {
+  const at = Date.parse(text)
+  if (/\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(text) && at <= Date.now()) return at
+  throw new InvalidArgumentError('It must be a past time with its zone, such as 2026-11-22 04:30:00+00.')
 }
 
 function actorOn(io: Io, store: Store, options: CommonOptions): Actor {

@@ -8,6 +8,7 @@ import { openStore } from '../store/open.js'
 import { StoreUnavailableError } from '../store/outages.js'
 import { withReplica } from '../store/replica.js'
 import { type Keys, keysFrom } from '../store/secrets/keys.js'
+import { sqlStateOf } from '../store/sql-state.js'
 import type { Store } from '../store/store.js'
 import { ConfigurationError } from '../telemetry/configuration-error.js'
 import type { CommonOptions, Io } from './output.js'
@@ -43,7 +44,8 @@ export async function withStore<T>(
   try {
     return await work(store)
   } catch (error) {
-    throw error instanceof StoreUnavailableError || isDatabaseError(error)
+    throw error instanceof StoreUnavailableError ||
+      (error instanceof Error && sqlStateOf(error) !== undefined)
       ? new ConfigurationError([`The database refused the command: ${error.message}.`], { cause: error })
       : error
   } finally {
@@ -73,11 +75,6 @@ function mustExist(location: StoreLocation): StoreLocation {
     `The data folder ${location.dataDir} does not exist: set DATABASE_URL or DATA_DIR as for the service, or change to its folder. ` +
       'Before the first start of the service, create the folder with: countersign-service migrate',
   ])
-}
-
-/** Whether the database reported the error, which then has a code of five characters: a missing privilege, a full disk. */
-function isDatabaseError(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code))
 }
 
 /** Runs `work` as the operator who typed the command. */

@@ -17,30 +17,18 @@ export const MAX_ROWS_PER_ROUND = BATCH_SIZE * MAX_BATCHES
 interface Rule {
   readonly table: string
   readonly key: string
-  /** Which rows are no longer needed; `$1` is the time before which that holds. */
-  readonly when: string
-  /** The column of the index that finds them. */
+  /** The column of the index that finds the rows. */
   readonly index: string
   readonly afterMs: number
+  /** Which rows are no longer needed; `$1` is the time by which that holds. Defaults to those whose `index` is a time by then. */
+  readonly when?: string
 }
 
 /** The retention period of each table whose rows are deleted one by one. */
 const RULES: readonly Rule[] = [
-  {
-    table: 'challenge',
-    key: 'application, account, id',
-    when: 'expires_at < $1',
-    index: 'expires_at',
-    afterMs: DAY_MS,
-  },
-  {
-    table: 'key_challenge',
-    key: 'application, account, hash',
-    when: 'expires_at < $1',
-    index: 'expires_at',
-    afterMs: 0,
-  },
-  { table: 'inbox', key: 'position', when: 'arrived_at < $1', index: 'arrived_at', afterMs: 7 * DAY_MS },
+  { table: 'challenge', key: 'application, account, id', index: 'expires_at', afterMs: DAY_MS },
+  { table: 'key_challenge', key: 'application, account, hash', index: 'expires_at', afterMs: 0 },
+  { table: 'inbox', key: 'position', index: 'arrived_at', afterMs: 7 * DAY_MS },
   // No budget covers more than a day; the latest time is the last element.
   {
     table: 'budget',
@@ -64,45 +52,20 @@ const RULES: readonly Rule[] = [
     index: 'day',
     afterMs: 32 * DAY_MS,
   },
-  {
-    table: 'idempotent_request',
-    key: 'application, key',
-    when: 'expires_at <= $1',
-    index: 'expires_at',
-    afterMs: 0,
-  },
-  {
-    table: 'console_session',
-    key: 'id',
-    when: 'expires_at <= $1',
-    index: 'expires_at',
-    afterMs: 0,
-  },
+  { table: 'idempotent_request', key: 'application, key', index: 'expires_at', afterMs: 0 },
+  { table: 'console_session', key: 'id', index: 'expires_at', afterMs: 0 },
   {
     table: 'activity',
     key: 'application, starts_at, method, country, carrier',
-    when: 'starts_at < $1',
     index: 'starts_at',
     afterMs: 92 * DAY_MS,
   },
-  { table: 'console_counter', key: 'key', when: 'ends_at <= $1', index: 'ends_at', afterMs: 0 },
-  {
-    table: 'event_delivery',
-    key: 'application, endpoint, id',
-    when: 'created_at < $1',
-    index: 'created_at',
-    afterMs: 7 * DAY_MS,
-  },
-  {
-    table: 'approval_request',
-    key: 'application, id',
-    when: 'expires_at <= $1',
-    index: 'expires_at',
-    afterMs: 0,
-  },
-  { table: 'stream_ticket', key: 'hash', when: 'expires_at <= $1', index: 'expires_at', afterMs: 0 },
+  { table: 'console_counter', key: 'key', index: 'ends_at', afterMs: 0 },
+  { table: 'event_delivery', key: 'application, endpoint, id', index: 'created_at', afterMs: 7 * DAY_MS },
+  { table: 'approval_request', key: 'application, id', index: 'expires_at', afterMs: 0 },
+  { table: 'stream_ticket', key: 'hash', index: 'expires_at', afterMs: 0 },
   // With their recordings.
-  { table: 'transcription_job', key: 'id', when: 'expires_at <= $1', index: 'expires_at', afterMs: 0 },
+  { table: 'transcription_job', key: 'id', index: 'expires_at', afterMs: 0 },
 ]
 
 /**
@@ -116,7 +79,7 @@ export async function deleteExpired(whole: Store): Promise<Readonly<Record<strin
   await inBatches(() => settleWaitingSets(store, now - 2 * HOUR_MS, BATCH_SIZE))
   await deletePastMessages(store, now)
   const deleted: Record<string, number> = {}
-  for (const { table, key, when, index, afterMs } of RULES) {
+  for (const { table, key, index, afterMs, when = `${index} <= $1` } of RULES) {
     deleted[table] = await inBatches(() =>
       store.query(
         `DELETE FROM ${table} WHERE (${key}) IN (

@@ -38,11 +38,19 @@ export function storeOutages(store: Store): StoreOutages {
   }
 }
 
-/**
- * Why the database cannot be used. `conflict`: transactions on the same rows got in each other's way, and repeating them
- * for seconds did not help. `forbidden`: the role lacks a privilege, or may not log in any more.
- */
-export type UnavailableReason = 'unreachable' | 'read_only' | 'full' | 'overloaded' | 'conflict' | 'forbidden'
+const SENTENCES = {
+  unreachable: 'The database is unreachable',
+  read_only: 'The database is read-only',
+  full: 'The database has no disk space left',
+  overloaded: 'The database did not respond in time',
+  // Repeating transactions that got in each other's way did not help for seconds.
+  conflict: 'The database could not serialize concurrent transactions',
+  // It lacks a privilege, or may not log in any more.
+  forbidden: 'The database refuses the role of the service',
+}
+
+/** Why the database cannot be used. */
+export type UnavailableReason = keyof typeof SENTENCES
 
 /** The database cannot be used at the moment. Nothing is wrong with the statement, so it may succeed later. */
 export class StoreUnavailableError extends Error {
@@ -53,15 +61,6 @@ export class StoreUnavailableError extends Error {
     this.name = 'StoreUnavailableError'
     this.reason = reason
   }
-}
-
-const SENTENCES: Readonly<Record<UnavailableReason, string>> = {
-  unreachable: 'The database is unreachable',
-  read_only: 'The database is read-only',
-  full: 'The database has no disk space left',
-  overloaded: 'The database did not respond in time',
-  conflict: 'The database could not serialize concurrent transactions',
-  forbidden: 'The database refuses the role of the service',
 }
 
 /** SQLSTATE codes, or their classes, after which a statement may succeed later. */
