@@ -18,3 +18,4 @@ recovery_target_time = '$time'
 recovery_target_action = 'promote'
 END
 touch "$data/recovery.signal"
+echo "Start PostgreSQL on $data, then run: countersign-service restored --at '$time' --backup-codes <keep or drop>"

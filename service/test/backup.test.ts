@@ -9,6 +9,7 @@ import { consumeKeyChallenge, createKeyChallenge } from '../src/accounts/challen
 import { run as command } from '../src/cli/program.js'
 import { StoredSessions } from '../src/console/session-store.js'
 import { idempotentRequests } from '../src/flows/idempotency/idempotent-requests.js'
+import { checkSignIn } from '../src/operator/sign-ins.js'
 import { createService } from '../src/run/create-service.js'
 import { postgresStore } from '../src/store/postgres-store.js'
 import { keysFrom } from '../src/store/secrets/keys.js'
@@ -145,6 +146,8 @@ describe('backups', () => {
       const backup = /[0-9A-Z]{4}(?:-[0-9A-Z]{4}){3}/.exec(await latest())?.[0] ?? ''
       await service.mfa.send({ method: 'email', contact })
       const email = /\d{6}/.exec(await latest())?.[0] ?? ''
+      const again = await service.mfa.enrollApp({ contact })
+      const pending = appCode(again.outcome === 'prepared' ? (again.secret ?? '') : '')
       const invitation = (await ann.inviteOperator({ email: `${name}@example.com` })).token
       const { ticket } = await issueTicket(store, 'default')
       const ceremony = {
@@ -160,7 +163,7 @@ describe('backups', () => {
       return {
         contact,
         secret,
-        codes: { email, app: appCode(secret), backup },
+        codes: { email, app: appCode(secret), backup, pending },
         invitation,
         ticket,
         ceremony,
@@ -169,19 +172,21 @@ describe('backups', () => {
       }
     }
     type Unused = Awaited<ReturnType<typeof unused>>
-    const useCode = async (on: Service, { contact, codes }: Unused, method: 'email' | 'app' | 'backup') => {
-      const code = codes[method]
-      const typed =
-        method === 'backup'
-          ? ({ method: 'email', kind: 'backup' } as const)
-          : ({ method, kind: 'code' } as const)
-      return (await on.mfa.verify({ ...typed, contact, code })).outcome
+    const useCode = async (on: Service, { contact, codes }: Unused, method: keyof Unused['codes']) => {
+      const typed = {
+        email: { method: 'email', kind: 'code' },
+        app: { method: 'app', kind: 'code' },
+        backup: { method: 'email', kind: 'backup' },
+        pending: { method: 'app', kind: 'confirm' },
+      } as const
+      return (await on.mfa.verify({ ...typed[method], contact, code: codes[method] })).outcome
     }
     /** What each of these does when it is used. */
     const use = async (on: Service, db: Store, one: Unused) => ({
       email: await useCode(on, one, 'email'),
       app: await useCode(on, one, 'app'),
       backup: await useCode(on, one, 'backup'),
+      pending: await useCode(on, one, 'pending'),
       invitation: await on
         .operator('guest')
         .acceptInvitation(one.invitation, password)
@@ -202,7 +207,14 @@ describe('backups', () => {
           : 'invalid',
     })
     const all = (outcome: string) => ({
-      ...{ email: outcome, app: outcome, backup: outcome, invitation: outcome, ticket: outcome },
+      ...{
+        email: outcome,
+        app: outcome,
+        backup: outcome,
+        pending: outcome,
+        invitation: outcome,
+        ticket: outcome,
+      },
       ...{ key: outcome, answer: outcome },
     })
 
@@ -226,6 +238,8 @@ describe('backups', () => {
     )
     expect(await use(back, db, users.control)).toEqual(all('valid'))
     expect(await session('session')).toBeTruthy()
+    const bob = { email: 'bob@example.com', password, network: 'n' }
+    expect(await checkSignIn(db, bob)).toMatchObject({ outcome: 'accepted' })
 
     await db.query(
       `INSERT INTO outbox (application, account, id, slot, channel, state, challenge, due_at, expires_at, created_at) VALUES
@@ -253,12 +267,14 @@ describe('backups', () => {
     )
     expect(await use(back, db, users.kept)).toEqual({ ...all('invalid'), backup: 'valid' })
     expect(await session('session')).toBeNull()
+    expect(await checkSignIn(db, bob)).toEqual({ outcome: 'refused' })
     expect(
       await db.query("SELECT id FROM outbox WHERE state = 'queued' AND expires_at > $1", [usedAt]),
     ).toEqual([{ id: 'notice' }])
     expect(await db.query('SELECT FROM approval_request')).toEqual([])
     expect((await restore('--backup-codes', 'drop')).exit).toBe(0)
     expect(await use(back, db, users.dropped)).toEqual(all('invalid'))
+    expect(await db.query('SELECT FROM backup_code')).toEqual([])
     const [entry] = await back.operator('ann').listAudit({ action: 'service.restored', limit: 1 })
     expect(entry?.detail).toContain(`to ${new Date(time).toISOString()}`)
 
