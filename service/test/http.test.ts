@@ -54,20 +54,25 @@ async function codeFor(to: string): Promise<string> {
 }
 
 describe('the published API', () => {
-  test('explains how to write a plus sign in a form', async () => {
+  test('reads a plus sign that a form leaves as it is, also behind the colon of DUAL', async () => {
     const form = 'application/x-www-form-urlencoded'
-    for (const body of ['User=+447700900123&Type=SMS', 'User=zoe@example.com:+447700900123&Type=DUAL']) {
-      const { status, body: problem } = await postRaw('/v1/mfa', form, body)
-      expect([status, problem.errors[0]]).toEqual([
-        400,
-        {
-          field: 'User',
-          detail: expect.stringMatching(/\+447700900123; in a form, write the plus sign as %2B$/),
-        },
-      ])
+    const [one, dual] = [freshPhone().phone, `${freshEmail().email}:${freshPhone().phone}`]
+    for (const [user, type] of [
+      [one, 'SMS'],
+      [dual, 'DUAL'],
+    ] as const) {
+      expect(await postRaw('/v1/mfa', form, `User=${user}&Type=${type}`)).toMatchObject({ status: 200 })
+      const code = await codeFor(user.slice(user.indexOf(':') + 1))
+      const checked = `User=${user.replace('+', '%20')}&Type=${type === 'SMS' ? 'PHONE' : type}&Code=${code}`
+      expect(await postRaw('/v1/mfa/verify', form, checked)).toMatchObject({ status: 200 })
     }
-    const other = await post('/v1/mfa', { User: 'zoe', Type: 'SMS' })
-    expect(other.body.errors[0].detail).not.toContain('%2B')
+    const others = ['++447700900123', '+', 'a+b', '+447700+900123', '%20%20447700900123', '+447700900123+']
+    await everyCase(others, async (user) => {
+      const { status, body } = await postRaw('/v1/mfa', form, `User=${user}&Type=SMS`)
+      expect([status, body.errors[0].field]).toEqual([400, 'User'])
+    })
+    const json = JSON.stringify({ User: ' 447700900123', Type: 'SMS' })
+    expect(await postRaw('/v1/mfa', 'application/json', json)).toMatchObject({ status: 400 })
   })
 
   test('sends and verifies by form-style parameters', async () => {

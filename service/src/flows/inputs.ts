@@ -176,16 +176,12 @@ const EXPECTED: Readonly<Record<Contact['kind'] | 'app', string>> = {
   app: 'must be an email address or a phone number in E.164 form',
 }
 
-/** A number in a form whose plus sign was not encoded. */
-const DECODED_PLUS = /(^|:) \d/
-
 /** Validates the fields that identify the user; the contact must fit the method. */
 export function withUser<T>(fields: UserFields, method: Method, use: (user: RequestUser) => T): Parsed<T> {
   const contact = parseUser(fields.User)
   if (!contact || !contactFits(method, contact)) {
     const expected = method === 'app' || method === 'email' || method === 'dual' ? method : 'phone'
-    const hint = DECODED_PLUS.test(fields.User) ? '; in a form, write the plus sign as %2B' : ''
-    return invalid({ field: 'User', detail: EXPECTED[expected] + hint })
+    return invalid({ field: 'User', detail: EXPECTED[expected] })
   }
   const canonicalContact = canonicalUser(contact)
   const account = accountName(fields.Account, canonicalContact)

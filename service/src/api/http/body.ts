@@ -65,7 +65,12 @@ function parseForm(body: Buffer): Readonly<Record<string, string>> {
   const names = pairs.map(([name]) => name)
   const duplicates = names.filter((name, i) => names.indexOf(name) !== i)
   if (duplicates.length > 0) throw new InvalidBodyError([...new Set(duplicates)], ONCE)
-  return Object.fromEntries(pairs)
+  return Object.fromEntries(pairs.map(([name, value]) => [name, name === 'User' ? withPlus(value) : value]))
+}
+
+/** A form turns a plus sign into a blank, which can stand for nothing else where the phone number of a contact begins. */
+function withPlus(user: string): string {
+  return user.replace(/(?<=^|:) (?=\d{7,15}$)/, '+')
 }
 
 function decode(body: Buffer): string {
