@@ -20,6 +20,7 @@ import {
   verifyAnswer,
 } from '../protocol/wire.js'
 import { jobClient, sendRecording } from './job-client.js'
+import { watchedTransport } from './key-watch.js'
 import { liveClient } from './live-client.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
 import {
@@ -178,9 +179,11 @@ export type HttpService = CompleteMfaService & TranscriptionService & { close():
 export function dialectClient(
   settings: Omit<ServiceSettings, 'dialect'>,
   dialect: Dialect,
-  transport: Transport,
+  given: Transport,
 ): HttpService {
   const { timeoutMs, transcribeTimeoutMs } = settings
+  // The Countersign service says itself that it refuses the key.
+  const transport = dialect.extras ? given : watchedTransport(given, dialect.paths)
   const post = (path: string, parameters: Record<string, string | undefined>) =>
     transport.post(path, onlyGiven(parameters))
   const postOnce = (path: string, parameters: Record<string, string | undefined>) =>

@@ -80,7 +80,9 @@ export async function verifyCode(
   const signsIn = purposeOf(record) === 'sign-in'
   const attempt = { userId: user.userId, challenge, approval: transaction, binding, signsIn }
 
-  const checked = { ...request, ...callerOf(user), transaction, code }
+  // What backup codes look like is open in the published API, so their case may matter.
+  const asTyped = method === 'backup' && !deps.service.codes
+  const checked = { ...request, ...callerOf(user), transaction, code: asTyped ? typed.code.trim() : code }
   const verdict = await checkCode(deps, attempt, checked, acceptanceOf(user, target))
   if (verdict.outcome === 'refused') return verdict
   const shown = shownBy(user, target, verdict)
@@ -205,7 +207,7 @@ export function checkCode(
     attempt,
     factor: { method: kind === 'backup' ? 'backup' : method, contact },
     async evaluate() {
-      if (!isCodeShaped(code)) return { outcome: 'invalid' }
+      if (!isCodeShaped(canonicalCode(code))) return { outcome: 'invalid' }
       const answer = await askService(deps, attempt.userId, () => deps.service.verify(request))
       return answer.outcome === 'valid' && !accepts(answer) ? { outcome: 'invalid' } : answer
     },

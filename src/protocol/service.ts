@@ -54,7 +54,7 @@ export interface VerifyRequest extends Caller {
   readonly method: CodeMethod
   /** The contact that the code was sent to, or that the app is enrolled under. */
   readonly contact: Contact
-  /** The code in canonical form. */
+  /** The code in canonical form; a backup code as the user typed it, trimmed, for a service that does not say what `codes` look like. */
   readonly code: string
   /** The kind of the code (R91). A service that does not support kinds accepts any. */
   readonly kind: CodeKind
