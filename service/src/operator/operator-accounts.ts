@@ -54,8 +54,8 @@ export async function changeRole(actor: Actor, email: string, role: Role): Promi
   await changeOperator(actor, email, {
     change: 'role = $2',
     values: [role],
-    relates: true,
     mayEndAdmin: role !== 'admin',
+    after: (tx, own) => relateTo(tx, actor, own),
     action: 'operator.role_changed',
     detail: role,
   })
@@ -66,10 +66,9 @@ export async function disableOperator(actor: Actor, email: string): Promise<void
   await changeOperator(actor, email, {
     change: 'disabled_at = $2, invitation = NULL, version = version + 1',
     values: [Date.now()],
-    endsSessions: true,
     mayEndAdmin: true,
+    after: withdrawRequestsOf,
     action: 'operator.disabled',
-    detail: '',
   })
 }
 
@@ -97,45 +96,41 @@ export async function enableOperator(actor: Actor, name: string): Promise<void> 
 export async function endOperatorSessions(actor: Actor, email: string): Promise<void> {
   await changeOperator(actor, email, {
     change: 'version = version + 1',
-    values: [],
-    endsSessions: true,
-    mayEndAdmin: false,
+    after: withdrawRequestsOf,
     action: 'operator.sessions_ended',
-    detail: '',
   })
+}
+
+interface OperatorChange {
+  readonly change: string
+  readonly values?: readonly (string | number)[]
+  /** Whether an administrator may be none afterwards. Defaults to `false`. */
+  readonly mayEndAdmin?: boolean
+  /** What else it changes: whom the operator counts as one person with, or what was asked in a session that ends. */
+  readonly after: (tx: Queries, email: string) => Promise<void>
+  readonly action: string
+  readonly detail?: string
 }
 
 async function changeOperator(
   actor: Actor,
   given: string,
-  to: {
-    readonly change: string
-    readonly values: (string | number)[]
-    /** Whether the operator gets something from the one who acts, so that the two count as one person. Defaults to `false`. */
-    readonly relates?: boolean
-    /** Whether it ends sessions, and with them what was asked in them. Defaults to `false`. */
-    readonly endsSessions?: boolean
-    /** Whether an administrator may be none afterwards. */
-    readonly mayEndAdmin: boolean
-    readonly action: string
-    readonly detail: string
-  },
+  { change, values = [], mayEndAdmin = false, after, action, detail = '' }: OperatorChange,
 ): Promise<void> {
   const email = canonicalEmail(given)
   await auditedChange(
     actor,
     async (tx) => {
-      if (to.mayEndAdmin) await requireOtherAdmin(tx, email)
+      if (mayEndAdmin) await requireOtherAdmin(tx, email)
       const row = await queryOne(
         tx,
-        `UPDATE operator_account SET ${to.change} WHERE email = $1 AND disabled_at IS NULL RETURNING email`,
-        [email, ...to.values],
+        `UPDATE operator_account SET ${change} WHERE email = $1 AND disabled_at IS NULL RETURNING email`,
+        [email, ...values],
       )
       if (!row) throw unknownOperator(email)
-      if (to.relates) await relateTo(tx, actor, email)
-      if (to.endsSessions) await withdrawRequestsOf(tx, email)
+      await after(tx, email)
     },
-    () => ({ application: '', action: to.action, detail: `${email} ${to.detail}`.trim() }),
+    () => ({ application: '', action, detail: `${email} ${detail}`.trim() }),
   )
 }
 

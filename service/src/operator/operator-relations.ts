@@ -33,16 +33,17 @@ export async function readPersons(queries: Queries): Promise<WhyOnePerson> {
   // A holder without an account was local: those of the identity provider stay.
   const external = new Set(accounts.filter((one) => one.is_external).map(({ holder }) => holder))
   // Nobody has two company accounts or two local ones that nothing relates.
-  const areTwo = (one: string, other: string) =>
-    external.has(one) === external.has(other) || apart.get(one)?.has(other) === true
   const mayBeOne = (one: string, other: string) =>
-    !anyPair(reachable(one, same), reachable(other, same), areTwo)
+    !pairs(reachable(one, same), reachable(other, same)).some(
+      ([its, theirs]) => external.has(its) === external.has(theirs) || apart.get(its)?.has(theirs),
+    )
   return (first, second) => {
     const [one = '', other = ''] = [holders.get(first), holders.get(second)]
     const isRelated = reachable(one, related).has(other)
     if (isRelated) return { isRelated, text: `${first} and ${second} ${RELATED}` }
     if (apart.get(one)?.has(other)) return undefined
-    const isUnclear = anyPair(reachable(one, makers), reachable(other, makers), mayBeOne)
+    const made = pairs(reachable(one, makers), reachable(other, makers))
+    const isUnclear = made.some((pair) => mayBeOne(...pair))
     return isUnclear
       ? { isRelated, text: `${first} and ${second} ${UNCLEAR} "${first}" "${second}"` }
       : undefined
@@ -56,12 +57,8 @@ const UNCLEAR =
   'may be one person with a local and a company account. If they are two persons, run at the command line of the server: ' +
   'countersign-service operator two-persons'
 
-function anyPair(
-  some: ReadonlySet<string>,
-  others: ReadonlySet<string>,
-  holds: (one: string, other: string) => boolean,
-): boolean {
-  return [...some].some((one) => [...others].some((other) => holds(one, other)))
+function pairs(some: ReadonlySet<string>, others: ReadonlySet<string>) {
+  return [...some].flatMap((one) => [...others].map((other) => [one, other] as const))
 }
 
 function reachable(start: string, edges: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
