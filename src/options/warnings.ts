@@ -36,6 +36,10 @@ export const WARNINGS = {
     'Account recoveries are stored in the memory of this process. They are lost at a restart and not shared with other processes. Set recovery.store to { redis } or { postgres }.',
   MFA_WARN_MEMORY_LINKS:
     'The links in notices, and the time before which all sessions of a user ended, are stored in the memory of this process. After a restart and in other processes, sessions that were ended are valid again. Set notices.store to { redis } or { postgres }.',
+  MFA_WARN_REDIS_EVICTS:
+    'The Redis server removes keys when its memory is full, which gives attempts back and lifts locks, so an attacker can try more codes. Set maxmemory-policy of the server to noeviction.',
+  MFA_WARN_REDIS_POLICY_UNKNOWN:
+    'The Redis server does not tell whether it removes keys when its memory is full, which would give attempts back and lift locks. Allow INFO to the user of the client, or set maxmemory-policy to noeviction and add this code to diagnostics.ignore.',
   MFA_WARN_TRUST_OUTLIVES_PASSWORD:
     'Browsers stay trusted after the user changes the password. Set trustedDevices.fingerprint, or call mfa.account.revokeDevices(user) after each change and add this code to diagnostics.ignore.',
   MFA_WARN_PLAIN_HTTP:

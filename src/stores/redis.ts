@@ -88,11 +88,25 @@ async function send(
   values: string[],
 ): Promise<unknown> {
   // A disconnected client queues commands until it reconnects, and the user would wait.
-  const isReady = 'isReady' in client ? client.isReady : client.status === 'ready' || client.status === 'wait'
-  if (!isReady) throw new Error('The Redis client is not connected.')
+  if (!isConnected(client) && !('status' in client && client.status === 'wait'))
+    throw new Error('The Redis client is not connected.')
   if ('evalsha' in client)
     return client[by === 'sha' ? 'evalsha' : 'eval'](name, keys.length, ...keys, ...values)
   return client[by === 'sha' ? 'evalSha' : 'eval'](name, { keys, arguments: values })
+}
+
+/** Whether a client has a connection. */
+export function isConnected(client: RedisClient): boolean {
+  return 'isReady' in client ? client.isReady : client.status === 'ready'
+}
+
+const POLICY = `return string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:(%S+)')`
+
+/** Whether a server removes keys when its memory is full. `unknown`: it does not tell, such as to a user who may not run INFO. */
+export async function evicts(client: RedisClient): Promise<'yes' | 'no' | 'unknown'> {
+  // As a script, so that every kind of client sends it to one server; without a key, which the user might not be allowed to use.
+  const policy = await runScript(client, POLICY, [], []).catch(() => undefined)
+  return typeof policy !== 'string' ? 'unknown' : policy === 'noeviction' ? 'no' : 'yes'
 }
 
 /*

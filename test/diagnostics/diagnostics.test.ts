@@ -1,10 +1,11 @@
 import express, { type Express as App } from 'express'
 import session, { MemoryStore, type SessionOptions, Store } from 'express-session'
 import express4 from 'express4'
+import { Redis } from 'ioredis'
 import passport from 'passport'
 import { createClient } from 'redis'
 import request from 'supertest'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   createMfa,
   type MfaEvent,
@@ -30,6 +31,7 @@ import {
   signInFully,
   type TestUser,
 } from '../kit/host.js'
+import { redisMissing, startRedis } from '../kit/redis.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
@@ -102,6 +104,23 @@ const keepsUserId: HostSetup['routes'] = (app) => {
   })
 }
 
+/** A host with connected clients of a Redis server, which has ended when the test ends. */
+async function onRedis(setup: HostSetup, args: readonly string[]) {
+  const redis = await startRedis(...args)
+  onTestFinished(() => redis.stop())
+  const stores = [await redis.connect(), await redis.connect()].map((client) => ({ redis: client }))
+  const [limits, devices = 'memory'] = stores
+  const made = watched({
+    ...setup,
+    options: { ...setup.options, limits: { store: limits }, trustedDevices: { store: devices } },
+  })
+  const isSilent = setup.options?.diagnostics !== undefined
+  // Connections answer in order.
+  for (const { redis: client } of stores) await client.ping()
+  if (!isSilent) await expect.poll(() => made.codes().join()).toContain('MFA_WARN_REDIS')
+  return made
+}
+
 /** Causes each warning, most of them twice. */
 const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>>> = {
   MFA_WARN_MEMORY_COUNTERS: async (setup) => {
@@ -132,6 +151,9 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     const urls = { publicUrl: 'https://app.example' }
     return watched({ ...setup, options: { ...setup.options, urls, notices: { store: 'memory' } } })
   },
+  MFA_WARN_REDIS_EVICTS: (setup) => onRedis(setup, ['--maxmemory-policy', 'volatile-ttl']),
+  MFA_WARN_REDIS_POLICY_UNKNOWN: (setup) =>
+    onRedis(setup, ['--user', ...'default on nopass ~* +@all -info'.split(' ')]),
   // R66
   MFA_WARN_TRUST_OUTLIVES_PASSWORD: async (setup) => {
     inProduction()
@@ -338,9 +360,11 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
 
 afterEach(() => void vi.unstubAllEnvs())
 
+const TESTED_CODES = WARNING_CODES.filter((code) => !redisMissing || !code.startsWith('MFA_WARN_REDIS'))
+
 /** Runs a check for every warning, each in the environment of the tests. */
 const everyCode = (check: (code: WarningCode) => Promise<void>) =>
-  everyCase(WARNING_CODES, (code) => {
+  everyCase(TESTED_CODES, (code) => {
     vi.unstubAllEnvs()
     return check(code)
   })
@@ -407,6 +431,34 @@ describe('the diagnostics', () => {
     await verify(agent, made.standIn.newestCode()).expect(200)
     for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(200)
     expect(made.warnings).toEqual([])
+  })
+
+  it.skipIf(redisMissing)('report a Redis server that removes keys, once it is connected', async () => {
+    const redis = await startRedis('--maxmemory-policy', 'allkeys-lru')
+    onTestFinished(() => redis.stop())
+    await everyCase(
+      [createClient({ url: redis.url }), new Redis(redis.url, { lazyConnect: true })],
+      async (client) => {
+        const made = watched({ options: { limits: { store: { redis: client } } } })
+        await visitOnce(made)
+        expect(made.codes()).toEqual([])
+        await client.connect()
+        onTestFinished(() => void client.disconnect())
+        await visitOnce(made)
+        await expect.poll(made.codes).toEqual(['MFA_WARN_REDIS_EVICTS'])
+      },
+    )
+  })
+
+  it.skipIf(redisMissing)('report nothing for a Redis server that keeps every key', async () => {
+    const redis = await startRedis('--maxmemory-policy', 'noeviction')
+    onTestFinished(() => redis.stop())
+    const client = await redis.connect()
+    const made = watched({ options: { limits: { store: { redis: client } } } })
+    await visitOnce(made)
+    // A first question is sent twice: by the name of the script, and as a whole.
+    for (let round = 0; round < 2; round++) await client.ping()
+    expect(made.codes()).toEqual([])
   })
 
   it('report a user whom the app keeps in the session beside Passport, unless Passport knows one, too', async () => {

@@ -8,10 +8,10 @@ const BINARY = '/usr/bin/redis-server'
 /** Why tests with Redis are skipped; `undefined` if they run. In CI a missing Redis is an error. */
 export const redisMissing = missing('redis-server')
 
-/** A Redis server for the test on a free local port, whose data is lost when it stops. */
-export async function startRedis() {
+/** A Redis server for the test on a free local port, with more settings if given, whose data is lost when it stops. */
+export async function startRedis(...more: string[]) {
   const port = await freePort()
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...more]
   const server = spawn(BINARY, args, { stdio: 'ignore' })
   const gone = new Promise<void>((resolve) => server.once('exit', () => resolve()))
   const clients: ReturnType<typeof client>[] = []

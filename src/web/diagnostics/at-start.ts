@@ -1,6 +1,7 @@
 import type { Settings } from '../../options/settings.js'
 import type { WarningCode } from '../../options/warnings.js'
 import type { EnrollAppRequest, MfaService } from '../../protocol/service.js'
+import { evicts, isConnected } from '../../stores/redis.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -33,6 +34,37 @@ export function warningsAtStart(
     warnings.push('MFA_WARN_PLAIN_HTTP')
   }
   return warnings
+}
+
+/**
+ * Asks each Redis server that the options name, once it is connected, whether it removes keys. The function that this returns asks those
+ * that were not connected before.
+ */
+export function askRedis(
+  {
+    limits,
+    trustedDevices,
+    notices,
+    recovery,
+  }: Pick<Settings, 'limits' | 'trustedDevices' | 'notices' | 'recovery'>,
+  warn: (code: WarningCode) => void,
+): () => void {
+  const clients = new Set(
+    [limits, trustedDevices, notices, recovery].flatMap((settings) => {
+      const store = settings?.store
+      return typeof store === 'object' && 'redis' in store ? store.redis : []
+    }),
+  )
+  return () => {
+    for (const client of clients) {
+      if (!isConnected(client)) continue
+      clients.delete(client)
+      void evicts(client).then((answer) => {
+        if (answer !== 'no')
+          warn(answer === 'yes' ? 'MFA_WARN_REDIS_EVICTS' : 'MFA_WARN_REDIS_POLICY_UNKNOWN')
+      })
+    }
+  }
 }
 
 /** Whether the environment shows several processes: node:cluster, pm2 in cluster mode, or variables of Heroku and others. */

@@ -11,7 +11,7 @@ import {
   sessionOf,
   storeNameOf,
 } from '../../session/store.js'
-import { warningsAtStart } from './at-start.js'
+import { askRedis, warningsAtStart } from './at-start.js'
 import type { Wiring } from './wiring.js'
 
 /** Warns about configurations that work but are less secure than they look. Each warning is emitted once. */
@@ -86,6 +86,8 @@ export function diagnosticsFor(
   }
 
   for (const code of warningsAtStart(settings)) warn(code)
+  const askUnasked = askRedis(settings, warn)
+  askUnasked()
   // In development it would be one more line at each start.
   if (process.env.NODE_ENV === 'production') {
     settings.logger.info?.(`countersign: ${guessingSentence(settings.limits)}`)
@@ -116,6 +118,7 @@ export function diagnosticsFor(
     },
     inspect(req, res) {
       if (!isInspected(requests++)) return
+      askUnasked()
       for (const code of warningsAtRequest(req, settings, wiring)) warn(code)
       if (unchecked.resave || unchecked.saveUninitialized) watch(req, res)
     },
