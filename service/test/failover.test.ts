@@ -193,6 +193,9 @@ describe.skipIf(postgresMissing)('a service whose database fails', () => {
     expect(events).not.toContain('replica.unavailable')
 
     await standby.crash()
+    // Nobody has to look at a list: the metrics are counted there, and from the primary meanwhile.
+    expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/^countersign_queue_messages 0$/m)
+    expect(events).toContain('replica.unavailable')
     expect(await listed()).toEqual(['first', 'second'])
     expect(await typed('user', 'list', 'replicated')).toContain('second')
     expect(events.filter((event) => event === 'replica.unavailable')).toHaveLength(1)

@@ -1,15 +1,22 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createService } from '@countersign/service'
 import { parser } from '@prometheus-io/lezer-promql'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { fileOf, missing } from '../../test/kit/debian-packages.js'
+import { freePort } from '../../test/kit/loopback.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { sourcesIn } from '../../test/layering/scan.js'
-import { listen, SECRET } from './kit.js'
+import { serviceMetrics } from '../src/api/metrics/metrics.js'
+import type { Operator } from '../src/operator/operator.js'
+import { advance, eventually, freshEmail, listen, SECRET, stopClock } from './kit.js'
+import { ownPostgres } from './postgres-cluster.js'
+import { RELYING_PARTY, registerSoftwareKey } from './software-key.js'
 
 const folder = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 const shipped = (name: string) => join(folder('deploy'), name)
@@ -99,16 +106,24 @@ const COVERED_BY: Readonly<Record<string, string>> = {
   'connections.refused': 'process_open_fds',
   'outbox.unrecorded': 'countersign_unrecorded_messages',
   'traffic.untyped': 'countersign_sends_total',
+  'users.locked_out': 'countersign_locked_out_users',
   'webhook.disabled': 'countersign_disabled_webhooks',
 }
 /** Events that need no person at once: `doctor` warns of the first, and the second is the end of one recording. */
 const NO_ALERT = ['countries.unrestricted', 'transcription.failed']
 
-/** A counter that stays at `from`, and then grows by `step` a minute. */
-const grows = (from: number, step: number) => `${from}x10 ${from + step}+${step}x200`
+/** When the fault of each alert has been over for an hour, in minutes. */
+const RESOLVED_AT = 275
+/** A value that is `ok` for ten minutes, then `bad` for 200, then `ok` again. */
+const turns = (ok: number, bad: number) => `${ok}x10 ${bad}x200 ${ok}x1500`
+/** A counter that stays at `from` for ten minutes, then grows by `step` a minute for 200, and then stays. */
+const grows = (from: number, step: number) =>
+  `${from}x10 ${from + step}+${step}x200 ${from + 201 * step}x1500`
+/** A queue that grows by 100 a minute for 200 minutes, and is then worked off. */
+const queue = '0x10 100+100x200 0x1500'
 const event = (name: string) => `countersign_events_total{event="${name}",instance="a"}`
 /** An event that happens once, in the eleventh minute of a process. */
-const happensOnce = (name: string) => ({ [event(name)]: '0x10 1x200' })
+const happensOnce = (name: string) => ({ [event(name)]: '0x10 1x1700' })
 const sends = 'countersign_sends_total{application="vault",method="sms",outcome="sent"}'
 const verifications = (outcome: string) =>
   `countersign_verifications_total{application="vault",method="PHONE",outcome="${outcome}"}`
@@ -124,22 +139,27 @@ const FIRING: Readonly<
       readonly at: number
       readonly labels?: Readonly<Record<string, string>>
       readonly value?: number
+      /** When it no longer fires. Defaults to an hour after the fault. */
+      readonly resolvedAt?: number
     }
   >
 > = {
   CountersignDown: {
-    series: { 'up{job="countersign",instance="a"}': '1x10 0x200' },
+    series: { 'up{job="countersign",instance="a"}': turns(1, 0) },
     at: 13,
     labels: { job: 'countersign', ...onOne },
   },
   CountersignDatabaseUnavailable: {
-    series: happensOnce('store.unavailable'),
+    series: {
+      'countersign_store_available{instance="a"}': turns(1, 0),
+      ...happensOnce('store.unavailable'),
+    },
     at: 12,
-    labels: { event: 'store.unavailable', ...onOne },
+    labels: onOne,
   },
   CountersignErrors: {
     series: {
-      'countersign_http_request_seconds_count{status="200",instance="a"}': '0+90x200',
+      'countersign_http_request_seconds_count{status="200",instance="a"}': '0+90x1700',
       'countersign_http_request_seconds_count{status="503",instance="a"}': grows(0, 10),
     },
     at: 20,
@@ -148,25 +168,25 @@ const FIRING: Readonly<
   CountersignSlow: {
     series: {
       'countersign_http_request_seconds_bucket{route="/v1/mfa/verify",le="0.5",instance="a"}':
-        '0+100x10 1000+50x200',
-      'countersign_http_request_seconds_bucket{route="/v1/mfa/verify",le="1",instance="a"}': '0+100x200',
-      'countersign_http_request_seconds_bucket{route="/v1/mfa/verify",le="+Inf",instance="a"}': '0+100x200',
+        '0+100x10 1000+50x200 11100+100x1500',
+      'countersign_http_request_seconds_bucket{route="/v1/mfa/verify",le="1",instance="a"}': '0+100x1700',
+      'countersign_http_request_seconds_bucket{route="/v1/mfa/verify",le="+Inf",instance="a"}': '0+100x1700',
     },
     at: 30,
     labels: onOne,
   },
   CountersignConnectionsExhausted: {
-    series: { 'countersign_database_waiting{instance="a"}': '0x10 3x200' },
+    series: { 'countersign_database_waiting{instance="a"}': turns(0, 3) },
     at: 14,
     labels: onOne,
   },
   CountersignQueueGrows: {
-    series: { 'countersign_queue_messages{instance="a"}': grows(0, 100) },
+    series: { 'countersign_queue_messages{instance="a"}': queue },
     at: 40,
     value: 3_000,
   },
   CountersignMessagesUnrecorded: {
-    series: { 'countersign_unrecorded_messages{instance="a"}': '0x10 7x200' },
+    series: { 'countersign_unrecorded_messages{instance="a"}': turns(0, 7) },
     at: 13,
     labels: onOne,
     value: 7,
@@ -178,27 +198,28 @@ const FIRING: Readonly<
   },
   CountersignDeliveriesFail: {
     series: {
-      'countersign_deliveries_total{channel="sms",outcome="sent"}': '0+50x200',
+      'countersign_deliveries_total{channel="sms",outcome="sent"}': '0+50x1700',
       'countersign_deliveries_total{channel="sms",outcome="failed"}': grows(0, 50),
     },
     at: 30,
     labels: { channel: 'sms' },
   },
   CountersignCarrierPaused: {
-    series: { 'countersign_carrier_paused{carrier="twilio",instance="a"}': '0x10 1x200' },
+    series: { 'countersign_carrier_paused{carrier="twilio",instance="a"}': turns(0, 1) },
     at: 22,
     labels: { carrier: 'twilio' },
   },
   CountersignMailComplaints: {
     series: {
       ...happensOnce('report.complaint'),
-      'countersign_deliveries_total{channel="email",outcome="sent"}': '0+1x200',
+      'countersign_deliveries_total{channel="email",outcome="sent"}': '0+1x1700',
     },
     at: 20,
+    resolvedAt: 1_500,
   },
   CountersignReportsRejected: { series: { [event('report.rejected')]: grows(0, 2) }, at: 16, labels: onOne },
   CountersignDestinationsPaused: {
-    series: { 'countersign_paused_destinations{scope="prefix",instance="a"}': '0x10 2x200' },
+    series: { 'countersign_paused_destinations{scope="prefix",instance="a"}': turns(0, 2) },
     at: 12,
     labels: { scope: 'prefix' },
     value: 2,
@@ -207,24 +228,24 @@ const FIRING: Readonly<
   CountersignCeilingReached: { series: happensOnce('traffic.budget_used_up'), at: 12 },
   CountersignPhoneCheckFails: {
     series: {
-      'countersign_phone_checks_total{outcome="passed"}': '0+50x200',
+      'countersign_phone_checks_total{outcome="passed"}': '0+50x1700',
       'countersign_phone_checks_total{outcome="failed"}': grows(0, 50),
     },
     at: 30,
   },
   CountersignWebhookDisabled: {
-    series: { 'countersign_disabled_webhooks{instance="a"}': '0x10 1x200' },
+    series: { 'countersign_disabled_webhooks{instance="a"}': turns(0, 1) },
     at: 12,
     value: 1,
   },
   CountersignEventsWait: {
-    series: { 'countersign_queue_webhook_events{instance="a"}': grows(0, 100) },
+    series: { 'countersign_queue_webhook_events{instance="a"}': queue },
     at: 40,
     value: 3_000,
   },
   CountersignEventsLost: { series: happensOnce('webhook.not_written'), at: 12, labels: onOne },
   CountersignJobsWait: {
-    series: { 'countersign_queue_transcription_jobs{instance="a"}': '0x10 30x200' },
+    series: { 'countersign_queue_transcription_jobs{instance="a"}': turns(0, 30) },
     at: 60,
     value: 30,
   },
@@ -234,9 +255,10 @@ const FIRING: Readonly<
     labels: { event: 'transcription.jobs_stalled', ...onOne },
   },
   CountersignUsersLockedOut: {
-    series: happensOnce('users.locked_out'),
+    series: { 'countersign_locked_out_users{application="vault",instance="a"}': turns(0, 3) },
     at: 12,
-    labels: { event: 'users.locked_out', ...onOne },
+    labels: ofVault,
+    value: 3,
   },
   CountersignKeyCopied: { series: happensOnce('key.counter_went_back'), at: 12 },
   CountersignApiKeyUsedElsewhere: { series: happensOnce('key.new_network'), at: 12 },
@@ -252,8 +274,9 @@ const FIRING: Readonly<
     labels: ofVault,
   },
   CountersignMaintenanceFails: {
-    series: { [event('store.maintenance_failed')]: '0x10 1x50 2x50 3x50' },
+    series: { [event('store.maintenance_failed')]: '0x10 1x50 2x50 3x1500' },
     at: 140,
+    resolvedAt: 310,
     labels: { event: 'store.maintenance_failed', ...onOne },
   },
   CountersignReplicaUnavailable: {
@@ -263,8 +286,8 @@ const FIRING: Readonly<
   },
   CountersignFilesRunOut: {
     series: {
-      'process_open_fds{job="countersign",instance="a"}': '100x10 900x200',
-      'process_max_fds{job="countersign",instance="a"}': '1024x200',
+      'process_open_fds{job="countersign",instance="a"}': turns(100, 900),
+      'process_max_fds{job="countersign",instance="a"}': '1024x1700',
     },
     at: 13,
     labels: { job: 'countersign', ...onOne },
@@ -272,13 +295,14 @@ const FIRING: Readonly<
   },
   CountersignMixedReleases: {
     series: {
-      'countersign_build_info{version="1.0.0",instance="a"}': '1x1000',
+      'countersign_build_info{version="1.0.0",instance="a"}': '1x500 stale',
       'countersign_build_info{version="1.1.0",instance="b"}': '_x10 1x1000',
     },
     at: 372,
+    resolvedAt: 510,
   },
   CountersignEventLoopLags: {
-    series: { 'nodejs_eventloop_lag_p99_seconds{job="countersign",instance="a"}': '0x10 1x200' },
+    series: { 'nodejs_eventloop_lag_p99_seconds{job="countersign",instance="a"}': turns(0, 1) },
     at: 22,
     labels: { job: 'countersign', ...onOne },
   },
@@ -324,43 +348,71 @@ describe('the alert rules', () => {
     expect(silent).toEqual([])
   })
 
-  test.skipIf(missing('prometheus'))('each fire when their fault happens, and not before', () => {
-    expect(Object.keys(FIRING)).toEqual(RULES.map(({ alert }) => alert))
-    const tests = RULES.map(({ alert, labels: { severity }, annotations }) => {
-      const { series, at, labels = {}, value } = FIRING[alert] ?? { series: {}, at: 0 }
-      const shown = (text: string) =>
-        text
-          .replace(/\{\{ \$labels\.(\w+) \}\}/g, (_whole, label: string) => String({ ...labels }[label]))
-          .replace('{{ $value }}', String(value))
-      const expected = {
-        exp_labels: { severity, ...labels },
-        exp_annotations: Object.fromEntries(
-          Object.entries(annotations).map(([name, text]) => [name, shown(text)]),
-        ),
+  test.skipIf(missing('prometheus'))(
+    'each fire when their fault happens, not before, and not when it is over',
+    () => {
+      expect(Object.keys(FIRING)).toEqual(RULES.map(({ alert }) => alert))
+      const tests = RULES.map(({ alert, labels: { severity }, annotations }) => {
+        const {
+          series,
+          at,
+          labels = {},
+          value,
+          resolvedAt = RESOLVED_AT,
+        } = FIRING[alert] ?? { series: {}, at: 0 }
+        const shown = (text: string) =>
+          text
+            .replace(/\{\{ \$labels\.(\w+) \}\}/g, (_whole, label: string) => String({ ...labels }[label]))
+            .replace('{{ $value }}', String(value))
+        const expected = {
+          exp_labels: { severity, ...labels },
+          exp_annotations: Object.fromEntries(
+            Object.entries(annotations).map(([name, text]) => [name, shown(text)]),
+          ),
+        }
+        return {
+          name: alert,
+          interval: '1m',
+          input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+          alert_rule_test: [
+            { eval_time: '10m', alertname: alert, exp_alerts: [] },
+            { eval_time: `${at}m`, alertname: alert, exp_alerts: [expected] },
+            { eval_time: `${resolvedAt}m`, alertname: alert, exp_alerts: [] },
+          ],
+        }
+      })
+      const { path, remove } = temporaryFolder()
+      try {
+        const file = join(path, 'tests.yml')
+        // JSON is YAML too.
+        writeFileSync(
+          file,
+          JSON.stringify({ rule_files: [shipped('alerts.yml')], evaluation_interval: '1m', tests }),
+        )
+        expect(promtool('check', 'rules', shipped('alerts.yml'))).toContain('SUCCESS')
+        expect(promtool('test', 'rules', file)).toContain('SUCCESS')
+      } finally {
+        remove()
       }
-      return {
-        name: alert,
-        interval: '1m',
-        input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
-        alert_rule_test: [
-          { eval_time: '10m', alertname: alert, exp_alerts: [] },
-          { eval_time: `${at}m`, alertname: alert, exp_alerts: [expected] },
-        ],
-      }
-    })
-    const { path, remove } = temporaryFolder()
-    try {
-      const file = join(path, 'tests.yml')
-      // JSON is YAML too.
-      writeFileSync(
-        file,
-        JSON.stringify({ rule_files: [shipped('alerts.yml')], evaluation_interval: '1m', tests }),
-      )
-      expect(promtool('check', 'rules', shipped('alerts.yml'))).toContain('SUCCESS')
-      expect(promtool('test', 'rules', file)).toContain('SUCCESS')
-    } finally {
-      remove()
-    }
+    },
+  )
+})
+
+describe('the gauge of a paused carrier', () => {
+  test('ends with the pause, without a message that tries the carrier again', async () => {
+    stopClock()
+    const { countEvent, read } = serviceMetrics('0.0.0')
+    const shown = async () =>
+      Number(/^countersign_carrier_paused\{carrier="smtp"\} (\d)$/m.exec((await read()).text)?.[1])
+    const pause = () => countEvent({ level: 'warn', event: 'carrier.paused', carrier: 'smtp', seconds: 10 })
+    pause()
+    expect(await shown()).toBe(1)
+    advance(10)
+    expect(await shown()).toBe(0)
+    pause()
+    countEvent({ level: 'info', event: 'carrier.resumed', carrier: 'smtp' })
+    expect(await shown()).toBe(0)
+    vi.useRealTimers()
   })
 })
 
@@ -427,3 +479,139 @@ function promtool(...args: readonly string[]): string {
   if (status !== 0) throw new Error(stdout + stderr)
   return stdout + stderr
 }
+
+/** A second for each minute of a rule, so that a test can wait for it. */
+function inSeconds(text: string): string {
+  return text.replace(/\b(\d+)([mhd])\b/g, (_whole, number, unit) => `${number * (SECONDS[unit] ?? 1)}s`)
+}
+const SECONDS: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1_440 }
+
+/** A Prometheus that scrapes a service at `port` and evaluates the shipped rules, a minute of theirs in a second. */
+async function startPrometheus(port: number) {
+  const { path, remove } = temporaryFolder()
+  const own = await freePort()
+  const rules = RULES.map((rule) => ({
+    ...rule,
+    expr: rule.expr.replace(/\[\d+[mhd]\]/g, inSeconds),
+    ...(rule.for !== undefined && { for: inSeconds(rule.for) }),
+  }))
+  // JSON is YAML too.
+  writeFileSync(join(path, 'rules.yml'), JSON.stringify({ groups: [{ name: 'countersign', rules }] }))
+  writeFileSync(
+    join(path, 'prometheus.yml'),
+    JSON.stringify({
+      global: { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' },
+      rule_files: ['rules.yml'],
+      scrape_configs: [{ job_name: 'countersign', static_configs: [{ targets: [`127.0.0.1:${port}`] }] }],
+    }),
+  )
+  const args = [
+    `--config.file=${join(path, 'prometheus.yml')}`,
+    `--storage.tsdb.path=${join(path, 'data')}`,
+    `--web.listen-address=127.0.0.1:${own}`,
+  ]
+  const server = spawn('/usr/bin/prometheus', args, { stdio: 'ignore' })
+  const gone = once(server, 'exit')
+  const url = `http://127.0.0.1:${own}/api/v1`
+  const ask = async (what: string) => (await (await fetch(`${url}/${what}`)).json()).data
+  await eventually(async () => {
+    const { result } = await ask('query?query=countersign_build_info')
+    expect(result).toHaveLength(1)
+  })
+  return {
+    /** The labels of the alerts of this name that fire. */
+    async firing(name: string): Promise<readonly Readonly<Record<string, string>>[]> {
+      const { alerts }: { alerts: { state: string; labels: Record<string, string> }[] } = await ask('alerts')
+      return alerts.flatMap(({ state, labels }) =>
+        state === 'firing' && labels.alertname === name ? [labels] : [],
+      )
+    },
+    async stop() {
+      server.kill()
+      await gone
+      remove()
+    },
+  }
+}
+
+describe.skipIf(missing('prometheus', 'postgresql'))(
+  'a Prometheus that scrapes a service without traffic',
+  () => {
+    let postgres: Awaited<ReturnType<typeof ownPostgres>>
+    let service: Awaited<ReturnType<typeof createService>>
+    let server: Server
+    let port = 0
+    const openServer = async () => {
+      server = createServer(service.api).listen(port, '127.0.0.1')
+      await once(server, 'listening')
+    }
+    const closeServer = async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    }
+    let prometheus: Awaited<ReturnType<typeof startPrometheus>>
+    beforeAll(async () => {
+      postgres = await ownPostgres()
+      service = await createService({
+        databaseUrl: postgres.url,
+        secret: SECRET,
+        delivery: 'inbox',
+        relyingParty: { id: RELYING_PARTY.id, origins: RELYING_PARTY.origins },
+        logger: () => {},
+      })
+      await registerSoftwareKey(service.mfa, { account: 'ann', contact: freshEmail() }, 'passkey')
+      port = await freePort()
+      await openServer()
+      prometheus = await startPrometheus(port)
+    })
+    afterAll(async () => {
+      await prometheus.stop()
+      await closeServer()
+      await service.close()
+      await postgres.remove()
+    })
+
+    const changeSettings = (change: Parameters<Operator['changeSettings']>[1]) =>
+      service.operator('ann').changeSettings('default', change)
+    /** What causes an alert, and what ends the cause. */
+    const CAUSES: Readonly<
+      Record<string, { readonly labels: object; begin(): Promise<unknown>; end(): Promise<unknown> }>
+    > = {
+      CountersignDatabaseUnavailable: {
+        labels: { severity: 'critical', instance: expect.any(String) },
+        begin: () => postgres.crash(),
+        end: () => postgres.start(),
+      },
+      CountersignUsersLockedOut: {
+        labels: { severity: 'warning', application: 'default' },
+        begin: () => changeSettings({ set: { methods: ['email'] }, lockOut: true }),
+        end: () => changeSettings({ unset: ['methods'] }),
+      },
+      CountersignDestinationsPaused: {
+        labels: { severity: 'warning', scope: 'prefix' },
+        begin: () =>
+          postgres.sql(
+            "INSERT INTO phone_traffic (application, scope, key, day, paused_at) VALUES ('default', 'prefix', '+44770', 20000, 1)",
+          ),
+        end: () => postgres.sql('DELETE FROM phone_traffic'),
+      },
+      CountersignDown: {
+        labels: { severity: 'critical', job: 'countersign', instance: expect.any(String) },
+        begin: () => closeServer(),
+        end: () => openServer(),
+      },
+    }
+
+    test.each(Object.keys(CAUSES))('fires %s by its cause, and resolves it', async (alert) => {
+      const cause = CAUSES[alert]
+      expect(await prometheus.firing(alert)).toEqual([])
+      await cause?.begin()
+      await eventually(async () =>
+        expect(await prometheus.firing(alert)).toEqual([{ alertname: alert, ...cause?.labels }]),
+      )
+      await cause?.end()
+      await eventually(async () => expect(await prometheus.firing(alert)).toEqual([]))
+    })
+  },
+)

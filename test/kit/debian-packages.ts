@@ -18,7 +18,7 @@ const PACKAGES = {
     skips: 'the recipe with two processes behind nginx',
   },
   pgbouncer: { files: ['/usr/sbin/pgbouncer'], skips: 'the service behind a connection pooler' },
-  prometheus: { files: ['/usr/bin/promtool'], skips: 'that each alert fires' },
+  prometheus: { files: ['/usr/bin/promtool'], skips: 'that each alert fires and ends' },
   openssl: {
     files: ['/usr/bin/openssl', '/usr/local/bin/openssl', '/opt/homebrew/bin/openssl'],
     skips: 'TLS of the client and of mail',

@@ -31,6 +31,7 @@ import { hasComplained } from '../messages/delivery/report-table.js'
 import { eventSender } from '../messages/event-delivery/event-sender.js'
 import { configuredSources, twilioReportAddress } from '../messages/receipts/configured-sources.js'
 import { consoleApplication } from '../operator/console-counters.js'
+import { lockedOutUsers } from '../operator/locked-out-users.js'
 import { type Operator, operator } from '../operator/operator.js'
 import { deleteExpired, MAX_ROWS_PER_ROUND } from '../operator/retention.js'
 import { leaseOf, sweeper } from '../operator/sweeper.js'
@@ -152,7 +153,6 @@ export async function runService(
     log,
     onUndelivered: (message, now) => endUndelivered(store, message, now),
   })
-  metrics.showUnrecorded(outbox.unrecorded)
   const events = eventSender({ store, keys, log })
   void carriers.check()
   const transcription = openTranscription(settings, log)
@@ -170,6 +170,12 @@ export async function runService(
   const idempotent = idempotentRequests(store, keys, settings.requestTimeout)
   let stopping = false
   const isStopping = () => stopping
+  const checkReadiness = readinessCheck({ store, log, isStopping, isFull: outages.isFull })
+  metrics.show({
+    unrecorded: outbox.unrecorded,
+    isStoreAvailable: async () => (await checkReadiness()).checks.store === 'ok',
+    lockedOut: () => lockedOutUsers(store.lists, settings.relyingParty),
+  })
   const api = httpApi({
     context,
     findCaller: applications.byKey,
@@ -180,7 +186,7 @@ export async function runService(
     metricsKey: settings.metricsKey,
     metricsWithoutKey: settings.metricsWithoutKey,
     publicUrl: settings.publicUrl,
-    checkReadiness: readinessCheck({ store, log, isStopping, isFull: outages.isFull }),
+    checkReadiness,
     isStopping,
     reports,
     requestTimeoutMs: settings.requestTimeout,

@@ -35,6 +35,8 @@ export async function withReplica(
           try {
             return await replica.query(text, params)
           } catch (error) {
+            // Lists that were read at the same time fail together.
+            if (performance.now() < pausedUntil) return store.query(text, params)
             pausedUntil = performance.now() + PAUSE_MS
             onFailure(error)
           }

@@ -23,7 +23,6 @@ const COUNTED_FROM_ZERO = [
   'traffic.budget_used_up',
   'traffic.paused',
   'transcription.jobs_stalled',
-  'users.locked_out',
   'webhook.not_written',
 ]
 
@@ -65,11 +64,15 @@ export function eventCounter(registry: Registry): Logger {
     labelNames: ['application', 'outcome'],
     registers: [registry],
   })
-  const paused = new Gauge({
+  const pausedUntil = new Map<string, number>()
+  new Gauge({
     name: 'countersign_carrier_paused',
-    help: 'Whether this process has paused a carrier after failures (1) or uses it again (0), by carrier',
+    help: 'Whether this process pauses a carrier after failures (1) or not (0), by carrier',
     labelNames: ['carrier'],
     registers: [registry],
+    collect() {
+      for (const [carrier, until] of pausedUntil) this.set({ carrier }, Number(until > Date.now()))
+    },
   })
   const events = new Counter({
     name: 'countersign_events_total',
@@ -99,7 +102,8 @@ export function eventCounter(registry: Registry): Logger {
       sends.inc({ application, method: event.factor ?? '', outcome: outcomeOf(outcome, event) })
     if (kind === 'webhook' && event.reason) webhooks.inc({ application, type: event.reason, outcome })
     if (kind === 'phone_check') phoneChecks.inc({ application, outcome: outcomeOf(outcome, event) })
-    if (kind === 'carrier') paused.set({ carrier: event.carrier ?? '' }, outcome === 'paused' ? 1 : 0)
+    // Without messages nothing tries the carrier again, so a pause ends by its time, and `carrier.resumed` has none.
+    if (kind === 'carrier') pausedUntil.set(event.carrier ?? '', Date.now() + (event.seconds ?? 0) * 1_000)
     if (kind === 'report') reports.inc({ provider: event.carrier ?? '', outcome })
     if (kind === 'delivery' && event.channel) deliveries.inc({ application, channel: event.channel, outcome })
   }

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Carrier } from '../../messages/delivery/carrier.js'
 import { selectWaiting } from '../../messages/delivery/outbox-table.js'
 import type { Channel } from '../../messages/message.js'
+import type { LockedOutUsers } from '../../operator/locked-out-users.js'
 import type { Store } from '../../store/store.js'
 import type { Logger } from '../../telemetry/log/logger.js'
 import { eventCounter, type RequestObserver, requestTimes, timedCarriers } from './event-metrics.js'
@@ -15,8 +16,8 @@ export interface Metrics {
   readonly countEvent: Logger
   /** The same store, measured; what waits in it is counted when the metrics are read. */
   timeStore(store: Store): Store
-  /** Shows how many messages a carrier accepted that the store does not know as sent yet. */
-  showUnrecorded(count: () => number): void
+  /** Shows what these parts say whenever the metrics are read, so also without any other request. */
+  show(parts: ShownParts): void
   /** The same carriers, measured. */
   timeCarriers(carriers: Carriers): Carriers
   /** All metrics in Prometheus' text format. */
@@ -24,6 +25,15 @@ export interface Metrics {
 }
 
 type Carriers = Readonly<Partial<Record<Channel, Carrier>>>
+
+interface ShownParts {
+  /** How many messages a carrier accepted that the store does not know as sent yet. */
+  unrecorded(): number
+  /** Whether the store answers and accepts writes. */
+  isStoreAvailable(): Promise<boolean>
+  /** The applications with users who cannot sign in. */
+  lockedOut(): Promise<readonly LockedOutUsers[]>
+}
 
 /** The metrics of one service of release `version`; all services of a process share the metrics of the process. */
 export function serviceMetrics(version: string): Metrics {
@@ -37,7 +47,7 @@ export function serviceMetrics(version: string): Metrics {
       countsInStore(registry, store)
       return timedStore(registry, store)
     },
-    showUnrecorded: (count) => unrecordedMessages(registry, count),
+    show: (parts) => showParts(registry, parts),
     timeCarriers: timedCarriers(registry),
     async read() {
       const texts = [await registry.metrics(), await processMetrics().metrics()]
@@ -129,8 +139,8 @@ function countsInStore(registry: Registry, store: Store): void {
       labelNames: label ? [label] : [],
       registers: [registry],
       async collect() {
-        // When the store fails, the other metrics must still be readable.
-        const rows = await store.query<{ n: number; scope?: string }>(count.sql).catch(() => undefined)
+        // From the replica, so that its failure is noticed. When the store fails, the other metrics must still be readable.
+        const rows = await store.lists.query<{ n: number; scope?: string }>(count.sql).catch(() => undefined)
         if (label) this.reset()
         else if (!rows) this.set(Number.NaN)
         for (const { n, ...labels } of rows ?? []) this.set(labels, n)
@@ -139,13 +149,33 @@ function countsInStore(registry: Registry, store: Store): void {
   }
 }
 
-function unrecordedMessages(registry: Registry, count: () => number): void {
+function showParts(registry: Registry, { unrecorded, isStoreAvailable, lockedOut }: ShownParts): void {
   new Gauge({
     name: 'countersign_unrecorded_messages',
     help: 'Messages that a carrier accepted from this process, and that the database does not know as sent yet',
     registers: [registry],
     collect() {
-      this.set(count())
+      this.set(unrecorded())
+    },
+  })
+  new Gauge({
+    name: 'countersign_store_available',
+    help: 'Whether the database answers this process and accepts writes (1) or not (0)',
+    registers: [registry],
+    async collect() {
+      this.set(Number(await isStoreAvailable()))
+    },
+  })
+  new Gauge({
+    name: 'countersign_locked_out_users',
+    help: 'Users who cannot sign in, because their application does not offer any of their factors, by application',
+    labelNames: ['application'],
+    registers: [registry],
+    async collect() {
+      const found = await lockedOut().catch(() => [])
+      this.reset()
+      for (const { application, lockedOut } of found)
+        this.set({ application }, Math.max(...lockedOut.map(({ users }) => users), 1))
     },
   })
 }
