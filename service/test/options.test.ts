@@ -1,3 +1,4 @@
+import { randomBytes, randomInt } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -158,6 +159,23 @@ describe('options', () => {
     expect(faultsOf({ secret: SECRET, delivery: 'https://hook.example', homeCountry: 'Britain' })).toEqual([
       'homeCountry must be an ISO code of two capital letters, such as GB.',
     ])
+  })
+
+  test('refuse a secret in production that repeats a few characters', async () => {
+    const isWeak = (secret: string) => faultsOf({ secret, delivery: 'https://hook.example' }).join()
+    const weak = ['a'.repeat(44), 'password'.repeat(4), '1234567890'.repeat(4), 'ab'.repeat(40)]
+    const random = [
+      Array.from({ length: 32 }, () => randomInt(10)).join(''),
+      randomBytes(16).toString('hex'),
+      randomBytes(32).toString('base64'),
+    ]
+    for (const secret of weak) expect(isWeak(secret)).toBe('')
+    vi.stubEnv('NODE_ENV', 'production')
+    await everyCase(weak, (secret) => {
+      expect(isWeak(secret)).toContain('secret repeats a few characters, so it can be guessed: use 32 random')
+      expect(isWeak(secret)).not.toContain(secret)
+    })
+    await everyCase(random, (secret) => expect(isWeak(secret)).toBe(''))
   })
 
   test('refuse the inbox in production', () => {

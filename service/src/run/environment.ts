@@ -9,7 +9,7 @@ import { isProduction, productionFaults } from '../telemetry/production.js'
 import { optionsSchema, readOptions, type ServiceOptions } from './options.js'
 
 // Take the place of missing values while the other options are validated.
-const PLACEHOLDER_SECRET = 'x'.repeat(32)
+const PLACEHOLDER_SECRET = 'stands for a secret that is missing'
 const PLACEHOLDER_DELIVERY = 'https://delivery.invalid'
 
 type Environment = Readonly<Record<string, string | undefined>>

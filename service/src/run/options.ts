@@ -67,7 +67,10 @@ export const optionsSchema = z.strictObject({
   databaseReadUrl: text('databaseReadUrl', 'postgresql://user:password@host/name')
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseReadUrl must begin with postgresql://' })
     .optional(),
-  /** The secret from which all keys are derived, at least 32 characters. Required. */
+  /**
+   * The secret from which all keys are derived, at least 32 characters. In production, one that repeats a few characters is refused.
+   * Required.
+   */
   secret: text(
     'secret',
     '32 random bytes, for example from `openssl rand -base64 32` (is SERVICE_SECRET set?)',
@@ -267,8 +270,8 @@ type SchemaInput = z.input<typeof optionsSchema>
 /** The options of `createService`. */
 export interface ServiceOptions extends Omit<SchemaInput, 'secret'> {
   /**
-   * The secret from which all keys are derived, at least 32 characters. It must stay the same as long as the data is
-   * kept, and must not be stored next to it. Required; the type allows `undefined` so that an environment variable can
+   * The secret from which all keys are derived, at least 32 characters; in production, one that repeats a few characters is refused.
+   * It must stay the same as long as the data is kept, and must not be stored next to it. Required; the type allows `undefined` so that an environment variable can
    * be passed directly, and `createService` then throws a `ConfigurationError`.
    */
   secret: SchemaInput['secret'] | undefined
@@ -307,6 +310,11 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
       'delivery by inbox makes every code readable with an API key: in production use smtp, twilio or a webhook.',
     )
   }
+  if (isProduction() && parsed.data && isRepetitive(parsed.data.secret)) {
+    faults.push(
+      'secret repeats a few characters, so it can be guessed: use 32 random bytes, for example from `openssl rand -base64 32`.',
+    )
+  }
   if (isProduction() && parsed.data?.console) faults.push(...consoleFaults(parsed.data.console))
   if (parsed.data?.console) faults.push(...oidcFaults(parsed.data.console))
   if (parsed.data?.databaseReadUrl !== undefined && parsed.data.databaseUrl === undefined) {
@@ -338,6 +346,11 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
   } = parsed.data
   const postgres = { poolSize, connectTimeoutMs, statementTimeoutMs }
   return { ...settings, metricsWithoutKey, limits: limitsFrom(limits), routes, postgres }
+}
+
+/** Whether a secret has fewer than 16 different pairs of neighboring characters; 32 random digits have more. */
+function isRepetitive(secret: string): boolean {
+  return new Set([...secret].map((character, i) => character + secret.charAt(i + 1))).size < 16
 }
 
 function relyingPartyFaults(given: z.output<typeof relyingPartyOption> | undefined): string[] {
