@@ -7,21 +7,25 @@ import { decodeAttestationObject } from '@simplewebauthn/server/helpers'
 import { encodeCbor } from '../../src/testing/authenticator-data.js'
 import type { SoftwareRegistration } from '../../src/testing/key-response.js'
 
-/** A manufacturer of authenticators with a root certificate and one for attestations, which `openssl` makes. */
-export function manufacturer(aaguid: string) {
+/**
+ * A manufacturer of authenticators with a root certificate and one for attestations, which `openssl` makes. `days`: how long the root and
+ * the other one are valid; -1 for one that has expired.
+ */
+export function manufacturer(aaguid: string, days = { root: 3650, leaf: 3650 }) {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-attestation-'))
   const file = (name: string) => join(folder, name)
   const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe' })
   const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
-  const days = ['-days', '3650']
-  const root = ['-subj', '/CN=Root', '-keyout', file('root.key'), '-out', file('root.pem')]
-  openssl('req', '-x509', ...ec, ...days, ...root)
+  openssl('req', ...ec, '-subj', '/CN=Root', '-keyout', file('root.key'), '-out', file('root.csr'))
+  writeFileSync(file('root.ext'), 'basicConstraints=critical,CA:TRUE\n')
+  const root = ['-in', file('root.csr'), '-signkey', file('root.key'), '-extfile', file('root.ext')]
+  openssl('x509', '-req', ...root, '-days', `${days.root}`, '-out', file('root.pem'))
   const subject = '/C=GB/O=Maker/OU=Authenticator Attestation/CN=Maker attestation'
   openssl('req', ...ec, '-subj', subject, '-keyout', file('leaf.key'), '-out', file('leaf.csr'))
   writeFileSync(file('leaf.ext'), 'basicConstraints=critical,CA:FALSE\n')
   const issuer = ['-CA', file('root.pem'), '-CAkey', file('root.key'), '-CAcreateserial']
   const leaf = ['-in', file('leaf.csr'), '-out', file('leaf.pem'), '-extfile', file('leaf.ext')]
-  openssl('x509', '-req', ...issuer, ...days, ...leaf)
+  openssl('x509', '-req', ...issuer, '-days', `${days.leaf}`, ...leaf)
   const der = (name: string) => openssl('x509', '-in', file(name), '-outform', 'DER')
   const [rootDer, leafDer] = [der('root.pem'), der('leaf.pem')]
   const key = readFileSync(file('leaf.key'), 'utf8')

@@ -1,7 +1,14 @@
-import { createPrivateKey, sign } from 'node:crypto'
+import { createPrivateKey, randomBytes, sign } from 'node:crypto'
 import type { KeyMethod, keyTypes } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  attestationObject,
+  attestedCredential,
+  authenticatorData,
+  createCredentialKey,
+} from '../../src/testing/authenticator-data.js'
 import { softwareAuthenticator } from '../../src/testing/software-authenticator.js'
+import { everyCase } from '../../test/kit/every-case.js'
 import type { KeyPolicy } from '../src/accounts/application.js'
 import { DEFAULT_KEY_POLICY, keyPolicyOption } from '../src/accounts/applications/key-settings.js'
 import { TEST_KEY } from '../src/flows/test-mode/test-key.js'
@@ -200,6 +207,19 @@ describe('the attestation of authenticators (R72)', () => {
     )
   })
 
+  test('needs certificates that have not expired', () =>
+    everyCase(
+      [
+        { root: -1, leaf: 3650 },
+        { root: 3650, leaf: -1 },
+      ],
+      async (days) => {
+        const expired = manufacturer(AAGUID, days)
+        const policy = keyPolicyOption.parse({ attestation: 'direct', metadata: [expired.statement] })
+        expect(await register(policy, expired)).toEqual(invalid('attestation'))
+      },
+    ))
+
   test('is not asked for and not used by default', async () => {
     expect(await register(DEFAULT_KEY_POLICY, manufacturer(AAGUID))).toMatchObject({ outcome: 'registered' })
   })
@@ -256,5 +276,38 @@ describe('the test key', () => {
     const answer = await keys.authenticate({ ...ceremony, response: assertion })
     if (mode === 'live') return expect(answer).toEqual(invalid('unknown_key'))
     expect(answer).toMatchObject({ outcome: 'valid', userVerified: true, key: { name: 'Test key' } })
+  })
+
+  test('cannot be registered with live API keys, whatever id it has, and not under its own with test ones', async () => {
+    const newKey = createCredentialKey('ES256')
+    const testKey = { ...newKey, cose: Buffer.from(TEST_KEY.publicKey, 'base64url') }
+    const [testId, newId] = [Buffer.from(TEST_KEY.id, 'base64url'), randomBytes(32)]
+    await everyCase(
+      [
+        ['live', testId, testKey, invalid('attestation')],
+        ['live', newId, testKey, invalid('attestation')],
+        ['live', testId, newKey, invalid('attestation')],
+        ['live', newId, newKey, { outcome: 'registered' }],
+        ['test', testId, testKey, invalid('registered')],
+        ['test', randomBytes(32), testKey, { outcome: 'registered' }],
+      ] as const,
+      async ([mode, id, key, expected]) => {
+        const { keys, user } = vault({}, { mode })
+        const ceremony = { ...user, method: 'passkey', transaction: 'enroll' } as const
+        const options = await optionsIn(keys.registrationOptions(ceremony))
+        const made = softwareAuthenticator().create(options, KEY_PAGE)
+        const flags = { userPresent: true, userVerified: true, backupEligible: false, backedUp: false }
+        const credential = attestedCredential('00000000-0000-0000-0000-000000000000', id, key)
+        const authData = authenticatorData({ rpId: RELYING_PARTY.id, flags, counter: 0, credential })
+        const attestation = attestationObject(authData, undefined, () => Buffer.alloc(0))
+        const response = { ...made.response, attestationObject: attestation.toString('base64url') }
+        const encoded = id.toString('base64url')
+        const answer = await keys.register({
+          ...ceremony,
+          response: { ...made, id: encoded, rawId: encoded, response },
+        })
+        expect(answer).toMatchObject(expected)
+      },
+    )
   })
 })

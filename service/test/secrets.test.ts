@@ -1,9 +1,10 @@
+import { KeyObject } from 'node:crypto'
 import { HOTP, Secret, TOTP } from 'otpauth'
 import { describe, expect, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
 import { matchStep, newAppSecret } from '../src/accounts/authenticator-app/totp.js'
 import { deliveredCode, newBackupCode } from '../src/store/secrets/codes.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { type Keys, keysFrom } from '../src/store/secrets/keys.js'
 import { open, seal } from '../src/store/secrets/seal.js'
 import { SECRET } from './kit.js'
 
@@ -51,6 +52,17 @@ describe('the test vectors of the RFCs (R49)', () => {
 
   test.each(['', '12345', '1234567', '١٢٣٤٥٦', 'ABCDEF', '12345\u0131'])('%j matches no step', (code) => {
     expect(matchStep(newAppSecret(), code, Date.now(), 1)).toEqual({ step: undefined, passed: undefined })
+  })
+})
+
+describe('the keys of a secret', () => {
+  const bytesOf = (one: Keys) =>
+    Object.values(one).flatMap((key) => (key instanceof KeyObject ? key.export().toString('hex') : []))
+
+  test('are all different, and others than those of another secret (R40)', () => {
+    const all = [...bytesOf(keys), ...bytesOf(keysFrom(`${SECRET}.`))]
+    expect(all).toHaveLength(12)
+    expect(new Set(all).size).toBe(12)
   })
 })
 

@@ -1,13 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
+import { LONGEST_TIMER_MS } from '../telemetry/time.js'
 import { asDriverError, StoreUnavailableError } from './outages.js'
 import { CANCEL_GRACE_MS, postgresConnections, type Session, statementName } from './postgres-connections.js'
 import type { PostgresLimits, Queries, Store, Value } from './store.js'
 
 const DEFAULT_LIMITS: PostgresLimits = { poolSize: 10, connectTimeoutMs: 2_000, statementTimeoutMs: 3_000 }
 const BACKGROUND_TIMEOUT_MS = 600_000
-/** The longest time that a timer can wait, 24 days. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1 - CANCEL_GRACE_MS
 
 /** What looks through whole tables is planned with all that PostgreSQL can do. */
 const BACKGROUND_SETTINGS = [
@@ -95,7 +94,7 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
     },
     alone: (text) =>
       connections.use(async (client, session) => {
-        const unlimited = queriesOn(client, session, LONGEST_TIMER_MS)
+        const unlimited = queriesOn(client, session, LONGEST_TIMER_MS - CANCEL_GRACE_MS)
         if (session.isPooled) await unlimited.query(text)
         else {
           await unlimited.query('SET statement_timeout = 0')

@@ -1,5 +1,8 @@
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
+/** The longest time that a timer can wait, 24.8 days; Node fires a longer one at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 /** A length of time: a whole number with a unit, such as `'30s'`, `'5m'`, `'12h'` or `'1d'`, or milliseconds as a number. */
 export type Duration = number | `${number}${keyof typeof UNIT_MS}`
 

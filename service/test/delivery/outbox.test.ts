@@ -9,7 +9,7 @@ import { withBreaker } from '../../src/messages/carriers/fallback.js'
 import { storedInbox } from '../../src/messages/carriers/inbox.js'
 import { smtpCarrier } from '../../src/messages/carriers/smtp.js'
 import { type Carrier, DeliveryError, type OutgoingMessage } from '../../src/messages/delivery/carrier.js'
-import { type ApplicationDelivery, storedOutbox } from '../../src/messages/delivery/outbox.js'
+import { type ApplicationDelivery, pollTimer, storedOutbox } from '../../src/messages/delivery/outbox.js'
 import type { QueuedMessage } from '../../src/messages/delivery/queued-message.js'
 import { CHANNELS } from '../../src/messages/message.js'
 import { codeMessage } from '../../src/messages/texts/compose.js'
@@ -125,6 +125,18 @@ function fresh(store: Store) {
       ]),
   }
 }
+
+describe('the timer of polls', () => {
+  test('does not fire at once for a time that is more than 24.8 days away', async () => {
+    let polls = 0
+    const timer = pollTimer(() => polls++)
+    timer.scheduleIn(40 * 24 * 3_600_000)
+    // Node fires a timer that it cannot represent after a millisecond.
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(polls).toBe(0)
+    timer.stop()
+  })
+})
 
 describe('the outbox', () => {
   let store: Store
@@ -414,6 +426,33 @@ describe('the outbox', () => {
     expect(accepted).toHaveLength(1)
     expect(await rows()).toMatchObject([{ state: 'sent', attempts: 1 }])
     await Promise.all([dead.outbox.close(), outbox.close()])
+  })
+
+  test('a message that was taken belongs to one process for 15 seconds, also after a late failure of a former one', async () => {
+    stopClock()
+    let [fail, accept] = [() => {}, () => {}]
+    const former = outboxOver(
+      store,
+      () => new Promise((_resolve, reject) => (fail = () => reject(new DeliveryError('no', 'outage')))),
+    )
+    const holder = outboxOver(store, () => new Promise((resolve) => (accept = () => resolve())))
+    const other = outboxOver(store)
+    const { enqueue, rows } = fresh(store)
+    const answered = former.outbox.dispatch(await enqueue(former.outbox))
+    await eventually(() => expect(former.attempts).toHaveLength(1))
+    advance(15)
+    const polled = holder.outbox.poll()
+    await eventually(() => expect(holder.attempts).toHaveLength(1))
+    await other.outbox.poll()
+    fail()
+    await answered
+    advance(14)
+    await other.outbox.poll()
+    expect(other.attempts).toEqual([])
+    accept()
+    await polled
+    expect(await rows()).toMatchObject([{ state: 'sent', fault: null, attempts: 1 }])
+    await Promise.all([former, holder, other].map(({ outbox }) => outbox.close()))
   })
 
   test('hands nothing over again that a carrier accepted while the store was away, and records it', async () => {

@@ -161,6 +161,14 @@ else
         advance(3)
         await bench.context.outbox.poll()
         expect(await failed.state()).toBe('failed')
+
+        // What failed was not delivered, in whatever order the reports arrive.
+        const both = await sent('sms', down())
+        for (const status of ['undelivered', 'delivered']) await post(fromTwilio(both.reference, status))
+        expect(await both.state()).toBe('queued')
+        advance(3)
+        await bench.context.outbox.poll()
+        expect(await both.state()).toBe('failed')
       })
 
       test('that are not signed correctly are rejected, and change nothing (R105)', () =>

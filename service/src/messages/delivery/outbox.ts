@@ -4,7 +4,7 @@ import type { Keys } from '../../store/secrets/keys.js'
 import type { Queries, Store } from '../../store/store.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
 import { outsideTraces, traceDelivery } from '../../telemetry/log/tracing.js'
-import { withTimeLimit } from '../../telemetry/time.js'
+import { LONGEST_TIMER_MS, withTimeLimit } from '../../telemetry/time.js'
 import type { ActivityCount } from '../activity/activity-table.js'
 import type { ActivityCounter } from '../activity/count-activity.js'
 import type { Channel, Message } from '../message.js'
@@ -322,7 +322,7 @@ async function combinedOutcome(attempts: readonly Promise<Outcome>[], withinMs: 
   return find('failed') ?? find('queued') ?? { outcome: 'sent' }
 }
 
-/** A timer that fires at the earliest of the times it was scheduled for, and does not keep the process alive. */
+/** A timer that fires at the earliest of the times it was scheduled for, at the latest after 24.8 days, and does not keep the process alive. */
 export interface PollTimer {
   scheduleIn(delayMs: number): void
   /** Cancels the timer for good. */
@@ -340,10 +340,13 @@ export function pollTimer(poll: () => void): PollTimer {
       if (stopped || at >= firesAt) return
       clearTimeout(timer)
       firesAt = at
-      timer = setTimeout(() => {
-        firesAt = Number.POSITIVE_INFINITY
-        poll()
-      }, delayMs).unref()
+      timer = setTimeout(
+        () => {
+          firesAt = Number.POSITIVE_INFINITY
+          poll()
+        },
+        Math.min(delayMs, LONGEST_TIMER_MS),
+      ).unref()
     },
     stop() {
       stopped = true
