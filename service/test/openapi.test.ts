@@ -83,6 +83,11 @@ describe('the OpenAPI document', () => {
     expect([...new Set(codes)].sort()).toEqual([...wire.SERVICE_PROBLEMS].sort())
   })
 
+  test('uses only formats of JSON Schema', () => {
+    const formats = [...documentText(document).matchAll(/"format": "([^"]+)"/g)].map(([, format]) => format)
+    expect([...new Set(formats)].sort()).toEqual(['date-time', 'ipv4', 'ipv6'])
+  })
+
   test('has examples that its own schemas accept', () => {
     for (const body of [
       wire.sendBody,
@@ -118,6 +123,32 @@ describe('the service', () => {
     const stack: readonly { readonly route?: { readonly path: string } }[] = api().router.stack
     const routes = stack.flatMap(({ route }) => (route ? [route.path.replace(/:(\w+)/g, '{$1}')] : []))
     expect([...new Set(routes)].sort()).toEqual(Object.keys(document.paths ?? {}).sort())
+  })
+
+  test('answers a key without scopes, a wrong type and a large body with statuses of the document', async () => {
+    const { application } = freshTenant(bench)
+    const findCaller = async () => ({ application, scopes: allowed, expiresAt: null })
+    let allowed: (typeof wire.SCOPES)[number][] = []
+    const own = await listen(apiOver(bench.context, application, { findCaller }))
+    const statusOf = async (path: string, headers: Record<string, string> = {}, body = '') =>
+      (await fetch(own.url + path, { method: 'POST', body, headers })).status
+    const gzip = { 'content-encoding': 'gzip', 'content-type': 'application/json' }
+    try {
+      for (const { path, method, operation } of operations) {
+        if (method !== 'post') continue
+        const known = entriesOf(operation.responses).map(([status]) => Number(status))
+        const real = path.replace('{provider}', 'twilio')
+        const isOfKey = entriesOf(operation.security).length > 0
+        allowed = []
+        const statuses = isOfKey ? [await statusOf(real)] : []
+        allowed = [...wire.SCOPES]
+        statuses.push(await statusOf(real, gzip, 'x'), await statusOf(real, {}, 'x'.repeat(2_000_000)))
+        expect([path, statuses.filter((status) => !known.includes(status))]).toEqual([path, []])
+        if (isOfKey) expect([path, statuses[0]]).toEqual([path, 403])
+      }
+    } finally {
+      await own.close()
+    }
   })
 
   test('serves the document to programs', async () => {

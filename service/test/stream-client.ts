@@ -17,10 +17,11 @@ export interface TestStream {
   readonly messages: streamWire.StreamMessage[]
   /** The texts of the messages of one type. */
   texts(type: 'partial' | 'final'): string[]
-  /** The status and body of a refusal. */
+  /** The status, some headers and the body of a refusal. */
   readonly refused: Promise<{
     readonly status: number
     readonly retryAfter: string | undefined
+    readonly requestId: unknown
     readonly body: unknown
   }>
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>
@@ -49,6 +50,7 @@ export function openTestStream(target: StreamTarget): TestStream {
       resolve({
         status: response.statusCode ?? 0,
         retryAfter: response.headers['retry-after'],
+        requestId: response.headers['x-request-id'],
         body: text.startsWith('{') ? JSON.parse(text) : text,
       })
       socket.terminate()

@@ -219,13 +219,12 @@ describe('a server with the API of OpenAI', () => {
     const megabyte = Buffer.alloc(1024 * 1024, ' ')
     let sent = 0
     const server = await listen((request, response) => {
+      const closed = once(response, 'close')
       request.resume().on('end', async () => {
         response.writeHead(200, { 'content-type': 'application/json' })
         while (!response.destroyed && sent < 300) {
           sent += 1
-          if (!response.write(megabyte)) {
-            await Promise.race([once(response, 'drain'), once(response, 'close')])
-          }
+          if (!response.write(megabyte)) await Promise.race([once(response, 'drain'), closed])
         }
       })
     })

@@ -219,7 +219,8 @@ describe('a stream is refused before the connection becomes a WebSocket', () => 
       [{ query: { language: 'en; rm' } }, 400, 'invalid_request'],
     ]
     for (const [target, status, code] of attempts) {
-      expect(await open(target).refused).toMatchObject({ status, body: { code } })
+      const requestId = expect.stringMatching(/^[\da-f-]{36}$/)
+      expect(await open(target).refused).toMatchObject({ status, body: { code }, requestId })
     }
     expect(opened).toEqual([])
     const first = open({ protocols: ['other', 'transcribe.v1'] })
@@ -255,6 +256,7 @@ describe('a stream is refused before the connection becomes a WebSocket', () => 
     expect(await open({ path: '/v1/other' }).refused).toMatchObject({
       status: 404,
       body: { code: 'not_found' },
+      requestId: expect.stringMatching(/^[\da-f-]{36}$/),
     })
     // Java's HTTP client offers HTTP/2 with every request over plain HTTP.
     const socket = connect(port, '127.0.0.1')
@@ -277,9 +279,11 @@ describe('a stream is refused before the connection becomes a WebSocket', () => 
     const socket = connect(port, '127.0.0.1')
     await once(socket, 'connect')
     socket.write(
-      `GET /v1/transcribe/stream HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Protocol: transcribe.v1\r\nAuthorization: Bearer ${API_KEY}\r\n\r\n`,
+      `GET /v1/transcribe/stream HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Protocol: transcribe.v1\r\nX-Request-Id: mine\r\nAuthorization: Bearer ${API_KEY}\r\n\r\n`,
     )
-    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 400/)
+    const response = String((await once(socket, 'data'))[0])
+    expect(response).toMatch(/^HTTP\/1\.1 400.*\r\nX-Request-Id: mine\r\n.*"field":"handshake"/s)
+    expect(response).toContain('Sec-WebSocket-Version: 13')
     socket.destroy()
     await open().until('ready')
   })

@@ -149,7 +149,7 @@ export const enrollAppAnswer = z.object({
     .meta({ description: 'A QR code to scan, a PNG.', examples: ['iVBORw0KGgo='] }),
   otpauth_uri: z
     .string()
-    .startsWith('otpauth://totp/')
+    .regex(/^otpauth:\/\/totp\//)
     .meta({
       description: 'The content of the QR code.',
       examples: ['otpauth://totp/Vault:ann%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=Vault'],

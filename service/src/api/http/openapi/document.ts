@@ -111,6 +111,8 @@ export function apiDocument(publicUrl?: string): ApiDocument {
       override: ({ jsonSchema, io }) => {
         if (io === 'output' && jsonSchema.additionalProperties === false)
           delete jsonSchema.additionalProperties
+        // It says the same as contentEncoding, and is no format of JSON Schema.
+        if (jsonSchema.format === 'base64') delete jsonSchema.format
       },
     },
   )
@@ -244,7 +246,7 @@ const OPERATIONS: ZodOpenApiPathsObject = {
           'invalid_signature',
           'not_found',
           'body_too_large',
-          'unavailable',
+          'unsupported_media_type',
         ]),
       },
     },

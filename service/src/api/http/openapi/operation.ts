@@ -163,7 +163,7 @@ const OF_EVERY_ROUTE: readonly ServiceProblemCode[] = [
 ]
 
 /** The additional problems of routes with a body and an API key. */
-const WITH_BODY: readonly ServiceProblemCode[] = [
+export const WITH_BODY: readonly ServiceProblemCode[] = [
   'invalid_request',
   'invalid_api_key',
   'missing_scope',

@@ -1,6 +1,6 @@
 import { jobWire, streamWire, transcriptionWire } from 'countersign/protocol'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
-import { get, post, problemResponses, REQUEST_ID } from './operation.js'
+import { get, post, problemResponses, REQUEST_ID, WITH_BODY } from './operation.js'
 import { header } from './schemas.js'
 
 const JOB_PARAMETER = {
@@ -105,12 +105,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
           headers: { 'X-Request-Id': header('RequestId') },
           content: { 'application/json': { schema: streamWire.streamTicketAnswer } },
         },
-        ...problemResponses([
-          'invalid_request',
-          'invalid_api_key',
-          'transcription_unavailable',
-          'unavailable',
-        ]),
+        ...problemResponses([...WITH_BODY, 'transcription_unavailable']),
       },
     },
   },

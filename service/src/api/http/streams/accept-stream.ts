@@ -69,6 +69,9 @@ export function streamAcceptor(parts: StreamParts) {
     perMessageDeflate: false,
     handleProtocols: () => streamWire.STREAM_PROTOCOL,
   })
+  sockets.on('wsClientError', ({ message }) => {
+    throw new Refused('invalid_request', { errors: [{ field: 'handshake', detail: message }] })
+  })
 
   async function applicationOf(request: IncomingMessage, query: URLSearchParams): Promise<string> {
     const ticket = query.get('ticket')
@@ -108,7 +111,7 @@ export function streamAcceptor(parts: StreamParts) {
 
   return async function acceptStream(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const start = performance.now()
-    const id = requestIdFrom(single(request.headers['x-request-id']))
+    const id = idOf(request)
     // Node removes its own handlers from the socket, so nothing else handles its errors.
     const destroy = () => void socket.destroy()
     socket.on('error', destroy)
@@ -144,17 +147,21 @@ export function streamAcceptor(parts: StreamParts) {
       if (!place) throw new Refused('too_many_streams', { retryAfterSeconds: RETRY_AFTER_SECONDS })
       const origin = { application, request: id }
       socket.off('error', destroy)
-      // The library refuses an invalid handshake by itself and then does not call back.
+      // The library does not call back after an invalid handshake, and when the connection has ended.
       let isAccepted = false
-      sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        isAccepted = true
-        void serveStream(webSocket, { place, origin, language, idleMs })
-      })
-      if (!isAccepted) place.release()
+      try {
+        sockets.handleUpgrade(request, socket, head, (webSocket) => {
+          isAccepted = true
+          void serveStream(webSocket, { place, origin, language, idleMs })
+        })
+      } finally {
+        if (!isAccepted) place.release()
+      }
       record(isAccepted ? 101 : 400, application)
     } catch (error) {
       const { code, details } = error instanceof Refused ? error : failed(error, id)
-      const headers = code === 'invalid_api_key' ? ['WWW-Authenticate: Bearer'] : []
+      const headers = [`X-Request-Id: ${id}`, 'Sec-WebSocket-Version: 13, 8']
+      if (code === 'invalid_api_key') headers.push('WWW-Authenticate: Bearer')
       respondOnSocket(socket, code, publicUrl, { ...details, headers })
       record(PROBLEMS[code].status, application, code)
     }
@@ -166,8 +173,8 @@ export function streamAcceptor(parts: StreamParts) {
   }
 }
 
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header
+function idOf({ headers }: IncomingMessage): string {
+  return requestIdFrom([headers['x-request-id']].flat()[0])
 }
 
 type AcceptStream = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
@@ -191,7 +198,7 @@ export function attachStreams(server: Server, accept: AcceptStream, mountPath = 
     if (server.listenerCount('upgrade') > 1) return
     socket.on('error', () => socket.destroy())
     if (isIgnored(request)) withoutUpgrade(server, request, socket, head)
-    else respondOnSocket(socket, 'not_found')
+    else respondOnSocket(socket, 'not_found', '', { headers: [`X-Request-Id: ${idOf(request)}`] })
   })
 }
 
