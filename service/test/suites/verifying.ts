@@ -1,5 +1,16 @@
 import { expect, test } from 'vitest'
-import { advance, type Bench, eventually, freshEmail, freshPhone, freshTenant, wrong } from '../kit.js'
+import type { VerifyRequest } from '../../../src/protocol/service.js'
+import { everyCase } from '../../../test/kit/every-case.js'
+import {
+  advance,
+  type Bench,
+  eventually,
+  freshEmail,
+  freshPhone,
+  freshTenant,
+  type Tenant,
+  wrong,
+} from '../kit.js'
 
 const invalid = { outcome: 'invalid' }
 const valid = { outcome: 'valid' }
@@ -77,17 +88,39 @@ export function verifyingSuite(bench: () => Bench, isAtOnceOnly = false): void {
     expect(await mfa.verify({ method: 'sms', contact, kind: 'code', code: lastCode() })).toEqual(invalid)
   })
 
-  test.each([
-    ['another contact', { contact: freshPhone() }],
-    ['another account', { account: 'another' }],
-    ['another challenge', { challenge: 'another-challenge' }],
-  ])('does not accept a code for %s (R38)', async (_what, other) => {
-    const { mfa, lastCode } = freshTenant(bench())
-    const contact = freshPhone()
-    await mfa.send({ method: 'sms', contact, account: 'one' })
-    const right = { method: 'sms', contact, account: 'one', kind: 'code', code: lastCode() } as const
-    expect(await mfa.verify({ ...right, ...other })).toEqual(invalid)
-    expect(await mfa.verify(right)).toEqual(valid)
+  test('accepts a code only for the tenant, user, factor, recipient, purpose and transaction it was sent for (R38)', async () => {
+    const of = { method: 'dual', account: 'one', transaction: 't' } as const
+    const phone = freshPhone()
+    const mailbox = freshEmail()
+    const changes: Readonly<Record<string, Partial<VerifyRequest>>> = {
+      user: { account: 'another' },
+      'factor: phone': { method: 'sms', contact: phone },
+      'factor: mailbox': { method: 'email', contact: mailbox },
+      'factor: app': { method: 'app', contact: mailbox },
+      'factor: backup codes': { kind: 'backup' },
+      'recipient: phone': { contact: { kind: 'dual', email: mailbox.email, phone: freshPhone().phone } },
+      'recipient: mailbox': { contact: { kind: 'dual', email: freshEmail().email, phone: phone.phone } },
+      challenge: { challenge: 'another-challenge' },
+      transaction: { transaction: 'u' },
+      purpose: {},
+      tenant: {},
+    }
+    const contact = { kind: 'dual', email: mailbox.email, phone: phone.phone } as const
+    const send = async (purpose: 'sign-in' | 'step-up', { mfa, lastCode }: Tenant) => {
+      const answer = await mfa.send({ ...of, contact, purpose })
+      if (answer.outcome === 'refused') throw new Error(answer.refusal.reason)
+      const { challenge = '' } = answer
+      return { ...of, contact, kind: 'code', challenge, code: lastCode() } as const
+    }
+    await everyCase(Object.entries(changes), async ([what, change]) => {
+      const tenant = freshTenant(bench())
+      const right = await send('sign-in', tenant)
+      const { challenge } = await send('step-up', tenant)
+      const { mfa } = what === 'tenant' ? freshTenant(bench()) : tenant
+      const attempt = { ...right, ...(what === 'purpose' && { challenge }), ...change }
+      expect(await mfa.verify(attempt)).toEqual(invalid)
+      expect(await tenant.mfa.verify(right)).toEqual(valid)
+    })
   })
 
   test('does not accept a code of another application (R86)', async () => {
