@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { openStore } from '../../src/stores/config.js'
 import { DAY, HOUR, SECOND, stopClock } from '../kit/clock.js'
 import { host, jsonAgent, withCookie } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -186,7 +187,6 @@ describe('the cookie of a trusted browser', () => {
 
   it('contains 256 random bits, of which the store has only the hash (R64)', async () => {
     const seen: string[] = []
-    const { openStore } = await import('../../src/stores/config.js')
     const inner = openStore('memory')
     const store = {
       ...inner,
@@ -196,11 +196,32 @@ describe('the cookie of a trusted browser', () => {
       },
     }
     const host = trustingHost({ options: { trustedDevices: { store } } })
-    const [id = '', token = ''] = (await trustedCookie(host)).replace(`${COOKIE}=`, '').split('.')
-    expect(Buffer.from(token, 'base64url')).toHaveLength(32)
-    expect(seen).toContain(id)
-    expect(seen.join()).not.toContain(token)
-    expect(seen.join()).not.toContain('447700900102')
+    const bits: string[] = []
+    for (let browser = 0; browser < 40; browser++) {
+      const agent = await signInAndTrust(host, 'otto')
+      const cookie = trustCookieOf(await login(agent, 'otto').expect(200))
+      const [id = '', text = ''] = cookie.replace(`${COOKIE}=`, '').split('.')
+      const token = Buffer.from(text, 'base64url')
+      expect(token).toHaveLength(32)
+      bits.push([...token].map((byte) => byte.toString(2).padStart(8, '0')).join(''))
+      expect(seen).toContain(id)
+      for (const encoding of ['base64url', 'base64', 'hex', 'latin1'] as const) {
+        expect(seen.join()).not.toContain(token.toString(encoding))
+      }
+    }
+    for (let place = 0; place < 256; place++) expect(new Set(bits.map((text) => text[place])).size).toBe(2)
+  })
+
+  it('is stored without a contact', async () => {
+    const seen: unknown[] = []
+    const inner = openStore('memory')
+    const put: typeof inner.put = (...item) => {
+      seen.push(item)
+      return inner.put(...item)
+    }
+    await trustedCookie(trustingHost({ options: { trustedDevices: { store: { ...inner, put } } } }))
+    expect(JSON.stringify(seen)).not.toContain('447700900102')
+    expect(seen).toHaveLength(1)
   })
 
   it('can hold the trust of several users of one browser', async () => {
@@ -214,15 +235,17 @@ describe('the cookie of a trusted browser', () => {
     expect((await stateAfterLogin(agent, 'dora')).mfa.status).toBe('pending')
   })
 
-  it('is worthless to another user who stole it (R64)', async () => {
+  it('is worthless to another user who stole it, also with the same factors (R64)', async () => {
     const host = trustingHost()
+    const { bob } = host.users
+    if (bob) host.users.eve = { ...bob, id: 'u-eve' }
     const cookie = await trustedCookie(host, 'bob')
-    const attacker = withCookie(host.app, cookie)
-    expect((await stateAfterLogin(attacker, 'alice')).mfa).toMatchObject({
-      status: 'pending',
-      trusted: false,
-    })
+    for (const name of ['alice', 'eve']) {
+      const { mfa } = await stateAfterLogin(withCookie(host.app, cookie), name)
+      expect(mfa, name).toMatchObject({ status: 'pending', trusted: false })
+    }
     expect(host.eventsOf('device_recognized')).toEqual([])
+    expect((await stateAfterLogin(withCookie(host.app, cookie), 'bob')).mfa.trusted).toBe(true)
   })
 
   it('is worthless without the first factor', async () => {

@@ -6,7 +6,10 @@ import { TrustStoreError } from '../../src/errors.js'
 import { openStore, type StoreConfig } from '../../src/stores/config.js'
 import { type ItemStore, namespaced } from '../../src/stores/store.js'
 import { DAY, HOUR, stopClock } from '../kit/clock.js'
+import { withCookie } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
+import { login } from '../kit/sign-in.js'
+import { signInAndTrust, stateAfterLogin, trustCookieOf, trustingHost } from './kit.js'
 
 /** One kind of store for the suite. */
 interface StoreKind {
@@ -148,6 +151,20 @@ describe.each(storeKinds.filter(({ missing }) => !missing))(
       expect(await shop.swap(owner, 'a', 'a value', 'new')).toBe(true)
       expect(await shop.remove(owner, 'a')).toBe(true)
     })
+
+    it.runIf(name !== 'memory')(
+      'are trusted by their own app, and by no other with the same user',
+      async () => {
+        const config = await kind.open()
+        if (config === 'memory' || 'read' in config) throw new Error('expected a store with a prefix')
+        const process = (prefix: string) =>
+          trustingHost({ options: { trustedDevices: { store: { ...config, prefix } } } })
+        const cookie = trustCookieOf(await login(await signInAndTrust(process('shop'), 'bob'), 'bob'))
+        const isTrusted = async (prefix: string) =>
+          (await stateAfterLogin(withCookie(process(prefix).app, cookie), 'bob')).mfa.trusted
+        expect([await isTrusted('bank'), await isTrusted('shop')]).toEqual([false, true])
+      },
+    )
 
     it('are valid until the exact millisecond, even if the store still keeps them (R65)', async () => {
       const clock = stopClock()
