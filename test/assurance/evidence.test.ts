@@ -1,8 +1,9 @@
 import express, { type Request, type RequestHandler } from 'express'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
+import { sessionCookie } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
-import { browserAgent, jsonAgent } from '../kit/host.js'
+import { browserAgent, jsonAgent, withCookie } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { recoveringHost } from '../recovery/kit.js'
 import { COUNTED, claims, evidencedHost, ISSUER, nowSeconds } from './kit.js'
@@ -281,6 +282,41 @@ describe('a step-up at the issuer (R113, R114)', () => {
     const { mfa } = await made.signIn('bob', first, agent)
     expect(mfa.status).toBe('pending')
     expect(made.events).toContainEqual(expect.objectContaining({ reason: 'before_step_up' }))
+  })
+
+  it('ends the session, whoever comes back, and verifies a new one for the same user with newer evidence only', () =>
+    everyCase(
+      [
+        ['bob', 0, 'verified'],
+        ['bob', -6 * 60, 'pending'],
+        ['alice', 0, 'ended'],
+      ] as const,
+      async ([name, sinceSeconds, expected]) => {
+        const clock = stopClock()
+        const made = evidencedHost()
+        made.bring(claims())
+        const asked = sessionCookie(await login(jsonAgent(made.app), 'bob').expect(200))
+        clock.move(6 * MINUTE)
+        await withCookie(made.app, asked).get('/safe').set('Accept', 'text/html').expect(303)
+        made.bring(claims({ authTime: nowSeconds() + sinceSeconds }))
+        const back = await login(withCookie(made.app, asked), name)
+        expect(back.body.failed ? 'ended' : back.body.mfa.status).toBe(expected)
+        await withCookie(made.app, asked).get('/secret').expect(401)
+        const status = expected === 'verified' ? 200 : 401
+        await withCookie(made.app, sessionCookie(back)).get('/safe').expect(status)
+      },
+    ))
+
+  it('is of no use to another session of the same user', async () => {
+    const clock = stopClock()
+    const made = evidencedHost()
+    const agent = browserAgent(made.app)
+    await made.signIn('bob', claims(), agent)
+    clock.move(6 * MINUTE)
+    await agent.get('/safe').expect(303)
+    const { agent: other } = await made.signIn('bob', claims())
+    await other.get('/safe').expect(200)
+    await agent.get('/safe').expect(303)
   })
 
   it('ends the session if another user comes back', async () => {
