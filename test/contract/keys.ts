@@ -311,6 +311,18 @@ export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, '
     })
 
     it('count signatures, unless they can be synced (R71)', async () => {
+      const counting = await enrolled('passkey')
+      for (const [counter, outcome] of [
+        [2, 'valid'],
+        [2, 'invalid'],
+        [1, 'invalid'],
+        [3, 'valid'],
+      ] as const) {
+        const { submit } = await asserted(counting.owner, counting.authenticator, {
+          at: { ...page, changes: { counter } },
+        })
+        expect(await submit(), `counter ${counter}`).toMatchObject({ outcome })
+      }
       const { owner, authenticator } = await enrolled('passkey', { backupEligible: true })
       for (const isBackedUp of [false, true]) {
         authenticator.setBackedUp(isBackedUp)

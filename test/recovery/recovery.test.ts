@@ -336,9 +336,23 @@ describe('a recovery (R94)', () => {
         )
       },
     })
+    const clock = stopClock()
     const { agent } = await requestRecovery(made)
-    await agent.post('/strong').expect(401)
-    await agent.post('/mfa/enroll-app').send({}).expect(401)
-    await agent.post('/mfa/backup').send({}).expect(401)
+    const expectClosed = async (by: typeof agent) => {
+      await by.get('/secret').expect(200)
+      for (const path of ['/strong', '/mfa/enroll-app', '/mfa/backup']) {
+        expect((await by.post(path).send({}).expect(401)).body.code, path).toBe('step_up_required')
+      }
+    }
+    await expectClosed(agent)
+    await agent.post('/mfa/recover/complete').send({}).expect(409)
+    await expectClosed(agent)
+    clock.move(12 * HOUR)
+    await made.sendDueNotices()
+    clock.move(12 * HOUR)
+    const { agent: later } = await signInBy(made, 'alice')
+    await expectClosed(later)
+    await later.post('/mfa/recover/complete').send({}).expect(200)
+    await later.post('/mfa/enroll-app').send({}).expect(200)
   })
 })

@@ -117,11 +117,21 @@ describe('a help-desk reset (R95)', () => {
 
   it('ends only the chosen factors', async () => {
     const clock = stopClock()
-    const made = recoveringHost({ forgets: false })
+    let left: string[] = []
+    const made = recoveringHost({
+      forgets: false,
+      options: {
+        policy({ factors }) {
+          left = factors.map(({ id }) => id)
+          return 'optional'
+        },
+      },
+    })
     const { code } = await resetAlice(made, { factors: ['app'] })
     expect(made.told('account_reset')).toMatchObject([{ methods: ['app'] }])
     clock.move(SECOND)
     const agent = await signIn(made.app, 'alice')
+    expect(left).toEqual(['sms', 'email'])
     await verify(agent, code, { factor: 'bypass' }).expect(200)
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
