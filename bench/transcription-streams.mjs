@@ -1,6 +1,6 @@
 // Whether the memory of the service stays flat over many transcription streams. Run it with
 // `node bench/transcription-streams.mjs` after `npm run build`; `--streams 10000` and `--at-once 200` change the numbers.
-// The service is a process of its own with the embedded database; its engine is a stand-in for a Vosk server in this process.
+// The service is a process of its own with the embedded database; its engine is a stand-in for OpenAI's in this process.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -80,7 +80,7 @@ async function oneStream(url, leaves) {
   const [code] = await closed
   if (leaves) return
   const last = texts.at(-1)
-  if (code !== 1000 || last?.type !== 'final' || last.text !== `${FRAMES * FRAME.length} bytes`) {
+  if (code !== 1000 || last?.type !== 'final' || last.text !== `${FRAMES} blocks`) {
     throw new Error(`A stream ended with ${code} and ${JSON.stringify(last)}.`)
   }
 }
@@ -96,23 +96,27 @@ function mb(bytes) {
   return (bytes / 1024 / 1024).toFixed(1)
 }
 
-/** A server that speaks like Vosk, and whose text is how many bytes it heard. */
+/** A server that speaks like OpenAI's, and whose text is how many blocks of audio it heard. */
 async function standInEngine() {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   server.on('connection', (socket) => {
-    let bytes = 0
-    socket.on('message', (data, isBinary) => {
-      if (isBinary) {
-        bytes += data.length
-        socket.send(JSON.stringify({ partial: `${bytes} bytes` }))
-      } else if (String(data).includes('eof')) {
-        socket.send(JSON.stringify({ text: `${bytes} bytes` }), () => socket.close())
+    const transcription = 'conversation.item.input_audio_transcription'
+    const send = (event) => socket.send(JSON.stringify({ item_id: 'speech', ...event }))
+    let blocks = 0
+    socket.on('message', (data) => {
+      const { type } = JSON.parse(String(data))
+      if (type === 'input_audio_buffer.append') {
+        blocks += 1
+        send({ type: `${transcription}.delta`, delta: ` ${blocks}` })
+      } else if (type === 'input_audio_buffer.commit') {
+        send({ type: 'input_audio_buffer.committed' })
+        send({ type: `${transcription}.completed`, transcript: `${blocks} blocks` })
       }
     })
   })
   return {
-    url: `vosk+ws://127.0.0.1:${server.address().port}`,
+    url: `openai+ws://127.0.0.1:${server.address().port}`,
     open: () => server.clients.size,
     close: () => server.close(),
   }

@@ -10,11 +10,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Addresses of others that documents, package files and sources name. */
 const OTHERS = [
   'api.openai.com',
-  'api.assemblyai.com',
   'api.deepgram.com',
-  'api.eu.assemblyai.com',
   'api.twilio.com',
-  'github.com/k2-fsa/sherpa-onnx/',
   'auth0.com/docs/',
   'better-auth.com/docs',
   'cheatsheetseries.owasp.org',
@@ -24,7 +21,6 @@ const OTHERS = [
   'docs.citusdata.com',
   'docs.yugabyte.com',
   'expressjs.com',
-  'github.com/alphacep/vosk-server',
   'iam.amazonaws.com',
   'openid.net/specs/',
   'schemas.openid.net/event/',

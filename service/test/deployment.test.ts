@@ -2,14 +2,13 @@ import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_pro
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type CountersignService, createService } from '@countersign/service'
+import { type CountersignService, createService, type LiveTranscriber } from '@countersign/service'
 import { KEY_VERBS } from 'countersign/protocol'
 import supertest from 'supertest'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { WebSocket, WebSocketServer } from 'ws'
+import { WebSocket } from 'ws'
 import { parse } from 'yaml'
 import { softwareAuthenticator } from '../../src/testing/index.js'
 import { fileOf, missing } from '../../test/kit/debian-packages.js'
@@ -38,9 +37,7 @@ afterAll(remove)
 
 let service: CountersignService
 let server: { readonly url: string; close(): Promise<void> }
-let engine: Awaited<ReturnType<typeof liveEngine>>
 beforeAll(async () => {
-  engine = await liveEngine()
   service = await createService({
     dataDir: 'memory://',
     secret: SECRET,
@@ -48,7 +45,7 @@ beforeAll(async () => {
     delivery: 'inbox',
     relyingParty: RELYING_PARTY,
     transcriber: 'command:echo spoken in {file}',
-    liveTranscriber: `vosk+${engine.url}`,
+    liveTranscriber: engine,
     console: { trustedProxies: ['loopback'], url: 'https://mfa.example' },
     logger: () => {},
   })
@@ -69,29 +66,15 @@ afterAll(async () => {
   service.closeStreams()
   await server.close()
   await service.close()
-  await engine.close()
 })
 
 /** An engine that hears the same words in every stream. */
-async function liveEngine() {
-  const sockets = new WebSocketServer({ host: '127.0.0.1', port: 0 })
-  await once(sockets, 'listening')
-  sockets.on('connection', (socket) => {
-    socket.on('message', (data, isBinary) => {
-      if (isBinary || !String(data).includes('eof')) return
-      socket.send(JSON.stringify({ text: 'go forward' }))
-      socket.close()
-    })
-  })
-  const { port } = sockets.address() as AddressInfo
-  return {
-    url: `ws://127.0.0.1:${port}`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        for (const client of sockets.clients) client.terminate()
-        sockets.close(() => resolve())
-      }),
-  }
+const engine: LiveTranscriber = {
+  name: 'the same words',
+  open: async ({ onPiece }) => ({
+    write: async () => {},
+    end: async () => onPiece({ type: 'final', text: 'go forward', startMs: 0, endMs: 0 }),
+  }),
 }
 
 describe('the unit for systemd', () => {

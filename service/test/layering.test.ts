@@ -45,7 +45,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'main.ts': { uses: ['telemetry', 'run'] },
   cli: { uses: ['telemetry', 'store', 'messages', 'accounts', 'transcription', 'flows', 'operator', 'run'] },
-  'index.ts': { uses: ['telemetry', 'store', 'operator', 'run'], types: ['messages', 'accounts', 'flows'] },
+  'index.ts': {
+    uses: ['telemetry', 'store', 'transcription', 'operator', 'run'],
+    types: ['messages', 'accounts', 'flows'],
+  },
 }
 
 /** The modules and files in which each package is used; types of a package may be imported anywhere. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { missing } from '../../test/kit/debian-packages.js'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { EngineError } from '../src/transcription/engines/transcriber.js'
-import type { LiveEngine } from '../src/transcription/live/live-transcription.js'
+import type { LiveTranscriber } from '../src/transcription/live/live-transcription.js'
 import { API_KEY, type Bench, eventually, openBench } from './kit.js'
 import { ffmpeg } from './recordings.js'
 import { fakeEngine, serveStreams } from './stream-service.js'
@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 /** A client of a service with this engine. */
-async function clientOf(engine: LiveEngine | undefined, apiKey = API_KEY, maxStreams = 2) {
+async function clientOf(engine: LiveTranscriber | undefined, apiKey = API_KEY, maxStreams = 2) {
   const service = await serveStreams(bench, engine, { maxStreams })
   const client = mfaClient({ baseUrl: service.url, apiKey }, { country: 'GB' })
   onTestFinished(() => client.close())

@@ -8,7 +8,7 @@ import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { readOptions } from '../src/run/options.js'
 import { type LiveEngineChoice, parseLiveEngine } from '../src/transcription/engine-options.js'
 import type { EngineError } from '../src/transcription/engines/transcriber.js'
-import type { LiveEngine } from '../src/transcription/live/live-transcription.js'
+import type { LiveTranscriber } from '../src/transcription/live/live-transcription.js'
 import { livePocketsphinx, to24kHz } from '../src/transcription/live/pocketsphinx-live.js'
 import { liveEngineOf, streamsOf } from '../src/transcription/open-transcription.js'
 import { rejection, SECRET } from './kit.js'
@@ -34,7 +34,7 @@ async function stub(
 }
 
 /** Opens a stream on an engine, and collects what it reports. */
-async function open(engine: LiveEngine, language?: string) {
+async function open(engine: LiveTranscriber, language?: string) {
   const pieces: TranscriptPiece[] = []
   const failures: EngineError[] = []
   const controller = new AbortController()
@@ -48,7 +48,7 @@ async function open(engine: LiveEngine, language?: string) {
   return { stream, pieces, failures, controller }
 }
 
-function engineAt(option: string, key?: string): LiveEngine {
+function engineAt(option: string, key?: string): LiveTranscriber {
   const choice = parseLiveEngine(option)
   const engine = typeof choice === 'string' ? undefined : liveEngineOf(choice, key)
   if (!engine) throw new Error('no engine')
@@ -56,97 +56,6 @@ function engineAt(option: string, key?: string): LiveEngine {
 }
 
 const second = () => Buffer.alloc(32_000)
-
-describe('a Vosk server', () => {
-  /** Answers every message, as Vosk's own server does: partial results, and a final one after two seconds of audio. */
-  const voskServer = (received: unknown[]) =>
-    stub((socket) => {
-      let bytes = 0
-      socket.on('message', (data: Buffer, isBinary) => {
-        if (!isBinary) {
-          received.push(JSON.parse(String(data)))
-          if (String(data) !== '{"eof" : 1}') return
-          socket.send('{"text" : "ten meters"}')
-          return socket.close()
-        }
-        bytes += data.length
-        if (bytes < 64_000) socket.send('{"partial" : "go"}')
-        else
-          socket.send(
-            '{"result":[{"start":0.5,"end":0.9,"word":"go"},{"start":1,"end":1.75}],"text":"go forward"}',
-          )
-      })
-    })
-
-  test('receives the audio as it is, and gives partial and final pieces with times', async () => {
-    const received: unknown[] = []
-    const server = await voskServer(received)
-    const { stream, pieces, failures } = await open(engineAt(`vosk+${server.url}`))
-    await stream.write(second())
-    await stream.write(second())
-    await stream.write(Buffer.alloc(16_000))
-    await stream.end()
-    expect(received).toEqual([{ config: { sample_rate: 16_000, words: true } }, { eof: 1 }])
-    expect(pieces).toEqual([
-      { type: 'partial', text: 'go' },
-      { type: 'final', text: 'go forward', startMs: 500, endMs: 1_750 },
-      { type: 'final', text: 'go forward', startMs: 500, endMs: 1_750 },
-      { type: 'final', text: 'ten meters', startMs: 1_750, endMs: 2_500 },
-    ])
-    expect(failures).toEqual([])
-  })
-
-  test('that breaks off fails once, and ends what waits for it', () =>
-    everyCase<[string, (socket: WebSocket) => void, string]>(
-      [
-        ['closes the connection', (socket) => socket.terminate(), 'engine_unavailable'],
-        ['sends nonsense', (socket) => socket.send('words'), 'engine_failed'],
-        ['sends something else', (socket) => socket.send('{"error":"no"}'), 'engine_failed'],
-        ['sends more than 1 MB', (socket) => socket.send('x'.repeat(1024 * 1024 + 1)), 'engine_unavailable'],
-      ],
-      async ([_what, act, code]) => {
-        const server = await stub((socket) => {
-          socket.on('message', (_data, isBinary) => {
-            if (isBinary) act(socket)
-          })
-        })
-        const { stream, failures } = await open(engineAt(`vosk+${server.url}`))
-        await stream.write(second())
-        await expect.poll(() => failures.map((failure) => failure.code)).toEqual([code])
-        await stream.write(second())
-        await stream.end()
-        expect(failures).toHaveLength(1)
-      },
-    ))
-
-  test('that refuses the connection is unavailable or has failed, as its status says', () =>
-    everyCase(
-      [
-        [401, 'engine_failed'],
-        [404, 'engine_failed'],
-        [429, 'engine_unavailable'],
-        [503, 'engine_unavailable'],
-      ],
-      async ([status, code]) => {
-        const server = await stub(() => {}, status)
-        expect(await rejection(open(engineAt(`vosk+${server.url}`)))).toMatchObject({ code })
-      },
-    ))
-
-  test('that cannot be reached is unavailable, and is left when the stream is no longer needed', async () => {
-    const gone = await stub(() => {})
-    await gone.close()
-    expect(await rejection(open(engineAt(`vosk+${gone.url}`)))).toMatchObject({ code: 'engine_unavailable' })
-    let left: Promise<unknown> = Promise.resolve()
-    const server = await stub((socket) => {
-      left = once(socket, 'close')
-    })
-    const { controller, failures } = await open(engineAt(`vosk+${server.url}`))
-    controller.abort()
-    await left
-    expect(failures).toEqual([])
-  })
-})
 
 describe("a server with OpenAI's realtime API", () => {
   const say = (socket: WebSocket, ...events: object[]) => {
@@ -211,6 +120,58 @@ describe("a server with OpenAI's realtime API", () => {
       { type: 'final', text: 'Go forward.', startMs: 100, endMs: 900 },
       { type: 'final', text: 'Ten meters.', startMs: 900, endMs: 1_000 },
     ])
+    expect(failures).toEqual([])
+  })
+
+  test('that breaks off fails once, and ends what waits for it', () =>
+    everyCase<[string, (socket: WebSocket) => void, string]>(
+      [
+        ['closes the connection', (socket) => socket.terminate(), 'engine_unavailable'],
+        ['reports an error', (socket) => say(socket, { type: 'error', error: {} }), 'engine_failed'],
+        ['sends more than 1 MB', (socket) => socket.send('x'.repeat(1024 * 1024 + 1)), 'engine_unavailable'],
+      ],
+      async ([_what, act, code]) => {
+        const server = await stub((socket) => {
+          socket.on('message', (data) => {
+            if (String(data).includes('append')) act(socket)
+          })
+        })
+        const { stream, failures } = await open(engineAt(`openai+${server.url}`))
+        await stream.write(second())
+        await expect.poll(() => failures.map((failure) => failure.code)).toEqual([code])
+        await stream.write(second())
+        await stream.end()
+        expect(failures).toHaveLength(1)
+      },
+    ))
+
+  test('that refuses the connection is unavailable or has failed, as its status says', () =>
+    everyCase(
+      [
+        [401, 'engine_failed'],
+        [404, 'engine_failed'],
+        [429, 'engine_unavailable'],
+        [503, 'engine_unavailable'],
+      ],
+      async ([status, code]) => {
+        const server = await stub(() => {}, status)
+        expect(await rejection(open(engineAt(`openai+${server.url}`)))).toMatchObject({ code })
+      },
+    ))
+
+  test('that cannot be reached is unavailable, and is left when the stream is no longer needed', async () => {
+    const gone = await stub(() => {})
+    await gone.close()
+    expect(await rejection(open(engineAt(`openai+${gone.url}`)))).toMatchObject({
+      code: 'engine_unavailable',
+    })
+    let left: Promise<unknown> = Promise.resolve()
+    const server = await stub((socket) => {
+      left = once(socket, 'close')
+    })
+    const { controller, failures } = await open(engineAt(`openai+${server.url}`))
+    controller.abort()
+    await left
     expect(failures).toEqual([])
   })
 
@@ -295,17 +256,19 @@ describe('a decoder on this machine', () => {
 })
 
 describe('the option liveTranscriber', () => {
+  const OWN: LiveTranscriber = { name: 'own', open: () => Promise.reject(new Error('closed')) }
+
   test('accepts every form', () =>
-    everyCase<[string, LiveEngineChoice]>(
+    everyCase<[string | LiveTranscriber, LiveEngineChoice]>(
       [
         ['auto', { by: 'auto' }],
         ['off', { by: 'off' }],
         ['pocketsphinx', { by: 'pocketsphinx' }],
-        ['vosk+ws://127.0.0.1:2700', { by: 'vosk', url: 'ws://127.0.0.1:2700/' }],
         [
           'openai+wss://api.example/v1/realtime?intent=transcription&model=whisper-1',
           { by: 'openai', url: 'wss://api.example/v1/realtime?intent=transcription', model: 'whisper-1' },
         ],
+        [OWN, { by: 'object', engine: OWN }],
         [
           'openai+wss://api.example/',
           { by: 'openai', url: 'wss://api.example/', model: 'gpt-4o-transcribe' },
@@ -320,10 +283,9 @@ describe('the option liveTranscriber', () => {
     everyCase(
       [
         ['', 'must be auto, off'],
-        ['vosk', 'must be auto, off'],
         ['ws://127.0.0.1:2700', 'must be auto, off'],
-        ['vosk+http://127.0.0.1', 'must be auto, off'],
-        ['vosk+ws://user:key@127.0.0.1', 'set the key in liveTranscriberKey'],
+        ['openai+http://127.0.0.1', 'must be auto, off'],
+        ['openai+ws://user:key@127.0.0.1', 'set the key in liveTranscriberKey'],
       ],
       ([liveTranscriber, fault]) => {
         expect(() => readOptions({ secret: SECRET, delivery: 'inbox', liveTranscriber })).toThrow(fault)
@@ -331,7 +293,7 @@ describe('the option liveTranscriber', () => {
     ))
 
   test('sets the number of streams', () => {
-    expect(streamsOf({ by: 'vosk', url: 'ws://x' })).toBe(64)
+    expect(streamsOf({ by: 'openai', url: 'ws://x', model: 'x' })).toBe(64)
     expect(streamsOf({ by: 'auto' })).toBeGreaterThanOrEqual(2)
     const options = { secret: SECRET, delivery: 'inbox' }
     expect(readOptions({ ...options, transcriptionStreams: 50 }).transcriptionStreams).toBe(50)

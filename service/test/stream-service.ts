@@ -7,7 +7,7 @@ import { inProcessService } from '../src/flows/in-process-service.js'
 import type { LogEvent } from '../src/telemetry/log/logger.js'
 import {
   createLiveTranscription,
-  type LiveEngine,
+  type LiveTranscriber,
   type StreamRequest,
 } from '../src/transcription/live/live-transcription.js'
 import { apiOver } from './api-kit.js'
@@ -22,7 +22,7 @@ export function fakeEngine(
 ) {
   const opened: StreamRequest[] = []
   const heard: number[] = []
-  const engine: LiveEngine = {
+  const engine: LiveTranscriber = {
     name: 'fake',
     async open(request) {
       opened.push(request)
@@ -51,7 +51,7 @@ export function fakeEngine(
 /** A service with the test's own engine, which ends with the test. */
 export async function serveStreams(
   bench: Bench,
-  engine: LiveEngine | undefined,
+  engine: LiveTranscriber | undefined,
   more: { maxStreams?: number; idleMs?: number } = {},
 ) {
   const events: LogEvent[] = []

@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { createService } from '@countersign/service'
 import { Busboy } from '@fastify/busboy'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -17,6 +14,7 @@ import { startWarnings } from '../src/run/start-warnings.js'
 import { ConfigurationError } from '../src/telemetry/configuration-error.js'
 import { type Engine, parseEngine } from '../src/transcription/engine-options.js'
 import { openAiTranscriber } from '../src/transcription/engines/openai-transcriber.js'
+import type { Transcriber } from '../src/transcription/engines/transcriber.js'
 import { commandTranscriber, concurrencyOf, transcriberOf } from '../src/transcription/open-transcription.js'
 import { eventually, listen, rejection, SECRET } from './kit.js'
 import { hasRealEngine } from './recordings.js'
@@ -359,48 +357,15 @@ describe('the option transcriberConcurrency', () => {
   })
 })
 
-describe('the installer of sherpa-onnx', () => {
-  const install = (releases: string, ...parameters: string[]) =>
-    promisify(execFile)('service/deploy/install-sherpa-onnx.sh', parameters, {
-      env: { PATH: process.env.PATH, SHERPA_ONNX_RELEASES: releases, no_proxy: '127.0.0.1' },
-    })
-
-  test('keeps nothing whose hash is not the published one', async () => {
-    const asked: (string | undefined)[] = []
-    const server = await listen((request, response) => {
-      asked.push(request.url)
-      response.end('not a model')
-    })
-    onTestFinished(() => server.close())
-    const engine = join(folder.path, 'engine')
-    const { stderr } = (await rejection(install(server.url, engine))) as Error & { stderr: string }
-    expect(stderr).toContain('1 computed checksum did NOT match')
-    expect(asked).toEqual(['/silero_vad.onnx'])
-    expect(existsSync(engine)).toBe(false)
-  })
-
-  test('leaves a folder that exists as it is, and knows the models of the documents', async () => {
-    await expect(install('http://127.0.0.1:1', folder.path)).rejects.toThrow('File exists')
-    expect(existsSync(path)).toBe(true)
-    await expect(install('http://127.0.0.1:1', join(folder.path, 'new'), 'gpt')).rejects.toThrow(
-      'no model gpt',
-    )
-    const script = await readFile('service/deploy/install-sherpa-onnx.sh', 'utf8')
-    const documented = await readFile('service/docs/transcription.md', 'utf8')
-    const hashes = script.match(/\b[0-9a-f]{64}\b/g) ?? []
-    expect(hashes.length).toBe(3)
-    for (const hash of hashes) expect(documented).toContain(hash)
-  })
-})
-
 describe('the option transcriber', () => {
+  const OWN: Transcriber = { name: 'own', givesTimes: false, transcribe: async () => ({ text: 'words' }) }
+
   test('accepts every form', () =>
-    everyCase<[string, Engine]>(
+    everyCase<[string | Transcriber, Engine]>(
       [
         ['auto', { by: 'auto' }],
         ['off', { by: 'off' }],
         ['pocketsphinx', { by: 'pocketsphinx' }],
-        ['sherpa-onnx:/srv/engine', { by: 'sherpa-onnx', folder: '/srv/engine' }],
         [
           'command:whisper-cli -m "/models/base en.bin" -nt -f {file}',
           { by: 'command', words: ['whisper-cli', '-m', '/models/base en.bin', '-nt', '-f', '{file}'] },
@@ -409,7 +374,6 @@ describe('the option transcriber', () => {
           'https://speech.example',
           {
             by: 'server',
-            api: 'openai',
             url: 'https://speech.example/v1/audio/transcriptions',
             fields: { model: 'whisper-1' },
           },
@@ -418,29 +382,11 @@ describe('the option transcriber', () => {
           'http://127.0.0.1:8080/inference?model=x&language=en',
           {
             by: 'server',
-            api: 'openai',
             url: 'http://127.0.0.1:8080/inference',
             fields: { model: 'x', language: 'en' },
           },
         ],
-        [
-          'deepgram+https://api.deepgram.com?model=nova-2&diarize=true',
-          {
-            by: 'server',
-            api: 'deepgram',
-            url: 'https://api.deepgram.com/v1/listen',
-            fields: { model: 'nova-2', smart_format: 'true', diarize: 'true' },
-          },
-        ],
-        [
-          'assemblyai+https://api.eu.assemblyai.com/v2/?speaker_labels=true',
-          {
-            by: 'server',
-            api: 'assemblyai',
-            url: 'https://api.eu.assemblyai.com/v2',
-            fields: { speaker_labels: 'true' },
-          },
-        ],
+        [OWN, { by: 'object', engine: OWN }],
       ],
       ([text, engine]) => {
         expect(parseEngine(text)).toEqual(engine)
@@ -450,12 +396,11 @@ describe('the option transcriber', () => {
   test('refuses anything else', () =>
     everyCase(
       [
-        ['whisper', 'must be auto, off, pocketsphinx, sherpa-onnx:<folder>, command:… or the address'],
+        ['whisper', 'must be auto, off, pocketsphinx, command:…, the address'],
         ['', 'must be auto'],
         ['https://', 'must be auto'],
         ['ftp://speech.example', 'must be auto'],
-        ['deepgram+ftp://speech.example', 'must be auto'],
-        ['whisper+https://speech.example', 'must be auto'],
+        ['deepgram+https://speech.example', 'must be auto'],
         ['https://user:key@speech.example', 'set the key in transcriberKey'],
         ['command:', 'must name a program'],
         ['command:whisper-cli', 'must contain {file}'],
@@ -466,6 +411,13 @@ describe('the option transcriber', () => {
         expect(read).toThrow(fault)
       },
     ))
+
+  test('refuses an object that cannot transcribe', () => {
+    const objects: object = { transcriber: { name: 'own' }, liveTranscriber: { name: 'own' } }
+    expect(() => readOptions({ secret: SECRET, delivery: 'inbox', ...objects })).toThrow(
+      /transcriber must be .* with transcribe\(\).*\n.*liveTranscriber must be .* with open\(\)/,
+    )
+  })
 
   test('reports its faults with all others', () => {
     const faulty = {
@@ -496,7 +448,7 @@ describe('the option transcriber', () => {
       startWarnings(readOptions({ ...options, transcriber }), 'postgresql').map(({ event }) => event)
     expect(warned('auto')).toContain('transcription.demonstration')
     expect(warned('off')).not.toContain('transcription.demonstration')
-    expect(warned('deepgram+https://api.deepgram.com')).not.toContain('transcription.demonstration')
+    expect(warned('https://speech.example')).not.toContain('transcription.demonstration')
   })
 
   test('selects no engine if none is installed', () => {

@@ -4,13 +4,13 @@ import { TranscriptionError } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { deleteExpired } from '../src/operator/retention.js'
 import { EngineError } from '../src/transcription/engines/transcriber.js'
-import type { LiveEngine } from '../src/transcription/live/live-transcription.js'
+import type { LiveTranscriber } from '../src/transcription/live/live-transcription.js'
 import { API_KEY, advance, type Bench, eventually, openBench, stopClock } from './kit.js'
 import type { StreamTarget } from './stream-client.js'
 import { fakeEngine, serveStreams } from './stream-service.js'
 
 let bench: Bench
-const serve = (engine: LiveEngine | undefined, more = {}) => serveStreams(bench, engine, more)
+const serve = (engine: LiveTranscriber | undefined, more = {}) => serveStreams(bench, engine, more)
 beforeAll(async () => {
   bench = await openBench()
 })
@@ -129,7 +129,7 @@ describe('a stream', () => {
     expect(JSON.stringify(stream.messages)).not.toContain('/srv')
     expect(events.find(({ event }) => event === 'stream.failed')?.detail).toContain('/srv')
 
-    const unready: LiveEngine = {
+    const unready: LiveTranscriber = {
       name: 'unready',
       open: () => Promise.reject(new EngineError('engine_unavailable', 'down')),
     }
@@ -241,7 +241,7 @@ describe('a stream is refused before the connection becomes a WebSocket', () => 
 
   test('by a service without an engine for streams, with 501 and how to get one', async () => {
     const { open, ticket, mfa } = await serve(undefined)
-    const detail = expect.stringMatching(/python3-pocketsphinx.*SERVICE_LIVE_TRANSCRIBER.*vosk\+ws/)
+    const detail = expect.stringMatching(/python3-pocketsphinx.*SERVICE_LIVE_TRANSCRIBER.*openai\+wss/)
     const unavailable = { code: 'transcription_unavailable', detail }
     expect(await open().refused).toMatchObject({ status: 501, body: unavailable })
     expect(await ticket()).toMatchObject({ status: 501, body: unavailable })

@@ -52,6 +52,6 @@ export async function* transcribeLive(
 export function liveUnavailable(): TranscriptionError {
   return new TranscriptionError(
     'transcription_unavailable',
-    'This service has no engine that can transcribe streams. Install python3-pocketsphinx and pocketsphinx-en-us, or set SERVICE_LIVE_TRANSCRIBER to a Vosk server (vosk+ws://…) or a server with OpenAI’s realtime API (openai+wss://…).',
+    'This service has no engine that can transcribe streams. Install python3-pocketsphinx and pocketsphinx-en-us, or set SERVICE_LIVE_TRANSCRIBER to a server with OpenAI’s realtime API (openai+wss://…).',
   )
 }

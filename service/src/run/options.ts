@@ -22,7 +22,14 @@ import { ConfigurationError } from '../telemetry/configuration-error.js'
 import type { Logger } from '../telemetry/log/logger.js'
 import { isProduction, productionFaults } from '../telemetry/production.js'
 import { parseHost } from '../telemetry/safe-fetch/public-agent.js'
-import { parseEngine, parseLiveEngine } from '../transcription/engine-options.js'
+import {
+  LIVE_TRANSCRIBER_FORMS,
+  parseEngine,
+  parseLiveEngine,
+  TRANSCRIBER_FORMS,
+} from '../transcription/engine-options.js'
+import type { Transcriber } from '../transcription/engines/transcriber.js'
+import type { LiveTranscriber } from '../transcription/live/live-transcription.js'
 import { consoleFaults, consoleRule, oidcFaults, proxiesRule } from './console-option.js'
 
 const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
@@ -49,6 +56,10 @@ const delivery = z.union(
       'delivery must be an address (`inbox`, `smtp://…?from=…`, `twilio://…`, `https://…`), or an object with one for each channel',
   },
 )
+
+/** Whether an option is text, or an object with this method. */
+const isTextOrHas = (method: string) => (value: unknown) =>
+  typeof value === 'string' || typeof Reflect.get(Object(value), method) === 'function'
 
 /** The rule of each option. */
 export const optionsSchema = z.strictObject({
@@ -183,11 +194,13 @@ export const optionsSchema = z.strictObject({
    */
   metricsWithoutKey: z.boolean({ error: 'metricsWithoutKey must be true or false' }).optional(),
   /**
-   * The transcription engine: `auto` (pocketsphinx if it is installed), `off`, `pocketsphinx`, `sherpa-onnx:<folder>`,
-   * `command:whisper-cli -nt -f {file}`, or the address of a server with OpenAI's API; with `deepgram+` or `assemblyai+` before it,
-   * of one with Deepgram's or AssemblyAI's. Defaults to `auto`.
+   * The transcription engine: `auto` (pocketsphinx if it is installed), `off`, `pocketsphinx`, `command:whisper-cli -nt -f {file}`,
+   * the address of a server with OpenAI's API, or, in a program, an engine of your own. Defaults to `auto`.
    */
-  transcriber: text('transcriber', 'auto, off, pocketsphinx, command:… or an address')
+  transcriber: z
+    .custom<string | Transcriber>(isTextOrHas('transcribe'), {
+      error: `transcriber must be ${TRANSCRIBER_FORMS}`,
+    })
     .default('auto')
     .transform((value, context) => {
       const engine = parseEngine(value)
@@ -214,9 +227,12 @@ export const optionsSchema = z.strictObject({
     .optional(),
   /**
    * The engine of realtime transcription: `auto` (pocketsphinx if `python3-pocketsphinx` is installed), `off`, `pocketsphinx`,
-   * `vosk+ws://…` for a Vosk server, or `openai+wss://…` for a server with OpenAI's realtime API. Defaults to `auto`.
+   * `openai+wss://…` for a server with OpenAI's realtime API, or, in a program, an engine of your own. Defaults to `auto`.
    */
-  liveTranscriber: text('liveTranscriber', 'auto, off, pocketsphinx, vosk+ws://… or openai+wss://…')
+  liveTranscriber: z
+    .custom<string | LiveTranscriber>(isTextOrHas('open'), {
+      error: `liveTranscriber must be ${LIVE_TRANSCRIBER_FORMS}`,
+    })
     .default('auto')
     .transform((value, context) => {
       const engine = parseLiveEngine(value)

@@ -1,51 +1,30 @@
-import { resolve } from 'node:path'
+import type { Transcriber } from './engines/transcriber.js'
+import type { LiveTranscriber } from './live/live-transcription.js'
 
 /** The engine that the option `transcriber` selects. */
 export type Engine =
   | { readonly by: 'auto' | 'off' | 'pocketsphinx' }
-  | { readonly by: 'sherpa-onnx'; readonly folder: string }
   | { readonly by: 'command'; readonly words: readonly [string, ...string[]] }
-  | {
-      readonly by: 'server'
-      readonly api: ServerApi
-      readonly url: string
-      readonly fields: Readonly<Record<string, string>>
-    }
+  | { readonly by: 'server'; readonly url: string; readonly fields: Readonly<Record<string, string>> }
+  | { readonly by: 'object'; readonly engine: Transcriber }
 
-/** The API that a transcription server speaks. */
-export type ServerApi = 'openai' | 'deepgram' | 'assemblyai'
+/** What the option `transcriber` must be. */
+export const TRANSCRIBER_FORMS =
+  'auto, off, pocketsphinx, command:…, the address of a transcription server, or an object with transcribe()'
 
-/** What an address needs besides its host, unless it says otherwise. */
-const SERVER_DEFAULTS: Readonly<
-  Record<ServerApi, { readonly path: string; readonly fields: Readonly<Record<string, string>> }>
-> = {
-  openai: { path: '/v1/audio/transcriptions', fields: { model: 'whisper-1' } },
-  deepgram: { path: '/v1/listen', fields: { model: 'nova-3', smart_format: 'true' } },
-  assemblyai: { path: '/v2', fields: {} },
-}
-
-const SERVER_APIS = Object.keys(SERVER_DEFAULTS) as ServerApi[]
-
-const ENGINES =
-  'auto, off, pocketsphinx, sherpa-onnx:<folder>, command:… or the address of a transcription server'
-
-/** Parses `auto`, `off`, `pocketsphinx`, `command:…` or an address, which `deepgram+` or `assemblyai+` may precede. The result is a string if the option is invalid. */
-export function parseEngine(text: string): Engine | string {
-  if (text === 'auto' || text === 'off' || text === 'pocketsphinx') return { by: text }
-  const [, folder] = /^sherpa-onnx:(.+)$/.exec(text) ?? []
-  if (folder) return { by: 'sherpa-onnx', folder: resolve(folder) }
-  if (text.startsWith('command:')) return parseCommand(text.slice('command:'.length))
-  const [, named, address = ''] = /^(?:(deepgram|assemblyai)\+)?(https?:\/\/.*)$/.exec(text) ?? []
-  if (!URL.canParse(address)) return `transcriber must be ${ENGINES}`
-  const api = SERVER_APIS.find((each) => each === named) ?? 'openai'
-  const url = new URL(address)
+/** Reads the option `transcriber`. The result is a string if it is invalid. */
+export function parseEngine(given: string | Transcriber): Engine | string {
+  if (typeof given !== 'string') return { by: 'object', engine: given }
+  if (given === 'auto' || given === 'off' || given === 'pocketsphinx') return { by: given }
+  if (given.startsWith('command:')) return parseCommand(given.slice('command:'.length))
+  if (!/^https?:/.test(given) || !URL.canParse(given)) return `transcriber must be ${TRANSCRIBER_FORMS}`
+  const url = new URL(given)
   if (url.username || url.password) {
     return 'transcriber must not contain a user name or password: set the key in transcriberKey (SERVICE_TRANSCRIBER_KEY)'
   }
-  const usual = SERVER_DEFAULTS[api]
-  const path = url.pathname === '/' ? usual.path : url.pathname.replace(/\/$/, '')
-  const fields = { ...usual.fields, ...Object.fromEntries(url.searchParams) }
-  return { by: 'server', api, url: `${url.origin}${path}`, fields }
+  const path = url.pathname === '/' ? '/v1/audio/transcriptions' : url.pathname.replace(/\/$/, '')
+  const fields = { model: 'whisper-1', ...Object.fromEntries(url.searchParams) }
+  return { by: 'server', url: `${url.origin}${path}`, fields }
 }
 
 function parseCommand(text: string): Engine | string {
@@ -63,23 +42,24 @@ function parseCommand(text: string): Engine | string {
 /** The engine that the option `liveTranscriber` selects. */
 export type LiveEngineChoice =
   | { readonly by: 'auto' | 'off' | 'pocketsphinx' }
-  | { readonly by: 'vosk'; readonly url: string }
   | { readonly by: 'openai'; readonly url: string; readonly model: string }
+  | { readonly by: 'object'; readonly engine: LiveTranscriber }
 
 const DEFAULT_MODEL = 'gpt-4o-transcribe'
 
-/** Parses `auto`, `off`, `pocketsphinx`, `vosk+ws://…` or `openai+wss://…`. The result is a string if the option is invalid. */
-export function parseLiveEngine(text: string): LiveEngineChoice | string {
-  if (text === 'auto' || text === 'off' || text === 'pocketsphinx') return { by: text }
-  const [, by, address = ''] = /^(vosk|openai)\+(wss?:\/\/.+)$/.exec(text) ?? []
-  if (!by || !URL.canParse(address)) {
-    return 'liveTranscriber must be auto, off, pocketsphinx, vosk+ws://… or openai+wss://…'
-  }
+/** What the option `liveTranscriber` must be. */
+export const LIVE_TRANSCRIBER_FORMS = 'auto, off, pocketsphinx, openai+wss://…, or an object with open()'
+
+/** Reads the option `liveTranscriber`. The result is a string if it is invalid. */
+export function parseLiveEngine(given: string | LiveTranscriber): LiveEngineChoice | string {
+  if (typeof given !== 'string') return { by: 'object', engine: given }
+  if (given === 'auto' || given === 'off' || given === 'pocketsphinx') return { by: given }
+  const [, address = ''] = /^openai\+(wss?:\/\/.+)$/.exec(given) ?? []
+  if (!URL.canParse(address)) return `liveTranscriber must be ${LIVE_TRANSCRIBER_FORMS}`
   const url = new URL(address)
   if (url.username || url.password) {
     return 'liveTranscriber must not contain a user name or password: set the key in liveTranscriberKey (SERVICE_LIVE_TRANSCRIBER_KEY)'
   }
-  if (by === 'vosk') return { by, url: url.href }
   const model = url.searchParams.get('model') ?? DEFAULT_MODEL
   url.searchParams.delete('model')
   return { by: 'openai', url: url.href, model }

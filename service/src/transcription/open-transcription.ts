@@ -3,42 +3,33 @@ import { dirname } from 'node:path'
 import type { Logger } from '../telemetry/log/logger.js'
 import type { AllowedHost } from '../telemetry/safe-fetch/public-agent.js'
 import { isInstalled, runProgram } from './decode.js'
-import type { Engine, LiveEngineChoice, ServerApi } from './engine-options.js'
-import { assemblyAi } from './engines/assemblyai.js'
-import { deepgram } from './engines/deepgram.js'
-import { type OpenAiSettings, openAiTranscriber } from './engines/openai-transcriber.js'
+import type { Engine, LiveEngineChoice } from './engine-options.js'
+import { openAiTranscriber } from './engines/openai-transcriber.js'
 import { hasPocketsphinx, pocketsphinx } from './engines/pocketsphinx.js'
-import { hasSherpaOnnx, sherpaOnnx } from './engines/sherpa-onnx.js'
 import type { Transcriber } from './engines/transcriber.js'
 import {
   createLiveTranscription,
-  type LiveEngine,
+  type LiveTranscriber,
   type LiveTranscription,
 } from './live/live-transcription.js'
 import { openAiRealtime } from './live/openai-realtime.js'
 import { hasLivePocketsphinx, livePocketsphinx } from './live/pocketsphinx-live.js'
-import { vosk } from './live/vosk.js'
 import { transcriptionLimits } from './recording-limits.js'
 import { createTranscription, type Transcription } from './transcription.js'
 
 /** A server has its own queue and its own cores, so it may be sent more recordings than this machine has cores. */
 const SERVER_CONCURRENCY = 16
 
-const SERVERS = { openai: openAiTranscriber, deepgram, assemblyai: assemblyAi } satisfies Record<
-  ServerApi,
-  (settings: OpenAiSettings) => Transcriber
->
-
 /** The selected engine; `undefined` when there is none, or when ffmpeg is not installed. */
-export function transcriberOf(engine: Engine, apiKey: OpenAiSettings['apiKey']): Transcriber | undefined {
+export function transcriberOf(engine: Engine, apiKey: string | undefined): Transcriber | undefined {
   if (!isInstalled('ffmpeg')) return undefined
   switch (engine.by) {
     case 'off':
       return undefined
     case 'server':
-      return SERVERS[engine.api]({ url: engine.url, fields: engine.fields, apiKey })
-    case 'sherpa-onnx':
-      return hasSherpaOnnx(engine.folder) ? sherpaOnnx(engine.folder) : undefined
+      return openAiTranscriber({ url: engine.url, fields: engine.fields, apiKey })
+    case 'object':
+      return engine.engine
     case 'command':
       return commandTranscriber(engine.words)
     default:
@@ -49,7 +40,7 @@ export function transcriberOf(engine: Engine, apiKey: OpenAiSettings['apiKey']):
 /** The advice for an engine that is good enough to try transcription out; `undefined` for every other one. */
 export function demonstrationAdvice(engine: Engine): string | undefined {
   if (transcriberOf(engine, undefined)?.name !== 'pocketsphinx') return undefined
-  return 'pocketsphinx is a demonstration: it understands about two words in three, and English only. Install an engine with deploy/install-sherpa-onnx.sh, or set SERVICE_TRANSCRIBER to a transcription server.'
+  return 'pocketsphinx is a demonstration: it understands about two words in three, and English only. Set SERVICE_TRANSCRIBER to a transcription server, or to the command of another engine.'
 }
 
 /** How many recordings an engine transcribes at once unless the operator says otherwise. */
@@ -81,14 +72,17 @@ export function commandTranscriber([program, ...args]: readonly [string, ...stri
 const SERVER_STREAMS = 64
 
 /** The selected engine; `undefined` when there is none, or when it is not installed. */
-export function liveEngineOf(choice: LiveEngineChoice, apiKey: string | undefined): LiveEngine | undefined {
+export function liveEngineOf(
+  choice: LiveEngineChoice,
+  apiKey: string | undefined,
+): LiveTranscriber | undefined {
   switch (choice.by) {
     case 'off':
       return undefined
-    case 'vosk':
-      return vosk(choice)
     case 'openai':
       return openAiRealtime({ ...choice, apiKey })
+    case 'object':
+      return choice.engine
     default:
       return hasLivePocketsphinx() ? livePocketsphinx() : undefined
   }
@@ -96,7 +90,7 @@ export function liveEngineOf(choice: LiveEngineChoice, apiKey: string | undefine
 
 /** How many streams an engine transcribes at once unless the operator says otherwise. */
 export function streamsOf({ by }: LiveEngineChoice): number {
-  return by === 'vosk' || by === 'openai' ? SERVER_STREAMS : 2 * availableParallelism()
+  return by === 'openai' ? SERVER_STREAMS : 2 * availableParallelism()
 }
 
 /** The options of transcription. */
@@ -116,7 +110,7 @@ export function openTranscription(settings: TranscriptionSettings, log: Logger):
   const transcriber = transcriberOf(settings.transcriber, settings.transcriberKey)
   const { by } = settings.transcriber
   if (!transcriber && by !== 'auto' && by !== 'off') {
-    const detail = `SERVICE_TRANSCRIBER selects ${by}, but ${by === 'pocketsphinx' || by === 'sherpa-onnx' ? 'it or ffmpeg' : 'ffmpeg'} is not installed.`
+    const detail = `SERVICE_TRANSCRIBER selects ${by}, but ${by === 'pocketsphinx' ? 'it or ffmpeg' : 'ffmpeg'} is not installed.`
     log({ level: 'warn', event: 'transcription.unavailable', detail })
   }
   return createTranscription({

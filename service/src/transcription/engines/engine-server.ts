@@ -8,31 +8,24 @@ import { pipeline } from 'node:stream/promises'
 import { retryAfterMs } from '../../telemetry/time.js'
 import { EngineError } from './transcriber.js'
 
-/** A request to a transcription server. */
-export interface EngineRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  readonly headers?: Readonly<Record<string, string>>
-  /** A body of text, or a file with what stands before and after it. */
-  readonly body?: string | FileBody
+/** A form with a recording, for a transcription server. */
+export interface RecordingForm {
+  readonly headers: Readonly<Record<string, string>>
+  /** The fields before the file. */
+  readonly fields: readonly (readonly [string, string])[]
+  /** The path of the recording, which is read while it is sent: hours of sound must not be in memory. */
+  readonly path: string
   readonly signal: AbortSignal
 }
 
-/** A body that is read from a file while it is sent: hours of sound must not be in memory. */
-export interface FileBody {
-  readonly path: string
-  readonly before?: string
-  readonly after?: string
-}
-
 /**
- * Sends a request, and resolves to the response as soon as its head has arrived. Redirects are not followed, because they could send the
- * key to another address.
+ * Posts a multipart form (RFC 7578), and resolves to the response as soon as its head has arrived. Redirects are not followed, because
+ * they could send the key to another address.
  * @throws {EngineError} if the server cannot be reached
  */
-export async function requestEngine(url: string | URL, request: EngineRequest): Promise<Response> {
-  const { signal } = request
+export async function postRecording(url: string, form: RecordingForm): Promise<Response> {
   try {
-    const message = await send(new URL(url), request)
+    const message = await send(new URL(url), form)
     const { statusCode: status = 502, headers } = message
     // A `Response` with one of these has no body.
     const isEmpty = [101, 103, 204, 205, 304].includes(status)
@@ -45,22 +38,28 @@ export async function requestEngine(url: string | URL, request: EngineRequest): 
       headers: given,
     })
   } catch (cause) {
-    if (signal.aborted) throw signal.reason
+    if (form.signal.aborted) throw form.signal.reason
     throw new EngineError('engine_unavailable', 'The transcription server could not be reached.', { cause })
   }
 }
 
-async function send(
-  url: URL,
-  { method, headers = {}, body, signal }: EngineRequest,
-): Promise<IncomingMessage> {
-  const { before = '', after = '', path = undefined } = typeof body === 'object' ? body : { before: body }
-  const size = path === undefined ? 0 : (await stat(path)).size
-  const bytes = Buffer.byteLength(before) + size + Buffer.byteLength(after)
+async function send(url: URL, { headers, fields, path, signal }: RecordingForm): Promise<IncomingMessage> {
+  const boundary = `countersign-${randomBytes(18).toString('hex')}`
+  const parts = fields.map(
+    ([name, value]) =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`,
+  )
+  const file = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="recording.wav"\r\n`
+  const before = Buffer.from(`${parts.join('')}${file}Content-Type: audio/wav\r\n\r\n`)
+  const after = Buffer.from(`\r\n--${boundary}--\r\n`)
   const outgoing = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
-    method,
+    method: 'POST',
     signal,
-    headers: { ...headers, ...(body !== undefined && { 'content-length': bytes }) },
+    headers: {
+      ...headers,
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': before.length + (await stat(path)).size + after.length,
+    },
   })
   const response = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve).once('error', reject)
@@ -72,31 +71,10 @@ async function send(
   return response
 }
 
-async function* contentOf(before: string, path: string | undefined, after: string) {
-  if (before) yield Buffer.from(before)
-  if (path !== undefined) yield* createReadStream(path)
-  if (after) yield Buffer.from(after)
-}
-
-/** A multipart form (RFC 7578) with these fields and then the file. */
-export function formWith(
-  path: string,
-  fields: readonly (readonly [string, string])[],
-): { readonly contentType: string; readonly body: FileBody } {
-  const boundary = `countersign-${randomBytes(18).toString('hex')}`
-  const parts = fields.map(
-    ([name, value]) =>
-      `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`,
-  )
-  const file = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="recording.wav"\r\n`
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    body: {
-      path,
-      before: `${parts.join('')}${file}Content-Type: audio/wav\r\n\r\n`,
-      after: `\r\n--${boundary}--\r\n`,
-    },
-  }
+async function* contentOf(before: Buffer, path: string, after: Buffer) {
+  yield before
+  yield* createReadStream(path)
+  yield after
 }
 
 /** Percent-encodes quotes and line breaks, as RFC 7578 §4.2 and the HTML standard require. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { formWith, readJson, refusalText, requestEngine, statusError } from './engine-server.js'
+import { postRecording, readJson, refusalText, statusError } from './engine-server.js'
 import {
   EngineError,
   LanguageError,
@@ -47,14 +47,13 @@ export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Tran
   function post({ path, language, prompt, signal }: Recording, withTimes: boolean): Promise<Response> {
     const given = { ...(language && { language: primaryLanguage(language) }), ...(prompt && { prompt }) }
     const format = withTimes && { response_format: 'verbose_json' }
-    const form = formWith(path, [
-      ...Object.entries({ response_format: 'json', ...fields, ...format, ...given }),
-      ...(withTimes ? ['segment', 'word'].map((each) => ['timestamp_granularities[]', each] as const) : []),
-    ])
-    return requestEngine(url, {
-      method: 'POST',
-      headers: { 'content-type': form.contentType, ...(apiKey && { authorization: `Bearer ${apiKey}` }) },
-      body: form.body,
+    return postRecording(url, {
+      headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
+      fields: [
+        ...Object.entries({ response_format: 'json', ...fields, ...format, ...given }),
+        ...(withTimes ? ['segment', 'word'].map((each) => ['timestamp_granularities[]', each] as const) : []),
+      ],
+      path,
       signal,
     })
   }

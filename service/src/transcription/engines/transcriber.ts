@@ -26,6 +26,7 @@ export interface Recording {
   readonly signal: AbortSignal
 }
 
+/** What an engine recognized. */
 export interface Transcript {
   /** Empty when no words were recognized. */
   readonly text: string
@@ -38,13 +39,19 @@ export interface Transcript {
   readonly words?: readonly TranscriptWord[]
 }
 
-/** Turns speech into text. Throws when it fails; a recording without words is not a failure. */
+/** An engine that turns the speech of a recording into text. */
 export interface Transcriber {
+  /** What the log and `service.info` call it. */
   readonly name: string
-  /** Whether it can give times. Its server may still be unable to. */
+  /** Whether it can give times. Without them, the formats `srt` and `vtt` are refused. Its server may still be unable to. */
   readonly givesTimes: boolean
   /** The languages that it has, as BCP 47 tags. Absent if it does not say so; `transcribe` may then throw a `LanguageError`. */
   readonly languages?: readonly string[]
+  /**
+   * Transcribes a recording. One without words is no failure: its text is empty.
+   * @throws {LanguageError} if it does not have the language, an `EngineError` to say whether a failure passes by itself, or any other
+   * error, which counts as `engine_failed`
+   */
   transcribe(recording: Recording): Promise<Transcript>
 }
 

@@ -54,7 +54,7 @@ export interface LiveTranscription {
 
 /** The parts of realtime transcription. */
 export interface LiveParts {
-  readonly engine: LiveEngine | undefined
+  readonly engine: LiveTranscriber | undefined
   readonly maxStreams: number
   readonly log: Logger
 }
@@ -92,7 +92,7 @@ export function createLiveTranscription({ engine, maxStreams, log }: LiveParts):
 }
 
 async function openStream(parts: {
-  readonly engine: LiveEngine
+  readonly engine: LiveTranscriber
   readonly language: string | undefined
   readonly listeners: StreamListeners
   readonly streamLog: ReturnType<typeof logOf>
@@ -210,8 +210,9 @@ export interface EngineStream {
   end(): Promise<void>
 }
 
-/** Turns speech into text while it is spoken. */
-export interface LiveEngine {
+/** An engine that turns speech into text while it is spoken. */
+export interface LiveTranscriber {
+  /** What the log calls it. */
   readonly name: string
   /** The languages that it has, as BCP 47 tags. Absent if it does not say so. */
   readonly languages?: readonly string[]

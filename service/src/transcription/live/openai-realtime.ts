@@ -2,7 +2,7 @@ import { streamWire } from 'countersign/protocol'
 import * as z from 'zod'
 import { EngineError } from '../engines/transcriber.js'
 import { type EngineSocket, openEngineSocket } from './engine-socket.js'
-import type { EngineStream, LiveEngine, StreamRequest } from './live-transcription.js'
+import type { EngineStream, LiveTranscriber, StreamRequest } from './live-transcription.js'
 import { to24kHz } from './pocketsphinx-live.js'
 
 /** A server with OpenAI's realtime API. */
@@ -38,7 +38,7 @@ type Event = z.output<typeof eventSchema>
 const NOTHING_LEFT = 'input_audio_buffer_commit_empty'
 
 /** A server with OpenAI's realtime API, which takes PCM with 24 kHz and finds the pauses itself. */
-export function openAiRealtime(settings: OpenAiRealtimeSettings): LiveEngine {
+export function openAiRealtime(settings: OpenAiRealtimeSettings): LiveTranscriber {
   return { name: new URL(settings.url).host, open: (request) => openSession(settings, request) }
 }
 

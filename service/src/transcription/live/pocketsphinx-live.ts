@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import { PACKAGE_FOLDER } from '../../telemetry/own-package.js'
 import { EngineError } from '../engines/transcriber.js'
-import type { EngineStream, LiveEngine, StreamRequest } from './live-transcription.js'
+import type { EngineStream, LiveTranscriber, StreamRequest } from './live-transcription.js'
 
 // Debian's, for which its package python3-pocketsphinx is built.
 const PYTHON = '/usr/bin/python3'
@@ -30,7 +30,7 @@ export function hasLivePocketsphinx(): boolean {
 /** CMU PocketSphinx with its English model. Each stream is a process with about 110 MB of memory. */
 export function livePocketsphinx(
   command: readonly [string, ...string[]] = [PYTHON, '-I', DECODER],
-): LiveEngine {
+): LiveTranscriber {
   return { name: 'pocketsphinx', languages: ['en'], open: (request) => openDecoder(command, request) }
 }
 
