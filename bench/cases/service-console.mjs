@@ -75,8 +75,6 @@ function pages({ get, post }) {
     'numbers-month': of(BUSY, '/numbers?period=month'),
     traffic: of(BUSY, '/traffic'),
     webhook: of(some, '/webhook'),
-    texts: of(some, '/texts'),
-    developer: of(some, '/developer'),
     audit: '/console/audit',
     'audit-of-application': `/console/audit?application=${some}`,
     'audit-of-operator': '/console/audit?actor=operator7@example.com',

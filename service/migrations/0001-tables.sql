@@ -494,8 +494,6 @@ CREATE TABLE operator_account (
   created_at bigint NOT NULL,
   signed_in_at bigint,
   disabled_at bigint,
-  -- The filters that the operator saved: [{ name, path, query }].
-  filters jsonb NOT NULL DEFAULT '[]',
   -- Who holds the account. Every account begins with a holder of its own, and gets a new one when the command line makes it
   -- independent.
   holder text NOT NULL DEFAULT gen_random_uuid()::text

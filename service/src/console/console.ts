@@ -13,9 +13,7 @@ import { KEY_ROUTES } from './pages/api-keys.js'
 import { APPLICATION_ROUTES } from './pages/applications.js'
 import { APPROVAL_ROUTES } from './pages/approvals.js'
 import { AUDIT_ROUTES } from './pages/audit.js'
-import { DEVELOPER_ROUTES } from './pages/developer.js'
 import { EVENT_ENDPOINT_ROUTES, EVENT_ROUTES } from './pages/events.js'
-import { FILTER_ROUTES } from './pages/filters.js'
 import { HEALTH_ROUTES } from './pages/health.js'
 import { INBOX_ROUTES } from './pages/inbox.js'
 import { LOCKED_ROUTES } from './pages/locked.js'
@@ -26,7 +24,6 @@ import { OPERATOR_ROUTES } from './pages/operators.js'
 import { OVERVIEW_ROUTES } from './pages/overview.js'
 import { SEARCH_ROUTES } from './pages/search.js'
 import { SETTINGS_ROUTES } from './pages/settings.js'
-import { TEXT_ROUTES } from './pages/texts.js'
 import { TRAFFIC_ROUTES } from './pages/traffic.js'
 import { USER_ROUTES } from './pages/users.js'
 import { WEBHOOK_ROUTES } from './pages/webhook.js'
@@ -156,7 +153,6 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...SEARCH_ROUTES,
   ...USER_ROUTES,
   ...LOCKED_ROUTES,
-  ...FILTER_ROUTES,
   ...MESSAGE_ROUTES,
   ...SINGLE_MESSAGE_ROUTES,
   ...NUMBER_ROUTES,
@@ -164,8 +160,6 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...WEBHOOK_ROUTES,
   ...EVENT_ROUTES,
   ...EVENT_ENDPOINT_ROUTES,
-  ...TEXT_ROUTES,
-  ...DEVELOPER_ROUTES,
   ...INBOX_ROUTES,
   ...APPROVAL_ROUTES,
   ...AUDIT_ROUTES,

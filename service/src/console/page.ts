@@ -43,12 +43,8 @@ interface Download {
   readonly body: string
 }
 
-/** What a handler responds with: a page, the path of the next page, a file, or a document that a page of the console shows in a frame. */
-export type Reply =
-  | Page
-  | { readonly redirect: string }
-  | { readonly download: Download }
-  | { readonly framed: string }
+/** What a handler responds with: a page, the path of the next page, or a file. */
+export type Reply = Page | { readonly redirect: string } | { readonly download: Download }
 
 /** A request of a signed-in operator. */
 export interface PageRequest {

@@ -36,8 +36,6 @@ export interface ConsoleParts {
   readonly usesInbox: boolean
   /** The public address of the console, if the operator configured one. */
   readonly url: string | undefined
-  /** The public address of the API, if the operator configured one. */
-  readonly publicUrl: string | undefined
   /** The company's identity provider, if operators sign in there. */
   readonly oidc: OidcSettings | undefined
   /** What runs. */

@@ -7,7 +7,6 @@ const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
   "img-src 'self' data:",
-  "frame-src 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
@@ -34,16 +33,6 @@ const HEADERS = {
 export const securityHeaders: RequestHandler = function securityHeaders(_request, response, next) {
   response.set(HEADERS)
   next()
-}
-
-/**
- * The headers of a document that is not a page of the console, such as an email. It runs no scripts, loads nothing, has an origin
- * of its own, and appears only in a frame of the console.
- */
-export const FRAMED_HEADERS = {
-  'Content-Security-Policy':
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'",
-  'X-Frame-Options': 'SAMEORIGIN',
 }
 
 /** Refuses requests that did not come over TLS, in production. */

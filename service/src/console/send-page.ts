@@ -1,15 +1,11 @@
 import type { Response } from 'express'
 import type { OperatorAccount } from '../operator/operator-account.js'
 import { layout, type Reply } from './page.js'
-import { FRAMED_HEADERS, policyFor } from './security.js'
+import { policyFor } from './security.js'
 
 /** Responds with a page, or leads to the next one. */
 export function sendPage(response: Response, reply: Reply, account: OperatorAccount | undefined): void {
   if ('redirect' in reply) return response.redirect(303, reply.redirect)
-  if ('framed' in reply) {
-    response.set(FRAMED_HEADERS).type('html').send(reply.framed)
-    return
-  }
   if ('download' in reply) {
     const { name, type, body } = reply.download
     response.attachment(name).set('Content-Type', type).send(body)

@@ -24,8 +24,6 @@ import {
 import { acceptInvitation, inviteOperator, resetOperator, revokeInvitation } from './operator-invitations.js'
 import { hasSecondAdmin, tellPersons } from './operator-relations.js'
 import { pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
-import { previewTexts } from './preview-texts.js'
-import { listFilters, removeFilter, saveFilter } from './saved-filters.js'
 import { recordOwnFactor, recordSignIn } from './sign-ins.js'
 import { eraseUser, exportUser, listUsers, userTimeline } from './user-data.js'
 import { disableFactor, listUserKeys, removeUserKey, showUser, unlockUser } from './users.js'
@@ -79,8 +77,6 @@ const METHODS = {
    * users have nothing but keys, as far as the service knows.
    */
   usersLockedOutBy,
-  /** Shows an application's messages with a code, in a language such as `de`, exactly as they are sent. */
-  previewTexts,
   /** Shows the webhook of an application without its secret; `undefined` when it has none. */
   showWebhook,
   /**
@@ -204,12 +200,6 @@ const METHODS = {
   countWaiting,
   /** Lets all of them be delivered now. Throws an `OperatorError` when none waits. */
   retryMessages,
-  /** Lists the filters that this operator has saved in the console. */
-  listFilters,
-  /** Saves a filter. Throws an `OperatorError` when its name or query is invalid, or there are 20 already. */
-  saveFilter,
-  /** Removes a saved filter. */
-  removeFilter,
   /** Lists the latest changes in the audit log, newest first. */
   listAudit,
   /**
@@ -264,8 +254,7 @@ const METHODS = {
 /**
  * Everything that an operator can do, for a command line or for pages. No method prints anything or asks for input. A
  * method that cannot do what was requested throws an `OperatorError`; one that names an application throws it when the
- * application does not exist. Every change is recorded in the audit log under the operator's name, apart
- * from the operator's own filters.
+ * application does not exist. Every change is recorded in the audit log under the operator's name.
  */
 export type Operator = Bound<typeof METHODS> & {
   /** Changes to users' factors that need two operators. */

@@ -218,7 +218,6 @@ export async function runService(
       oidc: oidcSettings(settings.console),
       usesInbox: hasInbox,
       pausedCarriers: pauses.paused,
-      publicUrl: settings.publicUrl ?? settings.console.url,
       doctor: {
         hasOptionKey: settings.apiKey !== undefined,
         homeCountry: settings.homeCountry,

@@ -54,7 +54,6 @@ test('a forged Host header appears on no page and in no redirect (R140)', async 
     '/console',
     '/console/operators',
     '/console/applications/default',
-    '/console/applications/default/developer',
     '/console/applications/default/events',
     '/console/applications/default/webhook',
     '/console/mfa',
@@ -68,15 +67,4 @@ test('a forged Host header appears on no page and in no redirect (R140)', async 
       expect([path, JSON.stringify(headers).includes('evil.example')]).toEqual([path, false])
     }
   }
-})
-
-test('the lines that developers copy have a configured address, or say which setting is missing (R140)', async () => {
-  const path = '/console/applications/default/developer'
-  const configured = await open('https://console.example')
-  const page = textOf((await configured.admin.browser.get(path).set(FORGED)).text)
-  expect(page).toContain('curl https://console.example/v1/mfa')
-  expect(page).not.toContain('SERVICE_PUBLIC_URL')
-  const without = textOf((await (await open()).admin.browser.get(path).set(FORGED)).text)
-  expect(without).toContain('curl http://localhost:4000/v1/mfa')
-  expect(without).toContain('assumed: set SERVICE_PUBLIC_URL')
 })

@@ -77,29 +77,3 @@ test('messages that wait are counted by what is filtered, and sent together', as
   const sent = await post(browserOf(support), `${PATH}/messages/retry`, fieldsBefore(text, label)).expect(200)
   expect(textOf(sent.text)).toContain(`${count} messages are sent within seconds.`)
 })
-
-test('an operator saves a filter, finds it on the page and on the overview, and removes it', async () => {
-  const [own, other] = [browserOf(viewer), browserOf(support)]
-  const page = `${PATH}/messages`
-  const { text } = await own.get(`${page}?state=failed&channel=sms`).expect(200)
-  const fields = { ...fieldsBefore(text, 'Save the filter'), name: 'Failed <SMS>' }
-  await post(own, '/console/filters', fields)
-    .expect(303)
-    .expect('location', `${page}?state=failed&channel=sms`)
-  for (const path of [page, '/console']) {
-    const shown = await own.get(path).expect(200)
-    expect(shown.text).toContain(`<a href="${page}?state=failed&#38;channel=sms">Failed &#60;SMS&#62;</a>`)
-    expect((await other.get(path).expect(200)).text).not.toContain('Failed &#60;SMS&#62;')
-  }
-  expect((await own.get('/console/audit').expect(200)).text).not.toContain('Failed &#60;SMS&#62;')
-  for (const wrong of [{ name: '' }, { path: 'https://example.com/' }, { query: '' }]) {
-    await post(own, '/console/filters', { ...fields, ...wrong }).expect(422)
-  }
-  for (let count = 1; count < 20; count++) {
-    await post(own, '/console/filters', { ...fields, name: `filter ${count}` }).expect(303)
-  }
-  await post(own, '/console/filters', { ...fields, name: 'one too many' }).expect(422)
-  await post(own, '/console/filters', fields).expect(303)
-  await post(own, '/console/filters/remove', { name: 'Failed <SMS>' }).expect(303)
-  expect(await read(own, '/console')).not.toContain('Failed <SMS>')
-})

@@ -22,8 +22,6 @@ const ROUTES: Readonly<Record<string, readonly ['fresh' | 'any', string]>> = {
   [`${APPLICATION}/users/remove-key`]: ['fresh', 'takes a factor away'],
   [`${APPLICATION}/users/erase`]: ['fresh', 'takes all factors away'],
   [`${APPLICATION}/locked/unlock`]: ['fresh', 'gives attackers more attempts'],
-  '/console/filters': ['any', 'saves a filter of the operator’s own'],
-  '/console/filters/remove': ['any', 'removes a filter of the operator’s own'],
   [`${APPLICATION}/messages/retry`]: ['any', 'sends messages to the contacts that they were written for'],
   [`${APPLICATION}/messages/:id/user`]: ['any', 'shows the user of a message'],
   [`${APPLICATION}/messages/:id/retry`]: ['any', 'sends a message to the contact that it was written for'],

@@ -114,8 +114,7 @@ const APPLICATION_PAGES = [
   { page: '/traffic', name: 'Traffic' },
   { page: '/webhook', name: 'Delivery webhook' },
   { page: '/events', name: 'Events' },
-  { page: '/texts', name: 'Texts' },
-  { page: '/developer', name: 'Developer' },
+  { page: '/inbox', name: 'Inbox' },
 ] as const
 
 /** The links between the pages of one application. */

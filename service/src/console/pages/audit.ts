@@ -4,7 +4,6 @@ import { html } from '../../telemetry/html.js'
 import type { PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, dayOf } from '../parts.js'
 import { textOf } from './applications.js'
-import { savedFilters, saveFilterForm } from './filters.js'
 
 const PATH = '/console/audit'
 const MAX_LISTED = 200
@@ -57,10 +56,9 @@ async function auditPage(request: PageRequest): Promise<Reply> {
     title: 'Audit log',
     section: 'audit',
     ...('fault' in found && { message: { tone: 'error', text: found.fault }, status: 422 }),
-    main: html`${await savedFilters(request, PATH)}<form class="form-row" method="get">
+    main: html`<form class="form-row" method="get">
 ${FIELDS.map((name) => field(name, entered[name]))}
 <button class="small-button">Show</button></form>
-${saveFilterForm(PATH, query)}
 <p class="note">${MAX_LISTED} changes on a page. Export the latest ${MAX_EXPORTED}:
 <a href="${PATH}.csv?${query.toString()}">CSV</a>, <a href="${PATH}.jsonl?${query.toString()}">JSON lines</a>.</p>
 ${cardTable(

@@ -2,7 +2,7 @@ import type { InboxMessage } from '../../messages/carriers/inbox.js'
 import { type Html, html } from '../../telemetry/html.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
 import { timeOf } from '../parts.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
+import { APPLICATIONS_PATH, applicationNav, applicationOf, textOf } from './applications.js'
 
 const MAX_LISTED = 50
 
@@ -21,15 +21,14 @@ async function inboxPage(request: PageRequest): Promise<Page> {
   return {
     title: application,
     section: 'applications',
-    main: html`${applicationNav(application, '/developer')}
+    main: html`${applicationNav(application, '/inbox')}
 <h2>Inbox of ${mode} keys</h2>
 <p class="note">The latest ${MAX_LISTED} messages, which were not sent. ${
       hasLive
         ? html`<a href="?mode=${mode === 'live' ? 'test' : 'live'}">Show those of ${mode === 'live' ? 'test' : 'live'} keys</a>, too.`
         : 'Live keys have no inbox here: their messages are sent.'
     }</p>
-${messages.length === 0 ? html`<p class="note">There are no messages. Send one with a ${mode} key.</p>` : messages.map(shown)}
-<p><a href="${applicationPath(application, '/developer')}">Back to the page for developers</a></p>`,
+${messages.length === 0 ? html`<p class="note">There are no messages. Send one with a ${mode} key.</p>` : messages.map(shown)}`,
   }
 }
 

@@ -16,7 +16,6 @@ import {
   messagePath,
   textOf,
 } from './applications.js'
-import { savedFilters, saveFilterForm } from './filters.js'
 import { MESSAGE_TONES } from './message.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/messages`
@@ -75,18 +74,14 @@ async function listPage(request: PageRequest, done?: PageMessage): Promise<Reply
   }
   const found = await find(request, filter)
   const { next } = found.page
-  const filtered = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
-  const older = new URLSearchParams(filtered)
-  const path = applicationPath(application, '/messages')
+  const older = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
   if (next) older.set('after', next)
   return {
     title: application,
     section: 'applications',
     ...withMessage(found.message ?? done),
     main: html`${applicationNav(application, '/messages')}
-${await savedFilters(request, path)}
 ${filterForm(application, entered)}
-${saveFilterForm(path, filtered)}
 ${await waitingForm(request, application, entered)}
 <p class="note">The messages of the last week, newest first. Contents are encrypted, and recipients are masked.</p>
 ${messageTable(application, filter.mode, found.page)}

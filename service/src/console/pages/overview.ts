@@ -4,7 +4,6 @@ import { type Html, html } from '../../telemetry/html.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
 import { type Cell, cardTable, timeOf } from '../parts.js'
 import { APPROVALS_PATH } from './approvals.js'
-import { savedFilters } from './filters.js'
 import { diagnose, findingRow, HEALTH_PATH } from './health.js'
 
 const ROLE_TEXTS = {
@@ -22,14 +21,12 @@ async function overviewPage(request: PageRequest): Promise<Page> {
   const { account, operator, parts } = request
   const { info } = parts
   const rows = await attention(request)
-  const filters = await savedFilters(request)
   return {
     title: 'Overview',
     section: 'overview',
     main: html`<h2>Needs attention</h2>
 ${rows.length === 0 ? html`<p><span class="badge badge-good">ok</span> Nothing.</p>` : cardTable('Needs attention', ['Result', 'Subject', 'What is wrong'], rows, '')}
 <h2>The last hour</h2>${lastHour(await operator.showLastHour())}
-${filters && html`<h2>Your filters</h2>${filters}`}
 <h2>This service</h2><dl class="facts">
 <dt>Release</dt><dd>${info.version}</dd>
 <dt>Database</dt><dd>${info.store}</dd>
