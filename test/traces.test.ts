@@ -230,19 +230,19 @@ describe('without an active trace of the host', () => {
       `00-${id}-${'b'.repeat(16)}-01, 00-${id}-${'b'.repeat(16)}-01`,
     ]
     for (const traceparent of invalid) {
-      await fetch(`${url}/docs`, { headers: traceparent === undefined ? {} : { traceparent } })
+      await fetch(`${url}/problems`, { headers: traceparent === undefined ? {} : { traceparent } })
     }
-    await fetch(`${url}/docs`, { headers: { traceparent: `01-${id}-${'b'.repeat(16)}-01-more` } })
-    await eventually(() => expect(ended('GET /docs')).toHaveLength(invalid.length + 1))
-    const parents = ended('GET /docs').map(({ parentSpanContext }) => parentSpanContext?.traceId)
+    await fetch(`${url}/problems`, { headers: { traceparent: `01-${id}-${'b'.repeat(16)}-01-more` } })
+    await eventually(() => expect(ended('GET /problems')).toHaveLength(invalid.length + 1))
+    const parents = ended('GET /problems').map(({ parentSpanContext }) => parentSpanContext?.traceId)
     expect(parents.filter(Boolean)).toEqual([id])
   })
 
   test('probes have no trace', async () => {
     const { url } = await start()
     await fetch(`${url}/healthz`)
-    await fetch(`${url}/docs`)
-    await eventually(() => expect(ended('GET /docs')).toHaveLength(1))
+    await fetch(`${url}/problems`)
+    await eventually(() => expect(ended('GET /problems')).toHaveLength(1))
     expect(exporter.getFinishedSpans()).toHaveLength(1)
   })
 })
@@ -255,7 +255,7 @@ test('a host that traces its own server gets no second span for a request', asyn
       service.api(request, response)
     }),
   )
-  await fetch(`${server.url}/docs`)
+  await fetch(`${server.url}/problems`)
   await server.close()
   await eventually(() => expect(lines().map(({ event }) => event)).toContain('http.request'))
   expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['the request of the host'])

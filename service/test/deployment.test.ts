@@ -17,12 +17,13 @@ import { freePort, listenOnLoopback } from '../../test/kit/loopback.js'
 import { PATIENCE_MS } from '../../test/kit/patience.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { limitText } from '../src/accounts/limits.js'
-import { apiDocument, entriesOf } from '../src/api/http/openapi/document.js'
+import { apiDocument } from '../src/api/http/openapi/document.js'
 import { apiServer, withConsole } from '../src/api/http/server.js'
 import { readEnvironment } from '../src/run/environment.js'
 import { DEFAULT_LIMITS, longestWaitMs } from '../src/transcription/recording-limits.js'
 import { enrollApp, PASSWORD, post, read as readPage, typePassword } from './console/kit.js'
 import { type MailServer, mailServer } from './delivery/mail-server.js'
+import { entriesOf } from './document-parts.js'
 import { API_KEY, eventually, freshEmail, SECRET } from './kit.js'
 import { startPostgres } from './postgres.js'
 import { startListening } from './processes.js'
@@ -373,7 +374,6 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
       '/metrics',
       '/healthz',
       '/readyz',
-      '/docs',
       '/openapi.json',
       '/',
       '/consoles',

@@ -18,14 +18,7 @@ import { observeRequests } from './observe-requests.js'
 import { PUBLIC_URL, problem } from './problem.js'
 import { health, metricsRoute, readiness } from './routes/health.js'
 import { type Inboxes, inboxRoute, reportsRoute } from './routes/messages.js'
-import {
-  docsRoute,
-  documentAt,
-  documentRoute,
-  problemList,
-  problemPage,
-  streamDocumentRoute,
-} from './routes/openapi.js'
+import { documentRoute, problemList, problemPage, streamDocumentRoute } from './routes/openapi.js'
 import {
   createJobRoute,
   deleteJobRoute,
@@ -99,10 +92,8 @@ export function httpApi(parts: ApiParts): Express {
   get('/healthz', health)
   get('/readyz', readiness(parts.checkReadiness))
   get('/metrics', metricsRoute(metrics, { key: parts.metricsKey, withoutKey: parts.metricsWithoutKey }))
-  const document = documentAt(parts.publicUrl)
-  get('/openapi.json', documentRoute(document))
+  get('/openapi.json', documentRoute(parts.publicUrl))
   get('/asyncapi.json', streamDocumentRoute(parts.publicUrl))
-  get('/docs', docsRoute(document))
   get('/problems', problemList)
   get('/problems/:code', problemPage)
 

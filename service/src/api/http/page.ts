@@ -3,30 +3,23 @@ import type { Response } from 'express'
 import { type Html, html } from '../../telemetry/html.js'
 
 const STYLE = `
-:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--ground:#fff;--raised:#f6f8fa;--accent:#0b5cad;--good:#116329;--bad:#a40e26}
-@media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9aa4af;--line:#30363d;--ground:#0d1117;--raised:#161b22;--accent:#79b8ff;--good:#7ee787;--bad:#ff9492}}
+:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--ground:#fff;--accent:#0b5cad;--bad:#a40e26}
+@media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9aa4af;--line:#30363d;--ground:#0d1117;--accent:#79b8ff;--bad:#ff9492}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 main{max-width:58rem;margin:0 auto;padding:2rem 1.25rem 5rem}
 h1{font-size:1.75rem;line-height:1.25;margin:0 0 .5rem}
-h2{font-size:1.25rem;margin:3rem 0 .5rem;scroll-margin-top:1rem;overflow-wrap:anywhere}
-h2.minor,h3{font-size:1rem;margin:1.5rem 0 .25rem}
+h2{font-size:1rem;margin:1.5rem 0 .25rem}
 p{margin:.5rem 0;overflow-wrap:anywhere}
 a{color:var(--accent)}
 code{font:.875em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
-pre{background:var(--raised);border:1px solid var(--line);border-radius:6px;padding:.75rem 1rem;overflow-x:auto;margin:.5rem 0}
-pre code{overflow-wrap:normal}
 .soft{color:var(--soft)}
-.verb{font:600 .8rem ui-monospace,Menlo,Consolas,monospace;color:var(--ground);background:var(--accent);border-radius:4px;padding:.15rem .45rem;margin-right:.5rem}
 .status{font-weight:600;font-variant-numeric:tabular-nums}
-.good{color:var(--good)}
 .bad{color:var(--bad)}
 dl{margin:.5rem 0;border-top:1px solid var(--line)}
 dl>div{display:grid;grid-template-columns:minmax(9rem,14rem) 1fr;gap:0 1rem;padding:.55rem 0;border-bottom:1px solid var(--line)}
 dt,dd{margin:0;min-width:0}
 dd p:first-child{margin-top:0}
-nav ul{list-style:none;padding:0;margin:1rem 0;display:grid;gap:.35rem}
-.mark{font-size:.75rem;color:var(--soft);border:1px solid var(--line);border-radius:99px;padding:0 .5rem;white-space:nowrap}
 @media (max-width:40rem){main{padding:1.25rem 1rem 4rem}dl>div{grid-template-columns:1fr}}
 `
 

@@ -19,7 +19,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     happened: 'A parameter is missing or invalid, or the body could not be parsed. Nothing was done.',
     helps: [
       'errors names each invalid field and says what is expected.',
-      '/docs describes the parameters of every call, with examples.',
+      '/openapi.json describes the parameters of every call, with examples.',
     ],
   },
   invalid_code: {
@@ -107,7 +107,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     status: 404,
     title: 'There is nothing at this address.',
     happened: 'No route of the service has this path.',
-    helps: ['/docs lists all paths. They begin with /v1, and their parameters are case-sensitive.'],
+    helps: ['/openapi.json lists all paths. They begin with /v1, and their parameters are case-sensitive.'],
   },
   method_not_allowed: {
     status: 405,

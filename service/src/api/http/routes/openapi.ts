@@ -1,32 +1,20 @@
 import { type ServiceProblemCode, wire } from 'countersign/protocol'
 import type { RequestHandler } from 'express'
 import { html } from '../../../telemetry/html.js'
-import type { ApiDocument } from '../openapi/document.js'
 import { prefersHtml, sendPage } from '../page.js'
 import { baseUrlOf, problem } from '../problem.js'
 import { PROBLEMS } from '../problem-catalogue.js'
 import { streamDocumentText } from '../streams/stream-document.js'
 
-/** Returns the OpenAPI document of a service, and its text. */
-export type ReadDocument = () => Promise<{ readonly document: ApiDocument; readonly text: string }>
-
-/** The OpenAPI document of a service at this address. It is made when it is first read, since that takes longer than all routes. */
-export function documentAt(publicUrl: string | undefined): ReadDocument {
-  let made: Awaited<ReturnType<ReadDocument>> | undefined
-  return async () => {
-    const { apiDocument, documentText } = await import('../openapi/document.js')
-    if (!made) {
-      const document = apiDocument(publicUrl)
-      made = { document, text: documentText(document) }
-    }
-    return made
-  }
-}
-
-/** `GET /openapi.json`: the OpenAPI document for programs. */
-export function documentRoute(read: ReadDocument): RequestHandler {
+/**
+ * `GET /openapi.json`: the OpenAPI document of a service at this address, for programs. It is made when it is first read, since that
+ * takes longer than all routes.
+ */
+export function documentRoute(publicUrl: string | undefined): RequestHandler {
+  let text: string | undefined
   return async function showDocument(_request, response) {
-    const { text } = await read()
+    const { apiDocument, documentText } = await import('../openapi/document.js')
+    text ??= documentText(apiDocument(publicUrl))
     response.type('application/vnd.oai.openapi+json;version=3.1').send(text)
   }
 }
@@ -36,14 +24,6 @@ export function streamDocumentRoute(publicUrl: string | undefined): RequestHandl
   const text = streamDocumentText(publicUrl)
   return function showStreamDocument(_request, response) {
     response.type('application/vnd.aai.asyncapi+json;version=3.0.0').send(text)
-  }
-}
-
-/** `GET /docs`: the OpenAPI document as a page. */
-export function docsRoute(read: ReadDocument): RequestHandler {
-  return async function showDocs(_request, response) {
-    const [{ document }, { docsPage }] = await Promise.all([read(), import('../openapi/docs-page.js')])
-    sendPage(response, document.info.title, docsPage(document, baseUrlOf(response)))
   }
 }
 
@@ -64,7 +44,7 @@ export const problemList: RequestHandler = function listProblems(_request, respo
     html`<h1>Problems</h1>
 <p>Every error of the service is an <code>application/problem+json</code> response with one of these codes.</p>
 <dl>${entries}</dl>
-<p><a href="${baseUrl}/docs">API reference</a></p>`,
+<p><a href="${baseUrl}/openapi.json">API reference (OpenAPI)</a></p>`,
   )
 }
 
@@ -84,11 +64,11 @@ export const problemPage: RequestHandler = function showProblem(request, respons
     html`<p class="soft"><a href="${baseUrl}/problems">Problems</a></p>
 <h1>${title}</h1>
 <p><span class="status bad">${status}</span> <code>${code}</code></p>
-<h2 class="minor">What happened</h2>
+<h2>What happened</h2>
 <p>${happened}</p>
-<h2 class="minor">What to do</h2>
+<h2>What to do</h2>
 <ul>${helps.map((sentence) => html`<li>${sentence}</li>`)}</ul>
-<p><a href="${baseUrl}/docs">API reference</a></p>`,
+<p><a href="${baseUrl}/openapi.json">API reference (OpenAPI)</a></p>`,
   )
 }
 
