@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -300,49 +300,4 @@ describe('backups', () => {
         expect([exit, err]).toEqual([2, expect.stringContaining(text)])
       },
     ))
-
-  test('copies an embedded database to PostgreSQL and back, with everything in it', async () => {
-    const embedded = join(folder, 'embedded')
-    mkdirSync(embedded)
-    const first = await serviceOn({ dataDir: embedded })
-    const user = await enrolled(first)
-    await first.mfa.sendBackupCodes({ method: 'email', contact: user.contact })
-    const code = /[0-9A-Z]{4}(?:-[0-9A-Z]{4}){3}/.exec((await first.inbox?.messages())?.[0]?.text ?? '')?.[0]
-    await first.operator('ann').createApplication('vault', { countries: ['GB'] })
-    await first.operator('ann').createKey('vault', { mode: 'live' })
-    await first.close()
-
-    await server.sql('CREATE DATABASE copied')
-    const databaseUrl = server.url.replace(/\/[^/]*$/, '/copied')
-    const copy = (env: Record<string, string>, target: string) => commandOn(env, 'copy', target, '--json')
-    const there = await copy({ DATA_DIR: embedded }, databaseUrl)
-    expect([there.exit, there.err]).toEqual([0, expect.stringContaining('the same SERVICE_SECRET')])
-    const counts: { table: string; rows: number }[] = JSON.parse(there.out)
-    expect(counts).toEqual(
-      expect.arrayContaining([
-        { table: 'account', rows: 1 },
-        { table: 'api_key', rows: 1 },
-        { table: 'backup_code', rows: 10 },
-        { table: 'audit', rows: 2 },
-      ]),
-    )
-    expect(await copy({ DATABASE_URL: databaseUrl }, databaseUrl)).toMatchObject({
-      exit: 1,
-      err: expect.stringContaining('The target is not empty'),
-    })
-    const second = await serviceOn({ databaseUrl })
-    expect(await verify(second, user)).toBe('valid')
-    await second.operator('ann').createKey('vault', { mode: 'test' })
-    await second.mfa.send({ method: 'email', contact: freshEmail() })
-    expect(await second.operator('ann').listAudit({ limit: 9 })).toHaveLength(3)
-    await second.close()
-
-    const returned = join(folder, 'returned')
-    expect((await copy({ DATABASE_URL: databaseUrl }, returned)).exit).toBe(0)
-    const third = await serviceOn({ dataDir: returned })
-    const typed = { method: 'email', contact: user.contact, kind: 'backup', code: code ?? '' } as const
-    expect(await third.mfa.verify(typed)).toMatchObject({ outcome: 'valid', backupCodesLeft: 9 })
-    expect(await third.operator('ann').listKeys('vault')).toHaveLength(2)
-    await third.close()
-  })
 })

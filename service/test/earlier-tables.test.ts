@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -25,7 +25,6 @@ interface Place {
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-earlier-'))
 afterAll(() => rmSync(folder, { recursive: true }))
-const TARGET = join(folder, 'target-of-copy')
 
 const COMMANDS = [
   'app list',
@@ -35,7 +34,6 @@ const COMMANDS = [
   'audit',
   'rotate-secrets',
   'doctor',
-  `copy ${TARGET}`,
 ]
 
 describe.each([
@@ -98,17 +96,6 @@ describe.each([
   const commands = isPostgres ? COMMANDS : COMMANDS.slice(0, 2)
   test.each(commands)('is refused by %s', async (typed) => {
     const { code, printed } = await command(place.env, ...typed.split(' '))
-    expect([code, printed]).toEqual([1, expect.stringMatching(START_ANEW)])
-    expect(existsSync(TARGET)).toBe(false)
-  })
-
-  if (!isPostgres) return
-  test('is refused as the target of a copy', async () => {
-    await inTheStore((query) => query('CREATE DATABASE source'))
-    const databaseUrl = place.env.DATABASE_URL ?? ''
-    const source = { DATABASE_URL: databaseUrl.replace(/postgres$/, 'source') }
-    expect((await command(source, 'migrate')).code).toBe(0)
-    const { code, printed } = await command(source, 'copy', databaseUrl)
     expect([code, printed]).toEqual([1, expect.stringMatching(START_ANEW)])
   })
 })

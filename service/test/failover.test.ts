@@ -1,6 +1,5 @@
 import { type CountersignService, createService } from '@countersign/service'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { run } from '../src/cli/program.js'
 import { API_KEY, eventually, freshEmail, listen, SECRET } from './kit.js'
 import { postgresMissing } from './postgres.js'
 import { type OwnPostgres, ownPostgres } from './postgres-cluster.js'
@@ -143,62 +142,6 @@ describe.skipIf(postgresMissing)('a service whose database fails', () => {
       await primary.sql('DROP FUNCTION full_disk CASCADE')
     }
     expect((await send()).status).toBe(200)
-  })
-
-  test('reads lists from a replica, and from the primary while the replica is down', async () => {
-    const standby = await primary.standby()
-    ends.push(() => standby.remove())
-    const events: string[] = []
-    const service = await createService({
-      databaseUrl: primary.url,
-      databaseReadUrl: standby.url,
-      secret: SECRET,
-      apiKey: API_KEY,
-      delivery: 'inbox',
-      logger: ({ event }) => void events.push(event),
-    })
-    const server = await listen(service.api)
-    ends.push(() => service.close(), server.close)
-    await service.operator('ops').createApplication('replicated', { countries: ['GB'] })
-    const { key } = await service
-      .operator('ops')
-      .createKey('replicated', { mode: 'live', scopes: ['verify', 'personal-data'] })
-    const headers = { authorization: `Bearer ${key}` }
-    const send = async (account: string) => {
-      const body = new URLSearchParams({ User: freshEmail().email, Type: 'EMAIL', Account: account })
-      expect((await fetch(`${server.url}/v1/mfa`, { method: 'POST', headers, body })).status).toBe(200)
-    }
-    const listed = async () => {
-      const response = await fetch(`${server.url}/v1/users`, { headers })
-      const { users } = (await response.json()) as { users: { account: string }[] }
-      return users.map(({ account }) => account)
-    }
-    const typed = async (...args: string[]) => {
-      const printed: string[] = []
-      const env = {
-        DATABASE_URL: primary.url,
-        SERVICE_DATABASE_READ_URL: standby.url,
-        SERVICE_SECRET: SECRET,
-      }
-      expect(await run(args, { env, out: (text) => printed.push(text), err: () => {} })).toBe(0)
-      return printed.join('')
-    }
-    await send('first')
-    await eventually(async () => expect(await listed()).toEqual(['first']))
-    await standby.sql('SELECT pg_wal_replay_pause()')
-    await send('second')
-    expect(await listed()).toEqual(['first'])
-    expect(await typed('user', 'list', 'replicated')).not.toContain('second')
-    expect(JSON.parse(await typed('deliveries', 'replicated', '--json'))).toHaveLength(1)
-    expect(events).not.toContain('replica.unavailable')
-
-    await standby.crash()
-    // Nobody has to look at a list: the metrics are counted there, and from the primary meanwhile.
-    expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/^countersign_queue_messages 0$/m)
-    expect(events).toContain('replica.unavailable')
-    expect(await listed()).toEqual(['first', 'second'])
-    expect(await typed('user', 'list', 'replicated')).toContain('second')
-    expect(events.filter((event) => event === 'replica.unavailable')).toHaveLength(1)
   })
 
   test('follows the primary to the standby that is promoted (R101)', async () => {

@@ -279,11 +279,6 @@ const FIRING: Readonly<
     resolvedAt: 310,
     labels: { event: 'store.maintenance_failed', ...onOne },
   },
-  CountersignReplicaUnavailable: {
-    series: { [event('replica.unavailable')]: grows(0, 2) },
-    at: 20,
-    labels: { event: 'replica.unavailable', ...onOne },
-  },
   CountersignFilesRunOut: {
     series: {
       'process_open_fds{job="countersign",instance="a"}': turns(100, 900),

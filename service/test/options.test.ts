@@ -80,7 +80,6 @@ describe('options', () => {
         secret: 'short',
         delivery: 'email=pigeon://x,fax=inbox',
         databaseUrl: 'mysql://x',
-        databaseReadUrl: 'mysql://x',
         apiKey: 'with space in it long',
         applicationName: '',
         origin: 'https://vault.example',
@@ -94,7 +93,6 @@ describe('options', () => {
       'pigeon:',
       'fax',
       'databaseUrl',
-      'databaseReadUrl',
       'apiKey',
       'applicationName',
       'origin',
@@ -106,13 +104,6 @@ describe('options', () => {
       expect(error.message).toContain(word)
     }
     expect(error.message).not.toContain('short')
-  })
-
-  test('refuse a replica without the database that it follows', () => {
-    const databaseReadUrl = 'postgresql://replica/mfa'
-    expect(faultsOf({ secret: SECRET, delivery: 'inbox', databaseReadUrl })).toEqual([
-      'databaseReadUrl is a replica of databaseUrl, which is missing.',
-    ])
   })
 
   test('refuse what is no object', () =>

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
 import { migrate, pendingMigrations } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
-import { withReplica } from '../src/store/replica.js'
 import type { Store } from '../src/store/store.js'
 import { rejection } from './kit.js'
 import { pgbouncerMissing, startPgbouncer } from './pgbouncer.js'
@@ -297,11 +296,4 @@ test('explains that the database is unreachable', async () => {
   )
   expect(error).toMatchObject({ code: 'ERR_SERVICE_OPTIONS' })
   expect(error.message).toContain('DATABASE_URL')
-})
-
-test('closes the store when the address of its replica is refused', async () => {
-  const store = await openStore({ dataDir: 'memory://', keyId: 'k' })
-  const address = 'postgresql://mfa@replica/mfa?target_session_attrs=standby'
-  expect(await rejection(withReplica(store, address, {}))).toMatchObject({ code: 'ERR_SERVICE_OPTIONS' })
-  await expect(store.query('SELECT 1')).rejects.toThrow()
 })

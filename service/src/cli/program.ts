@@ -8,7 +8,7 @@ import { importCommand } from './import-command.js'
 import { complaintCommands, logCommands, trafficCommands } from './log-commands.js'
 import { operatorCommands } from './operator-commands.js'
 import type { Io } from './output.js'
-import { copyCommand, doctorCommand, serviceCommands } from './service-commands.js'
+import { doctorCommand, serviceCommands } from './service-commands.js'
 import { userCommands } from './user-commands.js'
 
 const HELP = `
@@ -41,7 +41,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   complaintCommands(program, io)
   operatorCommands(program, io)
   serviceCommands(program, io)
-  copyCommand(program, io)
   doctorCommand(program, io)
   for (const command of [...program.commands, ...program.commands.flatMap(({ commands }) => commands)]) {
     command.copyInheritedSettings(program)

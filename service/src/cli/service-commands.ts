@@ -12,7 +12,6 @@ import { describeKeyUse, rotateSecrets } from '../operator/rotate-secrets.js'
 import { oidcSettings } from '../run/console-option.js'
 import { readEnvironment, VARIABLE_NAMES } from '../run/environment.js'
 import { readOptions, type ServiceSettings } from '../run/options.js'
-import { copyStore, tablesWithRows } from '../store/copy-store.js'
 import { openStore } from '../store/open.js'
 import { grantPrivileges } from '../store/privileges.js'
 import type { Keys } from '../store/secrets/keys.js'
@@ -21,7 +20,7 @@ import { ConfigurationError } from '../telemetry/configuration-error.js'
 import { isProduction } from '../telemetry/production.js'
 import { demonstrationAdvice, transcriberOf } from '../transcription/open-transcription.js'
 import { type CommonOptions, type Io, print, table } from './output.js'
-import { COMMAND_LIMITS, keysOf, READS, storeLocation, systemUser, withStore } from './store-access.js'
+import { COMMAND_LIMITS, keysOf, storeLocation, systemUser, withStore } from './store-access.js'
 
 const VARIABLES = `
 Variables: ${VARIABLE_NAMES.join(', ')}.
@@ -221,40 +220,4 @@ function diagnoseTranscription({ transcriber: engine, transcriberKey }: ServiceS
 function faultsOf(error: unknown, subject: Diagnostic['subject']): Diagnostic[] {
   if (!(error instanceof ConfigurationError)) throw error
   return error.faults.map((message) => ({ severity: 'error', subject, message }))
-}
-
-/** `copy`. */
-export function copyCommand(program: Command, io: Io): void {
-  program
-    .command('copy')
-    .argument('<target>', 'postgresql://… of an empty database, or a new folder for an embedded one')
-    .description('copy everything to an empty database or folder; stop the service first')
-    .action(async (target: string, _own, command: Command) => {
-      const copied = await withStore(io, (store) => copyTo(store, target), READS)
-      print(io, command.optsWithGlobals<CommonOptions>(), copied, () =>
-        table(
-          ['table', 'rows'],
-          copied.map((one) => [one.table, one.rows]),
-        ),
-      )
-      const { databaseUrl, dataDir } = storeLocation(io.env)
-      const secret = databaseUrl ? 'SERVICE_SECRET' : `SERVICE_SECRET, or the file ${dataDir}/secret`
-      io.err(`The copy is encrypted with the same keys: start its service with the same ${secret}.`)
-    })
-}
-
-async function copyTo(store: Parameters<typeof copyStore>[0], target: string) {
-  const location = storeLocation(
-    /^[a-z]+:\/\//.test(target) ? { DATABASE_URL: target } : { DATA_DIR: target },
-  )
-  const other = await openStore({ ...location, postgres: COMMAND_LIMITS })
-  try {
-    const filled = await tablesWithRows(other)
-    if (filled.length === 0) return await copyStore(store, other)
-    throw new OperatorError(
-      `The target is not empty (${filled.join(', ')}): copy to a new database or folder.`,
-    )
-  } finally {
-    await other.close()
-  }
 }

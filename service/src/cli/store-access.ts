@@ -6,7 +6,6 @@ import { type Operator, operator } from '../operator/operator.js'
 import { readSecrets } from '../run/environment.js'
 import { openStore } from '../store/open.js'
 import { StoreUnavailableError } from '../store/outages.js'
-import { withReplica } from '../store/replica.js'
 import { type Keys, keysFrom } from '../store/secrets/keys.js'
 import { sqlStateOf } from '../store/sql-state.js'
 import type { Store } from '../store/store.js'
@@ -38,9 +37,7 @@ export async function withStore<T>(
   { migrations = 'apply' }: StoreUse = {},
 ): Promise<T> {
   const location = mustExist(storeLocation(io.env))
-  const databaseReadUrl = (location.databaseUrl && io.env.SERVICE_DATABASE_READ_URL) || undefined
-  const opened = await openStore({ ...location, migrations, postgres: COMMAND_LIMITS })
-  const store = await withReplica(opened, databaseReadUrl, COMMAND_LIMITS)
+  const store = await openStore({ ...location, migrations, postgres: COMMAND_LIMITS })
   try {
     return await work(store)
   } catch (error) {

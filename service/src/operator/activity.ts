@@ -79,7 +79,7 @@ export async function showActivity({ store }: Actor, filter: ActivityFilter): Pr
   const { stepMs, steps } = ACTIVITY_PERIODS[period]
   const now = Date.now()
   const from = now - (now % stepMs) - (steps - 1) * stepMs
-  const rows = await store.lists.query<Row>(
+  const rows = await store.query<Row>(
     `SELECT CASE WHEN grouping(step) = 0 THEN 'step' WHEN grouping(method) = 0 THEN 'method'
          WHEN grouping(country) = 0 THEN 'country' ELSE 'carrier' END AS kind,
        step, method, country, carrier, ${SUMS}
@@ -88,7 +88,7 @@ export async function showActivity({ store }: Actor, filter: ActivityFilter): Pr
      GROUP BY GROUPING SETS ((step), (method), (country), (carrier))`,
     [application, from, stepMs],
   )
-  const before = await store.lists.query<{ country: string; codes: number; typed: number }>(
+  const before = await store.query<{ country: string; codes: number; typed: number }>(
     `SELECT country, sum(codes)::bigint AS codes, sum(typed)::bigint AS typed FROM activity
      WHERE application = $1 AND starts_at >= $2 AND starts_at < $3 AND country <> '' GROUP BY country`,
     [application, from - steps * stepMs, from],
@@ -164,7 +164,7 @@ export async function showLastHour({ store }: Actor): Promise<LastHour> {
   const { stepMs, steps } = ACTIVITY_PERIODS.hour
   const from = until - (until % stepMs) - (steps - 1) * stepMs
   const read = (first: number, last: number) =>
-    store.lists.query<ActivityCounts & { readonly hour: number }>(
+    store.query<ActivityCounts & { readonly hour: number }>(
       `SELECT starts_at - starts_at % ${HOUR_MS} AS hour, ${SUMS} FROM activity
        WHERE application = $1 AND starts_at >= $2 AND starts_at < $3 AND method = ANY ($4::text[]) GROUP BY 1`,
       [ALL_APPLICATIONS, first, last, CHANNELS],

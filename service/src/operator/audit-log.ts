@@ -75,7 +75,7 @@ export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<
       ? latest(beginning === undefined ? [] : [`starts_with(action, ${beginning})`])
       : `SELECT entry.* FROM (${ACTIONS(beginning)}) AS known,
          LATERAL (${latest(['audit.action = known.action'])}) AS entry ORDER BY at DESC, position DESC LIMIT $1`
-  const rows = await store.lists.query<
+  const rows = await store.query<
     Omit<AuditEntry, 'id'> & { position: number } & Record<string, string | number>
   >(found, values)
   return rows.map(({ at, actor, application, action, detail, position }) => ({

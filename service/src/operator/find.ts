@@ -50,7 +50,7 @@ export async function find({ store, keys }: Actor, text: string): Promise<Found>
     contact: parseUser(typedContact(wanted)),
     reference: ACCOUNT_REFERENCE.test(wanted) ? wanted.toLowerCase() : undefined,
   }
-  const found = await findAccounts(keys(), store.lists, clues, MAX_FOUND + 1)
+  const found = await findAccounts(keys(), store, clues, MAX_FOUND + 1)
   // Operators are users of an application of their own.
   const accounts = found.filter(({ application }) => application !== CONSOLE_APPLICATION)
   return {
@@ -75,10 +75,9 @@ async function findMessages(store: Store, text: string): Promise<MessageReferenc
   const named = parseReference(text)
   const id = named?.id ?? text
   if (!MESSAGE_ID.test(id)) return []
-  const rows = await store.lists.query<{ application: string }>(
-    'SELECT application FROM outbox WHERE id = $1',
-    [id],
-  )
+  const rows = await store.query<{ application: string }>('SELECT application FROM outbox WHERE id = $1', [
+    id,
+  ])
   return rows.map(({ application }) => ({
     application: nameOfPartition(application),
     mode: isTestPartition(application) ? 'test' : 'live',

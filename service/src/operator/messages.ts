@@ -86,7 +86,7 @@ export async function searchMessages(actor: Actor, filter: MessageFilter): Promi
          SELECT ${SUMMARY_COLUMNS} FROM outbox WHERE ${[...own, kind].join(' AND ')} ${ofOne.length > 0 ? 'OFFSET 0' : ''}
        ) AS known ${newest})`,
   )
-  const rows = await store.lists.query<DeliveryRow & { readonly position: number; readonly scanned: number }>(
+  const rows = await store.query<DeliveryRow & { readonly position: number; readonly scanned: number }>(
     `WITH scanned AS MATERIALIZED (
        SELECT * FROM (${known.join(' UNION ALL ')}) AS listed ${newest}
      ), numbered AS (

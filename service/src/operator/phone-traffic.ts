@@ -34,7 +34,7 @@ export async function showTraffic({ store }: Actor, application: string): Promis
   await mustExist(store, application)
   const now = Date.now()
   const parameters = { application, day: Math.floor(now / DAY_MS), period: Math.floor(now / HOUR_MS) }
-  return store.lists.query<PhoneTrafficSummary & Record<string, string | number | null>>(
+  return store.query<PhoneTrafficSummary & Record<string, string | number | null>>(
     SHOW.text,
     SHOW.values(parameters),
   )

@@ -121,7 +121,7 @@ export async function listUserData(
   const start = after === undefined ? '' : openCursor(keys, partition, after)
   if (start === undefined) return undefined
   const size = Math.min(limit, MAX_USERS)
-  const rows = await listAccounts(store.lists, partition, { after: start, limit: size })
+  const rows = await listAccounts(store, partition, { after: start, limit: size })
   const last = rows.length === size ? rows.at(-1) : undefined
   const users = rows.map(
     ({ account, proven_email, proven_phone, locked_until, app, backup_codes, keys: own }) => {
@@ -176,7 +176,7 @@ const MAX_ENTRIES = 50
 export async function userTimeline({ store }: Actor, user: UserReference): Promise<TimelineEntry[]> {
   await mustExist(store, user.application)
   const key = [partitionOf(user.application, user.mode), accountOf(user)]
-  const rows = await store.lists.query<TimelineEntry & Record<string, string | number | null>>(
+  const rows = await store.query<TimelineEntry & Record<string, string | number | null>>(
     `(SELECT created_at AS at, 'challenge' AS kind, method || ' for ' || purpose AS what,
         attempts || ' of ' || max_attempts || ' attempts, '
           || CASE WHEN ended_at IS NOT NULL THEN 'ended' WHEN expires_at <= $3 THEN 'expired' ELSE 'open' END AS result, NULL AS message

@@ -72,13 +72,6 @@ export const optionsSchema = z.strictObject({
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseUrl must begin with postgresql://' })
     .optional(),
   /**
-   * A read replica of that database on one host, `postgresql://user:password@host/name`, for the lists of accounts, messages, traffic
-   * and the audit log, which may then be seconds old. While it does not answer, they are read from `databaseUrl`. Defaults to none.
-   */
-  databaseReadUrl: text('databaseReadUrl', 'postgresql://user:password@host/name')
-    .regex(/^postgres(ql)?:\/\//, { error: 'databaseReadUrl must begin with postgresql://' })
-    .optional(),
-  /**
    * The secret from which all keys are derived, at least 32 characters. In production, one that repeats a few characters is refused.
    * Required.
    */
@@ -333,9 +326,6 @@ export function readOptions(options: ServiceOptions): ServiceSettings {
   }
   if (isProduction() && parsed.data?.console) faults.push(...consoleFaults(parsed.data.console))
   if (parsed.data?.console) faults.push(...oidcFaults(parsed.data.console))
-  if (parsed.data?.databaseReadUrl !== undefined && parsed.data.databaseUrl === undefined) {
-    faults.push('databaseReadUrl is a replica of databaseUrl, which is missing.')
-  }
   const { phoneCheck, webhookSecret } = parsed.data ?? {}
   if (phoneCheck && phoneCheck.secret === undefined && webhookSecret === undefined) {
     faults.push(

@@ -36,10 +36,9 @@ import { type Operator, operator } from '../operator/operator.js'
 import { deleteExpired, MAX_ROWS_PER_ROUND } from '../operator/retention.js'
 import { leaseOf, sweeper } from '../operator/sweeper.js'
 import { storeOutages } from '../store/outages.js'
-import { withReplica } from '../store/replica.js'
 import type { Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
-import { combinedLogger, describeError, warningsOnly } from '../telemetry/log/logger.js'
+import { combinedLogger, warningsOnly } from '../telemetry/log/logger.js'
 import { loadOpenTelemetry, tracedLogger } from '../telemetry/log/tracing.js'
 import { ownVersion } from '../telemetry/own-package.js'
 import { isProduction } from '../telemetry/production.js'
@@ -106,10 +105,7 @@ export async function runService(
   await loadOpenTelemetry(ownVersion())
   const pauses = rememberPauses()
   const log = combinedLogger(tracedLogger(settings.logger ?? warningsOnly()), metrics.countEvent, pauses.log)
-  const readable = await withReplica(opened, settings.databaseReadUrl, settings.postgres, (error) =>
-    log({ level: 'warn', event: 'replica.unavailable', detail: describeError(error) }),
-  )
-  const outages = storeOutages(readable)
+  const outages = storeOutages(opened)
   const store = metrics.timeStore(outages.store)
   for (const warning of startWarnings(settings, store.name)) log(warning)
   await insertDefaultApplication(store)
@@ -174,7 +170,7 @@ export async function runService(
   metrics.show({
     unrecorded: outbox.unrecorded,
     isStoreAvailable: async () => (await checkReadiness()).checks.store === 'ok',
-    lockedOut: () => lockedOutUsers(store.lists, settings.relyingParty),
+    lockedOut: () => lockedOutUsers(store, settings.relyingParty),
   })
   const api = httpApi({
     context,

@@ -16,7 +16,6 @@ export async function pgliteStore(dataDir: string): Promise<Store> {
     name: 'pglite',
     ...transactions,
     background: transactions,
-    lists: transactions,
     async alone(text) {
       await database.exec(text)
     },

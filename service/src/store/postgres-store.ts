@@ -86,7 +86,6 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
   return {
     name: 'postgresql',
     query,
-    lists: { query },
     transaction,
     background: {
       query: (text, params) => inBackground((tx) => tx.query(text, params)),

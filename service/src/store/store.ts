@@ -42,8 +42,6 @@ export interface Store extends Transactions {
   readonly name: 'pglite' | 'postgresql'
   /** The same database for work that nobody waits for: each statement may take minutes. */
   readonly background: Transactions
-  /** For lists that may be seconds old: a read replica if there is one, otherwise the same database. */
-  readonly lists: Queries
   /**
    * Runs one statement without parameters, outside of transactions and without a time limit: `CREATE INDEX CONCURRENTLY`,
    * which may take hours.

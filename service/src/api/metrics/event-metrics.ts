@@ -15,7 +15,6 @@ const COUNTED_FROM_ZERO = [
   'key.counter_went_back',
   'key.new_network',
   'outbox.full',
-  'replica.unavailable',
   'report.complaint',
   'report.rejected',
   'store.maintenance_failed',

@@ -139,8 +139,8 @@ function countsInStore(registry: Registry, store: Store): void {
       labelNames: label ? [label] : [],
       registers: [registry],
       async collect() {
-        // From the replica, so that its failure is noticed. When the store fails, the other metrics must still be readable.
-        const rows = await store.lists.query<{ n: number; scope?: string }>(count.sql).catch(() => undefined)
+        // When the store fails, the other metrics must still be readable.
+        const rows = await store.query<{ n: number; scope?: string }>(count.sql).catch(() => undefined)
         if (label) this.reset()
         else if (!rows) this.set(Number.NaN)
         for (const { n, ...labels } of rows ?? []) this.set(labels, n)
