@@ -57,6 +57,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'countersign/protocol': [''],
   zod: [''],
   '@fastify/busboy': ['api/http/upload.ts'],
+  aws4fetch: ['messages/carriers/aws.ts'],
   commander: ['cli/'],
   countersign: ['console/'],
   express: ['console/', 'api/http/'],

@@ -44,8 +44,8 @@ test.each([
     'iam',
     '5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7',
   ],
-] as const)('signs %s as AWS publishes it', (_name, request, service, signature) => {
-  const headers = signedHeaders(request, { ...CREDENTIALS, service }, NOW)
+] as const)('signs %s as AWS publishes it', async (_name, request, service, signature) => {
+  const headers = await signedHeaders(request, { ...CREDENTIALS, service }, NOW)
   expect(headers.authorization).toMatch(new RegExp(`Signature=${signature}$`))
   expect(headers['x-amz-date']).toBe('20150830T123600Z')
 })

@@ -21,7 +21,10 @@ export interface ProviderAnswer {
 export interface ProviderApi {
   readonly path: string
   /** The answer to a request with wrong credentials or a wrong form; `undefined` for a right one. */
-  refuse(request: ProviderRequest, url: string): ProviderAnswer | undefined
+  refuse(
+    request: ProviderRequest,
+    url: string,
+  ): ProviderAnswer | undefined | Promise<ProviderAnswer | undefined>
   readonly answers: Readonly<Record<Exclude<Answer, 'no response'>, ProviderAnswer>>
 }
 
@@ -39,7 +42,7 @@ export async function providerStub(api: ProviderApi) {
     const { method = '', url: path = '', headers } = request
     const received = { method, path, headers, body }
     const isKnown = method === 'POST' && path === api.path
-    const refusal = isKnown ? api.refuse(received, `${server.url}${path}`) : NOT_FOUND
+    const refusal = isKnown ? await api.refuse(received, `${server.url}${path}`) : NOT_FOUND
     const sent = refusal ?? answer
     if (sent === api.answers.accept) accepted.push(received)
     response.writeHead(sent.status, sent.headers).end(sent.body)

@@ -13,7 +13,7 @@ const REGION = 'eu-west-1'
 
 /** AWS refuses a request whose signature does not fit its headers and body. */
 function refuseUnsigned(service: string) {
-  return ({ method, headers, body }: ProviderRequest, url: string) => {
+  return async ({ method, headers, body }: ProviderRequest, url: string) => {
     const [, signed = ''] = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '') ?? []
     const own = Object.fromEntries(
       signed
@@ -24,7 +24,7 @@ function refuseUnsigned(service: string) {
     const [, date] = /^(\d{8}T\d{6}Z)$/.exec(String(headers['x-amz-date'])) ?? []
     const time = date?.replace(/^(....)(..)(..T..)(..)/, '$1-$2-$3:$4:')
     const credentials = { accessKeyId: KEY_ID, secretAccessKey: SECRET_KEY, region: REGION, service }
-    const expected = signedHeaders(
+    const expected = await signedHeaders(
       { method: method as 'POST', url, headers: own, body },
       credentials,
       Date.parse(time ?? ''),

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { AwsV4Signer } from 'aws4fetch'
 import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
 import { composeEmail } from './email.js'
 import {
@@ -43,7 +43,7 @@ export function sesCarrier(settings: SesSettings): Carrier {
         Content: { Raw: { Data: Buffer.from(raw).toString('base64') } },
       })
       const request = { method: 'POST', url, headers: { 'content-type': 'application/json' }, body } as const
-      const headers = signedHeaders(request, credentials, Date.now())
+      const headers = await signedHeaders(request, credentials, Date.now())
       const response = await httpRequest('SES', url, { method: 'POST', headers, body }, signal)
       const id = messageIdIn(jsonFields(response.body).MessageId)
       if (response.status !== 200 || id === undefined) throw sesError(response)
@@ -95,7 +95,7 @@ export function snsCarrier({ baseUrl, credentials, from, name = 'sns' }: SnsSett
         ...attributeFields(attributes),
       }).toString()
       const request = { method: 'POST', url, headers: { 'content-type': CONTENT_TYPE }, body } as const
-      const headers = signedHeaders(request, credentials, Date.now())
+      const headers = await signedHeaders(request, credentials, Date.now())
       const response = await httpRequest('SNS', url, { method: 'POST', headers, body }, signal)
       const id = messageIdIn(element(response.body, 'MessageId'))
       if (response.status !== 200 || id === undefined) throw snsError(response)
@@ -161,48 +161,13 @@ export interface UnsignedRequest {
   readonly body: string
 }
 
-const ALGORITHM = 'AWS4-HMAC-SHA256'
-
 /** The headers of a request with those that sign it, by AWS Signature Version 4. `now` is in milliseconds since 1970. */
-export function signedHeaders(
-  { method, url, headers, body }: UnsignedRequest,
-  { accessKeyId, secretAccessKey, region, service }: AwsCredentials,
+export async function signedHeaders(
+  request: UnsignedRequest,
+  credentials: AwsCredentials,
   now: number,
-): Record<string, string> {
-  const { host, pathname, searchParams } = new URL(url)
-  const time = new Date(now).toISOString().replace(/[-:]|\.\d{3}/g, '')
-  const signed: Record<string, string> = { ...headers, host, 'x-amz-date': time }
-  const names = Object.keys(signed).sort()
-  const query = [...searchParams].map((pair) => pair.map(encode).join('=')).sort()
-  const canonical = [
-    ...[method, pathname, query.join('&')],
-    ...names.map((name) => `${name}:${signed[name]?.trim().replace(/ +/g, ' ')}`),
-    ...['', names.join(';'), sha256(body)],
-  ].join('\n')
-  const scope = [time.slice(0, 8), region, service, 'aws4_request']
-  const key = scope.reduce<string | Buffer>((parent, part) => hmac(parent, part), `AWS4${secretAccessKey}`)
-  const text = [ALGORITHM, time, scope.join('/'), sha256(canonical)].join('\n')
-  const signature = createHmac('sha256', key).update(text).digest('hex')
-  const { host: _host, ...sent } = signed
-  const credential = `${accessKeyId}/${scope.join('/')}`
-  return {
-    ...sent,
-    authorization: `${ALGORITHM} Credential=${credential}, SignedHeaders=${names.join(';')}, Signature=${signature}`,
-  }
-}
-
-function hmac(key: string | Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest()
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
-}
-
-/** RFC 3986: also the characters that `encodeURIComponent` leaves. */
-function encode(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
+): Promise<Record<string, string>> {
+  const datetime = new Date(now).toISOString().replace(/[-:]|\.\d{3}/g, '')
+  const { headers } = await new AwsV4Signer({ ...request, ...credentials, datetime, allHeaders: true }).sign()
+  return Object.fromEntries(headers)
 }
