@@ -20,6 +20,7 @@ import { addDevicesRoutes } from './web/routers/devices.js'
 import { addEnrollAppRoutes } from './web/routers/enroll-app.js'
 import { addKeysRoutes } from './web/routers/keys.js'
 import { addLanguageRoutes } from './web/routers/language.js'
+import { mountedRouter } from './web/routers/mount.js'
 import { addNotMeRoutes } from './web/routers/not-me.js'
 import { addCancelRecoveryRoutes, addRecoverRoutes } from './web/routers/recover.js'
 import { buildAdmission } from './web/routers/route.js'
@@ -189,11 +190,10 @@ const ALL_ROUTES: readonly Routes[] = [
 
 /** A router with these routes, and with the style sheet and scripts of their pages. */
 function routerWith(deps: RouteDeps, ...parts: readonly Routes[]): Router {
-  const router = Router()
-  for (const addRoutes of parts) addRoutes(router, deps)
-  deps.wiring.addPart(router)
-  if (router.stack.length > 0) addAssets(router)
-  return router
+  const routes = Router()
+  for (const addRoutes of parts) addRoutes(routes, deps)
+  if (routes.stack.length > 0) addAssets(routes)
+  return mountedRouter(deps, sessionGate(deps), routes)
 }
 
 /** An object whose members are built when they are first read. */

@@ -33,6 +33,8 @@ export type HostErrorCode =
   | 'ERR_MFA_NO_PASSPORT'
   | 'ERR_MFA_NO_GATE'
   | 'ERR_MFA_TWO_OPTIONS'
+  /** The gate belongs to another copy of the package. */
+  | 'ERR_MFA_TWO_COPIES'
   | 'ERR_MFA_MOUNT_PATH'
   | 'ERR_MFA_USER_ID'
   | 'ERR_MFA_FACTORS'

@@ -21,7 +21,6 @@ import type { RouteDeps } from './web/actions/context.js'
 import { browsersWith } from './web/actions/trusted-browsers.js'
 import { observeName } from './web/diagnostics/at-start.js'
 import { diagnosticsFor } from './web/diagnostics/diagnostics.js'
-import { wiringFor } from './web/diagnostics/wiring.js'
 import { admissionWith } from './web/http/admission.js'
 import { bannerFor } from './web/http/request.js'
 
@@ -59,10 +58,7 @@ function build(options: unknown): RouteDeps {
     logger,
   })
   const standard: RenderView = (view, frame) => renderView(view, frame, settings.languages.texts)
-  const wiring = wiringFor(settings)
-  const diagnostics = diagnosticsFor(settings, wiring, (code, remedy) =>
-    emit({ type: 'warning', code, remedy }),
-  )
+  const diagnostics = diagnosticsFor(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
   const { trustedDevices, publicUrl, notices } = settings
   const trustStore = trustedDevices && openStore(trustedDevices.store)
   const devices = trustStore && devicesIn(trustStore, trustedDevices)
@@ -110,7 +106,6 @@ function build(options: unknown): RouteDeps {
     banner: (req, about) => bannerFor(req, about, settings),
     admission: admissionWith(settings),
     diagnostics,
-    wiring,
     metrics,
     render: render ? (view, frame) => render(view, frame, standard) : standard,
   }

@@ -100,7 +100,9 @@ function identifiedTransport(
     if (isIdentified) return onIdentified()
     if (isOutage(answer)) throw unidentified(`failed (status ${answer.status})`)
     onUnrecognized()
-    throw unidentified(`gave another answer (status ${answer.status})`)
+    throw unidentified(
+      `gave another answer (status ${answer.status}); a service that speaks the published API needs service.dialect: 'published'`,
+    )
   }
   const identify = async () => {
     if (isIdentified) return
@@ -163,7 +165,7 @@ function isOutage({ status }: Answer): boolean {
 function unidentified(what: string, cause?: unknown): ServiceError {
   return new ServiceError(
     'ERR_MFA_SERVICE_UNAVAILABLE',
-    `The MFA service has not identified itself as the Countersign service: GET ${SERVICE_IDENTITY} ${what}. Nobody is signed in until it does. Check service.baseUrl, and what answers there. If the service speaks the published API, set service.dialect to 'published'.`,
+    `The MFA service has not identified itself as the Countersign service: GET ${SERVICE_IDENTITY} ${what}. Nobody is signed in until it does. Check service.baseUrl, and what answers there.`,
     { cause, effect: 'none' },
   )
 }

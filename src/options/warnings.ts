@@ -12,6 +12,10 @@ export const WARNINGS = {
     'A proxy removes a prefix from each path (X-Forwarded-Prefix), but the option urls.path does not begin with it, so links on the pages lead to wrong addresses. Set urls.pathPrefix to the prefix, and let urls.path begin with it.',
   MFA_WARN_COOKIE_SECURE:
     'The session cookie is also sent over plain http, where others can read it. Set cookie: { secure: true } in express-session.',
+  MFA_WARN_COOKIE_NOT_SENT:
+    "A user signed in over plain http, and the session cookie is for https only, so the browser gets none and stays signed out. Open the app over https, set app.set('trust proxy', 1) behind a proxy, or on your own machine set cookie: { secure: 'auto' } in express-session.",
+  MFA_WARN_STORE_LOSES:
+    'A store does not return what it was given, so wrong codes are not counted, or sessions and links are lost. Check the functions of the store.',
   MFA_WARN_COOKIE_HTTP_ONLY:
     'Scripts on the page can read the session cookie. Leave cookie.httpOnly of express-session at true.',
   MFA_WARN_COOKIE_SAME_SITE:
@@ -26,8 +30,10 @@ export const WARNINGS = {
     'A form that requireMfa blocked could not be kept, because its body was not parsed. Mount express.urlencoded() before requireMfa({ resume }).',
   MFA_WARN_PASSPORT_INSTANCE:
     'The instance of Passport is not known to the gate, so the user of a pending login stays in the session where Passport keeps it, and a WebSocket server or a route before the gate takes them for signed in. Mount passport.initialize() of that instance before passport.session().',
-  MFA_WARN_ROUTES_BEFORE_GATE:
-    'Routes are mounted between passport.session() and mfa.session, where a user without the second factor counts as signed in. Mount mfa.session directly after passport.session().',
+  MFA_WARN_GATE_AT_PATH:
+    'The gate is mounted at a path, so requests to other paths do not pass it. Mount it without a path, unless all routes of the app are below this one: app.use(mfa.router), or app.use(mfa.session).',
+  MFA_WARN_NO_ROUTER:
+    'A pending login was sent to urls.path, and nothing answered there. Mount app.use(mfa.router) without a path, or at that path.',
   MFA_WARN_USER_BESIDE_PASSPORT:
     'The session names a user (such as session.userId), but Passport knows none, so the gate asks nobody for a second factor. Sign users in with req.logIn: see recipes/without-passport in the repository.',
   MFA_WARN_MEMORY_DEVICES:

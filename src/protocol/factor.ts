@@ -1,4 +1,4 @@
-import { type Contact, foldedContact, isEmail, isPhone } from './contact.js'
+import { type Contact, canonicalUser, foldedContact, isEmail, isPhone } from './contact.js'
 import { type CodeMethod, type KeyMethod, METHODS, type Method } from './methods.js'
 
 /** A second factor of a user, as the option `factors` returns it. */
@@ -104,25 +104,34 @@ const MOST_FACTORS = 20
 const ONE_OF_METHODS = `method must be one of ${METHODS.join(', ')}`
 
 /**
- * Validates the host's list of factors and gives each an id. The list comes from the host's record of the user, never from
+ * Validates the host's list of factors and gives each an id. Of two rows with the same method and contact, the first counts. The list comes from the host's record of the user, never from
  * a request (R42). `faults` describes every fault without quoting a contact.
  */
 export function readFactors(list: unknown): { factors: readonly Factor[] } | { faults: readonly string[] } {
-  if (!Array.isArray(list)) return { faults: ['[] must be a list'] }
-  if (list.length > MOST_FACTORS) return { faults: [`[] must have at most ${MOST_FACTORS} factors`] }
+  if (!Array.isArray(list)) {
+    return {
+      faults: [`it is ${list === null ? 'null' : typeof list}, and must be a list: [] without factors`],
+    }
+  }
+  if (list.length > MOST_FACTORS) return { faults: [`it must have at most ${MOST_FACTORS} factors`] }
   const faults = list.flatMap(faultsIn)
   if (faults.length > 0) return { faults }
   const named = new Map<string, Factor>()
   const count = new Map<Method, number>()
+  const contacts = new Set<string>()
   for (const input of list as readonly FactorInput[]) {
     const nth = (count.get(input.method) ?? 0) + 1
     count.set(input.method, nth)
     const id = input.id ?? (nth === 1 ? input.method : `${input.method}-${nth}`)
     if (named.has(id)) return { faults: [`two factors have the id "${id}"; give each factor a unique id`] }
+    const contact = contactOf(input)
+    const same = `${input.method} ${canonicalUser(contact)}`
+    if (contacts.has(same)) continue
+    contacts.add(same)
     named.set(id, {
       id,
       method: input.method,
-      contact: contactOf(input),
+      contact,
       ...(input.label && { label: input.label }),
       ...(input.manageUrl && { manageUrl: input.manageUrl }),
     })

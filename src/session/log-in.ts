@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { addAmr, isAtLeast, reaches, type Strength, strengthOf } from '../protocol/factor.js'
 import { type EvidenceRead, knownAmr, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
 import { endPendingLogin, isStored, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
-import { type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
+import { GATED, type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
 import { type Decision, decide, listedForHost, requiredBy } from './policy.js'
 import type { Evidence, Grace, MfaRecord, PendingRecord, VerifiedRecord } from './record.js'
 import {
@@ -67,6 +67,8 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
       deps.settings.logger.error('countersign: the callback of req.logIn threw', error),
     )
 }
+
+Reflect.set(gatedLogIn, GATED, true)
 
 interface Login {
   readonly user: Express.User
@@ -146,6 +148,7 @@ async function startLogin(at: SessionRequest, login: Login, userId: string): Pro
     keepSessionInfo: false,
     returnTo,
   })
+  deps.diagnostics.inspectLogin(req)
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId })
   if (proven?.shown.passkey) deps.emit({ type: 'verified', userId, method: 'passkey', purpose: 'sign-in' })
   else if (evidence?.strength) {

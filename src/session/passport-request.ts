@@ -34,6 +34,32 @@ export function passportOf(req: Request): Request & PassportRequest {
   )
 }
 
+/** Marks our replacement of `req.logIn`, for other copies of the package in this process. */
+export const GATED = Symbol.for('countersign.gated')
+
+/** Whether `req.logIn` is our replacement, so that the request passed a gate, of this copy of the package or of another one. */
+export function isGated(req: Request): boolean {
+  return GATED in Object(Reflect.get(req, 'logIn'))
+}
+
+let areUngatedRefused = false
+
+/**
+ * From now on, every sign-in by Passport's default instance fails whose request passed no gate (R01): its user would have shown the
+ * first factor alone. An instance of the host's own is not known before its requests are, and is left alone.
+ */
+export function refuseUngatedLogins(refusal: () => Error): void {
+  const manager = propertyOf(passport, '_sm')
+  const logIn = propertyOf(manager, 'logIn')
+  if (areUngatedRefused || typeof logIn !== 'function') return
+  areUngatedRefused = true
+  Reflect.set(Object(manager), 'logIn', function gatedOnly(this: object, req: Request, ...rest: unknown[]) {
+    if (isGated(req)) return Reflect.apply(logIn, this, [req, ...rest])
+    const done = rest.find((part) => typeof part === 'function')
+    Reflect.apply(done ?? (() => {}), undefined, [refusal()])
+  })
+}
+
 /** Signs the user in by `req.logIn`, which is our replacement where `wrapLogIn` ran. */
 export function logIn(req: Request, user: Express.User): Promise<void> {
   return new Promise((resolve, reject) => {

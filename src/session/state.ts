@@ -275,8 +275,8 @@ export interface SessionDeps {
   emit(event: MfaEventBody): void
   /** A sentence about the end of a running grace period, or about a weak app, in the language of the request. */
   banner(req: Request, about: Grace | 'weak_app'): string
-  /** Warns, once per process, about evidence that a correct host does not return. */
-  readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void }
+  /** Warns, once per process, about evidence that a correct host does not return, and about sessions that do not last. */
+  readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void; inspectLogin(req: Request): void }
   /** Says which users have an authenticator app or keys that the host does not list. Present if the service can tell. */
   readonly enrolledFactors?: Pick<EnrolledFactors, 'of' | 'kept'> | undefined
   /** The host's record of factors, if it keeps one. */

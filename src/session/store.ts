@@ -96,6 +96,16 @@ export function cookieOf(req: Request): Session['cookie'] {
   return sessionOf(req).cookie
 }
 
+/** Whether the browser gets the session's cookie, as far as can be told: express-session sends a secure one over https only. */
+export function sendsCookie(req: Request): boolean {
+  return cookieOf(req).secure !== true || req.secure || req.get('x-forwarded-proto') === 'https'
+}
+
+/** Whether the session store has the session of this request, which was saved to it. */
+export async function storesSession(req: Request): Promise<boolean> {
+  return (await storedData(req)) !== undefined
+}
+
 /** The name of the session store's class. */
 export function storeNameOf(req: Request): string {
   return req.sessionStore.constructor.name

@@ -1,20 +1,10 @@
-import express, { type Express as App } from 'express'
-import session, { MemoryStore, type SessionOptions, Store } from 'express-session'
-import express4 from 'express4'
+import express from 'express'
+import { MemoryStore, type SessionOptions, Store } from 'express-session'
 import { Redis } from 'ioredis'
-import passport from 'passport'
 import { createClient } from 'redis'
 import request from 'supertest'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import {
-  createMfa,
-  type MfaEvent,
-  type MfaOptions,
-  mfaRouter,
-  mfaSession,
-  requireMfa,
-  ServiceError,
-} from '../../src/index.js'
+import { type CounterStore, createMfa, type MfaEvent, requireMfa, ServiceError } from '../../src/index.js'
 import type { WarningCode } from '../../src/options/warnings.js'
 import { WARNING_CODES, WARNINGS } from '../../src/options/warnings.js'
 import { wire } from '../../src/protocol/index.js'
@@ -228,8 +218,42 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     return made
   },
   MFA_WARN_PASSPORT_INSTANCE: async (setup) => watched(setup, false),
-  MFA_WARN_ROUTES_BEFORE_GATE: async (setup) =>
-    watched({ ...setup, beforeGate: (app) => void app.get('/early', (_req, res) => void res.json({})) }),
+  MFA_WARN_GATE_AT_PATH: async (setup) => {
+    const made = watched({ ...setup, options: { ...setup.options, urls: { path: '/bank/mfa' } } })
+    const app = express().use('/bank', express.Router().use(made.app))
+    for (let visit = 0; visit < 2; visit++) await request(app).get('/bank/secret').expect(401)
+    return made
+  },
+  MFA_WARN_NO_ROUTER: async (setup) => {
+    const made = watched({ ...setup, mount: () => {} })
+    const agent = await signIn(made.app, 'bob')
+    for (let visit = 0; visit < 2; visit++) await agent.get('/mfa').expect(404)
+    return made
+  },
+  MFA_WARN_COOKIE_NOT_SENT: async (setup) => {
+    const made = watched({
+      ...setup,
+      first: (app) => app.set('trust proxy', 1),
+      session: { proxy: true, cookie: { secure: true } },
+    })
+    await login(jsonAgent(made.app), 'bob').set('X-Forwarded-Proto', 'https').expect(200)
+    expect(made.codes()).toEqual([])
+    for (let visit = 0; visit < 2; visit++) {
+      const { headers } = await login(jsonAgent(made.app), 'bob').expect(200)
+      expect(headers).not.toHaveProperty('set-cookie')
+    }
+    return made
+  },
+  MFA_WARN_STORE_LOSES: async (setup) => {
+    const { diagnostics } = setup.options ?? {}
+    const forgetful: CounterStore = { read: async () => undefined, replace: async () => true }
+    const made = watched({ ...setup, options: { ...setup.options, limits: { store: forgetful } } })
+    for (let visit = 0; visit < 2; visit++) await request(made.app).get('/secret').expect(401)
+    if (diagnostics === undefined) {
+      await expect.poll(() => made.warnings.join()).toContain('It is the store of: limits.store.')
+    }
+    return made
+  },
   MFA_WARN_PLAIN_HTTP: async (setup) =>
     watched({
       ...setup,
@@ -521,23 +545,26 @@ describe('the diagnostics', () => {
     expect(made.codes()).toEqual([])
   })
 
-  it('report routes before the gate in Express 4 too', async () => {
-    const events: MfaEvent[] = []
-    const mfa: MfaOptions<Express.User> = {
-      service: host().standIn.service,
-      ...EMPTY_RECORD,
-      factors: () => [],
-      logger: { warn() {}, error() {} },
-      onEvent: (event) => void events.push(event),
+  it('name the store of sessions that loses them, and none that keeps what it is given', async () => {
+    class Forgetful extends MemoryStore {
+      override set: MemoryStore['set'] = (_id, _session, done) => done?.()
     }
-    const app: App = express4()
-    const auth = new passport.Authenticator()
-    app.use(auth.initialize(), session({ ...SAFE, cookie: {} }), auth.session())
-    app.use('/api', express.Router())
-    app.use(mfaSession(mfa))
-    app.use('/mfa', mfaRouter(mfa))
-    await request(app).get('/mfa').set('Accept', 'application/json').expect(200)
-    expect(events).toMatchObject([{ type: 'warning', code: 'MFA_WARN_ROUTES_BEFORE_GATE' }])
+    const made = watched({ store: new Forgetful() })
+    await signIn(made.app, 'bob')
+    await expect.poll(() => made.warnings.join()).toContain('It is the store of: express-session.')
+    const counters = new Map<string, string>()
+    const keeping: CounterStore = {
+      read: async (key) => counters.get(key),
+      async replace(key, before, after) {
+        if (counters.get(key) !== before) return false
+        counters.set(key, after)
+        return true
+      },
+    }
+    const kept = watched({ options: { limits: { store: keeping } } })
+    await signInFully(kept, 'bob')
+    expect([...counters.values()]).toContain('kept')
+    expect(kept.codes()).toEqual([])
   })
 
   describe('of a change of factors that the host reports (R136)', () => {

@@ -178,14 +178,13 @@ describe('the layering of the plugin', () => {
       'src/session/state.ts',
       // Functions that the host calls with its request.
       'src/web/actions/account.ts',
-      // Node reports a request before any handler sees it.
-      'src/web/diagnostics/wiring.ts',
       'src/web/guard/acting.ts',
       'src/web/guard/require-mfa.ts',
       'src/web/guard/session-gate.ts',
       'src/web/guard/start-mfa.ts',
       'src/web/guard/upgrade.ts',
       'src/web/passport/strategy.ts',
+      'src/web/routers/mount.ts',
       'src/web/routers/route.ts',
     ])
   })

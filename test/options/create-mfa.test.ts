@@ -183,14 +183,14 @@ describe('createMfa', () => {
       }
       app.post('/mfa-login', auth.authenticate('mfa'), (req, res) => void res.json(req.mfa?.status))
       app.post('/again', startMfa(mfa))
-      app.use('/all', mfaRouter(mfa))
+      app.use(mfaRouter(mfa))
       app.post('/transfer', mfa.requireMfa(), (_req, res) => void res.json({ done: true }))
     })
     const agent = await pendingAgent(app)
     await challenge(agent, 'sms').expect(200)
     await agent.post('/mfa-login').send({ code: standIn.newestCode() }).expect(200, '"verified"')
     await agent.post('/transfer').expect(200, { done: true })
-    await agent.get('/all/devices').expect(404)
+    await agent.get('/mfa/devices').expect(404)
     await agent.post('/again').expect(200, /"status":"mfa_required"/)
     expect(mfa.metrics().verified.sms).toBe(1)
   })
@@ -243,11 +243,10 @@ describe('two options objects on one app', () => {
       mount(app, auth, { ...mfa })
     })
     const agent = await pendingAgent(app)
-    await agent
-      .post(path)
-      .send({ factor: 'sms', code: '123456' })
-      .expect(500, { failed: 'ERR_MFA_TWO_OPTIONS' })
-    expect(failures).toMatchObject([{ message: expect.stringContaining('createMfa(options)') }])
+    const refused = await agent.post(path).send({ factor: 'sms', code: '123456' }).expect(500)
+    // A router responds itself.
+    const { message } = failures.length > 0 ? Object(failures[0]) : { message: refused.body.detail }
+    expect(message).toContain('createMfa(options)')
   })
 
   it('are not reported for requireMfa, which uses the options of the gate', async () => {

@@ -10,7 +10,8 @@ import { renewSession } from '../../session/renew.js'
 import { type ActiveState, requestState } from '../../session/state.js'
 import { readAccount, recordedUser, userIdOf } from '../../session/user-factors.js'
 import type { BypassCode } from '../../stores/trust/resets.js'
-import { gateOf, type RouteDeps } from './context.js'
+import type { RouteDeps } from './context.js'
+import { gateOf } from './gate.js'
 import { notify } from './notify.js'
 import { type AccountReset, resetAccount } from './recovery.js'
 
@@ -131,8 +132,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     async renewSession(req, user) {
       refuseWhileActing(req)
       const shared = requestState<RouteDeps>(req)
-      gateOf({ req, shared }, deps)
-      await renewSession({ req, deps, shared }, deps.approvals, user)
+      await renewSession({ req, deps: gateOf({ req, shared }, deps), shared }, deps.approvals, user)
     },
     async secure(user) {
       if (!deps.sessionsValidAfter) {

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { HostError, LimitsStoreError, OptionsError } from '../../errors.js'
+import { LimitsStoreError } from '../../errors.js'
 import type { Deps } from '../../flows/deps.js'
 import { type LoginStep, loginStep } from '../../flows/login-step.js'
 import type { EventMetrics } from '../../flows/metrics.js'
@@ -17,7 +17,6 @@ import type { AccountLimits } from '../../stores/limits/attempts.js'
 import type { NotMeLinks } from '../../stores/trust/not-me-links.js'
 import type { Resets } from '../../stores/trust/resets.js'
 import type { Diagnostics } from '../diagnostics/diagnostics.js'
-import type { Wiring } from '../diagnostics/wiring.js'
 import type { Admission } from '../http/admission.js'
 import { clientAddressOf, localesOf } from '../http/request.js'
 import type { Browsers } from './trusted-browsers.js'
@@ -153,82 +152,10 @@ export interface RouteDeps extends Deps {
   /** Bounds the requests that wait at once. */
   readonly admission: Admission
   readonly diagnostics: Diagnostics
-  readonly wiring: Wiring
   readonly metrics: EventMetrics
   readonly browsers?: Browsers | undefined
   readonly notMeLinks?: NotMeLinks | undefined
   /** Present if the app offers recovery. */
   readonly recovery?: AccountRecovery | undefined
   readonly resets?: Resets | undefined
-}
-
-/** A request with the gates that it passed. */
-export interface GatedRequest {
-  readonly req: Request
-  readonly shared: RequestState<RouteDeps>
-}
-
-/** Marks a request as one that passed the gate, for the routes and guards after it. */
-export function setGate(shared: RequestState<RouteDeps>, deps: RouteDeps): void {
-  shared.gates = shared.gates ? [...shared.gates, deps] : [deps]
-  deps.wiring.gatePassed()
-}
-
-const NO_GATE =
-  'mfa.session did not run before this route, so a pending login would not be withheld. Mount app.use(mfa.session) after passport.session() and before this route.'
-
-/**
- * What the last gate that this request passed was built from. `own`: what the caller was built from, if it was built from
- * options.
- * @throws {HostError} when the request passed no gate, or none that was built from the caller's options.
- */
-export function gateOf({ req, shared }: GatedRequest, own?: RouteDeps): RouteDeps {
-  const gate = shared.gates?.at(-1)
-  if (gate) {
-    checkOptions(shared, own)
-    return gate
-  }
-  throw new HostError('ERR_MFA_NO_GATE', own?.wiring.missingGate(req) ?? NO_GATE)
-}
-
-/**
- * Checks that one of the gates that this request passed, if any, was built from the same options as the caller.
- * @throws {HostError} otherwise: each would count wrong codes for itself, and have its own settings.
- */
-export function checkOptions({ gates }: RequestState<RouteDeps>, own: RouteDeps | undefined): void {
-  if (!own || !gates || gates.includes(own)) return
-  throw new HostError(
-    'ERR_MFA_TWO_OPTIONS',
-    'This route was built from another options object than the gate before it, so each would count wrong codes for itself. Call createMfa(options) once, and take every part from what it returned.',
-  )
-}
-
-/**
- * Checks that Express calls a handler, and not the reader, who took it for a factory.
- * @throws {OptionsError}
- */
-export function checkMounted(name: string, how: string, next: unknown): void {
-  if (typeof next === 'function') return
-  throw new OptionsError([`${name} was called by hand: mount it without calling it, ${how}`])
-}
-
-/** The routers are mounted at another path than the option `urls.path`. `at`: the path of a request to them, if it is known. */
-export function mountPathError({ path, pathPrefix }: Settings, at: string | 'unknown'): HostError {
-  const expected = path.slice(pathPrefix.length)
-  if (at === 'unknown') {
-    return new HostError(
-      'ERR_MFA_MOUNT_PATH',
-      `The MFA routes are mounted at another path than the option urls.path, which is ${path}, so a pending login could not continue. Use the same path for both: app.use('${expected}', mfa.router), or set urls.path to the path of the routers.`,
-    )
-  }
-  const before = at && path.endsWith(at) ? path.slice(0, -at.length) : ''
-  return new HostError(
-    'ERR_MFA_MOUNT_PATH',
-    [
-      `The MFA routes are mounted at ${at || '/'}, but the option urls.path is ${path}. `,
-      `Use the same path for both: app.use('${expected}', …), or urls.path: '${pathPrefix}${at}'`,
-      before && `, or urls.pathPrefix: '${before}' behind a proxy that removes ${before}`,
-      '.',
-    ].join(''),
-  )
 }

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { Settings } from '../../options/settings.js'
 import type { WarningCode } from '../../options/warnings.js'
 import type { EnrollAppRequest, MfaService } from '../../protocol/service.js'
+import type { StoreConfig } from '../../stores/config.js'
 import { evicts, isConnected } from '../../stores/redis.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -66,6 +68,42 @@ export function askRedis(
     }
   }
 }
+
+/**
+ * The options with a store of the host's own that does not return what it was given.
+ * @throws what such a store throws.
+ */
+export async function storesThatLose({
+  limits,
+  trustedDevices,
+  notices,
+  recovery,
+}: Pick<Settings, 'limits' | 'trustedDevices' | 'notices' | 'recovery'>): Promise<string[]> {
+  const owner = `check:${randomUUID()}`
+  const item = { id: 'check', value: 'kept', expiresAt: Date.now() + CHECK_MS }
+  const keepsItems = async (store: StoreConfig | undefined) => {
+    if (store === undefined || store === 'memory' || 'redis' in store || 'postgres' in store) return true
+    await store.put(owner, item)
+    const found = await store.read(owner)
+    await store.remove(owner, item.id)
+    return found.some(({ value }) => value === item.value)
+  }
+  const keepsCounters = async ({ store }: Settings['limits']) => {
+    if (store === 'memory' || 'redis' in store || 'postgres' in store) return true
+    await store.replace(owner, undefined, item.value, CHECK_MS)
+    return (await store.read(owner)) === item.value
+  }
+  const kept = {
+    'limits.store': await keepsCounters(limits),
+    'trustedDevices.store': await keepsItems(trustedDevices?.store),
+    'notices.store': await keepsItems(notices.store),
+    'recovery.store': await keepsItems(recovery?.store),
+  }
+  return Object.entries(kept).flatMap(([option, keeps]) => (keeps ? [] : [option]))
+}
+
+/** How long the entry lives with which a store is checked. */
+const CHECK_MS = 60_000
 
 /** Whether the environment shows several processes: node:cluster, pm2 in cluster mode, or variables of Heroku and others. */
 function isOneOfSeveral({

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import type { HostError } from '../../errors.js'
 import type { Settings } from '../../options/settings.js'
 import { WARNINGS, type WarningCode } from '../../options/warnings.js'
 import { guessingSentence } from '../../protocol/methods.js'
@@ -8,16 +9,21 @@ import {
   hasUserBesidePassport,
   passportUserWasRemoved,
   requestedUrl,
+  sendsCookie,
   sessionOf,
   storeNameOf,
+  storesSession,
 } from '../../session/store.js'
-import { askRedis, warningsAtStart } from './at-start.js'
-import type { Wiring } from './wiring.js'
+import { askRedis, storesThatLose, warningsAtStart } from './at-start.js'
 
-/** Warns about configurations that work but are less secure than they look. Each warning is emitted once. */
+/** Reports errors in the setup, and warns about setups that work but are less secure than they look. Each once. */
 export interface Diagnostics {
   /** Checks a request that has a session. It never throws and changes nothing. */
   inspect(req: Request, res: Response): void
+  /**
+   * Checks a request that has just signed a user in to a new session. It waits for nothing, never throws and changes nothing.
+   */
+  inspectLogin(req: Request): void
   /**
    * Checks a request for a page of keys, or for their options. `relatedOrigins` is asked only if the host is not in the domain of the
    * relying party. It waits for nothing, never throws and changes nothing.
@@ -30,6 +36,8 @@ export interface Diagnostics {
   inspectFactorChange(isProven: () => Promise<boolean>): void
   /** Emits a warning, unless it was emitted before or is ignored. `detail` is a sentence about this app. */
   warn(code: WarningCode, detail?: string): void
+  /** Logs an error in how the app is set up, once for each code, also where warnings are off. */
+  report(error: HostError): void
 }
 
 /** What most requests would show, the first ones show. A rare one, such as behind a second proxy, is found by a sample. */
@@ -41,8 +49,9 @@ function isInspected(nth: number): boolean {
   return nth < FIRST_REQUESTS || (nth < MAX_INSPECTED_REQUESTS && nth % SAMPLED_EVERY === 0)
 }
 
-const DISABLED: Diagnostics = {
+const DISABLED: Omit<Diagnostics, 'report'> = {
   inspect() {},
+  inspectLogin() {},
   inspectKeys() {},
   inspectFactorChange() {},
   warn() {},
@@ -62,13 +71,18 @@ export function diagnosticsFor(
     | 'pathPrefix'
     | 'logger'
   >,
-  wiring: Pick<Wiring, 'hasRoutesBeforeGate'>,
   emit: (code: WarningCode, remedy: string) => void,
 ): Diagnostics {
-  if (settings.diagnostics === false) return DISABLED
+  const reported = new Set<string>()
+  const report = ({ code, message }: HostError) => {
+    if (!reported.has(code)) settings.logger.error(`countersign: ${message} [${code}]`)
+    reported.add(code)
+  }
+  if (settings.diagnostics === false) return { ...DISABLED, report }
   const silenced = new Set<WarningCode>(settings.diagnostics.ignore)
   const unchecked = { resave: true, saveUninitialized: true }
   let requests = 0
+  let isSessionStoreChecked = false
 
   const warn = (code: WarningCode, detail?: string) => {
     if (silenced.has(code)) return
@@ -85,6 +99,15 @@ export function diagnosticsFor(
     })
   }
 
+  // A store that fails says so by itself.
+  const warnOfLoss = (checked: Promise<readonly string[]>) =>
+    void checked.then(
+      (stores) => {
+        if (stores.length > 0) warn('MFA_WARN_STORE_LOSES', `It is the store of: ${stores.join(', ')}.`)
+      },
+      () => {},
+    )
+
   for (const code of warningsAtStart(settings)) warn(code)
   const askUnasked = askRedis(settings, warn)
   askUnasked()
@@ -93,6 +116,7 @@ export function diagnosticsFor(
     settings.logger.info?.(`countersign: ${guessingSentence(settings.limits)}`)
   }
   return {
+    report,
     warn,
     inspectKeys(facts, relatedOrigins) {
       for (const code of warningsAboutKeys(facts)) warn(code)
@@ -119,8 +143,15 @@ export function diagnosticsFor(
     inspect(req, res) {
       if (!isInspected(requests++)) return
       askUnasked()
-      for (const code of warningsAtRequest(req, settings, wiring)) warn(code)
+      for (const code of warningsAtRequest(req, settings)) warn(code)
       if (unchecked.resave || unchecked.saveUninitialized) watch(req, res)
+      if (requests === 1) warnOfLoss(storesThatLose(settings))
+    },
+    inspectLogin(req) {
+      if (!sendsCookie(req)) warn('MFA_WARN_COOKIE_NOT_SENT')
+      if (!isSessionStoreChecked)
+        warnOfLoss(storesSession(req).then((kept) => (kept ? [] : ['express-session'])))
+      isSessionStoreChecked = true
     },
   }
 }
@@ -132,14 +163,12 @@ const LARGE_BODY_BYTES = 100 * 1024
 function warningsAtRequest(
   req: Request,
   settings: Pick<Settings, 'limits' | 'path' | 'pathPrefix'>,
-  wiring: Pick<Wiring, 'hasRoutesBeforeGate'>,
 ): WarningCode[] {
   return [
     ...warningsInProxy(req),
     ...warningsInPrefix(req, settings),
     ...warningsInBody(req, settings),
     ...(isPassportKnown(req) ? [] : (['MFA_WARN_PASSPORT_INSTANCE'] as const)),
-    ...(wiring.hasRoutesBeforeGate(req) ? (['MFA_WARN_ROUTES_BEFORE_GATE'] as const) : []),
     ...(hasUserBesidePassport(req) ? (['MFA_WARN_USER_BESIDE_PASSPORT'] as const) : []),
     ...(process.env.NODE_ENV === 'production' ? warningsInSession(req, settings) : []),
   ]

@@ -5,7 +5,8 @@ import { sessionStateOf } from '../../session/find-state.js'
 import { requestState } from '../../session/state.js'
 import { sessionEnded } from '../../session/store.js'
 import { userIdOf } from '../../session/user-factors.js'
-import { gateOf, type RouteDeps, requestContext } from '../actions/context.js'
+import { type RouteDeps, requestContext } from '../actions/context.js'
+import { gateOf } from '../actions/gate.js'
 import { type MfaRule, readRule } from './rule.js'
 
 /** Why a member of staff acts for a user, and what they must have shown. */
@@ -44,8 +45,7 @@ const MAX_REASON = 500
 export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
   const stateOf = async (req: Request) => {
     const shared = requestState<RouteDeps>(req)
-    gateOf({ req, shared }, deps)
-    const at = { req, deps, shared }
+    const at = { req, deps: gateOf({ req, shared }, deps), shared }
     const state = await sessionStateOf(at)
     if (state.stage === 'none' || state.stage === 'pending') throw sessionEnded()
     return { at, state }

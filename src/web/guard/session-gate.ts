@@ -2,15 +2,11 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Settings } from '../../options/settings.js'
 import { withState } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
+import { refuseUngatedLogins } from '../../session/passport-request.js'
 import { type ActiveState, requestState, type SessionState } from '../../session/state.js'
 import { requestedUrl, safeReturnTo, storeIfCurrent } from '../../session/store.js'
-import {
-  checkMounted,
-  type EnteredRequest,
-  mountPathError,
-  type RouteDeps,
-  setGate,
-} from '../actions/context.js'
+import type { EnteredRequest, RouteDeps } from '../actions/context.js'
+import { checkMounted, depsAt, noGateError, ownGate, setGate } from '../actions/gate.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
@@ -18,10 +14,11 @@ import { missingFactor } from './require-mfa.js'
 
 /**
  * Withholds the user from all later handlers while the second factor is missing, however the user signed in (R01, R02), and
- * sends the browser to the challenge. A request whose state follows from the session alone passes synchronously.
+ * sends the browser to the challenge. A request whose state follows from the session alone passes synchronously, and one that passed
+ * a gate of these options already passes at once.
  */
-export function sessionGate(deps: RouteDeps): RequestHandler {
-  const isPendingPath = pendingPathsOf(deps.settings)
+export function sessionGate(own: RouteDeps): RequestHandler {
+  const isPendingPath = pendingPathsOf(own.settings)
 
   const pass = (
     at: EnteredRequest,
@@ -30,40 +27,50 @@ export function sessionGate(deps: RouteDeps): RequestHandler {
     state: SessionState,
     sessionId: string,
   ) => {
-    const { req, shared } = at
+    const { req, deps, shared } = at
     wrapLogIn(at)
     setGate(shared, deps)
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
     if (req.sessionID === sessionId) deps.diagnostics.inspect(req, res)
     deps.recovery?.lookForDueNotices()
-    const wrong = deps.wiring.wrongMountPath(req)
-    if (wrong) throw mountPathError(deps.settings, wrong.at)
-    if (state.stage !== 'pending' || isPendingPath(req) || isSubresource(req)) return next()
-    return sendToChallenge(at, res, state)
+    if (state.stage !== 'pending') return next()
+    const isOpen = deps === own ? isPendingPath : pendingPathsOf(deps.settings)
+    if (!isOpen(req) && !isSubresource(req)) return sendToChallenge(at, res, state)
+    if (pathOf(req, deps.settings) === deps.settings.path) warnIfUnanswered(res, deps)
+    next()
   }
 
-  const mfaSession: RequestHandler = (req, res, next) => {
+  refuseUngatedLogins(() => noGateError(own))
+  return function mfaSession(req, res, next) {
     checkMounted('mfa.session', 'app.use(mfa.session)', next)
-    const at = { req, deps, shared: requestState<RouteDeps>(req) }
-    if (!isOfExpress(req)) at.shared.readOnly = true
-    if (at.shared.readOnly) return inspectOnly(at, next)
+    const shared = requestState<RouteDeps>(req)
+    if (ownGate(shared, own)) return next()
+    if (!isOfExpress(req)) shared.readOnly = true
+    const deps = isOfExpress(req) ? depsAt(req, own) : own
+    const at = { req, deps, shared }
+    if (shared.readOnly) return inspectOnly(at, own, next)
     const { sessionID } = req
     withState(at, next, (state) => pass(at, res, next, state, sessionID))
   }
-  deps.wiring.addGate(mfaSession)
-  return mfaSession
+}
+
+/** Warns if the page that a pending login is sent to is not there. */
+function warnIfUnanswered(res: Response, { diagnostics }: RouteDeps): void {
+  res.once('finish', () => {
+    if (res.statusCode === 404) diagnostics.warn('MFA_WARN_NO_ROUTER')
+  })
 }
 
 /**
  * The gate for a request that may not change its session: a copy made by `mfa.upgrade`, or one that did not come through Express,
  * such as an upgrade or a request of engine.io. The user is withheld, and nothing is sent (R134).
  */
-function inspectOnly(at: EnteredRequest, next: NextFunction): void {
+function inspectOnly(at: EnteredRequest, own: RouteDeps, next: NextFunction): void {
   const { req, deps, shared } = at
   const { inspection } = shared
   withState(at, next, (state) => {
-    if (inspection?.gate === deps) return inspection.found(req, state)
     setGate(shared, deps)
+    if (inspection?.gate === own) return inspection.found(req, state)
     next()
   })
 }
@@ -96,7 +103,12 @@ function pendingPathsOf(settings: Settings): (req: Request) => boolean {
   const paths = new Set([path, `${path}-login`, signInPath, signOutPath, ...pendingPaths])
   const folders = [...paths].map((one) => `${one}/`)
   return (req) => {
-    const [requested = ''] = requestedUrl(req, settings).split('?', 1)
+    const requested = pathOf(req, settings)
     return paths.has(requested) || folders.some((folder) => requested.startsWith(folder))
   }
+}
+
+function pathOf(req: Request, settings: Settings): string {
+  const [path = ''] = requestedUrl(req, settings).split('?', 1)
+  return path
 }

@@ -4,6 +4,7 @@ import { HostError } from '../../errors.js'
 import type { MfaStatus } from '../../host.js'
 import { type RequestState, requestState, type SessionState } from '../../session/state.js'
 import type { RouteDeps } from '../actions/context.js'
+import { gateOf } from '../actions/gate.js'
 import { type Problem, type ProblemDetails, problemDetails, statusOf } from '../http/problem.js'
 import { isSameOrigin } from '../http/request.js'
 import { missingFactor } from './require-mfa.js'
@@ -65,12 +66,13 @@ export interface UpgradeOptions {
  * @throws {HostError} when the copy does not reach the gate.
  */
 export async function findUpgrade(
-  deps: RouteDeps,
+  own: RouteDeps,
   req: IncomingMessage,
   app: RequestListener,
   options: UpgradeOptions = {},
 ): Promise<Upgrade> {
-  const { req: copy, shared, state } = await inspect(deps, req, app)
+  const { req: copy, shared, state } = await inspect(own, req, app)
+  const deps = gateOf({ req: copy, shared }, own)
   if (!isSameOrigin(copy) && !options.origins?.includes(copy.get('origin') ?? '')) {
     return refused({ code: 'cross_site' })
   }
@@ -87,7 +89,7 @@ export async function findUpgrade(
     user,
     mfa: copy.mfa,
     async isCurrent() {
-      const { state: now } = await inspect(deps, req, app)
+      const { state: now } = await inspect(own, req, app)
       return now.stage !== 'none' && now.stage !== 'pending' && now.userId === userId
     },
   }

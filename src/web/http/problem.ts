@@ -109,6 +109,8 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
 /** What a problem can say besides its code. */
 export interface Problem {
   readonly code: ProblemCode
+  /** How the app is set up wrongly, and what to do, in one or two English sentences. */
+  readonly detail?: string
   readonly retryAfterSeconds?: number
   readonly attemptsLeft?: number
   /** The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow. */

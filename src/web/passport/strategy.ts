@@ -1,9 +1,10 @@
 import type { Request } from 'express'
 import { sessionStateOf } from '../../session/find-state.js'
-import { wrapLogIn } from '../../session/log-in.js'
+import { refuseUngatedLogins } from '../../session/passport-request.js'
 import { requestState } from '../../session/state.js'
 import { sessionEnded } from '../../session/store.js'
-import { checkOptions, type RouteDeps, requestContext } from '../actions/context.js'
+import { type RouteDeps, requestContext } from '../actions/context.js'
+import { gateOf, noGateError } from '../actions/gate.js'
 import { verifyFactor } from '../actions/verification.js'
 import { readBody } from '../http/body.js'
 import { setRetryAfter } from '../http/headers.js'
@@ -34,7 +35,7 @@ export class PassportMfaStrategy {
 
   constructor(deps: RouteDeps) {
     this.deps = deps
-    deps.wiring.addPart(this)
+    refuseUngatedLogins(() => noGateError(deps))
   }
 
   authenticate(req: Request, options: { session?: boolean } = {}): void {
@@ -44,11 +45,9 @@ export class PassportMfaStrategy {
   }
 
   private async attempt(req: Request, finish: 'passport' | 'request'): Promise<void> {
-    const { deps } = this
-    const at = { req, deps, shared: requestState<RouteDeps>(req) }
-    checkOptions(at.shared, deps)
+    const shared = requestState<RouteDeps>(req)
+    const at = { req, deps: gateOf({ req, shared }, this.deps), shared }
     const state = await sessionStateOf(at)
-    wrapLogIn(at)
     if (state.stage === 'none') {
       return this.refuse(req, { code: state.expired ? 'pending_login_expired' : 'sign_in_required' })
     }

@@ -1,7 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response, Router } from 'express'
 import type * as z from 'zod'
 import {
-  HostError,
   LimitsStoreError,
   ServiceError,
   SessionEndedError,
@@ -9,16 +8,10 @@ import {
   TrustStoreError,
 } from '../../errors.js'
 import { sessionStateOf } from '../../session/find-state.js'
-import { wrapLogIn } from '../../session/log-in.js'
 import { requestState, type SignedOut } from '../../session/state.js'
 import { requireCurrent } from '../../session/store.js'
-import {
-  type EnteredRequest,
-  gateOf,
-  mountPathError,
-  type RouteDeps,
-  requestContext,
-} from '../actions/context.js'
+import { type EnteredRequest, type RouteDeps, requestContext } from '../actions/context.js'
+import { gateOf } from '../actions/gate.js'
 import { BUSY_RETRY_AFTER_SECONDS } from '../http/admission.js'
 import { readBody } from '../http/body.js'
 import { setSecurityHeaders } from '../http/headers.js'
@@ -79,14 +72,13 @@ export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, O
  * Adds a path to a router, with everything that the routes have in common: security headers, the check for cross-site
  * requests, the session state, and error responses.
  */
-export function addRoute(router: Router, deps: RouteDeps, path: string, route: Route): void {
+export function addRoute(router: Router, own: RouteDeps, path: string, route: Route): void {
   const { get, post, delete: del } = route
   const withContext = (handler: Handler | undefined): EnteredHandler | undefined =>
     handler &&
     (async (at, res) => {
-      const { req } = at
+      const { req, deps } = at
       const state = await sessionStateOf(at)
-      wrapLogIn(at)
       if (state.stage === 'none') return sendToSignIn(req, res, deps, state, route)
       if (state.record.acting) return stop(req, res, deps, { code: 'acting' })
       const context = { ...(await requestContext(at, state)), res, html: wantsHtml(req) }
@@ -97,19 +89,19 @@ export function addRoute(router: Router, deps: RouteDeps, path: string, route: R
         await sendRefusal(context, { code: 'session_ended' })
       }
     })
-  add(router, deps, path, { get: withContext(get), post: withContext(post), delete: withContext(del) })
+  add(router, own, path, { get: withContext(get), post: withContext(post), delete: withContext(del) })
 }
 
 /** Adds a path that requires no sign-in, with the same headers and checks. */
-export function addPublicRoute(router: Router, deps: RouteDeps, path: string, route: PublicRoute): void {
+export function addPublicRoute(router: Router, own: RouteDeps, path: string, route: PublicRoute): void {
   const entered = (handler: PublicHandler | undefined): EnteredHandler | undefined =>
-    handler && (({ req, deps: gate }, res) => handler(req, res, gate))
-  add(router, deps, path, { get: entered(route.get), post: entered(route.post), delete: undefined })
+    handler && (({ req, deps }, res) => handler(req, res, deps))
+  add(router, own, path, { get: entered(route.get), post: entered(route.post), delete: undefined })
 }
 
 function add(
   router: Router,
-  deps: RouteDeps,
+  own: RouteDeps,
   path: string,
   { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', EnteredHandler | undefined>>,
 ): void {
@@ -124,33 +116,26 @@ function add(
     ...(del ? ([['DELETE', del]] as const) : []),
   ])
 
-  const respond = async (req: Request, res: Response) => {
+  const respond = async (at: EnteredRequest, res: Response) => {
+    const { req, deps } = at
     setSecurityHeaders(res)
-    checkMount(req, deps)
-    const shared = requestState<RouteDeps>(req)
-    gateOf({ req, shared }, deps)
     const handler = handlers.get(req.method)
     if (!handler) {
       res.set('Allow', [...handlers.keys()].join(', '))
       return stop(req, res, deps, { code: 'method_not_allowed' }, 'retry')
     }
     if (handler !== get && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
-    await handler({ req, deps, shared }, res)
+    await handler(at, res)
   }
 
   router.all(path, function mfaRoute(req: Request, res: Response, next: NextFunction) {
+    const shared = requestState<RouteDeps>(req)
+    const deps = gateOf({ req, shared }, own)
     // Express 4 ignores a rejected promise, so errors are passed to `next` here, also those of the error page itself.
-    respond(req, res)
+    respond({ req, deps, shared }, res)
       .catch((error: unknown) => respondFailure(error, req, res, next, deps))
       .catch(next)
   })
-}
-
-function checkMount(req: Request, { settings }: RouteDeps): void {
-  const { path, pathPrefix } = settings
-  // By default, Express matches paths without regard to case.
-  if ((pathPrefix + req.baseUrl).toLowerCase() === path.toLowerCase()) return
-  throw mountPathError(settings, req.baseUrl)
 }
 
 function sendToSignIn(req: Request, res: Response, deps: RouteDeps, state: SignedOut, route: Route): void {
@@ -168,25 +153,21 @@ function respondFailure(
   req: Request,
   res: Response,
   next: NextFunction,
-  { settings, ...deps }: RouteDeps,
+  deps: RouteDeps,
 ): void {
   const isOurs =
     error instanceof ServiceError ||
     error instanceof SessionStoreError ||
     error instanceof LimitsStoreError ||
     error instanceof TrustStoreError
-  const isUngated = error instanceof HostError && error.code === 'ERR_MFA_NO_GATE'
-  if (isUngated && process.env.NODE_ENV === 'production') {
-    return stop(req, res, { ...deps, settings }, { code: 'internal_error' })
-  }
   if (!isOurs || res.headersSent) return next(error)
   // The admission has logged it, once for all requests that it refuses.
-  if (error.code !== 'ERR_MFA_SERVICE_BUSY') logFailure(settings.logger, error)
+  if (error.code !== 'ERR_MFA_SERVICE_BUSY') logFailure(deps.settings.logger, error)
   const code = error.code === 'ERR_MFA_SERVICE_KEY' ? 'service_misconfigured' : 'service_unavailable'
   const retryAfterSeconds =
     error instanceof ServiceError ? error.retryAfterSeconds : STORE_RETRY_AFTER_SECONDS
   const problem = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } as const
-  stop(req, res, { ...deps, settings }, problem, 'retry', error.status)
+  stop(req, res, deps, problem, 'retry', error.status)
 }
 
 /** A store that fails over to another server takes a few seconds. */

@@ -1,0 +1,61 @@
+import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express'
+import { HostError } from '../../errors.js'
+import { requestState } from '../../session/state.js'
+import type { RouteDeps } from '../actions/context.js'
+import { depsAt, gateOf, isBelow, mountPathError, ownGate, twoOptionsError } from '../actions/gate.js'
+import { sendText, setSecurityHeaders } from '../http/headers.js'
+import { sendProblem } from '../http/problem.js'
+import { wantsHtml } from '../http/request.js'
+
+/**
+ * The router that an app mounts. Without a path it is the gate, unless the request passed it already, and serves the routes below
+ * `urls.path`. At that path, behind a gate, it serves the routes. Mounted in any other way it serves nothing, and says what to do.
+ */
+export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Router): Router {
+  const routesAt = new Map<string, Router>()
+
+  const serve = (req: Request, res: Response, next: NextFunction): unknown => {
+    const { path, pathPrefix } = gateOf({ req, shared: requestState<RouteDeps>(req) }, own).settings
+    const at = pathPrefix + req.baseUrl
+    if (isSame(at, path)) return routes(req, res, next)
+    if (!isBelow(path, at)) throw mountPathError(own, req.baseUrl)
+    const rest = path.slice(at.length)
+    const nested = routesAt.get(rest) ?? Router().use(rest, routes)
+    routesAt.set(rest, nested)
+    return nested(req, res, next)
+  }
+
+  const enter = (req: Request, res: Response, next: NextFunction): unknown => {
+    const shared = requestState<RouteDeps>(req)
+    const { path, pathPrefix } = own.settings
+    if (ownGate(shared, own) || isSame(pathPrefix + req.baseUrl, path)) return serve(req, res, next)
+    const { settings } = depsAt(req, own)
+    // Two products have pages of their own. Two gates with the same pages are one product whose options were written twice.
+    if (shared.gates?.some((other) => isSame(other.settings.path, settings.path))) throw twoOptionsError(own)
+    return gate(req, res, (error?: unknown) => (error ? next(error) : attempt(serve, req, res, next)))
+  }
+
+  return Router().use(function mfaMount(req, res, next) {
+    attempt(enter, req, res, next)
+  })
+}
+
+type Handler = (req: Request, res: Response, next: NextFunction) => unknown
+
+/** Runs a handler, and responds with the sentence of an error in how the app mounts this router. */
+function attempt(handler: Handler, req: Request, res: Response, next: NextFunction): void {
+  try {
+    handler(req, res, next)
+  } catch (error) {
+    if (!(error instanceof HostError)) return next(error)
+    setSecurityHeaders(res)
+    if (!wantsHtml(req)) return sendProblem(res, { code: 'internal_error', detail: error.message })
+    res.statusCode = error.status
+    sendText(res, 'text/plain', error.message)
+  }
+}
+
+/** Whether two paths are the same. By default, Express matches paths without regard to case. */
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
