@@ -144,7 +144,7 @@ export interface SharedOptions<User = Express.User> {
 
 const diagnostics = z.union(
   [z.literal(false), z.strictObject({ ignore: z.array(z.enum(WARNING_CODES)).default([]) })],
-  { error: 'must be false, or an object like { ignore: ["MFA_WARN_RESAVE"] }' },
+  { error: 'must be false, or an object like { ignore: ["MFA_WARN_TRUST_PROXY"] }' },
 )
 
 /** The rules of all options but `service`. */

@@ -20,10 +20,6 @@ export const WARNINGS = {
     'Scripts on the page can read the session cookie. Leave cookie.httpOnly of express-session at true.',
   MFA_WARN_COOKIE_SAME_SITE:
     "Other sites can send requests with the session cookie. Set cookie: { sameSite: 'lax' } in express-session.",
-  MFA_WARN_RESAVE:
-    'Every request saves its session, even one that a logout has ended in the meantime. Set resave: false in express-session.',
-  MFA_WARN_SAVE_UNINITIALIZED:
-    'A session is stored for every visitor. Set saveUninitialized: false in express-session.',
   MFA_WARN_BODY_PARSER:
     "A body of more than 100 KB was parsed before the routers could refuse it. Mount mfa.router before the app's body parser, or lower the limit of that parser.",
   MFA_WARN_RESUME_UNPARSED:

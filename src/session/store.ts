@@ -62,11 +62,6 @@ export function hasUserBesidePassport(req: Request): boolean {
   return Object.entries(session).some(([name, value]) => OWN_USER.test(name) && Boolean(value))
 }
 
-/** Whether Passport has removed the user from the session, as it does when the host no longer finds the user. */
-export function passportUserWasRemoved(req: Request): boolean {
-  return passportDataOf(req, sessionOf(req)) !== undefined && !hasPassportUser(req)
-}
-
 /** The user of a pending login, as Passport serialized them. What belongs to another session is void (R04). */
 export function withheldUserOf(req: Request, session = sessionOf(req)): unknown {
   return isRecordOf(session.mfa, req.sessionID) ? withheldIn(session) : undefined

@@ -185,13 +185,6 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     inProduction()
     return watched({ ...setup, session: { cookie: { sameSite: 'none' } } })
   },
-  MFA_WARN_RESAVE: async (setup) => {
-    const made = watched({ ...setup, session: { resave: true } })
-    const agent = await signIn(made.app, 'nina')
-    for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(200)
-    return made
-  },
-  MFA_WARN_SAVE_UNINITIALIZED: async (setup) => watched({ ...setup, session: { saveUninitialized: true } }),
   MFA_WARN_BODY_PARSER: async (setup) => {
     const made = watched({ ...setup, first: (app) => void app.use(express.json({ limit: '50mb' })) })
     const agent = await signIn(made.app, 'bob')
@@ -382,6 +375,13 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
   },
 }
 
+/** What a warning adds about the app. */
+const DETAILS: Partial<Record<WarningCode, string>> = {
+  MFA_WARN_KEY_SCOPES: 'Missing: enroll.',
+  MFA_WARN_GATE_AT_PATH: 'It is mounted at /bank.',
+  MFA_WARN_STORE_LOSES: 'It is the store of: limits.store.',
+}
+
 afterEach(() => void vi.unstubAllEnvs())
 
 const TESTED_CODES = WARNING_CODES.filter((code) => !redisMissing || !code.startsWith('MFA_WARN_REDIS'))
@@ -399,7 +399,8 @@ describe('the diagnostics', () => {
       const made = await cases[code]({})
       for (let visit = 0; visit < 3; visit++) await visitOnce(made)
       const warned = made.reported().filter((event) => event.code === code)
-      const remedy = code === 'MFA_WARN_KEY_SCOPES' ? `${WARNINGS[code]} Missing: enroll.` : WARNINGS[code]
+      const detail = DETAILS[code]
+      const remedy = detail ? `${WARNINGS[code]} ${detail}` : WARNINGS[code]
       expect(warned).toEqual([{ type: 'warning', code, remedy, at: expect.any(Number) }])
       const lines = made.warnings.filter((line) => line.includes(code))
       expect(lines).toEqual([`countersign: ${remedy} [${code}]`])
@@ -505,44 +506,6 @@ describe('the diagnostics', () => {
     const made = watched({ store: new SharedStore() })
     await visitOnce(made)
     expect(made.codes()).toContain('MFA_WARN_SEPARATE_COUNTERS')
-  })
-
-  it('do not report a session as resaved that changed or that the host saved', async () => {
-    const made = watched({
-      routes: (app) => {
-        app.get('/count', (req, res) => {
-          Reflect.set(req.session, 'visits', Number(Reflect.get(req.session, 'visits') ?? 0) + 1)
-          res.json({})
-        })
-        app.get('/save', (req, res, next) =>
-          req.session.save((error) => (error ? next(error) : res.json({}))),
-        )
-        app.get('/leave', (req, res, next) =>
-          req.session.destroy((error) => (error ? next(error) : res.json({}))),
-        )
-      },
-    })
-    const agent = await signIn(made.app, 'nina')
-    for (const path of ['/count', '/save', '/count', '/secret', '/leave', '/count']) await agent.get(path)
-    expect(made.codes()).toEqual([])
-  })
-
-  it('do not report a session as resaved whose user no longer exists', async () => {
-    const made = watched()
-    const agent = await signIn(made.app, 'nina')
-    delete made.users.nina
-    for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(401)
-    expect(made.codes()).toEqual([])
-  })
-
-  it('do not report the session after an expired pending login as saved without need', async () => {
-    const clock = stopClock()
-    const made = watched()
-    const agent = await signIn(made.app, 'bob')
-    clock.move(11 * MINUTE)
-    const { body } = await agent.get('/mfa/verify').expect(401)
-    expect(body.code).toBe('pending_login_expired')
-    expect(made.codes()).toEqual([])
   })
 
   it('name the store of sessions that loses them, and none that keeps what it is given', async () => {

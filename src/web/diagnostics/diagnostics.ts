@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
 import type { HostError } from '../../errors.js'
 import type { Settings } from '../../options/settings.js'
 import { WARNINGS, type WarningCode } from '../../options/warnings.js'
@@ -7,10 +7,8 @@ import { isPassportKnown } from '../../session/passport-request.js'
 import {
   cookieOf,
   hasUserBesidePassport,
-  passportUserWasRemoved,
   requestedUrl,
   sendsCookie,
-  sessionOf,
   storeNameOf,
   storesSession,
 } from '../../session/store.js'
@@ -19,7 +17,7 @@ import { askRedis, storesThatLose, warningsAtStart } from './at-start.js'
 /** Reports errors in the setup, and warns about setups that work but are less secure than they look. Each once. */
 export interface Diagnostics {
   /** Checks a request that has a session. It never throws and changes nothing. */
-  inspect(req: Request, res: Response): void
+  inspect(req: Request): void
   /**
    * Checks a request that has just signed a user in to a new session. It waits for nothing, never throws and changes nothing.
    */
@@ -80,7 +78,6 @@ export function diagnosticsFor(
   }
   if (settings.diagnostics === false) return { ...DISABLED, report }
   const silenced = new Set<WarningCode>(settings.diagnostics.ignore)
-  const unchecked = { resave: true, saveUninitialized: true }
   let requests = 0
   let isSessionStoreChecked = false
 
@@ -91,14 +88,6 @@ export function diagnosticsFor(
     settings.logger.warn(`countersign: ${remedy} [${code}]`)
     emit(code, remedy)
   }
-  const watch = (req: Request, res: Response) => {
-    observeSaving(req, res, (saving, isNew) => {
-      unchecked[isNew ? 'saveUninitialized' : 'resave'] = false
-      if (saving === 'resaved') warn('MFA_WARN_RESAVE')
-      if (saving === 'saved new') warn('MFA_WARN_SAVE_UNINITIALIZED')
-    })
-  }
-
   // A store that fails says so by itself.
   const warnOfLoss = (checked: Promise<readonly string[]>) =>
     void checked.then(
@@ -140,11 +129,10 @@ export function diagnosticsFor(
         () => {},
       )
     },
-    inspect(req, res) {
+    inspect(req) {
       if (!isInspected(requests++)) return
       askUnasked()
       for (const code of warningsAtRequest(req, settings)) warn(code)
-      if (unchecked.resave || unchecked.saveUninitialized) watch(req, res)
       if (requests === 1) warnOfLoss(storesThatLose(settings))
     },
     inspectLogin(req) {
@@ -235,54 +223,4 @@ function warningsAboutKeys({ hostname, permissionsPolicy }: KeyRequestFacts): Wa
 /** Whether the host is in the domain of the relying party. An IP address has a warning of its own. */
 function isInDomain({ hostname, relyingPartyId: id }: KeyRequestFacts): boolean {
   return typeof id !== 'string' || hostname === id || hostname.endsWith(`.${id}`) || IP_ADDRESS.test(hostname)
-}
-
-/** What express-session does with a session that the request did not change. */
-type Saving = 'not saved' | 'resaved' | 'saved new'
-
-/**
- * Observes whether express-session saves an unchanged session at the end of the request. This reveals its options, which
- * it does not expose. `report` is not called if the request changed its session or saved it itself.
- */
-function observeSaving(req: Request, res: Response, report: (saving: Saving, isNew: boolean) => void): void {
-  // Passport has already changed the session.
-  if (passportUserWasRemoved(req)) return
-  const session = sessionOf(req)
-  const isNew = !req.get('cookie')?.includes(req.sessionID)
-  const before = contentOf(session)
-  const { save } = session
-  let saves = 0
-  Object.defineProperty(session, 'save', {
-    configurable: true,
-    writable: true,
-    value(this: typeof session, ...args: Parameters<typeof save>) {
-      saves++
-      return save.apply(this, args)
-    },
-  })
-
-  const { end } = res
-  Object.defineProperty(res, 'end', {
-    configurable: true,
-    writable: true,
-    value(this: Response, ...args: Parameters<typeof end>) {
-      const unchanged = saves === 0 && hasSameSession(req, session) && contentOf(session) === before
-      const result = end.apply(this, args)
-      if (unchanged) report(saves === 0 ? 'not saved' : isNew ? 'saved new' : 'resaved', isNew)
-      return result
-    },
-  })
-}
-
-function hasSameSession(req: Request, session: object): boolean {
-  try {
-    return sessionOf(req) === session
-  } catch {
-    return false
-  }
-}
-
-/** The content that express-session compares: everything except the cookie, whose times change. */
-function contentOf(session: object): string {
-  return JSON.stringify({ ...session, cookie: undefined })
 }

@@ -31,7 +31,7 @@ export function sessionGate(own: RouteDeps): RequestHandler {
     wrapLogIn(at)
     setGate(shared, deps)
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
-    if (req.sessionID === sessionId) deps.diagnostics.inspect(req, res)
+    if (req.sessionID === sessionId) deps.diagnostics.inspect(req)
     deps.recovery?.lookForDueNotices()
     if (state.stage !== 'pending') return next()
     const isOpen = deps === own ? isPendingPath : pendingPathsOf(deps.settings)
