@@ -39,36 +39,38 @@ export interface Mfa<User = Express.User> {
    */
   readonly session: RequestHandler
   /**
-   * All routes: challenge, verify, authenticator apps, security keys and passkeys, backup codes, trusted devices, notices,
-   * recovery and languages. Mount it at the option `urls.path`.
+   * The gate and all routes: challenge, verify, authenticator apps, security keys and passkeys, backup codes, trusted devices,
+   * notices, recovery and languages. Mount it without a path, after `passport.session()` and before the routes of your app; the
+   * routes are at the option `urls.path` then. With `session` before it, you may mount it at that path instead. Mounted in any other
+   * way, it responds to all requests with 500 and says what to do. All this holds for the routers below, which are a part of it each.
    */
   readonly router: Router
-  /** The start page, requesting a code, and canceling the login. Mount it at the option `urls.path`. */
+  /** The start page, requesting a code, and canceling the login. */
   readonly challengeRouter: Router
-  /** Entering and verifying a code. Mount it at the option `urls.path`. */
+  /** Entering and verifying a code. */
   readonly verifyRouter: Router
-  /** Enrolling an authenticator app. Mount it at the option `urls.path`. */
+  /** Enrolling an authenticator app. */
   readonly enrollAppRouter: Router
-  /** Adding, renaming and removing security keys and passkeys. Mount it at the option `urls.path`. Without keys it has no routes. */
+  /** Adding, renaming and removing security keys and passkeys. Without keys it has no routes. */
   readonly enrollKeyRouter: Router
-  /** Requesting backup codes. Mount it at the option `urls.path`. */
+  /** Requesting backup codes. */
   readonly backupRouter: Router
   /**
-   * The list of trusted devices, and revoking them. Mount it at the option `urls.path`. Without the option `trustedDevices` it
+   * The list of trusted devices, and revoking them. Without the option `trustedDevices` it
    * has no routes.
    */
   readonly devicesRouter: Router
   /**
-   * The page behind the "this wasn't me" link of a notice. Mount it at the option `urls.path`. Without the option
+   * The page behind the "this wasn't me" link of a notice. Without the option
    * `urls.publicUrl` it has no routes.
    */
   readonly notMeRouter: Router
   /**
-   * Account recovery: requesting, completing and canceling it. Mount it at the option `urls.path`. Without the option
+   * Account recovery: requesting, completing and canceling it. Without the option
    * `recovery` it has no routes.
    */
   readonly recoveryRouter: Router
-  /** Choosing a language. Mount it at the option `urls.path`. Without the option `languages.offer` it has no routes. */
+  /** Choosing a language. Without the option `languages.offer` it has no routes. */
   readonly languageRouter: Router
   /**
    * The public documents about passkeys: `webauthn`, the origins of other sites that share them, and `passkey-endpoints`, for

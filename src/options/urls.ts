@@ -3,7 +3,7 @@ import { sitePath } from '../option-rules.js'
 
 /** Where the routers and documents are, as a browser sees it. */
 export interface UrlOptions {
-  /** Where the routers are mounted. Defaults to `/mfa`. Another mount path fails requests with `ERR_MFA_MOUNT_PATH`. */
+  /** Where the MFA pages and JSON routes are. Defaults to `/mfa`. A router at another path fails with `ERR_MFA_MOUNT_PATH`. */
   path?: string | undefined
   /**
    * The part of the path that a proxy in front of the app removes, like `/bank`. All paths in the options include it.

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { LimitsStoreError } from '../../errors.js'
+import { HostError, type HostErrorCode, LimitsStoreError, OptionsError } from '../../errors.js'
 import type { Deps } from '../../flows/deps.js'
 import { type LoginStep, loginStep } from '../../flows/login-step.js'
 import type { EventMetrics } from '../../flows/metrics.js'
@@ -10,6 +10,7 @@ import type { RenderView } from '../../pages/view.js'
 import type { Contact } from '../../protocol/contact.js'
 import type { Factor, Strength } from '../../protocol/factor.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
+import { isGated } from '../../session/passport-request.js'
 import type { Grace, MfaRecord } from '../../session/record.js'
 import type { ActiveState, KnownAccount, LoginRequirement, RequestState } from '../../session/state.js'
 import { accountOf, appContactOf } from '../../session/user-factors.js'
@@ -158,4 +159,66 @@ export interface RouteDeps extends Deps {
   /** Present if the app offers recovery. */
   readonly recovery?: AccountRecovery | undefined
   readonly resets?: Resets | undefined
+}
+
+/** A request with the gates that it passed. */
+type GatedRequest = Pick<EnteredRequest, 'req' | 'shared'>
+
+/** Marks a request as one that passed the gate, for the routes and guards after it. */
+export function setGate(shared: RequestState<RouteDeps>, deps: RouteDeps): void {
+  shared.gates = shared.gates ? [...shared.gates, deps] : [deps]
+}
+
+/** What the gate of these options works with for this request, if it passed that gate. */
+export function ownGate({ gates }: RequestState<RouteDeps>, own: RouteDeps): RouteDeps | undefined {
+  // What a gate in a mounted app works with is a copy. The counters of wrong codes are there once for each options object.
+  return gates?.findLast(({ attempts }) => attempts === own.attempts)
+}
+
+/**
+ * What the last gate that this request passed works with; with `own`, the last gate that was built from the same options.
+ * @throws {HostError} when the request passed none.
+ */
+export function gateOf({ req, shared }: GatedRequest, own?: RouteDeps): RouteDeps {
+  const gate = own ? ownGate(shared, own) : shared.gates?.at(-1)
+  if (gate) return gate
+  if (shared.gates) throw twoOptionsError(own)
+  throw isGated(req) ? misuse(own, 'ERR_MFA_TWO_COPIES', TWO_COPIES) : noGateError(own)
+}
+
+const TWO_COPIES =
+  'The gate before this route belongs to another copy of countersign, which keeps its own state. `npm ls countersign` shows where the copies are: keep one (npm dedupe), and leave the package out of bundles.'
+
+/** No gate ran for a request. The error is in the log once for each options object. */
+export function noGateError(own: RouteDeps | undefined): HostError {
+  return misuse(
+    own,
+    'ERR_MFA_NO_GATE',
+    'No gate ran for this request, so the first factor alone would be enough. Add app.use(mfa.router) without a path, or app.use(mfa.session), after passport.session() and before the login routes and all others.',
+  )
+}
+
+/** A route and the gate before it were built from two options objects. */
+export function twoOptionsError(own: RouteDeps | undefined): HostError {
+  return misuse(
+    own,
+    'ERR_MFA_TWO_OPTIONS',
+    'This route was built from another options object than the gate before it, so each would count wrong codes for itself. Call createMfa(options) once, and take every part from what it returned.',
+  )
+}
+
+/** An error in how the app mounts a part. It is in the log once for each code and options object. */
+export function misuse(own: RouteDeps | undefined, code: HostErrorCode, message: string): HostError {
+  const error = new HostError(code, message)
+  own?.diagnostics.report(error)
+  return error
+}
+
+/**
+ * Checks that Express calls a handler, and not the reader, who took it for a factory.
+ * @throws {OptionsError}
+ */
+export function checkMounted(name: string, how: string, next: unknown): void {
+  if (typeof next === 'function') return
+  throw new OptionsError([`${name} was called by hand: mount it without calling it, ${how}`])
 }

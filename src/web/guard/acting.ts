@@ -5,8 +5,7 @@ import { sessionStateOf } from '../../session/find-state.js'
 import { requestState } from '../../session/state.js'
 import { sessionEnded } from '../../session/store.js'
 import { userIdOf } from '../../session/user-factors.js'
-import { type RouteDeps, requestContext } from '../actions/context.js'
-import { gateOf } from '../actions/gate.js'
+import { gateOf, type RouteDeps, requestContext } from '../actions/context.js'
 import { type MfaRule, readRule } from './rule.js'
 
 /** Why a member of staff acts for a user, and what they must have shown. */

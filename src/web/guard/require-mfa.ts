@@ -10,13 +10,13 @@ import { type ActiveState, requestState } from '../../session/state.js'
 import { rememberTarget, requestedUrl, safeReturnTo, storeIfCurrent } from '../../session/store.js'
 import {
   type EnteredRequest,
+  gateOf,
   type RequestContext,
   type RouteDeps,
   readDisabledFactors,
   requestContext,
 } from '../actions/context.js'
 import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
-import { gateOf } from '../actions/gate.js'
 import { withheldProblem } from '../actions/recovery.js'
 import { listFactors } from '../http/cookies.js'
 import { setSecurityHeaders } from '../http/headers.js'

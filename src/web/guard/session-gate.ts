@@ -5,8 +5,15 @@ import { wrapLogIn } from '../../session/log-in.js'
 import { refuseUngatedLogins } from '../../session/passport-request.js'
 import { type ActiveState, requestState, type SessionState } from '../../session/state.js'
 import { requestedUrl, safeReturnTo, storeIfCurrent } from '../../session/store.js'
-import type { EnteredRequest, RouteDeps } from '../actions/context.js'
-import { checkMounted, depsAt, noGateError, ownGate, setGate } from '../actions/gate.js'
+import {
+  checkMounted,
+  type EnteredRequest,
+  noGateError,
+  ownGate,
+  type RouteDeps,
+  setGate,
+} from '../actions/context.js'
+import { depsAt } from '../actions/mount-path.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
@@ -46,7 +53,7 @@ export function sessionGate(own: RouteDeps): RequestHandler {
     const shared = requestState<RouteDeps>(req)
     if (ownGate(shared, own)) return next()
     if (!isOfExpress(req)) shared.readOnly = true
-    const deps = isOfExpress(req) ? depsAt(req, own) : own
+    const deps = req.baseUrl ? depsAt(req, own) : own
     const at = { req, deps, shared }
     if (shared.readOnly) return inspectOnly(at, own, next)
     const { sessionID } = req

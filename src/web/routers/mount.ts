@@ -1,8 +1,8 @@
 import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express'
 import { HostError } from '../../errors.js'
 import { requestState } from '../../session/state.js'
-import type { RouteDeps } from '../actions/context.js'
-import { depsAt, gateOf, isBelow, mountPathError, ownGate, twoOptionsError } from '../actions/gate.js'
+import { gateOf, ownGate, type RouteDeps, twoOptionsError } from '../actions/context.js'
+import { depsAt, isBelow, mountPathError } from '../actions/mount-path.js'
 import { sendText, setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
@@ -29,7 +29,7 @@ export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Rout
     const shared = requestState<RouteDeps>(req)
     const { path, pathPrefix } = own.settings
     if (ownGate(shared, own) || isSame(pathPrefix + req.baseUrl, path)) return serve(req, res, next)
-    const { settings } = depsAt(req, own)
+    const { settings } = req.baseUrl ? depsAt(req, own) : own
     // Two products have pages of their own. Two gates with the same pages are one product whose options were written twice.
     if (shared.gates?.some((other) => isSame(other.settings.path, settings.path))) throw twoOptionsError(own)
     return gate(req, res, (error?: unknown) => (error ? next(error) : attempt(serve, req, res, next)))

@@ -8,10 +8,10 @@ import {
   TrustStoreError,
 } from '../../errors.js'
 import { sessionStateOf } from '../../session/find-state.js'
+import { wrapLogIn } from '../../session/log-in.js'
 import { requestState, type SignedOut } from '../../session/state.js'
 import { requireCurrent } from '../../session/store.js'
-import { type EnteredRequest, type RouteDeps, requestContext } from '../actions/context.js'
-import { gateOf } from '../actions/gate.js'
+import { type EnteredRequest, gateOf, type RouteDeps, requestContext } from '../actions/context.js'
 import { BUSY_RETRY_AFTER_SECONDS } from '../http/admission.js'
 import { readBody } from '../http/body.js'
 import { setSecurityHeaders } from '../http/headers.js'
@@ -79,6 +79,7 @@ export function addRoute(router: Router, own: RouteDeps, path: string, route: Ro
     (async (at, res) => {
       const { req, deps } = at
       const state = await sessionStateOf(at)
+      wrapLogIn(at)
       if (state.stage === 'none') return sendToSignIn(req, res, deps, state, route)
       if (state.record.acting) return stop(req, res, deps, { code: 'acting' })
       const context = { ...(await requestContext(at, state)), res, html: wantsHtml(req) }

@@ -1,0 +1,62 @@
+import type { Request } from 'express'
+import type { HostError } from '../../errors.js'
+import { misuse, type RouteDeps } from './context.js'
+
+/** Whether a path is below another one. By default, Express matches paths without regard to case. */
+export function isBelow(path: string, other: string): boolean {
+  return path.toLowerCase().startsWith(`${other}/`.toLowerCase())
+}
+
+/**
+ * What a gate works with for a request with a `baseUrl`: its options, or in an app that is mounted in another one, these options with
+ * their paths below that app, unless `urls.path` is below it already.
+ * @throws {HostError} when the gate is mounted at a path, so that requests to all others would not pass it.
+ */
+export function depsAt(req: Request, own: RouteDeps): RouteDeps {
+  const { settings, diagnostics } = own
+  const { path, pathPrefix, publicUrl, pendingPaths } = settings
+  const at = pathPrefix + req.baseUrl
+  const base = req.app.path().replace(/\/$/, '')
+  const isApp = base.toLowerCase() === req.baseUrl.toLowerCase()
+  if (isBelow(path, at)) {
+    if (!isApp) diagnostics.warn('MFA_WARN_GATE_AT_PATH', `It is mounted at ${at}.`)
+    return own
+  }
+  // A proxy's prefix and the links in notices show the paths as a browser sees them, so all of them are written like this.
+  if (!isApp || pathPrefix !== '' || publicUrl !== undefined) {
+    throw misuse(
+      own,
+      'ERR_MFA_MOUNT_PATH',
+      `The gate is mounted at ${at}, so requests to other paths do not pass it. Mount it without a path: app.use(mfa.router), or app.use(mfa.session). If the whole app is at ${at}, set urls.path: '${at}${path.slice(pathPrefix.length)}'.`,
+    )
+  }
+  const below = (one: string) => (isBelow(one, base) ? one : base + one)
+  const { signInPath, signOutPath, homePath } = settings
+  return {
+    ...own,
+    settings: {
+      ...settings,
+      path: below(path),
+      signInPath: below(signInPath),
+      signOutPath: below(signOutPath),
+      homePath: below(homePath),
+      pendingPaths: pendingPaths.map(below),
+    },
+  }
+}
+
+/** The routers are mounted at `at` instead of at the option `urls.path`. */
+export function mountPathError(own: RouteDeps, at: string): HostError {
+  const { path, pathPrefix } = own.settings
+  const before = at && path.endsWith(at) ? path.slice(0, -at.length) : ''
+  return misuse(
+    own,
+    'ERR_MFA_MOUNT_PATH',
+    [
+      `The MFA routes are mounted at ${at || '/'}, but the option urls.path is ${path}. `,
+      `Use the same path for both: app.use('${path.slice(pathPrefix.length)}', …), or urls.path: '${pathPrefix}${at}'`,
+      before && `, or urls.pathPrefix: '${before}' behind a proxy that removes ${before}`,
+      '.',
+    ].join(''),
+  )
+}
