@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+<<<<<<< HEAD
 import { createMfa, mfaRouter } from '../../src/index.js'
 import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
+=======
+import { createMfa } from '../../src/index.js'
+import { MINUTE, stopClock } from '../kit/clock.js'
+>>>>>>> 6aaf9543 (Show the MFA routes to tools that list the routes of an app)
 import { everyCase } from '../kit/every-case.js'
-import { type HostSetup, host, jsonAgent, signInFully, type TestUser } from '../kit/host.js'
+import { type HostSetup, host, jsonAgent, mfaPaths, signInFully, type TestUser } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
 import { COUNTED, claims, ISSUER } from './kit.js'
 
@@ -165,7 +170,7 @@ describe('a session that acts for a user (R118)', () => {
   it('is refused by every route of ours, whatever the method', async () => {
     const made = actingHost()
     const agent = await made.acting()
-    const paths = mfaRouter(made.mfa).stack.flatMap(({ route }) => (route ? [route.path] : []))
+    const paths = mfaPaths(made.mfa)
     // These take a token instead of a session.
     const own = paths.filter((path) => !/not-me|cancel-recovery|assets/.test(path))
     expect(own.length).toBeGreaterThan(12)

@@ -167,6 +167,14 @@ export function host(setup: HostSetup = {}) {
 
 export type Host = ReturnType<typeof host>
 
+/** The paths of all MFA routes, below `urls.path`, as Express knows them. */
+export const mfaPaths = (mfa: MfaOptions<TestUser>): readonly string[] =>
+  mfaRouter(mfa).stack.flatMap(({ handle }) =>
+    ('stack' in handle ? (handle as express.Router).stack : []).flatMap(({ route }) =>
+      route ? [route.path] : [],
+    ),
+  )
+
 /** A client that keeps cookies and requests JSON. */
 export function jsonAgent(app: App) {
   return request.agent(app).set('Accept', 'application/json')

@@ -16,7 +16,7 @@ describe('factors are named', () => {
   it('by their method, with a number from the second on', () => {
     const other = { method: 'sms', phone: '+447700900102' }
     const app = { method: 'app', user: 'alice@example.com' }
-    expect(ids([sms, app, other, { ...sms, method: 'call' }, sms])).toEqual([
+    expect(ids([sms, app, other, { ...sms, method: 'call' }, { ...sms, phone: '+447700900103' }])).toEqual([
       'sms',
       'app',
       'sms-2',
@@ -26,7 +26,18 @@ describe('factors are named', () => {
   })
 
   it('by their own id if they have one', () => {
-    expect(ids([{ ...sms, id: 'work' }, sms])).toEqual(['work', 'sms-2'])
+    expect(
+      ids([
+        { ...sms, id: 'work' },
+        { ...sms, phone: '+447700900103' },
+      ]),
+    ).toEqual(['work', 'sms-2'])
+  })
+
+  it('once, if two rows have the same method and contact', () => {
+    const email = (address: string) => ({ method: 'email', email: address })
+    const list = [sms, email('bob@example.com'), sms, { ...sms, id: 'work' }, email('Bob@Example.com')]
+    expect(ids(list)).toEqual(['sms', 'email'])
   })
 
   it('uniquely: two with the same id are a fault', () => {
@@ -67,7 +78,7 @@ it('factors become contacts (R42)', () => {
 describe('the faults of a list of factors are reported', () => {
   it.each<[string, unknown, string]>([
     ['not a list', 'sms', 'must be a list'],
-    ['undefined', undefined, 'must be a list'],
+    ['undefined', undefined, 'it is undefined, and must be a list'],
     ['an unknown method', [{ method: 'pigeon', phone: '+447700900101' }], 'one of app, email, sms'],
     ['not an object', [null], 'one of app, email, sms'],
     ['a number in national format', [{ method: 'sms', phone: '07700 900101' }], 'in E.164 format'],

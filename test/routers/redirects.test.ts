@@ -1,13 +1,13 @@
 import type { Server } from 'node:http'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type MfaOptions, mfaRouter, type PolicyDecision, requireMfa } from '../../src/index.js'
+import { type MfaOptions, type PolicyDecision, requireMfa } from '../../src/index.js'
 import { testCarrier, testInbox } from '../../src/testing/carrier.js'
 import { testKeys } from '../../src/testing/key-service.js'
 import { testService, totpCode } from '../../src/testing/service.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { FaultyStore } from '../kit/faulty-store.js'
-import { browserAgent, jsonAgent, type TestUser } from '../kit/host.js'
+import { browserAgent, jsonAgent, mfaPaths, type TestUser } from '../kit/host.js'
 import { ownPasskey } from '../kit/own-passkey.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { recoveringHost } from '../recovery/kit.js'
@@ -479,7 +479,7 @@ const STATES: Readonly<Record<string, State>> = {
 
 /** The paths of the routers, as Express knows them, and the pages of the host. */
 function pathsOf({ mfa }: Site): readonly string[] {
-  const paths = mfaRouter(mfa).stack.flatMap(({ route }) => (route ? [route.path] : []))
+  const paths = mfaPaths(mfa)
   const own = paths.map((path) => `/mfa${path.replace(':device', 'x')}`.replace(/\/$/, ''))
   expect(own).toContain('/mfa/enroll-app')
   const choices = [

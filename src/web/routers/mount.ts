@@ -12,32 +12,34 @@ import { wantsHtml } from '../http/request.js'
  * `urls.path`. At that path, behind a gate, it serves the routes. Mounted in any other way it serves nothing, and says what to do.
  */
 export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Router): Router {
-  const routesAt = new Map<string, Router>()
+  const { path: ownPath, pathPrefix } = own.settings
+  const target = ownPath.slice(pathPrefix.length)
+  const elsewhere = new Map<string, Router>()
 
-  const serve = (req: Request, res: Response, next: NextFunction): unknown => {
-    const { path, pathPrefix } = gateOf({ req, shared: requestState<RouteDeps>(req) }, own).settings
+  const serve: Handler = (req, res, next) => {
+    const { path } = gateOf({ req, shared: requestState<RouteDeps>(req) }, own).settings
+    const leave = (error?: unknown) => next(error ?? 'router')
     const at = pathPrefix + req.baseUrl
-    if (isSame(at, path)) return routes(req, res, next)
+    if (isSame(at, path)) return routes(req, res, leave)
     if (!isBelow(path, at)) throw mountPathError(own, req.baseUrl)
     const rest = path.slice(at.length)
-    const nested = routesAt.get(rest) ?? Router().use(rest, routes)
-    routesAt.set(rest, nested)
-    return nested(req, res, next)
+    if (rest === target) return next()
+    const nested = elsewhere.get(rest) ?? Router().use(rest, routes)
+    elsewhere.set(rest, nested)
+    return nested(req, res, leave)
   }
 
-  const enter = (req: Request, res: Response, next: NextFunction): unknown => {
+  const enter: Handler = (req, res, next) => {
     const shared = requestState<RouteDeps>(req)
-    const { path, pathPrefix } = own.settings
-    if (ownGate(shared, own) || isSame(pathPrefix + req.baseUrl, path)) return serve(req, res, next)
+    if (ownGate(shared, own) || isSame(pathPrefix + req.baseUrl, ownPath)) return serve(req, res, next)
     const { settings } = req.baseUrl ? depsAt(req, own) : own
     // Two products have pages of their own. Two gates with the same pages are one product whose options were written twice.
     if (shared.gates?.some((other) => isSame(other.settings.path, settings.path))) throw twoOptionsError(own)
     return gate(req, res, (error?: unknown) => (error ? next(error) : attempt(serve, req, res, next)))
   }
 
-  return Router().use(function mfaMount(req, res, next) {
-    attempt(enter, req, res, next)
-  })
+  const mfaMount: RequestHandler = (req, res, next) => attempt(enter, req, res, next)
+  return Router().use(mfaMount).use(target, routes)
 }
 
 type Handler = (req: Request, res: Response, next: NextFunction) => unknown
