@@ -295,6 +295,14 @@ describe('an app that mounts its router in the wrong place (R01)', () => {
       (app, mfa) => app.use(sessions(), passport.session()).use('/account', mfaRouter(mfa)),
     ],
     [
+      'at its path in a mounted app, without a gate',
+      NO_GATE,
+      (app, mfa) => {
+        const inner = addRoutes(express().use('/mfa', mfaRouter(mfa)))
+        app.use(sessions(), passport.session()).use('/shop', inner)
+      },
+    ],
+    [
       'after the routes',
       NO_GATE,
       (app, mfa) => addRoutes(app.use(sessions(), passport.session())).use(mfaRouter(mfa)),
@@ -414,6 +422,7 @@ describe('two copies of the package in one app', () => {
     const { mfa: theirs, log } = optionsFor()
     app.use('/mfa', other.mfaRouter(theirs))
     await expectClosed(app)
+    await login(jsonAgent(app), 'bob').expect(200)
     const { body } = await jsonAgent(app).get('/mfa').expect(500)
     expect(body.detail).toContain('belongs to another copy of countersign')
     expect(log).toEqual([expect.stringContaining('[ERR_MFA_TWO_COPIES]')])

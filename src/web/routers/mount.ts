@@ -31,7 +31,8 @@ export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Rout
 
   const enter: Handler = (req, res, next) => {
     const shared = requestState<RouteDeps>(req)
-    if (ownGate(shared, own) || isSame(pathPrefix + req.baseUrl, ownPath)) return serve(req, res, next)
+    const isAtTarget = req.baseUrl.toLowerCase().endsWith(target.toLowerCase())
+    if (ownGate(shared, own) || isAtTarget) return serve(req, res, next)
     const { settings } = req.baseUrl ? depsAt(req, own) : own
     // Two products have pages of their own. Two gates with the same pages are one product whose options were written twice.
     if (shared.gates?.some((other) => isSame(other.settings.path, settings.path))) throw twoOptionsError(own)
