@@ -230,6 +230,11 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
       session: { proxy: true, cookie: { secure: true } },
     })
     await login(jsonAgent(made.app), 'bob').set('X-Forwarded-Proto', 'https').expect(200)
+    const overTls = express().use((req, res) => {
+      Object.assign(req.socket, { encrypted: true })
+      made.app(req, res)
+    })
+    await login(jsonAgent(overTls), 'bob').expect(200)
     expect(made.codes()).toEqual([])
     for (let visit = 0; visit < 2; visit++) {
       const { headers } = await login(jsonAgent(made.app), 'bob').expect(200)

@@ -178,14 +178,22 @@ describe('a router that is mounted without a path (R01, R02)', () => {
       expect(log).toEqual([])
     }))
 
-  it('lets a request pass once, whatever happens between two of them', async () => {
+  it('has no routes below its own at a path', async () => {
     const { mfa } = optionsFor()
-    const app = appWith((made) => {
-      made.use(challengeRouter(mfa), auth.authenticate('remember-me'), verifyRouter(mfa))
-      made.get('/', (req, res) => void res.json({ user: req.user ?? null, mfa: req.mfa?.status }))
-    })
-    await jsonAgent(app).get('/').set('X-Remember', 'bob').expect(200, { user: null, mfa: 'pending' })
+    const app = appWith((made) => void made.use(mfaSession(mfa)).use('/mfa', mfaRouter(mfa)))
+    await jsonAgent(app).get('/mfa').expect(200)
+    await jsonAgent(app).get('/mfa/mfa').expect(404)
   })
+
+  it('lets a request pass once, whatever happens between two of them', () =>
+    everyCase([verifyRouter<TestUser>, mfaSession<TestUser>], async (second) => {
+      const { mfa } = optionsFor()
+      const app = appWith((made) => {
+        made.use(challengeRouter(mfa), auth.authenticate('remember-me'), second(mfa))
+        made.get('/', (req, res) => void res.json({ user: req.user ?? null, mfa: req.mfa?.status }))
+      })
+      await jsonAgent(app).get('/').set('X-Remember', 'bob').expect(200, { user: null, mfa: 'pending' })
+    }))
 
   it('reads bodies without a body parser of the app', async () => {
     const { mfa, standIn } = optionsFor()
