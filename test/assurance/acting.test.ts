@@ -1,11 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-<<<<<<< HEAD
-import { createMfa, mfaRouter } from '../../src/index.js'
-import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
-=======
 import { createMfa } from '../../src/index.js'
-import { MINUTE, stopClock } from '../kit/clock.js'
->>>>>>> 6aaf9543 (Show the MFA routes to tools that list the routes of an app)
+import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { type HostSetup, host, jsonAgent, mfaPaths, signInFully, type TestUser } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
