@@ -42,6 +42,7 @@ function watched(setup: HostSetup = {}, isPassportKnown = true) {
   const warnings: string[] = []
   const events: MfaEvent[] = []
   const options = {
+    diagnostics: {},
     logger: { warn: (text: string) => void warnings.push(text), error: () => {} },
     onEvent: (event: MfaEvent) => void events.push(event),
     ...setup.options,

@@ -116,6 +116,8 @@ export function host(setup: HostSetup = {}) {
     appName: 'Testbed',
     ...(!tellsFactors && EMPTY_RECORD),
     logger: { warn: () => {}, error: () => {} },
+    // Most tests look at sessions as Passport writes them without it.
+    diagnostics: { ignore: ['MFA_WARN_PASSPORT_INSTANCE'] },
     ...setup.options,
   }
 

@@ -53,7 +53,7 @@ describe('the user of a pending login', () => {
     const store = new FaultyStore()
     const made = host({
       store,
-      options: { logger: { warn: (text) => void warnings.push(text), error: () => {} } },
+      options: { diagnostics: {}, logger: { warn: (text) => void warnings.push(text), error: () => {} } },
     })
     const cookie = await pendingCookie(made, 'bob')
     expect(JSON.parse(store.stored[sessionId(cookie)] ?? '{}').passport).toEqual({ user: 'u-bob' })
