@@ -87,7 +87,7 @@ function watchedHost(setup: HostSetup = {}) {
       languages: { offer: ['en', 'de'] },
       keys: true,
       // A warning is an event, and these tests open the app at an IP address.
-      diagnostics: { ignore: ['MFA_WARN_KEY_IP_ADDRESS'] },
+      diagnostics: { ignore: ['MFA_WARN_KEY_IP_ADDRESS', 'MFA_WARN_PASSPORT_INSTANCE'] },
       recovery: { onNotice: () => {}, onFactorsEnded: () => {} },
       ...setup.options,
     },
