@@ -31,7 +31,6 @@ const OPERATION = [
   'service/test/console/screens.test.ts',
   'service/test/deployment.test.ts',
   'service/test/doctor.test.ts',
-  'service/test/earlier-tables.test.ts',
   'service/test/failover.test.ts',
   'service/test/few-files.test.ts',
   'service/test/first-operator.test.ts',

@@ -11,7 +11,6 @@ import { deleteExpired } from '../src/operator/retention.js'
 import { createService } from '../src/run/create-service.js'
 import { migrate } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
-import { SLOTS } from '../src/store/outbox-slots.js'
 import { postgresStore } from '../src/store/postgres-store.js'
 import { TABLES } from '../src/store/privileges.js'
 import { keysFrom } from '../src/store/secrets/keys.js'
@@ -254,81 +253,6 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
     } finally {
       reader.release()
       await bench.close()
-      await store.close()
-      rmSync(folder, { recursive: true })
-    }
-  })
-
-  test('an index is built while others write to its table, once by two processes, and again if it was left unfinished or its entry changed', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
-    const from = pathToFileURL(`${folder}/`)
-    const build = 'CREATE INDEX CONCURRENTLY later ON challenge (application, created_at);\n'
-    writeFileSync(join(folder, '9200-later.index.sql'), `-- To find the latest ones.\n${build}`)
-    const bench = await openBench({ databaseUrl: server.url })
-    const first = postgresStore(server.url)
-    const stores = [first, postgresStore(server.url)]
-    const writer = await owner.connect()
-    const states = async (statement: string) => (await owner.query(statement)).rows
-    try {
-      await writer.query('BEGIN')
-      await writer.query('DELETE FROM challenge')
-      const migrated = Promise.all(stores.map((store) => migrate(store, from)))
-      const isBuilding = () => states('SELECT FROM pg_stat_progress_create_index')
-      while ((await isBuilding()).length === 0) await new Promise((resolve) => setImmediate(resolve))
-      const { mfa } = freshTenant(bench)
-      expect(await mfa.send({ method: 'email', contact: freshEmail() })).toMatchObject({ outcome: 'sent' })
-      await writer.query('COMMIT')
-      await migrated
-      const isValid = "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'later'::regclass"
-      expect(await states(isValid)).toEqual([{ valid: true }])
-
-      await owner.query("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'later'::regclass")
-      await owner.query("DELETE FROM migration WHERE name = '9200-later.index.sql'")
-      await Promise.all(stores.map((store) => migrate(store, from)))
-      expect(await states(isValid)).toEqual([{ valid: true }])
-
-      await owner.query('DROP INDEX later')
-      await owner.query("DELETE FROM migration WHERE name = '9200-later.index.sql'")
-      await writer.query('BEGIN')
-      await writer.query('DELETE FROM challenge')
-      const again = migrate(first, from)
-      const exists = "SELECT FROM pg_class WHERE relname = 'later'"
-      while ((await states(exists)).length === 0) await new Promise((resolve) => setImmediate(resolve))
-      const catalog = await owner.connect()
-      await catalog.query('BEGIN')
-      await catalog.query("UPDATE pg_index SET indisvalid = indisvalid WHERE indexrelid = 'later'::regclass")
-      await writer.query('COMMIT')
-      const waiting = `SELECT FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX%' AND wait_event = 'transactionid'`
-      while ((await states(waiting)).length === 0) await new Promise((resolve) => setImmediate(resolve))
-      await catalog.query('COMMIT')
-      catalog.release()
-      await again
-      expect(await states(isValid)).toEqual([{ valid: true }])
-    } finally {
-      writer.release()
-      await bench.close()
-      await Promise.all(stores.map((store) => store.close()))
-      rmSync(folder, { recursive: true })
-    }
-  })
-  test('an index of a partitioned table is built for one partition after the other, and taken over by the table', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
-    const each =
-      'CREATE INDEX CONCURRENTLY *_of_carrier ON EACH PARTITION OF outbox (application, carrier);\n'
-    writeFileSync(join(folder, '9300-carriers.index.sql'), each)
-    writeFileSync(
-      join(folder, '9301-carriers.sql'),
-      'CREATE INDEX outbox_of_carrier ON outbox (application, carrier)',
-    )
-    const store = postgresStore(server.url)
-    try {
-      await migrate(store, pathToFileURL(`${folder}/`))
-      const { rows } = await owner.query(
-        "SELECT relname AS name FROM pg_class WHERE relname LIKE 'outbox%carrier%' ORDER BY 1",
-      )
-      const ofPartitions = Array.from({ length: SLOTS }, (_, slot) => `outbox_${slot}_of_carrier`)
-      expect(rows.map(({ name }) => name)).toEqual([...ofPartitions, 'outbox_of_carrier'].sort())
-    } finally {
       await store.close()
       rmSync(folder, { recursive: true })
     }

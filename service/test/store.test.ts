@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
-import { migrate, pendingMigrations } from '../src/store/migrate.js'
+import { migrate } from '../src/store/migrate.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
 import { rejection } from './kit.js'
@@ -253,42 +253,26 @@ describe.each([
   })
 })
 
-test.skipIf(postgresMissing)(
-  'a process whose migrations another process completes meanwhile goes on without an error',
-  async () => {
-    const server = await startPostgres()
-    const [first, second] = await Promise.all(
-      [1, 2].map(() => openStore({ databaseUrl: server.url, dataDir: '', migrations: 'skip' })),
-    )
-    if (!first || !second) throw new Error('no store')
-    await migrate(first)
-    const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
-    const from = pathToFileURL(`${folder}/`)
-    writeFileSync(
-      join(folder, '9100-later.index.sql'),
-      'CREATE INDEX CONCURRENTLY later ON factor (failures);\n',
-    )
-    writeFileSync(join(folder, '9101-later.sql'), 'ALTER TABLE factor RENAME TO renamed')
-    let isOvertaken = false
-    const overtaken: Store = {
-      ...first,
-      // The index is still to be built when the other process begins, which then replaces its table, too.
-      async alone(text) {
-        if (!isOvertaken) {
-          isOvertaken = true
-          await migrate(second, from)
-        }
-        await first.alone(text)
-      },
-    }
-    await migrate(overtaken, from)
-    expect([isOvertaken, await pendingMigrations(first, { folder: from })]).toEqual([true, []])
+test.skipIf(postgresMissing)('processes that migrate together apply each migration once', async () => {
+  const server = await startPostgres()
+  const stores = await Promise.all(
+    [1, 2, 3].map(() => openStore({ databaseUrl: server.url, dataDir: '', migrations: 'skip' })),
+  )
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
+  writeFileSync(join(folder, '9100-first.sql'), 'CREATE TABLE later (id text)')
+  writeFileSync(join(folder, '9101-second.sql'), 'ALTER TABLE later ADD COLUMN added text')
+  try {
+    await Promise.all(stores.map((store) => migrate(store, pathToFileURL(`${folder}/`))))
+    expect(await stores[0]?.query('SELECT name FROM migration ORDER BY 1')).toEqual([
+      { name: '9100-first.sql' },
+      { name: '9101-second.sql' },
+    ])
+  } finally {
     rmSync(folder, { recursive: true })
-    await first.close()
-    await second.close()
+    for (const store of stores) await store.close()
     await server.stop()
-  },
-)
+  }
+})
 
 test('explains that the database is unreachable', async () => {
   const error = await rejection(

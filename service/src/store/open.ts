@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../telemetry/configuration-error.js'
-import { hasNoTables, isBeforeFirstRelease, migrate, pendingMigrations } from './migrate.js'
+import { hasNoTables, migrate, pendingMigrations } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'
 import { postgresStore } from './postgres-store.js'
 import { lackOfPrivileges, missingPrivileges, missingSchemas } from './privileges.js'
@@ -48,9 +48,6 @@ export async function openStore(options: {
   }
 }
 
-const BEFORE_FIRST_RELEASE =
-  'a version before 0.1.0 made it, so start anew with an empty database or a new folder, after an export with that version if you need its data'
-
 async function prepareTables(
   store: Store,
   migrations: 'apply' | 'require' | 'skip',
@@ -62,7 +59,6 @@ async function prepareTables(
   })
   if (schemas.length > 0) throw lacksPrivileges(schemas)
   try {
-    if (await isBeforeFirstRelease(store)) throw new Error(BEFORE_FIRST_RELEASE)
     if (migrations === 'apply') await migrate(store, undefined, meanwhile)
     if (migrations === 'require') await requireMigrations(store)
   } catch (error) {

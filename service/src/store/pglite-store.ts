@@ -16,9 +16,6 @@ export async function pgliteStore(dataDir: string): Promise<Store> {
     name: 'pglite',
     ...transactions,
     background: transactions,
-    async alone(text) {
-      await database.exec(text)
-    },
     async script(tx, text) {
       await (tx as ScriptableQueries).exec(text)
     },

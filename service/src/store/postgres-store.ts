@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
-import { LONGEST_TIMER_MS } from '../telemetry/time.js'
 import { asDriverError, StoreUnavailableError } from './outages.js'
 import { CANCEL_GRACE_MS, postgresConnections, type Session, statementName } from './postgres-connections.js'
 import type { PostgresLimits, Queries, Store, Value } from './store.js'
@@ -91,17 +90,6 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
       query: (text, params) => inBackground((tx) => tx.query(text, params)),
       transaction: inBackground,
     },
-    alone: (text) =>
-      connections.use(async (client, session) => {
-        const unlimited = queriesOn(client, session, LONGEST_TIMER_MS - CANCEL_GRACE_MS)
-        if (session.isPooled) await unlimited.query(text)
-        else {
-          await unlimited.query('SET statement_timeout = 0')
-          await unlimited
-            .query(text)
-            .finally(() => unlimited.query(`SET statement_timeout = ${statementTimeoutMs}`))
-        }
-      }),
     async script(tx, text) {
       await tx.query(text)
     },

@@ -42,11 +42,6 @@ export interface Store extends Transactions {
   readonly name: 'pglite' | 'postgresql'
   /** The same database for work that nobody waits for: each statement may take minutes. */
   readonly background: Transactions
-  /**
-   * Runs one statement without parameters, outside of transactions and without a time limit: `CREATE INDEX CONCURRENTLY`,
-   * which may take hours.
-   */
-  alone(text: string): Promise<void>
   /** Runs a script of several statements without parameters, for migrations. */
   script(tx: Queries, text: string): Promise<void>
   /** Counts the connections; absent where there is no pool. */
