@@ -59,6 +59,7 @@ function caller(key: string) {
     verify: (User: string, Type: string, Code: string, more = {}) =>
       post('mfa/verify', { User, Type, Code, ...more }),
     app: (User: string) => post('mfa/app', { User }),
+    factors: (User: string) => post('mfa/factors', { User }),
     backup: (User: string, Type: string) => post('mfa/backup', { User, Type }),
     async inbox(to: string): Promise<{ text: string; to: string }[]> {
       const response = await fetch(`${server.url}/v1/test/inbox?to=${encodeURIComponent(to)}`, { headers })
@@ -226,7 +227,7 @@ describe('settings', () => {
     const { email } = freshEmail()
     await live.send(email, 'EMAIL')
     const code = await live.lastCode(email)
-    await ops.changeSettings(name, { set: { methods: ['sms'] } })
+    await ops.changeSettings(name, { set: { methods: ['app', 'sms'] } })
     const sending = await live.send(email, 'EMAIL')
     expect([...outcomeOf(sending), sending.body.detail]).toEqual([
       403,
@@ -241,12 +242,11 @@ describe('settings', () => {
     const { phone } = freshPhone()
     expect((await live.send(phone, 'SMS')).status).toBe(200)
     expect((await live.verify(phone, 'PHONE', await live.lastCode(phone))).status).toBe(200)
-    // Authenticator apps cannot be switched off.
     const { body } = await live.app(email)
     expect((await live.verify(email, 'APP', appCode(body.secret))).status).toBe(200)
   })
 
-  test('that switch every method off keep authenticator apps, which have no setting (R48)', async () => {
+  test('that switch every method off switch authenticator apps off, too, and the accounts keep theirs (R48, R132)', async () => {
     const { live, ops, name } = await fresh({ tier: 'enterprise' })
     const [{ email }, { phone }] = [freshEmail(), freshPhone()]
     const both = `${email}:${phone}`
@@ -267,14 +267,15 @@ describe('settings', () => {
     }
     for (const to of [email, phone]) expect(await live.inbox(to)).toEqual([])
 
-    for (const user of [email, phone]) {
-      const { body } = await live.app(user)
-      expect((await live.verify(user, 'APP', appCode(body.secret))).status).toBe(200)
-    }
-    const named = { set: { methods: ['sms', 'app'] } } as unknown as { set: ApplicationSettings }
-    expect((await rejection(ops.changeSettings(name, named))).message).toContain(
-      'authenticator apps are always on',
-    )
+    expect(outcomeOf(await live.app(email))).toEqual(off)
+    expect(outcomeOf(await live.verify(email, 'APP', '123456'))).toEqual(off)
+    await ops.changeSettings(name, { unset: ['methods'] })
+    const { body } = await live.app(email)
+    expect((await live.verify(email, 'APP', appCode(body.secret))).status).toBe(200)
+    await ops.changeSettings(name, { set: { methods: ['email'] }, lockOut: true })
+    const { body: detail } = await live.verify(email, 'APP', appCode(body.secret))
+    expect(detail).toMatchObject({ code: 'method_off', detail: 'APP is switched off for this application.' })
+    expect((await live.factors(email)).body.existing).toEqual([{ type: 'APP', usable: false, digits: 6 }])
   })
 
   test('allow DUAL only in the enterprise tier, with an explanation', async () => {
@@ -473,7 +474,7 @@ describe('settings', () => {
         { locale: 'tlh' },
         { tier: 'gold' },
         { notices: ['birthday'] },
-        { methods: ['app'] },
+        { methods: ['pigeon'] },
       ],
       async (set) => {
         const { ops, name } = await fresh()

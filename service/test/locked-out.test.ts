@@ -10,15 +10,16 @@ import { RELYING_PARTY, registerSoftwareKey } from './software-key.js'
 
 type Mfa = CountersignService['mfa']
 
-/** Accounts with a key: one has nothing else, one has an app, one has backup codes. */
+/** Accounts with a key: one has nothing else, one has an app, one has backup codes. Another account has an app and no key. */
 async function addUsers(mfa: Mfa) {
   for (const [account, also] of [
     ['only-key', undefined],
     ['with-app', 'app'],
     ['with-codes', 'codes'],
+    ['only-app', 'app'],
   ] as const) {
     const user = { account, contact: freshEmail() }
-    await registerSoftwareKey(mfa, user, 'passkey')
+    if (account !== 'only-app') await registerSoftwareKey(mfa, user, 'passkey')
     if (also === 'codes') await mfa.createBackupCodes?.(user)
     if (also !== 'app') continue
     const prepared = await mfa.enrollApp(user)
@@ -29,6 +30,7 @@ async function addUsers(mfa: Mfa) {
 }
 
 const FOUND = '1 user has only passkeys'
+const ONLY_APP = '1 user has only an authenticator app'
 
 // On PostgreSQL, since every command opens the database anew, which takes PGlite more than a second.
 describe.skipIf(postgresMissing)('users whose only factors are withheld (R132)', () => {
@@ -103,26 +105,41 @@ describe.skipIf(postgresMissing)('users whose only factors are withheld (R132)',
   })
 
   test('are counted by a command that would lock them out, which is refused without --lock-out', async () => {
-    const change = ['app', 'settings', 'default', 'methods=email,sms,security-key']
+    const change = ['app', 'settings', 'default', 'methods=app,email,sms,security-key']
     const refused = await cli(env, ...change)
     expect([refused.code, refused.text]).toEqual([1, expect.stringContaining(FOUND)])
     expect(refused.text).toContain('--lock-out')
-    expect((await cli(env, 'app', 'settings', 'default')).text).toMatch(/methods +email,sms,whatsapp/)
+    expect((await cli(env, 'app', 'settings', 'default')).text).toMatch(/methods +app,email,sms,whatsapp/)
     // Nobody is locked out by these.
     expect(
-      (await cli(env, 'app', 'settings', 'default', 'methods=email,sms,security-key,passkey')).code,
+      (await cli(env, 'app', 'settings', 'default', 'methods=app,email,sms,security-key,passkey')).code,
     ).toBe(0)
     expect((await cli(env, ...change, '--lock-out')).code).toBe(0)
     expect((await cli({ ...env, ...ofRelyingParty }, 'doctor')).text).toContain(FOUND)
     // They are locked out already.
-    expect((await cli(env, 'app', 'settings', 'default', 'methods=email')).code).toBe(0)
+    expect((await cli(env, 'app', 'settings', 'default', 'methods=app,email')).code).toBe(0)
     expect((await cli(env, 'app', 'settings', 'default', '--unset', 'methods')).code).toBe(0)
+  })
+
+  test('are counted, too, whose authenticator apps are switched off', async () => {
+    const given = { ...env, ...ofRelyingParty }
+    const change = ['app', 'settings', 'default', 'methods=email,sms,passkey']
+    const refused = await cli(given, ...change)
+    expect([refused.code, refused.text]).toEqual([1, expect.stringContaining(ONLY_APP)])
+    expect((await cli(given, ...change, '--lock-out')).code).toBe(0)
+    const { text } = await cli(given, 'doctor')
+    expect(text).toContain(ONLY_APP)
+    expect(text).not.toContain('only passkeys')
+    // The account with a passkey and an app loses both.
+    const both = await cli(given, 'app', 'settings', 'default', 'methods=email')
+    expect(both.text).toContain('2 users have only passkeys')
+    expect((await cli(given, 'app', 'settings', 'default', '--unset', 'methods')).code).toBe(0)
   })
 
   test('are counted by the operator in code, and locked out only with lockOut', async () => {
     const service = await open({ id: RELYING_PARTY.id, origins: [...RELYING_PARTY.origins] })
     const ann = service.operator('ann')
-    const off = { set: { methods: ['email' as const] } }
+    const off = { set: { methods: ['app' as const, 'email' as const] } }
     expect(await ann.usersLockedOutBy('default', off)).toEqual([
       { method: 'passkey', users: 1, mayBeMore: false },
     ])

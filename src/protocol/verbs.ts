@@ -155,7 +155,7 @@ export const VERBS = {
       description:
         'Creates a secret for an authenticator app. It proves nothing until its first valid code was verified; until then, a former app stays valid.',
     },
-    problems: ['contact_refused', 'limited', 'locked', 'delivery_failed'],
+    problems: ['method_off', 'contact_refused', 'limited', 'locked', 'delivery_failed'],
     part: 'checking',
     scope: 'enroll',
   },

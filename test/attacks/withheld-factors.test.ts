@@ -30,7 +30,8 @@ const switchOn = () =>
     set: { relyingPartyId: 'vault.example', relyingPartyOrigins: ['https://vault.example'] },
     unset: ['methods'],
   })
-const switchMethodsOff = () => change({ set: { methods: ['email', 'sms'] }, lockOut: true })
+const switchMethodsOff = () => change({ set: { methods: ['app', 'email', 'sms'] }, lockOut: true })
+const switchAppsOff = () => change({ set: { methods: ['email', 'sms'] }, lockOut: true })
 const loseRelyingParty = () => change({ unset: ['relyingPartyId', 'relyingPartyOrigins'], lockOut: true })
 
 beforeEach(switchOn)
@@ -103,6 +104,34 @@ describe('an attacker with the password of a user whose only factor is withheld 
     const owner = await signIn(open().app, 'victim')
     const response = await assertion(owner, method, device)
     await owner.post('/mfa/verify').send({ factor: method, response }).expect(200)
+  })
+
+  it('stays outside with an authenticator app, whose method is switched off, and can set up no other', async () => {
+    const { victim, open } = await app()
+    const made = open()
+    const owner = await signIn(made.app, 'victim')
+    const { body } = await owner.post('/mfa/enroll-app').send({}).expect(200)
+    const code = totp(body.secret, Date.now() - 30_000)
+    await owner.post('/mfa/enroll-app/confirm').send({ code }).expect(200)
+    const { body: refused } = await signIn(made.app, 'victim').then((agent) =>
+      agent.get('/secret').expect(401),
+    )
+    expect(refused.code).toBe('mfa_required')
+    await switchAppsOff()
+    const attacker = await expectOutside(open())
+    expect((await attacker.post('/mfa/enroll-app').send({})).status).toBe(403)
+    const { body: off } = await owner.post('/mfa/enroll-app').send({}).expect(403)
+    expect(off.code).toBe('method_off')
+    await owner.post('/mfa/enroll-app').set('Accept', 'text/html').type('form').send({}).expect(303)
+    // An app that lists it asks for it, and the service checks no code.
+    victim.factors.push({ method: 'app', user: victim.email })
+    const listed = await signIn(open({ keys: false }).app, 'victim')
+    const typed = await verify(listed, totp(body.secret, Date.now()), { factor: 'app' })
+    expect([typed.status, typed.body.code]).toEqual([403, expect.stringMatching(/method_off|withheld/)])
+    await switchOn()
+    await verify(await signIn(open().app, 'victim'), totp(body.secret, Date.now()), { factor: 'app' }).expect(
+      200,
+    )
   })
 
   it('stays outside when the app switches keys off', async () => {

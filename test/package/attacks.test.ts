@@ -80,7 +80,7 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       const setting = (...change: readonly string[]) =>
         deployment.operate('app', 'settings', 'default', ...change)
       const switchedOff = {
-        off: () => setting('methods=email,sms,security-key', '--lock-out'),
+        off: () => setting('methods=app,email,sms,security-key', '--lock-out'),
         on: () => setting('--unset', 'methods'),
       }
       const withoutRelyingParty = {

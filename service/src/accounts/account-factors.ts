@@ -8,6 +8,7 @@ import {
 } from 'countersign/protocol'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import type { Application } from './application.js'
+import type { KeptMethod } from './applications/offered-methods.js'
 import { activateWaitingSet, BACKUP_FACTOR, IS_SHOWN_SET } from './backup-set.js'
 
 const TYPES: readonly FactorUse['type'][] = [
@@ -35,7 +36,7 @@ export async function readAccountFactors(
   store: Store,
   application: Pick<Application, 'id'>,
   { account, canonicalContact }: { readonly account: string; readonly canonicalContact: string },
-  offered: readonly KeyMethod[],
+  usable: readonly KeptMethod[],
 ): Promise<AccountFactors> {
   const read = () =>
     queryOne<Row>(
@@ -58,23 +59,22 @@ export async function readAccountFactors(
   const row = activated ? await read() : found
   return {
     existing: [
-      // No setting switches authenticator apps off.
       ...(row?.digits
         ? [
             {
-              method: 'app',
-              usable: true,
+              method: 'app' as const,
+              usable: usable.includes('app'),
               digits: row.digits,
               ...(row.weak && { weak: true as const }),
-            } as const,
+            },
           ]
         : []),
       ...KEY_METHODS.filter((method) => row?.keys.includes(method)).map((method) => ({
         method,
-        usable: offered.includes(method),
+        usable: usable.includes(method),
       })),
     ],
-    offeredKeys: offered,
+    offeredKeys: KEY_METHODS.filter((method) => usable.includes(method)),
     backupCodesLeft: row?.codes ?? 0,
     ...(row?.shown && row.codes > 0 && { backupDelivery: 'page' }),
     lastUsed: Object.entries(row?.used ?? {}).flatMap(([factor, at]) => useOf(factor, at) ?? []),
@@ -90,27 +90,30 @@ function useOf(factor: string, at: number): FactorUse | undefined {
   return { type, ...(colon > 0 && { user: factor.slice(colon + 1) }), at }
 }
 
-/** How many accounts with a kind of key are looked at. Large applications get a lower bound instead of a long statement. */
+/** How many accounts with one method are looked at. Large applications get a lower bound instead of a long statement. */
 const MAX_SEEN = 10_000
 
-/** How many accounts have nothing but keys that cannot be used, among those with one kind of key. */
+/** How many accounts have nothing but factors that cannot be used, among those with one method. */
 export interface LockedOut {
-  readonly method: KeyMethod
+  readonly method: KeptMethod
   readonly users: number
-  /** Whether there may be more, since only the first 10,000 accounts with this kind of key were looked at. */
+  /** Whether there may be more, since only the first 10,000 accounts with this method were looked at. */
   readonly mayBeMore: boolean
 }
 
+const OWNERS_OF_KEYS = 'SELECT DISTINCT account FROM account_key WHERE application = $1 AND method = $2'
+const OWNERS_OF_APPS = `SELECT account FROM app_secret WHERE application = $1 AND sealed IS NOT NULL AND $2 = 'app'`
+
 /**
- * Counts the accounts of an application whose keys are all of these kinds, and who have neither a confirmed authenticator app nor a
- * backup code. Contacts do not count: they belong to the app that asks. An account with keys of two kinds counts in both.
- * `among`: the kinds of keys that are counted. Defaults to all of them.
+ * Counts the accounts of an application whose authenticator app and keys are all of these methods, and who have no backup code.
+ * Contacts do not count: they belong to the app that asks. An account with two of the methods counts in both.
+ * `among`: the methods that are counted. Defaults to all of them.
  */
 export async function countLockedOut(
   queries: Queries,
   { id }: Pick<Application, 'id'>,
-  withheld: readonly KeyMethod[],
-  among: readonly KeyMethod[] = withheld,
+  withheld: readonly KeptMethod[],
+  among: readonly KeptMethod[] = withheld,
 ): Promise<readonly LockedOut[]> {
   const counted: LockedOut[] = []
   for (const method of among) {
@@ -122,12 +125,12 @@ export async function countLockedOut(
                AND key.method <> ALL($3)
            ) OR EXISTS (
              SELECT FROM app_secret AS app WHERE app.application = $1 AND app.account = found.account
-               AND app.sealed IS NOT NULL
+               AND app.sealed IS NOT NULL AND 'app' <> ALL($3)
            ) OR EXISTS (
              SELECT FROM backup_code AS code WHERE code.application = $1 AND code.account = found.account
            ) AS other
          FROM (
-           SELECT DISTINCT account FROM account_key WHERE application = $1 AND method = $2
+           ${method === 'app' ? OWNERS_OF_APPS : OWNERS_OF_KEYS}
            ORDER BY account LIMIT ${MAX_SEEN + 1}
          ) AS found
        ) AS judged`,

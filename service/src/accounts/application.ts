@@ -1,4 +1,4 @@
-import type { DeliveredMethod, KeyMethod, keyTypes, wire } from 'countersign/protocol'
+import type { DeliveredMethod, keyTypes, Method, wire } from 'countersign/protocol'
 import type { Mode } from '../store/partition.js'
 import type { Limits } from './limits.js'
 
@@ -6,8 +6,9 @@ import type { Limits } from './limits.js'
 export const TIERS = ['standard', 'enterprise'] as const
 type Tier = (typeof TIERS)[number]
 
-/** The methods that an application can switch off. Authenticator apps are always offered (R48). */
+/** The methods that an application can switch off. */
 export const OPTIONAL_METHODS = [
+  'app',
   'email',
   'sms',
   'whatsapp',
@@ -15,10 +16,7 @@ export const OPTIONAL_METHODS = [
   'dual',
   'security-key',
   'passkey',
-] as const satisfies (DeliveredMethod | KeyMethod)[]
-
-/** A method that an application can switch off. */
-export type OptionalMethod = (typeof OPTIONAL_METHODS)[number]
+] as const satisfies Method[]
 
 /**
  * The account notices that the service can send (R34, R61, R63). An application that notifies its users itself
@@ -52,7 +50,7 @@ export interface Application {
   readonly locale: string
   readonly tier: Tier
   /** The methods that are switched on. */
-  readonly methods: readonly OptionalMethod[]
+  readonly methods: readonly Method[]
   /** ISO 3166 codes of the countries whose phone numbers are served; an empty list serves all. */
   readonly countries: readonly string[]
   readonly spending: Spending

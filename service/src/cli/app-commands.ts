@@ -18,7 +18,7 @@ const SETTINGS = `
 Settings:
 ${LIST.join('\n')}
 
-Separate the items of a list by commas: methods=email,sms countries=GB,DE. Authenticator apps are always on.
+Separate the items of a list by commas: methods=email,sms countries=GB,DE.
 countries=all serves the phone numbers of every country, which SMS pumping abuses.
 emailFrom='Vault <no-reply@vault.example>' smsFrom=Vault set who messages come from; see docs/operating.md.
 texts=@file.json reads texts of your own from a file; see docs/operating.md.

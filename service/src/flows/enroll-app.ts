@@ -7,6 +7,7 @@ import {
   storePendingSecret,
 } from '../accounts/app-secret.js'
 import type { Application } from '../accounts/application.js'
+import { refuseMethod } from '../accounts/applications/offered-methods.js'
 import { qrImage } from '../accounts/authenticator-app/qr-image.js'
 import { newAppSecret, otpauthUri } from '../accounts/authenticator-app/totp.js'
 import { writeEvent } from '../messages/events/write-events.js'
@@ -24,8 +25,8 @@ export async function enrollApp(
   application: Application,
   input: RequestUser,
 ): Promise<EnrollAppAnswer> {
-  const simulated = simulatedRefusal(application, input.contact)
-  if (simulated) return simulated
+  const refusal = refuseMethod(application, 'app') ?? simulatedRefusal(application, input.contact)
+  if (refusal) return refusal
   const now = Date.now()
   const secret = newAppSecret()
   const lockSeconds = await context.store.transaction(async (tx) => {

@@ -37,7 +37,7 @@ export type Evaluation =
       /** For an unused code of an authenticator app that has expired: how many steps ago it was valid, as a negative number. */
       readonly clockSteps?: number
     }
-  /** The application does not offer the methods that deliver such codes. */
+  /** The application does not offer the methods of such codes. */
   | { readonly as: 'off'; readonly answer: Refused }
 
 // Is matched in place of a missing secret, so that an account without one takes the same time (R90).
@@ -50,7 +50,7 @@ const NO_STEP = -1
 const NO_CHALLENGE = ''
 
 /** Evaluates a code as the kind that the caller names (R91); without a kind, as what its form suggests. */
-export function evaluateCode(
+export async function evaluateCode(
   context: FlowContext,
   application: Application,
   input: VerifyInput,
@@ -62,6 +62,8 @@ export function evaluateCode(
   if (input.kind === 'backup' || (input.kind === undefined && looksLikeBackup)) {
     return evaluateBackup(context, application, input, backupCode, notify, now)
   }
+  const refusal = refuseType(application, input.type)
+  if (refusal) return { as: 'off', answer: refusal }
   const code = canonicalCode(input.code)
   const evaluate = input.type === 'APP' ? evaluateApp : evaluateDelivered
   return evaluate(context, application, input, code, notify, now)
@@ -76,8 +78,6 @@ async function evaluateDelivered(
   now: number,
 ): Promise<Evaluation> {
   const { account, canonicalContact, type, transaction, contact, locale } = input
-  const refusal = refuseType(application, type)
-  if (refusal) return { as: 'off', answer: refusal }
   // A code that confirms an authenticator app is never a delivered one.
   const challenge = input.kind === 'confirm' ? NO_CHALLENGE : input.challenge
   const attempt: Attempt = {

@@ -18,7 +18,7 @@ import {
 } from '../accounts/account-key.js'
 import { removeAppSecret } from '../accounts/app-secret.js'
 import type { Application } from '../accounts/application.js'
-import { offeredKeyMethods, relyingPartyOrRefusal } from '../accounts/applications/offered-methods.js'
+import { relyingPartyOrRefusal, usableMethods } from '../accounts/applications/offered-methods.js'
 import { removeBackupSet } from '../accounts/backup-set.js'
 import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import { writeEvent } from '../messages/events/write-events.js'
@@ -128,5 +128,10 @@ export async function accountFactors(
   application: Application,
   input: RequestUser,
 ): Promise<AccountFactors> {
-  return readAccountFactors(store, application, input, offeredKeyMethods(application))
+  return readAccountFactors(
+    store,
+    application,
+    input,
+    usableMethods(application.methods, application.relyingParty !== undefined),
+  )
 }

@@ -1,7 +1,7 @@
-import { KEY_METHODS, type KeyMethod } from 'countersign/protocol'
 import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
 import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
 import { faultsInPolicy, keySettingsFrom } from '../accounts/applications/key-settings.js'
+import { KEPT_METHODS, type KeptMethod, usableMethods } from '../accounts/applications/offered-methods.js'
 import { sendersIn } from '../accounts/applications/sender-settings.js'
 import {
   ALL_COUNTRIES,
@@ -149,28 +149,29 @@ async function lockedOutBetween(
   before: ApplicationSettings,
   after: ApplicationSettings,
 ): Promise<readonly LockedOut[]> {
-  const usable = (set: ApplicationSettings) => usableKeys(application, set, relyingParty)
+  const usable = (set: ApplicationSettings) => usableFactors(application, set, relyingParty)
   const was = usable(before)
   const willBe = usable(after)
   // Keys belong to one relying party: under another id, none of them works.
-  const left = was.relyingPartyId === willBe.relyingPartyId ? willBe.methods : []
+  const isSame = was.relyingPartyId === willBe.relyingPartyId
+  const left = willBe.methods.filter((method) => method === 'app' || isSame)
   const lost = was.methods.filter((method) => !left.includes(method))
-  const withheld = KEY_METHODS.filter((method) => !left.includes(method))
+  const withheld = KEPT_METHODS.filter((method) => !left.includes(method))
   return countLockedOut(queries, { id: application }, withheld, lost)
 }
 
-/** The kinds of keys that can be used with these settings, and whose they are. */
-function usableKeys(
+/** The methods of factors that can be used with these settings, and whose the keys are. */
+function usableFactors(
   application: string,
   set: ApplicationSettings,
   relyingParty: Actor['relyingParty'],
-): { readonly methods: readonly KeyMethod[]; readonly relyingPartyId: string | undefined } {
+): { readonly methods: readonly KeptMethod[]; readonly relyingPartyId: string | undefined } {
   const found = effectiveApplication(application, set)
   const ofService = application === DEFAULT_APPLICATION ? relyingParty : undefined
   // A process that does not know takes it that the service has one, so that no lock-out is missed.
   const relyingPartyId = found.relyingParty?.id ?? (ofService === null ? '' : ofService?.id)
-  const methods = KEY_METHODS.filter((method) => found.methods.includes(method))
-  return { methods: relyingPartyId === undefined ? [] : methods, relyingPartyId }
+  const hasKeys = relyingPartyId !== undefined
+  return { methods: usableMethods(found.methods, hasKeys), relyingPartyId }
 }
 
 function refuseLockOut(application: string, lockedOut: readonly LockedOut[]): void {

@@ -1,6 +1,6 @@
-import { KEY_METHODS } from 'countersign/protocol'
 import type { Application } from '../accounts/application.js'
 import { relyingPartyOf, relyingPartyOption } from '../accounts/applications/key-settings.js'
+import { KEPT_METHODS } from '../accounts/applications/offered-methods.js'
 import { applicationDefaults, applicationFrom } from '../accounts/applications/settings.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
@@ -77,7 +77,7 @@ export function consoleApplication(url: string | undefined): Application {
   const defaults = {
     ...applicationDefaults(CONSOLE_APPLICATION),
     name: CONSOLE_NAME,
-    methods: KEY_METHODS,
+    methods: KEPT_METHODS,
     relyingParty: relyingPartyOf(relyingParty.data, CONSOLE_NAME),
   }
   return applicationFrom(CONSOLE_APPLICATION, 'live', defaults, {})

@@ -1,8 +1,7 @@
-import { KEY_METHODS, type KeyMethod } from 'countersign/protocol'
 import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
 import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
 import { type RelyingPartyOption, relyingPartyOf } from '../accounts/applications/key-settings.js'
-import { offeredKeyMethods } from '../accounts/applications/offered-methods.js'
+import { KEPT_METHODS, type KeptMethod, usableMethods } from '../accounts/applications/offered-methods.js'
 import {
   applicationDefaults,
   applicationFrom,
@@ -11,16 +10,16 @@ import {
 import { isTestPartition } from '../store/partition.js'
 import type { Queries } from '../store/store.js'
 
-/** How many applications with keys are looked at. */
+/** How many applications are looked at. */
 const MAX_APPLICATIONS = 100
 
-/** An application with users who cannot sign in, because all that they have is keys that it does not offer now. */
+/** An application with users who cannot sign in, because it does not offer now what they have. */
 export interface LockedOutUsers {
   readonly application: string
   readonly lockedOut: readonly LockedOut[]
 }
 
-/** The applications with locked-out users (R132), among the first hundred that have keys. Test keys do not count. */
+/** The applications with locked-out users (R132), among the first hundred that have keys or switched apps off. Test keys do not count. */
 export async function lockedOutUsers(
   queries: Queries,
   relyingParty: RelyingPartyOption | undefined,
@@ -34,7 +33,8 @@ export async function lockedOutUsers(
                ORDER BY key.application LIMIT 1)
        FROM having_keys WHERE having_keys.application IS NOT NULL
      )
-     SELECT application, settings FROM having_keys JOIN application USING (application)
+     SELECT application, settings FROM application
+     WHERE application IN (SELECT application FROM having_keys) OR NOT settings::jsonb -> 'methods' @> '"app"'
      LIMIT ${MAX_APPLICATIONS}`,
   )
   const found: LockedOutUsers[] = []
@@ -51,21 +51,28 @@ function withheldMethods(
   application: string,
   settings: string,
   relyingParty: RelyingPartyOption | undefined,
-): readonly KeyMethod[] {
+): readonly KeptMethod[] {
   const defaults = applicationDefaults(application)
   const own = relyingPartyOf(relyingParty, application)
   const base = application === DEFAULT_APPLICATION ? { ...defaults, relyingParty: own } : defaults
-  const offered = offeredKeyMethods(applicationFrom(application, 'live', base, parseStoredSettings(settings)))
-  return KEY_METHODS.filter((method) => !offered.includes(method))
+  const found = applicationFrom(application, 'live', base, parseStoredSettings(settings))
+  const usable = usableMethods(found.methods, found.relyingParty !== undefined)
+  return KEPT_METHODS.filter((method) => !usable.includes(method))
 }
 
-/** How many users have nothing but keys of each kind: `2 users have only passkeys`. */
+const FACTORS: Readonly<Record<KeptMethod, string>> = {
+  app: 'an authenticator app',
+  passkey: 'passkeys',
+  'security-key': 'security keys',
+}
+
+/** How many users have nothing but factors of each method: `2 users have only passkeys`. */
 export function describeLockedOut(lockedOut: readonly LockedOut[]): string {
   return lockedOut
     .map(({ method, users, mayBeMore }) => {
       const number = `${mayBeMore ? 'at least ' : ''}${users.toLocaleString('en')}`
       const has = users === 1 && !mayBeMore ? 'user has' : 'users have'
-      return `${number} ${has} only ${method === 'passkey' ? 'passkeys' : 'security keys'}`
+      return `${number} ${has} only ${FACTORS[method]}`
     })
     .join(' and ')
 }
@@ -74,6 +81,6 @@ export function describeLockedOut(lockedOut: readonly LockedOut[]): string {
 export function lockedOutAdvice({ application, lockedOut }: LockedOutUsers): string {
   return (
     `In "${application}", ${describeLockedOut(lockedOut)}, which the application does not offer now, so they cannot sign in. ` +
-    `Switch them on again with app settings ${application}, methods and relyingPartyId, or let your app reset these accounts.`
+    `Switch this on again with app settings ${application}, methods and relyingPartyId, or let your app reset these accounts.`
   )
 }

@@ -1,24 +1,18 @@
-import {
-  type DeliveredMethod,
-  KEY_METHODS,
-  type KeyMethod,
-  type Refused,
-  type VerifyType,
-} from 'countersign/protocol'
+import { KEY_METHODS, type KeyMethod, type Method, type Refused, type VerifyType } from 'countersign/protocol'
 import type { Queries } from '../../store/store.js'
-import type { Application, OptionalMethod, RelyingPartySettings } from '../application.js'
+import type { Application, RelyingPartySettings } from '../application.js'
 import { DEFAULT_APPLICATION } from './directory.js'
 import { parseStoredSettings } from './settings.js'
 
-const METHODS_OF: Readonly<Record<VerifyType, readonly DeliveredMethod[]>> = {
+const METHODS_OF: Readonly<Record<VerifyType, readonly Method[]>> = {
   EMAIL: ['email'],
   PHONE: ['sms', 'whatsapp', 'call'],
   DUAL: ['dual'],
-  APP: [],
+  APP: ['app'],
 }
 
 /** The refusal of a method that the application does not offer; `undefined` when it does. */
-export function refuseMethod(application: Application, method: OptionalMethod): Refused | undefined {
+export function refuseMethod(application: Application, method: Method): Refused | undefined {
   if (method === 'dual' && application.tier !== 'enterprise') {
     return off('DUAL requires the enterprise tier; this application has the standard tier.')
   }
@@ -26,7 +20,7 @@ export function refuseMethod(application: Application, method: OptionalMethod): 
   return off(`${method.toUpperCase().replace('-', '_')} is switched off for this application.`)
 }
 
-/** The refusal of codes of a `Type` when the application offers none of the methods that deliver them. */
+/** The refusal of codes of a `Type` when the application offers none of their methods. */
 export function refuseType(application: Application, type: VerifyType): Refused | undefined {
   const refusals = METHODS_OF[type].map((method) => refuseMethod(application, method))
   return refusals.every((refusal) => refusal !== undefined) ? refusals[0] : undefined
@@ -54,9 +48,15 @@ export function relyingPartyOrRefusal({ relyingParty }: Application): RelyingPar
   )
 }
 
-/** The kinds of keys that an application offers. */
-export function offeredKeyMethods({ relyingParty, methods }: Application): readonly KeyMethod[] {
-  return relyingParty ? KEY_METHODS.filter((method) => methods.includes(method)) : []
+/** A method whose factors the service keeps. */
+export type KeptMethod = 'app' | KeyMethod
+
+/** The methods whose factors the service keeps. */
+export const KEPT_METHODS: readonly KeptMethod[] = ['app', ...KEY_METHODS]
+
+/** Those whose factors can be used, of an application with these methods: keys need a relying party. */
+export function usableMethods(methods: readonly Method[], hasRelyingParty: boolean): readonly KeptMethod[] {
+  return KEPT_METHODS.filter((method) => methods.includes(method) && (method === 'app' || hasRelyingParty))
 }
 
 function off(detail: string): Refused {

@@ -69,11 +69,11 @@ const generalRules = {
     z
       .array(
         z.enum(OPTIONAL_METHODS, {
-          error: `methods must be a list of ${OPTIONAL_METHODS.join(', ')}; authenticator apps are always on`,
+          error: `methods must be a list of ${OPTIONAL_METHODS.join(', ')}`,
         }),
       )
       .transform((methods) => OPTIONAL_METHODS.filter((method) => methods.includes(method))),
-    { hint: 'Weaker than authenticator apps, which are always on.', usual: 'all' },
+    { hint: 'The methods that are on.', usual: 'all' },
   ),
   notices: setting(noticesRule, { hint: 'The account notices that the service sends.', usual: 'all' }),
   texts: setting(
