@@ -22,8 +22,13 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** An app whose users sign in all the time, while an attacker guesses codes of one of them. */
 async function busyApp(client: Client) {
+  const warnings: string[] = []
   const { app, standIn, users } = host({
-    options: { limits: { store: { redis: client } }, trustedDevices: { store: { redis: client } } },
+    options: {
+      limits: { store: { redis: client } },
+      trustedDevices: { store: { redis: client } },
+      onEvent: (event) => void (event.type === 'warning' && warnings.push(event.code)),
+    },
   })
   const port = await listen(app)
   const answers: { readonly at: number; readonly answer: Answer }[] = []
@@ -76,6 +81,8 @@ async function busyApp(client: Client) {
     async check(mostSecondsOf503: number) {
       isOpen = false
       await Promise.all(loops)
+      // Every kind of client can ask whether the servers keep all keys.
+      expect(warnings.filter((code) => code.startsWith('MFA_WARN_REDIS'))).toEqual([])
       const guessed = standIn.calls.filter(
         ({ verb, request }) => verb === 'verify' && JSON.stringify(request).includes('+447700900102'),
       )
