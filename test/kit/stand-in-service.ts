@@ -4,6 +4,7 @@ import {
   ServiceError,
   type TranscriptionService,
 } from '../../src/protocol/index.js'
+import { canonicalBackupCode } from '../../src/protocol/methods.js'
 import { testCarrier, testInbox } from '../../src/testing/carrier.js'
 import { testService } from '../../src/testing/service.js'
 import { signal } from './signal.js'
@@ -41,7 +42,7 @@ export function standInService() {
       await asked('verify', request)
       const user = formatUser(request.contact)
       if (request.kind === 'backup')
-        return backups.get(user)?.delete(request.code)
+        return backups.get(user)?.delete(canonicalBackupCode(request.code))
           ? { outcome: 'valid', kind: 'backup' }
           : { outcome: 'invalid' }
       if (request.method === 'app') return { outcome: apps.get(user) === request.code ? 'valid' : 'invalid' }
