@@ -7,6 +7,7 @@ import type { CompleteMfaService, MfaService } from '../protocol/service.js'
 import type { TranscriptionService } from '../protocol/transcription.js'
 import type { Approvals, Attempts } from '../stores/limits/attempts.js'
 import type { AppOwners, MessageBudget, SentBackupCodes } from '../stores/limits/budgets.js'
+import type { FactorChanges } from '../stores/limits/factor-changes.js'
 import type { Devices } from '../stores/trust/devices.js'
 import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
 import type { BackupCodes } from './backup-codes.js'
@@ -23,6 +24,8 @@ export interface Deps {
   readonly attempts: Attempts
   readonly approvals: Approvals
   readonly appOwners: AppOwners
+  /** Counts the changes of users' factors, which end the decisions that let a session in without one (R133). */
+  readonly factorChanges: FactorChanges
   readonly messageBudget: MessageBudget
   readonly deliveries: DeliveryStates
   readonly sentBackupCodes: SentBackupCodes

@@ -21,6 +21,11 @@ export interface LoginOptions<User = Express.User> {
   /** How long the user has for the second factor after the first, `2m` to `15m`. Defaults to `10m`. */
   pendingLifetime?: Duration | undefined
   /**
+   * How long a session that was let in without a factor relies on that decision, `1m` to `24h`. Then the service is asked again. A
+   * factor that is added or removed through your app ends it within ten seconds. Defaults to `5m`. See docs/outage.md.
+   */
+  recheck?: Duration | undefined
+  /**
    * Accounts that have a security key or passkey are never asked for anything weaker, nor let in by a trusted browser, except through
    * a recovery. Defaults to `false`. See docs/assurance.md#require-a-strength.
    */
@@ -92,6 +97,7 @@ export const login = inMilliseconds(
       homePath: sitePath('/home').default('/'),
       pendingPaths: z.array(sitePath('/about'), { error: 'must be a list of paths' }).default([]),
       pendingLifetime: duration('2m', '15m', '10m').prefault('10m'),
+      recheck: duration('1m', '24h', '5m').prefault('5m'),
       noDowngrade: z.boolean({ error: 'must be true or false' }).default(false),
       evidence: callback<NonNullable<LoginOptions['evidence']>>('must be a function').optional(),
       issuers: z

@@ -10,6 +10,7 @@ import { type KeyOptions, keys } from './keys.js'
 import { type LimitOptions, limits } from './limits.js'
 import { type LoginOptions, login, type PolicyContext, type PolicyDecision } from './login.js'
 import { type NoticeOptions, notices } from './notices.js'
+import { type OutageOptions, outage } from './outage.js'
 import { type LanguageOptions, languages, type PageOptions, pages } from './pages.js'
 import { type RecoveryOptions, recovery } from './recovery.js'
 import type { ServiceAddress } from './service.js'
@@ -108,12 +109,8 @@ export interface SharedOptions<User = Express.User> {
   appName?: string | undefined
   /** Returns where a browser is, like `Lyon, France`, for the list of devices and for notices. By default, no location is shown. */
   location?: ((req: Request) => string | undefined) | undefined
-  /**
-   * What the user is offered when the service cannot deliver a code: nothing (`closed`), their other factors
-   * (`other-factor`), or their backup codes only (`backup-only`). A code that cannot be checked never passes. Defaults
-   * to `closed`. See docs/outage.md.
-   */
-  outage?: 'closed' | 'other-factor' | 'backup-only' | undefined
+  /** What happens while the service fails. All members have defaults. See docs/outage.md. */
+  outage?: OutageOptions | undefined
   /**
    * Warns the logger and `onEvent`, once each, about settings that are less safe than they look. `false` turns all
    * warnings off, `ignore` single ones. Defaults to `{ ignore: [] }`. See docs/diagnostics.md.
@@ -178,11 +175,7 @@ export const optionsSchema = inMilliseconds(
     location: callback<NonNullable<MfaOptions['location']>>(
       'must be a function from a request to text',
     ).optional(),
-    outage: z
-      .enum(['closed', 'other-factor', 'backup-only'], {
-        error: 'must be "closed", "other-factor" or "backup-only"',
-      })
-      .default('closed'),
+    outage: outage.prefault({}),
     keys: z
       .union([z.boolean(), keys], { error: 'must be true, false, or an object like { offerPasskey: "30d" }' })
       .optional(),

@@ -50,7 +50,13 @@ export async function beginActing(
   shared.pendingRenewal = {
     userId,
     of: actor,
-    renewed: { ...newRecord('', userId), stage: 'exempt', exemption: 'policy', acting },
+    renewed: {
+      ...newRecord('', userId),
+      stage: 'exempt',
+      exemption: 'policy',
+      settled: { at: startedAt, changes: 0 },
+      acting,
+    },
     keepSessionInfo: false,
     release: async () => {},
   }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { NextFunction, Request } from 'express'
-import { HostError } from '../errors.js'
+import { HostError, isOutage, LimitsStoreError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
 import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
 import { deserializeUser, passportOf, showUser, userOf, withholdUser } from './passport-request.js'
 import { type Decision, decide, requiredBy } from './policy.js'
-import type { MfaRecord, PendingRecord } from './record.js'
+import type { ExemptRecord, MfaRecord, PendingRecord, Settled, TrustedRecord } from './record.js'
 import {
   type Account,
   type ActiveState,
@@ -19,7 +19,6 @@ import {
   forgetRecord,
   hasPassportUser,
   recordOf,
-  releaseUser,
   rememberedTarget,
   rememberTarget,
   sessionOf,
@@ -35,23 +34,39 @@ const CLOCK_SLACK_MS = 60_000
 
 /**
  * The session state of a request, found once per request. A user whom Passport knows and whose session has no record is
- * pending, however the user signed in (R02). A pending login that took too long is ended.
+ * pending, however the user signed in (R02). A pending login that took too long is ended. A session that was let in without a factor
+ * keeps that decision for a while, so that pages of the host do not wait for the service (R133).
  *
- * Returns a promise only if the host, its policy or a store has to be asked.
+ * Returns a promise only if the host, its policy, the service or a store has to be asked.
  * @throws {HostError} when the app around this package is set up wrongly.
  * @throws {SessionEndedError} when the user signed out in the meantime (R07).
  */
 export function sessionStateOf(at: SessionRequest): SessionState | Promise<SessionState> {
+  return foundState(at, false)
+}
+
+/**
+ * The session state where a factor is asked for or changed. Unless the session proved one, the service is asked anew, and no older
+ * answer is used (R133).
+ * @throws as `sessionStateOf`, and {ServiceError} when the service fails.
+ */
+export function askedStateOf(at: SessionRequest): SessionState | Promise<SessionState> {
+  return foundState(at, true)
+}
+
+function foundState(at: SessionRequest, isAsked: boolean): SessionState | Promise<SessionState> {
   const { req } = at
   const found = at.shared.session
   // A login or logout within this request changes the session's id, and with it the answer.
-  if (found && found.sessionId === req.sessionID && !(found.state.stage === 'none' && userOf(req))) {
-    return found.state
-  }
+  // An app without express-session has no id.
+  const isCurrent =
+    found !== undefined && found.sessionId === req.sessionID && !(found.state.stage === 'none' && userOf(req))
+  if (found && isCurrent && (found.isAsked || !isAsked)) return found.state
   try {
-    const state = findState(at)
-    if (!(state instanceof Promise)) return setState(at, state)
-    return state.then((later) => setState(at, later)).catch((error: unknown) => withheld(req, error))
+    const state =
+      isCurrent && found.state.stage !== 'none' ? askHost(at, found.state) : findState(at, isAsked)
+    if (!(state instanceof Promise)) return setState(at, state, isAsked)
+    return state.then((later) => setState(at, later, isAsked)).catch((error: unknown) => withheld(req, error))
   } catch (error) {
     return withheld(req, error)
   }
@@ -64,8 +79,12 @@ function withheld(req: Request, error: unknown): never {
 }
 
 /** Sets the state of the request, shows it as `req.mfa`, and withholds a user whose second factor is missing. */
-export function setState({ req, deps, shared }: SessionRequest, state: SessionState): SessionState {
-  shared.session = { sessionId: req.sessionID, state }
+export function setState(
+  { req, deps, shared }: SessionRequest,
+  state: SessionState,
+  isAsked = true,
+): SessionState {
+  shared.session = { sessionId: req.sessionID, state, isAsked: isAsked || isSettledFor(state) }
   shared.arrivedAs ??= state.stage
   req.mfa = new RequestMfaStatus(req, state, deps)
   if (state.stage === 'pending') withholdUser(req)
@@ -81,12 +100,12 @@ interface Found {
   readonly record: MfaRecord | undefined
 }
 
-function findState(at: SessionRequest): SessionState | Promise<SessionState> {
+function findState(at: SessionRequest, isAsked: boolean): SessionState | Promise<SessionState> {
   const { req } = at
   const session = sessionOf(req)
   passportOf(req)
   const user = userOf(req)
-  if (user) return stateFor(at, foundFor(at, user))
+  if (user) return stateFor(at, foundFor(at, user), isAsked)
   if (hasPassportUser(req, session)) {
     throw new HostError(
       'ERR_MFA_NO_PASSPORT',
@@ -94,7 +113,7 @@ function findState(at: SessionRequest): SessionState | Promise<SessionState> {
     )
   }
   const withheld = withheldUserOf(req, session)
-  return withheld === undefined ? SIGNED_OUT : withheldState(at, withheld)
+  return withheld === undefined ? SIGNED_OUT : withheldState(at, withheld, isAsked)
 }
 
 function foundFor({ req, deps }: SessionRequest, user: Express.User): Found {
@@ -103,20 +122,20 @@ function foundFor({ req, deps }: SessionRequest, user: Express.User): Found {
 }
 
 /** The state of a pending login, whose user is not where Passport looks for one. */
-async function withheldState(at: SessionRequest, withheld: unknown): Promise<SessionState> {
+async function withheldState(at: SessionRequest, withheld: unknown, isAsked: boolean): Promise<SessionState> {
   const user = await deserializeUser(at.req, withheld)
   const found = user && foundFor(at, user)
-  if (found?.record) return stateFor(at, found)
+  if (found?.record) return stateFor(at, found, isAsked)
   forgetRecord(at.req)
   return SIGNED_OUT
 }
 
-function stateFor(at: SessionRequest, found: Found): SessionState | Promise<SessionState> {
+function stateFor(at: SessionRequest, found: Found, isAsked: boolean): SessionState | Promise<SessionState> {
   const { req, deps, shared } = at
   const { userId, record } = found
-  if (!deps.sessionsValidAfter || !record) return stateOf(at, found)
+  if (!deps.sessionsValidAfter || !record) return stateOf(at, found, isAsked)
   return hasEnded(deps.sessionsValidAfter, userId, record).then(async (isVoid) => {
-    if (!isVoid) return stateOf(at, found)
+    if (!isVoid) return stateOf(at, found, isAsked)
     if (shared.readOnly) withholdUser(req)
     else await endPendingLogin(req, undefined)
     return SIGNED_OUT
@@ -133,40 +152,177 @@ async function hasEnded(
   return acting !== undefined && (await isVoid(acting.actor, startedAt))
 }
 
-function stateOf(at: SessionRequest, found: Found): SessionState | Promise<SessionState> {
+function stateOf(at: SessionRequest, found: Found, isAsked: boolean): SessionState | Promise<SessionState> {
   const { user, record } = found
-  const isSettled =
-    record?.stage === 'verified' || (record?.stage === 'exempt' && record.exemption !== 'not_required')
-  return isSettled ? activeState({ user }, record) : askHost(at, found)
+  if (record && isSettledFor(activeState({ user }, record))) return activeState({ user }, record)
+  if (isAsked || !record) return askHost(at, found)
+  // Whatever the service says, the user of a pending login is withheld.
+  if (record.stage === 'pending') return pendingState(at, activeState({ user }, record))
+  return record.stage === 'verified' ? activeState({ user }, record) : settledState(at, found, record)
 }
 
-/** The state of a session that depends on the host: the host knows the user's factors and whether one is required. */
-async function askHost(at: SessionRequest, { user, userId, record }: Found): Promise<SessionState> {
-  const { deps } = at
-  // A session that waits for a factor, or whose browser is trusted instead, contradicts a record that says that there is none.
-  const read = record && record.stage !== 'exempt' ? readAccount : readAccountAtSignIn
-  const account = await read(user, userId, deps)
-  if (record?.stage === 'pending' && account.factors.length + account.withheld.length > 0) {
-    return pendingState(at, activeState(account, record))
+/** Whether a state follows from its record alone: the session proved a factor, or the policy exempts all of it. */
+function isSettledFor(state: SessionState): boolean {
+  if (state.stage === 'none') return true
+  const { record } = state
+  return record.stage === 'verified' || (record.stage === 'exempt' && record.exemption !== 'not_required')
+}
+
+/**
+ * The state of a session that was let in without a factor. The decision holds until a factor of the user changes through this app, or
+ * a grace period ends; after `login.recheck` it is made again. While the service fails, the session goes on for
+ * `outage.keepSessions`, unless a factor has changed since (R133).
+ */
+function settledState(
+  at: SessionRequest,
+  found: Found,
+  record: TrustedRecord | ExemptRecord,
+): SessionState | Promise<SessionState> {
+  const { factorChanges } = at.deps
+  const recent = factorChanges.recent(found.userId)
+  if (recent instanceof Promise) {
+    return recent.catch(unlessStoreFailed).then((changes) => heldState(at, found, record, changes))
   }
+  return heldState(at, found, record, recent)
+}
+
+function heldState(
+  at: SessionRequest,
+  found: Found,
+  record: TrustedRecord | ExemptRecord,
+  changes: number | undefined,
+): SessionState | Promise<SessionState> {
+  const { recheckMs, outage } = at.deps.settings
+  const { settled, grace } = record
+  const isOver = grace !== undefined && grace.until <= Date.now()
+  if (settled.changes !== changes || isOver) return askHost(at, found)
+  const ageMs = Date.now() - settled.at
+  const isWithin = (lifeMs: number) => ageMs > -CLOCK_SLACK_MS && ageMs < lifeMs
+  if (isWithin(recheckMs)) return keptState(at, found, record)
+  return askHost(at, found, () => shareAsked(at, found, record)).catch((error: unknown) => {
+    if (!isOutage(error) || !isWithin(outage.keepSessionsMs)) throw error
+    return keptState(at, found, record)
+  })
+}
+
+/** The state of a decision that still holds, for a trusted browser if its device does. */
+function keptState(
+  at: SessionRequest,
+  found: Found,
+  record: TrustedRecord | ExemptRecord,
+): SessionState | Promise<SessionState> {
+  const { browsers } = at.deps
+  const { user } = found
+  if (record.stage === 'exempt') return activeState({ user }, record)
+  if (!browsers) return askHost(at, found)
+  return browsers
+    .holds(record, user)
+    .then((holds) => (holds ? activeState({ user }, record) : askHost(at, found)))
+}
+
+/** A decision that is made again at the next request: the service did not answer, or the changes could not be read. */
+const UNSETTLED: Settled = { at: 0, changes: 0 }
+
+/**
+ * Asks for the user's account with `read`. The number of changes is read before, so that a change in between is not missed.
+ * @throws {ServiceError} when the service fails.
+ */
+export async function askNow(
+  { factorChanges }: SessionDeps,
+  userId: string,
+  read: () => Promise<Account>,
+): Promise<Asked> {
+  const at = Date.now()
+  const changes = await factorChanges.read(userId).catch(unlessStoreFailed)
+  const account = await read()
+  return { account, settled: changes === undefined || account.unconfirmed ? UNSETTLED : { at, changes } }
+}
+
+function unlessStoreFailed(error: unknown): undefined {
+  if (!(error instanceof LimitsStoreError)) throw error
+}
+
+/** The state of a session that depends on the host and the service: which factors the user has, and whether one is required. */
+async function askHost(at: SessionRequest, found: Found, ask = askService): Promise<SessionState> {
+  const { user, userId, record } = found
+  const { deps } = at
+  if (record?.stage === 'pending') {
+    // A session that waits for a factor contradicts a record that says that there is none.
+    const account = await readAccount(user, userId, deps)
+    if (account.existing.length > 0 || account.reset) return pendingState(at, activeState(account, record))
+  }
+  const { account, settled } = await ask(at, found)
   if (
     record?.stage === 'trusted' &&
     account.factors.length > 0 &&
     !account.minStrength &&
-    (await deps.browsers?.holds(record.device, account))
+    deps.browsers &&
+    record.factors === deps.browsers.digestOf(account) &&
+    (await deps.browsers.holds(record, user))
   ) {
-    return activeState(account, record)
+    const renewed = { ...record, settled }
+    if (!at.shared.readOnly) await storeFirst(at.req, renewed)
+    return activeState(account, renewed)
   }
-  return decideAgain(at, account, record)
+  return decideAgain(at, { account, settled }, record)
+}
+
+/** A user's account, and when it was asked for. */
+export interface Asked {
+  readonly account: Account
+  readonly settled: Settled
+}
+
+function askService({ deps }: SessionRequest, { user, userId, record }: Found): Promise<Asked> {
+  // A browser that is trusted instead of a factor contradicts a record that says that there is none.
+  const read = record?.stage === 'trusted' ? readAccount : readAccountAtSignIn
+  return askNow(deps, userId, () => read(user, userId, deps))
+}
+
+/** How long the requests of a session share an answer, in milliseconds: those that were on their way when it came. */
+const SHARED_MS = 10_000
+
+/** How many sessions a process remembers the answer for; the oldest is forgotten first. */
+const MAX_SHARED = 10_000
+
+interface SharedAnswer {
+  readonly asked: Promise<Asked>
+  readonly settled: Settled
+  readonly at: number
+}
+
+const shared = new WeakMap<SessionDeps, Map<string, SharedAnswer>>()
+
+/** Asks once for concurrent requests of a session whose decision is to be made again because its time is over. */
+function shareAsked(
+  at: SessionRequest,
+  found: Found,
+  { settled }: Pick<ExemptRecord, 'settled'>,
+): Promise<Asked> {
+  const { req, deps } = at
+  const answers = shared.get(deps) ?? new Map<string, SharedAnswer>()
+  shared.set(deps, answers)
+  const name = JSON.stringify([req.sessionID, found.userId])
+  const known = answers.get(name)
+  const isSame = known?.settled.at === settled.at && known.settled.changes === settled.changes
+  if (known && isSame && Date.now() - known.at < SHARED_MS) return known.asked
+  const asked = askService(at, found)
+  answers.delete(name)
+  answers.set(name, { asked, settled, at: Date.now() })
+  const [oldest] = answers.keys()
+  if (answers.size > MAX_SHARED && oldest !== undefined) answers.delete(oldest)
+  // A failure is no answer.
+  asked.catch(() => answers.delete(name))
+  return asked
 }
 
 /**
- * The state of a session without a record that settles it: the policy decides at each request. It may exempt a pending login
- * whose user has no factor.
+ * The state that follows from an answer of the service: the policy decides again. It may exempt a pending login whose user has no
+ * factor.
  */
 async function decideAgain(
   at: SessionRequest,
-  account: Account,
+  { account, settled }: Asked,
   earlier: MfaRecord | undefined,
 ): Promise<SessionState> {
   const { req, deps, shared } = at
@@ -174,14 +330,14 @@ async function decideAgain(
   if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
     return pendingState(at, activeState(account, earlier))
   }
-  if (shared.readOnly) return readOnlyState(req, decision, account)
-  const record = { ...(await recordFor(decision, at, account)), ...returnToOf(earlier) }
-  if (decision.verdict === 'pass') {
-    const isKnown =
-      earlier?.stage === 'exempt' && record.stage === 'exempt' && record.exemption === 'not_required'
-    if (!isKnown && isStored(record, deps)) await storeFirst(req, record)
-    else releaseUser(req)
-    return activeState(account, isKnown ? earlier : record, decision.grace)
+  if (shared.readOnly) return readOnlyState(req, decision, { account, settled })
+  const record = { ...(await recordFor(decision, at, { account, settled })), ...returnToOf(earlier) }
+  if (earlier?.stage === 'exempt' && record.stage === 'exempt') {
+    const { exemption, grace } = record
+    const { grace: _over, ...kept } = earlier
+    const renewed = { ...kept, exemption, settled, ...(grace && { grace }) }
+    await storeFirst(req, renewed)
+    return activeState(account, renewed)
   }
   await storeFirst(req, record)
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId: record.userId })
@@ -192,11 +348,10 @@ async function decideAgain(
  * The state that follows from a decision where nothing can be stored (R134). A trusted browser is not recognized, because its token
  * would change, and no response could bring the new one to the browser.
  */
-function readOnlyState(req: Request, decision: Decision, account: Account): SessionState {
+function readOnlyState(req: Request, decision: Decision, { account, settled }: Asked): SessionState {
   const record = newRecord(req.sessionID, account.userId)
   if (decision.verdict !== 'pass') return activeState(account, withRequirement(record, decision))
-  const { exemption, grace } = decision
-  return activeState(account, { ...record, stage: 'exempt', exemption }, grace)
+  return activeState(account, exemptRecord(record, decision, settled))
 }
 
 /** The state of a pending login, which is ended if its time is over (R05). */
@@ -229,19 +384,26 @@ export function newTransaction(): string {
 export async function recordFor(
   decision: Decision,
   { req, deps: { browsers }, shared }: SessionRequest,
-  account: Account,
+  { account, settled }: Asked,
 ): Promise<MfaRecord> {
   const record = newRecord(req.sessionID, account.userId)
-  if (decision.verdict === 'pass') {
-    return { ...record, stage: 'exempt', exemption: decision.exemption }
-  }
+  if (decision.verdict === 'pass') return exemptRecord(record, decision, settled)
   const { verdict } = decision
   const minStrength = requiredBy(decision, account)
   // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132), nor of a strength (R115).
   const mayTrust = verdict === 'verify' && minStrength === undefined && account.factors.length > 0
   const device = mayTrust ? await browsers?.recognize({ req, shared }, account) : undefined
   const required = withRequirement(record, decision)
-  return device ? { ...required, stage: 'trusted', device } : required
+  if (!device || !browsers) return required
+  return { ...required, stage: 'trusted', device, factors: browsers.digestOf(account), settled }
+}
+
+function exemptRecord(
+  record: PendingRecord,
+  { exemption, grace }: Extract<Decision, { verdict: 'pass' }>,
+  settled: Settled,
+): ExemptRecord {
+  return { ...record, stage: 'exempt', exemption, settled, ...(grace && { grace }) }
 }
 
 /** The record with what the decision requires, or permits for now. */
@@ -250,14 +412,6 @@ function withRequirement(
   { minStrength, grace }: Exclude<Decision, { verdict: 'pass' }>,
 ): PendingRecord {
   return { ...record, ...(minStrength && { minStrength }), ...(grace && { grace }) }
-}
-
-/**
- * Whether a record is written into the session. The record of a user without a required second factor is written only if
- * all sessions of a user can be ended at once, since that depends on when each session began.
- */
-export function isStored(record: MfaRecord, { sessionsValidAfter }: SessionDeps): boolean {
-  return record.stage !== 'exempt' || record.exemption !== 'not_required' || sessionsValidAfter !== undefined
 }
 
 function returnToOf(record: MfaRecord | undefined): Pick<MfaRecord, 'returnTo'> {
@@ -272,9 +426,10 @@ export function withState(
   at: SessionRequest,
   next: NextFunction,
   run: (state: SessionState) => Promise<void> | void,
+  find = sessionStateOf,
 ): void {
   try {
-    const state = sessionStateOf(at)
+    const state = find(at)
     const done = state instanceof Promise ? state.then(run) : run(state)
     if (done instanceof Promise) done.catch(next)
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { addAmr, isAtLeast, reaches, type Strength, strengthOf } from '../protocol/factor.js'
 import { type EvidenceRead, knownAmr, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
-import { endPendingLogin, isStored, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
+import { askNow, endPendingLogin, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
 import { GATED, type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
 import { type Decision, decide, listedForHost, requiredBy } from './policy.js'
 import type { Evidence, Grace, MfaRecord, PendingRecord, VerifiedRecord } from './record.js'
@@ -125,26 +125,26 @@ async function renewLogin(
 async function startLogin(at: SessionRequest, login: Login, userId: string): Promise<void> {
   const { req, deps } = at
   const { user, options } = login
-  const account = await readAccountAtSignIn(user, userId, deps)
+  const asked = await askNow(deps, userId, () => readAccountAtSignIn(user, userId, deps))
+  const { account } = asked
   const earlier = recordOf(req, userId)
   await endStepUpOfAnother(at, userId)
   const { evidence: given } = await evidenceOf(at, account, { ...options }, earlier)
   const decision = await decide(req, deps, account, { ...options })
   const evidence = given && enoughEvidence(at, account, given, decision)
   const proven = evidence && provenRecord(newRecord(req.sessionID, userId), evidence, decision)
-  const record = proven ?? withEvidence(await recordFor(decision, at, account), evidence)
+  const record = proven ?? withEvidence(await recordFor(decision, at, asked), evidence)
   // As the sign-in with a key does. If the store fails, the user is not signed in.
   if (proven?.shown.passkey) await deps.recovery?.cancel(userId, 'strong_factor')
   const returnTo = earlier?.returnTo ?? rememberedTarget(req)
-  const isDecidedPerRequest = record.stage === 'exempt' && record.exemption === 'not_required'
   const stored: MfaRecord = {
     ...record,
-    ...(!isDecidedPerRequest && returnTo !== undefined && { returnTo }),
+    ...(returnTo !== undefined && { returnTo }),
     // The form that sent the browser to the issuer is taken up again.
     ...(earlier?.issuerStepUp && earlier.interrupted && { interrupted: earlier.interrupted }),
   }
   await regenerate(req, login, {
-    record: isStored(record, deps) ? stored : undefined,
+    record: stored,
     keepSessionInfo: false,
     returnTo,
   })
@@ -155,8 +155,7 @@ async function startLogin(at: SessionRequest, login: Login, userId: string): Pro
     const { issuer, strength } = evidence
     deps.emit({ type: 'evidence_accepted', userId, issuer, strength })
   }
-  const grace = !proven && decision.verdict === 'pass' ? decision.grace : undefined
-  setState(at, activeState(account, { ...stored, sessionId: req.sessionID }, grace))
+  setState(at, activeState(account, { ...stored, sessionId: req.sessionID }))
 }
 
 interface NewSession {

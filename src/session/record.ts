@@ -28,10 +28,21 @@ export interface VerifiedRecord extends RecordBase {
 }
 
 /** A trusted device took the place of the second factor. It proves nothing (R67), and is valid as long as the device is. */
-interface TrustedRecord extends RecordBase {
+export interface TrustedRecord extends RecordBase {
   readonly stage: 'trusted'
   /** The device's public id. */
   readonly device: string
+  /** The factors that the trust is bound to, as a digest. */
+  readonly factors: string
+  readonly settled: Settled
+}
+
+/** When the decision was made that let a session in without a factor, and after how many changes of the user's factors (R133). */
+export interface Settled {
+  /** When the service was asked, in milliseconds since 1970. */
+  readonly at: number
+  /** How many changes of the user's factors this app had counted before. */
+  readonly changes: number
 }
 
 /** The user is signed in without a second factor. */
@@ -39,9 +50,10 @@ export interface ExemptRecord extends RecordBase {
   readonly stage: 'exempt'
   /**
    * `policy`: the host's policy exempted this session. `proven`: so did it, and the login itself proved the user (R120).
-   * `not_required`: no second factor was required at sign-in; that is decided again at each request.
+   * `not_required`: no second factor was required; that is decided again when a factor of the user changes, and now and then.
    */
   readonly exemption: 'policy' | 'proven' | 'not_required'
+  readonly settled: Settled
 }
 
 /** When each method was last shown, in milliseconds since 1970. A backup code counts by the contact that received it (R93). */
@@ -244,8 +256,8 @@ export type InterruptedRequest = NonNullable<Activity['interrupted']>
  *
  *   2p <transaction> <started> <session id> <user id>
  *   2v <transaction> <started> <verified> <amr> <shown> <session id> <user id>
- *   2t <transaction> <started> <device> <session id> <user id>
- *   2e <transaction> <started> p|r|n <session id> <user id>
+ *   2t <transaction> <started> <device> <factors> <settled at> <changes> <session id> <user id>
+ *   2e <transaction> <started> p|r|n <settled at> <changes> <session id> <user id>
  *
  *   { "record": "2p …", "returnTo": "/vault", "challenge": ["…", "sms", …] }
  *
@@ -340,9 +352,9 @@ function textOf(record: MfaRecord): string {
       return `2v ${begin} ${verifiedAt.toString(36)} ${letters || NONE} ${shownText(shown, verifiedAt)}${owner}`
     }
     case 'trusted':
-      return `2t ${begin} ${record.device}${owner}`
+      return `2t ${begin} ${record.device} ${record.factors} ${settledText(record.settled)}${owner}`
     case 'exempt':
-      return `2e ${begin} ${EXEMPTION_LETTERS[record.exemption]}${owner}`
+      return `2e ${begin} ${EXEMPTION_LETTERS[record.exemption]} ${settledText(record.settled)}${owner}`
   }
 }
 
@@ -362,14 +374,22 @@ function readText(text: string, { userId, sessionId }: RecordOwner): MfaRecord |
     return { stage: 'verified', userId, sessionId, transaction, startedAt, verifiedAt, amr, shown: times }
   }
   if (stage === '2p' && length === 3) return { stage: 'pending', userId, sessionId, transaction, startedAt }
-  if (stage === '2t' && length === 4 && first) {
-    return { stage: 'trusted', userId, sessionId, transaction, startedAt, device: first }
-  }
+  const settled = readSettled(parts.slice(-2))
+  if (!settled) return undefined
+  const base = { userId, sessionId, transaction, startedAt, settled }
+  if (stage === '2t' && length === 7 && first)
+    return { ...base, stage: 'trusted', device: first, factors: letters }
   const exemption = EXEMPTION_OF[first]
-  if (stage === '2e' && length === 4 && exemption) {
-    return { stage: 'exempt', userId, sessionId, transaction, startedAt, exemption }
-  }
-  return undefined
+  return stage === '2e' && length === 6 && exemption ? { ...base, stage: 'exempt', exemption } : undefined
+}
+
+function settledText({ at, changes }: Settled): string {
+  return `${at.toString(36)} ${changes.toString(36)}`
+}
+
+function readSettled([at, changes]: readonly string[]): Settled | undefined {
+  const [time, count] = [readTime(at), readTime(changes)]
+  return time === undefined || count === undefined ? undefined : { at: time, changes: count }
 }
 
 function readTime(text: string | undefined): number | undefined {

@@ -16,10 +16,11 @@ import {
   strongerOf,
   strongestOf,
 } from '../protocol/factor.js'
+import type { FactorChanges } from '../stores/limits/factor-changes.js'
 import type { Entry } from '../stores/trust/devices.js'
 import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
 import type { LogIn } from './passport-request.js'
-import type { Grace, MfaRecord, VerifiedRecord } from './record.js'
+import type { Grace, MfaRecord, TrustedRecord, VerifiedRecord } from './record.js'
 
 /** The session state of a request: a union on `stage`. */
 export type SessionState = SignedOut | ActiveState
@@ -73,8 +74,6 @@ export interface ActiveState {
   readonly record: MfaRecord
   /** The user's factors, and what a reset requires; `undefined` until `accountOf` asks for them, which may need a query. */
   account: KnownAccount | undefined
-  /** The grace period of a session without a factor. */
-  readonly grace?: Grace
 }
 
 /** A second factor that was shown; the next `req.logIn` of the same user turns it into a verified session. */
@@ -119,7 +118,6 @@ export interface PendingRenewal {
 export function activeState(
   { user, factors, withheld, existing, unconfirmed, ...rest }: Pick<Account, 'user'> & Partial<Account>,
   record: MfaRecord,
-  grace?: Grace,
 ): ActiveState {
   const { stage, userId } = record
   return {
@@ -131,7 +129,6 @@ export function activeState(
       factors && withheld && existing && !unconfirmed
         ? knownAccount({ factors, withheld, existing, ...rest }, record)
         : undefined,
-    ...(grace && { grace }),
   }
 }
 
@@ -213,7 +210,7 @@ export class RequestMfaStatus implements MfaStatus {
     this.amr = verified ? amrOf(verified) : NO_AMR
     this.verifiedAt = verified ? verified.verifiedAt : null
     this.expiresAt = pending ? pending.startedAt + deps.settings.pendingLifetimeMs : null
-    const grace = state.stage === 'exempt' ? state.grace : pending ? undefined : record?.grace
+    const grace = pending ? undefined : record?.grace
     const running = grace && grace.until > Date.now() ? grace : undefined
     this.graceUntil = running?.until ?? null
     const about = running ?? (verified?.weakApp ? 'weak_app' : null)
@@ -281,6 +278,8 @@ export interface SessionDeps {
   readonly enrolledFactors?: Pick<EnrolledFactors, 'of' | 'kept'> | undefined
   /** The host's record of factors, if it keeps one. */
   readonly factorRecord?: Pick<FactorRecord, 'read' | 'saysNone' | 'compare'> | undefined
+  /** Counts the changes of factors, which end the decisions made before. */
+  readonly factorChanges: FactorChanges
   /** Present if the app uses trusted devices. */
   readonly browsers?: TrustedBrowsers | undefined
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */
@@ -345,7 +344,9 @@ export interface TrustedBrowsers {
    * Whether that device is still trusted.
    * @throws {TrustStoreError} when the store of trusted devices fails.
    */
-  holds(device: string, account: Account): Promise<boolean>
+  holds(record: TrustedRecord, user: Express.User): Promise<boolean>
+  /** The user's factors as a digest, which a device's trust is bound to. */
+  digestOf(account: Account): string
 }
 
 /**
@@ -356,7 +357,12 @@ export interface RequestState<Gate = unknown> {
   /** What the gates that this request passed were built from, the last one last; absent if it passed none. */
   gates?: readonly Gate[]
   /** The session state, and the session id it was found for: a login or logout changes the id. */
-  session?: { readonly sessionId: string; readonly state: SessionState }
+  session?: {
+    readonly sessionId: string
+    readonly state: SessionState
+    /** Whether the service was asked for it, where that matters. */
+    readonly isAsked: boolean
+  }
   /** Passport's own `req.logIn` once ours has replaced it, and what ours works with. */
   logIn?: { readonly original: LogIn; readonly deps: SessionDeps }
   /** The verification that the next `req.logIn` of the same user turns into a verified session. */

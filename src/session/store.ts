@@ -77,15 +77,6 @@ export function forgetRecord(req: Request): void {
   delete sessionOf(req).mfa
 }
 
-/** Gives a withheld user back to Passport, without a record: no second factor is required at this request. */
-export function releaseUser(req: Request): void {
-  const session = sessionOf(req)
-  const user = withheldUserOf(req, session)
-  if (user === undefined) return
-  delete session.mfa
-  returnToPassport(req, session, user)
-}
-
 /** The session's cookie, as the host configured express-session. */
 export function cookieOf(req: Request): Session['cookie'] {
   return sessionOf(req).cookie

@@ -94,12 +94,14 @@ describe('an answer of the service that takes factors from a user whose record h
     expect(contradictions(restored)).toMatchObject([{ userId: expect.any(String), missing: ['keys'] }])
   })
 
-  it('withholds the user of a session that was exempt before', async () => {
+  it('withholds the user of a session that was exempt before, once it is decided again', async () => {
+    const clock = stopClock()
     const made = recordingHost()
     const restored = made.restore()
     const early = await signIn(restored.app, 'nina')
     await early.get('/secret').expect(200)
     await enrollApp(made, 'nina')
+    clock.move(5 * MINUTE)
     await early.get('/secret').expect(403)
   })
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import type { MfaEvent, MfaOptions } from '../../src/index.js'
 import { totpCode } from '../../src/testing/service.js'
 import type { Behaviour } from '../client/hostile-service.js'
+import { ownStore } from '../kit/counters.js'
 import { type HostSetup, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { listenOnLoopback } from '../kit/loopback.js'
 
@@ -95,10 +96,11 @@ let apps = 0
 
 /**
  * A host app that keeps no record of apps and keys. Each call of the returned function starts another process of it; all of
- * them have the same users and sessions, which no other app has.
+ * them have the same users, sessions and counters, which no other app has.
  */
 export function hostApp({ address }: Pick<Gateway, 'address'>) {
   const store = new MemoryStore()
+  const counters = ownStore()
   const name = `app-${++apps}`
   return (options: Partial<MfaOptions<TestUser>> = {}, setup: Pick<HostSetup, 'routes'> = {}) => {
     const events: MfaEvent[] = []
@@ -107,6 +109,7 @@ export function hostApp({ address }: Pick<Gateway, 'address'>) {
       store,
       options: {
         service: { ...address, breaker: false },
+        limits: { store: counters },
         userId: ({ id }) => `${name}-${id}`,
         appContact: ({ email }) => `${name}-${email}`,
         onEvent: (event) => void events.push(event),

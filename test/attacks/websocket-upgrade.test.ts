@@ -5,7 +5,7 @@ import type passport from 'passport'
 import { describe, expect, it } from 'vitest'
 import { createMfa, mfaSession, type SignedInUpgrade } from '../../src/index.js'
 import type { Upgrade } from '../../src/web/guard/upgrade.js'
-import { HOUR, stopClock } from '../kit/clock.js'
+import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
 import {
@@ -160,12 +160,14 @@ describe('mfa.upgrade', () => {
     )
   })
 
-  it('accepts a user who needs no second factor, until the user has one (R134)', async () => {
+  it('accepts a user who needs no second factor, until the session is decided again and the user has one (R134)', async () => {
+    const clock = stopClock()
     const made = host()
     const port = await serveWithSockets(made.app, guarded(made))
     const cookie = await pendingCookie(made, 'nina')
     expect((await connect(port, cookie)).status).toBe(101)
     made.users.nina?.factors.push({ method: 'sms', phone: '+447700900105' })
+    clock.move(5 * MINUTE)
     expect(await connect(port, cookie)).toEqual({ status: 401, code: 'mfa_required' })
   })
 

@@ -325,14 +325,6 @@ describe('the "this wasn’t me" link of a user without a second factor', () => 
     await (await signIn(made.app, 'nina')).get('/secret').expect(401)
   })
 
-  it('stores nothing in their sessions if links are not configured', async () => {
-    const store = new FaultyStore()
-    const made = noticingHost({ store, options: { urls: {} } })
-    await (await signIn(made.app, 'nina')).get('/secret').expect(200)
-    expect(store.documents).toMatchObject([{ passport: { user: 'u-nina' } }])
-    expect(store.documents[0]).not.toHaveProperty('mfa')
-  })
-
   it('stores its time in a session once, not at every request', async () => {
     const store = new FaultyStore()
     const made = noticingHost({ store })

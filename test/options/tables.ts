@@ -6,6 +6,7 @@ import { limits } from '../../src/options/limits.js'
 import { login } from '../../src/options/login.js'
 import { notices } from '../../src/options/notices.js'
 import { optionsSchema } from '../../src/options/options.js'
+import { outage } from '../../src/options/outage.js'
 import { languages, pages } from '../../src/options/pages.js'
 import { recovery } from '../../src/options/recovery.js'
 import { serviceAddress } from '../../src/options/service.js'
@@ -30,6 +31,7 @@ const GROUPS: Readonly<Record<string, readonly [string, string, Schema]>> = {
   ],
   urls: ['src/options/urls.ts', 'UrlOptions', urls],
   login: ['src/options/login.ts', 'LoginOptions', login],
+  outage: ['src/options/outage.ts', 'OutageOptions', outage],
   limits: ['src/options/limits.ts', 'LimitOptions', limits],
   notices: ['src/options/notices.ts', 'NoticeOptions', notices],
   keys: ['src/options/keys.ts', 'KeyOptions', keys],

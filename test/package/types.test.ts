@@ -107,7 +107,7 @@ describe('the types of the package', () => {
            texts: { en: { choose: { title: 'Is it you?' }, notices: { fine: 'All is well.' } }, nl: dutch },
          },
          limits: { store: { redis: client, prefix: 'shop' }, attemptsPerChallenge: 3, resendWaits: ['30s', 60_000], codeLifetime: '5m' },
-         outage: 'other-factor',
+         outage: { offer: 'other-factor' },
          diagnostics: { ignore: ['MFA_WARN_PATH_PREFIX'] },
          urls: { path: '/shop/mfa', pathPrefix: '/shop', publicUrl: 'https://app.example' },
          login: { signInPath: '/shop/login', pendingPaths: ['/shop/help'], pendingLifetime: '5m', issuers: { self: { amr: { hwk: 'phishing-resistant' } } } },
@@ -155,7 +155,7 @@ describe('the types of the package', () => {
        // @ts-expect-error the only boolean value is false
        const on: Options = { ...all, diagnostics: true }
        // @ts-expect-error an unknown behavior
-       const outage: Options = { ...all, outage: 'open' }
+       const outage: Options = { ...all, outage: { offer: 'open' } }
        // @ts-expect-error an unknown text
        const text: MfaTexts = { en: { notices: { farewell: 'Bye' } } }
        // @ts-expect-error languages as a string

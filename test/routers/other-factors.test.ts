@@ -7,7 +7,7 @@ import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, host, signIn, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
-type Outage = NonNullable<MfaOptions['outage']>
+type Outage = NonNullable<NonNullable<MfaOptions['outage']>['offer']>
 
 /** A host whose service checks codes but delivers none. */
 async function undelivering(
@@ -15,7 +15,7 @@ async function undelivering(
   name = 'alice',
   effect: ServiceError['effect'] = 'unknown',
 ) {
-  const made = host({ options: { ...(outage && { outage }) } })
+  const made = host({ options: { ...(outage && { outage: { offer: outage } }) } })
   const { send } = made.standIn.service
   made.standIn.service.send = async (request) => {
     await send(request)
@@ -39,7 +39,7 @@ const offered = (html: string) =>
 
 describe('a code that cannot be delivered (R77)', () => {
   it('leads to no other factor when outage does not say so', () =>
-    everyCase([undefined, 'closed'] as const, async (outage) => {
+    everyCase([undefined, 'nothing'] as const, async (outage) => {
       const { made, agent } = await undelivering(outage)
       const answer = await challenge(agent, 'sms').expect(503)
       expect(answer.body.code).toBe('service_unavailable')
@@ -94,7 +94,7 @@ describe('a code that cannot be delivered (R77)', () => {
   )
 
   it('is reported as a misconfiguration, not as an outage, when the service refuses the key', async () => {
-    const made = host({ options: { outage: 'other-factor' } })
+    const made = host({ options: { outage: { offer: 'other-factor' } } })
     made.standIn.setTrouble(async () => {
       throw new ServiceError('ERR_MFA_SERVICE_KEY', 'not this key')
     })
@@ -120,7 +120,7 @@ describe('a code that cannot be delivered (R77)', () => {
 describe('a code that cannot be checked (R77)', () => {
   it('leads to no other factor for a request that is not about an outage', () =>
     everyCase(['other-factor', 'backup-only'] as const, async (outage) => {
-      const made = host({ options: { outage } })
+      const made = host({ options: { outage: { offer: outage } } })
       const agent = await signIn(made.app, 'alice')
       await challenge(agent, 'sms').expect(200)
       made.standIn.setTrouble(made.standIn.down)

@@ -161,7 +161,7 @@ describe('a service that is slow or down (R77)', () => {
     }))
 
   it('leads to Retry-After even when the user is offered other factors', async () => {
-    const made = host({ options: { outage: 'other-factor' } })
+    const made = host({ options: { outage: { offer: 'other-factor' } } })
     const agent = await signIn(made.app, 'alice')
     made.standIn.setTrouble(made.standIn.down)
     const { headers, body } = await challenge(agent, 'sms').expect(503)

@@ -77,7 +77,7 @@ describe('the strength of a factor (R48)', () => {
 
   it('is in every JSON response that lists factors', async () => {
     const made = hostWith(all, {
-      options: { outage: 'other-factor' },
+      options: { outage: { offer: 'other-factor' } },
       routes: (app) => void app.post('/pay', requireMfa({ maxAge: '30s' }), (_req, res) => void res.end()),
     })
     const agent = await signIn(made.app, 'alice')

@@ -9,6 +9,7 @@ const owner = {
   sessionId: 'uo_xjSvALw8IC1O3SqWoGzbjK4RwRA3B',
 }
 const base = { ...owner, transaction: 'IkK-Wc6VxZovorPo', startedAt: 1_795_300_000_000 }
+const settled = { at: 1_795_300_000_500, changes: 3 }
 const verified: MfaRecord = {
   ...base,
   stage: 'verified',
@@ -54,13 +55,22 @@ const records: readonly [string, MfaRecord][] = [
       codesSent: { count: 10 },
     },
   ],
-  ['trusted', { ...base, stage: 'trusted', device: '0raDciWoy_VMeB9lq0_kyg' }],
-  ['exempt by the policy', { ...base, stage: 'exempt', exemption: 'policy' }],
+  [
+    'trusted',
+    {
+      ...base,
+      stage: 'trusted',
+      device: '0raDciWoy_VMeB9lq0_kyg',
+      factors: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg',
+      settled,
+    },
+  ],
+  ['exempt by the policy', { ...base, stage: 'exempt', exemption: 'policy', settled }],
   [
     'exempt by the policy, after a login that proved the user',
-    { ...base, stage: 'exempt', exemption: 'proven' },
+    { ...base, stage: 'exempt', exemption: 'proven', settled },
   ],
-  ['exempt without a factor', { ...base, stage: 'exempt', exemption: 'not_required' }],
+  ['exempt without a factor', { ...base, stage: 'exempt', exemption: 'not_required', settled }],
   ['of a user whose id holds spaces', { ...base, stage: 'pending', userId: 'anna b  c ' }],
   ['of a user whose id is not ASCII', { ...base, stage: 'pending', userId: 'änna "b"' }],
 ]

@@ -8,6 +8,7 @@ import {
   type SentBackupCodes,
   sentBackupCodesIn,
 } from './budgets.js'
+import { type FactorChanges, factorChangesIn } from './factor-changes.js'
 import { openSteps } from './step-store.js'
 
 /** Everything that is limited, counted in one store for all processes. */
@@ -17,6 +18,7 @@ export interface Limits {
   readonly messageBudget: MessageBudget
   readonly sentBackupCodes: SentBackupCodes
   readonly appOwners: AppOwners
+  readonly factorChanges: FactorChanges
 }
 
 /** The limits in the store that the options name. */
@@ -28,5 +30,6 @@ export function openLimits(settings: Settings): Limits {
     messageBudget: messageBudgetIn(store, settings),
     sentBackupCodes: sentBackupCodesIn(store),
     appOwners: appOwnersIn(store),
+    factorChanges: factorChangesIn(store),
   }
 }

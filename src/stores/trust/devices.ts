@@ -268,14 +268,19 @@ function byLastUse(a: StoredDevice, b: StoredDevice): number {
   return b.record.lastUsedAt - a.record.lastUsedAt
 }
 
+/** A user's factors as one digest, regardless of their order and ids. */
+export function factorsDigest(factors: readonly Factor[]): string {
+  return digestOf(
+    JSON.stringify(factors.map(({ method, contact }) => `${method} ${formatUser(contact)}`).sort()),
+  )
+}
+
 /**
- * The text that a device's trust is bound to: the user's factors, regardless of their order and ids, and the text from
- * the host (option `trustedDevices.fingerprint`), such as a password version. When any of it changes, the device is no
- * longer trusted (R66).
+ * The text that a device's trust is bound to: the digest of the user's factors, and the text from the host (option
+ * `trustedDevices.fingerprint`), such as a password version. When any of it changes, the device is no longer trusted (R66).
  */
-export function bindingOf(factors: readonly Factor[], fromHost: string): string {
-  const proofs = factors.map(({ method, contact }) => `${method} ${formatUser(contact)}`).sort()
-  return JSON.stringify([proofs, fromHost])
+export function bindingOf(factors: string, fromHost: string): string {
+  return JSON.stringify([factors, fromHost])
 }
 
 /** An id that cannot be guessed: 128 random bits. */

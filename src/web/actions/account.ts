@@ -5,6 +5,7 @@ import { factorBinding } from '../../flows/user.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import { type Factor, type FactorInput, readFactors } from '../../protocol/factor.js'
 import { isKeyMethod } from '../../protocol/methods.js'
+import type { WebhookEvent } from '../../protocol/webhook-events.js'
 import { actingError } from '../../session/acting.js'
 import { renewSession } from '../../session/renew.js'
 import { type ActiveState, requestState } from '../../session/state.js'
@@ -33,6 +34,13 @@ export interface MfaAccount<User> {
    * @throws {TrustStoreError} when the store of trusted devices fails.
    */
   factorRemoved(req: Request, user: User, factor: FactorInput): Promise<void>
+  /**
+   * Has sessions that were let in without a factor ask the service again within ten seconds, after an operator or another app changed
+   * a factor. Call it with each event that `verifyWebhook` returned; other events change nothing. An account that is known by its
+   * contact is masked in the event, and asked about after `login.recheck` only.
+   * @throws {LimitsStoreError} when the store of the counters fails.
+   */
+  changed(event: WebhookEvent): Promise<void>
   /**
    * Enables a factor again that was disabled after too many failures, and forgets its failures. Call it when you have made
    * sure in another way that the factor is still the user's, for example after you confirmed the phone number anew.
@@ -108,6 +116,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
       refuseWhileActing(req)
       inspect('added', req, user, factor)
       await enable(user, factor)
+      await deps.factorChanges.add(userIdOf(user, settings))
       await emit('factor_added', req, user, factor)
     },
     async factorRemoved(req, user, factor) {
@@ -115,6 +124,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
       inspect('removed', req, user, factor)
       const { method, contact } = factorOf(factor)
       if (method === 'app') await deps.appOwners.forget(contact)
+      await deps.factorChanges.add(userIdOf(user, settings))
       await revokeDevices(user)
       await emit('factor_removed', req, user, factor)
       const isKept = method === 'app' || isKeyMethod(method)
@@ -126,6 +136,10 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     async enableFactor(user, factor) {
       const method = await enable(user, factor)
       deps.emit({ type: 'factor_enabled', userId: userIdOf(user, settings), method })
+    },
+    async changed({ type, data }) {
+      const account = type === 'factor.added' || type === 'factor.removed' ? data.user.account : undefined
+      if (account !== undefined) await deps.factorChanges.add(account)
     },
     revokeDevices,
     async renewSession(req, user) {

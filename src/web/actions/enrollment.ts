@@ -106,15 +106,16 @@ export async function confirmForReset<Outcome extends { readonly outcome: string
 }
 
 /**
- * Has the host's record follow a change of the user's factors, which is made already. `change` names what was changed; the factors that
- * an open reset ended were changed with it.
+ * Has the host's record follow a change of the user's factors, which is made already, and ends the decisions that let sessions in
+ * without them (R133). `change` names what was changed; the factors that an open reset ended were changed with it.
  * @throws the error of the host only if its record is the one place that knows of a new app.
  */
 export async function recordFactors(
   { deps, state, user, requirement: { open } }: RequestContext,
   change: Partial<RecordedFactors>,
 ): Promise<void> {
-  const { factorRecord, settings } = deps
+  const { factorChanges, factorRecord, settings } = deps
+  if (change.app !== undefined || change.keys !== undefined) await factorChanges.add(state.userId)
   if (!factorRecord) return
   const factors = user.existing
   const contact = appContactOf(settings, state.user, state.userId, factors)

@@ -8,6 +8,7 @@ import {
   type Device,
   type DeviceOwner,
   type Devices,
+  factorsDigest,
 } from '../../stores/trust/devices.js'
 import { type CookieExchange, trustCookie } from '../http/cookies.js'
 import { locationOf } from '../http/request.js'
@@ -39,10 +40,11 @@ export function browsersWith(
   { settings, emit, sessionsValidAfter }: Pick<Deps, 'settings' | 'emit' | 'sessionsValidAfter'>,
 ): Browsers {
   const cookie = trustCookie({ name: options.cookieName, maxAgeMs: options.maxAgeMs })
-  const ownerOf = ({ user, userId, factors }: Account): DeviceOwner => ({
+  const ownerWith = (user: Express.User, userId: string, factors: string): DeviceOwner => ({
     userId,
     binding: bindingOf(factors, options.fingerprint ? String(options.fingerprint(user)) : ''),
   })
+  const ownerOf = ({ user, userId, factors }: Account) => ownerWith(user, userId, factorsDigest(factors))
   const isAllowed = (req: Request, user: Express.User) => options.canTrust?.(user, req) !== false
   const idsIn = (exchange: CookieExchange) => cookie.read(exchange).map(({ id }) => id)
 
@@ -72,7 +74,8 @@ export function browsersWith(
       }
     },
 
-    holds: (device, account) => devices.holds(ownerOf(account), device),
+    holds: ({ userId, factors, device }, user) => devices.holds(ownerWith(user, userId, factors), device),
+    digestOf: ({ factors }) => factorsDigest(factors),
 
     async remember(exchange, account, startedAt) {
       const { req } = exchange

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { actingError, beginActing, endActing } from '../../session/acting.js'
-import { sessionStateOf } from '../../session/find-state.js'
+import { askedStateOf } from '../../session/find-state.js'
 import { requestState } from '../../session/state.js'
 import { sessionEnded } from '../../session/store.js'
 import { userIdOf } from '../../session/user-factors.js'
@@ -45,7 +45,7 @@ export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
   const stateOf = async (req: Request) => {
     const shared = requestState<RouteDeps>(req)
     const at = { req, deps: gateOf({ req, shared }, deps), shared }
-    const state = await sessionStateOf(at)
+    const state = await askedStateOf(at)
     if (state.stage === 'none' || state.stage === 'pending') throw sessionEnded()
     return { at, state }
   }

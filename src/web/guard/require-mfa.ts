@@ -4,7 +4,7 @@ import { acceptedFactors, hasBackupCodes } from '../../flows/known-factors.js'
 import { offeredFactors } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import { type Factor, STRENGTHS } from '../../protocol/factor.js'
-import { withState } from '../../session/find-state.js'
+import { askedStateOf, withState } from '../../session/find-state.js'
 import type { InterruptedRequest, MfaRecord } from '../../session/record.js'
 import { type ActiveState, requestState } from '../../session/state.js'
 import { rememberTarget, requestedUrl, safeReturnTo, storeIfCurrent } from '../../session/store.js'
@@ -62,12 +62,17 @@ export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
     const shared = requestState<RouteDeps>(req)
     const deps = gateOf({ req, shared }, own)
     const at = { req, deps, shared }
-    withState(at, next, (state) => {
-      // Almost every request takes this path, so it creates no promise.
-      if (state.stage === 'verified' && isFresh(state.record, rule)) return pass(req, next, deps, state)
-      if (state.stage === 'none') return requireSignIn(req, res, deps)
-      return requireFactor(at, res, state, rule)
-    })
+    withState(
+      at,
+      next,
+      (state) => {
+        // Almost every request takes this path, so it creates no promise.
+        if (state.stage === 'verified' && isFresh(state.record, rule)) return pass(req, next, deps, state)
+        if (state.stage === 'none') return requireSignIn(req, res, deps)
+        return requireFactor(at, res, state, rule)
+      },
+      askedStateOf,
+    )
   })
 }
 
@@ -272,16 +277,21 @@ export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHa
     const shared = requestState<RouteDeps>(req)
     const deps = gateOf({ req, shared }, own)
     const at = { req, deps, shared }
-    withState(at, next, async (state) => {
-      if (state.stage === 'none') return requireSignIn(req, res, deps)
-      if (state.record.acting) return refuseActing(req, res, deps)
-      const { user } = await requestContext(at, state)
-      const change = factorChange(user, rule.maxAgeMs)
-      const required = { ...rule, ...change, strengths: STRENGTHS.filter(change.isEnough) }
-      const hasNone = user.existing.length === 0 && state.stage !== 'pending'
-      if (!hasNone && !isFresh(state.record, required)) return requireFactor(at, res, state, required)
-      shared.strongestShown = true
-      return pass(req, next, deps, state)
-    })
+    withState(
+      at,
+      next,
+      async (state) => {
+        if (state.stage === 'none') return requireSignIn(req, res, deps)
+        if (state.record.acting) return refuseActing(req, res, deps)
+        const { user } = await requestContext(at, state)
+        const change = factorChange(user, rule.maxAgeMs)
+        const required = { ...rule, ...change, strengths: STRENGTHS.filter(change.isEnough) }
+        const hasNone = user.existing.length === 0 && state.stage !== 'pending'
+        if (!hasNone && !isFresh(state.record, required)) return requireFactor(at, res, state, required)
+        shared.strongestShown = true
+        return pass(req, next, deps, state)
+      },
+      askedStateOf,
+    )
   })
 }

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { isOutage } from '../../errors.js'
 import type { Settings } from '../../options/settings.js'
-import { withState } from '../../session/find-state.js'
+import { askedStateOf, withState } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { refuseUngatedLogins } from '../../session/passport-request.js'
 import { type ActiveState, requestState, type SessionState } from '../../session/state.js'
@@ -42,7 +43,9 @@ export function sessionGate(own: RouteDeps): RequestHandler {
     deps.recovery?.lookForDueNotices()
     if (state.stage !== 'pending') return next()
     const isOpen = deps === own ? isPendingPath : pendingPathsOf(deps.settings)
-    if (!isOpen(req) && !isSubresource(req)) return sendToChallenge(at, res, state)
+    if (!isOpen(req) && !isSubresource(req)) {
+      return wantsHtml(req) ? sendToChallenge(at, res, state) : sendMissing(at, res, next)
+    }
     if (pathOf(req, deps.settings) === deps.settings.path) warnIfUnanswered(res, deps)
     next()
   }
@@ -92,13 +95,28 @@ async function sendToChallenge(at: EnteredRequest, res: Response, state: ActiveS
   const { req, deps } = at
   const { settings } = deps
   setSecurityHeaders(res)
-  if (!wantsHtml(req)) return sendProblem(res, await missingFactor(at, state))
   if (req.method === 'GET') {
     // A path with two slashes or a complete address would lead to another site (R15).
     const returnTo = safeReturnTo(requestedUrl(req, settings)) ?? settings.homePath
     await storeIfCurrent(req, { ...state.record, returnTo })
   }
   res.redirect(303, settings.path)
+}
+
+/**
+ * Tells a program which factors can be shown, as the service says now. The user is withheld whatever it says, so an outage changes no
+ * more than what is told.
+ */
+async function sendMissing(at: EnteredRequest, res: Response, next: NextFunction): Promise<void> {
+  setSecurityHeaders(res)
+  try {
+    const state = await askedStateOf(at)
+    if (state.stage !== 'pending') return next()
+    sendProblem(res, await missingFactor(at, state))
+  } catch (error) {
+    if (!isOutage(error)) throw error
+    sendProblem(res, { code: 'mfa_required', next: at.deps.settings.path })
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express'
 import { HostError } from '../../errors.js'
-import { sessionStateOf } from '../../session/find-state.js'
+import { askedStateOf } from '../../session/find-state.js'
 import { logIn, userOf } from '../../session/passport-request.js'
 import { requestState } from '../../session/state.js'
 import { checkMounted, gateOf, type RouteDeps } from '../actions/context.js'
@@ -26,7 +26,7 @@ export function loginStart(own: RouteDeps): AnyRouteHandler {
       )
     }
     await logIn(req, user)
-    const state = await sessionStateOf(at)
+    const state = await askedStateOf(at)
     if (state.stage !== 'pending') return next()
     setSecurityHeaders(res)
     if (wantsHtml(req)) return res.redirect(303, at.deps.settings.path)

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { sessionStateOf } from '../../session/find-state.js'
+import { askedStateOf } from '../../session/find-state.js'
 import { refuseUngatedLogins } from '../../session/passport-request.js'
 import { requestState } from '../../session/state.js'
 import { sessionEnded } from '../../session/store.js'
@@ -46,7 +46,7 @@ export class PassportMfaStrategy {
   private async attempt(req: Request, finish: 'passport' | 'request'): Promise<void> {
     const shared = requestState<RouteDeps>(req)
     const at = { req, deps: gateOf({ req, shared }, this.deps), shared }
-    const state = await sessionStateOf(at)
+    const state = await askedStateOf(at)
     if (state.stage === 'none') {
       return this.refuse(req, { code: state.expired ? 'pending_login_expired' : 'sign_in_required' })
     }

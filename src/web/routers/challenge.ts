@@ -274,10 +274,12 @@ async function otherFactorsAfter(
 ): Promise<Undelivered> {
   const { deps, user } = context
   const { outage, logger } = deps.settings
-  if (outage === 'closed' || !(error instanceof ServiceError) || KEPT_CLOSED.includes(error.code)) throw error
+  if (outage.offer === 'nothing' || !(error instanceof ServiceError) || KEPT_CLOSED.includes(error.code))
+    throw error
   await readDisabledFactors(context)
   const failed = findFactor(user, requested)
-  const factors = outage === 'other-factor' ? offeredFactors(user).filter(({ id }) => id !== failed?.id) : []
+  const factors =
+    outage.offer === 'other-factor' ? offeredFactors(user).filter(({ id }) => id !== failed?.id) : []
   const offer = await backupOffer(context)
   const backup = offer.backup || offer.mayHaveBackup === true
   if (factors.length === 0 && !backup) throw error

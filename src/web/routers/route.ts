@@ -7,7 +7,7 @@ import {
   SessionStoreError,
   TrustStoreError,
 } from '../../errors.js'
-import { sessionStateOf } from '../../session/find-state.js'
+import { askedStateOf } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { requestState, type SignedOut } from '../../session/state.js'
 import { requireCurrent } from '../../session/store.js'
@@ -78,7 +78,7 @@ export function addRoute(router: Router, own: RouteDeps, path: string, route: Ro
     handler &&
     (async (at, res) => {
       const { req, deps } = at
-      const state = await sessionStateOf(at)
+      const state = await askedStateOf(at)
       wrapLogIn(at)
       if (state.stage === 'none') return sendToSignIn(req, res, deps, state, route)
       if (state.record.acting) return stop(req, res, deps, { code: 'acting' })

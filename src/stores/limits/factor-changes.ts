@@ -1,0 +1,69 @@
+import { DAY_MS } from '../../time.js'
+import type { StepStore } from './step.js'
+
+/**
+ * Counts the changes of a user's factors that this app makes, in all of its processes. A session that was let in without a factor
+ * keeps the number of its decision, and is decided again when the number differs (R133).
+ */
+export interface FactorChanges {
+  /**
+   * The number now. It is read before the service is asked, so that a change in between is not missed.
+   * @throws {LimitsStoreError} when the store fails, as all functions.
+   */
+  read(userId: string): Promise<number>
+  /** The number as this process read it within the last ten seconds. Returns a promise only if the store has to be read. */
+  recent(userId: string): number | Promise<number>
+  /** Counts a change that was made. */
+  add(userId: string): Promise<void>
+}
+
+const CHANGES = 'factor-changes'
+
+/** Longer than any session relies on a decision, so that a number that has ended is no number that a session relies on. */
+const LIFE_MS = 2 * DAY_MS
+
+/** How long a page relies on what its process read, in milliseconds. */
+const RECENT_MS = 10_000
+
+/** How many users a process remembers; the one read longest ago is forgotten first. */
+const MAX_REMEMBERED = 10_000
+
+/** Counts the changes in `store`. */
+export function factorChangesIn(store: StepStore): FactorChanges {
+  const remembered = new Map<string, { readonly count: number; readonly readAt: number }>()
+  let added = 0
+
+  const remember = (userId: string, count: number, readAt: number) => {
+    remembered.delete(userId)
+    remembered.set(userId, { count, readAt })
+    const [oldest] = remembered.keys()
+    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest)
+    return count
+  }
+
+  const read = async (userId: string) => {
+    const [readAt, addedBefore] = [Date.now(), added]
+    const [counters] = await store.read(userId, [])
+    const count = counters?.count(CHANGES) ?? 0
+    // What was read before a change says nothing of the time after it.
+    return added === addedBefore ? remember(userId, count, readAt) : count
+  }
+
+  return {
+    read,
+    recent(userId) {
+      const known = remembered.get(userId)
+      const ageMs = known && Date.now() - known.readAt
+      return known && ageMs !== undefined && ageMs >= 0 && ageMs < RECENT_MS ? known.count : read(userId)
+    },
+    async add(userId) {
+      added++
+      remembered.delete(userId)
+      await store.run(userId, [
+        { changes: [{ counter: CHANGES, add: 1, livesMs: [LIFE_MS], restarts: true }] },
+      ])
+      added++
+      remembered.delete(userId)
+    },
+  }
+}
