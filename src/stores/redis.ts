@@ -102,11 +102,11 @@ export function isConnected(client: RedisClient): boolean {
 
 const POLICY = `return string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:(%S+)')`
 
-/** Whether a server removes keys when its memory is full. `unknown`: it does not tell, such as to a user who may not run INFO. */
-export async function evicts(client: RedisClient): Promise<'yes' | 'no' | 'unknown'> {
+/** Whether a server keeps all keys when its memory is full; `undefined` if it does not tell, such as to a user who may not run INFO. */
+export async function keepsKeys(client: RedisClient): Promise<boolean | undefined> {
   // As a script, so that every kind of client sends it to one server; without a key, which the user might not be allowed to use.
   const policy = await runScript(client, POLICY, [], []).catch(() => undefined)
-  return typeof policy !== 'string' ? 'unknown' : policy === 'noeviction' ? 'no' : 'yes'
+  return typeof policy === 'string' ? policy === 'noeviction' : undefined
 }
 
 /*

@@ -71,10 +71,7 @@ export const optionsSchema = z.strictObject({
   databaseUrl: text('databaseUrl', 'postgresql://user:password@host/name')
     .regex(/^postgres(ql)?:\/\//, { error: 'databaseUrl must begin with postgresql://' })
     .optional(),
-  /**
-   * The secret from which all keys are derived, at least 32 characters. In production, one that repeats a few characters is refused.
-   * Required.
-   */
+  /** The secret from which all keys are derived, at least 32 characters. In production, a repetitive one is refused. Required. */
   secret: text(
     'secret',
     '32 random bytes, for example from `openssl rand -base64 32` (is SERVICE_SECRET set?)',
@@ -279,8 +276,8 @@ type SchemaInput = z.input<typeof optionsSchema>
 /** The options of `createService`. */
 export interface ServiceOptions extends Omit<SchemaInput, 'secret'> {
   /**
-   * The secret from which all keys are derived, at least 32 characters; in production, one that repeats a few characters is refused.
-   * It must stay the same as long as the data is kept, and must not be stored next to it. Required; the type allows `undefined` so that an environment variable can
+   * The secret from which all keys are derived, at least 32 characters. It must stay the same as long as the data is
+   * kept, and must not be stored next to it. Required; the type allows `undefined` so that an environment variable can
    * be passed directly, and `createService` then throws a `ConfigurationError`.
    */
   secret: SchemaInput['secret'] | undefined

@@ -3,7 +3,7 @@ import type { Settings } from '../../options/settings.js'
 import type { WarningCode } from '../../options/warnings.js'
 import type { EnrollAppRequest, MfaService } from '../../protocol/service.js'
 import type { StoreConfig } from '../../stores/config.js'
-import { evicts, isConnected } from '../../stores/redis.js'
+import { isConnected, keepsKeys } from '../../stores/redis.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -38,32 +38,22 @@ export function warningsAtStart(
   return warnings
 }
 
-/**
- * Asks each Redis server that the options name, once it is connected, whether it removes keys. The function that this returns asks those
- * that were not connected before.
- */
+/** Returns a function that asks each Redis server that the options name whether it keeps all keys, once, when it is connected. */
 export function askRedis(
-  {
-    limits,
-    trustedDevices,
-    notices,
-    recovery,
-  }: Pick<Settings, 'limits' | 'trustedDevices' | 'notices' | 'recovery'>,
+  settings: Pick<Settings, 'limits' | 'trustedDevices' | 'notices' | 'recovery'>,
   warn: (code: WarningCode) => void,
 ): () => void {
+  const { limits, trustedDevices, notices, recovery } = settings
+  const stores = [limits.store, trustedDevices?.store, notices.store, recovery?.store]
   const clients = new Set(
-    [limits, trustedDevices, notices, recovery].flatMap((settings) => {
-      const store = settings?.store
-      return typeof store === 'object' && 'redis' in store ? store.redis : []
-    }),
+    stores.flatMap((store) => (typeof store === 'object' && 'redis' in store ? store.redis : [])),
   )
   return () => {
     for (const client of clients) {
       if (!isConnected(client)) continue
       clients.delete(client)
-      void evicts(client).then((answer) => {
-        if (answer !== 'no')
-          warn(answer === 'yes' ? 'MFA_WARN_REDIS_EVICTS' : 'MFA_WARN_REDIS_POLICY_UNKNOWN')
+      void keepsKeys(client).then((keeps) => {
+        if (!keeps) warn(keeps === false ? 'MFA_WARN_REDIS_EVICTS' : 'MFA_WARN_REDIS_POLICY_UNKNOWN')
       })
     }
   }
