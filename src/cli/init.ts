@@ -109,7 +109,7 @@ function findings({ packages, mounts, gates }: AppFacts): string[] {
       : []),
     ...(csrf.length > 0 && gates.length === 0
       ? [
-          `Call ${csrf.join(' and ')} after the new line: the pages of Countersign have no token of it, and refuse requests of other sites themselves.`,
+          `Call ${csrf.join(' and ')} after the new lines: the pages of Countersign have no token of it, and refuse requests of other sites themselves.`,
         ]
       : []),
   ]
@@ -130,8 +130,7 @@ function additions(app: AppFacts): string[] {
       ...block(`Add to ${mount.path}, at the top:`, [importLine(mount, module)]),
       ...block(`Add to ${mount.path}, directly after passport.session() in line ${mount.line}:`, [
         `${hostAt(mount)}.use('/mfa-inbox', inbox) // the messages with the codes, in development`,
-        `${hostAt(mount)}.use(mfa.session) // withholds req.user until the user has shown the second factor`,
-        `${hostAt(mount)}.use('/mfa', mfa.router) // the pages and JSON routes`,
+        `${hostAt(mount)}.use(mfa.router) // withholds req.user until the second factor is shown; its pages are below /mfa`,
       ]),
     ]),
     ...(ignores(folder, '.data') ? [] : block('Add to .gitignore:', ['.data/'])),

@@ -127,7 +127,7 @@ export async function awaitLogin({ url: { origin }, headers, signIn }: AppCheck)
   const until = Date.now() + SERVICE_START_MS
   while (Date.now() < until) {
     const status = await sendFirstFactor(agent(), signIn, origin).catch(() => 0)
-    if (status > 0 && status < 500) return
+    if (status < 500) return
     await wait(RETRY_MS)
   }
 }

@@ -97,7 +97,7 @@ describe('countersign init', () => {
     })
     expect(out).toContain("Express ^1.0.0. Passport's session: config/session.js:3.")
     expect(out).toContain('Add to config/session.js, directly after passport.session() in line 3:')
-    expect(out).toContain('    server.use(mfa.session)')
+    expect(out).toContain('    server.use(mfa.router)')
   })
 
   it('prints the command that proves it: with --body json where nothing else is read, and none with a password for Google', async () => {
@@ -131,10 +131,10 @@ describe('countersign init', () => {
     expect(beside.out).toContain(
       'Tokens (passport-jwt) are accepted without a second factor: see docs/does-it-fit.md.',
     )
-    expect(beside.out).toContain('Call csurf after the new line')
+    expect(beside.out).toContain('Call csurf after the new lines')
     const mounted = await init({
       'package.json': manifest(PACKAGES),
-      'app.js': `${REQUIRES}${MOUNT}const { createMfa } = require('countersign')\napp.use(mfa.session)`,
+      'app.js': `${REQUIRES}${MOUNT}const { createMfa } = require('countersign')\napp.use(mfa.router)`,
     })
     expect(mounted.out).toContain('Nothing is left to add: Countersign is mounted at app.js:6.')
     expect(mounted.out).not.toContain('Create')

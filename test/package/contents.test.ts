@@ -29,7 +29,7 @@ describe('the packed package', () => {
   it('contains the files that it needs to run, and no others', async () => {
     const unexpected = project.files.filter(
       (file) =>
-        !/^(dist\/(bin\/(countersign|commands)\.cjs|cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json)|pages\/mfa-keys\.js|licenses\/(zod|simplewebauthn-browser)\.txt)|assets\/mfa\.(css|js)|locales\/(pages|notices)\/[a-zA-Z-]+\.json|docs\/([a-zA-Z-]+\.md|openapi\.json)|skills\/[a-z-]+\/SKILL\.md|llms(-full)?\.txt|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
+        !/^(dist\/(bin\/(countersign|commands)\.cjs|cjs\/[a-z-]+\.cjs|esm\/[a-z-]+\.(mjs|d\.mts)|types\/(.*\.d\.ts|package\.json)|pages\/mfa-keys\.js|licenses\/(qr|zod|simplewebauthn-browser)\.txt)|assets\/mfa\.(css|js)|locales\/(pages|notices)\/[a-zA-Z-]+\.json|docs\/([a-zA-Z-]+\.md|openapi\.json)|skills\/[a-z-]+\/SKILL\.md|llms(-full)?\.txt|(README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/.test(
           file,
         ),
     )
