@@ -83,11 +83,11 @@ describe('a skill for tools that write code', () => {
     await app.stop()
   })
 
-  const NO_GATE: Mistake = ['app.mjs', / {2}app\.use\(mfa\.session\).*\n/, '']
+  const NO_GATE: Mistake = ['app.mjs', /app\.use\(mfa\.router\)/, "app.use('/mfa', mfa.router)"]
   const EARLY_LOGIN: Mistake = [
     'app.mjs',
-    / {2}app\.use\(mfa\.session\).*\n([\s\S]*?)(?= {2}app\.get\('\/account')/,
-    '$1  app.use(mfa.session)\n',
+    / {2}app\.use\(mfa\.router\).*\n([\s\S]*?)(?= {2}app\.get\('\/account')/,
+    '$1  app.use(mfa.router)\n',
   ]
   const NO_GUARD: Mistake = ['routes.mjs', /mfa\.requireMfa\(\{ maxAge: '5m' \}\), /, '']
   const LONG_AGE: Mistake = ['routes.mjs', /'5m'/, "'1h'"]
