@@ -57,6 +57,7 @@ export interface Transcriber {
 
 /** The engine does not have the language of the recording. */
 export class LanguageError extends Error {
+  /** The name of the class. */
   override readonly name = 'LanguageError'
 }
 
@@ -82,7 +83,9 @@ const MAX_RETRY_AFTER_SECONDS = 3_600
 
 /** A transcription engine failed. The message is for the log, and holds nothing that the engine sent. */
 export class EngineError extends Error {
+  /** The name of the class. */
   override readonly name = 'EngineError'
+  /** What failed. */
   readonly code: EngineFailure
   /** When the caller may try again, from one second to an hour. */
   readonly retryAfterSeconds: number
