@@ -17,6 +17,7 @@ function bank(urls: NonNullable<HostSetup['options']>['urls'] = {}) {
   const events: MfaEvent[] = []
   const made = host({
     first: (app) => app.set('trust proxy', 'loopback'),
+    beforeGate: (app, auth) => void app.use(auth.initialize()),
     routes: (app) => {
       const form = express.urlencoded({ extended: false })
       app.get('/login', (_req, res) => void res.send('sign in here'))
