@@ -85,7 +85,7 @@ const MAX_RETRY_AFTER_SECONDS = 3_600
 export class EngineError extends Error {
   /** The name of the class. */
   override readonly name = 'EngineError'
-  /** What failed. */
+  /** Which kind of failure it is, which decides what the caller is told. */
   readonly code: EngineFailure
   /** When the caller may try again, from one second to an hour. */
   readonly retryAfterSeconds: number
