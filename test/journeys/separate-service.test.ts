@@ -169,8 +169,8 @@ describe.skipIf(!hasMovableClock())('the example app with the service in another
       const down = await client.verify(code)
       expect(down).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
     }
-    // Without the service, nobody knows which factors the user has.
-    expect((await client.get('/vault')).status).toBe(503)
+    // The user is withheld, whatever the service says.
+    expect((await client.get('/vault')).status).toBe(401)
     service = await startService({ ...serviceEnv, SERVICE_PORT: port })
     // The circuit breaker pauses a service that failed five times in a row, and then calls it again.
     const paused = await client.verify(code)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { postgresMissing } from '../../service/test/postgres.js'
 import { addKey, signInWithKey, softwareAuthenticator } from '../../src/testing/index.js'
 import { hasMovableClock } from '../journeys/kit/clock.js'
-import { HOUR, MINUTE } from '../kit/clock.js'
+import { HOUR, MINUTE, SECOND } from '../kit/clock.js'
 import type { RunningProcess } from '../kit/process.js'
 import { redisMissing } from '../kit/redis.js'
 import { challenge, verify } from '../kit/sign-in.js'
@@ -105,7 +105,7 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       await expectInside(late.one, user)
     })
 
-    it('does not stay signed in by the password in a process that has not heard of the new app (R133)', async () => {
+    it('does not stay signed in by the password in a process that has not heard of the new app, after ten seconds (R133)', async () => {
       const user = await register(deployment)
       const [owner, attacker] = [deployment.browser(), deployment.browser()]
       await typePassword(attacker.one, user)
@@ -113,6 +113,7 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       await expectInside(attacker.other, user)
       await typePassword(owner.one, user)
       const secret = await enrollApp(deployment, owner.one)
+      await deployment.clock.pass(10 * SECOND)
       await expectOutside(attacker.other)
       await expectOutside(attacker.one)
       const late = deployment.browser()
