@@ -109,6 +109,7 @@ export default defineConfig({
       },
       { find: /^\.\/password-cost\.js$/, replacement: here('./test/kit/password-cost.ts') },
       { find: /^countersign\/protocol$/, replacement: here('./src/protocol/index.ts') },
+      { find: /^countersign\/speech$/, replacement: here('./src/speech/index.ts') },
       { find: /^countersign\/testing$/, replacement: here('./src/testing/index.ts') },
       { find: /^countersign$/, replacement: here('./src/index.ts') },
       { find: /^@countersign\/service$/, replacement: here('./service/src/index.ts') },

@@ -11,6 +11,7 @@ import { COMMON, externalPackages, latin1, licenses } from './rolldown.mjs'
 const ENTRIES = {
   index: 'src/index.ts',
   protocol: 'src/protocol/index.ts',
+  speech: 'src/speech/index.ts',
   testing: 'src/testing/index.ts',
 }
 

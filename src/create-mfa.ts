@@ -3,7 +3,6 @@ import type { MfaMetrics } from './flows/metrics.js'
 import { depsOf, shareDeps } from './mfa.js'
 import type { MfaOptions } from './options/options.js'
 import type { MfaService } from './protocol/service.js'
-import type { TranscriptionService } from './protocol/transcription.js'
 import { accountWith, type MfaAccount } from './web/actions/account.js'
 import type { RouteDeps } from './web/actions/context.js'
 import { type ActingAccount, actingWith } from './web/guard/acting.js'
@@ -116,11 +115,8 @@ export interface Mfa<User = Express.User> {
   readonly account: MfaAccount<User> & ActingAccount<User>
   /** Returns what happened since the process started: in all parts of these options. */
   readonly metrics: () => MfaMetrics
-  /**
-   * The MFA service that the options name, as the parts call it: its answers are validated, and failures pause calls. It
-   * transcribes if the service does.
-   */
-  readonly client: MfaService & Partial<TranscriptionService>
+  /** The MFA service that the options name, as the parts call it: its answers are validated, and failures pause calls. */
+  readonly client: MfaService
 }
 
 /**

@@ -20,7 +20,6 @@ export {
   ServiceError,
   SessionEndedError,
   SessionStoreError,
-  TranscriptionError,
   TrustStoreError,
   WebhookSignatureError,
 } from './errors.js'
@@ -38,7 +37,6 @@ export type { MfaTexts } from './pages/texts.js'
 export type { PageFrame, RenderView, View } from './pages/view.js'
 export type { FactorInput } from './protocol/factor.js'
 export type { MfaService } from './protocol/service.js'
-export type { TranscribeAnswer, TranscribeRequest, TranscriptionService } from './protocol/transcription.js'
 export type { StoreConfig } from './stores/config.js'
 export type { CounterStore, ItemStore } from './stores/store.js'
 export type { Duration } from './time.js'

@@ -1,4 +1,5 @@
-import type { Mfa, MfaService, TranscriptionService } from 'countersign'
+import type { Mfa, MfaService } from 'countersign'
+import type { TranscriptionService } from 'countersign/speech'
 import type { Store } from 'express-session'
 import type { Config } from './config.js'
 import type { CompanyClient } from './identity-provider.js'

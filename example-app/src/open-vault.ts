@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { CountersignService } from '@countersign/service'
 import { RedisStore } from 'connect-redis'
 import { createMfa, mfaClient } from 'countersign'
+import { createSpeechClient } from 'countersign/speech'
 import { createClient } from 'redis'
 import type { Config } from './config.js'
 import type { Inbox, VaultContext } from './context.js'
@@ -50,7 +51,8 @@ export async function openVault(config: Config): Promise<OpenVault> {
 
     const service = await openService(config)
     if (service) opened.push(() => service.close())
-    const client = service?.mfa ?? openClient(config, opened)
+    const client = service?.mfa ?? closedWith(opened, mfaClient(addressOf(config)))
+    const transcriber = service?.mfa ?? closedWith(opened, createSpeechClient(addressOf(config)))
     const redis = config.redisUrl === undefined ? undefined : await openRedis(config.redisUrl)
     if (redis) opened.push(() => redis.close())
 
@@ -61,7 +63,7 @@ export async function openVault(config: Config): Promise<OpenVault> {
       signInFailures: signInFailuresIn(db),
       mfa: createMfa(mfaOptions(config, service?.mfa ?? addressOf(config), users, { db, redis, messages })),
       codes: client,
-      transcriber: client,
+      transcriber,
       streamTickets: streamTicketsIn(db),
       keys: client.keys,
       streamOrigin: service
@@ -119,8 +121,10 @@ function addressOf({ service }: Config) {
   return address
 }
 
-function openClient(config: Config, opened: (() => Promise<unknown>)[]) {
-  const client = mfaClient(addressOf(config))
+function closedWith<Client extends { close(): Promise<void> }>(
+  opened: (() => Promise<unknown>)[],
+  client: Client,
+): Client {
   opened.push(() => client.close())
   return client
 }

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { ServiceError } from 'countersign'
 import {
-  ServiceError,
   type TranscribeAnswer,
   type TranscribeRequest,
   TranscriptionError,
   type TranscriptionService,
-} from 'countersign'
+} from 'countersign/speech'
 import supertest from 'supertest'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE, SECOND, stopClock } from '../../test/kit/clock.js'

@@ -1,6 +1,6 @@
 import specs from '@asyncapi/specs'
 import { Ajv } from 'ajv'
-import { streamWire } from 'countersign/protocol'
+import { streamWire } from 'countersign/speech'
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
 import { streamDocument, streamDocumentText } from '../src/api/http/streams/stream-document.js'

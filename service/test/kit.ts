@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
-import type { CompleteMfaService, Contact, TranscriptionService } from 'countersign/protocol'
+import type { CompleteMfaService, Contact } from 'countersign/protocol'
+import type { TranscriptionService } from 'countersign/speech'
 import { Secret, TOTP } from 'otpauth'
 import { expect, vi } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'

@@ -55,6 +55,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/api': ['telemetry/log/tracing.ts'],
   'countersign/protocol': [''],
+  'countersign/speech': ['api/http/', 'flows/', 'transcription/'],
   zod: [''],
   '@fastify/busboy': ['api/http/upload.ts'],
   aws4fetch: ['messages/carriers/aws.ts'],
@@ -155,7 +156,7 @@ describe('the layering of the service', () => {
     expect(violations(({ to, isPackage }) => isPackage || to.startsWith(ROOT))).toEqual([])
   })
 
-  test('uses each package in its place only, and of the plugin only the protocol, except for the console', () => {
+  test('uses each package in its place only, and of the plugin only the protocols, except for the console', () => {
     const isAllowed = ({ from, to, isPackage, isType }: Import) => {
       if (!isPackage || to.startsWith('node:')) return true
       const places = PACKAGES[to]

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { mfaClient, OptionsError, ServiceError, TranscriptionError } from 'countersign'
+import { mfaClient, OptionsError, ServiceError } from 'countersign'
+import { createSpeechClient, TranscriptionError } from 'countersign/speech'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { missing } from '../../test/kit/debian-packages.js'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
@@ -23,7 +24,7 @@ afterAll(async () => {
 /** A client of a service with this engine. */
 async function clientOf(engine: LiveTranscriber | undefined, apiKey = API_KEY, maxStreams = 2) {
   const service = await serveStreams(bench, engine, { maxStreams })
-  const client = mfaClient({ baseUrl: service.url, apiKey }, { country: 'GB' })
+  const client = createSpeechClient({ baseUrl: service.url, apiKey })
   onTestFinished(() => client.close())
   return { service, client }
 }
@@ -162,7 +163,7 @@ describe('transcribeLive of the client', () => {
 
   test('needs the Countersign service', async () => {
     const { service } = await clientOf(fakeEngine().engine)
-    const client = mfaClient({ baseUrl: service.url, apiKey: API_KEY, dialect: 'published' })
+    const client = createSpeechClient({ baseUrl: service.url, apiKey: API_KEY, dialect: 'published' })
     onTestFinished(() => client.close())
     expect(await failureOf(client.transcribeLive(audioOf()))).toMatchObject({
       reason: 'transcription_unavailable',
@@ -201,7 +202,9 @@ describe('the client', () => {
   })
 
   test('converts phone numbers to E.164 as people write them', async () => {
-    const { client } = await clientOf(undefined)
+    const { service } = await clientOf(undefined)
+    const client = mfaClient({ baseUrl: service.url, apiKey: API_KEY }, { country: 'GB' })
+    onTestFinished(() => client.close())
     for (const phone of ['+44 7700 900123', '07700 900123', '(07700) 900-123', '+447700900123']) {
       const answer = await client.verify({
         method: 'sms',

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { TranscriptPiece } from 'countersign/protocol'
+import type { TranscriptPiece } from 'countersign/speech'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { everyCase } from '../../test/kit/every-case.js'

@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { transcriptionWire, wire } from 'countersign/protocol'
+import { wire } from 'countersign/protocol'
+import { transcriptionWire } from 'countersign/speech'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiDocument, apiDocument, documentText } from '../src/api/http/openapi/document.js'
 import { html } from '../src/telemetry/html.js'

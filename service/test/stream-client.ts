@@ -1,4 +1,4 @@
-import type { streamWire } from 'countersign/protocol'
+import type { streamWire } from 'countersign/speech'
 import { WebSocket } from 'ws'
 import { API_KEY, eventually } from './kit.js'
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mfaClient } from 'countersign'
+import { createSpeechClient } from 'countersign/speech'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
@@ -77,7 +77,7 @@ async function serve(transcriber: Transcriber, maxConcurrent?: number) {
   const { application } = freshTenant(bench)
   const context = { ...bench.context, transcription, jobs }
   const server = await listen(apiOver(context, application))
-  const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY })
+  const client = createSpeechClient({ baseUrl: server.url, apiKey: API_KEY })
   onTestFinished(async () => {
     await client.close()
     await server.close()

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { createService } from '@countersign/service'
-import { mfaClient } from 'countersign'
+import { createSpeechClient } from 'countersign/speech'
 import {
   afterAll,
   afterEach,
@@ -135,7 +135,7 @@ describe('a service without an engine', () => {
     }
     const unavailable = { outcome: 'refused', refusal: { reason: 'transcription_unavailable' } }
     expect(await service.mfa.transcribe({ file: 'https://media.example/a.mp3' })).toEqual(unavailable)
-    const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY })
+    const client = createSpeechClient({ baseUrl: server.url, apiKey: API_KEY })
     expect(await client.transcribe({ file: 'https://media.example/a.mp3' })).toEqual(unavailable)
     await client.close()
   })
@@ -289,7 +289,7 @@ describe.skipIf(!hasRealEngine())('the language and the prompt', () => {
     form.set('file', file, 'a.mp3')
     form.set('prompt', 'names')
     expect((await post(form)).status).toBe(200)
-    const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
+    const client = createSpeechClient({ baseUrl: url, apiKey: API_KEY })
     onTestFinished(() => client.close())
     await client.transcribe({ file: path, language: 'en', prompt: 'more "names"' })
     expect(heard).toMatchObject([
@@ -359,7 +359,7 @@ describe('an engine without times', () => {
     ])
     const path = join(folder.path, 'subtitled.mp3')
     await writeFile(path, 'sound')
-    const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
+    const client = createSpeechClient({ baseUrl: url, apiKey: API_KEY })
     onTestFinished(() => client.close())
     const refusal = { outcome: 'refused', refusal: { reason: 'timestamps_unavailable' } }
     expect(await client.transcribe({ file: path, format: 'vtt' })).toEqual(refusal)
@@ -409,7 +409,7 @@ describe('a file that is too large', () => {
     const path = join(folder.path, 'large')
     await writeFile(path, tooMuch)
     const refused = { outcome: 'refused', refusal: { reason: 'file_too_large' } }
-    const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
+    const client = createSpeechClient({ baseUrl: url, apiKey: API_KEY })
     expect(await client.transcribe({ file: path })).toEqual(refused)
     await client.close()
     expect(await transcription.transcribe(fromPath(path), { application: 'x' })).toEqual(refused)
@@ -539,7 +539,7 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
     await ffmpeg('-f', 'lavfi', '-i', 'anullsrc=r=16000', '-t', '1', path)
     const { status, body } = await quiet.post(formWith(await readFile(path)))
     expect([status, body]).toEqual([200, { text: '', duration: 1 }])
-    const client = mfaClient({ baseUrl: quiet.url, apiKey: API_KEY })
+    const client = createSpeechClient({ baseUrl: quiet.url, apiKey: API_KEY })
     onTestFinished(() => client.close())
     const silence = { outcome: 'transcribed', text: '', durationSeconds: 1 }
     expect(await client.transcribe({ file: path })).toEqual(silence)
@@ -588,7 +588,7 @@ describe.skipIf(!hasRealEngine())('what ffmpeg is given', () => {
 
       const context = { ...bench.context, transcription }
       const { application } = freshTenant(bench)
-      const client = mfaClient({ baseUrl: url, apiKey: API_KEY })
+      const client = createSpeechClient({ baseUrl: url, apiKey: API_KEY })
       onTestFinished(() => client.close())
       for (const service of [client, inProcessService(context, async () => application)]) {
         await expect(service.transcribe({ file: path })).rejects.toMatchObject({

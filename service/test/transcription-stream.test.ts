@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { TranscriptionError } from 'countersign/protocol'
+import { TranscriptionError } from 'countersign/speech'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { deleteExpired } from '../src/operator/retention.js'
 import { EngineError } from '../src/transcription/engines/transcriber.js'

@@ -2,7 +2,8 @@ import { watch } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CountersignService, createService } from '@countersign/service'
-import { mfaClient, type TranscribeRequest } from 'countersign'
+import type { TranscribeRequest } from 'countersign/speech'
+import { createSpeechClient } from 'countersign/speech'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type TemporaryFolder, temporaryFolder } from '../../test/kit/temporary-folder.js'
 import type { LogEvent } from '../src/telemetry/log/logger.js'
@@ -105,7 +106,7 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
   })
 
   test('is transcribed through the client, by address and by path', async () => {
-    const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY })
+    const client = createSpeechClient({ baseUrl: server.url, apiKey: API_KEY })
     expect(await client.transcribe({ file: addressOf('wav') })).toEqual(TRANSCRIBED)
     expect(await client.transcribe({ file: files.get('m4a') ?? '' })).toEqual(TRANSCRIBED)
     await client.close()
@@ -147,7 +148,7 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
     })
     expect(response.headers.get('content-type')).toBe('application/x-subrip; charset=utf-8')
     expect(await response.text()).toMatch(/^1\n00:00:00,\d{3} --> 00:00:02,\d{3}\ngo forward ten meters\n$/)
-    const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY })
+    const client = createSpeechClient({ baseUrl: server.url, apiKey: API_KEY })
     expect(await client.transcribeText({ file: video, format: 'text' })).toBe(SAID.text)
     await client.close()
     expect(await service.mfa.transcribe({ file: video, format: 'vtt' })).toEqual({
@@ -201,7 +202,7 @@ describe.skipIf(!hasRealEngine())('a recording of "go forward ten meters"', () =
     })
 
     test('is reported to the client and in process', async () => {
-      const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY })
+      const client = createSpeechClient({ baseUrl: server.url, apiKey: API_KEY })
       onTestFinished(() => client.close())
       for (const mfa of [client, service.mfa]) {
         const texts: (string | undefined)[] = []

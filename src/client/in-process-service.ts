@@ -1,8 +1,7 @@
 import type * as z from 'zod'
 import { ServiceError } from '../errors.js'
-import { SERVICE_TIMEOUT_MS, TRANSCRIBE_TIMEOUT_MS } from '../options/service.js'
+import { SERVICE_TIMEOUT_MS } from '../options/service.js'
 import type { MfaService } from '../protocol/service.js'
-import type { TranscriptionService } from '../protocol/transcription.js'
 import { returned } from '../protocol/verb.js'
 import { mapVerbs } from '../protocol/verbs.js'
 import { withTimeout } from '../time.js'
@@ -12,38 +11,12 @@ import { withTimeout } from '../time.js'
  * service over HTTP has by default. TypeScript does not check a response at run time, and an invalid value would be stored in a
  * session and make it void.
  */
-export function validatedService(
-  service: MfaService & Partial<TranscriptionService>,
-): MfaService & Partial<TranscriptionService> {
+export function validatedService(service: MfaService): MfaService {
   const checked = mapVerbs(service, (name, verb, call) => {
     const schema = returned(verb)
     return (request) => validated(name, schema, () => call(request))
   })
-  return { ...checked, ...(service.codes && { codes: service.codes }), ...transcriptionOf(service) }
-}
-
-/** These wait for a stream or a recording of any length. */
-const OTHER_SPEECH_VERBS = [
-  'transcribeLive',
-  'createStreamTicket',
-  'createTranscriptionJob',
-  'transcriptionJob',
-  'deleteTranscriptionJob',
-] as const satisfies readonly (keyof TranscriptionService)[]
-
-/** The verbs for speech that the host's own service has. */
-function transcriptionOf(service: Partial<TranscriptionService>): Partial<TranscriptionService> {
-  const transcribe = service.transcribe?.bind(service)
-  const others = OTHER_SPEECH_VERBS.flatMap((verb) => {
-    const call = service[verb]
-    return call ? [[verb, call.bind(service)]] : []
-  })
-  return {
-    ...Object.fromEntries(others),
-    ...(transcribe && {
-      transcribe: (request) => inTime('transcribe', () => transcribe(request), TRANSCRIBE_TIMEOUT_MS),
-    }),
-  }
+  return { ...checked, ...(service.codes && { codes: service.codes }) }
 }
 
 async function validated(verb: string, schema: z.ZodType, call: () => Promise<unknown>): Promise<unknown> {

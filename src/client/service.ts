@@ -8,7 +8,6 @@ import { KEY_VERBS, KEYS_PATH } from '../protocol/key-verbs.js'
 import type { KeyVerbs } from '../protocol/keys.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
 import type { CompleteMfaService, MfaService, Purpose } from '../protocol/service.js'
-import type { TranscriptionService } from '../protocol/transcription.js'
 import { SIGN_IN_SCOPES, VERBS } from '../protocol/verbs.js'
 import {
   API_KEY_INFO,
@@ -19,9 +18,7 @@ import {
   serviceIdentity,
   verifyAnswer,
 } from '../protocol/wire.js'
-import { jobClient, sendRecording } from './job-client.js'
 import { watchedTransport } from './key-watch.js'
-import { liveClient } from './live-client.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
 import {
   clockStepsIn,
@@ -34,7 +31,6 @@ import {
   validFields,
   verifyContradictionIn,
 } from './response-validation.js'
-import { lastEvent, maxBytesOf, progressReader, transcriptIn } from './transcript.js'
 import { type Answer, httpTransport, observedTransport, type Transport } from './transport.js'
 import { type VerbCalls, verbClient } from './verb-client.js'
 
@@ -78,13 +74,13 @@ const IDENTITY_TIMEOUT_MS = 2_000
  * captive portal or a deployment, so it decides nothing (R131): the call fails, and the next one asks again. `onUnrecognized` is
  * called for every such answer except the failure of an overloaded or broken service.
  */
-function identifiedTransport(
+export function identifiedTransport(
   transport: Transport,
   timeoutMs: number,
   {
     onUnrecognized = () => {},
-    onIdentified,
-  }: { onUnrecognized?: (() => void) | undefined; onIdentified(): void },
+    onIdentified = () => {},
+  }: { onUnrecognized?: (() => void) | undefined; onIdentified?(): void } = {},
 ): Transport {
   let isIdentified = false
   let asking: Promise<void> | undefined
@@ -142,20 +138,6 @@ function jsonIn(body: string): unknown {
   }
 }
 
-/** Asks which scopes the API key has. No call waits for it, and without an answer the calls themselves say what is missing. */
-async function checkScopes(
-  transport: Transport,
-  timeoutMs: number,
-  onMissing: (missing: readonly Scope[]) => void,
-): Promise<void> {
-  const limitMs = Math.min(timeoutMs, IDENTITY_TIMEOUT_MS)
-  const answer = await transport.get(API_KEY_INFO, limitMs).catch(() => undefined)
-  if (answer?.status !== 200) return
-  const info = apiKeyInfo.safeParse(jsonIn(answer.body)).data
-  const missing = SIGN_IN_SCOPES.filter((scope) => info && !info.scopes.includes(scope))
-  if (missing.length > 0) onMissing(missing)
-}
-
 /** Whether the response is that of an overloaded or failing service. */
 function isOutage({ status }: Answer): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429
@@ -170,20 +152,33 @@ function unidentified(what: string, cause?: unknown): ServiceError {
   )
 }
 
+/** Asks which scopes the API key has. No call waits for it, and without an answer the calls themselves say what is missing. */
+async function checkScopes(
+  transport: Transport,
+  timeoutMs: number,
+  onMissing: (missing: readonly Scope[]) => void,
+): Promise<void> {
+  const limitMs = Math.min(timeoutMs, IDENTITY_TIMEOUT_MS)
+  const answer = await transport.get(API_KEY_INFO, limitMs).catch(() => undefined)
+  if (answer?.status !== 200) return
+  const info = apiKeyInfo.safeParse(jsonIn(answer.body)).data
+  const missing = SIGN_IN_SCOPES.filter((scope) => info && !info.scopes.includes(scope))
+  if (missing.length > 0) onMissing(missing)
+}
+
 const { send: _send, verify: _verify, enrollApp: _enrollApp, sendBackupCodes: _backup, ...OWN_VERBS } = VERBS
 type OwnVerbs = Required<Pick<MfaService, keyof typeof OWN_VERBS>>
 const validAnswer = verifyAnswer.pick({ valid: true })
 
 /** An MFA service over HTTP. */
-export type HttpService = CompleteMfaService & TranscriptionService & { close(): Promise<void> }
+export type HttpService = CompleteMfaService & { close(): Promise<void> }
 
 /** The client of an MFA service that implements the HTTP API in this dialect. */
-export function dialectClient(
-  settings: Omit<ServiceSettings, 'dialect'>,
+function dialectClient(
+  { timeoutMs }: Pick<ServiceSettings, 'timeoutMs'>,
   dialect: Dialect,
   given: Transport,
 ): HttpService {
-  const { timeoutMs, transcribeTimeoutMs } = settings
   // The Countersign service says itself that it refuses the key.
   const transport = dialect.extras ? given : watchedTransport(given, dialect.paths)
   const post = (path: string, parameters: Record<string, string | undefined>) =>
@@ -304,18 +299,6 @@ export function dialectClient(
         pathOf: (path) => `${keysPath}${path.slice(KEYS_PATH.length)}`,
       }),
     }),
-    ...(dialect.extras && { ...liveClient(settings, transport), ...jobClient(settings, transport) }),
-    async transcribe(request) {
-      const { format, onProgress, signal } = request
-      const answer = await sendRecording(transport, dialect.paths.transcribe, request, {
-        timeoutMs: transcribeTimeoutMs,
-        maxBytes: maxBytesOf(format, onProgress !== undefined),
-        signal,
-        onEvents: onProgress && progressReader(onProgress),
-      })
-      return transcriptIn(lastEvent(answer, format), format)
-    },
-
     close: () => transport.close(),
   }
 }

@@ -4,7 +4,6 @@ import { ServiceError } from '../errors.js'
 import { PUBLISHED } from '../options/dialect.js'
 import type { ServiceSettings } from '../options/service.js'
 import { SERVICE_HEADER } from '../protocol/wire.js'
-import type { Upload } from './upload.js'
 
 /** The maximum size of a response, in bytes, unless a call says otherwise (R80). */
 const MAX_ANSWER_BYTES = 64 * 1024
@@ -35,6 +34,13 @@ export interface CallLimits {
   readonly signal?: AbortSignal | undefined
   /** Asks for server-sent events, and receives their text while it arrives. An error that it throws ends the call. */
   readonly onEvents?: ((text: string) => void) | undefined
+}
+
+/** A body that is sent while it is read. */
+export interface Upload {
+  readonly contentType: string
+  readonly bytes: number
+  read(): AsyncIterable<Uint8Array>
 }
 
 interface CallOptions extends CallLimits {

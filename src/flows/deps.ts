@@ -4,7 +4,6 @@ import type { Contact } from '../protocol/contact.js'
 import type { KeyVerbs, RelyingParty } from '../protocol/keys.js'
 import type { Method } from '../protocol/methods.js'
 import type { CompleteMfaService, MfaService } from '../protocol/service.js'
-import type { TranscriptionService } from '../protocol/transcription.js'
 import type { Approvals, Attempts } from '../stores/limits/attempts.js'
 import type { AppOwners, MessageBudget, SentBackupCodes } from '../stores/limits/budgets.js'
 import type { FactorChanges } from '../stores/limits/factor-changes.js'
@@ -20,7 +19,7 @@ import type { Refusal } from './refusal.js'
 /** What every flow works with, built once from the options. */
 export interface Deps {
   readonly settings: Settings
-  readonly service: MfaService & Partial<TranscriptionService>
+  readonly service: MfaService
   readonly attempts: Attempts
   readonly approvals: Approvals
   readonly appOwners: AppOwners

@@ -5,7 +5,6 @@ import type { MfaEvent } from '../flows/events.js'
 import { callback, hasFunctions, inMilliseconds } from '../option-rules.js'
 import type { FactorInput, RecordedFactors } from '../protocol/factor.js'
 import type { MfaService } from '../protocol/service.js'
-import type { TranscriptionService } from '../protocol/transcription.js'
 import { type KeyOptions, keys } from './keys.js'
 import { type LimitOptions, limits } from './limits.js'
 import { type LoginOptions, login, type PolicyContext, type PolicyDecision } from './login.js'
@@ -52,7 +51,7 @@ export interface RequiredUserId<User> {
 /** The options that do not depend on the type of the user's id. */
 export interface SharedOptions<User = Express.User> {
   /** The MFA service: its address, or an object that implements `MfaService`, such as the service in the same process. Required. */
-  service: ServiceAddress | (MfaService & Partial<TranscriptionService>)
+  service: ServiceAddress | MfaService
   /**
    * Lists the second factors of a user, from your own record. It is called once per request of a user who has not
    * passed a second factor. A user without a factor is not asked for one, unless `policy` says so. A list that cannot

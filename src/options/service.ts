@@ -20,8 +20,6 @@ export interface ServiceAddress {
   dialect?: 'detect' | 'published' | 'countersign' | DialectInput | undefined
   /** How long one call may take in all, 100 milliseconds to `10s`. Defaults to `5s`. */
   timeout?: Duration | undefined
-  /** How long one transcription may take in all, `1s` to `6h`, and the upload of the recording of a job. Defaults to `60s`. */
-  transcribeTimeout?: Duration | undefined
   /** How many connections to the service may be open at once, 1 to 1,024. Defaults to 64. */
   maxConnections?: number | undefined
   /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5, pause: '10s' }`. See docs/outage.md. */
@@ -42,9 +40,6 @@ export interface BreakerOptions {
 
 /** How long a call to the service may take, in milliseconds, unless `timeout` says otherwise. */
 export const SERVICE_TIMEOUT_MS = 5_000
-
-/** How long a transcription may take, in milliseconds, unless `transcribeTimeout` says otherwise. */
-export const TRANSCRIBE_TIMEOUT_MS = 60_000
 
 const aUrl = 'must be the address of the MFA service, like https://mfa.example.com (is MFA_BASE_URL set?)'
 const baseUrl = z.url({ protocol: /^https?$/, error: aUrl }).superRefine((text, context) => {
@@ -69,7 +64,6 @@ export const serviceAddress = inMilliseconds(
         }),
       dialect: dialectOption,
       timeout: duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS),
-      transcribeTimeout: duration('1s', '6h', '60s').prefault(TRANSCRIBE_TIMEOUT_MS),
       maxConnections: wholeNumber(1, 1_024, 'connections').default(64),
       breaker: z
         .union(

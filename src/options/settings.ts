@@ -2,19 +2,15 @@ import { HostError, OptionsError } from '../errors.js'
 import { hasParts, onlyGiven, optionFaults } from '../option-rules.js'
 import { languageKey } from '../protocol/language.js'
 import type { MfaService } from '../protocol/service.js'
-import type { TranscriptionService } from '../protocol/transcription.js'
 import { withTimeout } from '../time.js'
 import { type CompleteOptions, optionsSchema } from './options.js'
 import { type ServiceSettings, serviceAddress } from './service.js'
-
-/** An object in the option `service`. */
-type HostService = MfaService & Partial<TranscriptionService>
 
 /** The complete options, as our own code reads them: each under its public name. */
 export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
 /** Our own code reads the options of these groups without the group, since their names say enough. */
-function settingsFrom(options: CompleteOptions, service: HostService | ServiceSettings) {
+function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSettings) {
   const { urls, login, pages, keys, ...others } = options
   return {
     ...others,
@@ -142,7 +138,7 @@ const VERBS = ['send', 'verify'] as const
 export function readServiceAddress(given: unknown): ServiceSettings {
   if (hasParts(given)) {
     throw new OptionsError([
-      'mfaClient was given what createMfa returned, which is no address: use mfa.client',
+      'The client was given what createMfa returned, which is no address: use mfa.client, or pass { baseUrl, apiKey }',
     ])
   }
   const address = serviceAddress.safeParse(onlyGiven(asObject(given)))
@@ -156,7 +152,7 @@ function readService(
 ): { readonly service: Settings['service'] } | { readonly faults: readonly string[] } {
   const object = typeof given === 'object' && given !== null ? given : {}
   const missing = VERBS.filter((verb) => typeof Reflect.get(object, verb) !== 'function')
-  if (missing.length === 0) return { service: given as HostService }
+  if (missing.length === 0) return { service: given as MfaService }
   if (missing.length < VERBS.length) {
     return {
       faults: [`service must have the functions ${VERBS.join(', ')}; it lacks ${missing.join(' and ')}`],

@@ -1,6 +1,6 @@
 /** The entry point `countersign/protocol`: the API between the plugin and an MFA service. */
 
-export { ServiceError, TranscriptionError } from '../errors.js'
+export { ServiceError } from '../errors.js'
 export type { UserRequest } from './contact.js'
 export {
   type Contact,
@@ -44,21 +44,6 @@ export type {
   VerifyAnswer,
 } from './service.js'
 export type { Refused } from './service-refusal.js'
-export {
-  TRANSCRIPT_FORMATS,
-  type TranscribeAnswer,
-  type TranscriptFormat,
-  type TranscriptionJob,
-  type TranscriptionProgress,
-  type TranscriptionService,
-  type TranscriptPiece,
-  type TranscriptSegment,
-  type TranscriptWord,
-} from './transcription.js'
-export * as jobWire from './transcription-jobs-wire.js'
-export * as streamWire from './transcription-stream.js'
-export { streamPieces } from './transcription-stream.js'
-export * as transcriptionWire from './transcription-wire.js'
 export * as rows from './verb.js'
 export { type Members, membersOf } from './verb.js'
 export { VERBS } from './verbs.js'

@@ -9,7 +9,6 @@ import {
   SEND_TYPES,
   VERIFY_TYPES,
 } from './methods.js'
-import { TRANSCRIPTION_REFUSALS } from './transcription-wire.js'
 import { caller, oneOf, seconds, text, user } from './wire-parts.js'
 
 /*
@@ -319,7 +318,16 @@ export const SERVICE_PROBLEMS = [
   'contact_refused',
   'phone_at_risk',
   'delivery_failed',
-  ...TRANSCRIPTION_REFUSALS,
+  'transcription_unavailable',
+  'busy',
+  'address_refused',
+  'fetch_failed',
+  'file_too_large',
+  'recording_too_long',
+  'unsupported_media',
+  'recording_damaged',
+  'language_unavailable',
+  'timestamps_unavailable',
   'engine_failed',
   'engine_unavailable',
   'invalid_ticket',

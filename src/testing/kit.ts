@@ -1,5 +1,4 @@
 import type { CompleteMfaService } from '../protocol/service.js'
-import type { TranscriptionService } from '../protocol/transcription.js'
 import { type Duration, durationMs } from '../time.js'
 import { type TestCarrier, type TestInbox, testCarrier, testInbox } from './carrier.js'
 import { type TestRelyingParty, testKeys } from './key-service.js'
@@ -36,7 +35,7 @@ export interface MfaTestKitOptions {
 /** The tools to test an app's sign-in with a second factor. */
 export interface MfaTestKit {
   /** The MFA service. Pass it to the plugin as the option `service`. */
-  readonly service: CompleteMfaService & Pick<TranscriptionService, 'transcribe'>
+  readonly service: CompleteMfaService
   /** The messages that the service has delivered. */
   readonly inbox: TestInbox
   /** The authenticator apps of the users. */

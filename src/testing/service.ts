@@ -4,16 +4,13 @@ import { formatUser } from '../protocol/contact.js'
 import { KEY_METHODS } from '../protocol/methods.js'
 import type { CompleteMfaService, MfaService, VerifyAnswer } from '../protocol/service.js'
 import type { Refused } from '../protocol/service-refusal.js'
-import type { TranscriptionService } from '../protocol/transcription.js'
 import { mapVerbs } from '../protocol/verbs.js'
 import { COUNTERSIGN_CODES } from '../protocol/wire.js'
 import type { testCarrier } from './carrier.js'
 import type { testKeys } from './key-service.js'
 
 /** The verbs of the service of the test kit. */
-export type TestService = CompleteMfaService &
-  Required<Pick<MfaService, 'deliveryOf' | 'factorsOf'>> &
-  Pick<TranscriptionService, 'transcribe'>
+export type TestService = CompleteMfaService & Required<Pick<MfaService, 'deliveryOf' | 'factorsOf'>>
 
 /** An enrolled authenticator app. */
 interface EnrolledApp {
@@ -143,10 +140,6 @@ export function testService(
     },
 
     deliveryOf: async ({ challenge }) => carrier.stateOf(challenge),
-
-    async transcribe() {
-      return { outcome: 'refused', refusal: { reason: 'transcription_unavailable' } }
-    },
 
     ...(keys && { keys: keys.verbs }),
   }

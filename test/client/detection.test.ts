@@ -73,18 +73,6 @@ describe('a client without a dialect (R97)', () => {
     expect(parametersOf('/v1/mfa/verify')[0]?.get('Kind')).toBe('CODE')
   })
 
-  it('opens no stream before the service has identified itself', async () => {
-    const { service, client } = await undeclared(answer(404))
-    const listen = async () => {
-      const audio = (async function* () {
-        yield new Uint8Array(2)
-      })()
-      for await (const _piece of client.transcribeLive?.(audio) ?? []);
-    }
-    expect(await failure(listen())).toMatchObject({ code: 'ERR_MFA_SERVICE_UNAVAILABLE' })
-    expect(service.calls.map(({ path }) => path)).toEqual([wire.SERVICE_IDENTITY])
-  })
-
   it('does not lose what it knows while the service is down', async () => {
     const { service, client, behavior } = await undeclared(answer(200, OWN))
     await verdict(client)

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type HttpService, httpService } from '../../src/client/service.js'
 import { httpTransport } from '../../src/client/transport.js'
 import { ServiceError } from '../../src/errors.js'
-import { readOptions } from '../../src/options/settings.js'
+import { readOptions, readServiceAddress } from '../../src/options/settings.js'
 import { everyCase } from '../kit/every-case.js'
 import { signal } from '../kit/signal.js'
 import { timesPassed } from '../kit/times-passed.js'
@@ -89,28 +89,37 @@ describe.each(Object.entries(verbs))('what a failed %s did (R43, R77)', (_verb, 
   })
 
   it('is none when the request only waited for a free socket, and it is never sent later', async () => {
-    const { client, service, transcript } = await busy()
+    const { client, service, longer } = await busy()
     expect(await effectOf(ask(client))).toBe('none')
-    expect(await transcript).toBe('unknown')
+    expect(await longer).toBe('unknown')
     expect(await effectOf(ask(client))).toBe('unknown')
-    expect(service.calls.map(({ path }) => path)).toEqual(['/v1/transcribe', expect.any(String)])
+    expect(service.calls.map(({ path }) => path)).toEqual(['/longer', expect.any(String)])
   })
 })
 
 it('a call ends within its own time limit, even while a longer one uses the only socket (R76)', async () => {
-  const { client, transcript } = await busy()
+  const { client, longer } = await busy()
   const rung = timesPassed(150, 800)
   await expect(client.verify(BOBS_CODE)).rejects.toMatchObject({ code: 'ERR_MFA_SERVICE_TIMEOUT' })
   expect(rung).toEqual([150])
-  expect(await transcript).toBe('unknown')
+  expect(await longer).toBe('unknown')
 })
 
-/** A client whose only socket waits a second for a transcript, of a service that never answers. */
+/** A client whose only socket waits a second for a service that never answers. */
 async function busy() {
   const reached = signal()
-  const times = { timeout: 200, transcribeTimeout: 1_000 }
-  const { client, service } = await pair(reached.give, { ...times, maxConnections: 1 })
-  const transcript = effectOf(client.transcribe({ file: 'https://media.example.com/call.mp3' }))
+  const service = await hostileService(reached.give)
+  const dispatcher = new Agent({ connections: 1, pipelining: 1 })
+  onTestFinished(() => dispatcher.destroy())
+  const settings = readServiceAddress({
+    baseUrl: service.url,
+    apiKey: API_KEY,
+    dialect: 'published',
+    timeout: 200,
+  })
+  const transport = httpTransport(settings, dispatcher)
+  const client = httpService(settings, {}, transport)
+  const longer = effectOf(transport.post('/longer', {}, { timeoutMs: 1_000 }))
   await reached.given
-  return { client, service, transcript }
+  return { client, service, longer }
 }

@@ -5,9 +5,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { httpService } from '../../src/client/service.js'
 import type { ServiceAddress } from '../../src/options/service.js'
 import { readServiceAddress } from '../../src/options/settings.js'
+import { createSpeechClient } from '../../src/speech/index.js'
 import { RELYING_PARTY } from './keys.js'
 import { describeMfaService } from './mfa-service.js'
 import { newUser } from './new-user.js'
+import { describeTranscription } from './transcription.js'
 
 const API_KEY = 'key_of_the_contract_0123456789'
 let running: CountersignService
@@ -37,17 +39,21 @@ const inbox = async (to: string) => ((await running.inbox?.messages({ to })) ?? 
 /** The additions of our own dialect in JSON. */
 const inJson = { contentType: 'json', extras: true, validWhen: 'body' } as const
 
-function overHttp(dialect: ServiceAddress['dialect'], apiKey = API_KEY) {
+function addressOf(dialect: ServiceAddress['dialect'], apiKey = API_KEY) {
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : 0
-  return httpService(readServiceAddress({ baseUrl: `http://127.0.0.1:${port}`, apiKey, dialect }))
+  return { baseUrl: `http://127.0.0.1:${port}`, apiKey, dialect }
 }
+
+const overHttp = (...address: Parameters<typeof addressOf>) =>
+  httpService(readServiceAddress(addressOf(...address)))
 
 describeMfaService('the service in process', {
   hasExtras: true,
   hasKeys: true,
   open: async () => ({ service: running.mfa, inbox, close: async () => {} }),
 })
+describeTranscription('the service in process', () => ({ transcribe: running.mfa.transcribe }))
 
 for (const [name, dialect] of Object.entries({
   countersign: 'countersign',
@@ -63,6 +69,7 @@ for (const [name, dialect] of Object.entries({
       return { service, inbox, close: async () => service.close?.() }
     },
   })
+  describeTranscription(`the speech client, dialect ${name}`, () => createSpeechClient(addressOf(dialect)))
 }
 
 it('a wrong API key leads to an error of its own, not to a wrong code', async () => {

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CompleteMfaService, TranscriptionService } from '../../src/protocol/index.js'
+import type { CompleteMfaService } from '../../src/protocol/index.js'
 import { describeAccountFactors } from './account-factors.js'
 import { describeAppFactor } from './app-factor.js'
 import { describeBackupCodes } from './backup-codes.js'
 import { describeDeliveredCodes } from './delivered-codes.js'
 import { describeKeys } from './keys.js'
 import { describeRefusals } from './refusals.js'
-import { describeTranscription } from './transcription.js'
 
 /** A service, and what else the contract needs of it. */
 export interface Opened {
-  readonly service: CompleteMfaService & Pick<TranscriptionService, 'transcribe'>
+  readonly service: CompleteMfaService
   /** The texts of the messages to a contact, newest first. */
   inbox(to: string): Promise<string[]>
   close(): Promise<void>
@@ -32,8 +31,8 @@ interface Candidate {
 }
 
 /**
- * Runs the tests that every `MfaService` must pass. The service must offer email and SMS, but neither WhatsApp nor
- * transcription, and read its clock from `Date`.
+ * Runs the tests that every `MfaService` must pass. The service must offer email and SMS, but not WhatsApp, and
+ * read its clock from `Date`.
  */
 export function describeMfaService(name: string, { hasExtras, hasKeys, open }: Candidate): void {
   describe(name, () => {
@@ -52,7 +51,6 @@ export function describeMfaService(name: string, { hasExtras, hasKeys, open }: C
     describeBackupCodes(contract)
     describeAccountFactors(contract)
     describeRefusals(contract)
-    describeTranscription(contract)
     if (hasKeys) describeKeys(contract)
     else it('offers no keys', () => expect(opened().service.keys).toBeUndefined())
   })

@@ -1,9 +1,4 @@
-import {
-  type CompleteMfaService,
-  formatUser,
-  ServiceError,
-  type TranscriptionService,
-} from '../../src/protocol/index.js'
+import { type CompleteMfaService, formatUser, ServiceError } from '../../src/protocol/index.js'
 import { canonicalBackupCode } from '../../src/protocol/methods.js'
 import { testCarrier, testInbox } from '../../src/testing/carrier.js'
 import { testService } from '../../src/testing/service.js'
@@ -33,7 +28,7 @@ export function standInService() {
     await trouble?.()
   }
 
-  const service: CompleteMfaService & Pick<TranscriptionService, 'transcribe'> = {
+  const service: CompleteMfaService = {
     async send(request) {
       await asked('send', request)
       return kit.service.send(request)
@@ -57,10 +52,6 @@ export function standInService() {
       await asked('sendBackupCodes', request)
       backups.set(formatUser(request.contact), new Set(['AAAABBBBCCCCDDDD', 'EEEEFFFFGGGGHHHH']))
       return { outcome: 'sent', count: 2 }
-    },
-    async transcribe(request) {
-      await asked('transcribe', request)
-      return { outcome: 'transcribed', text: 'go forward ten meters', durationSeconds: 2.8 }
     },
   }
 

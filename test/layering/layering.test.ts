@@ -36,6 +36,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   stores: { uses: ['protocol', ...LEAVES], types: ['options', 'session'] },
   options: { uses: ['stores', 'pages', 'protocol', 'host.ts', ...LEAVES], types: ['flows'] },
   client: { uses: ['options', 'protocol', ...LEAVES] },
+  // Speech to text. Nothing in the plugin knows it.
+  speech: { uses: ['client', 'options', 'protocol', 'errors.ts', 'option-rules.ts'], types: ['time.ts'] },
   session: { uses: ['protocol', ...LEAVES], types: ['options', 'stores', 'flows', 'host.ts'] },
   // A flow takes the session's record as a value and returns the next one, so it knows `session` as a type only.
   flows: { uses: ['stores', 'pages', 'protocol', ...LEAVES], types: ['options', 'session'] },
@@ -65,7 +67,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
 /** Where each npm package may be used, and where its types may be imported. */
 const PACKAGES: Readonly<Record<string, Layer>> = {
-  undici: { uses: ['src/client/live-client.ts', 'src/client/transport.ts'] },
+  undici: { uses: ['src/speech/live-client.ts', 'src/client/transport.ts'] },
   // Optional, both.
   '@opentelemetry/api': { uses: ['src/client/transport.ts'] },
   'libphonenumber-js': { uses: ['src/client/verb-client.ts'] },
@@ -189,11 +191,11 @@ describe('the layering of the plugin', () => {
     ])
   })
 
-  it('uses the network in the client only, in browsers, and in the test kit for a port of this machine', () => {
+  it('uses the network in the clients only, in browsers, and in the test kit for a port of this machine', () => {
     const network = /\bfetch\(|\bWebSocket\(|node:(?:https?|net|tls|dgram|http2)['"]/
     expect(plugin.filter(({ code }) => network.test(code)).map(({ path }) => path)).toEqual([
-      'src/client/live-client.ts',
       'src/pages/browser/request.ts',
+      'src/speech/live-client.ts',
       'src/testing/probed-app.ts',
       // Makes a request and a response for the host's app, without a connection.
       'src/web/guard/upgrade.ts',
@@ -206,6 +208,7 @@ describe('the layering of the plugin', () => {
       'src/index.ts',
       'src/pages/browser/index.ts',
       'src/protocol/index.ts',
+      'src/speech/index.ts',
       'src/testing/index.ts',
     ])
     expect(broken(plugin, ({ to }) => !entries.includes(to))).toEqual([])
@@ -225,7 +228,13 @@ describe('the layering of the packages', () => {
   const ofPlugin = (to: string) => /^(?:countersign|@countersign)(?:\/|$)/.test(to)
 
   it('lets the example app import only the entries of plugin and service', () => {
-    const entries = ['countersign', 'countersign/protocol', 'countersign/testing', '@countersign/service']
+    const entries = [
+      'countersign',
+      'countersign/protocol',
+      'countersign/speech',
+      'countersign/testing',
+      '@countersign/service',
+    ]
     const allowed = ({ to, isPackage }: Import) =>
       isPackage ? !ofPlugin(to) || entries.includes(to) : to.startsWith('example-app/src/')
     expect(broken(example, allowed)).toEqual([])

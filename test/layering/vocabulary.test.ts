@@ -47,6 +47,7 @@ describe('public names', () => {
         'src/index.ts',
         'src/pages/browser/index.ts',
         'src/protocol/index.ts',
+        'src/speech/index.ts',
         'src/testing/index.ts',
         'service/src/index.ts',
       ],

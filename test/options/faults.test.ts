@@ -191,7 +191,6 @@ describe('a number or time (R18)', () => {
 
   const times: readonly (readonly [string, Duration, Duration, (value: unknown) => readonly string[]])[] = [
     ['service.timeout', 100, '10s', (timeout) => addressFaults({ timeout })],
-    ['service.transcribeTimeout', '1s', '6h', (value) => addressFaults({ transcribeTimeout: value })],
     ['login.pendingLifetime', '2m', '15m', (value) => faultsOf({ login: { pendingLifetime: value } })],
     ['limits.codeLifetime', '1m', '10m', (value) => faultsOf({ limits: { codeLifetime: value } })],
     ['limits.lockDuration', '15m', '24h', (value) => faultsOf({ limits: { lockDuration: value } })],
@@ -236,7 +235,6 @@ describe('a number or time (R18)', () => {
       },
       service: {
         timeoutMs: 5_000,
-        transcribeTimeoutMs: 60_000,
         maxConnections: 64,
         breaker: { failures: 5, pauseMs: 10_000 },
         allowInsecureServiceUrl: false,

@@ -196,17 +196,6 @@ describe('a service that is an object', () => {
     expect(() => mfa.router).toThrow('service must have the function enrollApp')
   })
 
-  it('offers transcription through the client only if it has it', async () => {
-    const { transcribe, ...service } = standInService().service
-    const createStreamTicket = async () => ({ ticket: 'a ticket', expiresInSeconds: 60 })
-    const options = { ...WORKING, ...EMPTY_RECORD }
-    expect(createMfa({ ...options, service }).client.transcribe).toBeUndefined()
-    const { client } = createMfa({ ...options, service: { ...service, transcribe, createStreamTicket } })
-    const said = await client.transcribe?.({ file: 'https://media.example.com/call.mp3' })
-    expect(said).toMatchObject({ outcome: 'transcribed' })
-    expect(await client.createStreamTicket?.()).toEqual({ ticket: 'a ticket', expiresInSeconds: 60 })
-  })
-
   it('is reported with its missing functions', () => {
     const { verify: _verify, ...service } = standInService().service
     expect(faultsOf({ service })).toEqual(['service must have the functions send, verify; it lacks verify'])

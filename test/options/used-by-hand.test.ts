@@ -60,7 +60,7 @@ describe('a part of mfa that is used in the wrong way', () => {
       'requireMfa was given what createMfa returned, which is no rule: write mfa.requireMfa(), with a rule or nothing',
     ])
     expect(faultsOf(() => mfaClient(mfa as never))).toEqual([
-      'mfaClient was given what createMfa returned, which is no address: use mfa.client',
+      'The client was given what createMfa returned, which is no address: use mfa.client, or pass { baseUrl, apiKey }',
     ])
     expect(faultsOf(() => createMfa({ ...mfa } as never))).toEqual([
       'createMfa was given a copy of what createMfa returned, which are no options: pass the options, or what it returned itself',

@@ -56,7 +56,7 @@ describe('the packed package', () => {
   })
 
   it('has small CommonJS entries that only export, since Node reads an imported CommonJS file twice', async () => {
-    const sizes = ['index', 'protocol', 'testing'].map(async (entry) => {
+    const sizes = ['index', 'protocol', 'speech', 'testing'].map(async (entry) => {
       const { size } = await stat(join(project.folder, `node_modules/countersign/dist/cjs/${entry}.cjs`))
       return size
     })
@@ -90,6 +90,7 @@ describe('the packed package', () => {
     expect(Object.keys(report.analysis.entrypoints)).toEqual([
       '.',
       './protocol',
+      './speech',
       './testing',
       './browser',
       './package.json',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Consumer, consumer, EXPRESS_APP } from './kit.js'
 
-const ENTRIES = ['countersign', 'countersign/protocol', 'countersign/testing']
+const ENTRIES = ['countersign', 'countersign/protocol', 'countersign/speech', 'countersign/testing']
 
 /** Prints which names of an entry differ between `required` and `imported`, and how many there are. */
 const COMPARE = `
@@ -122,12 +122,12 @@ describe('the package in an app', () => {
       'esm.mjs',
       `import * as mfa from 'countersign'
        import { parseUser } from 'countersign/protocol'
-       const service = { send() {}, verify() {}, enrollApp() {}, sendBackupCodes() {}, transcribe() {} }
+       const service = { send() {}, verify() {}, enrollApp() {}, sendBackupCodes() {} }
        mfa.mfaRouter({ service, factors: () => [], onFactorsChanged() {}, recordedFactors() {} })
        console.log(Object.keys(mfa).sort().join(' '), parseUser('a@b.example').kind)`,
     )
     expect((await project.node('esm.mjs')).trim()).toBe(
-      'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TranscriptionError TrustStoreError WebhookSignatureError ' +
+      'HostError LimitsStoreError MfaError MfaStrategy OptionsError ServiceError SessionEndedError SessionStoreError TrustStoreError WebhookSignatureError ' +
         'backupRouter challengeRouter createMfa enrollAppRouter mfaClient mfaRouter mfaSession requireMfa startMfa verifyRouter verifyWebhook email',
     )
   })

@@ -55,10 +55,11 @@ describe('the types of the package', () => {
       'every-option.ts',
       `import type { Request } from 'express'
        import {
-         createMfa, mfaClient, mfaRouter, requireMfa, type AccountNotice, type Compromise, type MfaEvent,
+         createMfa, mfaRouter, requireMfa, type AccountNotice, type Compromise, type MfaEvent,
          type MfaOptions, type MfaService, type MfaState, type MfaTexts, type NoticeCatalogue, type PageCatalogue,
          type PolicyDecision, type CounterStore, type ItemStore, type StoreConfig,
        } from 'countersign'
+       import { createSpeechClient } from 'countersign/speech'
        import { findMfaBypasses, mfaTestKit, signInWithMfa, type MfaTestKit } from 'countersign/testing'
 
        interface Customer { readonly number: number; readonly mobile: string; readonly email: string; readonly version: number }
@@ -125,7 +126,7 @@ describe('the types of the package', () => {
        const median: number | undefined = mfa.metrics().timeToVerify.medianMs ?? undefined
        const endOf = (state: MfaState) => (state.status === 'pending' ? state.expiresAt : state.challenge?.to)
        const transcript = async () => {
-         const answer = await mfaClient({ baseUrl: 'https://mfa.example', apiKey: 'key' }).transcribe({ file: 'a.wav' })
+         const answer = await createSpeechClient({ baseUrl: 'https://mfa.example', apiKey: 'key' }).transcribe({ file: 'a.wav' })
          return answer.outcome === 'transcribed' ? answer.text : answer.refusal.reason
        }
        mfaTestKit().fail('late', { verb: 'verify', times: 2 })

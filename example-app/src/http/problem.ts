@@ -1,4 +1,4 @@
-import type { TranscribeAnswer } from 'countersign'
+import type { TranscribeAnswer } from 'countersign/speech'
 
 /** Why a recording was not transcribed. */
 export type TranscriptionRefusal = Extract<TranscribeAnswer, { outcome: 'refused' }>['refusal']

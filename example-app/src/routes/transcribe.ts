@@ -1,4 +1,4 @@
-import { type TranscribeAnswer, type TranscribeRequest, TranscriptionError } from 'countersign'
+import { type TranscribeAnswer, type TranscribeRequest, TranscriptionError } from 'countersign/speech'
 import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
 import type { VaultContext } from '../context.js'
@@ -91,7 +91,6 @@ export function transcribeRoutes(context: VaultContext): Router {
 
   // The browser opens the stream itself, so that speech takes no detour, and never has the API key.
   router.post('/transcribe/ticket', signedIn, async (req, res) => {
-    if (!transcriber.createStreamTicket) throw new Problem('transcription_unavailable', LIVE_UNAVAILABLE)
     const wait = await streamTickets.take(customer(req).id)
     if (wait > 0)
       throw new Problem('too_many_attempts', 'You started too often. Try again in a minute.', wait)

@@ -7,13 +7,11 @@ import {
   type MfaService,
   rows,
   ServiceError,
-  type TranscriptionJob,
-  type TranscriptionService,
-  transcriptionWire,
   type UserRequest,
   VERBS,
   wire,
 } from 'countersign/protocol'
+import { type TranscriptionJob, type TranscriptionService, transcriptionWire } from 'countersign/speech'
 import type { Application } from '../accounts/application.js'
 import { EngineError } from '../transcription/engines/transcriber.js'
 import { type Job, TOO_MANY_JOBS_RETRY_SECONDS } from '../transcription/jobs/transcription-jobs.js'

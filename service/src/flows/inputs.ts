@@ -8,11 +8,10 @@ import {
   membersOf,
   parseUser,
   type rows,
-  type TranscriptFormat,
-  transcriptionWire,
   type VERBS,
   wire,
 } from 'countersign/protocol'
+import { type TranscriptFormat, transcriptionWire } from 'countersign/speech'
 import * as z from 'zod'
 
 /** The input of the flow of a verb: the user, and the members of the request. */

@@ -4,7 +4,7 @@ import {
   TranscriptionError,
   type TranscriptionService,
   type TranscriptPiece,
-} from 'countersign/protocol'
+} from 'countersign/speech'
 import type { LiveTranscription } from '../transcription/live/live-transcription.js'
 
 const RETRY_AFTER_SECONDS = 10

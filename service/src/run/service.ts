@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
-import type { CompleteMfaService, TranscriptionService } from 'countersign/protocol'
+import type { CompleteMfaService } from 'countersign/protocol'
+import type { TranscriptionService } from 'countersign/speech'
 import type { Express } from 'express'
 import { OPTIONAL_METHODS } from '../accounts/application.js'
 import { applicationDirectory, DEFAULT_APPLICATION } from '../accounts/applications/directory.js'

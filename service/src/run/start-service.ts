@@ -3,10 +3,10 @@ import {
   KEY_VERBS,
   type keyTypes,
   type MfaService,
-  type TranscriptionService,
   VERBS,
   wire,
 } from 'countersign/protocol'
+import type { TranscriptionService } from 'countersign/speech'
 import { usesInbox } from '../messages/carriers/route.js'
 import { createService } from './create-service.js'
 import { readOptions, type ServiceOptions } from './options.js'

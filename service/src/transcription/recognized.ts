@@ -1,4 +1,4 @@
-import type { TranscribeAnswer, TranscriptFormat, TranscriptSegment } from 'countersign/protocol'
+import type { TranscribeAnswer, TranscriptFormat, TranscriptSegment } from 'countersign/speech'
 import type { Transcript } from './engines/transcriber.js'
 import type { RecordingRefused } from './sources/recording-source.js'
 

@@ -4,7 +4,7 @@ import type {
   TranscriptFormat,
   TranscriptionProgress,
   TranscriptSegment,
-} from 'countersign/protocol'
+} from 'countersign/speech'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
 import type { AddressRules } from '../telemetry/safe-fetch/public-agent.js'
 import { withSignals, withTimeLimit } from '../telemetry/time.js'

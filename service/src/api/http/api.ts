@@ -1,4 +1,5 @@
-import { jobWire, streamWire, wire } from 'countersign/protocol'
+import { wire } from 'countersign/protocol'
+import { jobWire, streamWire } from 'countersign/speech'
 import express, { type Express, type RequestHandler } from 'express'
 import type * as z from 'zod'
 import type { FlowContext } from '../../flows/context.js'

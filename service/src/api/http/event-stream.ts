@@ -1,4 +1,4 @@
-import type { TranscriptFormat, TranscriptionProgress, transcriptionWire } from 'countersign/protocol'
+import type { TranscriptFormat, TranscriptionProgress, transcriptionWire } from 'countersign/speech'
 import type { Request, Response } from 'express'
 import type * as z from 'zod'
 import { type Recognized, textOf } from '../../transcription/recognized.js'

@@ -1,4 +1,5 @@
-import { jobWire, streamWire, wire } from 'countersign/protocol'
+import { wire } from 'countersign/protocol'
+import { jobWire, streamWire } from 'countersign/speech'
 import { VERB_FLOWS } from '../../flows/verb-flows.js'
 import type { ProblemDetails } from './problem.js'
 

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import type { TranscriptSegment, TranscriptWord } from 'countersign/protocol'
+import type { TranscriptSegment, TranscriptWord } from 'countersign/speech'
 import { isInstalled, runProgram } from '../decode.js'
 import type { Transcriber } from './transcriber.js'
 

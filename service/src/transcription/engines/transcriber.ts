@@ -1,4 +1,4 @@
-import type { TranscriptFormat, TranscriptSegment, TranscriptWord } from 'countersign/protocol'
+import type { TranscriptFormat, TranscriptSegment, TranscriptWord } from 'countersign/speech'
 
 /** What the caller says about the speech. */
 export interface SpeechOptions {

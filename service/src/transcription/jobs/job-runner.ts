@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { TRANSCRIPT_FORMATS } from 'countersign/protocol'
+import { TRANSCRIPT_FORMATS } from 'countersign/speech'
 import * as z from 'zod'
 import type { Keys } from '../../store/secrets/keys.js'
 import { jobIdentity, open, seal } from '../../store/secrets/seal.js'

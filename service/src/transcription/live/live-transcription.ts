@@ -1,4 +1,4 @@
-import { streamWire, type TranscriptPiece } from 'countersign/protocol'
+import { streamWire, type TranscriptPiece } from 'countersign/speech'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
 import { type EngineError, engineErrorOf, knows } from '../engines/transcriber.js'
 import { fairSlots } from '../fair-slots.js'

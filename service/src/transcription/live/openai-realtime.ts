@@ -1,4 +1,4 @@
-import { streamWire } from 'countersign/protocol'
+import { streamWire } from 'countersign/speech'
 import * as z from 'zod'
 import { EngineError } from '../engines/transcriber.js'
 import { type EngineSocket, openEngineSocket } from './engine-socket.js'

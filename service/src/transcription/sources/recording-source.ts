@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { TranscribeAnswer } from 'countersign/protocol'
+import type { TranscribeAnswer } from 'countersign/speech'
 import type { SpeechOptions } from '../engines/transcriber.js'
 import type { RecordingLimits } from '../recording-limits.js'
 

@@ -1,4 +1,5 @@
-import { jobWire, KEY_VERBS, transcriptionWire, VERBS, wire } from 'countersign/protocol'
+import { KEY_VERBS, VERBS, wire } from 'countersign/protocol'
+import { jobWire, transcriptionWire } from 'countersign/speech'
 import {
   createDocument,
   type oas31,

@@ -1,4 +1,5 @@
-import { type rows, type ServiceProblemCode, TRANSCRIPT_FORMATS } from 'countersign/protocol'
+import type { rows, ServiceProblemCode } from 'countersign/protocol'
+import { TRANSCRIPT_FORMATS } from 'countersign/speech'
 import type * as z from 'zod'
 import type {
   ZodOpenApiContentObject,

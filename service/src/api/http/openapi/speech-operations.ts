@@ -1,4 +1,4 @@
-import { jobWire, streamWire, transcriptionWire } from 'countersign/protocol'
+import { jobWire, streamWire, transcriptionWire } from 'countersign/speech'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { get, post, problemResponses, REQUEST_ID, WITH_BODY } from './operation.js'
 import { header } from './schemas.js'

@@ -1,4 +1,4 @@
-import { jobWire, type streamWire, transcriptionWire } from 'countersign/protocol'
+import { jobWire, type streamWire, transcriptionWire } from 'countersign/speech'
 import type { Request, RequestHandler, Response } from 'express'
 import * as z from 'zod'
 import { parseTranscribe } from '../../../flows/inputs.js'

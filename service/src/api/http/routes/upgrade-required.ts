@@ -1,4 +1,4 @@
-import { streamWire } from 'countersign/protocol'
+import { streamWire } from 'countersign/speech'
 import type { RequestHandler } from 'express'
 import { problem } from '../problem.js'
 

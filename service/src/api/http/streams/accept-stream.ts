@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type ServiceProblemCode, streamWire } from 'countersign/protocol'
+import type { ServiceProblemCode } from 'countersign/protocol'
+import { streamWire } from 'countersign/speech'
 import { WebSocketServer } from 'ws'
 import { liveUnavailable } from '../../../flows/transcribe-live.js'
 import type { Store } from '../../../store/store.js'

@@ -1,4 +1,4 @@
-import { streamWire, type TranscriptPiece } from 'countersign/protocol'
+import { streamWire, type TranscriptPiece } from 'countersign/speech'
 import type { WebSocket } from 'ws'
 import type {
   LiveStream,

@@ -1,4 +1,4 @@
-import { streamWire } from 'countersign/protocol'
+import { streamWire } from 'countersign/speech'
 import * as z from 'zod'
 
 /** How a message that the service sends or reads is described. */

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename } from 'node:path'
+import type { Upload } from '../client/transport.js'
 
 /** A multipart body with one file that is streamed from disk. */
-export interface Upload {
-  readonly contentType: string
-  readonly bytes: number
-  read(): AsyncIterable<Uint8Array>
+export interface FileUpload extends Upload {
   /** Closes the file. */
   close(): Promise<void>
 }
@@ -15,7 +13,10 @@ export interface Upload {
  * A local file as the part `file` of a form (RFC 7578), after `fields`.
  * @throws if the path cannot be opened (Node's own error) or is not a file.
  */
-export async function uploadOf(path: string, fields: Readonly<Record<string, string>> = {}): Promise<Upload> {
+export async function uploadOf(
+  path: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<FileUpload> {
   const handle = await open(path, 'r')
   try {
     const stats = await handle.stat()
@@ -33,7 +34,7 @@ interface FormParts {
   readonly fields: Readonly<Record<string, string>>
 }
 
-function multipart(handle: FileHandle, { size, name, fields }: FormParts): Upload {
+function multipart(handle: FileHandle, { size, name, fields }: FormParts): FileUpload {
   const boundary = `countersign-${randomBytes(18).toString('hex')}`
   const others = Object.entries(fields).map(
     ([field, value]) =>

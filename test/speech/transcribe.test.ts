@@ -1,11 +1,14 @@
 import { appendFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mfaClient, OptionsError, type TranscribeRequest } from 'countersign'
+import { OptionsError } from 'countersign'
+import { wire } from 'countersign/protocol'
+import { createSpeechClient, type TranscribeRequest } from 'countersign/speech'
 import { afterAll, describe, expect, it } from 'vitest'
+import { API_KEY, failure } from '../client/ask.js'
+import { answer, type Behaviour } from '../client/hostile-service.js'
 import { everyCase } from '../kit/every-case.js'
 import { temporaryFolder } from '../kit/temporary-folder.js'
-import { API_KEY, failure, pair } from './ask.js'
-import { answer, type Behaviour } from './hostile-service.js'
+import { speechPair } from './speech-pair.js'
 
 const said = answer(200, { text: 'go forward ten meters', duration: 2.79, language: 'en' })
 const address = 'https://media.example/a b.mp3?token=1&x=2'
@@ -20,7 +23,7 @@ async function fileOf(content: string | Uint8Array, name = 'a.mp3'): Promise<str
 
 describe('an address', () => {
   it('is sent as the form parameter file, or in JSON if the dialect says so', async () => {
-    const published = await pair(said)
+    const published = await speechPair(said)
     const transcribed = {
       outcome: 'transcribed',
       text: 'go forward ten meters',
@@ -39,7 +42,9 @@ describe('an address', () => {
         body: 'file=https%3A%2F%2Fmedia.example%2Fa+b.mp3%3Ftoken%3D1%26x%3D2',
       },
     ])
-    const json = await pair(said, { dialect: { contentType: 'json', paths: { transcribe: '/v2/speech' } } })
+    const json = await speechPair(said, {
+      dialect: { contentType: 'json', paths: { transcribe: '/v2/speech' } },
+    })
     await json.client.transcribe({ file: 'HTTP://media.example/a.mp3' })
     expect(json.service.calls).toMatchObject([
       { path: '/v2/speech', body: '{"file":"HTTP://media.example/a.mp3"}' },
@@ -49,7 +54,7 @@ describe('an address', () => {
 
 describe('a path', () => {
   it('is read and uploaded as the part file of a form, whatever its name', async () => {
-    const { client, service } = await pair(said)
+    const { client, service } = await speechPair(said)
     await client.transcribe({ file: await fileOf('sound\r\n--x', 'a "b"\r\nX-Evil: 1.mp3') })
     const [call] = service.calls
     const boundary = /^multipart\/form-data; boundary=(countersign-\w+)$/.exec(
@@ -64,14 +69,14 @@ describe('a path', () => {
   })
 
   it('can belong to an empty file or one of several megabytes', async () => {
-    const { client, service } = await pair(said)
+    const { client, service } = await speechPair(said)
     await client.transcribe({ file: await fileOf('', 'empty') })
     await client.transcribe({ file: await fileOf('s'.repeat(3_000_000), 'megabytes') })
     expect(service.calls.map(({ body }) => body.length > 3_000_000)).toEqual([false, true])
   })
 
   it('of a file of any size is sent, because only the service knows how much it accepts', async () => {
-    const { client, service } = await pair(said)
+    const { client, service } = await speechPair(said)
     const path = await fileOf('', 'large')
     await truncate(path, 26 * 1024 * 1024)
     expect(await client.transcribe({ file: path })).toMatchObject({ outcome: 'transcribed' })
@@ -79,7 +84,7 @@ describe('a path', () => {
   })
 
   it('without a file is an error', async () => {
-    const { client, service } = await pair(said)
+    const { client, service } = await speechPair(said)
     for (const file of [join(folder, 'nothing'), 'file:///etc/hostname', 'ftp://media.example/a.mp3']) {
       await expect(client.transcribe({ file })).rejects.toMatchObject({ code: 'ENOENT' })
     }
@@ -88,7 +93,7 @@ describe('a path', () => {
   })
 
   it('can be sent again after the service refused it during the upload', async () => {
-    const { client } = await pair(answer(413))
+    const { client } = await speechPair(answer(413))
     const file = await fileOf('s'.repeat(1_000_000), 'refused')
     for (const _again of [1, 2]) {
       expect(await client.transcribe({ file })).toMatchObject({ refusal: { reason: 'file_too_large' } })
@@ -98,7 +103,8 @@ describe('a path', () => {
 })
 
 describe('what a service answers', () => {
-  const ask = async (behaviour: Behaviour) => (await pair(behaviour)).client.transcribe({ file: address })
+  const ask = async (behaviour: Behaviour) =>
+    (await speechPair(behaviour)).client.transcribe({ file: address })
   const plain = { 'Content-Type': 'text/plain; charset=utf-8' }
 
   it('is a transcript in each form that services answer', () =>
@@ -164,10 +170,10 @@ describe('what a service answers', () => {
 
   it('can take longer than a code, but not forever', async () => {
     const slowly: Behaviour = (response, call) => void setTimeout(() => said(response, call), 400)
-    const { client } = await pair(slowly, { timeout: 100 })
+    const { client } = await speechPair(slowly, { timeout: 100 })
     expect(await client.transcribe({ file: address })).toMatchObject({ outcome: 'transcribed' })
-    const impatient = await pair(() => {}, { transcribeTimeout: 1_000 })
-    const error = await failure(impatient.client.transcribe({ file: address }))
+    const impatient = await speechPair(() => {})
+    const error = await failure(impatient.client.transcribe({ file: address, timeout: 1_000 }))
     expect([error.code, error.message]).toEqual([
       'ERR_MFA_SERVICE_TIMEOUT',
       expect.stringContaining('1000 ms'),
@@ -177,7 +183,7 @@ describe('what a service answers', () => {
 
 describe('a transcript in another format', () => {
   const ask = async (behaviour: Behaviour, format: NonNullable<TranscribeRequest['format']>) => {
-    const { client, service } = await pair(behaviour)
+    const { client, service } = await speechPair(behaviour)
     const transcript = await client.transcribe({ file: address, format })
     expect(service.calls[0]?.body).toContain(`response_format=${format}`)
     return transcript
@@ -236,19 +242,36 @@ describe('a transcript in another format', () => {
   })
 })
 
-describe('mfaClient', () => {
-  it('calls every method of a service by its address', async () => {
-    const { service } = await pair(said)
-    const client = mfaClient({ baseUrl: service.url, apiKey: API_KEY, dialect: 'published' })
-    expect(await client.transcribe({ file: address })).toMatchObject({ text: 'go forward ten meters' })
-    await client.close()
+describe('the client', () => {
+  it('reports all faults of the address together', () => {
+    const make = () => createSpeechClient({ baseUrl: 'mfa.example.com', apiKey: 'short' })
+    expect(make).toThrow(OptionsError)
+    expect(make).toThrow(/baseUrl must be the address.*\n.*apiKey must have/)
   })
 
-  it('reports all faults of the address together', () => {
-    const make = () => mfaClient({ baseUrl: 'mfa.example.com', apiKey: 'short', transcribeTimeout: 1 })
-    expect(make).toThrow(OptionsError)
-    expect(make).toThrow(
-      /baseUrl must be the address.*\n.*apiKey must have.*\n.*transcribeTimeout must be a time like "60s", from 1s to 6h/,
-    )
+  it('refuses a time limit that is none, before it sends anything', async () => {
+    const { client, service } = await speechPair(said, { dialect: 'countersign' })
+    for (const timeout of [999, '7h', 0] as const) {
+      for (const call of [client.transcribe, client.createTranscriptionJob]) {
+        const error = await failure(call({ file: address, timeout }))
+        expect([error.code, error.message]).toEqual([
+          'ERR_MFA_OPTIONS',
+          expect.stringContaining('timeout must be a time like "60s", from 1s to 6h'),
+        ])
+      }
+    }
+    expect(service.calls).toEqual([])
+  })
+
+  it('opens no stream before the service has identified itself', async () => {
+    const { client, service } = await speechPair(answer(404), { dialect: undefined })
+    const listen = async () => {
+      const audio = (async function* () {
+        yield new Uint8Array(2)
+      })()
+      for await (const _piece of client.transcribeLive(audio));
+    }
+    expect(await failure(listen())).toMatchObject({ code: 'ERR_MFA_SERVICE_UNAVAILABLE' })
+    expect(service.calls.map(({ path }) => path)).toEqual([wire.SERVICE_IDENTITY])
   })
 })

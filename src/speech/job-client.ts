@@ -1,33 +1,26 @@
-import { TranscriptionError } from '../errors.js'
-import { onlyGiven } from '../option-rules.js'
-import type { ServiceSettings } from '../options/service.js'
-import type {
-  CreatedTranscriptionJob,
-  TranscribeRequest,
-  TranscriptionJob,
-  TranscriptionJobVerbs,
-} from '../protocol/transcription.js'
-import { JOBS_PATH, transcriptionJobAnswer } from '../protocol/transcription-jobs-wire.js'
-import { isAddress } from '../protocol/transcription-wire.js'
 import {
   DEFAULT_WAIT_SECONDS,
   invalidResponse,
   problemCode,
   refusalIn,
   validFields,
-} from './response-validation.js'
+} from '../client/response-validation.js'
+import type { Answer, Transport } from '../client/transport.js'
+import { JOBS_PATH, transcriptionJobAnswer } from './jobs-wire.js'
+import { callTimeoutMs, sendRecording } from './send-recording.js'
 import { maxBytesOf, transcribedFrom, transcriptIn } from './transcript.js'
-import type { Answer, CallLimits, Transport } from './transport.js'
-import { uploadOf } from './upload.js'
+import type { CreatedTranscriptionJob, TranscriptionJob, TranscriptionJobVerbs } from './transcription.js'
+import { TranscriptionError } from './transcription-error.js'
+import { isAddress } from './wire.js'
 
 /** Transcription jobs of the Countersign service. */
-export function jobClient(
-  { timeoutMs, transcribeTimeoutMs }: Omit<ServiceSettings, 'dialect'>,
-  transport: Transport,
-): Required<TranscriptionJobVerbs> {
+export function jobClient(timeoutMs: number, transport: Transport): TranscriptionJobVerbs {
   return {
     async createTranscriptionJob(request) {
-      const limits = { timeoutMs: isAddress(request.file) ? timeoutMs : transcribeTimeoutMs }
+      const { file, timeout } = request
+      const limits = {
+        timeoutMs: timeout === undefined && isAddress(file) ? timeoutMs : callTimeoutMs(timeout),
+      }
       const answer = await sendRecording(transport, JOBS_PATH, request, limits)
       return createdIn(answer)
     },
@@ -48,7 +41,7 @@ export function jobClient(
 }
 
 /** The methods of a service that speaks the published API, which has no jobs. */
-export const unsupportedJobs: Required<TranscriptionJobVerbs> = {
+export const unsupportedJobs: TranscriptionJobVerbs = {
   createTranscriptionJob: () => Promise.reject(unsupported()),
   transcriptionJob: () => Promise.reject(unsupported()),
   deleteTranscriptionJob: () => Promise.reject(unsupported()),
@@ -88,25 +81,5 @@ function jobIn(answer: Answer): TranscriptionJob {
     expiresAt: Date.parse(expires_at),
     ...(result && { transcript: transcribedFrom(result) }),
     ...(problem && { failure: problem.code }),
-  }
-}
-
-/**
- * Posts the address of a recording, or a local recording as a form.
- * @throws if the path cannot be opened (Node's own error) or is not a file.
- */
-export async function sendRecording(
-  transport: Transport,
-  path: string,
-  { file, language, prompt, format }: Pick<TranscribeRequest, 'file' | 'language' | 'prompt' | 'format'>,
-  limits: CallLimits,
-): Promise<Answer> {
-  const parameters = onlyGiven({ language, prompt, response_format: format })
-  if (isAddress(file)) return transport.post(path, { file, ...parameters }, limits)
-  const upload = await uploadOf(file, parameters)
-  try {
-    return await transport.upload(path, upload, limits)
-  } finally {
-    await upload.close()
   }
 }

@@ -1,18 +1,4 @@
 import type * as z from 'zod'
-import { ServiceError } from '../errors.js'
-import type {
-  TranscribeAnswer,
-  Transcribed,
-  TranscriptFormat,
-  TranscriptionProgress,
-  TranscriptionRefusal,
-} from '../protocol/transcription.js'
-import {
-  TRANSCRIPTION_REFUSALS,
-  transcribeAnswer,
-  transcriptionProgress,
-} from '../protocol/transcription-wire.js'
-import { type ServiceProblemCode, serviceProblem } from '../protocol/wire.js'
 import {
   contradictionIn,
   DEFAULT_WAIT_SECONDS,
@@ -21,8 +7,18 @@ import {
   problemCode,
   refusalIn,
   validFields,
-} from './response-validation.js'
-import type { Answer } from './transport.js'
+} from '../client/response-validation.js'
+import type { Answer } from '../client/transport.js'
+import { ServiceError } from '../errors.js'
+import { type ServiceProblemCode, serviceProblem } from '../protocol/wire.js'
+import type {
+  TranscribeAnswer,
+  Transcribed,
+  TranscriptFormat,
+  TranscriptionProgress,
+  TranscriptionRefusal,
+} from './transcription.js'
+import { TRANSCRIPTION_REFUSALS, transcribeAnswer, transcriptionProgress } from './wire.js'
 
 type Reason = TranscriptionRefusal['reason']
 

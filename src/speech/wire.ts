@@ -1,6 +1,7 @@
 import * as z from 'zod'
+import type { ServiceProblemCode } from '../protocol/wire.js'
+import { oneOf, text } from '../protocol/wire-parts.js'
 import { TRANSCRIPT_FORMATS, TRANSCRIPTION_STATES, type TranscriptionRefusal } from './transcription.js'
-import { oneOf, text } from './wire-parts.js'
 
 /** The path of `POST` requests for a transcript. */
 export const TRANSCRIBE_PATH = '/v1/transcribe'
@@ -148,4 +149,4 @@ export const TRANSCRIPTION_REFUSALS = [
   'recording_damaged',
   'language_unavailable',
   'timestamps_unavailable',
-] as const satisfies readonly TranscriptionRefusal['reason'][]
+] as const satisfies readonly (TranscriptionRefusal['reason'] & ServiceProblemCode)[]

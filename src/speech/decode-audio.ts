@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises'
-import { TranscriptionError } from '../errors.js'
-import { STREAM_SAMPLE_RATE } from '../protocol/transcription-stream.js'
+import { STREAM_SAMPLE_RATE } from './stream.js'
+import { TranscriptionError } from './transcription-error.js'
 
 const MAX_ERROR_CHARACTERS = 400
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import { serviceProblem } from '../protocol/wire.js'
 import { JOB_STATES } from './transcription.js'
-import { transcribeAnswer } from './transcription-wire.js'
-import { serviceProblem } from './wire.js'
+import { transcribeAnswer } from './wire.js'
 
 /** The path of `POST` requests for jobs, and above the jobs themselves. */
 export const JOBS_PATH = '/v1/transcribe/jobs'

@@ -1,3 +1,5 @@
+import type { Duration } from '../time.js'
+
 /** The forms of a transcript, by their names in the HTTP API. */
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const
 
@@ -66,6 +68,8 @@ export interface TranscribeRequest {
   readonly format?: TranscriptFormat | undefined
   /** Called while the recording is being transcribed, as far as the service reports its progress. */
   readonly onProgress?: ((progress: TranscriptionProgress) => void) | undefined
+  /** For a client over HTTP: how long the call may take in all, with the upload, `1s` to `6h`. Defaults to `60s`. */
+  readonly timeout?: Duration | undefined
   /** Ends the call, which then throws the reason of the signal. */
   readonly signal?: AbortSignal | undefined
 }
@@ -153,11 +157,11 @@ export interface TranscriptionJobVerbs {
    * Has a recording transcribed without waiting for it. The job survives a restart of the service. A recording at an address is
    * fetched when its turn comes.
    */
-  createTranscriptionJob?(request: TranscriptionJobRequest): Promise<CreatedTranscriptionJob>
+  createTranscriptionJob(request: TranscriptionJobRequest): Promise<CreatedTranscriptionJob>
   /** A job of this application; `undefined` if there is none with this id, or if it has expired. */
-  transcriptionJob?(id: string): Promise<TranscriptionJob | undefined>
+  transcriptionJob(id: string): Promise<TranscriptionJob | undefined>
   /** Cancels a job, or deletes its transcript. Whether there was one. */
-  deleteTranscriptionJob?(id: string): Promise<boolean>
+  deleteTranscriptionJob(id: string): Promise<boolean>
 }
 
 /** Part of the transcript of a stream. */
@@ -197,12 +201,12 @@ export interface LiveTranscriptionVerbs {
    * of any length. The iterator yields the transcript piece by piece, ends after the last one, and throws a
    * `TranscriptionError` if the service ends the stream. Audio is read only as fast as the service takes it.
    */
-  transcribeLive?(audio: AsyncIterable<Uint8Array>, options?: LiveOptions): AsyncIterable<TranscriptPiece>
+  transcribeLive(audio: AsyncIterable<Uint8Array>, options?: LiveOptions): AsyncIterable<TranscriptPiece>
   /** Issues a ticket with which a browser opens one stream itself. Throws a `TranscriptionError` if there is no engine. */
-  createStreamTicket?(): Promise<StreamTicket>
+  createStreamTicket(): Promise<StreamTicket>
 }
 
-/** A service that turns speech into text. Realtime transcription and jobs are optional. */
+/** A service that turns speech into text. */
 export interface TranscriptionService extends LiveTranscriptionVerbs, TranscriptionJobVerbs {
   /** Transcribes a recording. Throws Node's own error if a path cannot be read. */
   transcribe(request: TranscribeRequest): Promise<TranscribeAnswer>

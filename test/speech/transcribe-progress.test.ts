@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { TranscriptFormat, TranscriptionProgress } from '../../src/protocol/transcription.js'
+import type { TranscriptFormat, TranscriptionProgress } from '../../src/speech/transcription.js'
+import { failure } from '../client/ask.js'
+import { answer, type Behaviour } from '../client/hostile-service.js'
 import { everyCase } from '../kit/every-case.js'
-import { failure, pair } from './ask.js'
-import { answer, type Behaviour } from './hostile-service.js'
+import { speechPair } from './speech-pair.js'
 
 const file = 'https://media.example/a.mp3'
 const DECODING = 'event: progress\ndata: {"state":"decoding"}\n\n'
@@ -19,7 +20,7 @@ const events =
   }
 
 async function ask(behaviour: Behaviour, format?: TranscriptFormat) {
-  const { client, service } = await pair(behaviour)
+  const { client, service } = await speechPair(behaviour)
   const progress: TranscriptionProgress[] = []
   const transcript = client.transcribe({ file, format, onProgress: (step) => progress.push(step) })
   return { transcript: await transcript, progress, service }
@@ -50,7 +51,7 @@ describe('the progress of a transcription', () => {
   })
 
   it('is not asked for without onProgress', async () => {
-    const { client, service } = await pair(answer(200, { text: 'go' }))
+    const { client, service } = await speechPair(answer(200, { text: 'go' }))
     await client.transcribe({ file })
     expect(service.calls[0]?.headers.accept).toBe('application/json')
   })
@@ -80,7 +81,7 @@ describe('the progress of a transcription', () => {
     ))
 
   it('that onProgress cannot take ends the call with its error', async () => {
-    const { client } = await pair(events(DECODING, HALF, RESULT))
+    const { client } = await speechPair(events(DECODING, HALF, RESULT))
     const onProgress = () => {
       throw new TypeError('of the app')
     }
@@ -91,7 +92,7 @@ describe('the progress of a transcription', () => {
 describe('the signal of a transcription', () => {
   it('ends the call with its reason, and the connection to the service', async () => {
     const over = new AbortController()
-    const { client, service } = await pair((response) => {
+    const { client, service } = await speechPair((response) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(DECODING)
     })
     const transcript = client.transcribe({
@@ -104,7 +105,7 @@ describe('the signal of a transcription', () => {
   })
 
   it('that is aborted beforehand sends nothing', async () => {
-    const { client, service } = await pair(answer(200, { text: 'go' }))
+    const { client, service } = await speechPair(answer(200, { text: 'go' }))
     const signal = AbortSignal.abort(new Error('never mind'))
     await expect(client.transcribe({ file, signal })).rejects.toThrow('never mind')
     expect(service.calls).toEqual([])

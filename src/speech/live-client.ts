@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici'
-import { ServiceError, TranscriptionError } from '../errors.js'
+import { invalidResponse, keyRefused, refusalIn, validFields } from '../client/response-validation.js'
+import { readRetryAfter, type Transport } from '../client/transport.js'
+import { ServiceError } from '../errors.js'
 import type { ServiceSettings } from '../options/service.js'
-import type { LiveOptions, LiveTranscriptionVerbs } from '../protocol/transcription.js'
 import {
   type AudioSink,
   type PieceListener,
@@ -11,15 +12,15 @@ import {
   streamPieces,
   streamTicketAnswer,
   TICKETS_PATH,
-} from '../protocol/transcription-stream.js'
-import { invalidResponse, keyRefused, refusalIn, validFields } from './response-validation.js'
-import { readRetryAfter, type Transport } from './transport.js'
+} from './stream.js'
+import type { LiveOptions, LiveTranscriptionVerbs } from './transcription.js'
+import { TranscriptionError } from './transcription-error.js'
 
 /** Realtime transcription by the Countersign service. */
 export function liveClient(
   settings: Omit<ServiceSettings, 'dialect'>,
   transport: Transport,
-): Required<LiveTranscriptionVerbs> {
+): LiveTranscriptionVerbs {
   return {
     transcribeLive: (audio, options = {}) =>
       streamPieces(
@@ -49,7 +50,7 @@ export function liveClient(
 }
 
 /** The methods of a service that speaks the published API, which does not describe realtime transcription. */
-export const unsupportedLive: Required<LiveTranscriptionVerbs> = {
+export const unsupportedLive: LiveTranscriptionVerbs = {
   transcribeLive: () => streamPieces(nothing(), () => Promise.reject(unsupported())),
   createStreamTicket: () => Promise.reject(unsupported()),
 }
