@@ -7,7 +7,7 @@ import { type Deps, type Refused, refuse, serviceVerb } from './deps.js'
 import { fromService } from './refusal.js'
 import { revokeDevices } from './remove-factor.js'
 import { askService, callerOf, factorBinding, type MfaUser, purposeOf } from './user.js'
-import { type AcceptedCode, checkCode, isMalformed } from './verify.js'
+import { type AcceptedCode, checkShown, evaluateCode, isMalformed } from './verify.js'
 
 /** What the user needs to set up an app. It is stored nowhere in the clear (R53). */
 export interface Prepared {
@@ -57,16 +57,20 @@ export async function confirmApp(
   }
   const { id } = enrollment
   const signsIn = purposeOf(record) === 'sign-in'
-  const attempt = { userId: user.userId, challenge: id, approval: id, signsIn }
   const code = canonicalCode(typed)
   if (isMalformed(deps, 'app', code)) return refuse({ code: 'malformed_code' })
-  const verdict = await checkCode(deps, attempt, {
+  const request = {
     method: 'app',
     contact,
     code,
     kind: 'confirm',
-    transaction: enrollment.id,
+    transaction: id,
     ...callerOf(user),
+  } as const
+  const verdict = await checkShown(deps, {
+    attempt: { userId: user.userId, challenge: id, approval: id, signsIn },
+    factor: { method: 'app', contact },
+    evaluate: () => evaluateCode(deps, user.userId, request),
   })
   if (verdict.outcome === 'refused') return verdict
   return { outcome: 'accepted', method: 'app', shown: 'app', amr: METHOD_AMR.app }

@@ -26,7 +26,7 @@ import {
   purposeOf,
   refusalWithoutFactor,
 } from './user.js'
-import { type AcceptedCode, challengeIdFor, checkShown } from './verify.js'
+import { type AcceptedCode, challengeIdFor, checkShown, type TypedCode } from './verify.js'
 
 /** The keys of a user, as the service lists them. */
 export interface ListedKeys extends KeyList {
@@ -248,6 +248,7 @@ export async function keyAdded(deps: Deps, { user, contact }: KeyAccount, { meth
 export interface KeyAssertion {
   readonly response: KeyResponse
   readonly factor?: string | undefined
+  readonly whileSettling?: TypedCode['whileSettling']
 }
 
 /** The options for the browser. */
@@ -281,7 +282,7 @@ export async function verifyKey(
   deps: Deps,
   user: MfaUser,
   record: MfaRecord,
-  { response, factor: name = record.challenge?.factorId }: KeyAssertion,
+  { response, factor: name = record.challenge?.factorId, whileSettling }: KeyAssertion,
 ): Promise<AcceptedCode | Refused> {
   const none = refusalWithoutFactor(user)
   if (none) return refuse(none)
@@ -304,6 +305,7 @@ export async function verifyKey(
     },
     factor: { method, contact },
     evaluate: () => askService(deps, userId, () => keys.authenticate(request)),
+    whileSettling,
   })
   if (verdict.outcome === 'refused') return verdict
   const { key, userVerified } = verdict

@@ -1,3 +1,4 @@
+import { isAtLeast, type ShownMethod } from '../protocol/factor.js'
 import type { ActiveState, LoginRequirement } from '../session/state.js'
 import type { Refusal } from './refusal.js'
 import { type MfaUser, refusalWithoutFactor } from './user.js'
@@ -40,13 +41,16 @@ export function refusalByRequirement({ requires }: LoginRequirement): Refusal | 
 /** How a verification is to make the session a verified one: by our `req.logIn`, by that of Passport, or for one request only. */
 export type Finish = 'log-in' | 'passport' | 'request'
 
+/**
+ * How a verification ends. `enroll`: the session stays pending until the required factor is set up. `recover`: it stays pending, and may
+ * request or complete a recovery.
+ */
+export type Ending = Finish | 'enroll' | 'recover'
+
 /** What follows from a correct code. */
 export interface VerificationPlan {
-  /**
-   * How the session becomes verified; with `enroll` it stays pending, and its user sets up the factor that is required. So it does with
-   * `recover`, and may request or complete a recovery, unless the factor is strong enough to sign in.
-   */
-  readonly finish: Finish | 'enroll' | 'recover'
+  /** How it ends, by the factor that was shown. */
+  endsAs(shown: ShownMethod): Ending
   /** Whether the browser may be trusted. */
   readonly mayTrust: boolean
   /** Whether a passkey may be offered. */
@@ -63,15 +67,19 @@ export function planVerification(
   if (requires === 'nothing') {
     // A trusted browser proves nothing, so it would not be recognized (R115).
     const mayTrust = minStrength === undefined
-    return { finish, mayTrust, mayOfferKey: finish === 'log-in' && stage === 'pending' }
+    return { endsAs: () => finish, mayTrust, mayOfferKey: finish === 'log-in' && stage === 'pending' }
   }
   if (requires === 'recovery') {
-    return finish === 'log-in'
-      ? { finish: 'recover', mayTrust: false, mayOfferKey: false }
-      : { code: 'mfa_required' }
+    if (finish !== 'log-in') return { code: 'mfa_required' }
+    const signsIn = (shown: ShownMethod) => minStrength !== undefined && isAtLeast(shown, minStrength)
+    return {
+      endsAs: (shown) => (signsIn(shown) ? 'log-in' : 'recover'),
+      mayTrust: false,
+      mayOfferKey: false,
+    }
   }
   // A code cannot replace the new factor, and Passport would sign the user in without it.
   if (requires === 'enrollment' || finish !== 'log-in') return { code: 'enrollment_required' }
   if (requires === 'bypass_code') return { code: 'bypass_code_required' }
-  return { finish: 'enroll', mayTrust: false, mayOfferKey: false }
+  return { endsAs: () => 'enroll', mayTrust: false, mayOfferKey: false }
 }

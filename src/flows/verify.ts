@@ -52,8 +52,8 @@ export interface AcceptedCode {
 export interface TypedCode {
   readonly code: string
   readonly factor?: string | undefined
-  /** Whether the user wants to trust the browser from now on. */
-  readonly trust?: boolean | undefined
+  /** As of `Check`. */
+  readonly whileSettling?: Check<Valid>['whileSettling']
 }
 
 /** Checks a code that the user typed for one of their factors. */
@@ -83,7 +83,13 @@ export async function verifyCode(
   // What backup codes look like is open in the published API, so their case may matter.
   const asTyped = method === 'backup' && !deps.service.codes
   const checked = { ...request, ...callerOf(user), transaction, code: asTyped ? typed.code.trim() : code }
-  const verdict = await checkCode(deps, attempt, checked, acceptanceOf(user, target))
+  const verdict = await checkShown<Valid>(deps, {
+    attempt,
+    factor: { method, contact: request.contact },
+    evaluate: () => evaluateCode(deps, user.userId, checked),
+    accepts: acceptanceOf(user, target),
+    whileSettling: typed.whileSettling,
+  })
   if (verdict.outcome === 'refused') return verdict
   const shown = shownBy(user, target, verdict)
   const left = method === 'backup' ? await leftAfterUse(deps, user, verdict) : undefined
@@ -180,6 +186,10 @@ export interface Check<Valid> {
   readonly factor?: DisabledFactor
   /** Says whether it is correct. If it refuses or throws, the attempt is refunded (R77). */
   evaluate(): Promise<Evaluation<Valid>>
+  /** Which correct ones are accepted, where not all of them are. The others count as wrong. */
+  readonly accepts?: ((answer: Valid) => boolean) | undefined
+  /** Called while the limits record the result, so that a step that waits as well can begin. */
+  readonly whileSettling?: ((answer: 'valid' | 'invalid') => void) | undefined
 }
 
 /** Whether a code, or the response of a key, is correct. */
@@ -192,76 +202,66 @@ interface Invalid {
   readonly fault?: KeyFault
 }
 
-/**
- * Checks a code of a factor: the service evaluates it, in the limits that all codes have (R20). A correct code that `accepts`
- * rejects counts as a wrong one.
- */
-export function checkCode(
+/** Has the service evaluate a code. A code that no service could have sent is wrong. */
+export async function evaluateCode(
   deps: Deps,
-  attempt: Attempt,
+  userId: string,
   request: VerifyRequest,
-  accepts: (answer: Valid) => boolean = () => true,
-): Promise<Valid | Refused> {
-  const { kind, method, contact, code } = request
-  return checkShown<Valid>(deps, {
-    attempt,
-    factor: { method: kind === 'backup' ? 'backup' : method, contact },
-    async evaluate() {
-      if (!isCodeShaped(canonicalCode(code))) return { outcome: 'invalid' }
-      const answer = await askService(deps, attempt.userId, () => deps.service.verify(request))
-      return answer.outcome === 'valid' && !accepts(answer) ? { outcome: 'invalid' } : answer
-    },
-  })
+): Promise<Evaluation<Valid>> {
+  if (!isCodeShaped(canonicalCode(request.code))) return { outcome: 'invalid' }
+  return askService(deps, userId, () => deps.service.verify(request))
 }
 
 /**
- * Consumes an attempt, has the code evaluated, and settles the account. Every code and every response of a key is checked here, for a sign-in, a step-up, the
- * confirmation of an app or the bypass code of a reset, so all of them have the same limits (R20). A correct code acquires the
- * approval: of several correct codes for it, one is `valid` (R21).
+ * Consumes an attempt, has the code evaluated, and settles the account. Every code and every response of a key is checked here, for a
+ * sign-in, a step-up, the confirmation of an app or the bypass code of a reset, so all of them have the same limits (R20). A correct
+ * code acquires the approval: of several correct codes for it, one is `valid` (R21).
  */
 export async function checkShown<Valid extends { readonly outcome: 'valid' }>(
-  deps: Pick<Deps, 'attempts' | 'emit'>,
-  check: Check<Valid>,
-): Promise<Valid | Refused> {
-  const verdict = await counted(deps, check)
-  if (verdict.outcome === 'refused' && verdict.refusal.code !== 'session_ended') {
-    const method = check.factor?.method ?? 'bypass'
-    deps.emit({ type: 'refused', userId: check.attempt.userId, method, code: verdict.refusal.code })
-  }
-  return verdict
-}
-
-async function counted<Valid extends { readonly outcome: 'valid' }>(
   { attempts, emit }: Pick<Deps, 'attempts' | 'emit'>,
-  { attempt, factor, evaluate }: Check<Valid>,
+  { attempt, factor, evaluate, accepts, whileSettling }: Check<Valid>,
 ): Promise<Valid | Refused> {
+  const { userId } = attempt
+  const refused = (refusal: Refusal): Refused => {
+    emit({ type: 'refused', userId, method: factor?.method ?? 'bypass', code: refusal.code })
+    return refuse(refusal)
+  }
   const permit = await attempts.consume(attempt)
-  if (!permit.ok) return refuse(noAttemptsLeft(permit))
+  if (!permit.ok) return refused(noAttemptsLeft(permit))
   const { attempt: consumed, attemptsLeft } = permit
+
   const answer = await evaluate().catch(async (error: unknown) => {
     await attempts.refund(consumed)
     throw error
   })
-  switch (answer.outcome) {
-    case 'valid':
-      return (await attempts.succeeded(consumed)) ? answer : refuse({ code: 'session_ended' })
-    case 'invalid': {
-      const { clockSteps, fault } = answer
-      const { lockedForSeconds: forSeconds, disabled, repeated } = await attempts.failed(consumed)
-      if (forSeconds > 0) emit({ type: 'locked', userId: attempt.userId, forSeconds })
-      const shown = repeated && { repeated }
-      if (!disabled || !factor) {
-        if (fault) return { ...refuse({ code: 'invalid_key', fault, attemptsLeft }), ...shown }
-        const steps = clockSteps !== undefined && { clockSteps }
-        return { ...refuse({ code: 'invalid_code', attemptsLeft, ...steps }), ...shown }
-      }
-      emit({ type: 'factor_disabled', userId: attempt.userId, method: factor.method })
-      return { ...refuse({ code: 'factor_disabled' }), ...shown, disabled: factor }
-    }
-    case 'refused':
-      await attempts.refund(consumed)
-      return refuse(fromService(answer.refusal))
+  if (answer.outcome === 'refused') {
+    await attempts.refund(consumed)
+    return refused(fromService(answer.refusal))
   }
+
+  if (answer.outcome === 'valid' && (accepts?.(answer) ?? true)) {
+    const acquired = attempts.succeeded(consumed)
+    whileSettling?.('valid')
+    return (await acquired) ? answer : refuse({ code: 'session_ended' })
+  }
+  const recorded = attempts.failed(consumed)
+  whileSettling?.('invalid')
+  const { lockedForSeconds: forSeconds, disabled, repeated } = await recorded
+  if (forSeconds > 0) emit({ type: 'locked', userId, forSeconds })
+  const noticed = repeated && { repeated }
+  if (disabled && factor) {
+    emit({ type: 'factor_disabled', userId, method: factor.method })
+    return { ...refused({ code: 'factor_disabled' }), ...noticed, disabled: factor }
+  }
+  return { ...refused(wrong(answer, attemptsLeft)), ...noticed }
+}
+
+/** The refusal of a wrong code, or of a correct one that is not accepted. */
+function wrong(answer: Invalid | { readonly outcome: 'valid' }, attemptsLeft: number): Refusal {
+  if (answer.outcome === 'valid') return { code: 'invalid_code', attemptsLeft }
+  const { clockSteps, fault } = answer
+  if (fault) return { code: 'invalid_key', fault, attemptsLeft }
+  return { code: 'invalid_code', attemptsLeft, ...(clockSteps !== undefined && { clockSteps }) }
 }
 
 /** The refusal of a code for which no attempt is left. */

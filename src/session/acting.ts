@@ -1,10 +1,10 @@
 import { HostError } from '../errors.js'
 import { newRecord, sessionStateOf } from './find-state.js'
-import { wrapLogIn } from './log-in.js'
-import { deserializeUser, logIn } from './passport-request.js'
+import { logInContinuing } from './log-in.js'
+import { deserializeUser } from './passport-request.js'
 import { type MfaRecord, readRecord, type VerifiedRecord, writeRecord } from './record.js'
 import type { RenewalApprovals } from './renew.js'
-import type { ActiveState, SessionRequest } from './state.js'
+import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
 import { serializedUserOf, sessionEnded } from './store.js'
 import { userIdOf } from './user-factors.js'
 
@@ -33,7 +33,7 @@ export async function beginActing(
   customer: Express.User,
   reason: string,
 ): Promise<void> {
-  const { req, deps, shared } = at
+  const { req, deps } = at
   const userId = userIdOf(customer, deps.settings)
   const serialized = serializedUserOf(req)
   if (!(await deserializeUser(req, serialized))) {
@@ -47,7 +47,7 @@ export async function beginActing(
   const proven = { stage, userId: actor, sessionId, transaction, startedAt, verifiedAt, amr, shown }
   const kept = writeRecord({ ...proven, evidence, grace, weakApp })
   const acting: Acting = { actor, from: sessionId, record: kept, user: serialized, reason }
-  shared.pendingRenewal = {
+  const renewal: PendingRenewal = {
     userId,
     of: actor,
     renewed: {
@@ -60,8 +60,7 @@ export async function beginActing(
     keepSessionInfo: false,
     release: async () => {},
   }
-  wrapLogIn(at)
-  await logIn(req, customer)
+  await logInContinuing(at, customer, { renewal })
 }
 
 /**
@@ -73,21 +72,20 @@ export async function endActing(
   { userId, record }: ActiveState & { readonly record: { readonly acting: Acting } },
   { acquire, release }: RenewalApprovals,
 ): Promise<void> {
-  const { req, shared } = at
+  const { req } = at
   const { actor, from, user: serialized } = record.acting
   const user = await deserializeUser(req, serialized)
   const earlier = readRecord(record.acting.record, { userId: actor, sessionId: from })
   if (!user || !earlier) throw sessionEnded()
   if (!(await acquire(userId, record.transaction))) throw sessionEnded()
-  shared.pendingRenewal = {
+  const renewal: PendingRenewal = {
     userId: actor,
     of: userId,
     renewed: earlier,
     keepSessionInfo: false,
     release: () => release(userId, record.transaction),
   }
-  wrapLogIn(at)
-  await logIn(req, user)
+  await logInContinuing(at, user, { renewal })
   // The sessions of the member of staff may have been ended in the meantime.
   if ((await sessionStateOf(at)).stage === 'none') throw sessionEnded()
 }

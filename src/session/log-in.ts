@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { addAmr, isAtLeast, reaches, type Strength, strengthOf } from '../protocol/factor.js'
 import { type EvidenceRead, knownAmr, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
 import { askNow, endPendingLogin, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
-import { GATED, type LogIn, type LogInOptions, passportOf, withholdUser } from './passport-request.js'
+import { GATED, type LogIn, type LogInOptions, logIn, passportOf, withholdUser } from './passport-request.js'
 import { type Decision, decide, listedForHost, requiredBy } from './policy.js'
 import type { Evidence, Grace, MfaRecord, PendingRecord, VerifiedRecord } from './record.js'
 import {
@@ -10,6 +10,7 @@ import {
   activeState,
   type PendingRenewal,
   type PendingVerification,
+  type RequestState,
   requestState,
   type SessionRequest,
 } from './state.js'
@@ -38,26 +39,41 @@ export function wrapLogIn({ req, deps, shared }: SessionRequest): void {
   Reflect.set(req, 'login', gatedLogIn)
 }
 
+/** What the new session continues: a verification, which makes it a verified one, or a session under another id. */
+interface Continued {
+  readonly verification?: PendingVerification | undefined
+  readonly renewal?: PendingRenewal | undefined
+}
+
+/** Says it in the options of `req.logIn`. A symbol, which no option of a host and no parsed body can be. */
+const CONTINUED = Symbol('countersign.continued')
+
+type Options = LogInOptions & { readonly [CONTINUED]?: Continued }
+
+/** Signs the user in by our `req.logIn`, with what the new session continues. */
+export function logInContinuing(at: SessionRequest, user: Express.User, continued: Continued): Promise<void> {
+  wrapLogIn(at)
+  const options: Options = { [CONTINUED]: continued }
+  return logIn(at.req, user, options)
+}
+
 /** The replacement of `req.logIn`. One function serves all requests, since every request of the host gets it. */
 function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unknown?]): void {
   const shared = requestState(this)
   if (!shared.logIn) throw new TypeError('req.logIn must be called on its own request.')
   const { original, deps } = shared.logIn
   const done = rest.find((part) => typeof part === 'function') as ((error?: unknown) => void) | undefined
-  const options: LogInOptions = typeof rest[0] === 'object' && rest[0] !== null ? rest[0] : {}
-  const { pendingVerification, pendingRenewal } = shared
-  shared.pendingVerification = undefined
-  shared.pendingRenewal = undefined
+  const given: Options = typeof rest[0] === 'object' && rest[0] !== null ? rest[0] : {}
+  const { [CONTINUED]: continued = takePending(shared), ...options } = given
   // A login for one request leaves no session behind, so there is nothing to gate.
   if (options.session === false) return original.call(this, user, options, done ?? (() => {}))
   if (!done) throw new Error('req.logIn requires a callback function')
-  const login = { user, options, original, pendingVerification, pendingRenewal }
-  signIn({ req: this, deps, shared }, login)
+  signIn({ req: this, deps, shared }, { user, options, original, continued })
     .then(
       () => done(),
       async (error: unknown) => {
         withholdUser(this)
-        await (pendingVerification ?? pendingRenewal)?.release().catch(() => {})
+        await (continued.verification ?? continued.renewal)?.release().catch(() => {})
         done(error)
       },
     )
@@ -70,20 +86,25 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
 
 Reflect.set(gatedLogIn, GATED, true)
 
+/** What the strategy left for Passport's call of `req.logIn`, which passes on only the host's own options. */
+function takePending(shared: RequestState): Continued {
+  const { pendingVerification: verification } = shared
+  shared.pendingVerification = undefined
+  return { verification }
+}
+
 interface Login {
   readonly user: Express.User
   readonly options: LogInOptions
   readonly original: LogIn
-  readonly pendingVerification: PendingVerification | undefined
-  readonly pendingRenewal: PendingRenewal | undefined
+  readonly continued: Continued
 }
 
 async function signIn(at: SessionRequest, login: Login): Promise<void> {
   const userId = userIdOf(login.user, at.deps.settings)
-  const verification = login.pendingVerification?.userId === userId ? login.pendingVerification : undefined
-  const renewal = login.pendingRenewal?.userId === userId ? login.pendingRenewal : undefined
-  if (verification) return completeLogin(at, login, verification)
-  if (renewal) return renewLogin(at, login, renewal)
+  const { verification, renewal } = login.continued
+  if (verification?.userId === userId) return completeLogin(at, login, verification)
+  if (renewal?.userId === userId) return renewLogin(at, login, renewal)
   return startLogin(at, login, userId)
 }
 

@@ -61,9 +61,9 @@ export function refuseUngatedLogins(refusal: () => Error): void {
 }
 
 /** Signs the user in by `req.logIn`, which is our replacement where `wrapLogIn` ran. */
-export function logIn(req: Request, user: Express.User): Promise<void> {
+export function logIn(req: Request, user: Express.User, options: LogInOptions = {}): Promise<void> {
   return new Promise((resolve, reject) => {
-    passportOf(req).logIn(user, {}, (error) => (error ? reject(error) : resolve()))
+    passportOf(req).logIn(user, options, (error) => (error ? reject(error) : resolve()))
   })
 }
 

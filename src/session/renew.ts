@@ -1,10 +1,9 @@
 import { digestOf } from '../digest.js'
 import { SessionEndedError } from '../errors.js'
 import { newRecord, newTransaction, sessionStateOf } from './find-state.js'
-import { wrapLogIn } from './log-in.js'
-import { logIn } from './passport-request.js'
+import { logInContinuing } from './log-in.js'
 import type { MfaRecord } from './record.js'
-import type { ActiveState, SessionRequest } from './state.js'
+import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
 import { detachSession, recordOf, sessionEnded } from './store.js'
 import { userIdOf } from './user-factors.js'
 
@@ -26,7 +25,7 @@ export async function renewSession(
   { acquire, release }: RenewalApprovals,
   user: Express.User,
 ): Promise<void> {
-  const { req, deps, shared } = at
+  const { req, deps } = at
   const state = await sessionStateOf(at)
   if (state.stage === 'none' || state.stage === 'pending') {
     throw new SessionEndedError(
@@ -46,13 +45,12 @@ export async function renewSession(
     detachSession(req)
     throw sessionEnded()
   }
-  shared.pendingRenewal = {
+  const renewal: PendingRenewal = {
     userId,
     renewed: record && renewed(record),
     release: () => release(userId, name),
   }
-  wrapLogIn(at)
-  await logIn(req, user)
+  await logInContinuing(at, user, { renewal })
   // A "this wasn't me" link may have ended all sessions in the meantime.
   if ((await sessionStateOf(at)).stage === 'none') throw sessionEnded()
 }
@@ -82,13 +80,13 @@ type Continuation = Pick<MfaRecord, 'mustEnroll' | 'recovery' | 'returnTo'>
  * @throws {SessionStoreError} when the session store fails.
  */
 export async function continueLogin(
-  { req, shared }: Pick<SessionRequest, 'req' | 'shared'>,
+  at: SessionRequest,
   { user, userId, record: { minStrength } }: ActiveState,
   continuation: Continuation,
   release: () => Promise<void> = async () => {},
 ): Promise<void> {
   const record = newRecord('', userId)
-  shared.pendingRenewal = {
+  const renewal: PendingRenewal = {
     userId,
     renewed: {
       ...record,
@@ -98,5 +96,5 @@ export async function continueLogin(
     },
     release,
   }
-  await logIn(req, user)
+  await logInContinuing(at, user, { renewal })
 }

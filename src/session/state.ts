@@ -365,10 +365,8 @@ export interface RequestState<Gate = unknown> {
   }
   /** Passport's own `req.logIn` once ours has replaced it, and what ours works with. */
   logIn?: { readonly original: LogIn; readonly deps: SessionDeps }
-  /** The verification that the next `req.logIn` of the same user turns into a verified session. */
+  /** The verification that Passport's call of `req.logIn` for the same user, which comes next, turns into a verified session. */
   pendingVerification?: PendingVerification | undefined
-  /** The session that the next `req.logIn` of the same user continues under another id. */
-  pendingRenewal?: PendingRenewal | undefined
   /** What the session store has for this session, while no other step was waited for since it was read. */
   readAhead?: Promise<object | undefined> | undefined
   /**

@@ -110,7 +110,7 @@ export async function verifyBypassCode(
     return verdict
   }
   emit({ type: 'bypass_code_used', userId })
-  await continueLogin({ req, shared }, state, { mustEnroll: enrollmentFor(requirement) })
+  await continueLogin({ req, deps, shared }, state, { mustEnroll: enrollmentFor(requirement) })
   return { outcome: 'verified', method: 'backup', mustEnroll: true }
 }
 

@@ -2,7 +2,7 @@ import { SessionEndedError } from '../../errors.js'
 import { type Refused, refuse } from '../../flows/deps.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { verifyKey } from '../../flows/keys.js'
-import { type Finish, planVerification, type VerificationPlan } from '../../flows/login-step.js'
+import { type Ending, type Finish, planVerification } from '../../flows/login-step.js'
 import { revokeDevices } from '../../flows/remove-factor.js'
 import type { MfaUser } from '../../flows/user.js'
 import { type AcceptedCode, emitVerified, verifyCode } from '../../flows/verify.js'
@@ -11,12 +11,11 @@ import { isAtLeast, type ShownMethod, strongestOf } from '../../protocol/factor.
 import type { KeyResponse } from '../../protocol/keys.js'
 import { isKeyMethod, type Method } from '../../protocol/methods.js'
 import { newTransaction } from '../../session/find-state.js'
-import { logIn } from '../../session/passport-request.js'
+import { logInContinuing } from '../../session/log-in.js'
 import type { MfaRecord } from '../../session/record.js'
 import { continueLogin } from '../../session/renew.js'
 import { enrollmentFor, type PendingVerification } from '../../session/state.js'
 import { isCurrent, readAhead, storeIfCurrent } from '../../session/store.js'
-import type { Attempts } from '../../stores/limits/attempts.js'
 import { wasOfferedKey } from '../http/cookies.js'
 import { wantsHtml } from '../http/request.js'
 import type { RequestContext } from './context.js'
@@ -31,19 +30,16 @@ export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode>
   readonly approval: string
   /** Called once for each approval, even if no session follows from it. */
   onApproved(accepted: Accepted): Promise<void>
-  /** Called when the session is verified, or the request approved. */
-  onVerified?(accepted: Accepted): void
+  /** Called when the session is verified or stays pending as `ending` says, or the request is approved. */
+  onVerified?(accepted: Accepted, ending: Ending): void
   /** Whether a new authenticator app or key is confirmed. */
   readonly enrolls?: boolean
   /** Whether a passkey may be offered afterwards. */
   readonly mayOfferKey?: boolean
   /** Whether the user asked to trust this browser. */
   readonly trustBrowser?: boolean | undefined
-  /**
-   * How the session becomes verified: here (`log-in`), by the `req.logIn` that Passport calls next (`passport`), or not at all
-   * because the strategy approves a single request (`request`). `enroll`, `recover`: see `VerificationPlan`.
-   */
-  readonly finish: VerificationPlan['finish']
+  /** How it ends, by the factor that was shown. Nothing else decides whether the user is signed in. */
+  endsAs(shown: ShownMethod): Ending
 }
 
 /** An accepted code that this request turned into a verified session, or that Passport turns into one next. */
@@ -74,7 +70,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   context: RequestContext,
   steps: VerificationSteps<Accepted>,
 ): Promise<Verified | Refused> {
-  const { req, deps, shared, state, user, requirement } = context
+  const { req, deps, shared, state, requirement } = context
   const checked = await deps.admission.admit(() => steps.check())
   await notifyOfAttempt(context, checked)
   if (checked.outcome === 'refused') {
@@ -82,6 +78,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     return (await isCurrent(req, state.userId, shared)) ? checked : refuse({ code: 'session_ended' })
   }
   const { method, shown, amr, backupCodesLeft } = checked
+  const ending = steps.endsAs(shown)
   const device = await releaseOnError(context, steps.approval, async () => {
     await steps.onApproved(checked)
     return steps.trustBrowser ? trustBrowser(context, method) : undefined
@@ -93,14 +90,14 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     shown,
     amr,
     record: steps.enrolls && requirement.open ? startedNow(state.record) : state.record,
-    keepReturnTo: steps.finish === 'passport',
+    keepReturnTo: ending === 'passport',
     ...(backupCodes && { backupCodes }),
     ...(steps.enrolls && { enrolled: { next: nextAfter(context) } }),
     ...(keyOffer && { keyOffer }),
     // A new app takes the place of a weak one.
     ...(state.account?.weakApp && !(steps.enrolls && method === 'app') && { weakApp: true }),
     async onVerified() {
-      steps.onVerified?.(checked)
+      steps.onVerified?.(checked, ending)
       if (device !== undefined) await notify(deps, req, state, { type: 'device_trusted' })
     },
     async release() {
@@ -108,18 +105,14 @@ export async function completeVerification<Accepted extends AcceptedCode>(
       if (device !== undefined) await deps.browsers?.revoke({ req, shared }, state.userId, device)
     },
   }
-  // A factor that is strong enough signs the user in after all.
-  const { minStrength } = user
-  const how =
-    steps.finish === 'recover' && minStrength && isAtLeast(shown, minStrength) ? 'log-in' : steps.finish
-  if (!(await finish(context, how, pending))) return refuse({ code: 'session_ended' })
+  if (!(await finish(context, ending, pending))) return refuse({ code: 'session_ended' })
   return {
     outcome: 'verified',
     method,
     ...(steps.trustBrowser && { trusted: device !== undefined }),
     ...(backupCodesLeft !== undefined && { backupCodesLeft }),
-    ...(how === 'enroll' && { mustEnroll: true }),
-    ...(how === 'recover' && { mayRecover: true }),
+    ...(ending === 'enroll' && { mustEnroll: true }),
+    ...(ending === 'recover' && { mayRecover: true }),
     ...(keyOffer && { keyOffer: true }),
   }
 }
@@ -139,17 +132,19 @@ export async function verifyFactor(
   { code = '', response, factor, trust }: ShownProof,
   finish: Finish,
 ): Promise<Verified | Refused> {
-  const { deps, state, user, requirement } = context
+  const { req, deps, shared, state, user, requirement } = context
   const plan = planVerification(state.stage, requirement, user, finish)
   if ('code' in plan) return refuse(plan)
   // Further steps wait before the session of a correct code is compared with the store, so reading it ahead would be in vain.
   const waitsFurther = trust || deps.recovery !== undefined
-  const checking = { ...deps, attempts: readingAhead(context, !waitsFurther) }
+  const whileSettling = (answer: 'valid' | 'invalid') => {
+    if (answer === 'invalid' || !waitsFurther) readAhead(req, shared)
+  }
   return completeVerification(context, {
     check: () =>
       response
-        ? verifyKey(checking, user, state.record, { response, factor })
-        : verifyCode(checking, user, state.record, { code, factor }),
+        ? verifyKey(deps, user, state.record, { response, factor, whileSettling })
+        : verifyCode(deps, user, state.record, { code, factor, whileSettling }),
     approval: state.record.transaction,
     async onApproved({ method, shown, backupCodesLeft }) {
       if (method === 'backup') await revokeDevices(deps, user.userId, 'backup_code')
@@ -157,10 +152,10 @@ export async function verifyFactor(
       if (backupCodesLeft === 0) void recordFactors(context, { backupCodes: false })
       if (isStrongest(user, shown)) await deps.recovery?.cancel(user.userId, 'strong_factor')
     },
-    onVerified({ method }) {
+    onVerified({ method }, ending) {
       emitVerified(deps, state.record, method)
       // Anyone who holds the weaker factor can now bind a stronger one to the account (R115).
-      if (plan.finish === 'enroll' && !requirement.open) {
+      if (ending === 'enroll' && !requirement.open) {
         void notifyEveryContact(context, {
           type: 'stronger_factor_required',
           ...(method !== 'backup' && { method }),
@@ -169,25 +164,8 @@ export async function verifyFactor(
     },
     trustBrowser: plan.mayTrust && trust,
     mayOfferKey: plan.mayOfferKey,
-    finish: plan.finish,
+    endsAs: plan.endsAs,
   })
-}
-
-/** The limits, which read the session from its store while they record the result of a code, so that both take one round trip. */
-function readingAhead({ req, shared, deps: { attempts } }: RequestContext, ofCorrect: boolean): Attempts {
-  return {
-    ...attempts,
-    succeeded(attempt) {
-      const approved = attempts.succeeded(attempt)
-      if (ofCorrect) readAhead(req, shared)
-      return approved
-    },
-    failed(attempt) {
-      const recorded = attempts.failed(attempt)
-      readAhead(req, shared)
-      return recorded
-    },
-  }
 }
 
 /** Whether the user showed a factor that is as strong as the strongest one of the account. */
@@ -197,24 +175,26 @@ function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
 
 /** Creates the verified session, or leaves that to Passport. False if the session ended or changed in the meantime (R07). */
 async function finish(
-  { req, shared, state, requirement }: RequestContext,
-  how: VerificationSteps['finish'],
+  { req, deps, shared, state, requirement }: RequestContext,
+  ending: Ending,
   pending: PendingVerification,
 ): Promise<boolean> {
-  if (how === 'request') return approveRequest({ req, shared }, state.record, pending)
-  const goesOn = how === 'enroll' || how === 'recover'
-  if (!goesOn) shared.pendingVerification = pending
-  if (how === 'passport') return true
+  if (ending === 'request') return approveRequest({ req, shared }, state.record, pending)
+  if (ending === 'passport') {
+    shared.pendingVerification = pending
+    return true
+  }
+  const at = { req, deps, shared }
   try {
-    if (!goesOn) await logIn(req, state.user)
+    if (ending === 'log-in') await logInContinuing(at, state.user, { verification: pending })
     else {
       const returnTo = requirement.open ? undefined : state.record.returnTo
       const shown =
-        how === 'enroll'
+        ending === 'enroll'
           ? { mustEnroll: enrollmentFor(requirement) }
           : { recovery: { shown: pending.shown, at: Date.now() } }
       const continuation = { ...shown, ...(returnTo !== undefined && { returnTo }) }
-      await continueLogin({ req, shared }, state, continuation, () => pending.release())
+      await continueLogin(at, state, continuation, () => pending.release())
       await pending.onVerified?.()
     }
     return true

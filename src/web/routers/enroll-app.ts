@@ -130,7 +130,7 @@ async function confirm(context: RouteContext): Promise<void> {
       // The app is valid from now on, even if no session follows.
       onApproved: () => appWasEnrolled(context, contact),
       enrolls: true,
-      finish: 'log-in',
+      endsAs: () => 'log-in',
     }),
   )
   if (outcome.outcome === 'refused') {

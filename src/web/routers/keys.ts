@@ -165,7 +165,7 @@ async function add(context: RouteContext): Promise<void> {
         await keyWasAdded(context, key)
       },
       enrolls: true,
-      finish: 'log-in',
+      endsAs: () => 'log-in',
     }),
   )
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })

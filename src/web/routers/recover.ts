@@ -159,7 +159,7 @@ async function cancel(context: RouteContext, recovery: AccountRecovery): Promise
 }
 
 async function complete(context: RouteContext, recovery: AccountRecovery): Promise<void> {
-  const { req, res, deps, shared, state, user, html } = context
+  const { req, res, deps, state, user, html } = context
   const body = await readBody(req, res, z.object({}))
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const pending = await recovery.find(state.userId)
@@ -176,7 +176,7 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   const account = { user: state.user, userId: state.userId }
   const reset = await recovery.complete(account, pending, ended)
   if (reset === undefined) return refuse(context, { code: 'no_recovery' })
-  await continueLogin({ req, shared }, state, { mustEnroll: reset })
+  await continueLogin(context, state, { mustEnroll: reset })
   respondCompleted(res, `${deps.settings.path}/enroll-app`, html)
 }
 
