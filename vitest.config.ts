@@ -83,6 +83,7 @@ const AT_ONCE = [
   'test/hosts/four-processes.test.ts',
   'test/hosts/postgres.test.ts',
   'test/hosts/redis.test.ts',
+  'test/limits/same-steps.test.ts',
   'test/limits/stores.test.ts',
 ]
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Settings } from '../../options/settings.js'
 import { DAY_MS } from '../../time.js'
-import { type Counters, counterName, type StepStore, type Update } from './step.js'
+import { type Counters, counterName, group, type StepStore, type Update } from './step.js'
 
 /** In milliseconds. Each lock within this time of the previous one lasts twice as long. */
 const LOCK_COUNT_WINDOW_MS = 2 * DAY_MS
@@ -89,8 +89,10 @@ export interface Attempts {
   enable(userId: string, binding: string): Promise<void>
 }
 
+const LOCK_NAME = 'lock'
+
 /** The lock of an account: at most one counter, named by the attempt that caused it. */
-export const LOCK = 'lock '
+export const LOCK = group(LOCK_NAME)
 
 /** One more than the backup codes that are left, since a counter of 0 is none. */
 export const BACKUP_CODES = 'backup-codes'
@@ -108,10 +110,13 @@ const LOCKS = 'locks'
 const WRONG = 'wrong-after-password'
 const CLAIM = 'claim'
 
-/** All failures of an account in the last 24 hours. Each is a counter of its own, which ends 24 hours after it happened. */
-const FAILURES = 'failed '
+const FAILED = 'failed'
 
-const failuresOn = (challenge: string) => `${FAILURES}${counterName(challenge)} `
+/** All failures of an account in the last 24 hours. Each is a counter of its own, which ends 24 hours after it happened. */
+const FAILURES = group(FAILED)
+
+const failedOn = (challenge: string) => `${FAILED} ${counterName(challenge)}`
+
 /** What an account must hold for a code of this factor to be sent or evaluated. */
 export function requireUsable(
   binding: string | undefined,
@@ -163,7 +168,7 @@ export function attemptsIn(store: StepStore, { limits }: Settings): Attempts {
     async consume(attempt) {
       const { userId, challenge, approval, binding } = attempt
       const attempts = onChallenge(challenge)
-      const failure = failuresOn(challenge) + randomUUID()
+      const failure = `${failedOn(challenge)} ${randomUUID()}`
       const factor = binding === undefined ? undefined : onFactor(binding)
       const { isPermitted, counters } = await store.run(userId, [
         {
@@ -214,7 +219,7 @@ export function attemptsIn(store: StepStore, { limits }: Settings): Attempts {
     },
 
     async failed({ userId, failure, onBinding, signsIn }) {
-      const lock = LOCK + failure.slice(failure.lastIndexOf(' ') + 1)
+      const lock = `${LOCK_NAME} ${failure.slice(failure.lastIndexOf(' ') + 1)}`
       const isFull = { when: FAILURES, atLeast: failuresBeforeLock }
       const { counters } = await store.run(userId, [
         {
@@ -237,7 +242,7 @@ export function attemptsIn(store: StepStore, { limits }: Settings): Attempts {
 
     async succeeded({ userId, challenge, approval, binding }) {
       const livesMs = [CHALLENGE_WINDOW_MS]
-      const forgiven = failuresOn(challenge)
+      const forgiven = group(failedOn(challenge))
       const { isPermitted } = await store.run(userId, [
         {
           login: approval,

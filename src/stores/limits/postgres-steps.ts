@@ -115,7 +115,7 @@ function updateStatement(tableName: string, at: number): string {
     (_, nth) => `$${parameter(at) + nth}`,
   )
   const isIn = (name: string, counter: string) =>
-    `(${name} = ${counter} OR right(${counter}, 1) = ' ' AND starts_with(${name}, ${counter}))`
+    `(${name} = ${counter} OR right(${counter}, 2) = ' *' AND starts_with(${name}, left(${counter}, -1)))`
   const count = (counter: string) =>
     `(SELECT coalesce(sum(count), 0) FROM live WHERE ${isIn('live.name', counter)})`
   return `made${at} AS (

@@ -42,8 +42,8 @@ return found`
  */
 const RUN = `
 local now = tonumber(ARGV[1])
-local function isGroup(name) return string.sub(name, -1) == ' ' end
-local function isIn(name, group) return string.sub(name, 1, #group) == group end
+local function isGroup(name) return string.sub(name, -2) == ' *' end
+local function isIn(name, group) return string.sub(name, 1, #group - 1) == string.sub(group, 1, -2) end
 local function count(kept, name)
   if not isGroup(name) then return kept[name] and kept[name][1] or 0 end
   local sum = 0

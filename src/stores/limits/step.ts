@@ -1,13 +1,16 @@
 import * as z from 'zod'
-import { storableName } from '../../digest.js'
+import { digestOf, storableName } from '../../digest.js'
 
-/**
- * Counters by name, each a count and when it ends, in milliseconds since 1970. A name that ends with a space stands for all
- * counters whose names begin with it, and their counts are added.
- */
+/** Counters by name, each a count and when it ends, in milliseconds since 1970. */
 export type Kept = Map<string, Counter>
 
+/** How the name of a group ends, and that of no counter: see `counterName`. */
+const GROUP = ' *'
+
 type Counter = readonly [count: number, endsAt: number]
+
+/** All counters below a name, whose counts are added: `failed *` stands for `failed c 1`, `failed c 2` and so on. */
+export const group = (name: string) => `${name}${GROUP}`
 
 /** What a counter, or a group of counters, must hold before a step. */
 interface Requirement {
@@ -18,7 +21,10 @@ interface Requirement {
   readonly below?: number
 }
 
-/** How a step changes a counter. Everything is computed from the counts before the step. A count of 0 or less removes the counter. */
+/**
+ * How a step changes a counter. Everything is computed from the counts before the step, and an update names each counter once, a member
+ * of a group that it removes included. A count of 0 or less removes the counter.
+ */
 interface Change {
   /** Its name; a group can only be removed. */
   readonly counter: string
@@ -26,10 +32,7 @@ interface Change {
   readonly set?: number
   readonly add?: number
   readonly minus?: string
-  /**
-   * How long a counter lives that is new, set or restarted, in milliseconds: the first for a count 0 of `nth`, and so on; the
-   * last repeats.
-   */
+  /** Lifetimes in milliseconds for a new, set or restarted counter. The count of `nth` picks the entry; the last one repeats. */
   readonly livesMs?: readonly number[]
   readonly nth?: string
   /** Whether its time begins again with each change. */
@@ -99,7 +102,7 @@ export function applyUpdate(
   for (const { counter, set, add = 0, minus, livesMs = [], nth, restarts, when, atLeast = 1 } of changes) {
     if (when !== undefined && count(when) < atLeast) continue
     if (isGroup(counter)) {
-      for (const name of after.keys()) if (name.startsWith(counter)) after.delete(name)
+      for (const name of after.keys()) if (isIn(name, counter)) after.delete(name)
       continue
     }
     const next = (set ?? count(counter) + add) - (minus === undefined ? 0 : count(minus))
@@ -118,13 +121,17 @@ export function undoing({ login, undo = [] }: Update): Update {
 }
 
 function isGroup(name: string): boolean {
-  return name.endsWith(' ')
+  return name.endsWith(GROUP)
+}
+
+function isIn(name: string, ofGroup: string): boolean {
+  return name.startsWith(ofGroup.slice(0, -1))
 }
 
 /** The counters that a name stands for. */
 function membersOf(kept: Kept, name: string): Counter[] {
   // Several of them are read at each step, so a single counter is not looked for among all.
-  if (isGroup(name)) return [...kept].flatMap(([other, one]) => (other.startsWith(name) ? [one] : []))
+  if (isGroup(name)) return [...kept].flatMap(([other, one]) => (isIn(other, name) ? [one] : []))
   const counter = kept.get(name)
   return counter ? [counter] : []
 }
@@ -160,9 +167,9 @@ export function jsonOf(kept: Kept): string {
 
 const MAX_NAME_LENGTH = 80
 
-/** A name that is part of a key or a counter: printable ASCII without spaces. */
+/** A name that is part of a key or a counter: printable ASCII without spaces, and more than the star of a group. */
 export function counterName(text: string): string {
-  return storableName(text, MAX_NAME_LENGTH)
+  return text === '*' ? `#${digestOf(text)}` : storableName(text, MAX_NAME_LENGTH)
 }
 
 /** With fewer keys than this, expired ones stay: they take less memory than looking for them takes time. */
