@@ -17,6 +17,7 @@ import {
 import {
   deleteSession,
   detachSession,
+  isUnchanged,
   onRegenerate,
   recordOf,
   rememberedTarget,
@@ -88,9 +89,10 @@ Reflect.set(gatedLogIn, GATED, true)
 
 /** What the strategy left for Passport's call of `req.logIn`, which passes on only the host's own options. */
 function takePending(shared: RequestState): Continued {
-  const { pendingVerification: verification } = shared
+  const { pendingVerification: verification, pendingRenewal: renewal } = shared
   shared.pendingVerification = undefined
-  return { verification }
+  shared.pendingRenewal = undefined
+  return { verification, renewal }
 }
 
 interface Login {
@@ -144,7 +146,7 @@ async function renewLogin(
 
 /** A first factor was shown. */
 async function startLogin(at: SessionRequest, login: Login, userId: string): Promise<void> {
-  const { req, deps } = at
+  const { req, deps, shared } = at
   const { user, options } = login
   const asked = await askNow(deps, userId, () => readAccountAtSignIn(user, userId, deps))
   const { account } = asked
@@ -160,6 +162,7 @@ async function startLogin(at: SessionRequest, login: Login, userId: string): Pro
   const returnTo = earlier?.returnTo ?? rememberedTarget(req)
   const stored: MfaRecord = {
     ...record,
+    ...(await challengeOf(req, earlier, record)),
     ...(returnTo !== undefined && { returnTo }),
     // The form that sent the browser to the issuer is taken up again.
     ...(earlier?.issuerStepUp && earlier.interrupted && { interrupted: earlier.interrupted }),
@@ -169,6 +172,7 @@ async function startLogin(at: SessionRequest, login: Login, userId: string): Pro
     keepSessionInfo: false,
     returnTo,
   })
+  shared.loggedInAs = req.sessionID
   deps.diagnostics.inspectLogin(req)
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId })
   if (proven?.shown.passkey) deps.emit({ type: 'verified', userId, method: 'passkey', purpose: 'sign-in' })
@@ -177,6 +181,23 @@ async function startLogin(at: SessionRequest, login: Login, userId: string): Pro
     deps.emit({ type: 'evidence_accepted', userId, issuer, strength })
   }
   setState(at, activeState(account, { ...stored, sessionId: req.sessionID }))
+}
+
+/**
+ * The live challenge of a pending login whose user shows the first factor again, as in a request with password and code. It was
+ * requested in this session, which ends here, by a browser that showed the same user's first factor, so it goes on in the next one
+ * with the attempts, the messages and the time that it has left. Its code still counts in its own transaction only (R38). A session
+ * that another request ended or changed meanwhile passes nothing on (R06, R07).
+ */
+async function challengeOf(
+  req: Request,
+  earlier: MfaRecord | undefined,
+  { stage, userId }: MfaRecord,
+): Promise<Pick<MfaRecord, 'transaction' | 'challenge'> | undefined> {
+  if (stage !== 'pending' || earlier?.stage !== 'pending' || earlier.recovery) return undefined
+  const { transaction, challenge } = earlier
+  if (!challenge || challenge.expiresAt <= Date.now()) return undefined
+  return (await isUnchanged(req, userId)) ? { transaction, challenge } : undefined
 }
 
 interface NewSession {

@@ -367,6 +367,8 @@ export interface RequestState<Gate = unknown> {
   logIn?: { readonly original: LogIn; readonly deps: SessionDeps }
   /** The verification that Passport's call of `req.logIn` for the same user, which comes next, turns into a verified session. */
   pendingVerification?: PendingVerification | undefined
+  /** The session that it continues under another id, for a user who needs no factor. */
+  pendingRenewal?: PendingRenewal | undefined
   /** What the session store has for this session, while no other step was waited for since it was read. */
   readAhead?: Promise<object | undefined> | undefined
   /**
@@ -376,6 +378,8 @@ export interface RequestState<Gate = unknown> {
   readOnly?: true
   /** Takes over from the gate of these options once it knows the session state. Set by `mfa.upgrade`. */
   inspection?: { readonly gate: Gate; readonly found: (req: Request, state: SessionState) => void }
+  /** The id of the session that a first factor shown in this request has created. */
+  loggedInAs?: string
   /** The stage of the session when the request arrived. */
   arrivedAs?: SessionState['stage']
   /** Whether `requireStrongest` let the request through. */

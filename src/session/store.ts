@@ -138,12 +138,19 @@ export async function storeIfCurrent(req: Request, record: MfaRecord, ahead?: Re
  * @throws {SessionStoreError} when the session store fails.
  */
 export async function isCurrent(req: Request, userId: string, ahead?: ReadAhead): Promise<boolean> {
-  const found = sessionOf(req).mfa
-  const data = await (ahead?.readAhead ?? storedData(req))
-  if (data && isSameActivity(Reflect.get(data, 'mfa'), found, { userId, sessionId: req.sessionID }))
-    return true
+  if (await isUnchanged(req, userId, ahead)) return true
   detachSession(req)
   return false
+}
+
+/** As `isCurrent`, for a request that goes on with another session: this one is left as it is. */
+export async function isUnchanged(req: Request, userId: string, ahead?: ReadAhead): Promise<boolean> {
+  const found = sessionOf(req).mfa
+  const data = await (ahead?.readAhead ?? storedData(req))
+  return (
+    data !== undefined &&
+    isSameActivity(Reflect.get(data, 'mfa'), found, { userId, sessionId: req.sessionID })
+  )
 }
 
 /**

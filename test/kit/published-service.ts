@@ -17,6 +17,8 @@ export async function publishedService() {
     refusedSends: new Set<string>(),
     /** The status of a send without parameters. */
     emptySend: 400,
+    /** What verify answers whatever the code is, if set. */
+    verifyStatus: undefined as number | undefined,
     evaluated: [] as { readonly user: string; readonly type: string; readonly code: string }[],
     sends: [] as string[],
   }
@@ -25,6 +27,7 @@ export async function publishedService() {
     if (!state.isKeyValid) return 401
     if (path === '/v1/mfa/verify') {
       state.evaluated.push({ user, type, code })
+      if (state.verifyStatus !== undefined) return state.verifyStatus
       return codes.get(`${type} ${user}`) === code ? 200 : 401
     }
     state.sends.push(user)

@@ -297,7 +297,7 @@ describe('passport.authenticate("mfa", callback)', () => {
     const broken = await agent
       .post('/mfa-login')
       .send({ code: ['000000'] })
-      .expect(400)
+      .expect(401)
     expect(broken.body.info).toMatchObject({ code: 'invalid_request' })
   })
 

@@ -107,7 +107,7 @@ async function sendToChallenge(at: EnteredRequest, res: Response, state: ActiveS
  * Tells a program which factors can be shown, as the service says now. The user is withheld whatever it says, so an outage changes no
  * more than what is told.
  */
-async function sendMissing(at: EnteredRequest, res: Response, next: NextFunction): Promise<void> {
+export async function sendMissing(at: EnteredRequest, res: Response, next: NextFunction): Promise<void> {
   setSecurityHeaders(res)
   try {
     const state = await askedStateOf(at)

@@ -40,26 +40,33 @@ export const challengeBody = z.object({
   factor: factorField.meta({ description: "A factor's id or method, or `backup`.", examples: ['sms'] }),
 })
 
-/** `POST /verify` */
-export const verifyBody = z
-  .object({
-    code: codeField.optional().meta({
-      description: 'The code as the user typed it. Spaces and dashes are ignored. Absent beside `response`.',
-      examples: ['123 456'],
-    }),
-    response: authenticationField
-      .optional()
-      .meta(
-        described(
-          'For a security key or passkey: the assertion, as its `toJSON` writes it. In a form, its JSON.',
-        ),
+const proof = z.object({
+  code: codeField.optional().meta({
+    description: 'The code as the user typed it. Spaces and dashes are ignored. Absent beside `response`.',
+    examples: ['123 456'],
+  }),
+  response: authenticationField
+    .optional()
+    .meta(
+      described(
+        'For a security key or passkey: the assertion, as its `toJSON` writes it. In a form, its JSON.',
       ),
-    factor: factorField
-      .optional()
-      .meta(described("A factor's id or method, or `backup`. Defaults to the factor of the live challenge.")),
-    trust: trustField.optional().meta(described('Whether to trust this browser, if the app offers that.')),
-  })
-  .superRefine(requireOneProof)
+    ),
+  factor: factorField
+    .optional()
+    .meta(described("A factor's id or method, or `backup`. Defaults to the factor of the live challenge.")),
+  trust: trustField.optional().meta(described('Whether to trust this browser, if the app offers that.')),
+})
+
+/** `POST /verify` */
+export const verifyBody = proof.superRefine(requireOneProof)
+
+/** A login route of the host: the same, or nothing of it yet. A form sends the fields that are left empty, too. */
+export const loginBody = z.preprocess(
+  (body) =>
+    Object.fromEntries(Object.entries(Object(body)).filter(([, value]) => value !== null && value !== '')),
+  proof,
+)
 
 /** `POST /keys/options` */
 export const keyOptionsBody = z

@@ -1,15 +1,26 @@
 import type { Request } from 'express'
+import type * as z from 'zod'
+import type { Finish } from '../../flows/login-step.js'
 import { askedStateOf } from '../../session/find-state.js'
-import { refuseUngatedLogins } from '../../session/passport-request.js'
-import { requestState } from '../../session/state.js'
-import { sessionEnded } from '../../session/store.js'
-import { gateOf, noGateError, type RouteDeps, requestContext } from '../actions/context.js'
-import { verifyFactor } from '../actions/verification.js'
+import { logIn, refuseUngatedLogins, userOf } from '../../session/passport-request.js'
+import { type ActiveState, requestState } from '../../session/state.js'
+import { safeReturnTo, sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { userIdOf } from '../../session/user-factors.js'
+import {
+  type EnteredRequest,
+  gateOf,
+  noGateError,
+  type RequestContext,
+  type RouteDeps,
+  requestContext,
+} from '../actions/context.js'
+import { type ShownProof, verifyFactor } from '../actions/verification.js'
+import { sendMissing } from '../guard/session-gate.js'
 import { readBody } from '../http/body.js'
-import { setRetryAfter } from '../http/headers.js'
+import { setRetryAfter, setSecurityHeaders } from '../http/headers.js'
 import { type Problem, statusOf, titleOf } from '../http/problem.js'
-import { isSameOrigin } from '../http/request.js'
-import { verifyBody } from '../http/schemas.js'
+import { isSameOrigin, wantsHtml } from '../http/request.js'
+import { loginBody } from '../http/schemas.js'
 
 /** What the strategy passes to `fail`. A custom callback of `passport.authenticate` receives it as `info`. */
 export interface MfaFailure extends Problem {
@@ -17,10 +28,29 @@ export interface MfaFailure extends Problem {
   readonly message: string
 }
 
+/** The options of `passport.authenticate` that this strategy reads. */
+interface StrategyOptions {
+  readonly session?: boolean
+  readonly successRedirect?: string
+  readonly successReturnToOrRedirect?: string
+}
+
+/** The refusals of a code that was not checked, because the pending login must do something else first. */
+const STEPS: readonly Problem['code'][] = [
+  'no_challenge',
+  'mfa_required',
+  'enrollment_required',
+  'bypass_code_required',
+  'factors_withheld',
+]
+
 /**
  * The second factor as a Passport strategy. It reads `code` or, for a key, `response`, and optionally `factor` and `trust`, from the body. A
  * correct one is a `success`, a refusal is a `fail`, and a failure of the service is an `error` (R77). With `session: false` it
  * approves this request only, and the session stays as it is.
+ *
+ * A pending login that shows nothing that can be checked gets a response: a browser is redirected to the page of factors, a program is told
+ * what is missing. A user who has just shown the first factor and needs no second one is a `success`.
  *
  * Passport runs strategies through `Object.create`, where `#private` fields do not exist.
  */
@@ -37,39 +67,105 @@ export class PassportMfaStrategy {
     refuseUngatedLogins(() => noGateError(deps))
   }
 
-  authenticate(req: Request, options: { session?: boolean } = {}): void {
-    this.attempt(req, options.session === false ? 'request' : 'passport').catch((error: unknown) => {
-      this.error(error instanceof Error ? error : new Error(String(error)))
-    })
+  authenticate(req: Request, options: StrategyOptions = {}): void {
+    this.attempt(req, options).catch((error: unknown) => this.error(asError(error)))
   }
 
-  private async attempt(req: Request, finish: 'passport' | 'request'): Promise<void> {
+  private async attempt(req: Request, options: StrategyOptions): Promise<void> {
+    const finish = options.session === false ? 'request' : 'passport'
     const shared = requestState<RouteDeps>(req)
     const at = { req, deps: gateOf({ req, shared }, this.deps), shared }
+    const user = userOfRequest(at)
+    if (user && finish === 'passport') await logIn(req, user)
+    // The session is another user's, whose first factor this request has not shown.
+    else if (user && shared.session?.state.stage !== 'none')
+      return this.refuse(req, { code: 'sign_in_required' })
     const state = await askedStateOf(at)
     if (state.stage === 'none') {
       return this.refuse(req, { code: state.expired ? 'pending_login_expired' : 'sign_in_required' })
     }
-    if (!isSameOrigin(req)) return this.refuse(req, { code: 'cross_site' })
+    const isPending = state.stage === 'pending'
+    if (!isPending && (user || shared.loggedInAs === req.sessionID)) return this.letPass(at, state, finish)
     if (state.record.acting) return this.refuse(req, { code: 'acting' })
-    const body = await readBody(req, responseOf(req), verifyBody)
-    if ('fault' in body) return this.refuse(req, body.fault)
 
-    const outcome = await verifyFactor(await requestContext(at, state), body.fields, finish)
+    const body = await readBody(req, responseOf(req), loginBody)
+    if (isPending && showsNothing(body)) return this.ask(at, state, options)
+    if ('fault' in body) return this.refuse(req, body.fault)
+    if (showsNothing(body)) return this.refuse(req, { code: 'invalid_request' })
+    if (!isSameOrigin(req)) return this.refuse(req, { code: 'cross_site' })
+    const context = await requestContext(at, state)
+    const outcome = await verifyFactor(context, withFactor(context, body.fields), finish)
     if (outcome.outcome === 'verified') {
       const { method, backupCodesLeft } = outcome
       return this.success(state.user, { method, ...(backupCodesLeft !== undefined && { backupCodesLeft }) })
     }
+    const { refusal } = outcome
     // Passport would write the message of a failure into the session that has ended.
-    if (outcome.refusal.code === 'session_ended') throw sessionEnded()
-    this.refuse(req, outcome.refusal)
+    if (refusal.code === 'session_ended') throw sessionEnded()
+    if (isPending && STEPS.includes(refusal.code)) return this.ask(at, state, options)
+    this.refuse(req, refusal)
+  }
+
+  /** Continues the session that the first factor has created, under the options of this login. */
+  private letPass({ shared }: EnteredRequest, { user, userId, record }: ActiveState, finish: Finish): void {
+    if (finish === 'passport') shared.pendingRenewal = { userId, renewed: record, release: async () => {} }
+    this.success(user, {})
+  }
+
+  /** Sends the login on to show its factor, and afterwards to where Passport would have redirected it. */
+  private async ask(
+    at: EnteredRequest,
+    { record }: ActiveState,
+    { successRedirect, successReturnToOrRedirect }: StrategyOptions,
+  ): Promise<void> {
+    const { req, deps } = at
+    const res = responseOf(req)
+    const returnTo =
+      safeReturnTo(successRedirect) ?? record.returnTo ?? safeReturnTo(successReturnToOrRedirect)
+    if (returnTo !== undefined && returnTo !== record.returnTo) {
+      await storeIfCurrent(req, { ...record, returnTo })
+    }
+    if (!wantsHtml(req)) return sendMissing(at, res, (error) => this.error(asError(error)))
+    setSecurityHeaders(res)
+    res.redirect(303, deps.settings.path)
   }
 
   private refuse(req: Request, problem: Problem): void {
     setRetryAfter(responseOf(req), problem)
     const failure: MfaFailure = { message: titleOf(problem.code), ...problem }
-    this.fail(failure, statusOf(problem.code))
+    this.fail(failure, failureStatus(problem))
   }
+}
+
+/** The user whom the strategy before has signed in for this request alone (`session: false`). */
+function userOfRequest({ req, deps, shared: { session } }: EnteredRequest): Express.User | undefined {
+  const user = userOf(req)
+  const isOfSession =
+    !user ||
+    (session && session.state.stage !== 'none' && session.state.userId === userIdOf(user, deps.settings))
+  return isOfSession ? undefined : user
+}
+
+/** Whether a body has neither a code nor the response of a key, or is of a kind that has none, such as a form with files. */
+function showsNothing(body: Awaited<ReturnType<typeof readBody<z.output<typeof loginBody>>>>): boolean {
+  if ('fault' in body) return body.fault.code === 'unsupported_media_type'
+  return body.fields.code === undefined && body.fields.response === undefined
+}
+
+/** What was shown, for the factor that it is of: without a challenge, the user can only mean an authenticator app. */
+function withFactor({ state, user }: RequestContext, shown: z.output<typeof loginBody>): ShownProof {
+  if (shown.factor !== undefined || state.record.challenge) return shown
+  return { ...shown, factor: user.factors.find(({ method }) => method === 'app')?.id }
+}
+
+/** Passport answers with the status alone, and 400 or 409 would say nothing about a failed authentication. */
+function failureStatus({ code }: Problem): number {
+  const status = statusOf(code)
+  return status === 400 || status === 409 ? 401 : status
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }
 
 /** The response that belongs to an Express request. */

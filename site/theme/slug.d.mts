@@ -1,2 +1,0 @@
-/** What a heading is called in an address. */
-export declare function slugOf(heading: string): string
