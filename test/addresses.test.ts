@@ -26,6 +26,7 @@ const OTHERS = [
   'schemas.openid.net/event/',
   'owasp.org',
   'pages.nist.gov',
+  'www.pcisecuritystandards.org',
   'pglite.dev',
   'prometheus.io',
   'registry.npmjs.org',

@@ -9,6 +9,8 @@ export interface Requirement {
   readonly id: string
   /** Not built yet, so it has no test. */
   readonly isPlanned: boolean
+  /** Where it comes from, as the last column says. */
+  readonly source: string
 }
 
 /** The requirements that one file cites. */
@@ -23,11 +25,15 @@ export interface Citations {
 }
 
 // `| R22 | At most 5 guesses … | ASVS 6.6.3 |`
-const ROW = /^\| (R\d{2,3}) \| (\*Planned\.\* )?\S.* \| \S.* \|$/gm
+const ROW = /^\| (R\d{2,3}) \| (\*Planned\.\* )?\S.* \| (\S.*) \|$/gm
 
 /** The requirements that a document defines, in its order. */
 export function requirementsIn(document: string): Requirement[] {
-  return [...document.matchAll(ROW)].map(([, id = '', planned]) => ({ id, isPlanned: planned !== undefined }))
+  return [...document.matchAll(ROW)].map(([, id = '', planned, source = '']) => ({
+    id,
+    isPlanned: planned !== undefined,
+    source,
+  }))
 }
 
 /** What a file cites. */

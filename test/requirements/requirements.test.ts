@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Citations, citations, citationsIn, type Requirement, requirementsIn } from './citations.js'
+import { citedIn, pageOf, pointsOf, requirementsOf, STANDARDS } from './standards.js'
 
 const DOCUMENT = '../../docs/security/requirements.md'
+const STANDARDS_PAGE = '../../docs/security/standards.md'
 const TABLE = '../../docs/security/requirements-tests.md'
 
 const requirements = requirementsIn(readFileSync(new URL(DOCUMENT, import.meta.url), 'utf8'))
@@ -68,6 +70,55 @@ describe('the security requirements', () => {
   })
 })
 
+describe('the page of standards', () => {
+  const isPlanned = new Map(requirements.map((one) => [one.id, one.isPlanned]))
+
+  it('has every point of the sections that it covers, once', () => {
+    for (const { rows, sections = {} } of STANDARDS) {
+      const listed = rows.flatMap(pointsOf)
+      expect(new Set(listed).size).toBe(listed.length)
+      for (const [section, last] of Object.entries(sections)) {
+        const points = Array.from({ length: last }, (_, nth) => `${section}.${nth + 1}`)
+        expect(listed.filter((point) => point.startsWith(`${section}.`))).toEqual(points)
+      }
+    }
+  })
+
+  it('has every point that the source of a requirement cites', () => {
+    for (const { source, rows, sections } of STANDARDS) {
+      const covered = Object.keys(sections ?? {})
+      const cited = requirements
+        .filter((one) => !one.isPlanned)
+        .flatMap((one) => citedIn(one.source, source))
+        .filter((point) => !sections || covered.some((section) => point.startsWith(`${section}.`)))
+      expect(cited.length).toBeGreaterThan(1)
+      const listed = rows.flatMap(pointsOf)
+      expect(cited.filter((point) => !listed.includes(point))).toEqual([])
+    }
+  })
+
+  it('proves what is met by requirements that are built or by test files, and explains the rest', () => {
+    for (const standard of STANDARDS) {
+      for (const row of standard.rows) {
+        const [points, , answer, note, also = []] = row
+        const ids = requirementsOf(row, standard, requirements)
+        const files = also.filter((one) => one.endsWith('.ts'))
+        if (answer === 'met' || answer === 'shared') expect([...ids, ...files], points).not.toEqual([])
+        if (answer !== 'met') expect(note, points).toBeTruthy()
+        expect(
+          ids.filter((id) => isPlanned.get(id) !== false),
+          points,
+        ).toEqual([])
+        expect(files.filter((path) => !existsSync(new URL(`../../${path}`, import.meta.url)))).toEqual([])
+      }
+    }
+  })
+
+  it('is committed as it is generated; `npm run requirements` writes it again', async () => {
+    await expect(pageOf(requirements)).toMatchFileSnapshot(STANDARDS_PAGE)
+  })
+})
+
 describe('the scanner finds', () => {
   const inCode = (text: string) => citationsIn('test/x.test.ts', text).inCode
 
@@ -92,12 +143,12 @@ describe('the scanner finds', () => {
     expect(citationsIn('src/x.ts', text).all).toHaveLength(1)
   })
 
-  it('the mark of a planned requirement', () => {
+  it('the mark of a planned requirement, and its source', () => {
     const rows =
       '| R01 | Holds. | ASVS 1 |\n| R02 | *Planned.* Will hold. | ASVS 2 |\n| id | requirement | source |'
     expect(requirementsIn(rows)).toEqual([
-      { id: 'R01', isPlanned: false },
-      { id: 'R02', isPlanned: true },
+      { id: 'R01', isPlanned: false, source: 'ASVS 1' },
+      { id: 'R02', isPlanned: true, source: 'ASVS 2' },
     ])
   })
 })
