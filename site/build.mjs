@@ -27,7 +27,8 @@ const { pages, assets, sidebar } = sitePages()
 for (const { path, text } of pages) write(join(source, path), text)
 for (const asset of assets) cpSync(here(`../${asset}`), join(source, 'public', asset))
 cpSync(here('theme'), join(source, '.vitepress'), { recursive: true })
-write(join(source, '.vitepress/sidebar.json'), JSON.stringify(sidebar))
+cpSync(here('theme/public'), join(source, 'public'), { recursive: true })
+write(join(source, '.vitepress/site.json'), JSON.stringify({ base, sidebar }))
 
 await build(source, { base, outDir: values.out ?? here('dist') })
 

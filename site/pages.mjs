@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { slugOf } from './theme/slug.mjs'
 
 const ROOT = new URL('../', import.meta.url)
 const read = (path) => readFileSync(new URL(path, ROOT), 'utf8')
@@ -25,13 +26,6 @@ const NO_PAGE = /\.template\.md$|^(?:test|scripts|bench\/plans)\//
 
 /** Where a document is on the site, without the extension: `docs/README.md` is `docs/index`. */
 const pageOf = (path) => path.replace(/\.md$/, '').replace(/(^|\/)(?:README|SKILL)$/, '$1index')
-
-/** What a heading is called in an address, as GitHub and VitePress do it. */
-const anchorOf = (heading) =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-    .replaceAll(' ', '-')
 
 /** Replaces links outside of blocks of code. */
 function mapLinks(markdown, map) {
@@ -73,7 +67,7 @@ const inline = (text) => text.replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 /** For a page that is looked up, not read in an order. */
 const ALONE = '---\nprev: false\nnext: false\n---\n\n'
 
-const SCRIPT = `<script setup>\nimport { withBase } from 'vitepress'\n</script>\n\n`
+const SCRIPT = `\n<script setup>\nimport { withBase } from 'vitepress'\n</script>\n`
 
 /** The sections of a document below headings of this level, with the text of each. */
 const sectionsOf = (markdown, level) =>
@@ -109,7 +103,7 @@ function referencePages() {
       path: `docs/warnings/${heading}.md`,
       source: 'docs/diagnostics.md',
       title: heading,
-      text: `# ${heading}\n\nA [warning](diagnostics.md#${anchorOf(heading)}) in the log.\n\n${body}\n`,
+      text: `# ${heading}\n\nA [warning](diagnostics.md#${slugOf(heading)}) in the log.\n\n${body}\n`,
     }))
   return { problems, thrown, warnings }
 }
@@ -160,7 +154,11 @@ function sidebarOf(index, pages) {
 /** The pages of the site, by their path; the other files that they show; and the sidebar. */
 export function sitePages() {
   const documents = files().filter((path) => path.endsWith('.md') && !NO_PAGE.test(path))
-  const assets = new Set(['docs/openapi.json', 'service/openapi.json', 'service/asyncapi.json'])
+  const assets = new Set([
+    ...['docs/openapi.json', 'service/openapi.json', 'service/asyncapi.json'],
+    // Those of the front page, which is no text with links.
+    ...['docs/images/pages-light.png', 'docs/images/pages-dark.png'],
+  ])
   const { problems, thrown, warnings } = referencePages()
   const made = [...problems, ...thrown, ...warnings, picturesPage(assets)]
   const pages = new Set([...documents, ...made.map(({ path }) => path)])
@@ -198,17 +196,43 @@ export function sitePages() {
       const head = path === source ? '' : ALONE
       return {
         path: `${pageOf(path)}.md`,
-        text: `${head}${body.includes('withBase(') ? SCRIPT : ''}${body}`,
+        text: `${head}${body}${body.includes('withBase(') ? SCRIPT : ''}`,
       }
     }),
   }
 }
 
-/** A document, without the element that GitHub needs to show a picture in two color schemes. */
+/** A document; the one of the front page below what the site shows first. */
 function documentText(path) {
-  return read(path).replaceAll(
-    /<picture>[\s\S]*?<img src="([^"]+)-light\.png"[^>]*alt="([^"]+)">\s*<\/picture>/g,
-    (_, file, alt) =>
-      ['light', 'dark'].map((scheme) => `![${alt}](${file}-${scheme}.png){.only-${scheme}}`).join('\n'),
+  return path === 'README.md' ? landingPage(read(path)) : withPictures(read(path))
+}
+
+/** The front page: the first paragraph of the README with two buttons and its picture, then its first example and all the rest. */
+function landingPage(readme) {
+  const [, introduction = '', rest = ''] = /^# .+\n\n([\s\S]+?)\n\n([\s\S]+)$/.exec(readme) ?? []
+  const [, picture = '', alt = ''] = PICTURE.exec(rest) ?? []
+  const [, text = '', tagline = ''] = /^([\s\S]+?\.) ([\s\S]+)$/.exec(introduction) ?? []
+  const hero = {
+    name: 'Countersign',
+    text: flat(text),
+    tagline: inline(flat(tagline)),
+    image: { light: `/${picture}-light.png`, dark: `/${picture}-dark.png`, alt },
+    actions: [
+      { theme: 'brand', text: 'Get started', link: '/docs/getting-started.html' },
+      { theme: 'alt', text: 'Does it fit?', link: '/docs/does-it-fit.html' },
+    ],
+  }
+  return `---\nlayout: home\nhero: ${JSON.stringify(hero)}\n---\n\n${withPictures(rest.replace(PICTURE, ''))}`
+}
+
+const flat = (text) => text.replaceAll(/\s+/g, ' ')
+
+/** The element that GitHub needs to show a picture in two color schemes. */
+const PICTURE = /<picture>[\s\S]*?<img src="([^"]+)-light\.png"[^>]*alt="([^"]+)">\s*<\/picture>/
+
+/** A text with such pictures as the site shows them. */
+function withPictures(text) {
+  return text.replaceAll(new RegExp(PICTURE, 'g'), (_, file, alt) =>
+    ['light', 'dark'].map((scheme) => `![${alt}](${file}-${scheme}.png){.only-${scheme}}`).join('\n'),
   )
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { slugOf } from '../site/theme/slug.mjs'
 import { dialectOption } from '../src/options/dialect.js'
 import { WARNINGS } from '../src/options/warnings.js'
 import { NOTICE_TYPES } from '../src/pages/notices/notice.js'
@@ -32,12 +33,7 @@ const explained = (text: string) =>
 
 /** The addresses of a Markdown file's headings. */
 const headingsOf = (text: string) =>
-  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-'),
-  )
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => slugOf(heading))
 
 describe('the documents', () => {
   it('explain every notice', async () => {

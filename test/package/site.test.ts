@@ -9,8 +9,9 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WARNINGS } from '../../src/options/warnings.js'
 import { PROBLEM_CODES } from '../../src/web/http/problem.js'
-import { newUser } from '../journeys/kit/browser.js'
+import { LOOKS, newUser } from '../journeys/kit/browser.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
+import { everyCase } from '../kit/every-case.js'
 import { listenOnLoopback } from '../kit/loopback.js'
 import { temporaryFolder } from '../kit/temporary-folder.js'
 
@@ -32,14 +33,19 @@ describe('the site', () => {
 
   const page = (path: string) => readFile(join(out, path), 'utf8')
 
-  it('links to nothing that it does not have, and loads nothing from elsewhere', async () => {
-    const pages = files.filter((file) => file.endsWith('.html'))
-    expect(pages.length).toBeGreaterThan(100)
+  const pagePaths = () => files.filter((file) => file.endsWith('.html'))
+
+  it('links to no page or heading that it does not have, and loads nothing from elsewhere', async () => {
+    const pages = new Map<string, string>()
+    for (const path of pagePaths()) pages.set(path, await page(path))
+    expect(pages.size).toBeGreaterThan(100)
+    const anchorsOf = (html = '') => new Set([...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id))
+    const anchors = new Map([...pages].map(([path, html]) => [path, anchorsOf(html)]))
     const broken: string[] = []
-    for (const path of pages) {
-      const html = await page(path)
+    let fragments = 0
+    for (const [path, html] of pages) {
       for (const [, tag, address = ''] of html.matchAll(/<(\w+)[^>]*?\s(?:href|src)="([^"]*)"/g)) {
-        const { origin, pathname } = new URL(address, `http://site.test${BASE}${path}`)
+        const { origin, pathname, hash } = new URL(address, `http://site.test${BASE}${path}`)
         if (origin !== 'http://site.test') {
           if (tag !== 'a') broken.push(`${path}: ${address}`)
           continue
@@ -47,9 +53,32 @@ describe('the site', () => {
         const file = pathname.startsWith(BASE) ? pathname.slice(BASE.length) : 'outside of the base'
         const found = file === '' || file.endsWith('/') ? `${file}index.html` : file
         if (!files.includes(decodeURIComponent(found))) broken.push(`${path}: ${address}`)
+        if (hash === '') continue
+        fragments++
+        const anchor = decodeURIComponent(hash.slice(1))
+        if (!anchors.get(decodeURIComponent(found))?.has(anchor)) broken.push(`${path}: ${address}`)
       }
     }
     expect(broken).toEqual([])
+    expect(fragments).toBeGreaterThan(1_000)
+  })
+
+  it('begins with what it is, two buttons, a picture and the first example of the README', async () => {
+    const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
+    const html = await page('index.html')
+    const words = (text: string) => text.replaceAll(/&[#\w]+;|[\s&<>"']/g, '')
+    const shown = (markup: string) => words(markup.replaceAll(/<[^>]+>/g, ''))
+    const [, example = ''] = /^```js\n([\s\S]*?)^```$/m.exec(readme) ?? []
+    expect(example).toContain('createMfa(')
+    expect(shown(html)).toContain(words(example))
+    const [hero = ''] = html.split('class="vp-doc container"')
+    expect(shown(hero)).toContain('Multi-factorauthentication(MFA)forExpressapps')
+    expect([...hero.matchAll(/<a class="VPButton[^>]*>/g)]).toHaveLength(2)
+    for (const scheme of ['light', 'dark']) expect(hero).toContain(`${BASE}docs/images/pages-${scheme}.png`)
+    for (const use of [`rel="icon" type="image/svg+xml" href="${BASE}logo.svg"`, `src="${BASE}logo.svg"`]) {
+      expect(html).toContain(use)
+    }
+    expect(await readFile(join(out, 'logo.svg'), 'utf8')).toContain('<title>Countersign</title>')
   })
 
   it('has a page for each problem code, each error and each warning', async () => {
@@ -104,7 +133,57 @@ describe('the site', () => {
       const found = page.getByRole('option').filter({ hasText: 'MFA_WARN_TRUST_PROXY' }).first()
       await found.click()
       await page.getByRole('heading', { name: 'MFA_WARN_TRUST_PROXY' }).first().waitFor()
-      expect([elsewhere, failed.filter((address) => !address.endsWith('favicon.ico'))]).toEqual([[], []])
+      expect([elsewhere, failed]).toEqual([[], []])
+      await context.close()
+    })
+
+    it('finds pages before the tables that are generated from tests and measurements', async () => {
+      const { page, context } = await newUser(browser)
+      await page.goto(`${url}docs/options.html`)
+      await page.getByRole('button', { name: 'Search' }).first().click()
+      for (const words of ['session renewal', 'rate limit', 'trusted devices', 'outage', 'Redis']) {
+        await page.getByRole('searchbox').fill(words)
+        await page
+          .locator('.result mark')
+          .filter({ hasText: new RegExp(words.slice(0, 4), 'i') })
+          .first()
+          .waitFor()
+        const found = await page
+          .locator('a.result')
+          .evaluateAll((all) => all.slice(0, 4).map((one) => one.getAttribute('href') ?? ''))
+        expect(found.length, words).toBeGreaterThan(2)
+        expect(found.filter((address) => /requirements-tests|\/bench\//.test(address))).toEqual([])
+      }
+      await context.close()
+    })
+
+    it('has no page that scrolls sideways on a phone, and no table that is cut', async () => {
+      const measure = `[document.documentElement.scrollWidth - innerWidth,
+        ...[...document.querySelectorAll('.table')].map((one) => one.scrollWidth - one.clientWidth)]`
+      for (const [look, paths] of [
+        [LOOKS['phone-light'], pagePaths()],
+        [LOOKS['desktop-light'], pagePaths().filter((path) => /options|operating|service.index/.test(path))],
+      ] as const) {
+        const { page, context } = await newUser(browser, { ...look, javaScriptEnabled: false })
+        expect(paths.length).toBeGreaterThan(2)
+        await everyCase(paths, async (path) => {
+          await page.goto(url + path)
+          const overflows = await page.evaluate<number[]>(measure)
+          expect([path, overflows.filter((overflow) => overflow > 0)]).toEqual([path, []])
+        })
+        await context.close()
+      }
+    })
+
+    it('shows the rows of the table of options as cards on a phone, each cell with the name of its column', async () => {
+      const { page, context } = await newUser(browser)
+      await page.goto(`${url}docs/options.html`)
+      const cells = page.getByRole('row').filter({ hasText: 'appContact' }).first().getByRole('cell')
+      const boxes = await cells.evaluateAll((all) => all.map((cell) => cell.getBoundingClientRect().top))
+      expect(boxes).toHaveLength(3)
+      expect([...boxes].sort((a, b) => a - b)).toEqual([...new Set(boxes)])
+      const label = await cells.nth(1).evaluate((cell) => getComputedStyle(cell, '::before').content)
+      expect(label).toBe('"default"')
       await context.close()
     })
   })
