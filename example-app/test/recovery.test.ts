@@ -54,7 +54,7 @@ describe('Vault (R94, R95)', () => {
       methods: ['sms', 'email'],
     })
     await browser.get('/vault').expect(401)
-    await later.get('/vault').expect(403)
+    await later.get('/vault').expect(401)
     const { body: app } = await later.post('/mfa/enroll-app').send({}).expect(200)
     expect(app.secret).toMatch(/^[A-Z2-7]{32,}$/)
   })

@@ -88,9 +88,10 @@ export async function show(
   return stateOf(agent)
 }
 
-/** Where a session stands: what `/secret` and the routes say of it. */
+/** Where a session stands: what `/secret` and `/mfa` say of it. */
 export async function stateOf(agent: Agent): Promise<string> {
   const secret = await agent.get('/secret')
   if (secret.status === 200) return secret.body.mfa.status
-  return secret.body.code === 'mfa_required' ? 'pending' : secret.body.code
+  const { enroll, status } = (await agent.get('/mfa')).body
+  return enroll ? 'enrollment_required' : status
 }

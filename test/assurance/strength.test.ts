@@ -87,7 +87,7 @@ describe('a user without a factor that is strong enough (R115)', () => {
   it('is led to add one by the strongest factor that they have, and is signed in by the new one only', async () => {
     const { agent, after } = await admitted()
     expect(after).toBe('enrollment_required')
-    expect((await agent.get('/secret').expect(403)).body).toMatchObject({ next: '/mfa/keys' })
+    expect((await agent.get('/mfa').expect(200)).body).toMatchObject({ enroll: '/mfa/keys' })
     await addKey(agent, 'passkey')
     const { mfa } = (await agent.get('/secret').expect(200)).body
     expect(mfa).toMatchObject({ status: 'verified', acr: 'phrh', amr: ['pwd', 'hwk', 'user', 'mfa'] })
@@ -143,7 +143,7 @@ describe('a user without a factor that is strong enough (R115)', () => {
     const agent = jsonAgent(made.app)
     await login(agent, 'bob').expect(200)
     await show(made, agent, 'email', { device: undefined, road: 'json' })
-    expect((await agent.get('/secret').expect(403)).body.next).toBe('/mfa/enroll-app')
+    expect((await agent.get('/mfa').expect(200)).body.enroll).toBe('/mfa/enroll-app')
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent
       .post('/mfa/enroll-app/confirm')

@@ -65,7 +65,8 @@ describe('an attacker who knows the password of an account that was reset (R95)'
     isDown = true
     await challenge(thief, 'email').expect(503)
     await verify(thief, '123456', { factor: 'email' }).expect(503)
-    await thief.get('/secret').expect(503)
+    await thief.get('/secret').expect(401)
+    await thief.get('/mfa').expect(503)
     expect(made.standIn.delivered).toEqual([])
     isDown = false
     expect((await challenge(thief, 'email').expect(401)).body.code).toBe('bypass_code_required')

@@ -102,7 +102,7 @@ describe('an answer of the service that takes factors from a user whose record h
     await early.get('/secret').expect(200)
     await enrollApp(made, 'nina')
     clock.move(5 * MINUTE)
-    await early.get('/secret').expect(403)
+    await early.get('/secret').expect(401)
   })
 
   it('is reported by one warning, and by an event for each user once a minute', async () => {

@@ -111,7 +111,7 @@ describe('other work of the host that never ends (R99)', () => {
     work.resolve()
     await settled()
     // A user whom the policy requires to have a factor, and whose record has none yet.
-    await agent.get('/secret').expect(403)
+    await agent.get('/secret').expect(401)
   })
 
   it('when a language is remembered fails the request', async () => {

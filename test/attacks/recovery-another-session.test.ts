@@ -54,8 +54,8 @@ describe('an attacker in another session (R94)', () => {
     await waitForRecovery(made, clock)
     const { agent } = await signInBy(made, 'alice')
     await agent.post('/mfa/recover/complete').send({}).expect(200)
-    await agent.get('/secret').expect(403)
-    await agent.post('/transfer').expect(403)
+    await agent.get('/secret').expect(401)
+    await agent.post('/transfer').expect(401)
     await challenge(agent, 'email').expect(403)
     expect((await verify(agent, '123456', { factor: 'email' }).expect(403)).body.code).toBe(
       'enrollment_required',

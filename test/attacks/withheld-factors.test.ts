@@ -83,9 +83,10 @@ async function expectOutside({ app }: Host) {
   const attacker = jsonAgent(app)
   const signedIn = await login(attacker, 'victim').expect(200)
   expect(signedIn.body).toMatchObject({ mfa: { status: 'pending' }, user: null })
-  const refused = await attacker.get('/secret').expect(403)
-  expect(refused.body).toMatchObject({ code: 'factors_withheld', next: '/mfa' })
-  expect((await attacker.get('/mfa').expect(200)).body).toMatchObject({ status: 'pending', factors: [] })
+  const refused = await attacker.get('/secret').expect(401)
+  expect(refused.body).toMatchObject({ code: 'mfa_required', next: '/mfa' })
+  const { body } = await attacker.get('/mfa').expect(200)
+  expect(body).toMatchObject({ status: 'pending', factors: [], withheld: expect.any(Array) })
   return attacker
 }
 
@@ -191,8 +192,8 @@ describe('an attacker with the password of a user whose only factor is withheld 
       expect([path, answer.status, answer.body.code]).toEqual([path, 403, 'factors_withheld'])
     }
     await attacker.get('/mfa/keys').expect(403)
-    await attacker.post('/transfer').expect(403)
-    await attacker.get('/secret').expect(403)
+    await attacker.post('/transfer').expect(401)
+    await attacker.get('/secret').expect(401)
     expect(
       (
         await jsonAgent(open({ policy: () => 'require' }).app)
@@ -230,7 +231,7 @@ describe('an attacker with the password of a user whose only factor is withheld 
       expect(page.text).toContain('Your sign-in option can’t be used right now')
       expect(page.text).toContain(help)
     }
-    const { body } = await expectOutside(open()).then((agent) => agent.get('/secret'))
+    const { body } = await expectOutside(open()).then((agent) => agent.get('/mfa/keys'))
     expect(body).toMatchObject({ code: 'factors_withheld', help })
   })
 
@@ -246,7 +247,7 @@ describe('an attacker with the password of a user whose only factor is withheld 
     await switchMethodsOff()
     const clock = stopClock()
     clock.move(11 * MINUTE)
-    await browser.get('/secret').expect(403)
+    await browser.get('/secret').expect(401)
     await browser.post('/logout')
     expect((await login(browser, 'victim')).body.user).toBe(null)
   })
@@ -260,7 +261,7 @@ describe('an attacker with the password of a user whose only factor is withheld 
     await addKey(owner, 'passkey')
     await switchMethodsOff()
     stopClock().move(11 * MINUTE)
-    await thief.get('/secret').expect(403)
+    await thief.get('/secret').expect(401)
   })
 })
 
@@ -357,7 +358,7 @@ describe('a user whose only factor is withheld and who has backup codes (R93, R1
     const page = await browser.get('/mfa').expect(200)
     expect(page.text).toContain('backup')
     const user = await signIn(made.app, 'victim')
-    await user.get('/secret').expect(403)
+    await user.get('/secret').expect(401)
     await verify(user, 'AAAA-AAAA-AAAA-AAAA', { factor: 'backup' }).expect(401)
     await verify(user, codes[0], { factor: 'backup' }).expect(200)
     await user.get('/secret').expect(200)

@@ -31,14 +31,15 @@ describe('a policy', () => {
   it('can block users without a factor until they set one up', async () => {
     const { app, standIn, users } = decided('require')
     const agent = await signIn(app, 'nina')
-    const blocked = await agent.get('/secret').expect(403)
-    expect(blocked.body).toMatchObject({ code: 'enrollment_required', next: '/mfa/enroll-app' })
+    const blocked = await agent.get('/secret').expect(401)
+    expect(blocked.body).toMatchObject({ code: 'mfa_required', next: '/mfa' })
+    expect((await agent.get('/mfa')).body).toMatchObject({ status: 'pending', enroll: '/mfa/enroll-app' })
     await challenge(agent, 'sms').expect(403)
     await verify(agent, '123456', { factor: 'app' }).expect(403)
 
     await agent.post('/mfa/enroll-app').expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '000000' }).expect(401)
-    await agent.get('/secret').expect(403)
+    await agent.get('/secret').expect(401)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     await agent.get('/secret').expect(200)
     expect(standIn.calls.map(({ verb }) => verb)).toEqual(['enrollApp', 'verify', 'verify'])
@@ -73,7 +74,7 @@ describe('a policy', () => {
     vi.setSystemTime(graceUntil - 1)
     await nina.get('/secret').expect(200)
     vi.setSystemTime(graceUntil)
-    await nina.get('/secret').expect(403)
+    await nina.get('/secret').expect(401)
   })
 
   it.each([
@@ -91,7 +92,7 @@ describe('a policy', () => {
       const nina = (await signIn(app, 'nina')).set('Accept-Language', language)
       expect((await nina.get('/secret').expect(200)).body.mfa.banner).toBe(sentence)
       vi.setSystemTime(Date.UTC(2027, 0, 31))
-      const late = await nina.get('/secret').expect(403)
+      const late = await nina.get('/secret').expect(401)
       expect(late.text).not.toContain('January 31')
     },
   )

@@ -106,7 +106,7 @@ describe('adding a key', () => {
     const made = keyHost({ options: { policy: () => 'require' } })
     const browser = jsonAgent(made.app)
     await login(browser, 'nina').expect(200)
-    await browser.get('/secret').expect(403)
+    await browser.get('/secret').expect(401)
     await browser.get('/mfa/keys').expect(200)
     const { device } = await addKey(browser, 'passkey')
     await browser.get('/secret').expect(200)

@@ -79,7 +79,7 @@ describe('a recovery (R94)', () => {
     expect(made.told('recovery_completed')).toMatchObject([{ userId: 'u-alice', methods: ['app'] }])
     expect(made.toldContacts('recovery_completed').sort()).toEqual([...CONTACTS].sort())
     await owner.get('/secret').expect(401)
-    expect((await agent.get('/secret').expect(403)).body.code).toBe('enrollment_required')
+    expect((await agent.get('/mfa').expect(200)).body.enroll).toBe('/mfa/enroll-app')
 
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
@@ -121,7 +121,7 @@ describe('a recovery (R94)', () => {
     clock.move(SECOND)
     const { agent: later, body } = await signInBy(made, 'alice')
     expect(body).toEqual({ status: 'enrollment_required', next: '/mfa/enroll-app' })
-    await later.get('/secret').expect(403)
+    await later.get('/secret').expect(401)
     await challenge(later, 'email').expect(403)
     expect((await later.post('/mfa/backup').send({})).body.code).toBe('enrollment_required')
     await later.post('/mfa/enroll-app').send({}).expect(200)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type FactorInput, requireMfa, ServiceError } from '../../src/index.js'
+import { type FactorInput, ServiceError } from '../../src/index.js'
 import { stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
@@ -76,14 +76,12 @@ describe('the strength of a factor (R48)', () => {
   const all = [APP, ...Object.values(DELIVERED)]
 
   it('is in every JSON response that lists factors', async () => {
-    const made = hostWith(all, {
-      options: { outage: { offer: 'other-factor' } },
-      routes: (app) => void app.post('/pay', requireMfa({ maxAge: '30s' }), (_req, res) => void res.end()),
-    })
+    const guarded = hostWith(all, { options: { policy: () => 'skip' } })
+    const skipped = await signIn(guarded.app, 'alice')
+    expect(strengths((await skipped.post('/transfer').expect(401)).body.factors)).toEqual(STRENGTH)
+    const made = hostWith(all, { options: { outage: { offer: 'other-factor' } } })
     const agent = await signIn(made.app, 'alice')
     expect(strengths((await agent.get('/mfa')).body.factors)).toEqual(STRENGTH)
-    expect(strengths((await agent.get('/secret').expect(401)).body.factors)).toEqual(STRENGTH)
-    expect(strengths((await agent.post('/pay').expect(401)).body.factors)).toEqual(STRENGTH)
     made.standIn.setTrouble(made.standIn.down)
     const { body } = await challenge(agent, 'sms').expect(503)
     const { sms: _failed, ...others } = STRENGTH
@@ -182,7 +180,7 @@ describe('an authenticator app (R48)', () => {
     await browser.get('/mfa/enroll-app').expect(200)
     const program = jsonAgent(held.app)
     await login(program, 'nina')
-    expect((await program.get('/secret').expect(403)).body).toMatchObject({ next: '/mfa/enroll-app' })
+    expect((await program.get('/mfa').expect(200)).body).toMatchObject({ enroll: '/mfa/enroll-app' })
     await program.post('/mfa/enroll-app').send({}).expect(200)
   })
 

@@ -150,7 +150,7 @@ describe('the user of a pending login', () => {
     const cookie = await pendingCookie(made, 'nina')
     expect(made.stored(cookie).passport).toBeUndefined()
     decision = 'skip'
-    await withCookie(made.app, cookie).get('/secret').expect(200)
+    await withCookie(made.app, cookie).get('/mfa').expect(200)
     expect(made.stored(cookie).passport).toEqual({ user: 'u-nina' })
     await withCookie(made.app, cookie).get('/secret').expect(200)
   })
@@ -159,7 +159,7 @@ describe('the user of a pending login', () => {
     const made = testbed()
     const cookie = await pendingCookie(made, 'bob')
     made.users.bob?.factors.pop()
-    await withCookie(made.app, cookie).get('/secret').expect(200)
+    await withCookie(made.app, cookie).get('/mfa').expect(200)
     expect(made.stored(cookie).passport).toEqual({ user: 'u-bob' })
   })
 

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { factorChange, isFresh } from '../../flows/freshness.js'
-import { acceptedFactors, hasBackupCodes } from '../../flows/known-factors.js'
+import { acceptedFactors } from '../../flows/known-factors.js'
 import { offeredFactors } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import { type Factor, STRENGTHS } from '../../protocol/factor.js'
@@ -16,7 +16,7 @@ import {
   readDisabledFactors,
   requestContext,
 } from '../actions/context.js'
-import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
+import { mayEnrollFirst } from '../actions/enrollment.js'
 import { withheldProblem } from '../actions/recovery.js'
 import { listFactors } from '../http/cookies.js'
 import { setSecurityHeaders } from '../http/headers.js'
@@ -206,26 +206,6 @@ function targetOf(req: Request, settings: Settings): string {
   if (!referer || !URL.canParse(referer)) return homePath
   const { host, pathname, search } = new URL(referer)
   return (isOwnHost(req, host) && safeReturnTo(pathname + search)) || homePath
-}
-
-/** What a program is told about a pending login: what is missing, the usable factors, and where to continue. */
-export async function missingFactor(at: EnteredRequest, state: ActiveState): Promise<Problem> {
-  const { deps } = at
-  const { settings } = deps
-  const { path } = settings
-  const context = await requestContext(at, state)
-  const { user, step } = context
-  if (step === 'bypass_code') return { code: 'bypass_code_required', next: path }
-  if (step === 'enrollment') return { code: 'enrollment_required', next: path + enrollPathFor(context) }
-  if (step === 'withheld') return withheldProblem(settings, user, state)
-  await readDisabledFactors(context)
-  return {
-    code: 'mfa_required',
-    next: path,
-    factors: listFactors(offeredFactors(user)),
-    // No factor is left after a reset, but backup codes may be.
-    ...(user.factors.length === 0 && { backup: await hasBackupCodes(deps, user) }),
-  }
 }
 
 /** How many characters of a form are kept. A longer form is not kept at all. */

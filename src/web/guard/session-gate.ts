@@ -1,7 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { isOutage } from '../../errors.js'
 import type { Settings } from '../../options/settings.js'
-import { askedStateOf, withState } from '../../session/find-state.js'
+import { withState } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { refuseUngatedLogins } from '../../session/passport-request.js'
 import { type ActiveState, requestState, type SessionState } from '../../session/state.js'
@@ -18,7 +17,6 @@ import { depsAt } from '../actions/mount-path.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
-import { missingFactor } from './require-mfa.js'
 
 /**
  * Withholds the user from all later handlers while the second factor is missing, however the user signed in (R01, R02), and
@@ -44,7 +42,10 @@ export function sessionGate(own: RouteDeps): RequestHandler {
     if (state.stage !== 'pending') return next()
     const isOpen = deps === own ? isPendingPath : pendingPathsOf(deps.settings)
     if (!isOpen(req) && !isSubresource(req)) {
-      return wantsHtml(req) ? sendToChallenge(at, res, state) : sendMissing(at, res, next)
+      if (wantsHtml(req)) return sendToChallenge(at, res, state)
+      setSecurityHeaders(res)
+      // Which factor is missing is told there, by the service. This page is withheld whatever the service says, so it is not asked.
+      return sendProblem(res, { code: 'mfa_required', next: deps.settings.path })
     }
     if (pathOf(req, deps.settings) === deps.settings.path) warnIfUnanswered(res, deps)
     next()
@@ -101,22 +102,6 @@ async function sendToChallenge(at: EnteredRequest, res: Response, state: ActiveS
     await storeIfCurrent(req, { ...state.record, returnTo })
   }
   res.redirect(303, settings.path)
-}
-
-/**
- * Tells a program which factors can be shown, as the service says now. The user is withheld whatever it says, so an outage changes no
- * more than what is told.
- */
-export async function sendMissing(at: EnteredRequest, res: Response, next: NextFunction): Promise<void> {
-  setSecurityHeaders(res)
-  try {
-    const state = await askedStateOf(at)
-    if (state.stage !== 'pending') return next()
-    sendProblem(res, await missingFactor(at, state))
-  } catch (error) {
-    if (!isOutage(error)) throw error
-    sendProblem(res, { code: 'mfa_required', next: at.deps.settings.path })
-  }
 }
 
 /**

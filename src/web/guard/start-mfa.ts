@@ -1,12 +1,25 @@
 import type { NextFunction, Request, Response } from 'express'
 import { HostError } from '../../errors.js'
+import { hasBackupCodes } from '../../flows/known-factors.js'
+import { offeredFactors } from '../../flows/user.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { logIn, userOf } from '../../session/passport-request.js'
-import { requestState } from '../../session/state.js'
-import { checkMounted, gateOf, type RouteDeps } from '../actions/context.js'
+import { type ActiveState, requestState } from '../../session/state.js'
+import {
+  checkMounted,
+  type EnteredRequest,
+  gateOf,
+  type RouteDeps,
+  readDisabledFactors,
+  requestContext,
+} from '../actions/context.js'
+import { enrollPathFor } from '../actions/enrollment.js'
+import { withheldProblem } from '../actions/recovery.js'
+import { listFactors } from '../http/cookies.js'
 import { setSecurityHeaders } from '../http/headers.js'
+import type { Problem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
-import { type AnyRouteHandler, forAnyRoute, missingFactor } from './require-mfa.js'
+import { type AnyRouteHandler, forAnyRoute } from './require-mfa.js'
 
 /**
  * The handler after a login without a session: starts the pending login and responds. A browser is redirected to the
@@ -38,4 +51,24 @@ export function loginStart(own: RouteDeps): AnyRouteHandler {
     checkMounted('mfa.startMfa', "app.post('/login', …, mfa.startMfa)", next)
     start(req, res, next).catch(next)
   })
+}
+
+/** What a program is told about a pending login: what is missing, the usable factors, and where to continue. */
+export async function missingFactor(at: EnteredRequest, state: ActiveState): Promise<Problem> {
+  const { deps } = at
+  const { settings } = deps
+  const { path } = settings
+  const context = await requestContext(at, state)
+  const { user, step } = context
+  if (step === 'bypass_code') return { code: 'bypass_code_required', next: path }
+  if (step === 'enrollment') return { code: 'enrollment_required', next: path + enrollPathFor(context) }
+  if (step === 'withheld') return withheldProblem(settings, user, state)
+  await readDisabledFactors(context)
+  return {
+    code: 'mfa_required',
+    next: path,
+    factors: listFactors(offeredFactors(user)),
+    // No factor is left after a reset, but backup codes may be.
+    ...(user.factors.length === 0 && { backup: await hasBackupCodes(deps, user) }),
+  }
 }

@@ -6,7 +6,6 @@ import { type RequestState, requestState, type SessionState } from '../../sessio
 import { gateOf, type RouteDeps } from '../actions/context.js'
 import { type Problem, type ProblemDetails, problemDetails, statusOf } from '../http/problem.js'
 import { isSameOrigin } from '../http/request.js'
-import { missingFactor } from './require-mfa.js'
 
 /** Who opens a connection that outlives its request: a WebSocket, a socket of socket.io, a stream of server-sent events. */
 export type Upgrade<User = Express.User> = SignedInUpgrade<User> | RefusedUpgrade
@@ -80,7 +79,7 @@ export async function findUpgrade(
     const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
     return refused({ code, next: settings.signInPath })
   }
-  if (state.stage === 'pending') return refused(await missingFactor({ req: copy, deps, shared }, state))
+  if (state.stage === 'pending') return refused({ code: 'mfa_required', next: settings.path })
   if (!copy.mfa) throw new TypeError('The gate did not set `req.mfa`.')
   const { user, userId } = state
   return {

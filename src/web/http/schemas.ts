@@ -181,6 +181,7 @@ export const mfaState = z.discriminatedUnion('status', [
         .meta(
           described('Staff reset the account: only their bypass code is accepted, as `factor: "bypass"`.'),
         ),
+      enroll: z.string().optional().meta(described('The login waits for a new factor; its page.')),
       minStrength: z
         .enum(STRENGTHS)
         .optional()

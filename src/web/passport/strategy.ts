@@ -15,10 +15,10 @@ import {
   requestContext,
 } from '../actions/context.js'
 import { type ShownProof, verifyFactor } from '../actions/verification.js'
-import { sendMissing } from '../guard/session-gate.js'
+import { missingFactor } from '../guard/start-mfa.js'
 import { readBody } from '../http/body.js'
 import { setRetryAfter, setSecurityHeaders } from '../http/headers.js'
-import { type Problem, statusOf, titleOf } from '../http/problem.js'
+import { type Problem, sendProblem, statusOf, titleOf } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
 import { loginBody } from '../http/schemas.js'
 
@@ -115,18 +115,19 @@ export class PassportMfaStrategy {
   /** Sends the login on to show its factor, and afterwards to where Passport would have redirected it. */
   private async ask(
     at: EnteredRequest,
-    { record }: ActiveState,
+    state: ActiveState,
     { successRedirect, successReturnToOrRedirect }: StrategyOptions,
   ): Promise<void> {
     const { req, deps } = at
+    const { record } = state
     const res = responseOf(req)
     const returnTo =
       safeReturnTo(successRedirect) ?? record.returnTo ?? safeReturnTo(successReturnToOrRedirect)
     if (returnTo !== undefined && returnTo !== record.returnTo) {
       await storeIfCurrent(req, { ...record, returnTo })
     }
-    if (!wantsHtml(req)) return sendMissing(at, res, (error) => this.error(asError(error)))
     setSecurityHeaders(res)
+    if (!wantsHtml(req)) return sendProblem(res, await missingFactor(at, state))
     res.redirect(303, deps.settings.path)
   }
 

@@ -14,7 +14,7 @@ import { isDelivered, isKeyMethod } from '../../protocol/methods.js'
 import { endPendingLogin, givenUp } from '../../session/find-state.js'
 import { storeRecord } from '../../session/store.js'
 import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
-import { mayEnrollFirst } from '../actions/enrollment.js'
+import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
 import { factorView, listFactors } from '../http/cookies.js'
 import { logFailure, sendProblem } from '../http/problem.js'
 import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
@@ -161,6 +161,7 @@ export async function respondState(context: RouteContext): Promise<void> {
           ...shared,
           ...(user.minStrength && { minStrength: user.minStrength }),
           ...(step === 'bypass_code' && { factors: [], bypass: true as const }),
+          ...(step === 'enrollment' && { enroll: deps.settings.path + enrollPathFor(context) }),
           expiresAt: endsAt,
         }
       : state.stage === 'verified'
