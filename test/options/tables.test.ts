@@ -2,11 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { durationMs } from '../../src/time.js'
 import { everyCase } from '../kit/every-case.js'
+import { outageSummary, outageTable } from './outage-table.js'
 import { GROUP_NAMES, inWords, optionsOf, ruledIn, withTables } from './tables.js'
+
+/** Also say what goes on while the service is down. */
+const OUTAGE = ['docs/outage.md', 'SECURITY.md', 'README.md']
 
 describe('the tables of options', () => {
   it('are committed in their current form, as `npm run docs` writes them', () =>
-    everyCase(['docs/options.md', 'docs/trusted-devices.md'], async (path) => {
+    everyCase(['docs/options.md', 'docs/trusted-devices.md', ...OUTAGE], async (path) => {
       await expect(await withTables(path)).toMatchFileSnapshot(`../../${path}`)
     }))
 
@@ -14,6 +18,12 @@ describe('the tables of options', () => {
     const texts = await Promise.all(['docs/options.md', 'docs/trusted-devices.md'].map(withTables))
     const shown = [...texts.join('').matchAll(/<!-- options: (\S+) -->/g)].map(([, group]) => group)
     expect(shown.sort()).toEqual(GROUP_NAMES.filter((name) => !name.includes('.')).sort())
+  })
+
+  it('are followed by one table of what goes on while the service is down, in three documents and the README', async () => {
+    const texts = await Promise.all(['docs/options.md', ...OUTAGE].map(withTables))
+    for (const text of texts.slice(0, 3)) expect(text).toContain(outageTable())
+    expect(texts.at(-1)).toContain(outageSummary())
   })
 })
 

@@ -13,6 +13,7 @@ import { serviceAddress } from '../../src/options/service.js'
 import { trustedDevices } from '../../src/options/trust.js'
 import { urls } from '../../src/options/urls.js'
 import { declarationsIn } from './declarations.js'
+import { outageSummary, outageTable } from './outage-table.js'
 
 /*
  * The tables of options in the documents, from the doc comments of the types and the defaults and ranges of the rules.
@@ -90,10 +91,13 @@ export async function withTables(path: string): Promise<string> {
   const groups = [...text.matchAll(/<!-- options: (\S+) -->/g)].map(([, group = '']) => group)
   const tables = new Map<string, string>()
   for (const group of groups) tables.set(group, await tableOf(group, path, text))
-  return text.replaceAll(
-    /(<!-- options: (\S+) -->\n)[\s\S]*?(<!-- end -->)/g,
-    (_, start, group, end) => `${start}${tables.get(group)}${end}`,
-  )
+  return text
+    .replaceAll(
+      /(<!-- options: (\S+) -->\n)[\s\S]*?(<!-- end -->)/g,
+      (_, start, group, end) => `${start}${tables.get(group)}${end}`,
+    )
+    .replace(/(?<=<!-- outage: table -->\n)[\s\S]*?(?=<!-- end -->)/, outageTable())
+    .replace(/(?<=<!-- outage: summary -->)[\s\S]*?(?=<!-- end -->)/, outageSummary())
 }
 
 async function tableOf(group: string, path: string, text: string): Promise<string> {
