@@ -16,6 +16,7 @@ import { faultProxy } from './kit/fault-proxy.mjs'
 import { describeMachine } from './kit/machine.mjs'
 import { asPostgres, giveToPostgres, runAsPostgres, script, startPostgres } from './kit/postgres.mjs'
 import { API_KEY, ROOT, SECRET, startService } from './kit/service.mjs'
+import { OUTAGE_KINDS, serviceOutage } from './kit/service-outage.mjs'
 import { keptTable } from './report/kept-table.mjs'
 
 const USERS_PER_SECOND = 10
@@ -493,33 +494,55 @@ const HEAD = [
   ...['first success (s)', 'longest wait (s)'],
 ]
 const ENDPOINT_HEAD = ['fault', 'events', 'not written', 'lost', 'doubled', 'wrong', 'last one (s)']
+const OUTAGE_HEAD = ['service stopped for 60 s', 'responses', 'answered after its return']
 const FILE = new URL('faults.md', import.meta.url)
+
+let outage
+
+/** One run measures all kinds of sessions. */
+async function measureOutage(kind) {
+  outage ??= serviceOutage()
+  const row = (await outage).find(([name]) => name === kind)
+  if (!row) throw new Error(`The outage has no row ${kind}.`)
+  return row
+}
 
 const table = await keptTable(FILE, HEAD, Object.keys(FAULTS), measure)
 const endpointTable = await keptTable(FILE, ENDPOINT_HEAD, Object.keys(ENDPOINT_FAULTS), measureEndpoint)
+const _outageTable = await keptTable(FILE, OUTAGE_HEAD, OUTAGE_KINDS, measureOutage)
 const { processor, cores, memoryGigabytes, system } = describeMachine()
 writeFileSync(
   FILE,
   `# What users notice of faults
 
 Written by \`npm run faults\` on ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cores} cores of
-${processor} with ${memoryGigabytes} GB, ${system}. Two processes of the service share one PostgreSQL; ${USERS_PER_SECOND} users
-per second request a code for ${LOAD_S} seconds, by either process, and try again with the same \`Idempotency-Key\` for ${PATIENCE_MS / 1_000} seconds. The fault begins after
-${FAULT_AFTER_S} seconds. "During a hand-over" arranges the worst case: the mail server has all messages, and has not accepted them yet. Then each
-code is typed twice.
+${processor} with ${memoryGigabytes} GB, ${system}.
+
+## Requesting a code
+
+Two processes of the service share one PostgreSQL. ${USERS_PER_SECOND} users per second request a code for ${LOAD_S} seconds, by either process, and try
+again with the same \`Idempotency-Key\` for ${PATIENCE_MS / 1_000} seconds. The fault begins after ${FAULT_AFTER_S} seconds. "During a hand-over": the mail server has all
+messages, and has not accepted them yet. Then each code is typed twice.
 
 ${table}
 
-- **in hand**: requests that were waiting for their answer when the fault began
-- **no code**: users who got no answer in time
+- **in hand**: requests that waited for their answer when the fault began
+- **no code**: users without an answer in time
 - **lost**: users who were told that their code was sent or queued, and got none
 - **doubled**: users who got the same code twice
-- **wrong**: users who got two different codes, whose right code was refused, whose used code was accepted, or who got another answer than
-  200, 409 and 503
-- **first success**: from the beginning of the fault until a request that came after it got its code
+- **wrong**: users with two different codes, a right code refused, a used code accepted, or an answer other than 200, 409 and 503
+- **first success**: from the fault until a request that came after it got its code
 - **longest wait**: of a user, for an answer
 
-## What endpoints for events notice
+## Pages and sign-ins of an app
+
+The service of an app stops for 60 seconds. Sessions of each kind load pages, and new users sign in, one after the other, also after its
+return. The app has \`login.recheck: '1m'\`, so that each session is decided again in the middle of the outage, and \`breaker.pause: '1s'\`;
+with the default, the first sign-in waits for up to 10 seconds. Nobody was signed in by the password alone, or the run had failed.
+
+${outageTable}
+
+## Endpoints for events
 
 ${EVENTS_PER_SECOND} messages per second are refused by the mail server for ${LOAD_S} seconds, each of which is an event (\`message.failed\`) for one endpoint.
 
@@ -528,7 +551,7 @@ ${endpointTable}
 - **not written**: events that do not exist, because the endpoint was disabled, as [documented](../service/docs/events.md)
 - **lost**: events that exist and that the endpoint never accepted
 - **doubled**: events that it accepted more than once, with the same \`webhook-id\`
-- **wrong**: requests whose signature was not right, or whose body differed from an earlier one of the same event
+- **wrong**: requests with a wrong signature, or with another body than an earlier one of the same event
 - **last one**: from the end of the fault until the last event was accepted, after the waits of 5 and 30 seconds, and 2 minutes
 `,
 )

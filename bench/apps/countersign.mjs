@@ -7,8 +7,21 @@ import { configurePassport } from './users.mjs'
 
 // An app with Countersign, everything on: limits, breaker, diagnostics, events, notices and trusted devices. With
 // `NOTICE_LINKS`, also the "this wasn't me" links, for which every request of a signed-in user asks the store whether the
-// session was ended.
-const { SERVICE_URL, NOTICE_LINKS } = process.env
+// session was ended. With `KEEPS_FACTORS`, the service knows which factors a user has, as the Countersign service does; otherwise
+// the app keeps a record of them, as the hand-written one does.
+const { SERVICE_URL, NOTICE_LINKS, KEEPS_FACTORS, RECHECK, BREAKER_PAUSE } = process.env
+const service = {
+  baseUrl: SERVICE_URL,
+  apiKey: 'key_for_benchmarks',
+  ...(BREAKER_PAUSE && { breaker: { pause: BREAKER_PAUSE } }),
+}
+const RECORD = {
+  onFactorsChanged: () => {},
+  recordedFactors: () => ({ app: true, keys: false, backupCodes: false }),
+}
+const GRACE_UNTIL = new Date(Date.now() + 86_400_000)
+/** By the first letter of the user's id; all others must show a factor. */
+const POLICIES = { e: 'skip', g: { graceUntil: GRACE_UNTIL }, n: 'optional' }
 let sessionStore
 
 const build = async () => {
@@ -17,16 +30,14 @@ const build = async () => {
   sessionStore = stores.sessionStore
   const store = redis ? { redis } : pool ? { postgres: { pool } } : 'memory'
   const mfa = createMfa({
-    service: { baseUrl: SERVICE_URL, apiKey: 'key_for_benchmarks', dialect: 'published' },
-    factors: ({ phone, email }) => [
-      { method: 'sms', phone },
-      { method: 'app', user: email },
-    ],
-    // The app keeps its own record of apps, as the hand-written one does. A service that can tell is asked at each pending request.
-    onFactorsChanged: () => {},
-    recordedFactors: () => ({ app: true, keys: false, backupCodes: false }),
-    policy: ({ user }) => (user.id.startsWith('e') ? 'skip' : 'require'),
-    login: { pendingPaths: ['/greeting'] },
+    service: { ...service, dialect: KEEPS_FACTORS ? 'countersign' : 'published' },
+    factors: ({ id, phone, email }) =>
+      /^[gn]/.test(id)
+        ? []
+        : [{ method: 'sms', phone }, ...(KEEPS_FACTORS ? [] : [{ method: 'app', user: email }])],
+    ...(!KEEPS_FACTORS && RECORD),
+    policy: ({ user }) => POLICIES[user.id[0]] ?? 'require',
+    login: { pendingPaths: ['/greeting'], ...(RECHECK && { recheck: RECHECK }) },
     limits: { store },
     trustedDevices: { store },
     notices: { onNotice: () => {} },

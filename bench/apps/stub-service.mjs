@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { serve } from '../kit/serve.mjs'
 
-// An MFA service that answers at once, so that what is measured is the app in front of it: 123456 is every right code.
-// It can be told to stop answering, and tells how many calls and connections it has had.
+// An MFA service that answers at once, so that what is measured is the app in front of it: 123456 is every right code. Users whose
+// email address begins with g or n have no factor, all others an authenticator app. It can be told to stop answering, and tells
+// how many calls and connections it has had.
 const RIGHT_CODE = '123456'
-const counted = { send: 0, verify: 0, connections: 0, mostConnections: 0 }
+const counted = { send: 0, verify: 0, factors: 0, connections: 0, mostConnections: 0 }
 const seen = new WeakSet()
 let isHanging = false
 
@@ -31,9 +32,11 @@ serve(
       body += chunk
     })
     req.on('end', () => {
+      if (req.url === '/v1/mfa/factors') counted.factors++
       if (req.url === '/v1/mfa/factors' && !isHanging) {
+        const account = new URLSearchParams(body).get('Account') ?? ''
         return answerJson(res, 200, {
-          existing: [{ type: 'APP', usable: true }],
+          existing: /^[gn]/.test(account) ? [] : [{ type: 'APP', usable: true, digits: 6 }],
           offered_keys: [],
           backup_codes_left: 10,
         })

@@ -2,8 +2,8 @@ import { browsersAfter, CHALLENGE, HTML, LOGIN, requestFrom, VERIFY } from '../k
 import { compare } from '../kit/comparison.mjs'
 
 export const title = 'A page behind mfaSession and requireMfa, verified session'
-export const meaning = `The page answers with one line, to 200 users in turn. Behind Countersign the session is verified, with limits, trusted devices,
-notices and diagnostics on; beside it the app has the same Passport login and session, and no second factor.`
+export const meaning = `The page answers with one line, to 200 users in turn, whose factors a service over HTTP keeps. Behind Countersign the session is
+verified, with limits, trusted devices, notices and diagnostics on; beside it the app has no second factor.`
 
 const PASSPORT = 'passport.session() only'
 
@@ -25,7 +25,7 @@ export function pageSides(bench) {
 }
 
 async function pageOf(bench, name, program, steps) {
-  const app = await bench.start(program)
+  const app = await bench.start(program, { env: { KEEPS_FACTORS: '1' } })
   const message = { path: '/account', accept: HTML }
   return pageSide({
     name,
