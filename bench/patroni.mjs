@@ -284,35 +284,34 @@ writeFileSync(
 Written by \`npm run faults:patroni\` on ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cores} cores of
 ${processor} with ${memoryGigabytes} GB, ${system}, which other work shared. ${versions}.
 
-Three machines, which are processes on the loopback interface of one: each has a PostgreSQL, its Patroni and a member of etcd, and reaches
-the others through a proxy of its own. Two processes of the service use the primary through HAProxy, which asks each Patroni every second
+Three machines, which are processes of one, have a PostgreSQL, its Patroni and a member of etcd each, and reach the others through proxies.
+Two processes of the service use the primary through HAProxy, which asks each Patroni every second
 (\`GET /primary\`, \`fall 2\`, \`rise 1\`, \`on-marked-down shutdown-sessions\`). Patroni has \`ttl: ${ttl}\`, \`loop_wait: ${loop_wait}\` and
 \`retry_timeout: ${retry_timeout}\`, and otherwise its defaults.
 
-Users request a code for ${LOAD_S} seconds, with an \`Idempotency-Key\`, and type it within ${TYPING_MS / 1_000} seconds. The table says how many sends and verifications
-per second that makes; \`USERS_PER_SECOND\` is half of it, 150 unless it is set. One user in ${GUESSES_EVERY} types ${WRONG_CODES} wrong codes instead. Users repeat what got 503 or no answer after \`Retry-After\`, for ${PATIENCE_MS / 1_000} seconds. The
-fault begins after ${FAULT_AFTER_S} seconds; what failed comes back ${BACK_AFTER_S} seconds later. When all three machines are well again, every code that was accepted
-is typed once more.
+Users request a code for ${LOAD_S} seconds, with an \`Idempotency-Key\`, and type it within ${TYPING_MS / 1_000} seconds; one in ${GUESSES_EVERY} types ${WRONG_CODES} wrong codes
+instead. They repeat what got 503 or no answer, for ${PATIENCE_MS / 1_000} seconds. \`USERS_PER_SECOND\` sets half of the sends and verifications per second.
+The fault begins after ${FAULT_AFTER_S} seconds; what failed comes back ${BACK_AFTER_S} seconds later. In the end, every code that was accepted is typed once more.
 
-- **synchronous**: \`synchronous_mode: true\`. A commit waits for one standby; the other one is asynchronous, and Patroni does not promote it.
+- **synchronous**: \`synchronous_mode: true\`. A commit waits for one standby; Patroni does not promote the other one.
 - **asynchronous**: \`synchronous_mode: false\`. No commit waits for a standby.
-- **killed**: PostgreSQL, Patroni and the member of etcd get SIGKILL at once. The standby that is killed is the synchronous one, if there is one.
+- **killed**: PostgreSQL, Patroni and the member of etcd get SIGKILL at once; of the standbys, the synchronous one.
 - **partitioned**: the primary's machine and the others do not reach each other, but **both processes of the service still reach it**.
 - **switched over**: \`POST /switchover\` of Patroni
 
 ${table}
 
 - **requests/s**: sends and verifications per second before the fault
-- **no code**: users who got no answer to their request in time
-- **lost**: users who were told that their code was sent, and got none, or whose right code was refused or was unknown afterwards
+- **no code**: users without an answer in time
+- **lost**: users whose code was said to be sent and did not come, or whose right code was refused
 - **sent twice**: users who got two messages
-- **accepted twice**: codes that were accepted once more in the end
-- **attempts forgotten**: wrong codes that were refused and do not count afterwards
-- **no verdict**: users whose code was used up by a verification without an answer, who must request another one
-- **wrong**: users who got another answer than 200, 401, 409 and 503, or two different codes
-- **503 (s)**: the seconds after the fault began in which a request got 503, or no answer
-- **last 503 (s)**: so long after the fault the last of these came; what failed comes back ${BACK_AFTER_S} seconds after it, and has to catch up
-- **gap (s)**: the longest time in which no request was answered that had come after the fault began
-- **p99 before (s)**: so long 99 % of the requests waited at most in the ${CALM_S} seconds before the fault
+- **accepted twice**: codes that were accepted again in the end
+- **attempts forgotten**: wrong codes that do not count afterwards
+- **no verdict**: users whose code was used up by a verification without an answer
+- **wrong**: users with two different codes, or an answer other than 200, 401, 409 and 503
+- **503 (s)**: the seconds in which a request got 503, or no answer
+- **last 503 (s)**: the time from the fault to the last of these
+- **gap (s)**: the longest time without an answer to a request that came after the fault
+- **p99 before (s)**: of the waits in the ${CALM_S} seconds before the fault
 `,
 )

@@ -124,6 +124,20 @@ describe('the committed figures of the benchmark', () => {
   })
 })
 
+describe('the documents of the benchmark', () => {
+  it('have one table, of at most 40 rows, and at most 4,000 words together', async () => {
+    const names = ['performance.md', 'README.md', 'faults.md', 'patroni.md']
+    const texts = await Promise.all(
+      names.map((name) => readFile(new URL(`../bench/${name}`, import.meta.url), 'utf8')),
+    )
+    const words = texts.map((text) => text.split(/\s+/).filter(Boolean).length)
+    expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(4_000)
+    const tables = [...(texts[0] ?? '').matchAll(/^\| ---.*\n((?:\|.*\n)+)/gm)]
+    expect(tables).toHaveLength(1)
+    expect(tables[0]?.[1]?.trimEnd().split('\n').length).toBeLessThanOrEqual(40)
+  })
+})
+
 describe('a row of the benchmark', () => {
   it('has the median of the ratios of the rounds, their quartiles, and the ratio of one program measured twice', () => {
     const rounds = (us: (i: number) => number) =>

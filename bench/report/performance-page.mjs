@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { HEADLINES } from './headlines.mjs'
 import { quoteInReadme, quotesOf } from './readme-figures.mjs'
 import { refusals } from './refusals.mjs'
 import { byCase } from './results.mjs'
-import { markdownTable, micros, perSecond, quartilesText, sameTwiceText, valueText } from './table.mjs'
+import { markdownTable, micros, ratioText, valueText } from './table.mjs'
 
 const PAGE = fileURLToPath(new URL('../performance.md', import.meta.url))
 const TEMPLATE = new URL('./performance.template.md', import.meta.url)
@@ -51,20 +52,26 @@ export function writePage(results, output = PAGE) {
 
 function page(results, floors) {
   const majors = [...new Set(results.map(({ major }) => major))].sort((a, b) => a - b)
-  const cases = byCase(results)
-  const rows = cases.flatMap((one) => one.rows)
+  const rows = byCase(results).flatMap((one) => one.rows)
   const missed = rows.filter(({ byMajor }) => byMajor.some((row) => row?.reached === false))
+  const shown = HEADLINES.flatMap((name) => rows.filter(({ what }) => what === name))
   const parts = {
     rounds: [...new Set(results.map((result) => result.rounds))].join(' or '),
-    summary: markdownTable(
-      ['What', 'Beside', ...majors.map((major) => `Node ${major}`), 'Target', 'Reached'],
-      rows.filter(({ hasTarget, isComparison }) => hasTarget || isComparison).map(summaryRow),
+    noise: `${Math.ceil(mostNoise(rows) * 100)} %`,
+    table: markdownTable(
+      ['What, beside what', ...majors.map((major) => `Node ${major}`), 'Target'],
+      shown.map(shownRow),
     ),
-    cases: cases.map((one) => section(one, majors)).join('\n\n'),
     missed: missed.length === 0 ? 'None.' : missedTargets(missed, majors, floors),
     machines: machines(results),
   }
   return readFileSync(TEMPLATE, 'utf8').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name])
+}
+
+/** How far one program that was measured twice differed at most. */
+function mostNoise(rows) {
+  const twice = rows.flatMap(({ byMajor }) => byMajor.map((row) => row?.sameTwice ?? 1))
+  return Math.max(0, ...twice.map((ratio) => Math.abs(ratio - 1)))
 }
 
 /** The targets that are not reached, by their cause, with what was measured. */
@@ -79,74 +86,22 @@ function missedTargets(rows, majors, floors) {
     byCause.set(cause, [...(byCause.get(cause) ?? []), line])
   }
   return [...byCause]
-    .map(([cause, lines]) => `Cause: ${cause}.\n\n${lines.map((line) => `- ${line}`).join('\n')}`)
-    .join('\n\n')
+    .map(([cause, lines]) => [...lines.map((line) => `- ${line}`), `\n  Cause: ${cause}.`].join('\n'))
+    .join('\n')
 }
 
-function section({ name, title, meaning, rows }, majors) {
-  const comparisons = rows.filter(({ isComparison }) => isComparison)
-  const figures = rows.filter(({ isComparison }) => !isComparison)
-  const parts = [`## ${title}`]
-  if (meaning) parts.push(meaning)
-  if (comparisons.length > 0) {
-    parts.push(
-      markdownTable(
-        ['What', 'Node', 'Countersign', 'Beside it', 'Ratio', 'Quartiles', 'Same twice', 'p99'],
-        comparisons.flatMap((row) =>
-          majors.flatMap((major, i) => (row.byMajor[i] ? [comparisonRow(row, major, row.byMajor[i])] : [])),
-        ),
-      ),
-    )
-  }
-  if (figures.length > 0) {
-    parts.push(
-      markdownTable(
-        ['What', ...majors.map((major) => `Node ${major}`), 'Target'],
-        figures.map(({ label, byMajor }) => [
-          label,
-          ...byMajor.map((row) => (row ? figureText(row) : '–')),
-          targetText(byMajor) || '–',
-        ]),
-      ),
-    )
-  }
-  parts.push(`\`npm run bench -- ${name}\``)
-  return parts.join('\n\n')
-}
-
-function comparisonRow({ label }, major, row) {
-  const { against, ours, theirs, note } = row
+function shownRow({ label, against, byMajor }) {
   return [
-    note ? `${label} (${note})` : label,
-    String(major),
-    `${micros(ours)}, ${perSecond(ours)}`,
-    `${against}: ${micros(theirs)}, ${perSecond(theirs)}`,
-    valueText(row),
-    quartilesText(row),
-    sameTwiceText(row),
-    ours.p99Ms === undefined ? '–' : `${ours.p99Ms.toFixed(0)} ms, beside ${theirs.p99Ms.toFixed(0)} ms`,
-  ]
-}
-
-function summaryRow({ label, against, byMajor }) {
-  const reached = byMajor.flatMap((row) => (row?.reached === undefined ? [] : [row.reached]))
-  const isAll = reached.every(Boolean) ? 'yes' : reached.some(Boolean) ? 'in part' : 'no'
-  const verdict = reached.length === 0 ? '–' : isAll
-  return [
-    label,
-    against ?? '–',
-    ...byMajor.map((row) => (row ? valueText(row) : '–')),
+    against ? `${label}; ${against}` : label,
+    ...byMajor.map((row) => (row ? cellText(row) : '–')),
     targetText(byMajor) || '–',
-    verdict,
   ]
 }
 
-function figureText(row) {
-  const spread = row.quartiles
-    ? `quartiles ${quartilesText(row)}, same twice ${sameTwiceText(row)}`
-    : undefined
-  const more = [spread, row.note].filter(Boolean).join('; ')
-  return more ? `${valueText(row)} (${more})` : valueText(row)
+/** A ratio with the processor time of both sides, or a figure with its processor time. */
+function cellText(row) {
+  if (row.ratio) return `${ratioText(row)}: ${micros(row.ours)}; ${micros(row.theirs)}`
+  return row.note?.includes('µs') ? `${valueText(row)} (${row.note})` : valueText(row)
 }
 
 function targetText(byMajor) {

@@ -50,11 +50,10 @@ export function quotesOf(page) {
     .filter((line) => line.startsWith('| ') && line.includes(' µs'))
     .map((line) => line.slice(2, -2).split(' | '))
   return QUOTED.flatMap(({ label, ...quoted }) => {
-    const found = rows.filter(([name]) => name.replace(/ \([^)]*\)$/, '') === label)
+    const row = rows.find(([name]) => name.split('; ')[0] === label)
     return MAJORS.map((major, nth) => {
-      // A comparison has a line for each major, and a figure a column.
-      const line = found.find(([, of]) => of === major)
-      const [ours, theirs] = line ? [line[2], line[3]] : [found[0]?.[nth + 1]]
+      // A comparison has both sides in one cell.
+      const [ours, theirs] = (row?.[nth + 1] ?? '').split('; ')
       return { ...quoted, major, ours: micros(ours), ...(quoted.other && { theirs: micros(theirs) }) }
     })
   })

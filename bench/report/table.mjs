@@ -27,18 +27,18 @@ export function micros({ processorUs }) {
 }
 
 /** Requests per second. */
-export function perSecond({ perSecond: rate }) {
+function perSecond({ perSecond: rate }) {
   return `${Math.round(rate).toLocaleString('en')}/s`
 }
 
 /** The quartiles of a row's figure over its rounds. */
-export function quartilesText({ ratio, quartiles }) {
+function quartilesText({ ratio, quartiles }) {
   if (!quartiles) return '–'
   return quartiles.map((value) => (ratio ? value.toFixed(2) : value)).join(' to ')
 }
 
 /** The ratio of two measurements of the same program. */
-export function sameTwiceText({ sameTwice }) {
+function sameTwiceText({ sameTwice }) {
   return sameTwice === undefined ? '–' : sameTwice.toFixed(2)
 }
 
@@ -50,6 +50,11 @@ export function valueText({ ratio, by, value, unit }) {
   if (!ratio) return `${value} ${unit}`.trim()
   const [processor, rate] = [ratio.processor.toFixed(2), ratio.rate.toFixed(2)]
   return by === 'rate' ? `${rate} by rate` : `${processor} (${rate})`
+}
+
+/** The ratio that a row is judged by. */
+export function ratioText({ ratio, by }) {
+  return by === 'rate' ? `${ratio.rate.toFixed(2)} by rate` : ratio.processor.toFixed(2)
 }
 
 /** A table in Markdown. */

@@ -1,0 +1,38 @@
+/**
+ * The rows of the table of the page, by name and in its order. `npm run bench` prints all others, and the page names those whose target
+ * is not reached.
+ */
+export const HEADLINES = [
+  'page behind `mfaSession` and `requireMfa`, verified session',
+  'page, exempt',
+  'page, in grace',
+  'page, trusted',
+  'page, pending',
+  'page, skipped by the policy',
+  'page, nobody signed in',
+  'calls of the service for 10,000 pages of any status',
+  '`POST /mfa/challenge`, a code by SMS',
+  '`POST /mfa/verify`, a right code',
+  '`POST /mfa/challenge`, sessions and counters in Redis',
+  '`POST /mfa/verify`, sessions and counters in Redis',
+  'verify of an app code',
+  '`GET /mfa`, the page to choose a factor',
+  '`GET /mfa/verify`, the code page',
+  '`POST /mfa/verify`, 4 processes behind node:cluster, with Redis',
+  'service: verify on PostgreSQL',
+  'service: verify on PGlite',
+  'service: send on PostgreSQL',
+  'service: verify among 1,000,000 users',
+  'outbox: PostgreSQL, sent at once',
+  'Redis round trips in a row: `POST /mfa/verify`, Countersign',
+  '`POST /mfa/verify`, Redis 50 ms away',
+  '`POST /mfa/verify`, PostgreSQL 50 ms away',
+  "session JSON, verified: Countersign's part",
+  "`import 'countersign'` over express",
+  '10 times the rate it can take for 15 s: p99 of those that are verified',
+  '200 clients, a new process: refused with 503',
+  'service hangs: most connections to it at once',
+  'codes of one challenge that 4 processes evaluate, of 100 sent at once',
+  'console: the page that takes most processor time',
+  'service: start on a new PostgreSQL database',
+]
