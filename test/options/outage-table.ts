@@ -39,13 +39,13 @@ export const OUTAGE_ROWS = {
   },
   grace: {
     session: 'in a grace period',
-    ends: 'the end of the period, or as in the row above',
+    ends: 'the end of the period, or such a change',
     pages: [200, 503],
     guard: 503,
   },
   trusted: {
     session: 'a trusted browser',
-    ends: 'the end of the trust, or as in the row above',
+    ends: 'the end of the trust, or such a change',
     pages: [200, 503],
     guard: 503,
   },
