@@ -1,3 +1,5 @@
+import type { MfaApproval } from './protocol/details.js'
+
 /** The MFA status of a request: the type of `req.mfa`. */
 export interface MfaStatus {
   /**
@@ -35,6 +37,8 @@ export interface MfaStatus {
    * neither. It is plain text: escape it in HTML, and link the factor page beside it.
    */
   readonly banner: string | null
+  /** What the user approved for exactly this request. `null` unless the route is behind `requireMfa({ bind })`. */
+  readonly approval: MfaApproval | null
 }
 
 declare global {

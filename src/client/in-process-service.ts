@@ -16,7 +16,8 @@ export function validatedService(service: MfaService): MfaService {
     const schema = returned(verb)
     return (request) => validated(name, schema, () => call(request))
   })
-  return { ...checked, ...(service.codes && { codes: service.codes }) }
+  const { approvals, codes } = service
+  return { ...checked, ...(approvals && { approvals }), ...(codes && { codes }) }
 }
 
 async function validated(verb: string, schema: z.ZodType, call: () => Promise<unknown>): Promise<unknown> {

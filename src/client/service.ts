@@ -4,6 +4,7 @@ import { onlyGiven } from '../option-rules.js'
 import { COUNTERSIGN, type Dialect } from '../options/dialect.js'
 import type { ServiceSettings } from '../options/service.js'
 import { type Caller, formatUser } from '../protocol/contact.js'
+import type { ApprovalDetails } from '../protocol/details.js'
 import { KEY_VERBS, KEYS_PATH } from '../protocol/key-verbs.js'
 import type { KeyVerbs } from '../protocol/keys.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
@@ -186,7 +187,10 @@ function dialectClient(
   const postOnce = (path: string, parameters: Record<string, string | undefined>) =>
     transport.post(path, onlyGiven(parameters), { idempotencyKey: dialect.extras ? randomUUID() : undefined })
 
-  const extras = (caller: Caller & { purpose?: Purpose; kind?: CodeKind; transaction?: string }) =>
+  const extras = ({
+    approval,
+    ...caller
+  }: Caller & { purpose?: Purpose; kind?: CodeKind; transaction?: string; approval?: ApprovalDetails }) =>
     dialect.extras
       ? {
           Account: caller.account,
@@ -195,6 +199,7 @@ function dialectClient(
           Purpose: caller.purpose,
           Kind: caller.kind?.toUpperCase(),
           Transaction: caller.transaction,
+          Approval: approval && JSON.stringify(approval),
         }
       : {}
 
@@ -290,7 +295,7 @@ function dialectClient(
     },
 
     // A dialect of other parts belongs to another service.
-    ...(dialect === COUNTERSIGN && { codes: COUNTERSIGN_CODES }),
+    ...(dialect === COUNTERSIGN && { codes: COUNTERSIGN_CODES, approvals: true as const }),
     // Only the Countersign service has these endpoints.
     ...(dialect.extras && verbClient<OwnVerbs>(OWN_VERBS, calls)),
     ...(keysPath !== undefined && {

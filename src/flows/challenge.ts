@@ -11,8 +11,8 @@ import {
   factorBinding,
   findFactor,
   type MfaUser,
-  purposeOf,
   refusalWithoutFactor,
+  useOf,
 } from './user.js'
 
 /** A challenge was started, or the code of the live one sent again (`again`). */
@@ -87,8 +87,7 @@ async function sendCode(
     return service.send({
       method,
       contact,
-      purpose: purposeOf(record),
-      transaction: record.transaction,
+      ...useOf(record, service),
       ...callerOf(user),
       ...(live?.service && { challenge: live.service }),
     })

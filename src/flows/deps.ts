@@ -4,6 +4,7 @@ import type { Contact } from '../protocol/contact.js'
 import type { KeyVerbs, RelyingParty } from '../protocol/keys.js'
 import type { Method } from '../protocol/methods.js'
 import type { CompleteMfaService, MfaService } from '../protocol/service.js'
+import type { ApprovalRequests } from '../stores/limits/approval-requests.js'
 import type { Approvals, Attempts } from '../stores/limits/attempts.js'
 import type { AppOwners, MessageBudget, SentBackupCodes } from '../stores/limits/budgets.js'
 import type { FactorChanges } from '../stores/limits/factor-changes.js'
@@ -22,6 +23,8 @@ export interface Deps {
   readonly service: MfaService
   readonly attempts: Attempts
   readonly approvals: Approvals
+  /** What waits for a user's approval, or was approved and waits to be used. */
+  readonly approvalRequests: ApprovalRequests
   readonly appOwners: AppOwners
   /** Counts the changes of users' factors, which end the decisions that let a session in without one (R133). */
   readonly factorChanges: FactorChanges

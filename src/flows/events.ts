@@ -1,4 +1,5 @@
 import type { WarningCode } from '../options/warnings.js'
+import type { Binding } from '../protocol/details.js'
 import type { Strength } from '../protocol/factor.js'
 import type { KeyMethod, Method } from '../protocol/methods.js'
 import type { ServicePart } from '../protocol/service.js'
@@ -58,6 +59,20 @@ type UserEvent = {
       /** Milliseconds since the challenge, or since the first factor if there was no challenge. */
       readonly afterMs?: number
     }
+  /** The user approved one request with a factor (`requireMfa({ bind })`). `approval` is the id in the receipt. */
+  | {
+      readonly type: 'approved'
+      readonly method: Method | 'backup'
+      readonly approval: string
+      /** How the factor was bound to the request: `entered`, `shown` in the message, or `signed` by a key. */
+      readonly binding: Binding
+      /** Milliseconds since the user was asked. */
+      readonly afterMs: number
+    }
+  /** An approval was used: its request reached the route. */
+  | { readonly type: 'approval_used'; readonly approval: string }
+  /** The user refused a request. */
+  | { readonly type: 'approval_refused'; readonly approval: string }
   /** Evidence of an identity provider verified the session at sign-in; no factor was asked. */
   | { readonly type: 'evidence_accepted'; readonly issuer: string; readonly strength: Strength }
   /** What `login.evidence` returned does not count, so a factor is asked as usual. */

@@ -25,6 +25,7 @@ import {
   type MfaUser,
   purposeOf,
   refusalWithoutFactor,
+  useOf,
 } from './user.js'
 import { type AcceptedCode, challengeIdFor, checkShown, type TypedCode } from './verify.js'
 
@@ -269,8 +270,7 @@ export async function prepareAssertion(
   const { keys } = deps
   if (!keys) return refuse({ code: 'method_off' })
   const { method, contact } = factor
-  const { transaction } = record
-  const request = { contact, method, purpose: purposeOf(record), transaction, ...callerOf(user) }
+  const request = { contact, method, ...useOf(record, deps.service), ...callerOf(user) }
   const answer = await askService(deps, user.userId, () => keys.authenticationOptions(request))
   if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
   const { options, expiresInSeconds } = answer
@@ -292,14 +292,13 @@ export async function verifyKey(
   const { keys } = deps
   if (!keys) return refuse({ code: 'method_off' })
   const { id, method, contact } = factor
-  const { transaction } = record
   const { userId } = user
-  const request = { contact, method, purpose: purposeOf(record), transaction, response, ...callerOf(user) }
+  const request = { contact, method, ...useOf(record, deps.service), response, ...callerOf(user) }
   const verdict = await checkShown<Extract<AuthenticateKeyAnswer, { outcome: 'valid' }>>(deps, {
     attempt: {
       userId,
       challenge: challengeIdFor(record, id),
-      approval: transaction,
+      approval: record.transaction,
       binding: factorBinding(userId, method, contact),
       signsIn: purposeOf(record) === 'sign-in',
     },
@@ -309,7 +308,7 @@ export async function verifyKey(
   })
   if (verdict.outcome === 'refused') return verdict
   const { key, userVerified } = verdict
-  return { outcome: 'accepted', method, shown: method, amr: keyAmr(key, userVerified) }
+  return { outcome: 'accepted', method, shown: method, amr: keyAmr(key, userVerified), factor: id }
 }
 
 /** A factor that is confirmed with a key. */

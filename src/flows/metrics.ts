@@ -76,6 +76,7 @@ export function eventMetrics(): EventMetrics {
           if (event.delivery !== 'none') byMethod.sent[event.method]++
           break
         case 'verified':
+        case 'approved':
           byMethod.verified[event.method]++
           if (event.afterMs !== undefined) times[timed++ % REMEMBERED_TIMES] = event.afterMs
           break

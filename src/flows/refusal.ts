@@ -24,6 +24,10 @@ export type Refusal =
   | { readonly code: 'stronger_factor_unavailable' }
   /** Someone acts for the user in this session, where no factor of the user can be used or changed (R118). */
   | { readonly code: 'acting' }
+  /** The request that the user is asked to approve was approved, refused or replaced, or its time is over (R122). */
+  | { readonly code: 'approval_ended' }
+  /** As many requests as are allowed wait for the user's approval (R126). */
+  | { readonly code: 'too_many_approvals'; readonly retryAfterSeconds: number }
   /** The session ended or changed during the request (R06, R07). */
   | { readonly code: 'session_ended' }
   /** The code is wrong, or was used before. */

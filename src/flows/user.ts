@@ -1,6 +1,7 @@
 import { digestOf } from '../digest.js'
 import { ServiceError } from '../errors.js'
 import { type Caller, type Contact, canonicalUser } from '../protocol/contact.js'
+import type { ApprovalDetails } from '../protocol/details.js'
 import type { Factor, Strength } from '../protocol/factor.js'
 import {
   BACKUP_METHOD,
@@ -10,7 +11,9 @@ import {
   type Method,
   VERIFY_TYPE,
 } from '../protocol/methods.js'
-import type { MfaRecord } from '../session/record.js'
+import type { MfaService } from '../protocol/service.js'
+import type { MfaRecord, RequestedApproval } from '../session/record.js'
+import { APPROVAL_MS } from '../stores/limits/approval-requests.js'
 import type { AccountLimits } from '../stores/limits/attempts.js'
 import type { MfaEventBody } from './events.js'
 
@@ -126,9 +129,43 @@ export async function askService<Answer>(
   }
 }
 
-/** What a second factor is for: a session that is signed in steps up. */
-export function purposeOf({ stage }: Pick<MfaRecord, 'stage'>): 'sign-in' | 'step-up' {
-  return stage === 'verified' || stage === 'trusted' ? 'step-up' : 'sign-in'
+/** Whether the time of a request or an approval is over. A time in the future proves nothing (R17). */
+export function isOver({ at }: Pick<RequestedApproval, 'at'>): boolean {
+  const ageMs = Date.now() - at
+  return ageMs < 0 || ageMs >= APPROVAL_MS
+}
+
+/** The request that the user of this session is asked to approve. */
+export function openApproval({ stage, approval }: MfaRecord): RequestedApproval | undefined {
+  return stage !== 'pending' && approval && !approval.granted && !isOver(approval) ? approval : undefined
+}
+
+/** The record without a request whose time is over, and without the challenge and the choice of factors that were for it. */
+export function withoutEndedApproval(record: MfaRecord): MfaRecord {
+  const { approval, stepUp: _stepUp, challenge: _challenge, ...rest } = record
+  return approval && !approval.granted && isOver(approval) ? rest : record
+}
+
+/** What a second factor is for: a session that is signed in steps up, or its user approves a request. */
+export function purposeOf(record: MfaRecord): 'sign-in' | 'step-up' {
+  const { stage } = record
+  return stage === 'verified' || stage === 'trusted' || openApproval(record) ? 'step-up' : 'sign-in'
+}
+
+/**
+ * What the service is told that a code or key is for. A code for an approval counts for nothing else, whether or not the service knows
+ * what is approved (R121).
+ */
+export function useOf(
+  record: MfaRecord,
+  { approvals }: Pick<MfaService, 'approvals'>,
+): { purpose: 'sign-in' | 'step-up' | 'approval'; transaction: string; approval?: ApprovalDetails } {
+  const open = openApproval(record)
+  if (!open) return { purpose: purposeOf(record), transaction: record.transaction }
+  const { id: transaction, digest, lines } = open
+  return approvals
+    ? { purpose: 'approval', transaction, approval: { digest, lines } }
+    : { purpose: 'step-up', transaction }
 }
 
 /**

@@ -34,6 +34,7 @@ import {
   type MfaUser,
   purposeOf,
   refusalWithoutFactor,
+  useOf,
 } from './user.js'
 
 /** The service accepted a code. */
@@ -44,6 +45,8 @@ export interface AcceptedCode {
   readonly shown: ShownMethod
   /** What it proves. */
   readonly amr: readonly Amr[]
+  /** The id of the factor. Absent for a backup code, and for one that was just set up. */
+  readonly factor?: string
   /** After a backup code: how many are left, if the service says. */
   readonly backupCodesLeft?: number
 }
@@ -82,7 +85,13 @@ export async function verifyCode(
 
   // What backup codes look like is open in the published API, so their case may matter.
   const asTyped = method === 'backup' && !deps.service.codes
-  const checked = { ...request, ...callerOf(user), transaction, code: asTyped ? typed.code.trim() : code }
+  const { purpose: _purpose, ...used } = useOf(record, deps.service)
+  const checked = {
+    ...request,
+    ...callerOf(user),
+    ...used,
+    code: asTyped ? typed.code.trim() : code,
+  }
   const verdict = await checkShown<Valid>(deps, {
     attempt,
     factor: { method, contact: request.contact },
@@ -98,6 +107,7 @@ export async function verifyCode(
     method,
     shown,
     amr: METHOD_AMR[methodShown(shown)],
+    ...(target.factor !== undefined && { factor: target.factor }),
     ...(left !== undefined && { backupCodesLeft: left }),
   }
 }
@@ -272,6 +282,8 @@ function noAttemptsLeft(permit: AttemptPermit & { ok: false }): Refusal {
 }
 
 type Target = {
+  /** The id of the factor; absent for a backup code. */
+  readonly factor?: string
   readonly method: CodeMethod | 'backup'
   /** The id of the challenge under which attempts are counted. */
   readonly challenge: string
@@ -305,12 +317,13 @@ function targetOf(
   if (isKeyMethod(method)) return refuse({ code: 'no_challenge' })
   if (method === 'app') {
     const request = { method, contact, kind: 'code' } as const
-    return { method, digits, challenge: challengeIdFor(record, id), request }
+    return { factor: id, method, digits, challenge: challengeIdFor(record, id), request }
   }
   const live = record.challenge?.factorId === id ? record.challenge : undefined
   if (!live) return refuse({ code: 'no_challenge' })
   if (live.expiresAt <= Date.now()) return refuse({ code: 'code_expired' })
   return {
+    factor: id,
     method,
     challenge: live.id,
     request: { method, contact, kind: 'code', ...(live.service && { challenge: live.service }) },

@@ -4,7 +4,7 @@ import { codeField } from './code-field.js'
 import { countdown, deliveryLine, LEAD_ID } from './delivery-line.js'
 import { trustChoice } from './devices.js'
 import { type Html, html } from './html.js'
-import { messageBox } from './layout.js'
+import { approvalField, messageBox } from './layout.js'
 import type { Page, PageContext } from './page.js'
 import { fill } from './text.js'
 import type { ChallengeView, View } from './view.js'
@@ -43,7 +43,7 @@ function entryForm(view: CodeView, challenge: ChallengeView | undefined, context
   )
   return html`<form class="mfa-form" method="post" action="${frame.base}/verify"><input type="hidden" name="factor" value="${
     view.factor === 'backup' ? 'backup' : view.factor.id
-  }">
+  }">${approvalField(context)}
 ${field}
 ${challenge !== undefined && expiryLine(challenge, context)}
 ${trustChoice(view, context)}

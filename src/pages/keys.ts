@@ -4,7 +4,7 @@ import { strongerRequired } from './enroll.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
 import { failureTemplates } from './key-failure.js'
-import { errorBox, messageBox } from './layout.js'
+import { approvalField, errorBox, messageBox } from './layout.js'
 import { factorList } from './overview.js'
 import { labelOf, type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
@@ -78,7 +78,7 @@ export function keyPage(view: KeyPageView, context: PageContext): Page {
     return {
       title,
       main: html`${messageBox(context)}
-<form class="mfa-form" method="post" action="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${restart}</form>
+<form class="mfa-form" method="post" action="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${approvalField(context)}${restart}</form>
 ${otherWays(view, context)}`,
     }
   }
@@ -115,8 +115,9 @@ function addKeyForm(method: KeyMethod, button: Html, { frame }: PageContext, dat
 }
 
 /** The form that confirms with a key. Its script shows it. */
-function useKeyForm(factorId: string, content: Renderable, { frame }: PageContext): Html {
-  return html`<form hidden class="mfa-form" method="post" action="${frame.base}/verify" data-mfa-key="use" data-mfa-options="${frame.base}/challenge" data-mfa-field="factor"><input type="hidden" name="factor" value="${factorId}"><input type="hidden" name="response">${content}</form>`
+function useKeyForm(factorId: string, content: Renderable, context: PageContext): Html {
+  const { base } = context.frame
+  return html`<form hidden class="mfa-form" method="post" action="${base}/verify" data-mfa-key="use" data-mfa-options="${base}/challenge" data-mfa-field="factor"><input type="hidden" name="factor" value="${factorId}"><input type="hidden" name="response">${approvalField(context)}${content}</form>`
 }
 
 /** What the page says unless its script runs and removes it, and what the script says about failures. */

@@ -63,6 +63,7 @@ ${page.usesKeys === true && html`<script type="module" src="${frame.base}/assets
 <header class="mfa-top">${mark(frame)}<span class="mfa-app"><bdi>${frame.appName}</bdi></span></header>
 <main class="mfa-card">
 <h1>${page.title}</h1>
+${approvalLines(context)}
 ${page.main}
 </main>
 ${pageFooter(page, context)}
@@ -70,6 +71,24 @@ ${pageFooter(page, context)}
 </body>
 </html>
 `
+}
+
+/** What the user approves on this page. */
+function approvalLines({ frame: { approval }, words }: PageContext): Html | undefined {
+  if (approval === undefined) return undefined
+  return html`<section class="mfa-approval"><p class="mfa-lead">${words.approval.lead}</p>${entryList(approval.lines)}</section>`
+}
+
+/** Labels with their values, each isolated from the direction of the text around it. */
+export function entryList(entries: readonly { readonly label: string; readonly value: Renderable }[]): Html {
+  return html`<dl class="mfa-entries">${entries.map(
+    ({ label, value }) => html`<div><dt><bdi>${label}</bdi></dt><dd><bdi>${value}</bdi></dd></div>`,
+  )}</dl>`
+}
+
+/** The hidden field by which a form says what its page asked the user to approve. */
+export function approvalField({ frame: { approval } }: PageContext): Html | undefined {
+  return approval && html`<input type="hidden" name="approval" value="${approval.id}">`
 }
 
 /** Decorative: the name stands beside it. */
@@ -118,7 +137,7 @@ export function problemText(message: Extract<PageMessage, { tone: 'error' }>, co
   }
   return {
     title: fill(title, values),
-    advice: html`${fill(advice, values)}${clockAdvice(message.clockSteps, context)}${attemptsLeft}`,
+    advice: html`${fill(advice, values)}${message.field !== undefined && html`<br><strong><bdi>${message.field}</bdi></strong>`}${clockAdvice(message.clockSteps, context)}${attemptsLeft}`,
   }
 }
 
@@ -143,6 +162,9 @@ function pageFooter(page: Page, context: PageContext): Html {
       return html`<form method="post" action="${frame.base}/cancel"><button class="mfa-link">${words.leave.cancel}</button></form>`
     }
     if (page.leadsHome === true) return undefined
+    if (frame.approval !== undefined) {
+      return html`<form method="post" action="${frame.base}/cancel">${approvalField(context)}<button class="mfa-link">${words.approval.refuse}</button></form>`
+    }
     const label = frame.purpose === 'step-up' ? words.leave.notNow : words.leave.back
     return html`<a class="mfa-link" href="${safeLink(frame.homePath)}">${fill(label, { app: frame.appName })}</a>`
   }

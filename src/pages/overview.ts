@@ -3,7 +3,7 @@ import { isDelivered, type Method } from '../protocol/methods.js'
 import { needsBackupCodes } from './backup.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
-import { messageBox } from './layout.js'
+import { approvalField, messageBox } from './layout.js'
 import { destination, labelOf, type Page, type PageContext } from './page.js'
 import { fill } from './text.js'
 import type { FactorView, View } from './view.js'
@@ -97,7 +97,7 @@ export function actText(factor: FactorView, context: PageContext): Html {
 
 /** The form that requests a code for this factor. */
 export function challengeForm(factor: Pick<FactorView, 'id'>, button: Html, context: PageContext): Html {
-  return html`<form method="post" action="${context.frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${button}</form>`
+  return html`<form method="post" action="${context.frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${approvalField(context)}${button}</form>`
 }
 
 function factorButton(factor: FactorView, choice: Choice, context: PageContext): Html {

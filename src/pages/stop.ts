@@ -1,6 +1,6 @@
 import { countdown } from './delivery-line.js'
 import { type Html, html, safeLink } from './html.js'
-import { problemText } from './layout.js'
+import { entryList, problemText } from './layout.js'
 import { type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
@@ -70,10 +70,12 @@ export function resumePage(view: Extract<View, { page: 'resume' }>, context: Pag
     main: html`<p class="mfa-lead">${resume.lead}</p>
 ${
   entries.length > 0 &&
-  html`<dl class="mfa-entries">${entries.map(
-    ({ label, value }) =>
-      html`<div><dt><bdi>${label}</bdi></dt><dd>${value === undefined ? html`<span class="mfa-hint">${resume.hidden}</span>` : html`<bdi>${value || '–'}</bdi>`}</dd></div>`,
-  )}</dl>`
+  entryList(
+    entries.map(({ label, value }) => ({
+      label,
+      value: value === undefined ? html`<span class="mfa-hint">${resume.hidden}</span>` : value || '–',
+    })),
+  )
 }
 <form class="mfa-form" method="post" action="${safeLink(view.action)}">${Object.entries(view.fields).map(
       ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,

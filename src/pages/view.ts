@@ -1,3 +1,4 @@
+import type { DetailLine } from '../protocol/details.js'
 import type { KeyFault } from '../protocol/keys.js'
 import type { CodeMethod, KeyMethod, Method } from '../protocol/methods.js'
 
@@ -129,6 +130,8 @@ export type PageMessage =
       readonly clockSteps?: number
       /** Why the response of a security key or passkey was not accepted. */
       readonly fault?: KeyFault
+      /** The field of the request that is wrong. */
+      readonly field?: string
       readonly retryAfterSeconds?: number
     }
   | { readonly tone: 'success'; readonly code: SuccessCode }
@@ -155,6 +158,8 @@ export interface PageFrame {
   readonly message?: PageMessage
   /** The languages to choose from, as BCP 47 tags. The form posts `language` and `back`, the page's path, to `{base}/language`. */
   readonly languages?: { readonly offer: readonly string[]; readonly back: string }
+  /** What the user is asked to approve. Every form of the page posts its `id` as `approval`. */
+  readonly approval?: { readonly id: string; readonly lines: readonly DetailLine[] }
   /** The host's help text for users who cannot use any factor, shown below the other factors. */
   readonly help?: string
   /** The page for users who have lost their strongest factor. Absent if the app offers no recovery. */

@@ -1,6 +1,7 @@
 /** The entry point `countersign/protocol`: the API between the plugin and an MFA service. */
 
 export { ServiceError } from '../errors.js'
+export { isChallengeFor, keyChallenge } from './approval-challenge.js'
 export type { UserRequest } from './contact.js'
 export {
   type Contact,
@@ -11,6 +12,7 @@ export {
   maskContact,
   parseUser,
 } from './contact.js'
+export * as details from './details.js'
 export { KEY_VERBS } from './key-verbs.js'
 export type * as keyTypes from './keys.js'
 export type { Key } from './keys.js'

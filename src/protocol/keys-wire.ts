@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { KEY_FAULTS, KEY_MEDIATIONS, KEY_PURPOSES } from './keys.js'
 import { KEY_TYPES } from './methods.js'
-import { caller, oneOf, seconds, text, user } from './wire-parts.js'
+import { approval, caller, hasApproval, oneOf, parsedJson, seconds, text, user } from './wire-parts.js'
 
 /*
  * Examples for the description of the HTTP API.
@@ -192,23 +192,29 @@ export const registerKeyBody = z.object({
 })
 
 /** The body of `POST /v1/mfa/keys/authentication/options`. */
-export const keyAuthenticationOptionsBody = z.object({
-  User: user,
-  Type: type,
-  Purpose: purpose,
-  Transaction: transaction,
-  ...caller,
-})
+export const keyAuthenticationOptionsBody = z
+  .object({
+    User: user,
+    Type: type,
+    Purpose: purpose,
+    Transaction: transaction,
+    Approval: approval,
+    ...caller,
+  })
+  .refine(hasApproval.check, hasApproval.says)
 
 /** The body of `POST /v1/mfa/keys/authentication/verify`. `Response` is an object; in a form, its JSON. */
-export const authenticateKeyBody = z.object({
-  User: user,
-  Type: type,
-  Purpose: purpose,
-  Transaction: transaction,
-  Response: authenticationField,
-  ...caller,
-})
+export const authenticateKeyBody = z
+  .object({
+    User: user,
+    Type: type,
+    Purpose: purpose,
+    Transaction: transaction,
+    Approval: approval,
+    Response: authenticationField,
+    ...caller,
+  })
+  .refine(hasApproval.check, hasApproval.says)
 
 /** The body of `POST /v1/mfa/keys/list`. */
 export const listKeysBody = z.object({ User: user, ...caller })
@@ -275,12 +281,3 @@ export const relyingPartyAnswer = z.object({
 
 /** Why a key was refused: the member `fault` of a problem with the code `invalid_key`. */
 export const keyFault = z.enum(KEY_FAULTS)
-
-function parsedJson(value: unknown): unknown {
-  if (typeof value !== 'string') return value
-  try {
-    return JSON.parse(value)
-  } catch {
-    return value
-  }
-}

@@ -1,9 +1,10 @@
 import type { UserRequest } from './contact.js'
+import type { ApprovalDetails } from './details.js'
 import type { KeyMethod } from './methods.js'
 import type { Refused } from './service-refusal.js'
 
 /** What an assertion is for. A challenge is valid for one purpose only. */
-export const KEY_PURPOSES = ['sign-in', 'step-up'] as const
+export const KEY_PURPOSES = ['sign-in', 'step-up', 'approval'] as const
 
 /** How the browser may involve the user in a registration, if not by a prompt (Credential Management §2.3.2). */
 export const KEY_MEDIATIONS = ['conditional'] as const
@@ -127,6 +128,8 @@ export interface KeyAuthenticationOptionsRequest extends UserRequest {
   readonly purpose: KeyPurpose
   /** The host's id for what is proven, such as a pending login. */
   readonly transaction: string
+  /** With the purpose `approval`: what the key signs. The challenge is derived from its digest. */
+  readonly approval?: ApprovalDetails
 }
 
 /** Checks the response of an authenticator. The challenge is used up. */
@@ -137,6 +140,8 @@ export interface AuthenticateKeyRequest extends UserRequest {
   readonly purpose: KeyPurpose
   /** The transaction of the options. */
   readonly transaction: string
+  /** With the purpose `approval`: what the key must have signed. */
+  readonly approval?: ApprovalDetails
   /** The assertion, as the browser returned it. */
   readonly response: KeyResponse
 }

@@ -1,4 +1,5 @@
 import type { Caller, Contact, UserRequest } from './contact.js'
+import type { ApprovalDetails } from './details.js'
 import type { KeyVerbs } from './keys.js'
 import type {
   BackupMethod,
@@ -13,7 +14,7 @@ import type {
 import type { Refused } from './service-refusal.js'
 
 /** The purpose of a code. Messages mention it (R45), and the service binds the code to it (R38). */
-export type Purpose = 'sign-in' | 'step-up' | 'enrollment'
+export type Purpose = 'sign-in' | 'step-up' | 'enrollment' | 'approval'
 
 /** Requests a one-time code. */
 export interface SendRequest extends Caller {
@@ -30,6 +31,8 @@ export interface SendRequest extends Caller {
   readonly transaction?: string
   /** Defaults to `sign-in`. */
   readonly purpose?: Purpose
+  /** With the purpose `approval`: what the message names, and what the code counts for. */
+  readonly approval?: ApprovalDetails
 }
 
 /** The response to a `SendRequest`. */
@@ -62,6 +65,8 @@ export interface VerifyRequest extends Caller {
   readonly challenge?: string
   /** The transaction that was passed to `send`. */
   readonly transaction?: string
+  /** What the user approves with the code. A code that was sent for something else is wrong. */
+  readonly approval?: ApprovalDetails
 }
 
 /** The response to a `VerifyRequest`. */
@@ -242,6 +247,11 @@ export interface MfaService {
    * every code that `verify` can accept must fit. Optional; without it, every code counts.
    */
   readonly codes?: CodeShapes
+  /**
+   * Whether messages name what is approved, and keys sign it: the purpose `approval`. Optional; without it, only the pages show it, and
+   * every approval is `entered`.
+   */
+  readonly approvals?: true
   /** Security keys and passkeys. Optional. Used only beside `factorsOf`, which says who has a key. */
   readonly keys?: KeyVerbs
   /** Closes sockets and files. Optional. Call it if you created the service. */

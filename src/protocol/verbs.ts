@@ -311,7 +311,9 @@ export const VERBS = {
     scope: 'read',
     timeoutMs: 1_000,
   },
-} as const satisfies Readonly<Record<Exclude<keyof MfaService, 'codes' | 'keys' | 'close'>, Verb>>
+} as const satisfies Readonly<
+  Record<Exclude<keyof MfaService, 'approvals' | 'codes' | 'keys' | 'close'>, Verb>
+>
 
 /** The scopes of API keys that these verbs need together, which are those that a key of an app needs for signing users in. */
 export const SIGN_IN_SCOPES: readonly Scope[] = [

@@ -5,6 +5,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'user.locked',
   'factor.added',
   'factor.removed',
+  'approval.given',
   'key.revoked',
   'key.new_network',
   'transcription.done',
@@ -58,6 +59,18 @@ export interface WebhookFactor {
   readonly by: 'user' | 'operator'
 }
 
+/** The user approved a request with a factor. */
+export interface WebhookApproval {
+  /** The id of the application. */
+  readonly application: string
+  /** Who approved it. */
+  readonly user: WebhookUser
+  /** What was approved: your id of it, the same as in the receipt, and its SHA-256 in base64url. */
+  readonly approval: { readonly id: string; readonly digest: string }
+  /** `EMAIL`, `PHONE`, `DUAL`, `APP`, `BACKUP`, `SECURITY_KEY` or `PASSKEY`. */
+  readonly factor: string
+}
+
 interface Posted<Type extends string, Data> {
   /** Identifies the event: an event that arrives twice has the same id. */
   readonly id: string
@@ -80,6 +93,7 @@ export type WebhookEvent =
       }
     >
   | Posted<'factor.added' | 'factor.removed', WebhookFactor>
+  | Posted<'approval.given', WebhookApproval>
   | Posted<
       'key.revoked',
       {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MAX_DETAIL_LINES } from './details.js'
 
 /*
  * The parts that the bodies of the HTTP API share.
@@ -45,3 +46,49 @@ export const user = text(320).meta({
 
 /** A number of seconds. */
 export const seconds = z.number().int().nonnegative()
+
+/** An object, or its JSON in a form. */
+export function parsedJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
+const line = z.strictObject({ label: text(400), value: text(402) })
+
+/** What the user approves. */
+export const approval = z
+  .preprocess(
+    parsedJson,
+    z.strictObject(
+      {
+        digest: z.string().regex(/^[\w-]{43}$/, { error: 'must be SHA-256 in base64url' }),
+        lines: z.array(line).min(1).max(MAX_DETAIL_LINES),
+      },
+      { error: 'must be an object with digest and lines' },
+    ),
+  )
+  .optional()
+  .meta({
+    description:
+      'With the purpose `approval`: what the user approves, as the SHA-256 of all of it in base64url and as one to four lines for the user. The message shows the lines; the code or the key counts for this digest and `Transaction` only. In a form, its JSON.',
+    examples: [
+      {
+        digest: '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
+        lines: [
+          { label: 'Amount', value: '€ 250.00' },
+          { label: 'To', value: 'DE89370400440532013000' },
+        ],
+      },
+    ],
+  })
+
+/** Whether a request has what is approved exactly if that is its purpose. */
+export const hasApproval = {
+  check: ({ Purpose, Approval }: { readonly Purpose?: string | undefined; readonly Approval?: unknown }) =>
+    (Purpose === 'approval') === (Approval !== undefined),
+  says: { path: ['Approval'], error: 'must be given with the purpose approval, and with no other' },
+}

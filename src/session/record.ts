@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { type Amr, SHOWN_METHODS, type ShownMethod, STRENGTHS } from '../protocol/factor.js'
+import { BINDINGS } from '../protocol/details.js'
+import { AMR_VALUES, type Amr, SHOWN_METHODS, type ShownMethod, STRENGTHS } from '../protocol/factor.js'
 import { KEY_FAULTS, KEY_MEDIATIONS } from '../protocol/keys.js'
 import { METHODS, type Method } from '../protocol/methods.js'
 
@@ -212,6 +213,32 @@ export const activitySchema = z.object({
       backup: z.boolean().optional(),
     })
     .optional(),
+  /**
+   * A request that the user is asked to approve or, with `granted`, has approved (R121). Whether it is still open is in the store of
+   * the counters.
+   */
+  approval: z
+    .object({
+      id: z.string(),
+      /** When it was opened or approved. */
+      at: time,
+      /** Of everything that it is bound to. */
+      digest: z.string(),
+      details: z.looseObject({ type: z.string() }),
+      /** What the user is shown. */
+      lines: z.array(z.object({ label: z.string(), value: z.string() })),
+      granted: z
+        .object({
+          method,
+          shown: z.enum(SHOWN_METHODS),
+          amr: z.array(z.enum(AMR_VALUES)),
+          binding: z.enum(BINDINGS),
+          /** The id of the factor; absent for a backup code. */
+          factor: z.string().optional(),
+        })
+        .optional(),
+    })
+    .optional(),
   /** A posted form that waits for a second factor: its path, and the fields to offer again. */
   interrupted: z
     .object({
@@ -246,6 +273,9 @@ export type Evidence = NonNullable<Activity['evidence']>
 
 /** A running grace period. `until` is in milliseconds since 1970. */
 export type Grace = NonNullable<Activity['grace']>
+
+/** A request that the user is asked to approve, or has approved. */
+export type RequestedApproval = NonNullable<Activity['approval']>
 
 /** A posted form that waits for a second factor. */
 export type InterruptedRequest = NonNullable<Activity['interrupted']>

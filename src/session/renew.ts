@@ -63,6 +63,7 @@ function renewed(record: MfaRecord): MfaRecord {
     stepUp: _stepUp,
     codesSent: _codesSent,
     refused: _refused,
+    approval: _approval,
     ...kept
   } = record
   const { returnTo: _returnTo, ...rest } = kept

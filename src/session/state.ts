@@ -4,6 +4,7 @@ import type { MfaEventBody } from '../flows/events.js'
 import type { FactorRecord } from '../flows/factor-record.js'
 import type { MfaStatus } from '../host.js'
 import type { Settings } from '../options/settings.js'
+import type { MfaApproval } from '../protocol/details.js'
 import {
   type Amr,
   acrOfStrength,
@@ -197,6 +198,8 @@ export class RequestMfaStatus implements MfaStatus {
   readonly verifiedAt: number | null
   readonly expiresAt: number | null
   readonly graceUntil: number | null
+  /** Set by the guard that let the request through. */
+  approval: MfaApproval | null = null
   private readonly composeBanner: () => string | null
   private readonly record: MfaRecord | undefined
 
@@ -242,9 +245,13 @@ export class RequestMfaStatus implements MfaStatus {
 
   /** Everything that the host sees, as JSON. */
   toJSON(): MfaStatus {
-    const { status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil, banner } =
-      this
-    return { status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil, banner }
+    const { status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil } = this
+    const { banner, approval } = this
+    return {
+      ...{ status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil },
+      banner,
+      approval,
+    }
   }
 }
 
@@ -367,7 +374,7 @@ export interface RequestState<Gate = unknown> {
   logIn?: { readonly original: LogIn; readonly deps: SessionDeps }
   /** The verification that Passport's call of `req.logIn` for the same user, which comes next, turns into a verified session. */
   pendingVerification?: PendingVerification | undefined
-  /** The session that it continues under another id, for a user who needs no factor. */
+  /** The session that it continues under another id: of a user who needs no factor, or who approved a request. */
   pendingRenewal?: PendingRenewal | undefined
   /** What the session store has for this session, while no other step was waited for since it was read. */
   readAhead?: Promise<object | undefined> | undefined

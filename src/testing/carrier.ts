@@ -1,4 +1,5 @@
 import { maskContact, parseUser } from '../protocol/contact.js'
+import type { DetailLine } from '../protocol/details.js'
 import type { DeliveryState } from '../protocol/service.js'
 
 /**
@@ -94,6 +95,8 @@ export interface TestMessage {
   readonly code: string
   /** All codes in the message. */
   readonly codes: readonly string[]
+  /** What the message says that the code approves. */
+  readonly approves?: readonly DetailLine[]
   /** Milliseconds since 1970. */
   readonly at: number
 }

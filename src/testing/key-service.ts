@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { isChallengeFor, keyChallenge } from '../protocol/approval-challenge.js'
 import { formatUser, type UserRequest } from '../protocol/contact.js'
 import type { Key, KeyFault, KeyOptions, KeyPurpose, KeyVerbs, RelyingParty } from '../protocol/keys.js'
 import { authenticationResponse, registrationResponse } from '../protocol/keys-wire.js'
@@ -13,6 +14,8 @@ interface Ceremony {
   readonly method: KeyMethod
   readonly purpose: KeyPurpose | 'registration' | 'conditional registration'
   readonly transaction: string
+  /** Of what is approved. */
+  readonly digest?: string | undefined
 }
 
 /** The relying party of a test kit: its domain, and the origins of its pages. */
@@ -55,7 +58,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
     return key?.user === formatUser(request.contact) ? key : undefined
   }
   const newChallenge = (ceremony: Ceremony): string => {
-    const challenge = random()
+    const challenge = keyChallenge(randomBytes(32), ceremony.digest)
     challenges.set(challenge, { ...ceremony, expiresAt: Date.now() + CHALLENGE_MS })
     return challenge
   }
@@ -76,8 +79,8 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
     const challenge = String(read.clientData.challenge)
     const expected = challenges.get(challenge)
     challenges.delete(challenge)
-    if (!expected || expected.expiresAt <= Date.now() || !isSame(expected, ceremony))
-      return { fault: 'challenge' }
+    const isRight = expected && isSame(expected, ceremony) && isChallengeFor(challenge, ceremony.digest)
+    if (!isRight || expected.expiresAt <= Date.now()) return { fault: 'challenge' }
     const isConditional = expected.purpose === 'conditional registration'
     const fault = faultIn(read, type, { method: ceremony.method, relyingParty, isConditional })
     return fault ? { fault } : { fault, read }
@@ -129,22 +132,23 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
       return { outcome: 'registered', key }
     },
 
-    async authenticationOptions({ contact, method, purpose, transaction }) {
+    async authenticationOptions({ contact, method, purpose, transaction, approval }) {
       const user = formatUser(contact)
       return prepared({
         rpId: relyingParty.id,
-        challenge: newChallenge({ user, method, purpose, transaction }),
+        challenge: newChallenge({ user, method, purpose, transaction, digest: approval?.digest }),
         timeout: CHALLENGE_MS,
         allowCredentials: keysOf(user, method).map(descriptor),
         userVerification: SETTINGS[method].userVerification,
       })
     },
 
-    async authenticate({ contact, method, purpose, transaction, response: given }) {
+    async authenticate({ contact, method, purpose, transaction, approval, response: given }) {
       const user = formatUser(contact)
       const { data } = authenticationResponse.safeParse(given)
       if (!data) return invalid('malformed')
-      const checked = check(data.response, 'webauthn.get', { user, method, purpose, transaction })
+      const ceremony = { user, method, purpose, transaction, digest: approval?.digest }
+      const checked = check(data.response, 'webauthn.get', ceremony)
       if (checked.fault) return invalid(checked.fault)
       const { counter, userVerified, backedUp, backupEligible } = checked.read
       const stored = keys.get(data.id)

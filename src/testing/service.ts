@@ -49,7 +49,10 @@ export function testService(
   carrier: Pick<ReturnType<typeof testCarrier>, 'accept' | 'stateOf'>,
   keys?: ReturnType<typeof testKeys>,
 ) {
-  const challenges = new Map<string, { readonly user: string; readonly code: string; used: boolean }>()
+  const challenges = new Map<
+    string,
+    { readonly user: string; readonly code: string; used: boolean; readonly of: string }
+  >()
   const apps = new Map<string, EnrolledApp>()
   const backupCodes = new Map<string, BackupCodes>()
 
@@ -67,18 +70,28 @@ export function testService(
   }
 
   const service: TestService = {
-    async send({ contact, method, challenge }) {
+    async send({ contact, method, challenge, transaction, approval }) {
       const user = formatUser(contact)
       const id = challenge ?? randomUUID()
       const existing = challenges.get(id)
       const code = existing && !existing.used ? existing.code : String(randomInt(1_000_000)).padStart(6, '0')
-      const status = carrier.accept({ to: user, method, code, codes: [code], at: Date.now() }, id)
+      const status = carrier.accept(
+        {
+          to: user,
+          method,
+          code,
+          codes: [code],
+          at: Date.now(),
+          ...(approval && { approves: approval.lines }),
+        },
+        id,
+      )
       if (status === 'refused') return REFUSED
-      challenges.set(id, { user, code, used: false })
+      challenges.set(id, { user, code, used: false, of: purposeIn(transaction, approval) })
       return { outcome: status, challenge: id }
     },
 
-    async verify({ contact, method, code, kind, challenge = '' }) {
+    async verify({ contact, method, code, kind, challenge = '', transaction, approval }) {
       const user = formatUser(contact)
       if (kind === 'backup') {
         const set = backupCodes.get(user)
@@ -87,7 +100,8 @@ export function testService(
       }
       if (method === 'app') return verifyAppCode(user, code, kind)
       const sent = challenges.get(challenge)
-      const isCorrect = sent?.user === user && sent.code === code && !sent.used
+      const isFor = sent?.of === purposeIn(transaction, approval)
+      const isCorrect = isFor && sent.user === user && sent.code === code && !sent.used
       if (isCorrect) sent.used = true
       return verification(isCorrect)
     },
@@ -141,6 +155,8 @@ export function testService(
 
     deliveryOf: async ({ challenge }) => carrier.stateOf(challenge),
 
+    approvals: true,
+
     ...(keys && { keys: keys.verbs }),
   }
 
@@ -158,6 +174,11 @@ export function testService(
       keys?.reset()
     },
   }
+}
+
+/** What a code counts for. */
+function purposeIn(transaction = '', approval?: { readonly digest: string }): string {
+  return `${transaction} ${approval?.digest}`
 }
 
 function deliveryOf({ isShown }: BackupCodes): { readonly backupDelivery?: 'page' } {

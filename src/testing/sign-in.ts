@@ -14,17 +14,19 @@ export interface SignInOptions {
   readonly login?: FirstFactor | undefined
   /** Where the plugin's routes are mounted. Defaults to `/mfa`. */
   readonly path?: string | undefined
+  /** Approves what a route behind `requireMfa({ bind })` asked for: `approval.id` in its response. Defaults to none. */
+  readonly approval?: string | undefined
 }
 
 /**
- * Signs a user in with the second factor as a browser would: requests a code, reads it from the kit's inbox or the
+ * Signs a user in, or approves a request, with the second factor as a browser would: requests a code, reads it from the kit's inbox or the
  * user's authenticator app, and submits it.
  * @returns the path to which the app sends the user next.
  * @throws if a request fails; the error names the request and the code of the response.
  */
 export async function signInWithMfa(
   agent: TestAgent | FetchAgent,
-  { kit, factor, login, path = '/mfa' }: SignInOptions,
+  { kit, factor, login, path = '/mfa', approval }: SignInOptions,
 ): Promise<string> {
   const requests = requestsOf(agent, 'signInWithMfa')
   const chosen = await requests.chooseFactor(path, {
@@ -32,9 +34,10 @@ export async function signInWithMfa(
     wanted: factor,
     canUse: (method) => !isKey(method),
   })
-  const challenge = await requests.step(`${path}/challenge`, { factor: chosen })
+  const asked = approval !== undefined && { approval }
+  const challenge = await requests.step(`${path}/challenge`, { factor: chosen, ...asked })
   const code = codeFor(kit, challenge)
-  const { next } = await requests.step(`${path}/verify`, { code, factor: String(challenge.factor) })
+  const { next } = await requests.step(`${path}/verify`, { code, factor: String(challenge.factor), ...asked })
   return typeof next === 'string' ? next : '/'
 }
 
@@ -78,6 +81,8 @@ export interface SigningKeyUser extends KeyUser {
   readonly factor?: string | undefined
   /** The first factor. By default, the agent has already passed it. */
   readonly login?: FirstFactor | undefined
+  /** As in the options of `signInWithMfa`. Defaults to none. */
+  readonly approval?: string | undefined
 }
 
 /** A user who adds a security key or a passkey. */
@@ -96,14 +101,19 @@ export interface AddingKeyUser extends KeyUser {
  */
 export async function signInWithKey(
   agent: TestAgent | FetchAgent,
-  { authenticator, factor, login, origin, path = '/mfa' }: SigningKeyUser,
+  { authenticator, factor, login, origin, path = '/mfa', approval }: SigningKeyUser,
 ): Promise<string> {
   const requests = requestsOf(agent, 'signInWithKey')
   const chosen = await requests.chooseFactor(path, { login, wanted: factor, canUse: isKey })
-  const challenge = await requests.step(`${path}/challenge`, { factor: chosen })
+  const asked = approval !== undefined && { approval }
+  const challenge = await requests.step(`${path}/challenge`, { factor: chosen, ...asked })
   const publicKey: { readonly rpId?: string } = Object(challenge.publicKey)
   const response = authenticator.get(publicKey, { origin: origin ?? `https://${publicKey.rpId}` })
-  const { next } = await requests.step(`${path}/verify`, { factor: String(challenge.factor), response })
+  const { next } = await requests.step(`${path}/verify`, {
+    factor: String(challenge.factor),
+    response,
+    ...asked,
+  })
   return typeof next === 'string' ? next : '/'
 }
 

@@ -9,7 +9,7 @@ import { createClient } from 'redis'
 
 /*
  * One process of an app whose sessions and limits are shared with other processes. Its service in this process takes a moment
- * for each code, finds it wrong, and counts it.
+ * for each code, finds all but one wrong, and counts them.
  */
 
 const { DATABASE_URL, REDIS_URL, LIMITS } = process.env
@@ -22,10 +22,10 @@ const store =
 const mfa = createMfa({
   service: {
     send: async () => ({ outcome: 'sent' }),
-    async verify() {
+    async verify({ code }) {
       evaluated++
       await new Promise((resolve) => setTimeout(resolve, 100))
-      return { outcome: 'invalid' }
+      return { outcome: code === '123456' ? 'valid' : 'invalid' }
     },
   },
   factors: () => [{ method: 'sms', phone: '+447700900123' }],
@@ -60,6 +60,9 @@ app.use(
 )
 app.use('/mfa', mfa.challengeRouter, mfa.verifyRouter)
 app.post('/login', express.json(), passport.authenticate('name'), (_req, res) => res.json({}))
+app.post('/pay', express.json(), mfa.requireMfa({ bind: ['amount'] }), (_req, res) =>
+  res.json({ paid: true }),
+)
 app.get('/evaluated', (_req, res) => res.json({ count: evaluated }))
 
 const server = app.listen(0, '127.0.0.1', () => {

@@ -59,4 +59,27 @@ describe.skipIf(postgresMissing)('one app as four processes', () => {
       expect(evaluated.reduce((sum, count) => sum + count)).toBe(5)
     },
   )
+
+  it.each(['postgres', ...(redisMissing ? [] : ['redis' as const])] as const)(
+    'uses one of 200 approvals that arrive at once, with the limits in %s (R122)',
+    async (name) => {
+      const ports = await fourPorts(name)
+      const [first = 0] = ports
+      const bill = { amount: '250.00' }
+      const login = await postJson(first, '/login', { name: `payer ${name}` })
+      const pending = sessionCookie(login)
+      await postJson(first, '/mfa/challenge', { factor: 'sms' }, pending)
+      const cookie = sessionCookie(await postJson(first, '/mfa/verify', { code: '123456' }, pending))
+      const asked = await postJson(first, '/pay', bill, cookie)
+      const { id: approval } = asked.body.approval as { id: string }
+      await postJson(first, '/mfa/challenge', { factor: 'sms', approval }, cookie)
+      const given = await postJson(first, '/mfa/verify', { code: '123456', approval }, cookie)
+      expect(given.body.status).toBe('approved')
+      const approved = sessionCookie(given)
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, (_, nth) => postJson(ports[nth % 4] ?? first, '/pay', bill, approved)),
+      )
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    },
+  )
 })

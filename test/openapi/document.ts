@@ -196,6 +196,7 @@ const PATHS: ZodOpenApiPathsObject = {
       'enrollment_required',
       'factors_withheld',
       'delivery_unavailable',
+      'approval_ended',
       'service_misconfigured',
     ],
   }),
@@ -210,10 +211,11 @@ const PATHS: ZodOpenApiPathsObject = {
       id: 'verify',
       asksService: true,
       summary: 'Verify a code, or the response of a security key or passkey',
-      description: 'A correct one makes the session a verified one, with a new id.',
+      description:
+        'A correct one makes the session a verified one, with a new id; or, with `approval`, approves one request.',
       tag: 'Second factor',
       body: wire.verifyBody,
-      answer: z.union([wire.verifiedAnswer, wire.goesOnAnswer]),
+      answer: z.union([wire.verifiedAnswer, wire.approvedAnswer, wire.goesOnAnswer]),
       problems: [
         'invalid_code',
         'malformed_code',
@@ -228,6 +230,7 @@ const PATHS: ZodOpenApiPathsObject = {
         'factors_withheld',
         'step_up_required',
         'bypass_code_required',
+        'approval_ended',
         'service_misconfigured',
       ],
     }),
@@ -244,10 +247,11 @@ const PATHS: ZodOpenApiPathsObject = {
   }),
   '/cancel': post({
     id: 'cancel',
-    summary: 'Cancel the pending login',
+    summary: 'Cancel the pending login, or refuse what is to be approved',
     tag: 'Second factor',
+    body: wire.cancelBody,
     answer: wire.canceledAnswer,
-    problems: ['not_found'],
+    problems: ['not_found', 'approval_ended'],
   }),
   '/enroll-app': {
     ...get({
@@ -566,6 +570,7 @@ export const openApi = createDocument(
         ChallengeBody: wire.challengeBody,
         Challenged: wire.challengedAnswer,
         Verified: wire.verifiedAnswer,
+        Approved: wire.approvedAnswer,
         Canceled: wire.canceledAnswer,
         Prepared: wire.preparedAnswer,
         ConfirmBody: wire.confirmBody,

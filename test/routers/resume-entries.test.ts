@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { resumeEntries } from '../../src/web/routers/verify.js'
+import { resumeEntries } from '../../src/web/http/entries.js'
 import { everyCase } from '../kit/every-case.js'
 
 const entriesOf = (fields: Record<string, string>, labels = {}, locale = 'en') =>
-  resumeEntries({ path: '/pay', at: 0, fields, labels }, locale)
+  resumeEntries({ fields, labels }, locale)
 
 describe('a field that the user checks before a form is sent again', () => {
   it('has a label in words', () =>

@@ -1,5 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { DeliveredMethod, KeyMethod, keyTypes, Purpose, VerifyType } from 'countersign/protocol'
+import {
+  type DeliveredMethod,
+  type KeyMethod,
+  keyChallenge,
+  type keyTypes,
+  type Purpose,
+  type VerifyType,
+} from 'countersign/protocol'
 import { deliveredCode, deliveredCodeMac } from '../store/secrets/codes.js'
 import { type Keys, keyById, keyIdOf, withKeyId } from '../store/secrets/keys.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
@@ -31,6 +38,17 @@ export interface Owner {
   readonly type: VerifyType
   /** The caller's name for the transaction: a code is only valid in the transaction that requested it (R38). */
   readonly transaction: string | undefined
+}
+
+/** What a code or a key counts for. That of an approval counts for what is approved, too (R121). */
+export function transactionOf({
+  transaction,
+  approval,
+}: {
+  readonly transaction?: string | undefined
+  readonly approval?: { readonly digest: string } | undefined
+}): string | undefined {
+  return approval ? `${transaction ?? ''} ${approval.digest}` : transaction
 }
 
 /** An owner as parameters of a statement. */
@@ -235,7 +253,7 @@ const CONSUME = statement<Parameters>(`DELETE FROM key_challenge
   RETURNING hash`)
 
 /**
- * Creates a challenge for a ceremony, in base64url. Only its hash is stored. An unknown account is created, so that its failures
+ * Creates a challenge for a ceremony, in base64url; for an approval, of what is approved. Only its hash is stored. An unknown account is created, so that its failures
  * can be counted.
  */
 export async function createKeyChallenge(
@@ -243,8 +261,9 @@ export async function createKeyChallenge(
   application: Pick<Application, 'id'>,
   ceremony: KeyCeremony,
   now: number,
+  digest?: string,
 ): Promise<string> {
-  const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url')
+  const challenge = keyChallenge(randomBytes(CHALLENGE_BYTES), digest)
   const values = { ...parameters(application, ceremony, challenge, now), expiresAt: now + KEY_CHALLENGE_MS }
   await queries.query(STORE.text, STORE.values(values))
   return challenge

@@ -1,10 +1,10 @@
-import type { keyTypes } from 'countersign/protocol'
+import { isChallengeFor, KEY_TYPE, type keyTypes } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
 import { findKey, type KeyRow, keyFactor, keyFrom } from '../accounts/account-key.js'
 import type { Application, RelyingPartySettings } from '../accounts/application.js'
 import { relyingPartyFor } from '../accounts/applications/offered-methods.js'
 import { type Attempt, type AttemptResult, attemptKey } from '../accounts/attempt.js'
-import { consumeKeyChallenge } from '../accounts/challenge.js'
+import { consumeKeyChallenge, transactionOf } from '../accounts/challenge.js'
 import {
   type AuthenticatorData,
   bytesFrom,
@@ -17,7 +17,13 @@ import { accountReference } from '../store/secrets/keys.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import type { FlowContext } from './context.js'
-import { countAttempt, lockEvent, writeEventOfAttempt } from './count-verification.js'
+import {
+  approvalEvent,
+  approvalFields,
+  countAttempt,
+  lockEvent,
+  writeEventOfAttempt,
+} from './count-verification.js'
 import type { AuthenticateKeyInput } from './inputs.js'
 import { factorDisabled, locked } from './refusals.js'
 import { simulatedVerdict } from './test-mode/simulated-carrier.js'
@@ -52,17 +58,22 @@ export async function authenticateKey(
   const now = Date.now()
   const clientData = readClientData(input.response.response.clientDataJSON)
   const isConsumed = clientData && (await consume(context, application, input, clientData, now))
-  const { answer, events } = isConsumed
-    ? await attempt(
-        context,
-        application,
-        input,
-        await evaluate(context, application, relyingParty, input, clientData),
-        now,
-      )
-    : rejected(clientData ? 'challenge' : 'malformed')
+  const isSigned = clientData && isChallengeFor(clientData.challenge, input.approval?.digest)
+  const { answer, events } =
+    isConsumed && isSigned
+      ? await attempt(
+          context,
+          application,
+          input,
+          await evaluate(context, application, relyingParty, input, clientData),
+          now,
+        )
+      : rejected(clientData ? 'challenge' : 'malformed')
   const account = accountReference(context.keys, application.id, input.account)
-  const fields = { application: application.id, account, factor: keyFactor(input.method) }
+  const fields = {
+    ...{ application: application.id, account, factor: keyFactor(input.method) },
+    ...approvalFields(input),
+  }
   for (const event of events) context.log({ ...event, ...fields })
   return answer
 }
@@ -70,11 +81,12 @@ export async function authenticateKey(
 function consume(
   { store }: FlowContext,
   application: Application,
-  { account, method, purpose = 'sign-in', transaction }: AuthenticateKeyInput,
+  input: AuthenticateKeyInput,
   { challenge }: ClientData,
   now: number,
 ): Promise<boolean> {
-  const ceremony = { account, method, purpose, transaction }
+  const { account, method, purpose = 'sign-in' } = input
+  const ceremony = { account, method, purpose, transaction: transactionOf(input) }
   return consumeKeyChallenge(store, application, ceremony, { challenge, now })
 }
 
@@ -132,10 +144,11 @@ function testKeyFor(
 async function attempt(
   context: FlowContext,
   application: Application,
-  { account, method, transaction, contact }: AuthenticateKeyInput,
+  input: AuthenticateKeyInput,
   assertion: Assertion,
   now: number,
 ): Promise<Verdict> {
+  const { account, method, transaction, contact } = input
   const isRight = assertion.fault === undefined
   const key = isRight ? assertion.key : undefined
   const { counter = 0, flags } = isRight ? assertion.data : {}
@@ -146,9 +159,9 @@ async function attempt(
     account,
     factor: keyFactor(method),
     transaction,
-    notifiesOnSuccess: wentBack || becameSynced,
+    notifiesOnSuccess: wentBack || becameSynced || input.approval !== undefined,
     async notify(tx, result) {
-      const event = lockEvent(result)
+      const event = approvalEvent(input, KEY_TYPE[method], result) ?? lockEvent(result)
       if (event) await writeEventOfAttempt(context, tx, application, { account, ...event }, now)
       const notice = noticeOf(result, { wentBack, becameSynced }, now)
       if (!notice) return

@@ -1,4 +1,4 @@
-import { type Refused, VERIFY_TYPE } from 'countersign/protocol'
+import { type details, type Refused, VERIFY_TYPE } from 'countersign/protocol'
 import { lockAccounts, lockedForSeconds } from '../accounts/account.js'
 import type { Application } from '../accounts/application.js'
 import {
@@ -10,6 +10,7 @@ import {
   type Owner,
   repeatedChallenge,
   repeatedIn,
+  transactionOf,
   writeChallenges,
 } from '../accounts/challenge.js'
 import {
@@ -198,7 +199,8 @@ export async function beginSending(
   recipients: readonly Recipient[],
   now: number,
 ): Promise<Begun | Refused> {
-  const { account, canonicalContact, transaction, challenge, purpose = 'sign-in' } = input
+  const { account, canonicalContact, challenge, approval, purpose = 'sign-in' } = input
+  const transaction = transactionOf(input)
   const owner: Owner = { account, canonicalContact, type: VERIFY_TYPE[input.method], transaction }
   for (;;) {
     const active =
@@ -208,7 +210,7 @@ export async function beginSending(
     const row = active
       ? repeatedChallenge(application, active, now)
       : newChallenge(context.keys, application, owner, { ...input, purpose, now })
-    const messages = prepareMessages(context, application, row, recipients, now)
+    const messages = prepareMessages(context, application, row, recipients, now, approval?.lines)
     const begun = {
       challenge: row,
       factor: `${owner.type}:${canonicalContact}`,
@@ -243,14 +245,16 @@ function prepareMessages(
   row: ChallengeRow,
   recipients: readonly Recipient[],
   now: number,
+  named: readonly details.DetailLine[] | undefined,
 ): PreparedMessages {
   const content = {
     code: codeOf(context.keys, application, row),
     purpose: row.purpose,
     secondsLeft: secondsUntil(row.expires_at, now),
+    named,
   }
   const composed = recipients.map((recipient) => codeMessage(application, recipient, content))
-  const details = {
+  const about = {
     now,
     expiresAt: row.expires_at,
     account: row.account,
@@ -258,7 +262,7 @@ function prepareMessages(
     request: context.requestId,
     operation: context.operation?.id,
   }
-  return context.outbox.prepare(application.id, composed, details)
+  return context.outbox.prepare(application.id, composed, about)
 }
 
 /** What the messages to these recipients count against. */

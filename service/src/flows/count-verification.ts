@@ -53,6 +53,27 @@ export function lockEvent({ locks_until }: AttemptResult): Pick<NewEvent, 'type'
   return { type: 'user.locked', data: { locked_until: new Date(locks_until).toISOString() } }
 }
 
+/** What a code or key approves. */
+interface Approves {
+  readonly approval?: { readonly digest: string } | undefined
+  readonly transaction?: string | undefined
+}
+
+/** The event of an attempt that approved a request; `undefined` when it did not. */
+export function approvalEvent(
+  { approval, transaction = '' }: Approves,
+  factor: string,
+  { ok }: AttemptResult,
+): Pick<NewEvent, 'type' | 'data'> | undefined {
+  if (!ok || !approval) return undefined
+  return { type: 'approval.given', data: { approval: { id: transaction, digest: approval.digest }, factor } }
+}
+
+/** What the log says of an attempt that may approve a request. */
+export function approvalFields({ approval, transaction }: Approves): { readonly approval?: string } {
+  return approval && transaction !== undefined ? { approval: transaction } : {}
+}
+
 /**
  * Writes the event of an attempt in its transaction, which is committed even if the event cannot be written: otherwise an error
  * would let an attacker go on guessing.

@@ -11,6 +11,7 @@ import { refuseType } from '../accounts/applications/offered-methods.js'
 import { type Attempt, type AttemptResult, attemptDeliveredCode } from '../accounts/attempt.js'
 import { clockStepsAt, matchStep, newAppSecret, type StepMatch } from '../accounts/authenticator-app/totp.js'
 import { attemptBackupCode, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
+import { transactionOf } from '../accounts/challenge.js'
 import { hashedFormsOf, isBackupShaped } from '../store/secrets/codes.js'
 import { contactHashes } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
@@ -77,7 +78,8 @@ async function evaluateDelivered(
   notify: NotifyOfAttempt,
   now: number,
 ): Promise<Evaluation> {
-  const { account, canonicalContact, type, transaction, contact, locale } = input
+  const { account, canonicalContact, type, contact, locale } = input
+  const transaction = transactionOf(input)
   // A code that confirms an authenticator app is never a delivered one.
   const challenge = input.kind === 'confirm' ? NO_CHALLENGE : input.challenge
   const attempt: Attempt = {
@@ -85,6 +87,7 @@ async function evaluateDelivered(
     factor: `${type}:${canonicalContact}`,
     transaction,
     proven: { contact, hashes: contactHashes(context.keys, contact), locale },
+    notifiesOnSuccess: input.approval !== undefined,
     notify: (tx, result) => notify(tx, 'delivered', result),
   }
   const owner = { account, canonicalContact, type, transaction }
@@ -118,6 +121,7 @@ async function evaluateApp(
     account: input.account,
     factor: APP_FACTOR,
     transaction: input.transaction,
+    notifiesOnSuccess: input.approval !== undefined,
     notify: (tx, result) => notify(tx, as, result),
   }
   const typed = confirms

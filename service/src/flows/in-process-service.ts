@@ -141,6 +141,7 @@ export function inProcessService(
     ),
     keys: inProcessVerbs<keyTypes.KeyVerbs>(flowsOf(KEY_VERBS, KEY_FLOWS), context, findApplication),
     codes: wire.COUNTERSIGN_CODES,
+    approvals: true,
     async transcribe(request) {
       if (!transcriptionWire.isAddress(request.file)) await fileStats(request.file)
       const { signal: callerGone, onProgress } = request

@@ -9,6 +9,7 @@ import { accountReference } from '../store/secrets/keys.js'
 import { secondsUntil } from '../telemetry/time.js'
 import { beginSending } from './begin-challenges.js'
 import type { FlowContext } from './context.js'
+import { approvalFields } from './count-verification.js'
 import type { SendInput } from './inputs.js'
 import { refusedByPhoneCheck } from './phone-check.js'
 import { contactRefused, methodOff, undelivered } from './refusals.js'
@@ -51,6 +52,7 @@ async function send(context: FlowContext, application: Application, input: SendI
     account: accountReference(keys, application.id, input.account),
     factor: input.method,
     purpose: input.purpose ?? 'sign-in',
+    ...approvalFields(input),
   }
   if (begun.outcome === 'refused') {
     log({ level: 'info', event: 'send.refused', ...fields, reason: begun.refusal.reason })

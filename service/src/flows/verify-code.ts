@@ -3,12 +3,19 @@ import { lockedForSeconds } from '../accounts/account.js'
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import type { Application } from '../accounts/application.js'
 import type { AttemptResult } from '../accounts/attempt.js'
+import { BACKUP_FACTOR } from '../accounts/backup-set.js'
 import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import { accountReference } from '../store/secrets/keys.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import type { FlowContext } from './context.js'
-import { countCode, lockEvent, writeEventOfAttempt } from './count-verification.js'
+import {
+  approvalEvent,
+  approvalFields,
+  countCode,
+  lockEvent,
+  writeEventOfAttempt,
+} from './count-verification.js'
 import { type EvaluatedAs, type Evaluation, evaluateCode, type NotifyOfAttempt } from './evaluate-code.js'
 import type { VerifyInput } from './inputs.js'
 import { factorDisabled, locked } from './refusals.js'
@@ -36,7 +43,7 @@ export async function verifyCode(
   const now = Date.now()
   const notices: QueuedMessage[] = []
   const notify: NotifyOfAttempt = async (tx, as, result) => {
-    const event = eventOf(as, result)
+    const event = eventOf(input, as, result)
     if (event) await writeEventOfAttempt(context, tx, application, { account: input.account, ...event }, now)
     const notice = noticeOf(input, as, result, now)
     if (notice) notices.push(...(await writeNoticeOfAttempt(context, tx, application, result, notice, now)))
@@ -45,7 +52,13 @@ export async function verifyCode(
   const { answer, events } = verdictOn(input, evaluation, now)
   const account = accountReference(context.keys, application.id, input.account)
   for (const event of events)
-    context.log({ ...event, application: application.id, account, factor: input.type })
+    context.log({
+      ...event,
+      application: application.id,
+      account,
+      factor: input.type,
+      ...approvalFields(input),
+    })
   // A notice must not delay the answer, nor reveal by the delay what happened.
   if (notices.length > 0) void context.outbox.dispatch(notices)
   if (evaluation.as !== 'off' && evaluation.result) {
@@ -59,7 +72,10 @@ export async function verifyCode(
 }
 
 /** The event that an attempt is for the application's endpoints; mostly none. */
-function eventOf(as: EvaluatedAs, result: AttemptResult) {
+function eventOf(input: VerifyInput, as: EvaluatedAs, result: AttemptResult) {
+  const factor = as === 'backup' ? BACKUP_FACTOR : input.type
+  const approved = as === 'app-bound' ? undefined : approvalEvent(input, factor, result)
+  if (approved) return approved
   if (!result.ok || as !== 'app-bound') return lockEvent(result)
   return { type: 'factor.added', data: { factor: APP_FACTOR, by: 'user' } } as const
 }

@@ -10,7 +10,7 @@ export const messageSchema = z.object({
   channel: z.enum(CHANNELS),
   /** One mailbox or one phone number. */
   to: z.string(),
-  purpose: z.enum(['sign-in', 'step-up', 'enrollment', 'backup', 'notice']),
+  purpose: z.enum(['sign-in', 'step-up', 'enrollment', 'approval', 'backup', 'notice']),
   locale: z.string(),
   subject: z.string(),
   text: z.string(),

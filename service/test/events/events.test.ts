@@ -25,7 +25,7 @@ import {
   SECRET,
   stopClock,
 } from '../kit.js'
-import { RELYING_PARTY, registerSoftwareKey } from '../software-key.js'
+import { KEY_PAGE, keysOf, optionsIn, RELYING_PARTY, registerSoftwareKey } from '../software-key.js'
 import { eventReceiver } from './event-receiver.js'
 
 const HOUR = 3_600
@@ -114,6 +114,35 @@ describeOnBothDatabases((bench) => {
       const bodies = own.receiver.requests.map(({ body }) => body).join()
       for (const hidden of [secret, mailbox.email, user.contact.email, own.secret])
         expect(bodies).not.toContain(hidden)
+    })
+
+    test('says that a user approved a request, with the id of the application (R124)', async () => {
+      const own = await fresh(['approval.given'])
+      const user = { account: 'user 7', contact: freshPhone() }
+      const digest = 'A'.repeat(43)
+      const asked = {
+        transaction: 'approval-1',
+        approval: { digest, lines: [{ label: 'To', value: 'Ana' }] },
+      }
+      await own.mfa.send({ method: 'sms', purpose: 'approval', ...asked, ...user })
+      const code = own.lastCode()
+      const sent = { method: 'sms', kind: 'code', ...asked, ...user } as const
+      await own.mfa.verify({ ...sent, code: code === '000000' ? '111111' : '000000' })
+      await own.mfa.verify({ ...sent, code })
+      const { device } = await registerSoftwareKey(own.mfa, user, 'passkey')
+      const ceremony = { ...asked, ...user, method: 'passkey', purpose: 'approval' } as const
+      const options = await optionsIn(keysOf(own.mfa).authenticationOptions(ceremony))
+      await keysOf(own.mfa).authenticate({ ...ceremony, response: device.get(options, KEY_PAGE) })
+      const posted = await own.posted()
+      expect(posted.map(({ type }) => type)).toEqual(['approval.given', 'approval.given'])
+      for (const factor of ['PHONE', 'PASSKEY']) {
+        expect(posted.map(({ data }) => data)).toContainEqual({
+          application: own.name,
+          user: { account: 'user 7', reference: expect.any(String) },
+          approval: { id: 'approval-1', digest },
+          factor,
+        })
+      }
     })
 
     test('says that a user was locked, once, and that an API key was revoked', async () => {

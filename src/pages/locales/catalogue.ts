@@ -208,6 +208,8 @@ export interface Catalogue {
     readonly browsers: Phrase
     readonly cancel: Phrase
   }
+  /** On the pages on which the user approves one request: what they approve, and the button that refuses it. */
+  readonly approval: { readonly lead: Phrase; readonly refuse: Phrase }
   /** The page on which the user sends an interrupted form again. */
   readonly resume: {
     readonly title: Phrase

@@ -219,6 +219,7 @@ export const en: Catalogue = {
     browsers: 'All trusted browsers will be removed, too.',
     cancel: 'Cancel',
   },
+  approval: { lead: 'You confirm exactly this:', refuse: 'Refuse: I don’t want this' },
   resume: {
     title: 'Check and confirm',
     lead: 'Nothing has been sent yet. Check what you entered, then confirm.',
@@ -417,6 +418,14 @@ export const en: Catalogue = {
       title: 'You are acting for someone else',
       advice:
         'The sign-in options of this account can’t be used or changed here. Go back to your own account first.',
+    },
+    approval_ended: {
+      title: 'This can no longer be confirmed',
+      advice: 'It was confirmed, refused or changed, or it took too long. Go back and start again.',
+    },
+    too_many_approvals: {
+      title: 'Too many open confirmations',
+      advice: 'Answer those that you started, or try again {in}.',
     },
     session_ended: {
       title: 'Your session has ended',

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../time.js'
+import { OPEN_REQUESTS } from './approval-requests.js'
 import type { StepStore } from './step.js'
 
 /**
@@ -13,7 +14,7 @@ export interface FactorChanges {
   read(userId: string): Promise<number>
   /** The number as this process read it within the last ten seconds. Returns a promise only if the store has to be read. */
   recent(userId: string): number | Promise<number>
-  /** Counts a change that was made. */
+  /** Counts a change that was made. It ends the approvals that were given before. */
   add(userId: string): Promise<void>
 }
 
@@ -60,7 +61,12 @@ export function factorChangesIn(store: StepStore): FactorChanges {
       added++
       remembered.delete(userId)
       await store.run(userId, [
-        { changes: [{ counter: CHANGES, add: 1, livesMs: [LIFE_MS], restarts: true }] },
+        {
+          changes: [
+            { counter: CHANGES, add: 1, livesMs: [LIFE_MS], restarts: true },
+            { counter: OPEN_REQUESTS, set: 0 },
+          ],
+        },
       ])
       added++
       remembered.delete(userId)

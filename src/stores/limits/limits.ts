@@ -1,4 +1,5 @@
 import type { Settings } from '../../options/settings.js'
+import { type ApprovalRequests, approvalRequestsIn } from './approval-requests.js'
 import { type Approvals, type Attempts, approvalsIn, attemptsIn } from './attempts.js'
 import {
   type AppOwners,
@@ -15,6 +16,7 @@ import { openSteps } from './step-store.js'
 export interface Limits {
   readonly attempts: Attempts
   readonly approvals: Approvals
+  readonly approvalRequests: ApprovalRequests
   readonly messageBudget: MessageBudget
   readonly sentBackupCodes: SentBackupCodes
   readonly appOwners: AppOwners
@@ -27,6 +29,7 @@ export function openLimits(settings: Settings): Limits {
   return {
     attempts: attemptsIn(store, settings),
     approvals: approvalsIn(store),
+    approvalRequests: approvalRequestsIn(store),
     messageBudget: messageBudgetIn(store, settings),
     sentBackupCodes: sentBackupCodesIn(store),
     appOwners: appOwnersIn(store),

@@ -49,12 +49,14 @@ export interface MfaAccount<User> {
    */
   enableFactor(user: User, factor: FactorInput): Promise<void>
   /**
-   * Revokes all trusted devices of the user and returns how many there were. Call it when the password changes.
+   * Revokes all trusted devices of the user, ends the approvals that were given and not used, and returns how many devices there were.
+   * Call it when the password changes.
    * @throws {TrustStoreError} when the store of trusted devices fails.
    */
   revokeDevices(user: User): Promise<number>
   /**
-   * Gives the session of this request another id and keeps its MFA status. Call it when the password changes. When it
+   * Gives the session of this request another id and keeps its MFA status. Call it when the password changes: it ends the approvals
+   * that the user gave in any session and that were not used. When it
    * resolves, the new session is saved and the old id is void. `user` is the signed-in user after the change.
    * @throws {SessionEndedError} when no user is signed in, or the session ended in the meantime.
    * @throws {SessionStoreError} when the session store fails.
@@ -108,8 +110,11 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     await deps.attempts.enable(userId, factorBinding(userId, method, contact))
     return method
   }
-  const revokeDevices = async (user: Express.User) =>
-    (await devices?.revokeAll(userIdOf(user, settings))) ?? 0
+  const revokeDevices = async (user: Express.User) => {
+    const userId = userIdOf(user, settings)
+    await deps.approvalRequests.closeAll(userId)
+    return (await devices?.revokeAll(userId)) ?? 0
+  }
 
   return {
     async factorAdded(req, user, factor) {
@@ -145,6 +150,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
     async renewSession(req, user) {
       refuseWhileActing(req)
       const shared = requestState<RouteDeps>(req)
+      await deps.approvalRequests.closeAll(userIdOf(user, settings))
       await renewSession({ req, deps: gateOf({ req, shared }, deps), shared }, deps.approvals, user)
     },
     async secure(user) {

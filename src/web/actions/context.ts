@@ -4,7 +4,7 @@ import type { Deps } from '../../flows/deps.js'
 import { type LoginStep, loginStep } from '../../flows/login-step.js'
 import type { EventMetrics } from '../../flows/metrics.js'
 import type { AccountRecovery } from '../../flows/recovery.js'
-import { bindingsOf, type MfaUser } from '../../flows/user.js'
+import { bindingsOf, type MfaUser, withoutEndedApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import type { RenderView } from '../../pages/view.js'
 import type { Contact } from '../../protocol/contact.js'
@@ -50,9 +50,11 @@ export interface RequestContext {
 /** The context of a request. Asks the host for the user's factors, unless this request already did. */
 export async function requestContext(
   { req, deps, shared }: EnteredRequest,
-  state: ActiveState,
+  found: ActiveState,
 ): Promise<RequestContext> {
-  const account = await accountOf(state, deps)
+  const account = await accountOf(found, deps)
+  const record = withoutEndedApproval(found.record)
+  const state = record === found.record ? found : { ...found, record }
   const { requirement } = account
   const user = new RequestUser(req, deps, state, account)
   return {

@@ -4,7 +4,7 @@ import { factorChange, isFresh } from '../../flows/freshness.js'
 import { verifyKey } from '../../flows/keys.js'
 import { type Ending, type Finish, planVerification } from '../../flows/login-step.js'
 import { revokeDevices } from '../../flows/remove-factor.js'
-import type { MfaUser } from '../../flows/user.js'
+import { type MfaUser, openApproval } from '../../flows/user.js'
 import { type AcceptedCode, emitVerified, verifyCode } from '../../flows/verify.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import { isAtLeast, type ShownMethod, strongestOf } from '../../protocol/factor.js'
@@ -12,12 +12,13 @@ import type { KeyResponse } from '../../protocol/keys.js'
 import { isKeyMethod, type Method } from '../../protocol/methods.js'
 import { newTransaction } from '../../session/find-state.js'
 import { logInContinuing } from '../../session/log-in.js'
-import type { MfaRecord } from '../../session/record.js'
+import type { MfaRecord, RequestedApproval } from '../../session/record.js'
 import { continueLogin } from '../../session/renew.js'
 import { enrollmentFor, type PendingVerification } from '../../session/state.js'
 import { isCurrent, readAhead, storeIfCurrent } from '../../session/store.js'
 import { wasOfferedKey } from '../http/cookies.js'
 import { wantsHtml } from '../http/request.js'
+import { type Approved, grantApproval } from './approval.js'
 import type { RequestContext } from './context.js'
 import { recordFactors } from './enrollment.js'
 import { notify, notifyEveryContact } from './notify.js'
@@ -71,12 +72,8 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   steps: VerificationSteps<Accepted>,
 ): Promise<Verified | Refused> {
   const { req, deps, shared, state, requirement } = context
-  const checked = await deps.admission.admit(() => steps.check())
-  await notifyOfAttempt(context, checked)
-  if (checked.outcome === 'refused') {
-    // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).
-    return (await isCurrent(req, state.userId, shared)) ? checked : refuse({ code: 'session_ended' })
-  }
+  const checked = await checkedBy(context, steps)
+  if (checked.outcome === 'refused') return checked
   const { method, shown, amr, backupCodesLeft } = checked
   const ending = steps.endsAs(shown)
   const device = await releaseOnError(context, steps.approval, async () => {
@@ -117,6 +114,37 @@ export async function completeVerification<Accepted extends AcceptedCode>(
   }
 }
 
+/** The same for the approval of a request: the session stays as it is, apart from its id and the approval. */
+async function completeApproval(
+  context: RequestContext,
+  asked: RequestedApproval,
+  steps: Pick<VerificationSteps, 'check' | 'approval' | 'onApproved'>,
+  finish: Finish,
+): Promise<Approved | Refused> {
+  const checked = await checkedBy(context, steps)
+  if (checked.outcome === 'refused') return checked
+  const granted = await releaseOnError(context, steps.approval, async () => {
+    await steps.onApproved(checked)
+    return grantApproval(context, asked, checked, finish)
+  })
+  if (granted.outcome === 'refused')
+    await context.deps.approvals.release(context.state.userId, steps.approval)
+  return granted
+}
+
+/** Checks the code or key, and notifies the user of the attempt. */
+async function checkedBy<Accepted extends AcceptedCode>(
+  context: RequestContext,
+  steps: Pick<VerificationSteps<Accepted>, 'check'>,
+): Promise<Accepted | Refused> {
+  const { req, deps, shared, state } = context
+  const checked = await deps.admission.admit(() => steps.check())
+  await notifyOfAttempt(context, checked)
+  if (checked.outcome !== 'refused') return checked
+  // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).
+  return (await isCurrent(req, state.userId, shared)) ? checked : refuse({ code: 'session_ended' })
+}
+
 /** What a request shows for one of the user's factors: a typed code, or the response of a key. */
 export interface ShownProof {
   readonly code?: string | undefined
@@ -124,15 +152,20 @@ export interface ShownProof {
   readonly factor?: string | undefined
   /** Whether the user wants to trust the browser from now on. */
   readonly trust?: boolean | undefined
+  /** The id of what the page asked the user to approve. */
+  readonly approval?: string | undefined
 }
 
 /** `completeVerification` for a code or a key of one of the user's factors. */
 export async function verifyFactor(
   context: RequestContext,
-  { code = '', response, factor, trust }: ShownProof,
+  { code = '', response, factor, trust, approval }: ShownProof,
   finish: Finish,
-): Promise<Verified | Refused> {
+): Promise<Verified | Approved | Refused> {
   const { req, deps, shared, state, user, requirement } = context
+  const asked = openApproval(state.record)
+  // Another tab may ask for something else by now, which this page did not show.
+  if (asked?.id !== approval) return refuse({ code: 'approval_ended' })
   const plan = planVerification(state.stage, requirement, user, finish)
   if ('code' in plan) return refuse(plan)
   // Further steps wait before the session of a correct code is compared with the store, so reading it ahead would be in vain.
@@ -140,7 +173,7 @@ export async function verifyFactor(
   const whileSettling = (answer: 'valid' | 'invalid') => {
     if (answer === 'invalid' || !waitsFurther) readAhead(req, shared)
   }
-  return completeVerification(context, {
+  const checks: Pick<VerificationSteps, 'check' | 'approval' | 'onApproved'> = {
     check: () =>
       response
         ? verifyKey(deps, user, state.record, { response, factor, whileSettling })
@@ -152,6 +185,10 @@ export async function verifyFactor(
       if (backupCodesLeft === 0) void recordFactors(context, { backupCodes: false })
       if (isStrongest(user, shown)) await deps.recovery?.cancel(user.userId, 'strong_factor')
     },
+  }
+  if (asked) return completeApproval(context, asked, checks, finish)
+  return completeVerification(context, {
+    ...checks,
     onVerified({ method }, ending) {
       emitVerified(deps, state.record, method)
       // Anyone who holds the weaker factor can now bind a stronger one to the account (R115).

@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { bindingOf, receiptOf } from '../../flows/approval.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { acceptedFactors } from '../../flows/known-factors.js'
-import { offeredFactors } from '../../flows/user.js'
+import { isOver, offeredFactors, openApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
-import { type Factor, STRENGTHS } from '../../protocol/factor.js'
+import { bindsAtLeast } from '../../protocol/details.js'
+import { type Factor, methodShown, type ShownMethod, STRENGTHS } from '../../protocol/factor.js'
+import { pickLocale } from '../../protocol/language.js'
 import { askedStateOf, withState } from '../../session/find-state.js'
-import type { InterruptedRequest, MfaRecord } from '../../session/record.js'
-import { type ActiveState, requestState } from '../../session/state.js'
+import type { InterruptedRequest, MfaRecord, RequestedApproval } from '../../session/record.js'
+import { type ActiveState, RequestMfaStatus, requestState } from '../../session/state.js'
 import { rememberTarget, requestedUrl, safeReturnTo, storeIfCurrent } from '../../session/store.js'
 import {
   type EnteredRequest,
@@ -22,8 +26,18 @@ import { listFactors } from '../http/cookies.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
+import { askedAnswer, stop } from '../routers/respond.js'
+import { type BoundRequest, linesOf, readBoundRequest } from './bound-request.js'
 import { setStepUpHeader, stepUpAddress, stepUpTarget } from './issuer-step-up.js'
-import { type MfaRule, type Rule, readRule, readStrongestRule, type StrongestRule } from './rule.js'
+import {
+  type BoundRule,
+  labelsOf,
+  type MfaRule,
+  type Rule,
+  readRule,
+  readStrongestRule,
+  type StrongestRule,
+} from './rule.js'
 
 /**
  * A handler for any route. Unlike Express's `RequestHandler`, it does not change the types of the route's parameters, body
@@ -67,8 +81,10 @@ export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
       next,
       (state) => {
         // Almost every request takes this path, so it creates no promise.
-        if (state.stage === 'verified' && isFresh(state.record, rule)) return pass(req, next, deps, state)
+        if (!rule.bind && state.stage === 'verified' && isFresh(state.record, rule))
+          return pass(req, next, deps, state)
         if (state.stage === 'none') return requireSignIn(req, res, deps)
+        if (rule.bind) return requireApproval(at, res, next, state, rule, rule.bind)
         return requireFactor(at, res, state, rule)
       },
       askedStateOf,
@@ -129,12 +145,87 @@ function problemFor(
   }
 }
 
-/** Refuses a request until the user has shown one of the factors that the rule accepts. */
+/** Calls the route if the user has approved exactly this request, which uses the approval up. Otherwise asks for it. */
+async function requireApproval(
+  at: EnteredRequest,
+  res: Response,
+  next: NextFunction,
+  state: ActiveState,
+  rule: Rule,
+  bind: BoundRule,
+): Promise<void> {
+  const { req, deps } = at
+  const { userId, record } = state
+  const { acting, approval } = record
+  if (acting || state.stage === 'pending') return requireFactor(at, res, state, rule)
+  if (!isSafe(req) && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
+  const asked = await readBoundRequest(req, userId, bind)
+  if ('errors' in asked) {
+    if (isUnparsedForm(req)) deps.diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
+    return stop(req, res, deps, { code: 'invalid_request', ...asked })
+  }
+  const accepts = (shown: ShownMethod) =>
+    rule.accepts(shown) && bindsAtLeast(bindingOf(methodShown(shown), deps.service), bind.atLeast)
+  const isGiven = approval && !isOver(approval) && approval.digest === asked.digest
+  const granted = isGiven ? approval.granted : undefined
+  if (!isGiven || !granted || !accepts(granted.shown)) {
+    return requireFactor(at, res, state, { ...rule, accepts }, asked)
+  }
+  const { user } = await requestContext(at, state)
+  const { factor } = granted
+  const hasFactor = factor === undefined || user.factors.some(({ id }) => id === factor)
+  const isUsed = await deps.approvalRequests.consume(userId, approval.id)
+  const isCurrent = await storeIfCurrent(req, withoutApproval(record))
+  if (!isUsed || !hasFactor || !isCurrent) {
+    setSecurityHeaders(res)
+    return stop(req, res, deps, { code: isCurrent ? 'approval_ended' : 'session_ended' }, 'home')
+  }
+  deps.emit({ type: 'approval_used', userId, approval: approval.id })
+  if (req.mfa instanceof RequestMfaStatus) req.mfa.approval = receiptOf(approval) ?? null
+  next()
+}
+
+/** Whether a request only reads (RFC 9110, section 9.2.1). */
+function isSafe({ method }: Request): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+/** The record after an approval was used, without the form that it was given for. */
+function withoutApproval({
+  approval: _approval,
+  interrupted: _interrupted,
+  ...record
+}: MfaRecord): MfaRecord {
+  return record
+}
+
+/**
+ * The request that the user is asked to approve: the one that is open already, or a new one. A number instead is the seconds to wait while
+ * too many are open (R126).
+ */
+async function askedApproval(
+  { deps, state, user }: RequestContext,
+  asked: BoundRequest,
+  rule: Rule,
+): Promise<RequestedApproval | number> {
+  const { userId, record } = state
+  const open = openApproval(record)
+  if (open?.digest === asked.digest) return open
+  if (open) await deps.approvalRequests.consume(userId, open.id)
+  const locale = pickLocale(user.locales, deps.settings.languages.texts)
+  const approval = { id: randomUUID(), at: Date.now(), ...asked, lines: [...linesOf(asked, locale, rule)] }
+  return (await deps.approvalRequests.open(userId, approval.id)) || approval
+}
+
+/**
+ * Refuses a request until the user has shown one of the factors that the rule accepts, or has approved what is asked with it.
+ */
 async function requireFactor(
   at: EnteredRequest,
   res: Response,
   state: ActiveState,
   rule: Rule,
+  asked?: BoundRequest,
 ): Promise<void> {
   const { req, deps } = at
   setSecurityHeaders(res)
@@ -159,9 +250,14 @@ async function requireFactor(
         backup: false,
       }
     : problemFor(context, rule, { factors, backup })
+  const approval =
+    asked && problem.code === 'step_up_required' ? await askedApproval(context, asked, rule) : undefined
+  if (typeof approval === 'number') {
+    return stop(req, res, deps, { code: 'too_many_approvals', retryAfterSeconds: approval }, 'home')
+  }
   if (html && rule.resume.length > 0 && isUnparsedForm(req)) diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
   const current = await storeIfCurrent(req, {
-    ...state.record,
+    ...withApproval(context.state.record, approval),
     ...(state.stage !== 'pending' &&
       !target.issuer && {
         stepUp: { factors: factors.map(({ id }) => id), backup },
@@ -171,8 +267,18 @@ async function requireFactor(
     ...(html && continuationOf(req, settings, rule)),
   })
   if (html) return res.redirect(303, current ? (problem.next ?? path) : signInPath)
-  if (current) setStepUpHeader(res, problem, target)
-  sendProblem(res, current ? problem : { code: 'session_ended', next: signInPath })
+  if (!current) return sendProblem(res, { code: 'session_ended', next: signInPath })
+  setStepUpHeader(res, problem, target)
+  const atLeast = rule.bind?.atLeast ?? 'entered'
+  sendProblem(res, approval ? { ...problem, approval: { ...askedAnswer(approval), atLeast } } : problem)
+}
+
+/** The record with what the user is asked to approve. What they were asked before is no longer open, and its challenge is void. */
+function withApproval(record: MfaRecord, approval: RequestedApproval | undefined): MfaRecord {
+  const open = openApproval(record)
+  if (approval?.id === open?.id) return record
+  const { challenge: _challenge, approval: earlier, ...rest } = record
+  return { ...rest, ...(approval ? { approval } : earlier?.granted && { approval: earlier }) }
 }
 
 /** How the user continues after the second factor: the return address, and the form that was interrupted. */
@@ -230,12 +336,12 @@ function interruptedRequest(
     return typeof value === 'string' ? [[name, value]] : []
   })
   if (fields.join().length > MAX_KEPT) return undefined
-  const labels = wanted.flatMap(({ name, label }) => (label === undefined ? [] : [[name, label] as const]))
+  const labels = labelsOf(wanted)
   return {
     path,
     at: Date.now(),
     fields: Object.fromEntries(fields),
-    ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
+    ...(Object.keys(labels).length > 0 && { labels }),
     ...(title !== undefined && { title }),
   }
 }

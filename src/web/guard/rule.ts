@@ -1,7 +1,17 @@
+import type { Request } from 'express'
 import * as z from 'zod'
 import { OptionsError } from '../../errors.js'
+import { bindingOf } from '../../flows/approval.js'
 import { FACTOR_CHANGE_MS } from '../../flows/freshness.js'
-import { duration, hasParts, inMilliseconds, onlyGiven, optionFaults } from '../../option-rules.js'
+import { callback, duration, hasParts, inMilliseconds, onlyGiven, optionFaults } from '../../option-rules.js'
+import {
+  type AuthorizationDetails,
+  BINDINGS,
+  type Binding,
+  bindsAtLeast,
+  type DetailLine,
+  MAX_DETAIL_LINES,
+} from '../../protocol/details.js'
 import {
   isAtLeast,
   methodShown,
@@ -13,7 +23,9 @@ import {
   strengthOf,
 } from '../../protocol/factor.js'
 import { METHODS, type Method } from '../../protocol/methods.js'
+import type { InterruptedRequest } from '../../session/record.js'
 import type { Duration } from '../../time.js'
+import { resumeEntries } from '../http/entries.js'
 
 /** A form field that the user sees again before the form is sent again. */
 interface ResumeField {
@@ -26,6 +38,26 @@ interface ResumeField {
    */
   readonly label?: string | Readonly<Record<string, string>> | false | undefined
 }
+
+/**
+ * Says what a request asks the user to approve: an object with a `type` and members of your own, of texts of at most 200 characters,
+ * numbers, booleans, lists and objects.
+ */
+export type BindRequest = (req: Request) => AuthorizationDetails | Promise<AuthorizationDetails>
+
+/** What a factor approves, and how it must be bound to that. */
+export interface BindRule {
+  /** The names of fields of the body, or a function of the request. */
+  readonly fields: readonly string[] | BindRequest
+  /**
+   * `shown`: the message with the code names it, or a key signs it. `signed`: a security key or passkey signs it. Defaults to `entered`,
+   * which is every factor.
+   */
+  readonly atLeast?: Binding | undefined
+}
+
+/** Says what the user is shown before they approve a request: one to four lines. */
+export type BindText = (details: AuthorizationDetails, locale: string) => readonly DetailLine[]
 
 /** What a route requires of the second factor. */
 export interface MfaRule {
@@ -49,6 +81,14 @@ export interface MfaRule {
    * At most 80 characters. Defaults to `Check and confirm`.
    */
   readonly resumeTitle?: string | Readonly<Record<string, string>> | undefined
+  /**
+   * Requires a factor for exactly this request: for its user, session, method, route, path parameters and these fields of the body, once,
+   * within five minutes. The names of one to four fields, a function of the request, or an object with either and `atLeast`. A form is
+   * offered again as with `resume`. The query is not bound. Defaults to none.
+   */
+  readonly bind?: readonly string[] | BindRequest | BindRule | undefined
+  /** What the user is shown of it, in the language of the page. Defaults to the fields with their names, or the labels in `resume`. */
+  readonly bindText?: BindText | undefined
 }
 
 /** What `requireStrongest` can be told. It knows by itself which factors it accepts. */
@@ -65,6 +105,15 @@ export interface Rule {
   readonly strengths: readonly Strength[]
   readonly resume: readonly ResumeField[]
   readonly resumeTitle?: string | Readonly<Record<string, string>> | undefined
+  /** What a factor must approve. Without it, a recent one counts. */
+  readonly bind?: BoundRule | undefined
+}
+
+/** The part of a rule that binds a factor to a request. */
+export interface BoundRule {
+  readonly fields: readonly string[] | BindRequest
+  readonly atLeast: Binding
+  readonly text?: BindText | undefined
 }
 
 const ALL_METHODS = [...METHODS, 'backup'] as const
@@ -99,7 +148,25 @@ const schema = z.strictObject({
     .optional(),
 })
 
-const mfaSchema = inMilliseconds(schema)
+const bindError = 'must be a list of form fields, a function of the request, or { fields, atLeast }'
+const boundFields = z.union([z.array(fieldName).min(1), callback<BindRequest>(bindError)], {
+  error: bindError,
+})
+
+const bindSchema = schema.extend({
+  bind: z
+    .union(
+      [
+        boundFields.transform((fields) => ({ fields, atLeast: 'entered' as const })),
+        z.strictObject({ fields: boundFields, atLeast: z.enum(BINDINGS).default('entered') }),
+      ],
+      { error: bindError },
+    )
+    .optional(),
+  bindText: callback<BindText>('must be a function that returns lines with label and value').optional(),
+})
+
+const mfaSchema = inMilliseconds(bindSchema)
 const strongestSchema = inMilliseconds(
   schema
     .pick({ resume: true, resumeTitle: true })
@@ -111,17 +178,63 @@ const strongestSchema = inMilliseconds(
  * @throws {OptionsError} with all faults.
  */
 export function readRule(rule: MfaRule): Rule {
-  const { maxAgeMs, methods, minStrength, resume, resumeTitle } = parse('requireMfa', mfaSchema, rule)
+  const parsed = parse('requireMfa', mfaSchema, rule)
+  const { maxAgeMs, methods, minStrength, resume: kept, resumeTitle } = parsed
+  const bind = parsed.bind && { ...parsed.bind, text: parsed.bindText }
+  const faults = bindFaults(rule, kept, bind)
+  if (faults.length > 0) throw new OptionsError(faults.map((fault) => `requireMfa: ${fault}`))
   const accepts = (shown: ShownMethod) =>
-    (methods?.includes(methodShown(shown)) ?? true) && isAtLeast(shown, minStrength)
+    (methods?.includes(methodShown(shown)) ?? true) &&
+    isAtLeast(shown, minStrength) &&
+    isBindable(shown, bind)
   const accepted = SHOWN_METHODS.filter(accepts).map(strengthOf)
   const strengths = STRENGTHS.filter((strength) => accepted.includes(strength))
-  // A rule that names methods means those of the account.
-  const acceptsEvidence = (strength: Strength) => methods === undefined && reaches(strength, minStrength)
-  if (strengths.length > 0) return { maxAgeMs, accepts, acceptsEvidence, strengths, resume, resumeTitle }
+  // A rule that names methods means those of the account, and no issuer knows what is approved.
+  const acceptsEvidence = (strength: Strength) =>
+    !bind && methods === undefined && reaches(strength, minStrength)
+  const resume = [...boundFormFields(bind, kept), ...kept]
+  if (strengths.length > 0)
+    return { maxAgeMs, accepts, acceptsEvidence, strengths, resume, resumeTitle, bind }
   throw new OptionsError([
-    'requireMfa: methods has no method as strong as minStrength; add a stronger method or lower minStrength',
+    'requireMfa: methods has no method as strong as minStrength and bind.atLeast; add a stronger method or lower them',
   ])
+}
+
+function isBindable(shown: ShownMethod, bind: BoundRule | undefined): boolean {
+  return bind === undefined || bindsAtLeast(bindingOf(methodShown(shown), { approvals: true }), bind.atLeast)
+}
+
+/** The fields that a form is offered again with because they are bound. */
+function boundFormFields(bind: BoundRule | undefined, kept: readonly ResumeField[]): readonly ResumeField[] {
+  if (!bind || typeof bind.fields === 'function') return []
+  return bind.fields.filter((name) => !kept.some((field) => field.name === name)).map((name) => ({ name }))
+}
+
+/** The labels that a rule gives to fields. */
+export function labelsOf(fields: readonly ResumeField[]): NonNullable<InterruptedRequest['labels']> {
+  return Object.fromEntries(
+    fields.flatMap(({ name, label }) => (label === undefined ? [] : [[name, label] as const])),
+  )
+}
+
+/** What is wrong with a rule that binds a factor. Everything that is bound must be shown (R123). */
+function bindFaults(
+  { maxAge, bindText }: MfaRule,
+  kept: readonly ResumeField[],
+  bind: BoundRule | undefined,
+): string[] {
+  if (!bind) return bindText ? ['bindText has no effect without bind; give bind as well'] : []
+  const always = maxAge === undefined ? [] : ['maxAge has no effect beside bind; leave it out']
+  if (typeof bind.fields === 'function' || bindText) return always
+  const fields = Object.fromEntries(bind.fields.map((name) => [name, '']))
+  const entries = resumeEntries({ fields, labels: labelsOf(kept) }, 'en')
+  const shown = entries.filter(({ value }) => value !== undefined)
+  const areShown = shown.length === bind.fields.length && shown.length <= MAX_DETAIL_LINES
+  return [
+    ...always,
+    ...(bind.fields.includes('type') ? ['bind cannot name a field type; use a function'] : []),
+    ...(areShown ? [] : ['bind names more than four fields, or one that is not shown; give bindText']),
+  ]
 }
 
 /**

@@ -26,6 +26,9 @@ export const codeField = text(MAX_CODE_LENGTH).min(1, { error: 'must not be empt
 /** A factor's id or method, or `backup`. */
 export const factorField = text(32).min(1, { error: 'must not be empty' })
 
+/** The id of what the user is asked to approve. */
+export const approvalField = text(64).min(1, { error: 'must not be empty' })
+
 /** Whether to trust the browser: a boolean in JSON, a checkbox in a form. */
 export const trustField = z
   .union([z.boolean(), z.enum(['true', 'false', 'on'])], { error: 'must be true or false' })

@@ -2,6 +2,7 @@ import type { Response } from 'express'
 import { ServiceError } from '../../errors.js'
 import type { Settings } from '../../options/settings.js'
 import type { ProblemCode } from '../../pages/view.js'
+import type { AuthorizationDetails, Binding, DetailLine } from '../../protocol/details.js'
 import type { KeyFault } from '../../protocol/keys.js'
 import type { ListedFactor } from './cookies.js'
 import { sendText, setRetryAfter } from './headers.js'
@@ -17,6 +18,8 @@ const STATUS: Readonly<Record<ProblemCode, number>> = {
   enrollment_not_allowed: 403,
   stronger_factor_unavailable: 403,
   acting: 403,
+  approval_ended: 409,
+  too_many_approvals: 429,
   session_ended: 401,
   invalid_code: 401,
   malformed_code: 400,
@@ -67,6 +70,8 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   stronger_factor_unavailable:
     'The login requires a stronger factor, such as a key, and none can be set up here.',
   acting: 'Someone acts for the user in this session, so no factor can be used or changed.',
+  approval_ended: 'The request to approve is no longer open; start again.',
+  too_many_approvals: 'Too many requests wait for the approval of this user.',
   session_ended: 'The session ended or changed during this request.',
   invalid_code: 'The code is wrong.',
   malformed_code:
@@ -106,6 +111,19 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   internal_error: 'An internal error occurred; nothing was changed.',
 }
 
+/** What a JSON client is told of a request that the user is asked to approve. */
+export interface AskedApproval {
+  /** Sent back with `challenge` and `verify`, as `approval`. */
+  readonly id: string
+  readonly authorization_details: AuthorizationDetails
+  /** What to show the user. */
+  readonly lines: readonly DetailLine[]
+  /** How the factor must be bound to it, at least. */
+  readonly atLeast: Binding
+  /** ISO 8601. */
+  readonly expiresAt: string
+}
+
 /** What a problem can say besides its code. */
 export interface Problem {
   readonly code: ProblemCode
@@ -121,6 +139,8 @@ export interface Problem {
   readonly next?: string
   /** The usable factors, with masked contacts. */
   readonly factors?: readonly ListedFactor[]
+  /** With `step_up_required`: what exactly the factor confirms. */
+  readonly approval?: AskedApproval
   /** Whether a backup code is accepted instead. */
   readonly backup?: boolean
   /** With `factors_withheld`: the page on which the user requests a recovery, if that is possible. */

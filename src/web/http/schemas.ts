@@ -1,9 +1,11 @@
 import * as z from 'zod'
+import { BINDINGS, MAX_DETAIL_LINES } from '../../protocol/details.js'
 import { STRENGTHS } from '../../protocol/factor.js'
 import { KEY_FAULTS, KEY_MEDIATIONS } from '../../protocol/keys.js'
 import { authenticationField, registrationField } from '../../protocol/keys-wire.js'
 import { KEY_METHODS, METHODS } from '../../protocol/methods.js'
 import {
+  approvalField,
   codeField,
   deviceField,
   factorField,
@@ -35,8 +37,13 @@ const delivery = z
     ),
   )
 
+const approvalId = approvalField
+  .optional()
+  .meta(described('The id of what the user is asked to approve, with which `step_up_required` came.'))
+
 /** `POST /challenge` */
 export const challengeBody = z.object({
+  approval: approvalId,
   factor: factorField.meta({ description: "A factor's id or method, or `backup`.", examples: ['sms'] }),
 })
 
@@ -56,6 +63,7 @@ const proof = z.object({
     .optional()
     .meta(described("A factor's id or method, or `backup`. Defaults to the factor of the live challenge.")),
   trust: trustField.optional().meta(described('Whether to trust this browser, if the app offers that.')),
+  approval: approvalId,
 })
 
 /** `POST /verify` */
@@ -165,10 +173,33 @@ const withheld = z
   )
 const challenge = challengeState.optional().meta(described('The live challenge.'))
 
+const details = z.looseObject({ type: z.string() }).meta({
+  description: 'What is approved, as in RFC 9396.',
+  examples: [{ type: 'POST /pay', amount: '250.00', to: 'DE89370400440532013000' }],
+})
+const binding = z
+  .enum(BINDINGS)
+  .meta(
+    described(
+      '`entered`: the code of an app, or a backup code. `shown`: the message with the code names what is approved. `signed`: a key signs it.',
+    ),
+  )
+const askedApproval = z.object({
+  id: z.string(),
+  authorization_details: details,
+  lines: z
+    .array(z.object({ label: z.string(), value: z.string() }))
+    .max(MAX_DETAIL_LINES)
+    .meta(described('Show this to the user.')),
+  expiresAt: time,
+})
+
+const asked = askedApproval.optional().meta(described('What the user is asked to approve.'))
+
 /** `GET /`: the MFA status. */
 export const mfaState = z.discriminatedUnion('status', [
   z
-    .object({ status: z.literal('none'), factors, withheld, challenge })
+    .object({ status: z.literal('none'), factors, withheld, challenge, approval: asked })
     .meta(described('No user is signed in, or the user signed in without a second factor.')),
   z
     .object({
@@ -218,6 +249,7 @@ export const mfaState = z.discriminatedUnion('status', [
           ),
         ),
       challenge,
+      approval: asked,
     })
     .meta(described('Both factors were shown in this session.')),
 ])
@@ -265,6 +297,25 @@ export const verifiedAnswer = z.object({
       ),
     ),
 })
+
+/** 200 of `POST /verify` if the user approved a request */
+export const approvedAnswer = z.object({
+  status: z.literal('approved').meta(described('Send the request again, unchanged, within five minutes.')),
+  next: path,
+  approval: z.object({
+    id: z.string(),
+    authorization_details: details,
+    digest: z.string().meta(described('SHA-256 of everything that the approval is bound to, in base64url.')),
+    binding,
+    method: z.enum([...METHODS, 'backup']),
+    amr: z.array(z.string()),
+    approvedAt: z.int().meta(described('In milliseconds since 1970.')),
+  }),
+  backupCodesLeft: z.int().optional(),
+})
+
+/** `POST /cancel` */
+export const cancelBody = z.object({ approval: approvalId })
 
 /** 200 of `POST /cancel` */
 export const canceledAnswer = z.object({ status: z.literal('canceled'), next: path })
@@ -431,6 +482,14 @@ export const problemAnswer = z.object({
     .meta(described('Why the response of a security key or passkey was not accepted.')),
   next: path.optional(),
   factors: z.array(factorAnswer).optional().meta(described('The factors that can be used.')),
+  approval: askedApproval
+    .extend({ atLeast: binding })
+    .optional()
+    .meta(
+      described(
+        'With `step_up_required`: the factor confirms exactly this request. Send the `id` with `challenge` and `verify`, as `approval`.',
+      ),
+    ),
   backup: z
     .boolean()
     .optional()

@@ -99,6 +99,10 @@ export class PassportMfaStrategy {
       const { method, backupCodesLeft } = outcome
       return this.success(state.user, { method, ...(backupCodesLeft !== undefined && { backupCodesLeft }) })
     }
+    if (outcome.outcome === 'approved') {
+      const { approval } = outcome
+      return this.success(state.user, { method: approval.method, approval })
+    }
     const { refusal } = outcome
     // Passport would write the message of a failure into the session that has ended.
     if (refusal.code === 'session_ended') throw sessionEnded()

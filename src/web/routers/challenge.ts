@@ -6,22 +6,31 @@ import { type Refused, refuse } from '../../flows/deps.js'
 import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../../flows/keys.js'
 import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../../flows/known-factors.js'
 import { refusalAtStep } from '../../flows/login-step.js'
-import { findFactor, offeredFactors } from '../../flows/user.js'
+import { findFactor, offeredFactors, openApproval } from '../../flows/user.js'
 import type { FactorView, PageMessage, View } from '../../pages/view.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { isDelivered, isKeyMethod } from '../../protocol/methods.js'
 import { endPendingLogin, givenUp } from '../../session/find-state.js'
 import { storeRecord } from '../../session/store.js'
+import { refuseApproval } from '../actions/approval.js'
 import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
 import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
+import { readBody } from '../http/body.js'
 import { factorView, listFactors } from '../http/cookies.js'
 import { logFailure, sendProblem } from '../http/problem.js'
-import { type canceledAnswer, challengeBody, type challengedAnswer, type MfaState } from '../http/schemas.js'
+import {
+  cancelBody,
+  type canceledAnswer,
+  challengeBody,
+  type challengedAnswer,
+  type MfaState,
+} from '../http/schemas.js'
 import { factorViews, followedChallenge, liveChallenge, type RouteContext } from './context.js'
 import { offersKeys, warnAboutKeys } from './key-page.js'
 import { offeredRemovals } from './remove-factor.js'
 import {
+  askedAnswer,
   backupOffer,
   choosePage,
   hasBackup,
@@ -31,6 +40,7 @@ import {
   showLock,
   showPage,
   showWithheld,
+  stop,
 } from './respond.js'
 import { action, addRoute } from './route.js'
 
@@ -140,6 +150,8 @@ async function managedFactors(context: RouteContext, canRemoveApp: boolean): Pro
 export async function respondState(context: RouteContext): Promise<void> {
   const { res, deps, state, user, step } = context
   const [live] = await Promise.all([followedChallenge(context), readDisabledFactors(context)])
+  const asked = openApproval(state.record)
+  const approval = asked && { approval: askedAnswer(asked) }
   const shared = {
     factors: listFactors(offeredFactors(user)),
     ...(user.withheld.length > 0 && { withheld: user.withheld.map(({ method }) => method) }),
@@ -165,8 +177,8 @@ export async function respondState(context: RouteContext): Promise<void> {
           expiresAt: endsAt,
         }
       : state.stage === 'verified'
-        ? { status: 'verified', ...shared, ...(!live && (await factorUses(context))) }
-        : { status: 'none', ...shared }
+        ? { status: 'verified', ...shared, ...approval, ...(!live && (await factorUses(context))) }
+        : { status: 'none', ...shared, ...approval }
   res.json(answer)
 }
 
@@ -194,11 +206,12 @@ type ChallengeFields = z.output<typeof challengeBody>
 
 async function challenge(
   context: RouteContext,
-  { factor }: ChallengeFields,
+  { factor, approval }: ChallengeFields,
 ): Promise<Outcome | Refused | Undelivered> {
   const { deps, state, user, step, html } = context
   const refusal = refusalAtStep(step)
   if (refusal) return refuse(refusal)
+  if (openApproval(state.record)?.id !== approval) return refuse({ code: 'approval_ended' })
   const started = await startChallenge(deps, user, state.record, factor).catch((error: unknown) =>
     otherFactorsAfter(context, error, factor),
   )
@@ -238,15 +251,29 @@ async function respondChallenged(
   res.json(answer)
 }
 
-async function cancel({ req, res, deps, state, html }: RouteContext): Promise<void> {
+async function cancel(context: RouteContext): Promise<void> {
+  const { req, res, deps, state, html } = context
   const { signInPath, homePath } = deps.settings
+  const body = await readBody(req, res, cancelBody)
+  if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
+  const approval = openApproval(state.record)
+  if (body.fields.approval !== undefined || approval) {
+    const isAsked = approval && approval.id === body.fields.approval
+    const refused = isAsked ? await refuseApproval(context, approval) : refuse({ code: 'approval_ended' })
+    if (refused) return sendRefusal(context, refused.refusal)
+    return respondCanceled(context, homePath)
+  }
   // Only a pending login can be canceled; a signed-in user signs out with the host.
   if (state.stage !== 'pending')
     return html ? res.redirect(303, homePath) : sendProblem(res, { code: 'not_found' })
   await endPendingLogin(req, state.record.returnTo)
   deps.emit(givenUp('canceled', state.record))
-  if (html) return res.redirect(303, signInPath)
-  res.json({ status: 'canceled', next: signInPath } satisfies z.output<typeof canceledAnswer>)
+  respondCanceled(context, signInPath)
+}
+
+function respondCanceled({ res, html }: RouteContext, next: string): void {
+  if (html) return res.redirect(303, next)
+  res.json({ status: 'canceled', next } satisfies z.output<typeof canceledAnswer>)
 }
 
 function iso(ms: number): string {

@@ -2,13 +2,15 @@ import type { Request, Response } from 'express'
 import { factorChange } from '../../flows/freshness.js'
 import { digitsOf, hasBackupCodes } from '../../flows/known-factors.js'
 import type { Refusal } from '../../flows/refusal.js'
-import { findFactor } from '../../flows/user.js'
+import { findFactor, openApproval } from '../../flows/user.js'
 import { challengeIdFor } from '../../flows/verify.js'
 import type { Settings } from '../../options/settings.js'
 import type { PageFrame, PageMessage, View } from '../../pages/view.js'
 import type { Factor } from '../../protocol/factor.js'
 import { isKeyMethod } from '../../protocol/methods.js'
+import type { RequestedApproval } from '../../session/record.js'
 import { requestedUrl, safeReturnTo, sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { APPROVAL_MS } from '../../stores/limits/approval-requests.js'
 import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
 import { enrollPathFor } from '../actions/enrollment.js'
 import { recoverPathFor, withheldProblem } from '../actions/recovery.js'
@@ -26,6 +28,16 @@ import {
 } from './context.js'
 import { factorChangeChoice } from './factor-change.js'
 
+/** What a JSON client is told of a request that the user is asked to approve. */
+export function askedAnswer({ id, at, details, lines }: RequestedApproval) {
+  return {
+    id,
+    authorization_details: details,
+    lines,
+    expiresAt: new Date(at + APPROVAL_MS).toISOString(),
+  }
+}
+
 /** Responds with a page. */
 export function showPage(context: RouteContext, view: View, message?: PageMessage): void {
   const { req, res, deps } = context
@@ -36,20 +48,27 @@ export function showPage(context: RouteContext, view: View, message?: PageMessag
     setRetryAfter(res, shown)
     res.status(statusOf(shown.code))
   }
-  const frame = { ...frameOf(context, message), ...languageChoice(req, deps.settings, view, failed) }
+  const frame = { ...frameOf(context, view, message), ...languageChoice(req, deps.settings, view, failed) }
   sendPage(res, deps.render(view, frame))
 }
 
-function frameOf({ deps, state, user }: RouteContext, message: PageMessage | undefined): PageFrame {
+function frameOf(
+  { deps, state, user }: RouteContext,
+  { page }: View,
+  message: PageMessage | undefined,
+): PageFrame {
   const { settings } = deps
   const { record, stage } = state
   const recoverPath = recoverPathFor(settings, user, state)
+  const asks = page === 'choose' || page === 'code' || page === 'key'
+  const approval = asks ? openApproval(record) : undefined
   return {
     locales: user.locales,
     appName: settings.appName,
     base: settings.path,
     signInPath: settings.signInPath,
-    homePath: record.returnTo ?? settings.homePath,
+    homePath: (approval ? undefined : record.returnTo) ?? settings.homePath,
+    ...(approval && { approval: { id: approval.id, lines: approval.lines } }),
     purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
     ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLifetimeMs }),
     now: Date.now(),
@@ -165,6 +184,9 @@ export async function sendRefusal(
     return res.redirect(303, path)
   if (code === 'enrollment_required') return res.redirect(303, `${path}/enroll-app`)
   if (code === 'factors_withheld') return showWithheld(context)
+  if (code === 'approval_ended') {
+    return showPage(context, { page: 'stop', message: { tone: 'error', code }, next: 'home' })
+  }
   const page = req.method === 'POST' && !SIGNS_IN_NEXT.has(code) && pageAfter(context, refusal, form)
   if (page !== false) return redirectRefused(context, page, refusal, form.trust)
   const next = SIGNS_IN_NEXT.has(code) ? 'sign-in' : code === 'locked' ? undefined : 'retry'
@@ -287,11 +309,12 @@ export function stop(
   res: Response,
   deps: RouteDeps,
   problem: Problem,
-  next?: 'sign-in' | 'retry',
+  next?: 'sign-in' | 'retry' | 'home',
   status = statusOf(problem.code),
 ): void {
   if (!wantsHtml(req)) return sendProblem(res, problem, status)
-  const message: PageMessage = { tone: 'error', code: problem.code }
+  const field = problem.errors?.[0]?.field
+  const message: PageMessage = { tone: 'error', code: problem.code, ...(field && { field }) }
   setRetryAfter(res, problem)
   res.status(status)
   showPublicPage(req, res, deps, { page: 'stop', message, ...(next && { next }) })

@@ -2,9 +2,8 @@ import type { Router } from 'express'
 import type * as z from 'zod'
 import type { Refusal } from '../../flows/refusal.js'
 import { findFactor } from '../../flows/user.js'
-import type { PageMessage, ResumeEntry } from '../../pages/view.js'
-import { languageKey, pickLocale } from '../../protocol/language.js'
-import type { InterruptedRequest } from '../../session/record.js'
+import type { PageMessage } from '../../pages/view.js'
+import { pickLocale } from '../../protocol/language.js'
 import { isReady } from '../../stores/trust/recoveries.js'
 import type { RouteDeps } from '../actions/context.js'
 import { enrollPathFor } from '../actions/enrollment.js'
@@ -12,8 +11,9 @@ import { verifyBypassCode } from '../actions/recovery.js'
 import { verifyFactor } from '../actions/verification.js'
 import { readBody } from '../http/body.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/cookies.js'
+import { resumeEntries, textOf } from '../http/entries.js'
 import { sendProblem } from '../http/problem.js'
-import { type goesOnAnswer, type verifiedAnswer, verifyBody } from '../http/schemas.js'
+import { type approvedAnswer, type goesOnAnswer, type verifiedAnswer, verifyBody } from '../http/schemas.js'
 import { respondState } from './challenge.js'
 import { followedChallenge, type RouteContext } from './context.js'
 import { warnAboutKeys } from './key-page.js'
@@ -87,6 +87,17 @@ async function verify(context: RouteContext): Promise<void> {
   }
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
   if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
+  if (outcome.outcome === 'approved') {
+    const { approval, backupCodesLeft } = outcome
+    const after = state.record.returnTo ?? deps.settings.homePath
+    if (html) return res.redirect(303, after)
+    const left = backupCodesLeft !== undefined && { backupCodesLeft }
+    const { authorization_details, amr, ...rest } = approval
+    const receipt = { ...rest, authorization_details: { ...authorization_details }, amr: [...amr] }
+    return void res.json({ status: 'approved', next: after, approval: receipt, ...left } satisfies z.output<
+      typeof approvedAnswer
+    >)
+  }
   if (outcome.mustEnroll) return respondGoesOn(context, 'enrollment_required')
   if (outcome.mayRecover) return respondGoesOn(context, 'recovery_allowed')
   const next = (await recoveryPage(context)) ?? state.record.returnTo ?? deps.settings.homePath
@@ -159,49 +170,4 @@ function showResume(context: RouteContext): void {
   const text = title !== undefined && textOf(title, locale)
   const entries = resumeEntries(interrupted, locale)
   showPage(context, { page: 'resume', action: path, fields, entries, ...(text && { title: text }) })
-}
-
-type Label = NonNullable<InterruptedRequest['labels']>[string]
-
-/**
- * The fields that a user checks before an interrupted form is sent again. A field without a label shows its name in words.
- * The value of a field that looks like a secret is not shown.
- */
-export function resumeEntries({ fields, labels = {} }: InterruptedRequest, locale: string): ResumeEntry[] {
-  return Object.entries(fields).flatMap(([name, value]): ResumeEntry[] => {
-    // By convention, a name that begins with an underscore, such as _csrf, is not meant for the user.
-    const label = Object.hasOwn(labels, name) ? labels[name] : name.startsWith('_') ? false : undefined
-    if (label === false) return []
-    const text = (label !== undefined && textOf(label, locale)) || inWords(name)
-    return [isSecret(name) ? { label: text } : { label: text, value }]
-  })
-}
-
-function textOf(label: Exclude<Label, false>, locale: string): string | undefined {
-  if (typeof label === 'string') return label
-  const [first] = Object.values(label)
-  const texts = new Map(Object.entries(label).map(([tag, text]) => [languageKey(tag), text]))
-  return texts.get(pickLocale([locale], texts)) ?? first
-}
-
-/** `recipientName`, `recipient_name` and `recipient[name]` are all "Recipient name". */
-function inWords(name: string): string {
-  const words = wordsOf(name).map((word) => (/^[A-Z\d]{2,}$/.test(word) ? word : word.toLowerCase()))
-  const text = words.join(' ') || name
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
-function wordsOf(name: string): string[] {
-  return name
-    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
-    .split(/[\s_.[\]-]+/)
-    .filter((word) => word !== '')
-}
-
-const SECRET_PART = /passw|passphrase|passcode|pwd|secret|token|csrf|xsrf|apikey/
-const SECRET_WORDS: ReadonlySet<string> = new Set(['pass', 'pw', 'pin', 'cvc', 'cvv', 'otp', 'tan'])
-
-function isSecret(name: string): boolean {
-  const words = wordsOf(name).map((word) => word.toLowerCase())
-  return SECRET_PART.test(words.join('')) || words.some((word) => SECRET_WORDS.has(word))
 }

@@ -52,7 +52,7 @@ const TIME_LIMIT_MS = 1_000
 /** What the phone check is asked about: a number in E.164 form, and what the code is for. */
 export interface PhoneQuestion {
   readonly number: string
-  readonly purpose: 'sign-in' | 'step-up' | 'enrollment' | 'backup-codes'
+  readonly purpose: 'sign-in' | 'step-up' | 'enrollment' | 'approval' | 'backup-codes'
 }
 
 /** `ok`, a risk, or why there is no valid answer. */

@@ -1,4 +1,4 @@
-import type { Purpose } from 'countersign/protocol'
+import { details, type Purpose } from 'countersign/protocol'
 import type { Notice, Sender } from '../../accounts/application.js'
 import type { Channel, Message } from '../message.js'
 import { chooseLanguage, textsIn } from './catalogue.js'
@@ -13,13 +13,21 @@ export interface Recipient {
   readonly locale: string
 }
 
-/** The message with a code (R45). It states `secondsLeft` in minutes, rounded up. */
+/** How long labels and values may be in a text message, from what is tried first. */
+const NAMED_LENGTHS = [402, 80, 60, 40, 30, 20, 16, 12, 8, 6, 4]
+
+/** The message with a code (R45). It states `secondsLeft` in minutes, rounded up, and names what the code approves before all else (R123). */
 export function codeMessage(
   application: Sender,
   recipient: Recipient,
-  challenge: { readonly code: string; readonly purpose: Purpose; readonly secondsLeft: number },
+  challenge: {
+    readonly code: string
+    readonly purpose: Purpose
+    readonly secondsLeft: number
+    readonly named?: readonly details.DetailLine[] | undefined
+  },
 ): Message {
-  const { code, purpose, secondsLeft } = challenge
+  const { code, purpose, secondsLeft, named } = challenge
   const { texts, language } = textsFor(application, recipient)
   const name = displayedName(application.name)
   const words = {
@@ -29,20 +37,39 @@ export function codeMessage(
     code,
   }
   const subject = fill(texts.code.subject, words)
-  const text = fill(texts.code.text, words)
+  const whole = named ? namedLines(named) : []
+  const text = [...whole, fill(texts.code.text, words)].join('\n')
   const base = { ...recipient, locale: language, name, purpose, code, subject }
   if (recipient.channel === 'call') {
-    return { ...base, text: fill(texts.code.call, { ...words, code: spokenCode(code) }) }
+    const spoken = fill(texts.code.call, { ...words, code: spokenCode(code) })
+    return { ...base, text: [...whole.map((line) => `${line}.`), spoken].join(' ') }
   }
   if (recipient.channel === 'email') return { ...base, text: `${text}\n` }
   if (recipient.channel === 'whatsapp') return { ...base, text }
   // Browsers fill in the code from the last line when its host is that of the page, so nothing may follow it.
   const originBound = application.origin ? `\n\n@${application.origin} #${code}` : ''
-  const forms = [texts.code.text, texts.code.short, texts.code.shortest].map(
-    (form) => (app: string) => fill(form, { ...words, app }),
+  const forms = (named ? NAMED_LENGTHS : [0]).flatMap((length) =>
+    [texts.code.text, texts.code.short, texts.code.shortest].map(
+      (form) => (app: string) =>
+        [...(named ? namedLines(named, length) : []), fill(form, { ...words, app })].join('\n'),
+    ),
   )
-  return { ...base, text: smsText(name, forms, originBound) }
+  return { ...base, text: smsText(name, forms, originBound, named ? 2 : 1) }
 }
+
+/** What the code of a message approves, a line for each, with long parts shortened in the middle. No part is a link or begins a line with @. */
+function namedLines(lines: readonly details.DetailLine[], length = Number.POSITIVE_INFINITY): string[] {
+  const part = (text: string) => {
+    const characters = [...details.oneLine(text).replace(/^@+/, '').replace(LINK, '$1 ')]
+    if (characters.length <= length) return characters.join('')
+    const kept = Math.floor((length - 1) / 2)
+    return `${characters.slice(0, kept).join('')}…${characters.slice(-kept).join('')}`
+  }
+  return lines.map(({ label, value }) => `${part(label)}: ${part(value)}`)
+}
+
+// Phones make a link of these between letters, as in an address, and the message comes from someone whom the user trusts.
+const LINK = /(?<=[\p{L}\p{N}])([.:@/\u3002\uff0e])(?=[\p{L}/])/gu
 
 /** The message with a set of backup codes, formatted for reading. */
 export function backupMessage(application: Sender, recipient: Recipient, codes: readonly string[]): Message {

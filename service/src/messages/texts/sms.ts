@@ -4,18 +4,21 @@ const MIN_NAME_LENGTH = 8
 /**
  * The text of an SMS with a code: the first one that is a single segment together with the line for browsers. For a long name
  * the texts get shorter, then the name is cut. Some form always fits if the origin has at most 37 characters less twice the digits
- * of the code, which is 25 for six digits.
+ * of the code, which is 25 for six digits. A code for an approval may take two `segments`.
  */
 export function smsText(
   name: string,
   forms: readonly ((name: string) => string)[],
   lastLine: string,
+  segments: 1 | 2 = 1,
 ): string {
-  const withLine = (form: (name: string) => string, shown: string) => inGsm7(form(shown)) + lastLine
-  const whole = forms.map((form) => withLine(form, name))
   const shortestForm = forms.at(-1)
-  const cut = shortestForm ? cutNames(name).map((shown) => withLine(shortestForm, shown)) : []
-  return [...whole, ...cut].find(isOneSegment) ?? whole.at(-1) ?? ''
+  const cut = shortestForm ? cutNames(name).map((shown) => shortestForm(shown)) : []
+  const texts = [...forms.map((form) => form(name)), ...cut].map(inGsm7)
+  const withLine = texts.map((text) => text + lastLine)
+  // What the code is for must be read; the line for browsers only saves typing.
+  const found = [...withLine, ...(segments > 1 ? texts : [])].find((text) => isWithin(text, segments))
+  return found ?? withLine[forms.length - 1] ?? ''
 }
 
 /** The name cut to each length, longest first. Nothing marks the end: three dots would replace three letters. */
@@ -31,16 +34,17 @@ function cutNames(name: string): string[] {
     .filter((shown) => shown.length >= MIN_NAME_LENGTH)
 }
 
-const GSM_7_LIMIT = 160
-const UCS_2_LIMIT = 70
+// In two segments, headers take 7 characters of the GSM alphabet or 3 UTF-16 code units each, and no pair of units is divided.
+const GSM_7_LIMIT = { 1: 160, 2: 305 }
+const UCS_2_LIMIT = { 1: 70, 2: 133 }
 
 /**
- * Whether a text is one segment of an SMS: 160 characters of the GSM alphabet, of which some count twice, or 70 UTF-16 code
- * units if it has any other character. Carriers charge for each segment.
+ * Whether a text has at most so many segments of an SMS: one holds 160 characters of the GSM alphabet, of which some count twice, or 70
+ * UTF-16 code units if it has any other character. Carriers charge for each segment.
  */
-function isOneSegment(text: string): boolean {
+function isWithin(text: string, segments: 1 | 2): boolean {
   const units = gsm7Units(text)
-  return units === undefined ? text.length <= UCS_2_LIMIT : units <= GSM_7_LIMIT
+  return units === undefined ? text.length <= UCS_2_LIMIT[segments] : units <= GSM_7_LIMIT[segments]
 }
 
 // GSM 03.38 and its extension table.

@@ -14,6 +14,8 @@ export interface LogEvent {
   readonly factor?: string
   /** What a code is for. */
   readonly purpose?: string
+  /** The id of what a factor approves, as the application named it. */
+  readonly approval?: string
   /** The channel of a message. */
   readonly channel?: string
   /** The id of a message, as the command `deliveries` lists it. */

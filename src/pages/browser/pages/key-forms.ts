@@ -38,8 +38,12 @@ function prepareForm(form: HTMLFormElement): void {
 /** Runs the ceremony of a form and puts the response into its field. */
 async function respond(form: HTMLFormElement): Promise<{ ok: true } | KeyFailed> {
   const { mfaKey, mfaOptions = '', mfaField = '' } = form.dataset
-  const value = new FormData(form).get(mfaField)
-  const prepared = await postJson({ base: '' }, mfaOptions, { [mfaField]: value })
+  const fields = new FormData(form)
+  const approval = fields.get('approval')
+  const prepared = await postJson({ base: '' }, mfaOptions, {
+    [mfaField]: fields.get(mfaField),
+    ...(approval !== null && { approval }),
+  })
   if (!prepared.ok) return prepared
   const ceremony = mfaKey === 'create' ? createKey : useKey
   const done = await ceremony(prepared.body.publicKey)

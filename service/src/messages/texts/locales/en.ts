@@ -6,6 +6,7 @@ export const en: MessageTexts = {
     'sign-in': 'to sign in',
     'step-up': 'to confirm an action',
     enrollment: 'to set up a sign-in method',
+    approval: 'to confirm exactly this',
   },
   code: {
     subject: '{code} is your {app} code',

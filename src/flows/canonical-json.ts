@@ -1,0 +1,27 @@
+/**
+ * A value in the canonical form of RFC 8785: members sorted by UTF-16 code units, no spaces, numbers as ECMAScript writes them. Texts
+ * are taken as they are: neither trimmed nor normalized.
+ * @throws {TypeError} for what JSON cannot express exactly, such as `undefined`, `NaN` or half of a surrogate pair.
+ */
+export function canonicalJson(value: unknown): string {
+  if (typeof value === 'string' && isWellFormed(value)) return JSON.stringify(value)
+  if (typeof value === 'boolean' || value === null) return String(value)
+  if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (isPlainObject(value)) {
+    const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+    return `{${members.map(([name, member]) => `${canonicalJson(name)}:${canonicalJson(member)}`).join(',')}}`
+  }
+  throw new TypeError(`JSON cannot express this exactly: ${typeof value}`)
+}
+
+/** Whether a text is Unicode: UTF-8 would write every half of a surrogate pair as the same character. */
+export function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text)
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

@@ -1,0 +1,88 @@
+import type { Method } from './methods.js'
+
+/*
+ * What a user approves with a factor: the same for the pages, the service and the receipt.
+ */
+
+/** What is approved, as an element of `authorization_details` (RFC 9396 §2): a `type`, and members of your own. */
+export interface AuthorizationDetails {
+  /** What kind of thing it is, such as `payment`. */
+  readonly type: string
+  readonly [member: string]: unknown
+}
+
+/** A line that the user sees before they approve something. */
+export interface DetailLine {
+  /** What the value is, in the language of the user. */
+  readonly label: string
+  /** The value, as the user reads it. */
+  readonly value: string
+}
+
+/** How many lines the user is shown at most. */
+export const MAX_DETAIL_LINES = 4
+
+/** What the service is told of a request that the user is asked to approve. */
+export interface ApprovalDetails {
+  /** SHA-256 of everything that is approved, in base64url. A code or a key counts for this digest only. */
+  readonly digest: string
+  /** What the message names. */
+  readonly lines: readonly DetailLine[]
+}
+
+/**
+ * How a factor is bound to what is approved, from the weakest. `entered`: only the page showed it, as the code of an authenticator app
+ * is the same for everything. `shown`: the message with the code named it, too. `signed`: a key signed its digest.
+ */
+export const BINDINGS = ['entered', 'shown', 'signed'] as const
+
+/** How a factor is bound to what is approved. */
+export type Binding = (typeof BINDINGS)[number]
+
+/** Whether a binding is at least as strong as another one. */
+export function bindsAtLeast(binding: Binding, least: Binding): boolean {
+  return BINDINGS.indexOf(binding) >= BINDINGS.indexOf(least)
+}
+
+/** The receipt of an approval: the user confirmed exactly this request with a factor. Its names are those of RFC 9396 and RFC 8176. */
+export interface MfaApproval {
+  /** The id, which the events, the log of the service and its webhook have, too. */
+  readonly id: string
+  /** What was approved. */
+  readonly authorization_details: AuthorizationDetails
+  /** SHA-256 of everything that it was bound to, in base64url. */
+  readonly digest: string
+  /** How the factor was bound to it: `entered`, `shown` in the message with the code, or `signed` by a key. */
+  readonly binding: Binding
+  /** The factor that was shown. */
+  readonly method: Method | 'backup'
+  /** What it proved, in values of RFC 8176. */
+  readonly amr: readonly string[]
+  /** When it was approved, in milliseconds since 1970. */
+  readonly approvedAt: number
+}
+
+const SPACES = /\p{Zs}+/gu
+const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
+// Format characters turn the direction of text or cannot be seen, and so can be the others.
+const UNSEEN = /[\p{Cf}\p{DI}\p{Cs}\p{Co}]/gu
+const LATIN = /\p{Script=Latin}/u
+const LIKE_LATIN = /[\p{Script=Cyrillic}\p{Script=Greek}]/u
+
+/** A text on one line, without control characters and without those that cannot be seen or change the direction of the text (R123). */
+export function oneLine(text: string): string {
+  return text.replace(BREAKS, ' ').replace(UNSEEN, '').replace(SPACES, ' ').trim()
+}
+
+/**
+ * A value as the user is shown it, on one line. Quotation marks say that something was left out, or that the value mixes alphabets
+ * whose letters look alike.
+ */
+export function shownText(value: string): string {
+  const shown = oneLine(value)
+  const isPlain =
+    shown === value.replace(SPACES, ' ').trim() &&
+    shown !== '' &&
+    !(LATIN.test(shown) && LIKE_LATIN.test(shown))
+  return isPlain ? shown : `"${shown.replaceAll('"', "'")}"`
+}

@@ -1,0 +1,139 @@
+import type { Request } from 'express'
+import { digestOf } from '../../digest.js'
+import { canonicalJson, isWellFormed } from '../../flows/canonical-json.js'
+import {
+  type AuthorizationDetails,
+  type DetailLine,
+  MAX_DETAIL_LINES,
+  oneLine,
+  shownText,
+} from '../../protocol/details.js'
+import { resumeEntries } from '../http/entries.js'
+import type { Problem } from '../http/problem.js'
+import { type BindText, type BoundRule, labelsOf, type Rule } from './rule.js'
+
+/** What a request asks the user to approve. */
+export interface BoundRequest {
+  /** SHA-256 of everything that the approval is bound to. */
+  readonly digest: string
+  readonly details: AuthorizationDetails
+}
+
+/** What is wrong with the fields of a request. */
+type Faults = NonNullable<Problem['errors']>
+
+const MAX_LENGTH = 200
+
+/**
+ * Reads what a request asks the user to approve, or what is wrong with its fields. The digest covers type, user, method, route, path
+ * parameters and fields, each exactly as it was sent: the text `250` and the number `250` are different.
+ * @throws {TypeError} when the function of the host returns something else than an object with a `type`.
+ */
+export async function readBoundRequest(
+  req: Request,
+  userId: string,
+  { fields }: BoundRule,
+): Promise<BoundRequest | { readonly errors: Faults }> {
+  const route = routeOf(req)
+  const read = typeof fields === 'function' ? await fields(req) : readFields(req, fields)
+  if (typeof fields !== 'function') {
+    const errors = fieldFaults(req, fields, read)
+    if (errors.length > 0) return { errors }
+  }
+  const details: AuthorizationDetails = { type: `${req.method} ${route}`, ...read }
+  if (typeof fields === 'function' && typeof read?.type !== 'string') throw wrongDetails('has no type')
+  const errors = textFaults(details, [])
+  if (errors.length > 0) return { errors }
+  const { type, ...members } = details
+  const bound = { type, user: userId, method: req.method, route, params: { ...req.params }, fields: members }
+  return { digest: digestOf(canonicalJson(bound)), details }
+}
+
+/** The pattern of the route with the path above it; without a route, the path itself. */
+function routeOf({ baseUrl, path, route }: Request): string {
+  return baseUrl + String(route?.path ?? path)
+}
+
+function readFields(req: Request, names: readonly string[]): Readonly<Record<string, unknown>> {
+  const body: unknown = req.body
+  const sent = typeof body === 'object' && body !== null ? body : {}
+  return Object.fromEntries(
+    names.flatMap((name) => (Object.hasOwn(sent, name) ? [[name, Reflect.get(sent, name)]] : [])),
+  )
+}
+
+/** What is wrong with fields: each must be there once, as a text, a number or a boolean. */
+function fieldFaults(
+  req: Request,
+  names: readonly string[],
+  read: Readonly<Record<string, unknown>>,
+): Faults {
+  const files = namesOfFiles(req)
+  return names.flatMap((field) => {
+    const value = read[field]
+    if (files.has(field)) return [{ field, detail: 'must not be a file' }]
+    if (value === undefined || value === null) return [{ field, detail: 'is missing' }]
+    if (Array.isArray(value)) return [{ field, detail: 'must be given once' }]
+    const isScalar = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+    return isScalar ? [] : [{ field, detail: 'must be a text, a number or a boolean' }]
+  })
+}
+
+/** The fields that a parser of multipart forms has read as files: those of multer, or of express-fileupload. */
+function namesOfFiles(req: Request): ReadonlySet<unknown> {
+  const [file, files]: unknown[] = [Reflect.get(req, 'file'), Reflect.get(req, 'files')]
+  const listed = [file, ...(Array.isArray(files) ? files : [])].filter(Boolean)
+  const names = listed.map((one): unknown => Reflect.get(Object(one), 'fieldname'))
+  return new Set([...names, ...(Array.isArray(files) ? [] : Object.keys(Object(files)))])
+}
+
+/** The texts that are too long or no Unicode, each with its path. */
+function textFaults(value: unknown, path: readonly string[]): Faults {
+  const field = path.join('.')
+  if (typeof value === 'string') {
+    if (value.length > MAX_LENGTH) return [{ field, detail: `must be at most ${MAX_LENGTH} characters` }]
+    return isWellFormed(value) ? [] : [{ field, detail: 'must be valid Unicode' }]
+  }
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => textFaults(member, [...path, name]))
+}
+
+/**
+ * What the user is shown of it, cleaned (R123).
+ * @throws {TypeError} when that is not one to four lines.
+ */
+export function linesOf(
+  { details }: BoundRequest,
+  locale: string,
+  { bind, resume }: Pick<Rule, 'bind' | 'resume'>,
+): readonly DetailLine[] {
+  const given: unknown = (bind?.text ?? defaultText(resume))(details, locale)
+  if (!Array.isArray(given) || given.length < 1 || given.length > MAX_DETAIL_LINES || !given.every(isLine)) {
+    throw wrongDetails('is not shown in one to four lines: give bindText, which returns them')
+  }
+  return given.map(({ label, value }) => ({ label: oneLine(label), value: shownText(value) }))
+}
+
+function isLine(line: unknown): line is DetailLine {
+  const { label, value }: Partial<Record<keyof DetailLine, unknown>> = Object(line)
+  const isText = (text: unknown) => typeof text === 'string' && text.length <= 2 * MAX_LENGTH
+  return isText(label) && label !== '' && isText(value)
+}
+
+function defaultText(resume: Rule['resume']): BindText {
+  return ({ type: _type, ...members }, locale) => {
+    const texts = Object.entries(members).map(([name, value]) => [name, textOf(value)] as const)
+    const entries = resumeEntries({ fields: Object.fromEntries(texts), labels: labelsOf(resume) }, locale)
+    const shown = entries.flatMap(({ label, value }) => (value === undefined ? [] : [{ label, value }]))
+    // Everything that is bound must be shown.
+    return shown.length === texts.length ? shown : []
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'object' ? canonicalJson(value) : String(value)
+}
+
+function wrongDetails(what: string): TypeError {
+  return new TypeError(`requireMfa: what bind names ${what}.`)
+}

@@ -1,0 +1,623 @@
+import express from 'express'
+import { MemoryStore } from 'express-session'
+import type { Test } from 'supertest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createMfa, type MfaEvent, type MfaOptions, requireMfa } from '../../src/index.js'
+import { everyCase } from '../kit/every-case.js'
+import { browserAgent, type Host, type jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
+import { standInService } from '../kit/stand-in-service.js'
+import { payments } from './kit.js'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const BILL = { amount: '250.00', to: 'DE89370400440532013000' }
+const createdFor = (mfa: MfaOptions<TestUser>) => createMfa(mfa)
+type Agent = ReturnType<typeof jsonAgent>
+
+/** Asks for an approval, gives it by a code in a text message, and returns what the routes said. */
+async function approve({ standIn }: Pick<Host, 'standIn'>, agent: Agent, ask: () => Test) {
+  const asked = await ask().expect(401)
+  const { approval } = asked.body
+  await agent.post('/mfa/challenge').send({ factor: 'sms', approval: approval.id }).expect(200)
+  const given = await agent
+    .post('/mfa/verify')
+    .send({ code: standIn.newestCode(), approval: approval.id })
+    .expect(200)
+  return { asked: asked.body, given: given.body }
+}
+
+/** A user who is signed in with both factors, with the host. */
+async function signedIn(...args: Parameters<typeof payments>) {
+  const host = payments(...args)
+  return { ...host, agent: await signInFully(host, 'bob') }
+}
+
+describe('an approval (R121, R122)', () => {
+  it('counts once, for exactly the request that was shown', async () => {
+    const events: MfaEvent[] = []
+    const { agent, standIn, done } = await signedIn(undefined, {
+      options: { onEvent: (event) => void events.push(event) },
+    })
+    const pay = () => agent.post('/pay').send(BILL)
+    const { asked, given } = await approve({ standIn }, agent, pay)
+    expect(asked).toMatchObject({
+      code: 'step_up_required',
+      approval: {
+        authorization_details: { type: 'POST /pay', ...BILL },
+        lines: [
+          { label: 'Amount', value: BILL.amount },
+          { label: 'To', value: BILL.to },
+        ],
+        atLeast: 'entered',
+      },
+    })
+    expect(given).toMatchObject({ status: 'approved', approval: { id: asked.approval.id, method: 'sms' } })
+    await pay().expect(200)
+    const { approval } = given
+    expect(done).toEqual([{ body: BILL, approval }])
+    expect(approval).toEqual({
+      id: asked.approval.id,
+      authorization_details: { type: 'POST /pay', ...BILL },
+      digest: expect.stringMatching(/^[\w-]{43}$/),
+      binding: 'entered',
+      method: 'sms',
+      amr: ['sms', 'otp'].filter((value) => approval.amr.includes(value)),
+      approvedAt: expect.any(Number),
+    })
+    expect(events.slice(-2)).toMatchObject([
+      { type: 'approved', userId: 'u-bob', approval: approval.id, binding: 'entered', method: 'sms' },
+      { type: 'approval_used', userId: 'u-bob', approval: approval.id },
+    ])
+    await pay().expect(401)
+    expect(done).toHaveLength(1)
+  })
+
+  it('is asked for although a factor was shown a moment ago, and is none of those itself', async () => {
+    const { agent, standIn } = await signedIn()
+    vi.useFakeTimers({ toFake: ['Date'] })
+    vi.setSystemTime(Date.now() + 6 * 60_000)
+    await approve({ standIn }, agent, () => agent.post('/pay').send(BILL))
+    await agent.post('/strict').expect(401)
+  })
+
+  it('is void after any change of one byte of a field', async () => {
+    const { agent, standIn, done } = await signedIn()
+    await approve({ standIn }, agent, () => agent.post('/pay').send(BILL))
+    const changed = Object.entries(BILL).flatMap(([name, value]) =>
+      [...value].map((character, at) => {
+        const other = String.fromCharCode(character.charCodeAt(0) ^ 1)
+        return { ...BILL, [name]: value.slice(0, at) + other + value.slice(at + 1) }
+      }),
+    )
+    expect(changed).toHaveLength(28)
+    // A request for something else takes the place of the one before, so each begins with the approval of the bill.
+    const digests = new Set<string>()
+    await everyCase(changed, async (body) => {
+      const refused = await agent.post('/pay').send(body)
+      expect([401, 429]).toContain(refused.status)
+      if (refused.status === 401) digests.add(JSON.stringify(refused.body.approval.authorization_details))
+    })
+    expect(done).toEqual([])
+  })
+
+  it('is void for another method, route and path parameter, and for the same text as a number', async () => {
+    await everyCase(
+      [
+        ['PUT', '/pay', BILL],
+        ['POST', '/pay-again', BILL],
+        ['POST', '/accounts/1/pay', BILL],
+        ['POST', '/pay', { ...BILL, amount: 250 }],
+        ['POST', '/pay', { amount: BILL.to, to: BILL.amount }],
+        ['POST', '/pay', { ...BILL, amount: '250.00 ' }],
+      ] as const,
+      async ([method, path, body]) => {
+        const { agent, standIn, done } = await signedIn()
+        await approve({ standIn }, agent, () => agent.post('/pay').send(BILL))
+        const sent = method === 'PUT' ? agent.put(path) : agent.post(path)
+        await sent.send(body).expect(401)
+        expect(done).toEqual([])
+      },
+    )
+    const { agent, standIn } = await signedIn()
+    await approve({ standIn }, agent, () => agent.post('/accounts/1/pay').send(BILL))
+    await agent.post('/accounts/2/pay').send(BILL).expect(401)
+  })
+
+  it('has the same digest in a form and in JSON, in any order of the fields, and with others beside them', async () => {
+    const { agent, standIn, done } = await signedIn()
+    await approve({ standIn }, agent, () => agent.post('/pay').send(BILL))
+    await agent.post('/pay').type('form').send({ note: 'rent', to: BILL.to, amount: BILL.amount }).expect(200)
+    expect(done).toHaveLength(1)
+  })
+
+  it('takes texts as they were sent: what looks the same in two forms of Unicode is not', async () => {
+    const { agent, standIn } = await signedIn()
+    const composed = { ...BILL, to: 'Jos\u00e9' }
+    await approve({ standIn }, agent, () => agent.post('/pay').send(composed))
+    await agent
+      .post('/pay')
+      .send({ ...BILL, to: 'Jose\u0301' })
+      .expect(401)
+  })
+
+  it('is refused in another session of the user, and for another user', async () => {
+    const host = payments()
+    const agent = await signInFully(host, 'bob')
+    await approve(host, agent, () => agent.post('/pay').send(BILL))
+    const other = await signInFully(host, 'bob')
+    await other.post('/pay').send(BILL).expect(401)
+    const alice = await signInFully(host, 'alice', 'sms')
+    await alice.post('/pay').send(BILL).expect(401)
+    await agent.post('/pay').send(BILL).expect(200)
+  })
+
+  it('says what is wrong with a field before it asks for a factor', async () => {
+    const { agent, standIn } = await signedIn()
+    const sent = standIn.count('send')
+    await everyCase(
+      [
+        [{ to: 'x' }, 'amount', 'is missing'],
+        [{ amount: null, to: 'x' }, 'amount', 'is missing'],
+        [{ amount: ['1', '2'], to: 'x' }, 'amount', 'must be given once'],
+        [{ amount: { value: 1 }, to: 'x' }, 'amount', 'must be a text, a number or a boolean'],
+        [{ amount: '1', to: 'x'.repeat(201) }, 'to', 'must be at most 200 characters'],
+        [{ amount: '1', to: '\ud800' }, 'to', 'must be valid Unicode'],
+      ] as const,
+      async ([body, field, detail]) => {
+        const refused = await agent
+          .post('/pay')
+          .set('content-type', 'application/json')
+          .send(JSON.stringify(body))
+        expect([refused.status, refused.body.code, refused.body.errors]).toEqual([
+          400,
+          'invalid_request',
+          [{ field, detail }],
+        ])
+      },
+    )
+    await agent
+      .post('/pay')
+      .set('content-type', 'application/json')
+      .send('{"amount":1e999,"to":"x"}')
+      .expect(400)
+    await agent.post('/pay').type('form').send('amount=1&amount=2&to=x').expect(400)
+    await agent
+      .post('/pay')
+      .send({ amount: '1', to: 'x'.repeat(200) })
+      .expect(401)
+    expect(standIn.count('send')).toBe(sent)
+  })
+
+  it('names the field on a page, too, and no file takes its place', async () => {
+    const { app, standIn } = payments(undefined, {
+      routes: (inner) => {
+        inner.post(
+          '/upload',
+          (req, _res, next) => {
+            Object.assign(req, { body: { amount: '1', to: 'x' }, files: [{ fieldname: 'to' }] })
+            next()
+          },
+          requireMfa({ bind: ['amount', 'to'] }),
+          (_req, res) => void res.json({ done: true }),
+        )
+      },
+    })
+    const agent = await signInFully({ app, standIn }, 'bob')
+    const refused = await agent.post('/upload').expect(400)
+    expect(refused.body.errors).toEqual([{ field: 'to', detail: 'must not be a file' }])
+    const page = await agent
+      .post('/pay')
+      .set('Accept', 'text/html')
+      .type('form')
+      .send({ to: 'x' })
+      .expect(400)
+    expect(page.text).toContain('<bdi>amount</bdi>')
+  })
+
+  it('ends five minutes after it was given, to the second, and before it was given', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const { agent, standIn } = await signedIn()
+    const pay = () => agent.post('/pay').send(BILL)
+    const { given } = await approve({ standIn }, agent, pay)
+    const { approvedAt } = given.approval
+    vi.setSystemTime(approvedAt + 5 * 60_000)
+    await pay().expect(401)
+    vi.setSystemTime(approvedAt - 1)
+    await pay().expect(401)
+    vi.setSystemTime(approvedAt + 10 * 60_000)
+    await approve({ standIn }, agent, pay)
+    vi.setSystemTime(Date.now() + 5 * 60_000 - 1)
+    await pay().expect(200)
+  })
+
+  it('cannot be given five minutes after it was asked for', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const { agent, standIn } = await signedIn()
+    const asked = await agent.post('/pay').send(BILL).expect(401)
+    const { id } = asked.body.approval
+    await agent.post('/mfa/challenge').send({ factor: 'sms', approval: id }).expect(200)
+    vi.setSystemTime(Date.now() + 5 * 60_000)
+    const late = await agent
+      .post('/mfa/verify')
+      .send({ code: standIn.newestCode(), approval: id })
+      .expect(409)
+    expect(late.body.code).toBe('approval_ended')
+    // Nor as another step-up: the challenge ended with it.
+    await agent.post('/mfa/verify').send({ code: standIn.newestCode() }).expect(409)
+  })
+
+  it('is lost with a logout, a new password and a change of factors', async () => {
+    await everyCase(['/logout', '/password', '/number'], async (path) => {
+      const host = payments(undefined, {
+        routes(inner, mfa) {
+          const { account } = createdFor(mfa)
+          inner.post('/password', async (req, res) => {
+            await account.renewSession(req, req.user as never)
+            res.json({ done: true })
+          })
+          inner.post('/number', async (req, res) => {
+            await account.factorAdded(req, req.user as never, { method: 'sms', phone: '+447700900109' })
+            res.json({ done: true })
+          })
+        },
+      })
+      const agent = await signInFully(host, 'bob')
+      await approve(host, agent, () => agent.post('/pay').send(BILL))
+      await agent.post(path).expect(200)
+      const after = await agent.post('/pay').send(BILL)
+      expect([401, 409]).toContain(after.status)
+      expect(host.done).toEqual([])
+    })
+  })
+
+  it('is lost in all sessions with a new password', async () => {
+    const host = payments(undefined, {
+      routes(inner, mfa) {
+        inner.post('/password', async (req, res) => {
+          await createdFor(mfa).account.revokeDevices(req.user as never)
+          res.json({ done: true })
+        })
+      },
+    })
+    const agent = await signInFully(host, 'bob')
+    await approve(host, agent, () => agent.post('/pay').send(BILL))
+    const other = await signInFully(host, 'bob')
+    await other.post('/password').expect(200)
+    await agent.post('/pay').send(BILL).expect(409)
+    expect(host.done).toEqual([])
+  })
+
+  it('is lost with the factor that was shown for it', async () => {
+    const { agent, standIn, users, done } = await signedIn()
+    await approve({ standIn }, agent, () => agent.post('/pay').send(BILL))
+    users.bob?.factors.splice(0, 1, { method: 'app', user: 'bob@example.com' })
+    await agent.post('/pay').send(BILL).expect(409)
+    expect(done).toEqual([])
+  })
+
+  it('outlives a service that is gone in between, and is not used up by its failure', async () => {
+    const standIn = standInService()
+    let isGone = false
+    const service = {
+      ...standIn.service,
+      factorsOf: async () => {
+        if (isGone) return standIn.down()
+        return { existing: [], backupCodesLeft: 0 }
+      },
+    }
+    const host = payments(undefined, { standIn, options: { service } })
+    const agent = await signInFully(host, 'bob')
+    await approve(host, agent, () => agent.post('/pay').send(BILL))
+    isGone = true
+    await agent.post('/pay').send(BILL).expect(503)
+    isGone = false
+    await agent.post('/pay').send(BILL).expect(200)
+    expect(host.done).toHaveLength(1)
+  })
+
+  it('is not given by a page that asked for something else, as in a second tab', async () => {
+    const { agent, standIn } = await signedIn()
+    const first = await agent.post('/pay').send(BILL).expect(401)
+    await agent
+      .post('/pay')
+      .send({ ...BILL, to: 'mallory' })
+      .expect(401)
+    await agent.post('/mfa/challenge').send({ factor: 'sms', approval: first.body.approval.id }).expect(409)
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(409)
+    await verify(agent, standIn.newestCode()).expect(409)
+    // And a page that asked for nothing but a step-up gives no approval.
+    const { body } = await agent.post('/pay').send(BILL).expect(401)
+    expect(body.approval.id).not.toBe(first.body.approval.id)
+    await agent.post('/strict').expect(200)
+  })
+
+  it('is refused for good by its user', async () => {
+    const events: MfaEvent[] = []
+    const { agent, standIn } = await signedIn(undefined, {
+      options: { onEvent: (event) => void events.push(event) },
+    })
+    const asked = await agent.post('/pay').send(BILL).expect(401)
+    const approval = asked.body.approval.id
+    await agent.post('/mfa/challenge').send({ factor: 'sms', approval }).expect(200)
+    await agent.post('/mfa/cancel').send({ approval: 'another' }).expect(409)
+    await agent.post('/mfa/cancel').send({ approval }).expect(200)
+    expect(events.at(-1)).toMatchObject({ type: 'approval_refused', approval })
+    await agent.post('/mfa/verify').send({ code: standIn.newestCode(), approval }).expect(409)
+    expect((await agent.get('/mfa').expect(200)).body.approval).toBeUndefined()
+  })
+
+  it('can wait for its user three times at once, in all sessions together (R126)', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const host = payments()
+    const agents = [await signInFully(host, 'bob')]
+    for (let more = 0; more < 3; more++) agents.push(await signInFully(host, 'bob'))
+    for (const agent of agents.slice(0, 3)) await agent.post('/pay').send(BILL).expect(401)
+    const last = agents[3] as Agent
+    const full = await last.post('/pay').send(BILL).expect(429)
+    expect(full.body).toMatchObject({ code: 'too_many_approvals', retryAfterSeconds: 300 })
+    // The same request again is the same question, and another one takes its place.
+    await agents[0]?.post('/pay').send(BILL).expect(401)
+    await agents[0]
+      ?.post('/pay')
+      .send({ ...BILL, amount: '1' })
+      .expect(401)
+    await last.post('/pay').send(BILL).expect(429)
+    vi.setSystemTime(Date.now() + 5 * 60_000)
+    await last.post('/pay').send(BILL).expect(401)
+  })
+
+  it('is used by one of 200 requests at once', async () => {
+    const { agent, standIn, done } = await signedIn()
+    await approve({ standIn }, agent, () => agent.post('/pay').send(BILL))
+    const answers = await Promise.all(Array.from({ length: 200 }, () => agent.post('/pay').send(BILL)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(done).toHaveLength(1)
+  })
+
+  it('is not asked for by another site (R13)', async () => {
+    const { agent } = await signedIn()
+    const refused = await agent.post('/pay').set('Sec-Fetch-Site', 'cross-site').send(BILL).expect(403)
+    expect(refused.body.code).toBe('cross_site')
+    expect((await agent.get('/mfa').expect(200)).body.approval).toBeUndefined()
+  })
+
+  it('is asked for after the sign-in, which shows a factor of its own', async () => {
+    const host = payments()
+    const agent = await signIn(host.app, 'bob')
+    expect((await agent.post('/pay').send(BILL).expect(401)).body.code).toBe('mfa_required')
+    await challenge(agent, 'sms').expect(200)
+    await verify(agent, host.standIn.newestCode()).expect(200)
+    expect((await agent.post('/pay').send(BILL).expect(401)).body.code).toBe('step_up_required')
+  })
+
+  it('is given in a session that the policy let in without a factor, which stays so', async () => {
+    const { app, standIn, done } = payments(undefined, { options: { policy: () => 'skip' } })
+    const agent = await signIn(app, 'bob')
+    await approve({ standIn }, agent, () => agent.post('/pay').send(BILL))
+    await agent.post('/pay').send(BILL).expect(200)
+    expect(done).toHaveLength(1)
+    expect((await agent.get('/secret').expect(200)).body.mfa).toMatchObject({
+      status: 'none',
+      approval: null,
+    })
+  })
+
+  it('gives the session a new id', async () => {
+    const store = new MemoryStore()
+    const { agent, standIn } = await signedIn(undefined, { store })
+    const ids = () =>
+      new Promise<string[]>((resolve) => store.all((_error, all) => resolve(Object.keys(all ?? {}))))
+    const before = await ids()
+    await approve({ standIn }, agent, () => agent.post('/pay').send(BILL))
+    const after = await ids()
+    expect(after).toHaveLength(before.length)
+    expect(after.some((id) => before.includes(id))).toBe(false)
+  })
+
+  it('is what a function of the request says', async () => {
+    const { agent, standIn, done } = await signedIn({
+      bind: (req) => ({ type: 'payment', total: { value: Number(req.body.amount), currency: 'EUR' } }),
+      bindText: ({ total }) => [{ label: 'Betrag', value: JSON.stringify(total) }],
+    })
+    const pay = (amount: string) => agent.post('/pay').send({ amount })
+    const { asked } = await approve({ standIn }, agent, () => pay('250.00'))
+    expect(asked.approval.authorization_details).toEqual({
+      type: 'payment',
+      total: { value: 250, currency: 'EUR' },
+    })
+    await pay('251').expect(401)
+    expect(done).toEqual([])
+    await approve({ standIn }, agent, () => pay('252'))
+    // The function decides what is the same.
+    await pay('252.0').expect(200)
+  })
+
+  it('fails closed when the host says nothing that can be shown', async () => {
+    await everyCase(
+      [
+        { bind: () => ({}) as never },
+        { bind: () => undefined as never },
+        { bind: () => ({ type: 'x', a: undefined }) },
+        { bind: () => ({ type: 'x', a: 1, b: 2, c: 3, d: 4, e: 5 }) },
+        { bind: () => ({ type: 'x', password: 'p' }) },
+        { bind: () => Promise.reject(new Error('the database is gone')) },
+        { bind: ['amount'], bindText: () => [] },
+        { bind: ['amount'], bindText: () => [{ label: '', value: 'x' }] },
+        { bind: ['amount'], bindText: () => 'x' as never },
+        { bind: ['amount'], bindText: () => Array.from({ length: 5 }, () => ({ label: 'a', value: 'b' })) },
+      ],
+      async (rule) => {
+        const { agent, done, failures } = await signedIn(rule)
+        await agent.post('/pay').send(BILL).expect(500)
+        expect(failures).toHaveLength(1)
+        expect(done).toEqual([])
+      },
+    )
+  })
+
+  it('rejects a rule that cannot be kept when the app starts (R18)', () =>
+    everyCase(
+      [
+        { bind: 'amount' },
+        { bind: [] },
+        { bind: ['a b'] },
+        { bind: ['type'] },
+        { bind: ['a', 'b', 'c', 'd', 'e'] },
+        { bind: ['password'] },
+        { bind: ['_csrf'] },
+        { bind: ['amount'], maxAge: '5m' },
+        { bind: { fields: ['amount'], atLeast: 'seen' } },
+        { bind: { atLeast: 'shown' } },
+        { bind: { fields: ['amount'], atLeast: 'signed' }, methods: ['sms'] },
+        { bind: ['amount'], bindText: 'Amount' },
+        { bindText: () => [] },
+      ],
+      (rule) => {
+        expect(() => requireMfa(rule as never)).toThrow(/requireMfa: /)
+      },
+    ))
+
+  it('must be shown by the message where the rule says so, which this service cannot', async () => {
+    const { agent } = await signedIn({ bind: { fields: ['amount'], atLeast: 'shown' } })
+    const refused = await agent.post('/pay').send(BILL).expect(403)
+    expect(refused.body.code).toBe('enrollment_required')
+  })
+})
+
+describe('the pages of an approval (R123)', () => {
+  const asBrowser = async (host: Pick<Host, 'app' | 'standIn'>) => {
+    const agent = browserAgent(host.app)
+    await login(agent, 'bob').type('form')
+    await challenge(agent, 'sms').type('form')
+    await verify(agent, host.standIn.newestCode()).type('form').expect(303)
+    return agent
+  }
+  const idIn = (page: string) => /name="approval" value="([^"]+)"/.exec(page)?.[1] ?? ''
+
+  it('show what is confirmed, and offer the form with exactly that', async () => {
+    const host = payments()
+    const agent = await asBrowser(host)
+    await agent
+      .post('/pay')
+      .type('form')
+      .send({ ...BILL, note: 'rent' })
+      .expect(303, /\/mfa/)
+    const choice = await agent.get('/mfa').expect(200)
+    const lines = `<dt><bdi>Amount</bdi></dt><dd><bdi>${BILL.amount}</bdi></dd>`
+    expect(choice.text).toContain(lines)
+    const approval = idIn(choice.text)
+    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms', approval }).expect(303)
+    const code = await agent.get('/mfa/verify').expect(200)
+    expect(code.text).toContain(lines)
+    expect(idIn(code.text)).toBe(approval)
+    await agent
+      .post('/mfa/verify')
+      .type('form')
+      .send({ factor: 'sms', approval, code: host.standIn.newestCode() })
+      .expect(303)
+      .expect('Location', '/mfa/resume')
+    const offer = await agent.get('/mfa/resume').expect(200)
+    expect(offer.text).toContain(`name="amount" value="${BILL.amount}"`)
+    // What the browser sends again counts only if it is what was shown.
+    await agent
+      .post('/pay')
+      .type('form')
+      .send({ ...BILL, to: 'mallory' })
+      .expect(303)
+    expect(host.done).toEqual([])
+  })
+
+  it('lead back to the form after a refusal, and are over then', async () => {
+    const host = payments()
+    const agent = await asBrowser(host)
+    await agent.post('/pay').type('form').send(BILL).expect(303)
+    const page = await agent.get('/mfa').expect(200)
+    expect(page.text).toContain('Refuse: I don’t want this')
+    await agent
+      .post('/mfa/cancel')
+      .type('form')
+      .send({ approval: idIn(page.text) })
+      .expect(303, /\//)
+    await agent.get('/mfa/resume').expect(303).expect('Location', '/')
+    expect((await agent.get('/mfa').expect(200)).text).not.toContain(BILL.to)
+  })
+
+  it('show no direction marks, line breaks and invisible characters of a value, and quote it', async () => {
+    const host = payments({ bind: ['to'] })
+    const agent = await asBrowser(host)
+    await everyCase(
+      [
+        ['DE\u202e0003', '"DE0003"'],
+        ['a\u200bb', '"ab"'],
+        ['a\nAmount: 1', '"a Amount: 1"'],
+        ['\u0430pple', '"\u0430pple"'],
+        ['\u2066', '""'],
+        ['€ 1.00', '€ 1.00'],
+        ['1\u00a0000', '1 000'],
+        ['<b>', '&lt;b&gt;'],
+      ] as const,
+      async ([to, shown]) => {
+        await agent.post('/pay').type('form').send({ to }).expect(303)
+        const page = await agent.get('/mfa').expect(200)
+        expect(page.text).toContain(`<dd><bdi>${shown.replaceAll('"', '&quot;')}</bdi></dd>`)
+      },
+    )
+  })
+
+  it('say that a request is no longer open', async () => {
+    const host = payments()
+    const agent = await asBrowser(host)
+    await agent.post('/pay').type('form').send(BILL).expect(303)
+    await agent.post('/mfa/verify').type('form').send({ code: '123456', approval: 'gone' }).expect(409)
+    const page = await agent.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(409)
+    expect(page.text).toContain('This can no longer be confirmed')
+  })
+})
+
+describe('an approval with the Passport strategy', () => {
+  it('is in req.authInfo, and can be given and used by one request', async () => {
+    const infos: unknown[] = []
+    const { app, standIn } = payments(undefined, {
+      routes(inner, _mfa, auth) {
+        inner.post(
+          '/pay-now',
+          express.json(),
+          (req, res, next) =>
+            req.body.code ? auth.authenticate('mfa', { session: false })(req, res, next) : next(),
+          requireMfa({ bind: ['amount'] }),
+          (req, res) => {
+            infos.push(req.authInfo)
+            res.json(req.mfa?.approval)
+          },
+        )
+        inner.post(
+          '/own-verify',
+          express.json(),
+          auth.authenticate('mfa'),
+          (req, res) => void res.json(req.authInfo),
+        )
+      },
+    })
+    const agent = await signInFully({ app, standIn }, 'bob')
+    const asked = await agent.post('/pay-now').send(BILL).expect(401)
+    const approval = asked.body.approval.id
+    await agent.post('/mfa/challenge').send({ factor: 'sms', approval }).expect(200)
+    const code = standIn.newestCode()
+    const paid = await agent
+      .post('/pay-now')
+      .send({ ...BILL, code, approval })
+      .expect(200)
+    expect(paid.body.id).toBe(approval)
+    expect(infos).toMatchObject([{ method: 'sms', approval: { id: approval } }])
+
+    const second = await agent.post('/pay').send(BILL).expect(401)
+    const { id } = second.body.approval
+    await agent.post('/mfa/challenge').send({ factor: 'sms', approval: id }).expect(200)
+    const own = await agent.post('/own-verify').send({ code: standIn.newestCode(), approval: id }).expect(200)
+    expect(own.body).toMatchObject({ approval: { id } })
+    await agent.post('/pay').send(BILL).expect(200)
+  })
+})

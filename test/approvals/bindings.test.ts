@@ -1,0 +1,140 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { MfaRule } from '../../src/index.js'
+import {
+  addKey,
+  mfaTestKit,
+  signInWithKey,
+  signInWithMfa,
+  softwareAuthenticator,
+} from '../../src/testing/index.js'
+import { everyCase } from '../kit/every-case.js'
+import { jsonAgent } from '../kit/host.js'
+import { login } from '../kit/sign-in.js'
+import { payments } from './kit.js'
+
+const BILL = { amount: '250.00', to: 'DE89370400440532013000' }
+const RELYING_PARTY = { id: 'shop.example' }
+const LINES = [
+  { label: 'Amount', value: BILL.amount },
+  { label: 'To', value: BILL.to },
+]
+
+/** Alice, who has an app, a phone, a mailbox and a passkey, signed in with a code by text message. */
+async function alice(rule: MfaRule) {
+  const kit = mfaTestKit({ relyingParty: RELYING_PARTY })
+  onTestFinished(kit.reset)
+  kit.apps.enroll('alice@example.com')
+  const { app, done } = payments(rule, { options: { service: kit.service } })
+  const agent = jsonAgent(app)
+  await login(agent, 'alice')
+  await signInWithMfa(agent, { kit, factor: 'app' })
+  const authenticator = softwareAuthenticator()
+  await addKey(agent, { authenticator })
+  return { kit, agent, done, authenticator }
+}
+
+describe('a factor for an approval, with a service that knows approvals (R123, R124)', () => {
+  it('is shown in the message with the code, which counts for it only', async () => {
+    const { kit, agent, done } = await alice({ bind: { fields: ['amount', 'to'], atLeast: 'shown' } })
+    const asked = await agent.post('/pay').send(BILL).expect(401)
+    const methods = asked.body.factors.map(({ method }: { method: string }) => method)
+    expect(methods.toSorted()).toEqual(['email', 'passkey', 'sms'])
+    expect(asked.body).toMatchObject({ backup: false, approval: { atLeast: 'shown', lines: LINES } })
+    await signInWithMfa(agent, { kit, factor: 'sms', approval: asked.body.approval.id })
+    expect(kit.inbox.all()[0]?.approves).toEqual(LINES)
+    await agent.post('/pay').send(BILL).expect(200)
+    expect(done).toMatchObject([{ approval: { binding: 'shown', method: 'sms' } }])
+  })
+
+  it('signs it, if it is a key', async () => {
+    const { agent, authenticator, done } = await alice({
+      bind: { fields: ['amount', 'to'], atLeast: 'signed' },
+    })
+    const asked = await agent.post('/pay').send(BILL).expect(401)
+    expect(asked.body.factors.map(({ method }: { method: string }) => method)).toEqual(['passkey'])
+    await signInWithKey(agent, { authenticator, approval: asked.body.approval.id })
+    await agent.post('/pay').send(BILL).expect(200)
+    expect(done).toMatchObject([{ approval: { binding: 'signed', method: 'passkey' } }])
+  })
+
+  it('is only entered, if it is an authenticator app', async () => {
+    const { kit, agent, done } = await alice({ bind: ['amount', 'to'] })
+    const asked = await agent.post('/pay').send(BILL).expect(401)
+    await signInWithMfa(agent, { kit, factor: 'app', approval: asked.body.approval.id })
+    await agent.post('/pay').send(BILL).expect(200)
+    expect(done).toMatchObject([{ approval: { binding: 'entered', method: 'app' } }])
+  })
+
+  it('must be bound as the route says, whichever factor a client names', async () => {
+    const { kit, agent, done } = await alice({ bind: { fields: ['amount', 'to'], atLeast: 'signed' } })
+    const asked = await agent.post('/pay').send(BILL).expect(401)
+    await signInWithMfa(agent, { kit, factor: 'sms', approval: asked.body.approval.id })
+    await agent.post('/pay').send(BILL).expect(401)
+    expect(done).toEqual([])
+  })
+
+  it('counts for nothing else: neither the code nor the signature of another approval', async () => {
+    const { kit, agent, authenticator, done } = await alice({ bind: ['amount', 'to'] })
+    const first = await agent.post('/pay').send(BILL).expect(401)
+    const start = (factor: string, approval: string) =>
+      agent.post('/mfa/challenge').send({ factor, approval }).expect(200)
+    await start('sms', first.body.approval.id)
+    const code = kit.inbox.all()[0]?.code
+    kit.clock.advance('1m')
+    const second = await agent
+      .post('/pay')
+      .send({ ...BILL, to: 'mallory' })
+      .expect(401)
+    const approval = second.body.approval.id
+    await start('sms', approval)
+    if (kit.inbox.all()[0]?.code !== code) {
+      await agent.post('/mfa/verify').send({ code, approval }).expect(401)
+    }
+    const third = await agent.post('/pay').send(BILL).expect(401)
+    const signing = await start('passkey', third.body.approval.id)
+    const response = authenticator.get(signing.body.publicKey, { origin: 'https://shop.example' })
+    const fourth = await agent
+      .post('/pay')
+      .send({ ...BILL, to: 'mallory' })
+      .expect(401)
+    const refused = await agent
+      .post('/mfa/verify')
+      .send({ factor: 'passkey', response, approval: fourth.body.approval.id })
+      .expect(401)
+    expect(refused.body).toMatchObject({ code: 'invalid_key', fault: 'challenge' })
+    expect(done).toEqual([])
+  })
+})
+
+describe('a relay that swaps the payee in transit', () => {
+  it('signs in with a code that its victim types, and is refused with a key (R124)', async () => {
+    const kit = mfaTestKit({ relyingParty: RELYING_PARTY })
+    onTestFinished(kit.reset)
+    const rule = { bind: { fields: ['amount', 'to'], atLeast: 'signed' } } as const
+    const { app, done, users } = payments(rule, { options: { service: kit.service } })
+    const own = jsonAgent(app)
+    await login(own, 'bob')
+    await signInWithMfa(own, { kit, factor: 'sms' })
+    const authenticator = softwareAuthenticator()
+    await addKey(own, { authenticator })
+    expect(users.bob?.factors).toHaveLength(1)
+
+    // The victim types password and code on the page of the relay.
+    const relay = jsonAgent(app)
+    await login(relay, 'bob')
+    await signInWithMfa(relay, { kit, factor: 'sms' })
+    expect((await relay.get('/secret').expect(200)).body.mfa.status).toBe('verified')
+
+    await everyCase(['https://sh0p.example', 'https://shop.example.evil.example'], async (origin) => {
+      const asked = await relay
+        .post('/pay')
+        .send({ ...BILL, to: 'mallory' })
+        .expect(401)
+      const approval = asked.body.approval.id
+      await expect(signInWithKey(relay, { authenticator, approval, origin })).rejects.toThrow(
+        /invalid_key|SecurityError|relying party/i,
+      )
+    })
+    expect(done).toEqual([])
+  })
+})
