@@ -51,7 +51,7 @@ export interface Config {
   readonly identityProvider: string | undefined
   /** How long a trusted device skips the second factor. */
   readonly trustMaxAge: Duration
-  /** The largest age of a second factor for a withdrawal or a new password. */
+  /** The largest age of a second factor for a new password or phone number. */
   readonly stepUpMaxAge: Duration
 }
 

@@ -2,7 +2,7 @@ import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verify } from '../../test/kit/sign-in.js'
 import { seedAppCode } from '../src/seed-apps.js'
-import { openTestVault, signIn, type TestVault } from './kit.js'
+import { openTestVault, signIn, type TestVault, withdraw } from './kit.js'
 
 let vault: TestVault
 beforeAll(async () => {
@@ -20,13 +20,15 @@ describe('an authenticator app', () => {
     const app = new TOTP({ secret: setup.body.secret })
     const code = app.generate({ timestamp: Date.now() - STEP_MS })
     await nina.post('/mfa/enroll-app/confirm').send({ code }).expect(200)
-    await nina.post('/vault/withdraw').send({ amount: 40 }).expect(200, { balance: 600 })
+    const paid = await withdraw(vault, nina, 40, { method: 'app', code: app.generate() })
+    expect([paid.status, paid.body]).toEqual([200, { balance: 600 }])
     const page = await nina.get('/account').accept('text/html').expect(200)
     expect(page.text).toContain('Replace the authenticator app')
 
     const later = vault.browser()
     expect((await signIn(later, 'nina')).body.status).toBe('mfa_required')
-    await verify(later, app.generate(), { factor: 'app' }).expect(200)
+    const next = app.generate({ timestamp: Date.now() + STEP_MS })
+    await verify(later, next, { factor: 'app' }).expect(200)
     expect((await later.get('/me')).body.user).toEqual({ username: 'nina' })
   })
 

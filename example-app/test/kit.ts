@@ -127,3 +127,24 @@ export const expectStatus = (status: number) => (response: supertest.Response) =
   if (response.status === status) return response
   throw new Error(`Expected ${status}, got ${response.status}: ${response.text}`)
 }
+
+/**
+ * Withdraws money: a code by text message approves the amount, and the withdrawal is sent again. Returns the request that the test
+ * expects something of.
+ */
+export async function withdraw(vault: TestVault, browser: Browser, amount: number, factor: ApprovingFactor) {
+  const asked = await browser.post('/vault/withdraw').send({ amount })
+  if (asked.status !== 401) return asked
+  const approval: string = asked.body.approval.id
+  const started = await browser.post('/mfa/challenge').send({ factor: factor.method, approval })
+  if (started.status !== 200) throw new Error(JSON.stringify(started.body))
+  const code = 'code' in factor ? factor.code : await vault.codeSentTo(factor.to)
+  const given = await browser.post('/mfa/verify').send({ code, factor: factor.method, approval })
+  if (given.status !== 200) throw new Error(JSON.stringify(given.body))
+  return browser.post('/vault/withdraw').send({ amount })
+}
+
+/** The factor that approves a withdrawal. */
+type ApprovingFactor =
+  | { readonly method: 'sms'; readonly to: string }
+  | { readonly method: 'app'; readonly code: string }

@@ -9,6 +9,7 @@ import { describeJourney } from './kit/journey.js'
 import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const ALICE_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
+const BOB = '+12025550122'
 const KIM = '+12025550166'
 
 const pathOf = (page: Page) => new URL(page.url()).pathname
@@ -29,7 +30,7 @@ describeJourney('sign-in assurance in the example app', (app) => {
     await press(page, factor)
   }
 
-  it('counts the second factor of the identity provider, and goes back there for the step-up (R109, R113)', async () => {
+  it('counts the second factor of the identity provider, and asks for one of the account to approve a withdrawal (R109, R121)', async () => {
     const clock = stopClock()
     const { page, context } = await newUser(app.browser, LOOKS['phone-dark'])
     await page.goto(`${app.url}/vault`)
@@ -41,7 +42,10 @@ describeJourney('sign-in assurance in the example app', (app) => {
     clock.move(6 * MINUTE)
     await page.getByLabel(/Withdraw/).fill('20')
     await press(page, 'Withdraw')
-    await atProvider(page, 'bob', /with a second factor/)
+    expect(pathOf(page)).toBe('/mfa')
+    expect(await page.getByRole('main').textContent()).toMatch(/Withdraw, in dollars\s*20/)
+    await press(page, /^Text a code/)
+    await typeCode(page, await newestCode(app.url, BOB, 'sms'))
     expect(pathOf(page)).toBe('/mfa/resume')
     expect(await page.getByRole('main').textContent()).toContain('20')
     await context.close()

@@ -71,7 +71,7 @@ const withdrawal = z.object({
 
 /** `GET /vault`, `POST /vault/withdraw` */
 export function vaultRoutes(context: VaultContext): Router {
-  const { config, ledger, mfa } = context
+  const { ledger, mfa } = context
   const router = Router()
 
   router.get('/vault', signedIn, async (req, res) => {
@@ -89,9 +89,14 @@ export function vaultRoutes(context: VaultContext): Router {
   router.post(
     '/vault/withdraw',
     signedIn,
-    // After the second factor, the user can send the same amount again with one click.
+    // The user is asked to approve only what can be paid.
+    (req, _res, next) => {
+      readBody(req, withdrawal)
+      next()
+    },
+    // A factor approves this amount, once. Afterwards the user can send it again with one click.
     mfa.requireMfa({
-      maxAge: config.stepUpMaxAge,
+      bind: ['amount'],
       resume: [{ name: 'amount', label: AMOUNT }],
       resumeTitle: CONFIRM_WITHDRAWAL,
     }),

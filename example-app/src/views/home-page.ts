@@ -19,7 +19,7 @@ export function frontPage(frame: Frame): string {
 </section>
 <ul class="facts">
   <li><h2>Signed in after both steps</h2><p>Until the second step is done, every page treats you as signed out.</p></li>
-  <li><h2>Withdrawals ask again</h2><p>A withdrawal requires a second step from the last few minutes.</p></li>
+  <li><h2>Withdrawals ask again</h2><p>A second step confirms each withdrawal, and exactly its amount.</p></li>
   <li><h2>Backup codes</h2><p>If you lose your phone, sign in with one of the backup codes you saved.</p></li>
 </ul>`,
   })
