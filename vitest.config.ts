@@ -46,6 +46,7 @@ const OPERATION = [
   'service/test/transcription-limits.test.ts',
   'service/test/transcription.test.ts',
   'test/journeys/assurance.test.ts',
+  'test/journeys/card.test.ts',
   'test/journeys/contact-change.test.ts',
   'test/journeys/delivery.test.ts',
   'test/journeys/error-paths.test.ts',

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express, { type Express } from 'express'
 import { companyCallback } from './company-strategy.js'
@@ -24,6 +26,12 @@ import { vaultSession } from './session.js'
 
 const PUBLIC = fileURLToPath(new URL('../public', import.meta.url))
 
+/** `countersign/browser`, for pages without a bundler. */
+const BROWSER_MODULE = join(
+  createRequire(import.meta.url).resolve('countersign/package.json'),
+  '../dist/esm/browser.mjs',
+)
+
 /** Vault as an Express app. The order matters: session, Passport, gate, then all routes. */
 export function createApp(context: VaultContext): Express {
   const { config, mfa, company, seedUsers } = context
@@ -33,6 +41,10 @@ export function createApp(context: VaultContext): Express {
   app.set('trust proxy', config.trustedProxies)
 
   app.use(express.static(PUBLIC, { index: false, maxAge: '1h', setHeaders: noSniff }))
+  app.get('/browser.js', (_req, res) => {
+    noSniff(res)
+    res.sendFile(BROWSER_MODULE, { maxAge: '1h' })
+  })
   const { identityProvider: issuer, publicUrl } = config
   // Its own site, which only shares Vault's address.
   if (company && issuer !== undefined && publicUrl !== undefined) {

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ffmpeg, GO_FORWARD } from '../../service/test/recordings.js'
 import { axeViolations } from '../kit/axe.js'
-import { hasBrowser } from '../kit/chromium.js'
+import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { missing } from '../kit/debian-packages.js'
 import { type TemporaryFolder, temporaryFolder } from '../kit/temporary-folder.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
@@ -24,7 +24,7 @@ describe.skipIf(!hasBrowser || isMissing)('live speech in the example app', () =
     const source = ['-f', 's16le', '-ar', '16000', '-ac', '1', '-i', GO_FORWARD]
     // The file is repeated, so a pause must end the sentence.
     await ffmpeg(...source, '-af', 'apad=pad_dur=3', '-ar', '48000', microphone)
-    journey = await openJourney({}, { microphone })
+    journey = await openJourney({}, () => openBrowser({ microphone }))
     ;({ url, browser } = journey)
   })
   afterAll(async () => {

@@ -6,6 +6,10 @@ const PACKAGES = {
     files: ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'],
     skips: 'journeys in a browser, accessibility, the script of the pages',
   },
+  'firefox-esr': {
+    files: ['/usr/bin/firefox-esr'],
+    skips: 'the step-up of single-page apps in Firefox',
+  },
   faketime: {
     files: ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`),
     skips: 'journeys that move the clock of a process',

@@ -195,6 +195,7 @@ describe('the layering of the plugin', () => {
     const network = /\bfetch\(|\bWebSocket\(|node:(?:https?|net|tls|dgram|http2)['"]/
     expect(plugin.filter(({ code }) => network.test(code)).map(({ path }) => path)).toEqual([
       'src/pages/browser/request.ts',
+      'src/pages/browser/step-up.ts',
       'src/speech/live-client.ts',
       'src/testing/probed-app.ts',
       // Makes a request and a response for the host's app, without a connection.

@@ -88,6 +88,10 @@ describe('the samples of the documents', () => {
         uses('anotherAgent') &&
           "import type { TestAgent } from 'countersign/testing'\ndeclare const agent: TestAgent, anotherAgent: TestAgent",
         uses('confirmWithKey') && IN_BROWSER,
+        uses('withStepUp') &&
+          `import type { StepUpFailure } from 'countersign/browser'
+declare const texts: Record<StepUpFailure, string>
+declare function show(text: string): void`,
         uses('creationOptions') && 'declare const creationOptions: object, requestOptions: object',
         uses('FactorInput') && 'type FactorInput = Input',
         uses('User') && 'type User = Express.User',

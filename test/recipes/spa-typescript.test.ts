@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { hasMovableClock, movableClock } from '../journeys/kit/clock.js'
 import { jsonClient } from '../journeys/kit/json-client.js'
-import { hasBrowser, openBrowser } from '../kit/chromium.js'
+import { BROWSERS } from '../kit/browsers.js'
 import type { RunningProcess } from '../kit/process.js'
+import { temporaryFolder } from '../kit/temporary-folder.js'
 import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
@@ -9,16 +11,19 @@ describe('the recipe "a single-page app"', () => {
   let recipe: Recipe
   let service: RecipeService
   let app: RunningProcess
+  const { path, remove } = temporaryFolder()
+  const clock = movableClock(path)
 
   beforeAll(async () => {
     ;[recipe, service] = await Promise.all([openRecipe('spa-typescript'), serviceForRecipes()])
     expect(await recipe.tsc()).toBe('')
-    app = await recipe.start('dist/server.js', service.env)
+    app = await recipe.start('dist/server.js', { ...service.env, ...(hasMovableClock() && clock.env) })
   })
 
   afterAll(async () => {
     await recipe?.dispose()
     await service?.stop()
+    remove()
   })
 
   it('signs a user in by JSON, and responds 401 with a code until then', async () => {
@@ -36,23 +41,43 @@ describe('the recipe "a single-page app"', () => {
     expect((await client.post('/api/transfer')).body).toEqual({ status: 'transferred' })
   })
 
-  it.skipIf(!hasBrowser)('signs a user in in a browser, who stays signed in after a reload', async () => {
-    const browser = await openBrowser()
-    onTestFinished(() => browser.close())
-    const page = await browser.newPage()
-    await page.goto(app.url)
-    await page.getByLabel('Name').fill('bob')
-    await page.getByLabel('Password').fill('a good password')
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('button', { name: /^email/ }).click()
-    await page.getByLabel('Code').fill('000000')
-    await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByText('attempts left').waitFor()
-    await page.getByLabel('Code').fill(await service.newestCode('bob@example.com'))
-    await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByText('Signed in as bob.').waitFor()
-    await page.reload()
-    await page.getByRole('button', { name: 'Transfer' }).click()
-    await page.getByText('Transferred.').waitFor()
+  describe.each(BROWSERS)('in $name', ({ isThere, open }) => {
+    it.skipIf(!isThere || !hasMovableClock())(
+      'signs a user in, and asks for a fresh code in a pop-up',
+      async () => {
+        clock.ahead(0)
+        const browser = await open()
+        onTestFinished(() => browser.close())
+        const page = await (await browser.newContext()).newPage()
+        await page.goto(app.url)
+        await page.getByLabel('Name').fill('bob')
+        await page.getByLabel('Password').fill('a good password')
+        await page.getByRole('button', { name: 'Sign in' }).click()
+        await page.getByRole('button', { name: /^email/ }).click()
+        await page.getByLabel('Code').fill('000000')
+        await page.getByRole('button', { name: 'Continue' }).click()
+        await page.getByText('attempts left').waitFor()
+        await page.getByLabel('Code').fill(await service.newestCode('bob@example.com'))
+        await page.getByRole('button', { name: 'Continue' }).click()
+        await page.getByText('Signed in as bob.').waitFor()
+        await page.reload()
+        await page.getByRole('button', { name: 'Transfer' }).click()
+        await page.getByText('Transferred.').waitFor()
+
+        clock.ahead(6 * 60)
+        const pressed = () =>
+          Promise.all([page.waitForEvent('popup'), page.getByRole('button', { name: 'Transfer' }).click()])
+        const [canceled] = await pressed()
+        await canceled.getByRole('button', { name: /^Text a code/ }).waitFor()
+        await canceled.close()
+        await page.getByText('You canceled').waitFor()
+        const [popUp] = await pressed()
+        await popUp.getByRole('button', { name: /^Text a code/ }).click()
+        const field = popUp.getByLabel('Verification code')
+        await field.waitFor()
+        await field.fill(await service.newestCode('+447700900102'))
+        await page.getByText('Transferred.').waitFor()
+      },
+    )
   })
 })

@@ -6,6 +6,7 @@ import { readBody } from '../http/body.js'
 import { frameOf } from '../http/frame.js'
 import { wantsJson } from '../http/negotiate.js'
 import { Problem } from '../http/problem.js'
+import { ownScripts } from '../http/security-headers.js'
 import { customer, signedIn } from '../http/signed-in.js'
 import type { Language } from '../language.js'
 import { takePageMessage } from '../session.js'
@@ -69,12 +70,15 @@ const withdrawal = z.object({
     }),
 })
 
-/** `GET /vault`, `POST /vault/withdraw` */
+/** The same card for everyone: its number is that of a test card. */
+const CARD = '4242 4242 4242 4242'
+
+/** `GET /vault`, `POST /vault/withdraw`, `POST /vault/card` */
 export function vaultRoutes(context: VaultContext): Router {
-  const { ledger, mfa } = context
+  const { config, ledger, mfa, streamOrigin } = context
   const router = Router()
 
-  router.get('/vault', signedIn, async (req, res) => {
+  router.get('/vault', signedIn, ownScripts(streamOrigin), async (req, res) => {
     const user = customer(req)
     const balance = await ledger.balance(user.id)
     if (wantsJson(req)) {
@@ -112,6 +116,11 @@ export function vaultRoutes(context: VaultContext): Router {
       res.redirect(303, '/vault')
     },
   )
+
+  // The page asks for it with `withStepUp`, which repeats the request after the second factor.
+  router.post('/vault/card', signedIn, mfa.requireMfa({ maxAge: config.stepUpMaxAge }), (_req, res) => {
+    res.json({ number: CARD })
+  })
 
   router.use('/vault/withdraw', backToForm('/vault'))
 

@@ -36,6 +36,12 @@ ${pageMessageBox(message)}
     <p class="muted">If your last verification is more than a few minutes old, we ask for a new code.</p>
   </section>
   <section class="card">
+    <h2>Payment card</h2>
+    <p id="card">•••• •••• •••• 4242</p>
+    <button id="show-card" type="button" hidden>Show the number</button>
+    <p id="card-message" role="status"></p>
+  </section>
+  <section class="card">
     <h2>Recent transactions</h2>
     ${
       movements.length > 0
@@ -49,6 +55,7 @@ ${pageMessageBox(message)}
         : html`<p class="muted">No transactions yet.</p>`
     }
   </section>
-</div>`,
+</div>
+<script type="module" src="/card.js"></script>`,
   })
 }

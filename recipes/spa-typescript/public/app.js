@@ -1,3 +1,5 @@
+import { withStepUp } from '/browser.js'
+
 const views = ['login', 'choose', 'code', 'account']
 const byId = (id) => document.getElementById(id)
 
@@ -6,9 +8,11 @@ function show(view, message = '') {
   byId('message').textContent = message
 }
 
+const fetchWithStepUp = withStepUp()
+
 /** Requests JSON. The browser sends the session cookie and the Origin header. */
-async function api(method, path, body) {
-  const response = await fetch(path, {
+async function api(method, path, body, send = fetch) {
+  const response = await send(path, {
     method,
     headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
@@ -71,11 +75,20 @@ byId('code').addEventListener('submit', async (event) => {
   else show('login', body.title)
 })
 
+const notTransferred = {
+  canceled: 'You canceled, so nothing was transferred.',
+  failed: 'You could not be verified, so nothing was transferred.',
+  blocked: 'Allow pop-ups for this page, and try again.',
+}
+
 byId('transfer').addEventListener('click', async () => {
-  const { ok, body } = await api('POST', '/api/transfer', {})
-  if (ok) return show('account', 'Transferred.')
-  if (body.code === 'step_up_required') return offer(body.factors, body.title)
-  show('account', body.title)
+  try {
+    const { ok, body } = await api('POST', '/api/transfer', {}, fetchWithStepUp)
+    show('account', ok ? 'Transferred.' : body.title)
+  } catch (error) {
+    if (error.reason === 'expired') return show('login', 'Please sign in again.')
+    show('account', notTransferred[error.reason] ?? 'Please try again.')
+  }
 })
 
 byId('logout').addEventListener('click', async () => {

@@ -27,6 +27,10 @@ const mfa = createMfa<User>({
 
 const isProduction = process.env.NODE_ENV === 'production'
 const app = express()
+// The module that shows the second factor in a pop-up. With a bundler, the page imports 'countersign/browser' instead.
+app.get('/browser.js', (_req, res) => {
+  res.type('js').sendFile(fileURLToPath(import.meta.resolve('countersign/browser')))
+})
 app.use(express.static(fileURLToPath(new URL('../public', import.meta.url))))
 app.use(
   session({
@@ -51,7 +55,7 @@ app.get('/api/me', (req, res) => {
   res.json({ username: req.user.username, mfa: req.mfa?.status })
 })
 
-// A step-up: after five minutes this responds 401 `step_up_required`, with the accepted factors.
+// A step-up: after five minutes this responds 401 `step_up_required`, and `withStepUp` on the page asks for a factor.
 app.post('/api/transfer', mfa.requireMfa({ maxAge: '5m' }), (_req, res) => {
   res.json({ status: 'transferred' })
 })

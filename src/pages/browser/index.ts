@@ -1,5 +1,5 @@
 /*
- * `countersign/browser`: security keys and passkeys in the pages of a single-page app. Every function returns a plain result.
+ * `countersign/browser`: the second factor in the pages of a single-page app.
  */
 export type { KeyMethod } from '../../protocol/methods.js'
 export { canUseKeys, type KeySupport, type MissingKeySupport } from './ceremony.js'
@@ -14,3 +14,10 @@ export {
 } from './keys.js'
 export type { KeyFailed, KeyFailureReason, KeyProblem, KeyRoutes } from './request.js'
 export { type KeyOwner, signalAcceptedKeys, signalKeys, signalUnknownKey, signalUserName } from './signals.js'
+export {
+  StepUpError,
+  type StepUpFailure,
+  type StepUpOptions,
+  type StepUpProblem,
+  withStepUp,
+} from './step-up.js'

@@ -172,6 +172,10 @@ const withheld = z
     ),
   )
 const challenge = challengeState.optional().meta(described('The live challenge.'))
+const retryAfterSeconds = z
+  .int()
+  .optional()
+  .meta(described('When the lock of the account ends. Absent if it is not locked.'))
 
 const details = z.looseObject({ type: z.string() }).meta({
   description: 'What is approved, as in RFC 9396.',
@@ -199,7 +203,7 @@ const asked = askedApproval.optional().meta(described('What the user is asked to
 /** `GET /`: the MFA status. */
 export const mfaState = z.discriminatedUnion('status', [
   z
-    .object({ status: z.literal('none'), factors, withheld, challenge, approval: asked })
+    .object({ status: z.literal('none'), factors, withheld, challenge, approval: asked, retryAfterSeconds })
     .meta(described('No user is signed in, or the user signed in without a second factor.')),
   z
     .object({
@@ -223,6 +227,7 @@ export const mfaState = z.discriminatedUnion('status', [
         ),
       expiresAt: time,
       challenge,
+      retryAfterSeconds,
     })
     .meta(described('The second factor is missing; the pending login ends at `expiresAt`.')),
   z
@@ -250,6 +255,7 @@ export const mfaState = z.discriminatedUnion('status', [
         ),
       challenge,
       approval: asked,
+      retryAfterSeconds,
     })
     .meta(described('Both factors were shown in this session.')),
 ])

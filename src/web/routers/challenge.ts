@@ -26,7 +26,13 @@ import {
   type challengedAnswer,
   type MfaState,
 } from '../http/schemas.js'
-import { factorViews, followedChallenge, liveChallenge, type RouteContext } from './context.js'
+import {
+  factorViews,
+  followedChallenge,
+  liveChallenge,
+  lockedForSeconds,
+  type RouteContext,
+} from './context.js'
 import { offersKeys, warnAboutKeys } from './key-page.js'
 import { offeredRemovals } from './remove-factor.js'
 import {
@@ -149,10 +155,15 @@ async function managedFactors(context: RouteContext, canRemoveApp: boolean): Pro
 /** Responds with the MFA status as JSON. */
 export async function respondState(context: RouteContext): Promise<void> {
   const { res, deps, state, user, step } = context
-  const [live] = await Promise.all([followedChallenge(context), readDisabledFactors(context)])
+  const [live, retryAfterSeconds] = await Promise.all([
+    followedChallenge(context),
+    lockedForSeconds(context),
+    readDisabledFactors(context),
+  ])
   const asked = openApproval(state.record)
   const approval = asked && { approval: askedAnswer(asked) }
   const shared = {
+    ...(retryAfterSeconds > 0 && { retryAfterSeconds }),
     factors: listFactors(offeredFactors(user)),
     ...(user.withheld.length > 0 && { withheld: user.withheld.map(({ method }) => method) }),
     ...(live && {

@@ -21,14 +21,11 @@ export interface Journey {
  */
 export async function openJourney(
   env: Record<string, string> = {},
-  browserOptions: Parameters<typeof openBrowser>[0] = {},
+  open: () => Promise<Browser> = openBrowser,
 ): Promise<Journey> {
   const server = createServer()
   const url = `http://localhost:${await listenOnLoopback(server)}`
-  const [vault, browser] = await Promise.all([
-    openTestVault({ PUBLIC_URL: url, ...env }),
-    openBrowser(browserOptions),
-  ])
+  const [vault, browser] = await Promise.all([openTestVault({ PUBLIC_URL: url, ...env }), open()])
   server.on('request', vault.app)
   vault.attach(server)
   return {

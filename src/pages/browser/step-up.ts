@@ -1,0 +1,147 @@
+import type { KeyProblem } from './request.js'
+
+/** The app's refusal of a request that needs a second factor (RFC 9457), with all its members. */
+export interface StepUpProblem extends KeyProblem {
+  /** `mfa_required` during sign-in, `step_up_required` if a fresh factor is needed. */
+  readonly code: 'mfa_required' | 'step_up_required'
+  /** Other members of the response, such as `factors`. */
+  readonly [member: string]: unknown
+}
+
+/**
+ * Why a request could not be repeated. `canceled`: the user left the page without showing a factor. `failed`: the account is
+ * locked, or the request needs more than the factor that was shown. `expired`: the session or the pending login ended. `blocked`: the
+ * browser opened no window.
+ */
+export type StepUpFailure = 'canceled' | 'failed' | 'expired' | 'blocked'
+
+/** The second factor was not shown, so the request was refused. */
+export class StepUpError extends Error {
+  /** The name of the class. */
+  override readonly name = 'StepUpError'
+  /** Why, as a code for which you have a text. */
+  readonly reason: StepUpFailure
+  /** The refusal for which the page was opened. */
+  readonly problem: StepUpProblem
+  /** How long the account is locked, in seconds. Absent if it is not. */
+  readonly retryAfterSeconds?: number
+
+  constructor(reason: StepUpFailure, problem: StepUpProblem, retryAfterSeconds?: number) {
+    super(`The second factor was not shown: ${reason}.`)
+    this.reason = reason
+    this.problem = problem
+    if (retryAfterSeconds !== undefined) this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** What `withStepUp` can be told. */
+export interface StepUpOptions {
+  /** The path of the MFA pages, `urls.path` of the app. Defaults to `/mfa`. */
+  readonly base?: string
+  /**
+   * Opens the page. Defaults to a pop-up. Browsers block a pop-up that opens more than a few seconds after a click: to be sure, or to
+   * show what `problem` says first, ask in a dialog of your own, and call `window.open` when the user agrees.
+   */
+  readonly open?: (address: string, problem: StepUpProblem) => Window | null | Promise<Window | null>
+}
+
+const REQUIRED: ReadonlySet<unknown> = new Set(['mfa_required', 'step_up_required'])
+const ENDED: ReadonlySet<unknown> = new Set(['sign_in_required', 'pending_login_expired', 'session_ended'])
+
+/**
+ * A `fetch` that asks for the second factor. If a request to this site is refused as `mfa_required` or `step_up_required`, it opens the
+ * app's MFA page, waits until the user has shown a factor there, and repeats the request once. Any other response is returned as it
+ * is. The returned function rejects with a `StepUpError` if the factor was not shown. The body must not be a stream.
+ */
+export function withStepUp(
+  fetch: typeof globalThis.fetch = globalThis.fetch.bind(globalThis),
+  { base = '/mfa', open = openPopUp }: StepUpOptions = {},
+): typeof globalThis.fetch {
+  // Requests that are refused while the page is open wait for the same page.
+  let shown: Promise<void> | undefined
+
+  async function show(problem: StepUpProblem, address: URL, signal: AbortSignal | undefined): Promise<void> {
+    const page = await open(address.href, problem)
+    if (!page) throw new StepUpError('blocked', problem)
+    await untilLeft(page, [base, address.pathname], signal).finally(() => page.close())
+  }
+
+  return async function fetchWithStepUp(input, init) {
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+    const repeated = input instanceof Request ? input.clone() : input
+    const response = await fetch(input, init)
+    const problem = await problemOf(response)
+    const address = addressOf(problem)
+    if (!address || !isRequired(problem)) return response
+    // Firefox handles other responses while it opens a window, so `shown` is set before that.
+    shown ??= Promise.resolve()
+      .then(() => show(problem, address, signal))
+      .finally(() => {
+        shown = undefined
+      })
+    await shown
+    const second = await fetch(repeated, init)
+    const { code } = await problemOf(second)
+    if (ENDED.has(code)) throw new StepUpError('expired', problem)
+    if (!REQUIRED.has(code)) return second
+    const status = await fetch(base, { headers: { accept: 'application/json' } })
+    const { retryAfterSeconds } = await jsonOf(status)
+    const failed = retryAfterSeconds !== undefined || code !== problem.code
+    throw new StepUpError(failed ? 'failed' : 'canceled', problem, retryAfterSeconds as number | undefined)
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The refusal of a request to this site; an empty object for any other response. */
+async function problemOf(response: Response): Promise<Json> {
+  const { origin } = new URL(response.url, location.href)
+  return response.status === 401 && origin === location.origin ? jsonOf(response.clone()) : {}
+}
+
+async function jsonOf(response: Response): Promise<Json> {
+  const body: unknown = await response.json().catch(() => undefined)
+  return typeof body === 'object' && body !== null ? { ...body } : {}
+}
+
+function isRequired(problem: object): problem is StepUpProblem {
+  return 'code' in problem && REQUIRED.has(problem.code)
+}
+
+/** Where the user shows the factor. Only a page of this site is opened, whatever a response says. */
+function addressOf({ next }: Json): URL | undefined {
+  if (typeof next !== 'string' || !URL.canParse(next, location.href)) return undefined
+  const address = new URL(next, location.href)
+  return address.origin === location.origin ? address : undefined
+}
+
+function openPopUp(address: string): Window | null {
+  return open(address, 'countersign', 'popup,width=480,height=720')
+}
+
+/**
+ * Waits until the window was closed or shows a page of the app again. Nothing that a page could send is trusted: the response to the
+ * repeated request says whether the factor was shown.
+ */
+async function untilLeft(
+  page: Window,
+  paths: readonly string[],
+  signal: AbortSignal | null | undefined,
+): Promise<void> {
+  // A window that is cut off from this one, as by Cross-Origin-Opener-Policy, reads as closed. While it is in use, this page has no focus.
+  while (!(page.closed ? document.hasFocus() : shows(page, paths))) {
+    signal?.throwIfAborted()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+/** Whether a window shows a page of this site that is not below one of these paths. */
+function shows(page: Window, paths: readonly string[]): boolean {
+  try {
+    const { protocol, pathname } = page.location
+    return protocol.startsWith('http') && !paths.some((path) => `${pathname}/`.startsWith(`${path}/`))
+  } catch {
+    // A page of another site, such as an identity provider.
+    return false
+  }
+}
