@@ -1,7 +1,11 @@
 import { readFileLimit } from './telemetry/file-limit.js'
 
+const [argument] = process.argv.slice(2)
 // Loading the rest would fail with the name of some file.
-const { fault } = readFileLimit()
+const fault =
+  argument === undefined
+    ? readFileLimit().fault
+    : `This program starts the service and takes no arguments (got ${argument}). For commands, run: countersign-service ${argument}`
 if (fault === undefined) await start()
 else {
   console.error(fault)

@@ -36,6 +36,14 @@ describe('the process', () => {
       body: new URLSearchParams(parameters),
     })
 
+  test('refuses arguments, so that nobody takes a start for another command', async () => {
+    const { ended, output } = start(env, undefined, ['migrate'])
+    expect(await ended).toBe(1)
+    expect(output()).toContain(
+      'takes no arguments (got migrate). For commands, run: countersign-service migrate',
+    )
+  })
+
   // The build has a copy of zod, of which the document's schemas are made.
   test('serves the OpenAPI document of the package', async () => {
     const own = temporaryFolder()

@@ -15,13 +15,17 @@ export interface Running {
   ended: Promise<number | null>
 }
 
-/** Starts a service without waiting for it, which may open at most so many `files`. */
-export function start(env: Record<string, string>, files?: number): Omit<Running, 'url'> {
+/** Starts a service without waiting for it, which may open at most so many `files`, with these arguments. */
+export function start(
+  env: Record<string, string>,
+  files?: number,
+  args: readonly string[] = [],
+): Omit<Running, 'url'> {
   const { PATH = '' } = process.env
-  const command = [process.execPath, MAIN]
+  const command = [process.execPath, MAIN, ...args]
   const limited = ['sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...command]
-  const [program = '', ...args] = files === undefined ? command : limited
-  const child = spawn(program, args, {
+  const [program = '', ...rest] = files === undefined ? command : limited
+  const child = spawn(program, rest, {
     env: { PATH, SERVICE_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

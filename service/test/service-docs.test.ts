@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { SETTING_GROUPS, type SettingDescription } from '../src/accounts/applications/settings.js'
 import { LIMIT_NAMES, limitText } from '../src/accounts/limits.js'
+import { apiDocument } from '../src/api/http/openapi/document.js'
 import { OPTION_VARIABLES, PROCESS_VARIABLES, type Variable } from '../src/run/environment.js'
 import { choicesIn } from '../src/telemetry/configuration-error.js'
+import { entriesOf, resolve, textsOf } from './document-parts.js'
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 
@@ -87,7 +89,58 @@ function settingRow({ name, hint, usual, allowed, isLong, ...values }: SettingDe
   return [`\`${name}\``, usual, `${escaped(hint)}${range ?? ''}${listed(values)}${file || ''}`]
 }
 
+const DOCUMENT = apiDocument()
+
+/** The parameters that the text below the table explains once. */
+const SHARED = ['Account', 'ClientAddress', 'Locale', 'Transaction']
+
+/** The members of a schema, with a question mark after those that may be absent. */
+function membersOf(
+  schema: unknown,
+  text: (name: string, member: ReadonlyMap<string, unknown>) => string,
+): string[] {
+  const { properties, required } = resolve(DOCUMENT, schema)
+  const needed = new Set(textsOf(required))
+  return entriesOf(properties)
+    .filter(([name]) => !SHARED.includes(name))
+    .map(([name, member]) => text(needed.has(name) ? name : `${name}?`, new Map(entriesOf(member))))
+}
+
+const parameter = (name: string, member: ReadonlyMap<string, unknown>) => {
+  const values = textsOf(member.get('enum'))
+  return `\`${name}\`${values.length > 0 ? ` = ${values.join(', ')}` : ''}`
+}
+
+const answered = (name: string, member: ReadonlyMap<string, unknown>) =>
+  member.get('const') === true ? `${name}: true` : name
+
+/** The schema of a body in this media type. */
+const schemaIn = (part: unknown, type: string) =>
+  resolve(DOCUMENT, resolve(DOCUMENT, resolve(DOCUMENT, part).content)[type]).schema
+
+/** Every call with parameters, and what it answers with success. */
+function callRows(): string[][] {
+  return entriesOf(DOCUMENT.paths).flatMap(([path, methods]) => {
+    const { requestBody, responses, summary } = resolve(DOCUMENT, resolve(DOCUMENT, methods).post)
+    const body = schemaIn(requestBody, 'application/x-www-form-urlencoded')
+    if (body === undefined) return []
+    const [status = '', answer] = entriesOf(responses).find(([code]) => code.startsWith('2')) ?? []
+    const members = membersOf(schemaIn(answer, 'application/json'), answered)
+    // The OpenAPI document has them all.
+    if (members.length > 12) members.splice(3, members.length, '…')
+    return [
+      [
+        `\`${path}\``,
+        membersOf(body, parameter).join('; '),
+        `${status === '200' ? '' : `${status} `}\`{ ${members.join(', ')} }\``,
+        String(summary),
+      ],
+    ]
+  })
+}
+
 const TABLES = {
+  calls: table(['path', 'parameters', '200', ''], callRows()),
   variables: table(
     ['variable', 'default', ''],
     VARIABLES.filter(({ option }) => !option.startsWith('limits.')).map(variableRow),
@@ -102,15 +155,15 @@ const TABLES = {
 /** A document with its tables as the sources have them now. */
 function withTables(text: string): string {
   return text.replace(
-    /^<!-- (variables|limits|settings): .*-->\n[\s\S]*?^<!-- end -->/gm,
+    /^<!-- (calls|variables|limits|settings): .*-->\n[\s\S]*?^<!-- end -->/gm,
     (part, name: keyof typeof TABLES) => `${part.split('\n')[0]}\n\n${TABLES[name]}\n\n<!-- end -->`,
   )
 }
 
 test.each([
-  ['README.md', 2],
+  ['README.md', 3],
   ['docs/operating.md', 1],
-])('the tables of options in %s are those that `npm run docs` writes', async (path, tables) => {
+])('the tables in %s are those that `npm run docs` writes', async (path, tables) => {
   const text = await read(path)
   expect(text.match(/^<!-- end -->/gm)).toHaveLength(tables)
   await expect(withTables(text)).toMatchFileSnapshot(`../${path}`)

@@ -314,8 +314,8 @@ function isAccepted(answer: Answer): boolean {
 }
 
 function acceptedFields(answer: Answer): Fields {
-  // The published API does not specify these bodies. Plain text does not contradict the status.
-  if (answer.contentType.startsWith('text/plain') && !/^\s*[{[<"]/.test(answer.body)) return {}
+  // The published API does not specify these bodies. Plain text does not contradict the status, also without a content type.
+  if (/^(?:text\/plain|$)/.test(answer.contentType) && !/^\s*[{[<"]/.test(answer.body)) return {}
   const fields = validFields(answer)
   // An error in the body means the same as a 500: nothing was done.
   if (contradictionIn(fields)) throw invalidResponse(`status ${answer.status} with an error`, 'none')

@@ -84,12 +84,25 @@ export function withPhoneFormat<Service extends MfaService>(
   service: Service,
   country: string | undefined,
 ): Service {
-  const formatted = mapVerbs(service, (_name, _verb, call) => async (request?: WithContact) => {
+  const formatted = mapVerbs(service, (name, { body }, call) => async (request?: WithContact) => {
     const contact = request?.contact
+    if (body && !isContact(contact)) throw notAContact(name)
     if (!contact || contact.kind === 'email' || E164.test(contact.phone)) return call(request)
     return call({ ...request, contact: { ...contact, phone: await e164(contact.phone, country) } })
   })
   return { ...service, ...formatted }
+}
+
+function isContact(given: unknown): given is Contact {
+  const { kind, email, phone } = Object(given)
+  const isText = { email: [email], phone: [phone], dual: [email, phone] }[String(kind)]
+  return isText?.every((part) => typeof part === 'string') ?? false
+}
+
+function notAContact(name: string): OptionsError {
+  return new OptionsError([
+    `${name} needs a contact, such as contact: { kind: 'phone', phone: '+447700900123' } or { kind: 'email', email: 'user@example.com' }`,
+  ])
 }
 
 interface WithContact {

@@ -58,9 +58,9 @@ export const serviceAddress = inMilliseconds(
       baseUrl,
       apiKey: z
         .string({ error: 'must be the API key of the MFA service (is MFA_API_KEY set?)' })
-        .min(16, { error: 'must have at least 16 characters; give the whole API key' })
         .regex(/^[\x21-\x7e]+$/, {
-          error: 'must be one line of ASCII without spaces; was a line break copied with it?',
+          error:
+            'must be one line of ASCII without spaces: is MFA_API_KEY set, and was a line break copied with it?',
         }),
       dialect: dialectOption,
       timeout: duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS),

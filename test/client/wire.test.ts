@@ -178,6 +178,7 @@ describe('what a service says to a send', () => {
         ['204', 204, '', undefined],
         ['some JSON', 200, { message: 'sent' }, undefined],
         ['plain words', 200, 'OK', { 'Content-Type': 'text/plain; charset=utf-8' }],
+        ['plain words without a content type', 200, 'OK', { 'Content-Type': '' }],
       ],
       async ([_title, status, body, headers]) => {
         expect(await send(status, body, headers)).toEqual({ outcome: 'sent' })
@@ -208,6 +209,7 @@ describe('what a service says to a send', () => {
       [
         ['a page', '<html></html>', { 'Content-Type': 'text/html; charset=utf-8' }],
         ['a page that says it is text', '<html></html>', { 'Content-Type': 'text/plain' }],
+        ['a page without a content type', '<html></html>', { 'Content-Type': '' }],
         ['wrong JSON', '{"status":', { 'Content-Type': 'application/json' }],
         ['wrong JSON that says it is text', '{"status":', { 'Content-Type': 'text/plain' }],
         ['an array', [], undefined],

@@ -46,7 +46,6 @@ it('all faults are reported at once, each with the name of the option and its re
   })
   const named = [
     'service.apiKey must be one line',
-    'service.apiKey must have at least 16 characters',
     'service.baseUrl must be https (got http://10.0.0.7)',
     'service.baseUrl must end with its path',
     'service.dialect.paths.send must be a path like /v1/mfa',
