@@ -69,10 +69,11 @@ describe('an answer of the service that takes factors from a user whose record h
     const restored = made.restore()
     for (let attempt = 0; attempt < 3; attempt++) {
       const { agent, ...outcome } = await intrude(restored, 'nina')
-      expect(outcome).toMatchObject({ signIn: 200, mfa: 'pending', page: 403 })
-      await everyCase(['/mfa/enroll-app', '/mfa/backup', '/mfa/backup/codes', '/transfer'], (path) =>
+      expect(outcome).toMatchObject({ signIn: 200, mfa: 'pending', page: 401 })
+      await everyCase(['/mfa/enroll-app', '/mfa/backup', '/mfa/backup/codes'], (path) =>
         agent.post(path).send({}).expect(403),
       )
+      await agent.post('/transfer').send({}).expect(401)
     }
     await settled()
     expect(made.calls).toEqual([])
@@ -89,7 +90,7 @@ describe('an answer of the service that takes factors from a user whose record h
         return factors.length > 0 ? 'require' : 'skip'
       },
     })
-    expect(await intrude(restored, 'nina')).toMatchObject({ mfa: 'pending', page: 403 })
+    expect(await intrude(restored, 'nina')).toMatchObject({ mfa: 'pending', page: 401 })
     expect(seen).toContainEqual([{ id: 'passkey', method: 'passkey', withheld: true }])
     expect(contradictions(restored)).toMatchObject([{ userId: expect.any(String), missing: ['keys'] }])
   })
@@ -149,7 +150,7 @@ describe('an answer of the service that takes factors from a user whose record h
     expect(await intrude(made, 'nina')).toMatchObject({ mfa: 'pending', page: 401 })
     expect(contradictions(made)).toMatchObject([{ missing: ['keys'] }])
     const strict = made.restart({ login: { noDowngrade: true } })
-    expect(await intrude(strict, 'nina')).toMatchObject({ mfa: 'pending', page: 403 })
+    expect(await intrude(strict, 'nina')).toMatchObject({ mfa: 'pending', page: 401 })
     await settled()
     expect(made.calls).toEqual([])
     expect(made.record.get('u-nina')).toEqual(both)
@@ -171,7 +172,7 @@ describe('an answer of the service that takes factors from a user whose record h
     const made = recordingHost()
     await enrollApp(made, 'nina')
     const restored = made.restore()
-    expect(await intrude(restored, 'nina')).toMatchObject({ page: 403 })
+    expect(await intrude(restored, 'nina')).toMatchObject({ page: 401 })
     made.record.delete('u-nina')
     expect(await intrude(restored, 'nina')).toMatchObject({ mfa: 'none', page: 200 })
     await expect.poll(() => made.record.get('u-nina')).toEqual(NONE)

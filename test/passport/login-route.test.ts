@@ -30,7 +30,7 @@ describe('passport.authenticate("mfa") after the first factor, without a code', 
       await agent.get('/secret').expect(303)
     }))
 
-  it('tells a program what is missing, as the gate does, with the factors and the next address', async () => {
+  it('tells a program what is missing, with the factors and the next address, where the gate names the address alone', async () => {
     const { app } = bothFactors({ mfa: { failureRedirect: '/failed', failWithError: true } })
     await everyCase([{}, { code: '' }, { code: null }], async (fields) => {
       const agent = jsonAgent(app)
@@ -40,7 +40,8 @@ describe('passport.authenticate("mfa") after the first factor, without a code', 
       expect(body).toMatchObject({ code: 'mfa_required', next: '/mfa' })
       expect(body.factors.map(({ id }: { id: string }) => id)).toEqual(['app', 'sms', 'email'])
       const gate = await agent.get('/secret?again').expect(401)
-      expect(body).toEqual(gate.body)
+      const { factors: _factors, ...rest } = body
+      expect(gate.body).toEqual(rest)
     })
   })
 
@@ -209,7 +210,7 @@ describe('passport.authenticate("mfa") after the first factor of a user without 
       const agent = jsonAgent(made.app)
       const { body } = await loginWith(agent, 'nina', fields).expect(403)
       expect(body).toMatchObject({ code: 'enrollment_required', next: '/mfa/enroll-app' })
-      await agent.get('/secret').expect(403)
+      await agent.get('/secret').expect(401)
       const browser = browserAgent(made.app)
       await loginWith(browser, 'nina', fields).expect(303).expect('Location', '/mfa')
       await browser.get('/mfa').expect(303).expect('Location', '/mfa/enroll-app')
