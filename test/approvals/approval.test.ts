@@ -215,6 +215,7 @@ describe('an approval (R121, R122)', () => {
       .send({ to: 'x' })
       .expect(400)
     expect(page.text).toContain('<bdi>amount</bdi>')
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'")
   })
 
   it('ends five minutes after it was given, to the second, and before it was given', async () => {

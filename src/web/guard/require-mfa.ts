@@ -158,11 +158,15 @@ async function requireApproval(
   const { userId, record } = state
   const { acting, approval } = record
   if (acting || state.stage === 'pending') return requireFactor(at, res, state, rule)
-  if (!isSafe(req) && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
+  const refuse = (problem: Problem, next?: 'home') => {
+    setSecurityHeaders(res)
+    stop(req, res, deps, problem, next)
+  }
+  if (!isSafe(req) && !isSameOrigin(req)) return refuse({ code: 'cross_site' })
   const asked = await readBoundRequest(req, userId, bind)
   if ('errors' in asked) {
     if (isUnparsedForm(req)) deps.diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
-    return stop(req, res, deps, { code: 'invalid_request', ...asked })
+    return refuse({ code: 'invalid_request', ...asked })
   }
   const accepts = (shown: ShownMethod) =>
     rule.accepts(shown) && bindsAtLeast(bindingOf(methodShown(shown), deps.service), bind.atLeast)
@@ -177,8 +181,7 @@ async function requireApproval(
   const isUsed = await deps.approvalRequests.consume(userId, approval.id)
   const isCurrent = await storeIfCurrent(req, withoutApproval(record))
   if (!isUsed || !hasFactor || !isCurrent) {
-    setSecurityHeaders(res)
-    return stop(req, res, deps, { code: isCurrent ? 'approval_ended' : 'session_ended' }, 'home')
+    return refuse({ code: isCurrent ? 'approval_ended' : 'session_ended' }, 'home')
   }
   deps.emit({ type: 'approval_used', userId, approval: approval.id })
   if (req.mfa instanceof RequestMfaStatus) req.mfa.approval = receiptOf(approval) ?? null
