@@ -55,7 +55,7 @@ describe('the vault', () => {
     }))
 
   it('does not pay more than the balance', async () => {
-    const answer = await withdraw(vault, bob, 999_999, BOB)
+    const answer = await withdraw(vault, bob, 99_999, BOB)
     expect([answer.status, answer.body.code]).toEqual([400, 'insufficient_funds'])
   })
 
