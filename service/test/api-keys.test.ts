@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { type CountersignService, createService } from '@countersign/service'
-import { KEY_VERBS, VERBS, wire } from 'countersign/protocol'
+import { KEY_VERBS, SCOPES, VERBS } from 'countersign/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
 import { host, jsonAgent } from '../../test/kit/host.js'
@@ -86,8 +86,8 @@ describe('the scopes of an API key', () => {
     for (const { path, scope } of [...Object.values(VERBS), ...Object.values(KEY_VERBS)]) {
       expect(all.find((one) => one.path === path.replace(/\{\w+\}/g, 'x'))?.scope).toBe(scope)
     }
-    expect(new Set(all.map(({ scope }) => scope))).toEqual(new Set(wire.SCOPES))
-    await everyCase(wire.SCOPES, async (scope) => {
+    expect(new Set(all.map(({ scope }) => scope))).toEqual(new Set(SCOPES))
+    await everyCase(SCOPES, async (scope) => {
       const { call } = await fresh({ scopes: [scope] })
       for (const one of all) {
         const { status, body } = await call(one.method, one.path)
@@ -113,7 +113,7 @@ describe('the scopes of an API key', () => {
   })
 
   test('of the key in the options are all, or those of the option apiKeyScopes', async () => {
-    expect((await callerWith(API_KEY)('GET', '/v1/key')).body.scopes).toEqual(wire.SCOPES)
+    expect((await callerWith(API_KEY)('GET', '/v1/key')).body.scopes).toEqual(SCOPES)
     const own = await createService({
       ...{ secret: SECRET, apiKey: API_KEY, delivery: 'inbox', transcriber: 'off', logger: () => {} },
       apiKeyScopes: ['read'],

@@ -1,4 +1,4 @@
-import { wire } from 'countersign/protocol'
+import { SCOPES } from 'countersign/protocol'
 import type { Application } from '../src/accounts/application.js'
 import { type ApiParts, httpApi } from '../src/api/http/api.js'
 import { serviceMetrics } from '../src/api/metrics/metrics.js'
@@ -13,7 +13,7 @@ export function apiOver(context: FlowContext, application: Application, more: Pa
   return httpApi({
     context,
     findCaller: async (key) =>
-      key === API_KEY ? { application, scopes: wire.SCOPES, expiresAt: null } : undefined,
+      key === API_KEY ? { application, scopes: SCOPES, expiresAt: null } : undefined,
     trustedProxies: [],
     inboxes: { test: storedInbox(context.store, context.keys), live: undefined },
     idempotent: idempotentRequests(context.store, context.keys, 8_000),

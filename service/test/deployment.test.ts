@@ -282,7 +282,9 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
         if (isPost) expect([400, 404, 413, 415]).toContain(answer.status)
       }
     }
-    for (const { path, maxBytes = 4_096 } of Object.values<{ path: string; maxBytes?: number }>(KEY_VERBS)) {
+    for (const { path, maxBytes = 4_096 } of Object.values<{ path: string; maxBytes?: number }>({
+      ...KEY_VERBS,
+    })) {
       if (path.includes('relying-party')) continue
       const body = JSON.stringify({ User: 'ann@example.com', Name: 'x'.repeat(maxBytes - 50) })
       const answer = await call(path, { headers: json, body })

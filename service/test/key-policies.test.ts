@@ -1,5 +1,5 @@
 import { createPrivateKey, randomBytes, sign } from 'node:crypto'
-import type { KeyMethod, keyTypes } from 'countersign/protocol'
+import type { KeyFault, KeyMethod } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   attestationObject,
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-const invalid = (fault: keyTypes.KeyFault) => ({ outcome: 'invalid', fault })
+const invalid = (fault: KeyFault) => ({ outcome: 'invalid', fault })
 
 /** A tenant with this policy, and one account of it. */
 function vault(policy: Partial<KeyPolicy> = {}, settings: Parameters<typeof freshTenant>[1] = {}) {

@@ -1,4 +1,4 @@
-import type { keyTypes } from 'countersign/protocol'
+import type { KeyVerbs } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type KeyPage, softwareAuthenticator } from '../../src/testing/index.js'
 import { everyCase } from '../../test/kit/every-case.js'
@@ -35,8 +35,8 @@ type Verb = 'register' | 'authenticate'
 
 /** Submits a response in this process. */
 async function inProcess(verb: Verb, response: object): Promise<Refusal | 'accepted'> {
-  const keys: keyTypes.KeyVerbs = keysOf(tenant.mfa)
-  const given = response as Parameters<keyTypes.KeyVerbs['register']>[0]['response']
+  const keys: KeyVerbs = keysOf(tenant.mfa)
+  const given = response as Parameters<KeyVerbs['register']>[0]['response']
   try {
     const answer =
       verb === 'register'

@@ -1,8 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { wire } from 'countersign/protocol'
+import { SCOPES, SERVICE_PROBLEMS } from 'countersign/protocol'
 import { transcriptionWire } from 'countersign/speech'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { schemasOf } from '../src/api/http/openapi/described.js'
 import { type ApiDocument, apiDocument, documentText } from '../src/api/http/openapi/document.js'
+import { VERB_FLOWS } from '../src/flows/verb-flows.js'
 import { html } from '../src/telemetry/html.js'
 import { apiOver } from './api-kit.js'
 import { entriesOf, resolve } from './document-parts.js'
@@ -76,7 +79,7 @@ describe('the OpenAPI document', () => {
           .flatMap(([, media]) => entriesOf(resolve(document, media).examples).map(([code]) => code))
       }),
     )
-    expect([...new Set(codes)].sort()).toEqual([...wire.SERVICE_PROBLEMS].sort())
+    expect([...new Set(codes)].sort()).toEqual([...SERVICE_PROBLEMS].sort())
   })
 
   test('uses only formats of JSON Schema', () => {
@@ -85,14 +88,12 @@ describe('the OpenAPI document', () => {
   })
 
   test('has examples that its own schemas accept', () => {
-    for (const body of [
-      wire.sendBody,
-      wire.verifyBody,
-      wire.enrollAppBody,
-      wire.backupBody,
-      transcriptionWire.transcribeBody,
-    ]) {
-      for (const [name, schema] of Object.entries(body.shape)) {
+    const bodies = VERB_FLOWS.flatMap((verb) => schemasOf(verb).body ?? [])
+    expect(bodies.length).toBeGreaterThan(10)
+    for (const body of [...bodies, transcriptionWire.transcribeBody]) {
+      const shape: Readonly<Record<string, z.ZodType>> = body instanceof z.ZodObject ? body.shape : {}
+      expect(Object.values(shape).some((schema) => schema.meta()?.examples)).toBe(true)
+      for (const [name, schema] of Object.entries(shape)) {
         const examples: unknown = schema.meta()?.examples
         for (const example of Array.isArray(examples) ? examples : []) {
           expect([name, example, schema.safeParse(example).success]).toEqual([name, example, true])
@@ -124,7 +125,7 @@ describe('the service', () => {
   test('answers a key without scopes, a wrong type and a large body with statuses of the document', async () => {
     const { application } = freshTenant(bench)
     const findCaller = async () => ({ application, scopes: allowed, expiresAt: null })
-    let allowed: (typeof wire.SCOPES)[number][] = []
+    let allowed: (typeof SCOPES)[number][] = []
     const own = await listen(apiOver(bench.context, application, { findCaller }))
     const statusOf = async (path: string, headers: Record<string, string> = {}, body = '') =>
       (await fetch(own.url + path, { method: 'POST', body, headers })).status
@@ -137,7 +138,7 @@ describe('the service', () => {
         const isOfKey = entriesOf(operation.security).length > 0
         allowed = []
         const statuses = isOfKey ? [await statusOf(real)] : []
-        allowed = [...wire.SCOPES]
+        allowed = [...SCOPES]
         statuses.push(await statusOf(real, gzip, 'x'), await statusOf(real, {}, 'x'.repeat(2_000_000)))
         expect([path, statuses.filter((status) => !known.includes(status))]).toEqual([path, []])
         if (isOfKey) expect([path, statuses[0]]).toEqual([path, 403])
@@ -161,7 +162,7 @@ describe('the service', () => {
   test('explains every problem on a page without scripts or dead links', async () => {
     const headers = { accept: 'text/html' }
     const seen = new Set<string>()
-    for (const path of ['/problems', ...wire.SERVICE_PROBLEMS.map((code) => `/problems/${code}`)]) {
+    for (const path of ['/problems', ...SERVICE_PROBLEMS.map((code) => `/problems/${code}`)]) {
       const response = await fetch(server.url + path, { headers })
       const page = await response.text()
       expect(response.headers.get('content-security-policy')).toMatch(
@@ -170,7 +171,7 @@ describe('the service', () => {
       expect(page).not.toMatch(/<script|\son\w+=|(?:src|href|action)="https?:/i)
       for (const [, href = ''] of page.matchAll(/href="([^"]+)"/g)) seen.add(href)
     }
-    expect(seen.size).toBe(wire.SERVICE_PROBLEMS.length + 2)
+    expect(seen.size).toBe(SERVICE_PROBLEMS.length + 2)
     for (const href of seen) expect([href, (await fetch(server.url + href)).status]).toEqual([href, 200])
   })
 

@@ -1,5 +1,5 @@
 import { type CountersignService, createService, jsonLogger, type ServiceOptions } from '@countersign/service'
-import { wire } from 'countersign/protocol'
+import { SERVICE_PROBLEMS } from 'countersign/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postForm } from './api-kit.js'
 import { API_KEY, appCode, eventually, freshEmail, freshPhone, listen, SECRET, wrong } from './kit.js'
@@ -266,7 +266,7 @@ describe('the type of a problem', () => {
     const { problems } = (await (await fetch(`${one.url}/problems`)).json()) as {
       problems: { code: string; type: string; status: number; helps: string[] }[]
     }
-    expect(problems.map(({ code }) => code).sort()).toEqual([...wire.SERVICE_PROBLEMS].sort())
+    expect(problems.map(({ code }) => code).sort()).toEqual([...SERVICE_PROBLEMS].sort())
     for (const { code, type, helps } of problems) {
       expect(helps.length).toBeGreaterThan(0)
       expect(await (await fetch(one.url + type)).json()).toMatchObject({ code })

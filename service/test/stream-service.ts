@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { wire } from 'countersign/protocol'
+import { SCOPES } from 'countersign/protocol'
 import { onTestFinished } from 'vitest'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { attachStreams, streamAcceptor } from '../src/api/http/streams/accept-stream.js'
@@ -66,7 +66,7 @@ export async function serveStreams(
     live,
     store: bench.store,
     findCaller: async (key) =>
-      key === API_KEY ? { application, scopes: wire.SCOPES, expiresAt: null } : undefined,
+      key === API_KEY ? { application, scopes: SCOPES, expiresAt: null } : undefined,
     addressOf: () => undefined,
     publicUrl: undefined,
     log,

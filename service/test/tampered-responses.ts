@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { keyTypes } from 'countersign/protocol'
+import type { KeyFault } from 'countersign/protocol'
 import { type CborValue, encodeCbor } from '../../src/testing/authenticator-data.js'
 import type { KeyPage } from '../../src/testing/index.js'
 import { KEY_PAGE } from './software-key.js'
 
 /** A fault of a response, or an invalid request, which is not evaluated. */
-export type Refusal = keyTypes.KeyFault | 'invalid_request'
+export type Refusal = KeyFault | 'invalid_request'
 
 /** A response with one fault. */
 export interface Case {

@@ -1,5 +1,6 @@
 import { isOutage, ServiceError } from '../errors.js'
-import type { MfaService, ServicePart } from '../protocol/service.js'
+import type { MfaService } from '../protocol/service.js'
+import type { ServicePart } from '../protocol/verb.js'
 import { mapVerbs } from '../protocol/verbs.js'
 
 /** After how many failures the service is paused, and for how long. */

@@ -4,11 +4,9 @@ import { onlyGiven } from '../option-rules.js'
 import { COUNTERSIGN, type Dialect } from '../options/dialect.js'
 import type { ServiceSettings } from '../options/service.js'
 import { type Caller, formatUser } from '../protocol/contact.js'
-import type { ApprovalDetails } from '../protocol/details.js'
 import { KEY_VERBS, KEYS_PATH } from '../protocol/key-verbs.js'
-import type { KeyVerbs } from '../protocol/keys.js'
 import { type BackupMethod, type CodeKind, VERIFY_TYPE } from '../protocol/methods.js'
-import type { CompleteMfaService, MfaService, Purpose } from '../protocol/service.js'
+import type { CompleteMfaService, KeyVerbs, MfaService, RequestOf } from '../protocol/service.js'
 import { SIGN_IN_SCOPES, VERBS } from '../protocol/verbs.js'
 import {
   API_KEY_INFO,
@@ -17,7 +15,6 @@ import {
   type Scope,
   SERVICE_IDENTITY,
   serviceIdentity,
-  verifyAnswer,
 } from '../protocol/wire.js'
 import { watchedTransport } from './key-watch.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
@@ -169,7 +166,6 @@ async function checkScopes(
 
 const { send: _send, verify: _verify, enrollApp: _enrollApp, sendBackupCodes: _backup, ...OWN_VERBS } = VERBS
 type OwnVerbs = Required<Pick<MfaService, keyof typeof OWN_VERBS>>
-const validAnswer = verifyAnswer.pick({ valid: true })
 
 /** An MFA service over HTTP. */
 export type HttpService = CompleteMfaService & { close(): Promise<void> }
@@ -190,7 +186,8 @@ function dialectClient(
   const extras = ({
     approval,
     ...caller
-  }: Caller & { purpose?: Purpose; kind?: CodeKind; transaction?: string; approval?: ApprovalDetails }) =>
+  }: Caller &
+    Partial<Pick<RequestOf<'send'>, 'purpose' | 'transaction' | 'approval'>> & { kind?: CodeKind }) =>
     dialect.extras
       ? {
           Account: caller.account,
@@ -252,7 +249,7 @@ function dialectClient(
       const contradiction = verifyContradictionIn(fields)
       if (contradiction === 'no') return { outcome: 'invalid' }
       if (contradiction === 'error') throw invalidResponse('status 200 with an error')
-      if (dialect.validWhen === 'body' && !validAnswer.safeParse(fields).success) {
+      if (dialect.validWhen === 'body' && fields.valid !== true) {
         throw invalidResponse('status 200 without `valid: true`')
       }
       const left = fields.backup_codes_left

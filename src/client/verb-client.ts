@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { OptionsError } from '../errors.js'
 import { onlyGiven } from '../option-rules.js'
 import { type Caller, type Contact, formatUser, type UserRequest } from '../protocol/contact.js'
+import { ownParametersOf } from '../protocol/names.js'
 import type { MfaService } from '../protocol/service.js'
-import { canRefuse, ownParametersOf, type Verb } from '../protocol/verb.js'
+import { canRefuse, type Verb } from '../protocol/verb.js'
 import { mapVerbs } from '../protocol/verbs.js'
 import { invalidResponse, keyFaultIn, problemCode, refusalIn, validFields } from './response-validation.js'
 import type { Answer } from './transport.js'
@@ -18,17 +19,12 @@ export interface VerbCalls {
   pathOf?(path: string): string
 }
 
-/** A verb whose response the table converts. */
-interface CodedVerb extends Verb {
-  readonly answer: z.ZodCodec<z.ZodType, z.ZodType>
-}
-
 /** The HTTP calls of these verbs, by their names. */
 export function verbClient<Verbs extends object>(
-  verbs: { readonly [Name in keyof Verbs]: CodedVerb },
+  verbs: { readonly [Name in keyof Verbs]: Verb },
   { post, get, extras, pathOf = (path) => path }: VerbCalls,
 ): Verbs {
-  const clientOf = (verb: CodedVerb) => async (request: object) => {
+  const clientOf = (verb: Verb) => async (request: object) => {
     const path = pathOf(verb.path)
     if (!verb.body) return answerOf(verb, await get(filled(path, request), verb.timeoutMs))
     const { contact, ...caller } = request as UserRequest
@@ -36,7 +32,7 @@ export function verbClient<Verbs extends object>(
     const user = { User: formatUser(contact), ...extras(onlyGiven({ account, clientAddress, locale })) }
     return answerOf(verb, await post(path, { ...user, ...ownParametersOf(verb, request) }))
   }
-  const calls = Object.entries<CodedVerb>(verbs).map(([name, verb]) => [name, clientOf(verb)])
+  const calls = Object.entries<Verb>(verbs).map(([name, verb]) => [name, clientOf(verb)])
   return Object.fromEntries(calls)
 }
 
@@ -45,7 +41,7 @@ function filled(path: string, request: object): string {
   return path.replace(/\{(\w+)\}/g, (_whole, name) => encodeURIComponent(String(Reflect.get(request, name))))
 }
 
-function answerOf(verb: CodedVerb, answer: Answer): unknown {
+function answerOf(verb: Verb, answer: Answer): unknown {
   const { problems, path } = verb
   if (answer.status === 404) {
     if (problems.includes('not_found')) return undefined

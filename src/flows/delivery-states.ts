@@ -1,4 +1,4 @@
-import type { DeliveryState, MfaService } from '../protocol/service.js'
+import type { Granted, MfaService } from '../protocol/service.js'
 import { withTimeout } from '../time.js'
 
 /** How long a page waits for the service. A later answer is shown the next time. */
@@ -25,12 +25,12 @@ export interface DeliveryStates {
   /** Whether the service knows delivery states (`MfaService.deliveryOf`). */
   readonly isSupported: boolean
   /** The last known delivery state of a message; `undefined` if it is unknown. Never fails, and takes at most 500 ms. */
-  of(message: MessageName): Promise<DeliveryState['status'] | undefined>
+  of(message: MessageName): Promise<Granted<'deliveryOf'>['status'] | undefined>
 }
 
 interface MessageState {
   readonly reports: boolean
-  status?: DeliveryState['status'] | undefined
+  status?: Granted<'deliveryOf'>['status'] | undefined
   requests: number
   requestedAt: number
   pending?: Promise<void> | undefined

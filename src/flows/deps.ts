@@ -1,9 +1,8 @@
 import { OptionsError } from '../errors.js'
 import type { Settings } from '../options/settings.js'
 import type { Contact } from '../protocol/contact.js'
-import type { KeyVerbs, RelyingParty } from '../protocol/keys.js'
 import type { Method } from '../protocol/methods.js'
-import type { CompleteMfaService, MfaService } from '../protocol/service.js'
+import type { CompleteMfaService, Granted, KeyVerbs, MfaService } from '../protocol/service.js'
 import type { ApprovalRequests } from '../stores/limits/approval-requests.js'
 import type { Approvals, Attempts } from '../stores/limits/attempts.js'
 import type { AppOwners, MessageBudget, SentBackupCodes } from '../stores/limits/budgets.js'
@@ -39,7 +38,7 @@ export interface Deps {
   /** The verbs for security keys and passkeys. Present if the app offers them. */
   readonly keys?: KeyVerbs | undefined
   /** The relying party of the keys, as the service says. Present if the app offers keys. */
-  readonly relyingParty?: (() => Promise<RelyingParty | undefined>) | undefined
+  readonly relyingParty?: (() => Promise<Granted<'relyingParty'> | undefined>) | undefined
   /** Present if the app uses trusted devices. */
   readonly devices?: Devices | undefined
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */

@@ -1,7 +1,7 @@
 import type { Contact } from '../protocol/contact.js'
 import type { RecordedFactors } from '../protocol/factor.js'
 import { isKeyMethod, KEY_METHODS, type KeyMethod } from '../protocol/methods.js'
-import type { AccountFactors, ExistingFactor, MfaService } from '../protocol/service.js'
+import type { AnswerOf, MfaService } from '../protocol/service.js'
 
 /** The factors of a user that the service keeps. */
 export interface Enrolled {
@@ -12,7 +12,7 @@ export interface Enrolled {
   /** The kinds of keys that the user has and can use. Absent if the application offers no keys. */
   readonly keys?: readonly KeyMethod[]
   /** The methods of factors that the user has and cannot use now (R132). */
-  readonly withheld: readonly ExistingFactor['method'][]
+  readonly withheld: readonly AnswerOf<'factorsOf'>['existing'][number]['method'][]
   /** Whether the app should be set up again, because its imported secret is short. */
   readonly weakApp?: boolean
   /** What the host's record should say, usable or not; backup codes as far as they are valid for the contact. */
@@ -50,8 +50,12 @@ export function enrolledFactorsIn(
   }
 }
 
-function enrolledIn({ existing, offeredKeys = [], backupCodesLeft }: AccountFactors, kept: Kept): Enrolled {
-  const isUsable = ({ method, usable }: ExistingFactor) => usable && (method === 'app' || kept.keys)
+function enrolledIn(
+  { existing, offeredKeys = [], backupCodesLeft }: AnswerOf<'factorsOf'>,
+  kept: Kept,
+): Enrolled {
+  const isUsable = ({ method, usable }: AnswerOf<'factorsOf'>['existing'][number]) =>
+    usable && (method === 'app' || kept.keys)
   const usable = existing.filter(isUsable).map(({ method }) => method)
   const app = existing.find(({ method }) => method === 'app')
   const keys = KEY_METHODS.filter((method) => usable.includes(method))

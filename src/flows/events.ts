@@ -2,7 +2,7 @@ import type { WarningCode } from '../options/warnings.js'
 import type { Binding } from '../protocol/details.js'
 import type { Strength } from '../protocol/factor.js'
 import type { KeyMethod, Method } from '../protocol/methods.js'
-import type { ServicePart } from '../protocol/service.js'
+import type { ServicePart } from '../protocol/verb.js'
 import type { RefusalCode } from './refusal.js'
 
 /**

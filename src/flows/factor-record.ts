@@ -2,7 +2,7 @@ import { HostError } from '../errors.js'
 import type { Settings } from '../options/settings.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { RecordedFactors } from '../protocol/factor.js'
-import type { ExistingFactor } from '../protocol/service.js'
+import type { AnswerOf } from '../protocol/service.js'
 import type { EnrolledFactors } from './enrolled-factors.js'
 import { backupTarget, type MfaUser } from './user.js'
 
@@ -33,7 +33,10 @@ export interface FactorRecord {
    * contradiction, which is reported and changes nothing (R141). Without one, a record that differs is corrected; nothing waits for it.
    * @throws {HostError} when the record is invalid, and the error of the host that cannot read it.
    */
-  compare(who: RecordedUser, found: RecordedFactors): Promise<readonly ExistingFactor['method'][]>
+  compare(
+    who: RecordedUser,
+    found: RecordedFactors,
+  ): Promise<readonly AnswerOf<'factorsOf'>['existing'][number]['method'][]>
 }
 
 const NONE: RecordedFactors = { app: false, keys: false, backupCodes: false }

@@ -2,16 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../errors.js'
 import { type Contact, formatUser, isAccountAddress } from '../protocol/contact.js'
 import { type Factor, keyAmr } from '../protocol/factor.js'
-import type {
-  AuthenticateKeyAnswer,
-  Key,
-  KeyList,
-  KeyOptions,
-  KeyResponse,
-  KeyVerbs,
-  RelyingParty,
-} from '../protocol/keys.js'
 import { isKeyMethod, type KeyMethod } from '../protocol/methods.js'
+import type { AnswerOf, Granted, Key, KeyVerbs, RequestOf } from '../protocol/service.js'
 import type { MfaRecord } from '../session/record.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { forgetKnownFactors } from './known-factors.js'
@@ -30,7 +22,7 @@ import {
 import { type AcceptedCode, challengeIdFor, checkShown, type TypedCode } from './verify.js'
 
 /** The keys of a user, as the service lists them. */
-export interface ListedKeys extends KeyList {
+export interface ListedKeys extends Granted<'list'> {
   readonly outcome: 'listed'
   readonly relyingPartyId: string
 }
@@ -57,7 +49,7 @@ async function askForKeys(
   deps: Deps,
   keys: KeyVerbs,
   { user, contact }: KeyAccount,
-): Promise<KeyList | Refused> {
+): Promise<Granted<'list'> | Refused> {
   const answer = await askService(deps, user.userId, () => keys.list({ contact, ...callerOf(user) }))
   return 'outcome' in answer ? refuse(fromService(answer.refusal)) : answer
 }
@@ -165,7 +157,7 @@ type Registration = NonNullable<MfaRecord['keyRegistration']>
 export interface PreparedKey {
   readonly outcome: 'prepared'
   readonly registration: Registration
-  readonly options: KeyOptions
+  readonly options: Granted<'registrationOptions'>['options']
 }
 
 /** The service stored a new key, which counts as shown. */
@@ -176,7 +168,7 @@ export interface RegisteredKey extends AcceptedCode {
 /** What a user posts to add a key. */
 export interface NewKey {
   readonly method: KeyMethod
-  readonly response: KeyResponse
+  readonly response: RequestOf<'register'>['response']
   readonly name?: string | undefined
 }
 
@@ -247,7 +239,7 @@ export async function keyAdded(deps: Deps, { user, contact }: KeyAccount, { meth
 
 /** The response of a key for one of the user's factors. `factor` is its id or method; it defaults to that of the live challenge. */
 export interface KeyAssertion {
-  readonly response: KeyResponse
+  readonly response: RequestOf<'register'>['response']
   readonly factor?: string | undefined
   readonly whileSettling?: TypedCode['whileSettling']
 }
@@ -255,7 +247,7 @@ export interface KeyAssertion {
 /** The options for the browser. */
 export interface PreparedAssertion {
   readonly outcome: 'prepared'
-  readonly options: KeyOptions
+  readonly options: Granted<'registrationOptions'>['options']
   /** When the challenge of the service expires, in milliseconds since 1970. */
   readonly expiresAt: number
 }
@@ -294,7 +286,7 @@ export async function verifyKey(
   const { id, method, contact } = factor
   const { userId } = user
   const request = { contact, method, ...useOf(record, deps.service), response, ...callerOf(user) }
-  const verdict = await checkShown<Extract<AuthenticateKeyAnswer, { outcome: 'valid' }>>(deps, {
+  const verdict = await checkShown<Extract<AnswerOf<'authenticate'>, { outcome: 'valid' }>>(deps, {
     attempt: {
       userId,
       challenge: challengeIdFor(record, id),
@@ -331,8 +323,10 @@ export interface KeyAccount {
 const USED_FOR_MS = 5 * 60_000
 
 /** Asks the service for the relying party, at most every five minutes. A failure is not remembered. */
-export function relyingPartyIn(keys: KeyVerbs): () => Promise<RelyingParty | undefined> {
-  let known: { readonly answer: Promise<RelyingParty | undefined>; readonly usedUntil: number } | undefined
+export function relyingPartyIn(keys: KeyVerbs): () => Promise<Granted<'relyingParty'> | undefined> {
+  let known:
+    | { readonly answer: Promise<Granted<'relyingParty'> | undefined>; readonly usedUntil: number }
+    | undefined
   return () => {
     if (known && known.usedUntil > Date.now()) return known.answer
     const asked = { answer: keys.relyingParty(), usedUntil: Date.now() + USED_FOR_MS }

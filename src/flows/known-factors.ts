@@ -1,7 +1,7 @@
 import { canonicalUser } from '../protocol/contact.js'
 import { type Factor, isAtLeast, type ShownMethod } from '../protocol/factor.js'
 import { isKeyMethod, VERIFY_TYPE } from '../protocol/methods.js'
-import type { AccountFactors } from '../protocol/service.js'
+import type { AnswerOf } from '../protocol/service.js'
 import { withTimeout } from '../time.js'
 import type { Deps } from './deps.js'
 import type { Freshness } from './freshness.js'
@@ -11,12 +11,12 @@ import { backupOwner, backupShown, backupTarget, callerOf, type MfaUser } from '
 const MAX_WAIT_MS = 500
 
 /** What the service said about a user of the current request, so that it is asked once. */
-const asked = new WeakMap<MfaUser, Promise<AccountFactors | undefined>>()
+const asked = new WeakMap<MfaUser, Promise<AnswerOf<'factorsOf'> | undefined>>()
 
 /**
  * What the service knows about a user's factors; `undefined` if it cannot tell. Never fails, and takes at most half a second.
  */
-export function knownFactors(deps: Deps, user: MfaUser): Promise<AccountFactors | undefined> {
+export function knownFactors(deps: Deps, user: MfaUser): Promise<AnswerOf<'factorsOf'> | undefined> {
   const owner = backupOwner(user)
   if (!owner || !deps.service.factorsOf) return Promise.resolve(undefined)
   const known = asked.get(user)
@@ -30,7 +30,7 @@ export function knownFactors(deps: Deps, user: MfaUser): Promise<AccountFactors 
 /** When a code of this factor was last accepted, in milliseconds since 1970, if the service says. */
 export function lastUseOf(
   { method, contact }: Pick<Factor, 'method' | 'contact'>,
-  known: AccountFactors | undefined,
+  known: AnswerOf<'factorsOf'> | undefined,
 ): number | undefined {
   if (isKeyMethod(method)) return undefined
   const type = VERIFY_TYPE[method]
@@ -50,7 +50,7 @@ export async function digitsOf(deps: Deps, user: MfaUser, app: Factor): Promise<
 }
 
 /** When a backup code was last accepted, in milliseconds since 1970, if the service says. */
-export function lastBackupUse(known: AccountFactors | undefined): number | undefined {
+export function lastBackupUse(known: AnswerOf<'factorsOf'> | undefined): number | undefined {
   return known?.lastUsed?.find(({ type }) => type === 'BACKUP')?.at
 }
 

@@ -16,7 +16,7 @@ import {
   isKeyMethod,
   type Method,
 } from '../protocol/methods.js'
-import type { VerifyAnswer, VerifyRequest } from '../protocol/service.js'
+import type { AnswerOf, RequestOf } from '../protocol/service.js'
 import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
 import type { MfaRecord } from '../session/record.js'
 import type { Attempt, AttemptPermit } from '../stores/limits/attempts.js'
@@ -150,7 +150,7 @@ function isPageCode({ kind, backupDelivery }: Valid): boolean {
 }
 
 /** The answer to a correct code. */
-type Valid = Extract<VerifyAnswer, { outcome: 'valid' }>
+type Valid = Extract<AnswerOf<'verify'>, { outcome: 'valid' }>
 
 /** How many backup codes are left after one was used, as the service says or the plugin remembers. */
 async function leftAfterUse(
@@ -216,7 +216,7 @@ interface Invalid {
 export async function evaluateCode(
   deps: Deps,
   userId: string,
-  request: VerifyRequest,
+  request: RequestOf<'verify'>,
 ): Promise<Evaluation<Valid>> {
   if (!isCodeShaped(canonicalCode(request.code))) return { outcome: 'invalid' }
   return askService(deps, userId, () => deps.service.verify(request))
@@ -289,7 +289,7 @@ type Target = {
   readonly challenge: string
   /** How many digits the codes of the user's app have, if that is known. */
   readonly digits?: number | undefined
-  readonly request: Pick<VerifyRequest, 'method' | 'contact' | 'kind' | 'challenge'>
+  readonly request: Pick<RequestOf<'verify'>, 'method' | 'contact' | 'kind' | 'challenge'>
 }
 
 /** The factor and challenge that a code is for. */

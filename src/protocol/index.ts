@@ -1,8 +1,7 @@
-/** The entry point `countersign/protocol`: the API between the plugin and an MFA service. */
+/** The entry point `countersign/protocol`: the API between the plugin and an MFA service, for who writes a service. */
 
 export { ServiceError } from '../errors.js'
 export { isChallengeFor, keyChallenge } from './approval-challenge.js'
-export type { UserRequest } from './contact.js'
 export {
   type Contact,
   canonicalUser,
@@ -11,12 +10,11 @@ export {
   isAccountAddress,
   maskContact,
   parseUser,
+  type UserRequest,
 } from './contact.js'
-export * as details from './details.js'
+export { type DetailLine, oneLine } from './details.js'
 export { KEY_VERBS } from './key-verbs.js'
-export type * as keyTypes from './keys.js'
-export type { Key } from './keys.js'
-export * as keyWire from './keys-wire.js'
+export type { KeyFault } from './keys.js'
 export { languageKey, matchLanguage } from './language.js'
 export {
   canonicalBackupCode,
@@ -30,25 +28,38 @@ export {
   VERIFY_TYPE,
   type VerifyType,
 } from './methods.js'
+export { bodyOf, type Members, membersOf, ownParametersOf, sideOf } from './names.js'
 export type {
-  AccountFactors,
-  BackupAnswer,
+  AnswerOf,
   CompleteMfaService,
-  CreatedBackupCodes,
-  DeliveryState,
-  EnrollAppAnswer,
-  EnrollAppRequest,
-  FactorUse,
+  Granted,
+  Key,
+  KeyVerbs,
   MfaService,
   Purpose,
-  RemoveFactorAnswer,
-  SendAnswer,
-  VerifyAnswer,
+  RequestOf,
+  VerbName,
 } from './service.js'
 export type { Refused } from './service-refusal.js'
-export * as rows from './verb.js'
-export { type Members, membersOf } from './verb.js'
+export type { Verb } from './verb.js'
 export { VERBS } from './verbs.js'
-export * as webhooks from './webhook-events.js'
-export type { ServiceProblemCode } from './wire.js'
-export * as wire from './wire.js'
+export {
+  WEBHOOK_EVENT_TYPES,
+  type WebhookEvent,
+  type WebhookEventType,
+  type WebhookUser,
+} from './webhook-events.js'
+export {
+  API_KEY_INFO,
+  apiKeyInfo,
+  COUNTERSIGN_CODES,
+  SCOPES,
+  type Scope,
+  SERVICE_HEADER,
+  SERVICE_IDENTITY,
+  SERVICE_PROBLEMS,
+  type ServiceProblem,
+  type ServiceProblemCode,
+  serviceIdentity,
+  serviceProblem,
+} from './wire.js'

@@ -1,272 +1,244 @@
 import * as z from 'zod'
-import type { KeyVerbs } from './keys.js'
-import {
-  authenticateKeyAnswer,
-  authenticateKeyBody,
-  type keyAnswer,
-  keyAuthenticationOptionsBody,
-  keyOptionsAnswer,
-  keyRegistrationOptionsBody,
-  listKeysAnswer,
-  listKeysBody,
-  registerKeyAnswer,
-  registerKeyBody,
-  relyingPartyAnswer,
-  removeKeyAnswer,
-  removeKeyBody,
-  renameKeyAnswer,
-  renameKeyBody,
-} from './keys-wire.js'
-import { KEY_METHODS, KEY_TYPE, keyMethodOf } from './methods.js'
-import type { Verb } from './verb.js'
+import { KEY_MEDIATIONS, KEY_PURPOSES } from './keys.js'
+import { authenticationField, base64url, credentialId, keyName, registrationField } from './keys-wire.js'
+import { KEY_TYPES } from './methods.js'
+import { answer, eitherOf, keyMethod, time, trueFor } from './names.js'
+import { bodyWith, type Verb } from './verb.js'
+import { approval, hasApproval, oneOf, seconds, text } from './wire-parts.js'
 
 /*
- * The table of the verbs for security keys and passkeys.
+ * The table of the verbs for security keys and passkeys. The published API names security keys among its methods and shows no format, so
+ * all of this is an addition of the Countersign service.
  */
 
 /** The path above their routes. */
 export const KEYS_PATH = '/v1/mfa/keys'
 
-const text = (max: number) => z.string().min(1).max(max)
-const time = z.number().nonnegative()
-
-const key = z.object({
-  id: text(1_364),
-  method: z.enum(KEY_METHODS),
-  name: text(60),
-  backupEligible: z.boolean(),
-  backedUp: z.boolean(),
-  createdAt: time,
-  lastUsedAt: time.optional(),
-})
-
-function decodeKey(wire: z.output<typeof keyAnswer>): z.input<typeof key> {
-  return {
-    id: wire.id,
-    method: keyMethodOf(wire.type),
-    name: wire.name,
-    backupEligible: wire.backup_eligible,
-    backedUp: wire.backed_up,
-    createdAt: Date.parse(wire.created_at),
-    ...(wire.last_used_at !== undefined && { lastUsedAt: Date.parse(wire.last_used_at) }),
-  }
+class RegistrationOptionsBody {
+  /** The method that the new key is for. */
+  readonly Type = oneOf(KEY_TYPES)
+  /** The host's id for this registration. The response is accepted in the same transaction only. */
+  readonly Transaction = text(128).optional()
+  /** The name of the account that the authenticator shows, such as the email address. Defaults to the contact. */
+  readonly UserName = text(320).optional()
+  /**
+   * `conditional`: the password manager creates the passkey without a prompt, right after it filled in the password. The response then
+   * need not say that the user was present and verified (WebAuthn §7.1), so it proves nothing. Absent: the user is asked.
+   */
+  readonly Mediation = oneOf(KEY_MEDIATIONS).optional()
 }
 
-function encodeKey({ method, lastUsedAt, ...is }: z.output<typeof key>): z.input<typeof keyAnswer> {
-  return {
-    id: is.id,
-    type: KEY_TYPE[method],
-    name: is.name,
-    backup_eligible: is.backupEligible,
-    backed_up: is.backedUp,
-    created_at: new Date(is.createdAt).toISOString(),
-    ...(lastUsedAt !== undefined && { last_used_at: new Date(lastUsedAt).toISOString() }),
-  }
+class RegisterBody {
+  /** The method of the options. */
+  readonly Type = oneOf(KEY_TYPES)
+  /** The transaction of the options. */
+  readonly Transaction = text(128).optional()
+  /** The user's name for the key, at most 60 characters. Defaults to one that is derived from the authenticator. */
+  readonly Name = keyName.optional()
+  /** The new credential, as the browser returned it. */
+  readonly Response = registrationField
 }
 
-const options = z.codec(
-  keyOptionsAnswer,
-  z.object({
-    outcome: z.literal('prepared'),
-    options: z.looseObject({ challenge: text(128) }),
-    expiresInSeconds: z.number().positive(),
-  }),
-  {
-    decode: ({ options, expires_in }) => ({
-      outcome: 'prepared' as const,
-      options,
-      expiresInSeconds: expires_in,
-    }),
-    encode: ({ options, expiresInSeconds }) => ({ options, expires_in: expiresInSeconds }),
-  },
-)
+class AuthenticationOptionsBody {
+  /** The method whose keys are asked for. */
+  readonly Type = oneOf(KEY_TYPES)
+  /** What the assertion is for. */
+  readonly Purpose = oneOf(KEY_PURPOSES).optional()
+  /** The host's id for what is proven, such as a pending login. */
+  readonly Transaction = text(128).optional()
+  /** With the purpose `approval`: what the key signs. The challenge is derived from its digest. */
+  readonly Approval = approval
+}
+
+class AuthenticateBody {
+  /** The method of the options. */
+  readonly Type = oneOf(KEY_TYPES)
+  /** The purpose of the options. */
+  readonly Purpose = oneOf(KEY_PURPOSES).optional()
+  /** The transaction of the options. */
+  readonly Transaction = text(128).optional()
+  /** With the purpose `approval`: what the key must have signed. */
+  readonly Approval = approval
+  /** The assertion, as the browser returned it. */
+  readonly Response = authenticationField
+}
+
+class RenameBody {
+  /** The id of the key. */
+  readonly Key = credentialId
+  /** The new name, 1 to 60 characters. */
+  readonly Name = keyName
+}
+
+class RemoveBody {
+  /** The id of the key. */
+  readonly Key = credentialId
+}
+
+class KeyAnswer {
+  /** The credential id, in base64url. */
+  readonly id = credentialId
+  /** The ceremony with which it was registered. */
+  readonly type = keyMethod
+  /** The user's name for it, or one that was derived from the authenticator. */
+  readonly name = z.string().min(1).max(60)
+  /** Whether it can be synced to other devices (BE). Otherwise it exists on this device only. */
+  readonly backup_eligible = z.boolean()
+  /** Whether it is synced at present (BS). */
+  readonly backed_up = z.boolean()
+  /** When it was registered, in milliseconds since 1970. */
+  readonly created_at = time
+  /** When it was last accepted, in milliseconds since 1970. Absent if it never was. */
+  readonly last_used_at = time.optional()
+}
+
+const key = answer(new KeyAnswer(), { type: 'method' })
+
+class OptionsAnswer {
+  /** For `PublicKeyCredential.parseCreationOptionsFromJSON` or its sibling. */
+  readonly options = z.looseObject({ challenge: base64url(128) })
+  /** How long the challenge is valid. */
+  readonly expires_in = seconds
+}
+
+class RegisterAnswer {
+  /** The new key. */
+  readonly key = key
+}
+
+class AuthenticateAnswer {
+  /** The key signed the challenge, which is used up. */
+  readonly valid = trueFor('valid')
+  /** The key that was used. */
+  readonly key = key
+  /** Whether the authenticator verified the user (UV). This decides what was proven, whichever ceremony asked. */
+  readonly user_verified = z.boolean()
+}
+
+class KeyListAnswer {
+  /** In the order in which they were registered. */
+  readonly keys = z.array(key)
+  /** The relying party's id, a domain. Absent if the application has none now: its keys exist and cannot be used. */
+  readonly relying_party_id = text(253).optional()
+  /** The random id of the account that its keys store, in base64url. Absent before the first registration. */
+  readonly user_handle = base64url(128).optional()
+}
+
+class RenameAnswer {
+  /** `none`: the account has no such key. */
+  readonly renamed = eitherOf('renamed', 'none')
+}
+
+class RemoveAnswer {
+  /** `none`: the account has no such key. */
+  readonly removed = eitherOf('removed', 'none')
+}
+
+class RelyingPartyAnswer {
+  /** A domain, such as `example.com`. */
+  readonly id = text(253)
+  /** The name that the authenticator shows beside the account. */
+  readonly name = text(120)
+  /** The origins whose pages may use the keys, such as `https://app.example.com`. */
+  readonly origins = z.array(z.string().max(300))
+  /** Origins of other sites that share the keys, for `/.well-known/webauthn`. */
+  readonly related_origins = z.array(z.string().max(300))
+}
+
+const prepared = answer(new OptionsAnswer(), {}, { outcome: z.literal('prepared') })
 
 const CHANGES = ['method_off', 'contact_refused', 'factor_disabled', 'limited', 'locked'] as const
 
 // An attestation with its certificates (WebAuthn §6.5) takes up to 24 KB in base64url.
 const MAX_CREDENTIAL_BYTES = 40_960
 
-const tag = 'Security keys and passkeys'
-
 /** What a service without keys answers to all that is about them. */
 const shared = { part: 'checking', without: 'method_off' } as const
 
-/** The verbs of `KeyVerbs`. */
-export const KEY_VERBS = {
-  registrationOptions: {
+/** The verbs for security keys and passkeys. */
+export class VerbsOfKeys {
+  /** Creates the challenge of a registration. */
+  readonly registrationOptions = {
     ...shared,
     scope: 'enroll',
     path: `${KEYS_PATH}/registration/options`,
-    body: keyRegistrationOptionsBody,
-    answer: options,
-    words: {
-      id: 'prepareKeyRegistration',
-      summary: 'Get the options for registering a key',
-      description:
-        'Creates a challenge for registering a security key or a passkey, which is valid for five minutes and once. Pass `options` to `navigator.credentials.create` in the browser.',
-      tag,
-    },
+    body: bodyWith(new RegistrationOptionsBody()).refine(
+      ({ Type, Mediation }) => Mediation === undefined || Type === 'PASSKEY',
+      { path: ['Mediation'], error: 'can be given for PASSKEY only' },
+    ),
+    always: ['Transaction'],
+    answer: prepared,
     problems: CHANGES,
-  },
-  register: {
+  } as const satisfies Verb
+  /** Stores a key after checking the response of the authenticator (R70, R72). The account may have several. */
+  readonly register = {
     ...shared,
     scope: 'enroll',
     path: `${KEYS_PATH}/registration/verify`,
-    body: registerKeyBody,
+    body: bodyWith(new RegisterBody()),
+    always: ['Transaction'],
     maxBytes: MAX_CREDENTIAL_BYTES,
-    answer: z.codec(registerKeyAnswer, z.object({ outcome: z.literal('registered'), key }), {
-      decode: (wire) => ({ outcome: 'registered' as const, key: decodeKey(wire.key) }),
-      encode: (answer) => ({ key: encodeKey(answer.key) }),
-    }),
-    words: {
-      id: 'registerKey',
-      summary: 'Register a key',
-      description:
-        'Checks the response of the authenticator, uses up its challenge and stores the key. The account holder is notified. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
-      tag,
-    },
+    answer: answer(new RegisterAnswer(), {}, { outcome: z.literal('registered') }),
     problems: ['invalid_key', ...CHANGES],
-  },
-  authenticationOptions: {
+  } as const satisfies Verb
+  /** Creates the challenge of an assertion (R69). */
+  readonly authenticationOptions = {
     ...shared,
     scope: 'verify',
     path: `${KEYS_PATH}/authentication/options`,
-    body: keyAuthenticationOptionsBody,
-    answer: options,
-    words: {
-      id: 'prepareKeyAuthentication',
-      summary: 'Get the options for proving possession of a key',
-      description:
-        'Creates a challenge for the keys of an account, which is valid for five minutes and once. Pass `options` to `navigator.credentials.get` in the browser.',
-      tag,
-    },
+    body: bodyWith(new AuthenticationOptionsBody()).refine(hasApproval.check, hasApproval.says),
+    always: ['Purpose', 'Transaction'],
+    answer: prepared,
     problems: CHANGES,
-  },
-  authenticate: {
+  } as const satisfies Verb
+  /** Checks an assertion and uses its challenge up (R69, R70, R71). */
+  readonly authenticate = {
     ...shared,
     scope: 'verify',
     path: `${KEYS_PATH}/authentication/verify`,
-    body: authenticateKeyBody,
+    body: bodyWith(new AuthenticateBody()).refine(hasApproval.check, hasApproval.says),
+    always: ['Purpose', 'Transaction'],
     maxBytes: MAX_CREDENTIAL_BYTES,
-    answer: z.codec(
-      authenticateKeyAnswer,
-      z.object({ outcome: z.literal('valid'), key, userVerified: z.boolean() }),
-      {
-        decode: (wire) => ({
-          outcome: 'valid' as const,
-          key: decodeKey(wire.key),
-          userVerified: wire.user_verified,
-        }),
-        encode: (answer) => ({
-          valid: true as const,
-          key: encodeKey(answer.key),
-          user_verified: answer.userVerified,
-        }),
-      },
-    ),
-    words: {
-      id: 'authenticateKey',
-      summary: 'Check the response of a key',
-      description:
-        'Checks the response of the authenticator and uses up its challenge. Wrong responses count like wrong codes, except those without a valid challenge. `user_verified` says whether the key proved one factor or two.',
-      tag,
-    },
+    answer: answer(new AuthenticateAnswer(), { valid: 'outcome' }),
     problems: ['invalid_key', 'factor_disabled', 'method_off', 'locked'],
-  },
-  list: {
+  } as const satisfies Verb
+  /** Returns the keys of an account, and what the browser needs to tell a password manager about them (Signal API). */
+  readonly list = {
     ...shared,
     scope: 'read',
     path: `${KEYS_PATH}/list`,
-    body: listKeysBody,
-    answer: z.codec(
-      listKeysAnswer,
-      z.object({
-        keys: z.array(key),
-        relyingPartyId: text(253).optional(),
-        userHandle: text(128).optional(),
-      }),
-      {
-        decode: ({ keys, relying_party_id, user_handle }) => ({
-          keys: keys.map(decodeKey),
-          relyingPartyId: relying_party_id,
-          userHandle: user_handle,
-        }),
-        encode: ({ keys, relyingPartyId, userHandle }) => ({
-          keys: keys.map(encodeKey),
-          relying_party_id: relyingPartyId,
-          user_handle: userHandle,
-        }),
-      },
-    ),
-    words: {
-      id: 'listKeys',
-      summary: 'List the keys of an account',
-      description:
-        'Lists the security keys and passkeys of an account in the order in which they were registered, with what `PublicKeyCredential.signalAllAcceptedCredentials` needs. It changes nothing.',
-      tag,
-    },
+    body: bodyWith({}),
+    answer: answer(new KeyListAnswer()),
     problems: ['method_off'],
-  },
-  rename: {
+  } as const satisfies Verb
+  /** Renames a key. */
+  readonly rename = {
     ...shared,
     scope: 'enroll',
     path: `${KEYS_PATH}/rename`,
-    body: renameKeyBody,
-    answer: z.codec(renameKeyAnswer, z.object({ outcome: z.enum(['renamed', 'none']) }), {
-      decode: ({ renamed }) => ({ outcome: renamed ? ('renamed' as const) : ('none' as const) }),
-      encode: ({ outcome }) => ({ renamed: outcome === 'renamed' }),
-    }),
-    words: {
-      id: 'renameKey',
-      summary: 'Rename a key',
-      description: "Changes the user's name for a key.",
-      tag,
-    },
+    body: bodyWith(new RenameBody()),
+    answer: answer(new RenameAnswer(), { renamed: 'outcome' }),
     problems: CHANGES,
-  },
-  remove: {
+  } as const satisfies Verb
+  /** Removes a key. */
+  readonly remove = {
     ...shared,
     scope: 'enroll',
     path: `${KEYS_PATH}/remove`,
-    body: removeKeyBody,
-    answer: z.codec(removeKeyAnswer, z.object({ outcome: z.enum(['removed', 'none']) }), {
-      decode: ({ removed }) => ({ outcome: removed ? ('removed' as const) : ('none' as const) }),
-      encode: ({ outcome }) => ({ removed: outcome === 'removed' }),
-    }),
-    words: {
-      id: 'removeKey',
-      summary: 'Remove a key',
-      description:
-        'Removes a key of an account, and notifies every proven contact. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
-      tag,
-    },
+    body: bodyWith(new RemoveBody()),
+    answer: answer(new RemoveAnswer(), { removed: 'outcome' }),
     problems: CHANGES,
-  },
-  relyingParty: {
+  } as const satisfies Verb
+  /** Returns the relying party of the application, from its settings; `undefined` if it has none. */
+  readonly relyingParty = {
     part: 'checking',
     scope: 'read',
     path: `${KEYS_PATH}/relying-party`,
-    answer: z.codec(
-      relyingPartyAnswer,
-      z.object({
-        id: text(253),
-        name: text(120),
-        origins: z.array(text(300)),
-        relatedOrigins: z.array(text(300)),
-      }),
-      {
-        decode: ({ related_origins, ...party }) => ({ ...party, relatedOrigins: related_origins }),
-        encode: ({ relatedOrigins, ...party }) => ({ ...party, related_origins: relatedOrigins }),
-      },
-    ),
-    words: {
-      id: 'readRelyingParty',
-      summary: 'Get the relying party',
-      success:
-        'The relying party of your application, from its settings. Serve `related_origins` as `origins` in `/.well-known/webauthn` on the domain `id`.',
-      tag,
-    },
+    answer: answer(new RelyingPartyAnswer()),
     problems: ['not_found', 'unavailable'],
     absent: 'This application has no relying party.',
-  },
-} as const satisfies Readonly<Record<keyof KeyVerbs, Verb>>
+  } as const satisfies Verb
+}
+
+/** The verbs for security keys and passkeys. */
+export const KEY_VERBS: VerbsOfKeys = { ...new VerbsOfKeys() }

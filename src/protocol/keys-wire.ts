@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { KEY_FAULTS, KEY_MEDIATIONS, KEY_PURPOSES } from './keys.js'
-import { KEY_TYPES } from './methods.js'
-import { approval, caller, hasApproval, oneOf, parsedJson, seconds, text, user } from './wire-parts.js'
+import { KEY_FAULTS } from './keys.js'
+import { parsedJson, text } from './wire-parts.js'
 
 /*
  * Examples for the description of the HTTP API.
@@ -16,9 +15,6 @@ const exampleCredential = {
   authenticatorAttachment: 'cross-platform',
   clientExtensionResults: {},
 } as const
-
-/** A credential id. */
-export const credentialIdExample: string = id
 
 /** A new credential, as a browser writes it. */
 export const registrationExample = {
@@ -53,7 +49,8 @@ export const assertionExample = {
 const MAX_CREDENTIAL_ID = 1_364
 const MAX_ATTESTATION = 24_000
 
-const base64url = (max: number) =>
+/** Text of 1 to `max` characters in base64url. */
+export const base64url = (max: number) =>
   z
     .string({ error: 'must be text in base64url' })
     .min(1, { error: 'must not be empty' })
@@ -122,23 +119,6 @@ export const registrationField = z.preprocess(parsedJson, registrationResponse)
 /** An assertion as an object or, in a form, as JSON text. */
 export const authenticationField = z.preprocess(parsedJson, authenticationResponse)
 
-const type = oneOf(KEY_TYPES).meta({
-  description:
-    'SECURITY_KEY proves possession; PASSKEY also requires that the authenticator verifies the user.',
-})
-const transaction = text(128)
-  .optional()
-  .meta({
-    description:
-      'Your id for what the challenge is used for, such as a pending login. The response is accepted in the same transaction only.',
-    examples: ['login-7f3a'],
-  })
-const purpose = oneOf(KEY_PURPOSES).optional().meta({
-  description:
-    'What the assertion is for. The response is accepted for the same purpose only. Defaults to `sign-in`.',
-})
-const key = credentialId.meta({ description: 'The id of the key.', examples: [credentialIdExample] })
-
 // Notices quote the name. It must not break their lines or turn the direction of their text, as if they said something else.
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u
 
@@ -153,131 +133,7 @@ export const NO_KEY_NAME = 'must be one line of text without control characters'
 /** The user's name for a key. */
 export const keyName = text(60)
   .refine(isKeyName, { error: NO_KEY_NAME })
-  .meta({
-    description: "The user's name for the key.",
-    examples: ['Blue YubiKey'],
-  })
-
-/** The body of `POST /v1/mfa/keys/registration/options`. */
-export const keyRegistrationOptionsBody = z
-  .object({
-    User: user,
-    Type: type.meta({ examples: ['PASSKEY'] }),
-    Transaction: transaction,
-    UserName: text(320)
-      .optional()
-      .meta({
-        description: 'The name of the account that the authenticator shows. Defaults to `User`.',
-        examples: ['ann@example.com'],
-      }),
-    Mediation: oneOf(KEY_MEDIATIONS).optional().meta({
-      description:
-        '`conditional` for a PASSKEY that the password manager creates without a prompt: the response need not say that the user was present and verified. Pass the same `mediation` to `navigator.credentials.create`.',
-    }),
-    ...caller,
-  })
-  .refine(({ Type, Mediation }) => Mediation === undefined || Type === 'PASSKEY', {
-    path: ['Mediation'],
-    error: 'can be given for PASSKEY only',
-  })
-
-/** The body of `POST /v1/mfa/keys/registration/verify`. `Response` is an object; in a form, its JSON. */
-export const registerKeyBody = z.object({
-  User: user,
-  Type: type,
-  Transaction: transaction,
-  Name: keyName.optional(),
-  Response: registrationField,
-  ...caller,
-})
-
-/** The body of `POST /v1/mfa/keys/authentication/options`. */
-export const keyAuthenticationOptionsBody = z
-  .object({
-    User: user,
-    Type: type,
-    Purpose: purpose,
-    Transaction: transaction,
-    Approval: approval,
-    ...caller,
-  })
-  .refine(hasApproval.check, hasApproval.says)
-
-/** The body of `POST /v1/mfa/keys/authentication/verify`. `Response` is an object; in a form, its JSON. */
-export const authenticateKeyBody = z
-  .object({
-    User: user,
-    Type: type,
-    Purpose: purpose,
-    Transaction: transaction,
-    Approval: approval,
-    Response: authenticationField,
-    ...caller,
-  })
-  .refine(hasApproval.check, hasApproval.says)
-
-/** The body of `POST /v1/mfa/keys/list`. */
-export const listKeysBody = z.object({ User: user, ...caller })
-
-/** The body of `POST /v1/mfa/keys/rename`. */
-export const renameKeyBody = z.object({ User: user, Key: key, Name: keyName, ...caller })
-
-/** The body of `POST /v1/mfa/keys/remove`. */
-export const removeKeyBody = z.object({ User: user, Key: key, ...caller })
-
-const time = z.iso.datetime()
-
-/** A key in a response. */
-export const keyAnswer = z.object({
-  id: credentialId,
-  type: z.enum(KEY_TYPES).meta({ description: 'The ceremony with which it was registered.' }),
-  name: z.string().min(1).max(60),
-  backup_eligible: z.boolean().meta({ description: 'Whether it can be synced to other devices.' }),
-  backed_up: z.boolean().meta({ description: 'Whether it is synced at present.' }),
-  created_at: time,
-  last_used_at: time.optional().meta({ description: 'When it was last accepted.' }),
-})
-
-/** The response to the two `options` calls with status 200. */
-export const keyOptionsAnswer = z.object({
-  options: z
-    .looseObject({ challenge: base64url(128) })
-    .meta({ description: 'Pass it to `parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON`.' }),
-  expires_in: seconds.meta({ description: 'How many seconds the challenge is valid.', examples: [300] }),
-})
-
-/** The response to `POST /v1/mfa/keys/registration/verify` with status 200. */
-export const registerKeyAnswer = z.object({ key: keyAnswer })
-
-/** The response to `POST /v1/mfa/keys/authentication/verify` with status 200. */
-export const authenticateKeyAnswer = z.object({
-  valid: z.literal(true),
-  key: keyAnswer,
-  user_verified: z.boolean().meta({
-    description: 'Whether the authenticator verified the user. This decides what was proven, not `Type`.',
-  }),
-})
-
-/** The response to `POST /v1/mfa/keys/list` with status 200. */
-export const listKeysAnswer = z.object({
-  keys: z.array(keyAnswer),
-  relying_party_id: z.string().min(1).max(253).optional(),
-  user_handle: base64url(128).optional(),
-})
-
-/** The response to `POST /v1/mfa/keys/rename` with status 200. */
-export const renameKeyAnswer = z.object({ renamed: z.boolean() })
-
-/** The response to `POST /v1/mfa/keys/remove` with status 200. */
-export const removeKeyAnswer = z.object({ removed: z.boolean() })
-
-/** The response to `GET /v1/mfa/keys/relying-party` with status 200; 404 `not_found` if the application has none. */
-export const relyingPartyAnswer = z.object({
-  id: z.string().min(1).max(253),
-  name: z.string().min(1).max(120),
-  origins: z.array(z.string().max(300)),
-  related_origins: z.array(z.string().max(300)),
-})
+  .meta({ description: "The user's name for the key.", examples: ['Blue YubiKey'] })
 
 /** Why a key was refused: the member `fault` of a problem with the code `invalid_key`. */
 export const keyFault = z.enum(KEY_FAULTS)

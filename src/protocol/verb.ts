@@ -1,31 +1,29 @@
 import * as z from 'zod'
-import { KEY_FAULTS } from './keys.js'
-import { METHODS, type Method } from './methods.js'
-import type { ServicePart } from './service.js'
-import { refusedAnswer } from './service-refusal.js'
+import { objectOf, type Schemas, type ShapeOf } from '../shape.js'
+import type { UserRequest } from './contact.js'
+import { keyFault } from './keys-wire.js'
+import type { Method } from './methods.js'
+import type { Members, Translated } from './names.js'
+import { type Refused, refusedAnswer, type ServiceRefusal } from './service-refusal.js'
 import type { Scope, ServiceProblemCode } from './wire.js'
+import { caller, user } from './wire-parts.js'
+
+/**
+ * A part of the service that can fail separately: delivering codes, checking them, or reporting delivery states. When only
+ * the carrier is down, for example, codes can still be checked.
+ */
+export type ServicePart = 'delivery' | 'checking' | 'delivery_state'
 
 /** A verb of the service: how it is called over HTTP, and what it answers there and in the same process. */
-export interface Verb {
+export interface Verb extends Translated {
   /** The path of its route. A name in braces stands for that member of the request. */
   readonly path: string
-  /** The parameters of a POST. Without them, it is a GET. */
-  readonly body?: z.ZodObject
-  /** The parameters that the request does not name itself. Defaults to none. */
-  encode?(request: never): Readonly<Record<string, string | undefined>>
+  /** Parameters that are optional over HTTP, and that a request to the method always has. */
+  readonly always?: readonly string[]
   /** The method whose contacts it takes, if no parameter `Type` says so. Defaults to all. */
   readonly contactsOf?: Method
   /** How many bytes its body may have. Defaults to 4 KB. */
   readonly maxBytes?: number
-  /**
-   * The body of a response with status 200 (`in`), and the same answer as the method of the interface returns it (`out`). `toBody`
-   * converts the answer to a valid request if the two are no codec.
-   */
-  readonly answer: {
-    readonly in: z.ZodType
-    readonly out: z.ZodType
-    toBody?(answer: never, request: never): object
-  }
   /** The problems of its own with which it responds. The method returns those about the user as values. */
   readonly problems: readonly ServiceProblemCode[]
   /** The part of the service that it belongs to: calls pause when that part fails. */
@@ -40,51 +38,28 @@ export interface Verb {
   readonly without?: 'undefined' | 'method_off'
   /** The `detail` of the problem `not_found`. */
   readonly absent?: string
-  /** What the OpenAPI document says about it. */
-  readonly words: VerbWords
 }
 
-/** The words about a verb in the OpenAPI document. */
-interface VerbWords {
-  /** The id of the operation. */
-  readonly id: string
-  readonly summary: string
-  readonly description?: string
-  /** Defaults to `Second factor`. */
-  readonly tag?: string
-  /** What a response with status 200 is. Defaults to a success. */
-  readonly success?: string
-  /** The names in braces in the path. */
-  readonly parameters?: Readonly<
-    Record<string, { readonly description: string; readonly maxLength: number; readonly example: string }>
-  >
+/** The parameters of a request about a user. */
+export function bodyWith<Members extends Schemas<Members>>(
+  members: Members,
+): z.ZodObject<{ User: typeof user } & ShapeOf<Members> & typeof caller> {
+  return z.object({ User: user, ...objectOf(members).shape, ...caller })
 }
 
-/** The parameters of a request, apart from those that name the user. */
-export function ownParametersOf(verb: Verb, request: object): Readonly<Record<string, string | undefined>> {
-  return { ...(verb.body && parametersOf(verb.body, request)), ...verb.encode?.(request as never) }
-}
-
-/** The body of a response with status 200. */
-export function bodyOf({ answer, path }: Verb, granted: unknown, request: unknown): object {
-  if (answer instanceof z.ZodCodec) return Object(z.encode(answer, granted))
-  if (!answer.toBody) throw new TypeError(`The verb at ${path} has no function toBody.`)
-  return answer.toBody(granted as never, request as never)
-}
-
-const REFUSALS: readonly ServiceProblemCode[] = [
-  'factor_disabled',
-  'method_off',
-  'contact_refused',
-  'phone_at_risk',
-  'delivery_failed',
-  'limited',
-  'locked',
-]
+const REFUSALS = {
+  factor_disabled: true,
+  method_off: true,
+  contact_refused: true,
+  phone_at_risk: true,
+  delivery_failed: true,
+  limited: true,
+  locked: true,
+} satisfies Readonly<Record<ServiceRefusal['reason'], true>>
 
 /** Whether refusals are among the answers of a verb. Of another verb, a refusal is an error. */
 export function canRefuse({ problems }: Verb): boolean {
-  return problems.some((code) => REFUSALS.includes(code))
+  return problems.some((code) => code in REFUSALS)
 }
 
 /** Whether the method can return `undefined`. */
@@ -92,8 +67,16 @@ function canBeUndefined({ problems, without }: Verb): boolean {
   return without === 'undefined' || problems.includes('not_found')
 }
 
-const invalidCode = z.object({ outcome: z.literal('invalid'), clockSteps: z.int().optional() })
-const invalidKey = z.object({ outcome: z.literal('invalid'), fault: z.enum(KEY_FAULTS) })
+class InvalidCode {
+  readonly outcome = z.literal('invalid')
+  /**
+   * For an app with a slow clock: how many 30-second steps ago the code was valid, as a negative number, if the service says so.
+   */
+  readonly clockSteps = z.int().optional()
+}
+
+const invalidCode = objectOf(new InvalidCode())
+const invalidKey = z.object({ outcome: z.literal('invalid'), fault: keyFault })
 
 /** The schema of everything that the method of a verb returns. */
 export function returned(verb: Verb): z.ZodType {
@@ -113,93 +96,38 @@ function withOutcomes(granted: z.ZodType, others: readonly z.ZodObject[]): z.Zod
   return isTold ? z.discriminatedUnion('outcome', [granted, ...others]) : z.union([granted, ...others])
 }
 
-/*
- * How the parameters of the HTTP API name the members of a request: `Challenge` is `challenge`. `Type` is the member `method`. A word
- * in capitals is that of the member: `SECURITY_KEY` is `security-key`. An object is JSON.
- */
-
-type Word<Value> = Value extends string
-  ? string extends Value
-    ? Value
-    : Lowercase<Value> extends `${infer Start}_${infer End}`
-      ? `${Start}-${End}`
-      : Lowercase<Value>
+/** A value that cannot be changed, nor can what it consists of. A member that is optional is absent, not `undefined`. */
+type Frozen<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: Frozen<Exclude<Value[Name], undefined>> }
   : Value
 
-/** Whether all words of the parameter `Type` are methods. Those of a verification are not: `PHONE` is three. */
-type IsMethod<Type> = [Word<Type>] extends [Method] ? true : false
+/** What the method of a verb returns if it did what was asked. */
+export type GrantedBy<Row extends Verb> = Frozen<z.output<Row['answer']>>
 
-type Caller = 'User' | 'Account' | 'ClientAddress' | 'Locale'
+/** What the method of a verb returns. */
+export type AnswerTo<Row extends Verb> =
+  | GrantedBy<Row>
+  | (Can<Row, 'invalid_code'> extends true ? Frozen<z.output<typeof invalidCode>> : never)
+  | (Can<Row, 'invalid_key'> extends true ? Frozen<z.output<typeof invalidKey>> : never)
+  | (Can<Row, ServiceRefusal['reason']> extends true ? Refused : never)
+  | (Can<Row, 'not_found'> extends true ? undefined : never)
+  | (Row extends { readonly without: 'undefined' } ? undefined : never)
+type Can<Row extends Verb, Problem> = Extract<Row['problems'][number], Problem> extends never ? false : true
 
-/** The members of a request that these parameters are, apart from those that name the user. */
-export type Members<Fields> = {
-  readonly [Name in Exclude<keyof Fields, Caller | 'Type'> as Uncapitalize<Name & string>]: Word<Fields[Name]>
-} & (Fields extends { readonly Type: infer Type }
-  ? IsMethod<Type> extends true
-    ? { readonly method: Word<Type> }
-    : { readonly type: Type }
-  : unknown)
-
-const CALLER: readonly string[] = ['User', 'Account', 'ClientAddress', 'Locale']
-
-/** The members of a request that valid parameters are, apart from those that name the user. */
-export function membersOf<Body extends z.ZodObject>(
-  body: Body,
-  fields: z.output<Body>,
-): Members<z.output<Body>> {
-  const members = ownParameters(body).map(({ name, member, words }) => {
-    const value: unknown = Reflect.get(fields, name)
-    return [member, words?.find(([word]) => word === value)?.[1] ?? value]
-  })
-  return Object.fromEntries(members)
-}
-
-/** The parameters that a request is, apart from those that name the user. A value that does not fit is left to the service. */
-export function parametersOf(
-  body: z.ZodObject,
-  request: object,
-): Readonly<Record<string, string | undefined>> {
-  const parameters = ownParameters(body).map(({ name, member, words }) => {
-    const value: unknown = Reflect.get(request, member)
-    return [name, words?.find(([, word]) => word === value)?.[0] ?? textOf(value)]
-  })
-  return Object.fromEntries(parameters)
-}
-
-interface Parameter {
-  readonly name: string
-  readonly member: string
-  /** The words that it accepts, each as the parameter and as the request writes it, if that differs. */
-  readonly words: readonly (readonly [string, string])[] | undefined
-}
-
-const parametersOfBodies = new WeakMap<z.ZodObject, readonly Parameter[]>()
-
-function ownParameters(body: z.ZodObject): readonly Parameter[] {
-  const known = parametersOfBodies.get(body)
-  if (known) return known
-  const names = Object.entries(body.shape).filter(([name]) => !CALLER.includes(name))
-  const parameters = names.map(([name, field]) => parameterOf(name, field))
-  parametersOfBodies.set(body, parameters)
-  return parameters
-}
-
-function parameterOf(name: string, field: z.core.$ZodType): Parameter {
-  const type = field instanceof z.ZodOptional ? field.unwrap() : field
-  const words =
-    type instanceof z.ZodEnum
-      ? type.options.map((option) => [String(option), wordOf(String(option))] as const)
-      : undefined
-  if (name !== 'Type') return { name, member: name.charAt(0).toLowerCase() + name.slice(1), words }
-  const isMethod = words?.every(([, word]) => (METHODS as readonly string[]).includes(word))
-  return isMethod ? { name, member: 'method', words } : { name, member: 'type', words: undefined }
-}
-
-function wordOf(value: string): string {
-  return value.toLowerCase().replace('_', '-')
-}
-
-function textOf(value: unknown): string | undefined {
-  if (value === undefined || typeof value === 'string') return value
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
-}
+/** What the method of a verb takes. */
+export type RequestTo<Row extends Verb> = Row extends { readonly body: infer Body extends z.ZodObject }
+  ? Frozen<UserRequest & Encoded<Row, Members<Always<Row, z.output<Body>>>>>
+  : InPath<Row['path']>
+type Always<Row, Fields> = Row extends { readonly always: readonly (infer Name)[] }
+  ? Fields & { [Named in keyof Fields & Name]-?: Fields[Named] }
+  : Fields
+type Encoded<Row, Request> = Row extends { encode(request: infer Own): unknown }
+  ? Own & Omit<Request, 'type'>
+  : {
+      [Name in keyof Request]: Request[Name] extends object
+        ? Readonly<Record<string, unknown>>
+        : Request[Name]
+    }
+type InPath<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [Named in Name]: string } & InPath<Rest>
+  : unknown

@@ -1,56 +1,215 @@
 import * as z from 'zod'
+import { objectOf } from '../shape.js'
 import { KEY_VERBS } from './key-verbs.js'
 import {
+  BACKUP_TYPES,
+  CODE_KINDS,
+  type CodeKind,
+  type CodeMethod,
   KEY_METHODS,
-  KEY_TYPE,
   KEY_TYPES,
-  keyMethodOf,
+  MAX_CODE_LENGTH,
+  SEND_TYPES,
   VERIFY_TYPE,
   VERIFY_TYPES,
-  type VerifyType,
 } from './methods.js'
-import type {
-  BackupAnswer,
-  DeliveryState,
-  EnrollAppAnswer,
-  MfaService,
-  SendAnswer,
-  SendRequest,
-  VerifyAnswer,
-  VerifyRequest,
-} from './service.js'
+import { answer, eitherOf, given, keyMethod, loosely, time, trueFor } from './names.js'
 import { waitSeconds } from './service-refusal.js'
-import type { Verb } from './verb.js'
-import {
-  backupAnswer,
-  backupBody,
-  createBackupCodesAnswer,
-  createBackupCodesBody,
-  deliveryAnswer,
-  enrollAppAnswer,
-  enrollAppBody,
-  factorsAnswer,
-  factorsBody,
-  removeFactorAnswer,
-  removeFactorBody,
-  type Scope,
-  sendAnswer,
-  sendBody,
-  verifyAnswer,
-  verifyBody,
-} from './wire.js'
+import { bodyWith, type Verb } from './verb.js'
+import type { Scope } from './wire.js'
+import { approval, hasApproval, oneOf, seconds, text } from './wire-parts.js'
 
 /*
- * The one table of the verbs. The HTTP client, the validation of a service in the same process and the breaker are derived of
- * it, and of the service its routes, its verbs without HTTP and its OpenAPI document. The names of the parameters: see verb.ts.
+ * The one table of the verbs. The interface `MfaService`, the HTTP client, the validation of a service in the same process and the
+ * breaker are derived from it, and of the service its routes, its verbs without HTTP and its OpenAPI document. `User`, `Type` and `Code`
+ * are the published names; `Challenge`, `Transaction`, `Kind`, `Account`, `ClientAddress`, `Locale` and `Purpose` are additions of the
+ * Countersign service, all optional. How they name
+ * the members of requests and answers: see names.ts.
  */
 
+const challenge = text(128)
 const DAY_SECONDS = 86_400
 const life = z
   .number()
   .nonnegative()
   .overwrite((value) => Math.min(Math.floor(value), DAY_SECONDS))
-const count = z.int().nonnegative()
+const count = z.number().int().nonnegative()
+const delivered = z.enum(['sent', 'queued'])
+
+class SendBody {
+  /** The method that delivers the code. */
+  readonly Type = oneOf(SEND_TYPES)
+  /** The id of a valid challenge, to send its code again. */
+  readonly Challenge = challenge.optional()
+  /**
+   * The host's id for what the code is used for, such as a pending login; opaque to the service. A code is valid only in
+   * its transaction (R38), and a correct code resets the wrong app and backup codes of that transaction (R25).
+   */
+  readonly Transaction = text(128).optional()
+  /** What the code is for. Messages mention it (R45), and the service binds the code to it (R38). Defaults to `sign-in`. */
+  readonly Purpose = oneOf(['sign-in', 'step-up', 'enrollment', 'approval']).optional()
+  /** With the purpose `approval`: what the message names, and what the code counts for. */
+  readonly Approval = approval
+}
+
+class SendAnswer {
+  /** `queued`: accepted, but not yet handed to the carrier. */
+  readonly status = delivered
+  /** The id of the challenge, if the service has one; pass it to `verify`. */
+  readonly challenge = loosely(z.string().min(1).max(128), z.string().max(1_000))
+  /** The `Type` of the request, which the routes of the service add. */
+  readonly type = given(z.enum(SEND_TYPES))
+  /** How long the code is valid, if the service says so. */
+  readonly expires_in = loosely(seconds, life)
+  /** The wait before the code can be sent again, if the service says so. */
+  readonly resend_in = loosely(seconds, waitSeconds)
+  /** Whether the delivery state will also say if the message arrived (`delivered` or `failed`). */
+  readonly delivery_reports = z.literal(true).optional()
+}
+
+class VerifyBody {
+  /** What kind of contact the code belongs to. */
+  readonly Type = oneOf(VERIFY_TYPES)
+  /** The code in canonical form; a backup code as the user typed it, trimmed, for a service that does not say what `codes` look like. */
+  readonly Code = text(MAX_CODE_LENGTH)
+  /** The id of the challenge, if the service gave one. The code is valid for that challenge only (R38). */
+  readonly Challenge = challenge.optional()
+  /** The transaction that was passed to `send`. */
+  readonly Transaction = text(128).optional()
+  /** What the user approves with the code. A code that was sent for something else is wrong. */
+  readonly Approval = approval
+  /** The kind of the code (R91). A service that does not support kinds accepts any. */
+  readonly Kind = oneOf(CODE_KINDS).optional()
+}
+
+/** What `verify` takes in place of a `Type`. */
+interface VerifiedMethod {
+  /** The method of the factor that the code belongs to. */
+  readonly method: CodeMethod
+  /** The kind of the code (R91). A service that does not support kinds accepts any. */
+  readonly kind: CodeKind
+}
+
+class VerifyAnswer {
+  /** The code is correct, and used up. */
+  readonly valid = trueFor('valid')
+  /** The `Type` of the request, which the routes of the service add. */
+  readonly type = given(z.enum(VERIFY_TYPES))
+  /** After a backup code: how many are left, if the service says so. */
+  readonly backup_codes_left = count.optional()
+  /** `page` if the backup code was shown on a page and sent to no contact. */
+  readonly backup_delivery = z.literal('page').optional()
+}
+
+class AcceptedAs {
+  /**
+   * `backup` if the code was accepted as a backup code and could be nothing else. Without it, a code that the user typed
+   * as a backup code counts only as a code for its contact (R97).
+   */
+  readonly kind = z.literal('backup').optional()
+}
+
+class EnrollAppAnswer {
+  /** The QR code as a `data:image/…` URL. */
+  readonly qr = z.codec(z.base64().min(1), z.string().startsWith('data:image/'), {
+    decode: (image) => `data:image/png;base64,${image}`,
+    encode: (url) => url.slice(url.indexOf(',') + 1),
+  })
+  /** The `otpauth://` URI in the QR code, if the service returns it. */
+  readonly otpauth_uri = loosely(z.string().regex(/^otpauth:\/\/totp\//), z.string())
+  /** The base32 secret for manual entry, if the service returns it. */
+  readonly secret = loosely(z.string().regex(/^[A-Z2-7]+$/), z.string())
+}
+
+class BackupBody {
+  /** The method that delivers the codes. */
+  readonly Type = oneOf(BACKUP_TYPES)
+}
+
+class BackupAnswer {
+  /** `queued`: accepted, but not yet handed to the carrier. */
+  readonly status = delivered
+  /** The number of codes, if the service says so. */
+  readonly count = loosely(z.number().int().positive(), count)
+}
+
+class ExistingFactor {
+  /** An authenticator app that is enrolled and confirmed, or a kind of keys. A disabled one counts, too. */
+  readonly type = z.codec(z.enum(['APP', ...KEY_TYPES]), z.enum(['app', ...KEY_METHODS]), {
+    decode: (type) => (type === 'APP' ? 'app' : z.decode(keyMethod, type)),
+    encode: (method) => (method === 'app' ? 'APP' : z.encode(keyMethod, method)),
+  })
+  /** Whether it can be used now: its method is switched on, and for keys, the application has a relying party. */
+  readonly usable = z.boolean()
+  /** How many digits the codes of an authenticator app have. Defaults to what `codes` says of apps. */
+  readonly digits = z.int().min(6).max(10).optional()
+  /** An authenticator app whose imported secret has fewer than 128 bits, so that its user should set it up again. */
+  readonly weak = z.literal(true).optional()
+}
+
+class FactorUse {
+  /** What the factor's codes are verified as, or the kind of key. */
+  readonly type = z.enum([...VERIFY_TYPES, ...KEY_TYPES, 'BACKUP'])
+  /** The contact of a factor that receives codes, in canonical form. */
+  readonly user = z.string().max(320).optional()
+  /** To the hour, in milliseconds since 1970. */
+  readonly at = time
+}
+
+class AccountFactors {
+  /**
+   * Every factor that the account has, each method once. One that cannot be used now must be listed, too: the account has MFA because
+   * of it, and its user is not let in by the password alone (R132).
+   */
+  readonly existing = z
+    .array(answer(new ExistingFactor(), { type: 'method' }))
+    .max(3)
+    .refine(
+      (existing) => new Set(existing.map((factor) => Object.values(factor)[0])).size === existing.length,
+      {
+        error: 'lists a method twice',
+      },
+    )
+  /** The kinds of keys that users can add now. Defaults to none. */
+  readonly offered_keys = given(z.array(keyMethod).max(2))
+  /** How many backup codes are left that are valid for the contact. */
+  readonly backup_codes_left = count
+  /** `page` if the backup codes were shown on a page and sent to no contact. */
+  readonly backup_delivery = z.literal('page').optional()
+  /** When factors were last used, as far as the service knows. */
+  readonly last_used = z.array(objectOf(new FactorUse())).optional()
+}
+
+class RemoveFactorBody {
+  /** The authenticator app, or all backup codes. */
+  readonly Factor = oneOf(['APP', 'BACKUP'])
+}
+
+class RemoveFactorAnswer {
+  /** `none`: the account had no such factor. */
+  readonly removed = eitherOf('removed', 'none')
+}
+
+class CreatedBackupCodes {
+  /** The codes as the user writes them down, such as `4T7K-9XQM-2HVD-W3RP`. */
+  readonly codes = z.array(z.string().min(1).max(64)).min(1).max(100)
+}
+
+class DeliveryState {
+  /**
+   * `queued`: no carrier has accepted the message yet. `sent`: a carrier accepted it. `delivered` and `failed`: the carrier reports that it arrived, or did not.
+   * `refused`: a carrier permanently refused it. `expired`: no carrier accepted it in time.
+   */
+  readonly status = z.enum(['queued', 'sent', 'delivered', 'failed', 'refused', 'expired'])
+  /** How the message is sent. */
+  readonly channel = z.enum(['email', 'sms', 'whatsapp', 'call'])
+  /** The masked recipient (R46). */
+  readonly to = z.string().max(64)
+  /** The carrier that delivered the message or was tried last. */
+  readonly carrier = z.string().max(64).optional()
+  /** Time of the last change, in milliseconds since 1970. */
+  readonly updated_at = time
+}
 
 /** The problems of every verb that sends a message. */
 const SENDING_PROBLEMS = [
@@ -64,256 +223,112 @@ const SENDING_PROBLEMS = [
   'delivery_failed',
 ] as const
 
-/** An answer with which a verb responds with status 200. */
-type Granted<Answer> = Exclude<Answer, { readonly outcome: 'refused' | 'invalid' }>
+const CHANGING_PROBLEMS = ['contact_refused', 'factor_disabled', 'limited', 'locked'] as const
 
-/** The verbs of `MfaService` outside `keys`, whose methods take a request. */
-export const VERBS = {
-  send: {
+/** The verbs of `MfaService` outside `keys`. */
+export class CodeVerbs {
+  /** Generates a code and delivers it. */
+  readonly send = {
     path: '/v1/mfa',
-    body: sendBody,
+    body: bodyWith(new SendBody()).refine(hasApproval.check, hasApproval.says),
     // Services of other dialects have answers of their own, which the client reads.
-    answer: {
-      in: sendAnswer,
-      out: z.object({
-        outcome: z.enum(['sent', 'queued']),
-        challenge: z.string().max(1_000).optional(),
-        expiresInSeconds: life.optional(),
-        resendInSeconds: waitSeconds.optional(),
-        deliveryReports: z.literal(true).optional(),
-      }),
-      toBody: (answer: Granted<SendAnswer>, { method }: SendRequest) => ({
-        status: answer.outcome,
-        challenge: answer.challenge,
-        type: method.toUpperCase(),
-        expires_in: answer.expiresInSeconds,
-        resend_in: answer.resendInSeconds,
-        delivery_reports: answer.deliveryReports,
-      }),
-    },
-    words: {
-      id: 'send',
-      summary: 'Send a code',
-      description:
-        'Creates a code and sends it, or sends the code of an active challenge again. The response waits at most three seconds for the delivery.',
-    },
+    answer: answer(new SendAnswer(), { status: 'outcome' }),
     problems: ['factor_disabled', ...SENDING_PROBLEMS],
     part: 'delivery',
     scope: 'verify',
     once: true,
-  },
-  verify: {
+  } as const satisfies Verb
+  /** Checks a code. A correct code is used up. */
+  readonly verify = {
     path: '/v1/mfa/verify',
-    body: verifyBody,
-    encode: ({ method }: VerifyRequest) => ({ Type: VERIFY_TYPE[method] }),
-    answer: {
-      in: verifyAnswer,
-      out: z.object({
-        outcome: z.literal('valid'),
-        kind: z.literal('backup').optional(),
-        backupCodesLeft: count.optional(),
-        backupDelivery: z.literal('page').optional(),
-      }),
-      toBody: (answer: Granted<VerifyAnswer>, { type }: { readonly type: VerifyType }) => ({
-        valid: true,
-        type,
-        backup_codes_left: answer.backupCodesLeft,
-        backup_delivery: answer.backupDelivery,
-      }),
-    },
-    words: {
-      id: 'verify',
-      summary: 'Verify a code',
-      description:
-        'Checks a code and uses it up. Wrong, expired, used and unknown codes get the same response, 401 `invalid_code`.',
-    },
+    body: bodyWith(new VerifyBody()),
+    encode: ({ method }: VerifiedMethod) => ({ Type: VERIFY_TYPE[method] }),
+    answer: answer(new VerifyAnswer(), { valid: 'outcome' }, objectOf(new AcceptedAs()).shape),
     problems: ['invalid_code', 'factor_disabled', 'method_off', 'locked'],
     part: 'checking',
     scope: 'verify',
-  },
-  enrollApp: {
+  } as const satisfies Verb
+  /**
+   * Creates a secret for an authenticator app, which is not active until its first code was verified; the app shows the contact next to
+   * the code. Optional; the routes for authenticator apps require it.
+   */
+  readonly enrollApp = {
     path: '/v1/mfa/app',
-    body: enrollAppBody,
-    answer: {
-      in: enrollAppAnswer,
-      out: z.object({
-        outcome: z.literal('prepared'),
-        qr: z.string().startsWith('data:image/'),
-        uri: z.string().optional(),
-        secret: z.string().optional(),
-      }),
-      toBody: ({ qr, uri, secret }: Granted<EnrollAppAnswer>) => ({
-        qr: qr.slice(qr.indexOf(',') + 1),
-        otpauth_uri: uri,
-        secret,
-      }),
-    },
+    body: bodyWith({}),
+    answer: answer(new EnrollAppAnswer(), { otpauth_uri: 'uri' }, { outcome: z.literal('prepared') }),
     contactsOf: 'app',
-    words: {
-      id: 'enrollApp',
-      summary: 'Set up an authenticator app',
-      description:
-        'Creates a secret for an authenticator app. It proves nothing until its first valid code was verified; until then, a former app stays valid.',
-    },
     problems: ['method_off', 'contact_refused', 'limited', 'locked', 'delivery_failed'],
     part: 'checking',
     scope: 'enroll',
-  },
-  sendBackupCodes: {
+  } as const satisfies Verb
+  /** Generates backup codes, which replace the old ones, and delivers them. Optional; the routes for backup codes require it. */
+  readonly sendBackupCodes = {
     path: '/v1/mfa/backup',
-    body: backupBody,
-    answer: {
-      in: backupAnswer,
-      out: z.object({ outcome: z.enum(['sent', 'queued']), count: count.optional() }),
-      toBody: ({ outcome, count }: Granted<BackupAnswer>) => ({ status: outcome, count }),
-    },
-    words: {
-      id: 'sendBackupCodes',
-      summary: 'Send backup codes',
-      description: 'Creates a set of backup codes and sends them to the user. Each code can be used once.',
-    },
+    body: bodyWith(new BackupBody()),
+    answer: answer(new BackupAnswer(), { status: 'outcome' }),
     problems: SENDING_PROBLEMS,
     part: 'delivery',
     scope: 'enroll',
     once: true,
-  },
-  factorsOf: {
+  } as const satisfies Verb
+  /**
+   * Returns which factors an account has, so that an enrolled app is asked for although the host does not list it. Throws if
+   * it cannot tell, since anything else would mean that there are none. Optional; a service without it requires the option
+   * `onFactorsChanged`.
+   */
+  readonly factorsOf = {
     path: '/v1/mfa/factors',
-    body: factorsBody,
-    answer: z.codec(
-      factorsAnswer,
-      z.object({
-        existing: z
-          .array(
-            z.object({
-              method: z.enum(['app', ...KEY_METHODS]),
-              usable: z.boolean(),
-              digits: count.optional(),
-              weak: z.literal(true).optional(),
-            }),
-          )
-          .refine((existing) => new Set(existing.map(({ method }) => method)).size === existing.length, {
-            error: 'lists a method twice',
-          }),
-        offeredKeys: z.array(z.enum(KEY_METHODS)).optional(),
-        backupCodesLeft: count,
-        backupDelivery: z.literal('page').optional(),
-        lastUsed: z
-          .array(
-            z.object({
-              type: z.enum([...VERIFY_TYPES, ...KEY_TYPES, 'BACKUP']),
-              user: z.string().optional(),
-              at: z.number().nonnegative(),
-            }),
-          )
-          .optional(),
-      }),
-      {
-        decode: ({ existing, offered_keys, backup_codes_left, backup_delivery, last_used }) => ({
-          existing: existing.map(({ type, ...how }) => ({
-            method: type === 'APP' ? ('app' as const) : keyMethodOf(type),
-            ...how,
-          })),
-          offeredKeys: offered_keys.map(keyMethodOf),
-          backupCodesLeft: backup_codes_left,
-          backupDelivery: backup_delivery,
-          lastUsed: last_used?.map(({ at, ...use }) => ({ ...use, at: Date.parse(at) })),
-        }),
-        encode: ({ existing, offeredKeys = [], backupCodesLeft, backupDelivery, lastUsed }) => ({
-          existing: existing.map(({ method, ...how }) => ({
-            type: method === 'app' ? ('APP' as const) : KEY_TYPE[method],
-            ...how,
-          })),
-          offered_keys: offeredKeys.map((method) => KEY_TYPE[method]),
-          backup_codes_left: backupCodesLeft,
-          backup_delivery: backupDelivery,
-          last_used: lastUsed?.map(({ at, ...use }) => ({ ...use, at: new Date(at).toISOString() })),
-        }),
-      },
-    ),
-    words: {
-      id: 'readFactors',
-      summary: 'Get the factors of an account',
-      description:
-        'Says whether the account has an authenticator app, how many backup codes are left, and when factors were last used. It changes nothing and sends nothing.',
-    },
+    body: bodyWith({}),
+    answer: answer(new AccountFactors()),
     problems: [],
     part: 'checking',
     scope: 'read',
-  },
-  removeFactor: {
+  } as const satisfies Verb
+  /**
+   * Removes a factor that the service keeps. `undefined` if the service cannot. Optional; without it, or without `factorsOf`, the pages
+   * do not offer it.
+   */
+  readonly removeFactor = {
     path: '/v1/mfa/factors/remove',
-    body: removeFactorBody,
-    answer: z.codec(removeFactorAnswer, z.object({ outcome: z.enum(['removed', 'none']) }), {
-      decode: ({ removed }) => ({ outcome: removed ? ('removed' as const) : ('none' as const) }),
-      encode: ({ outcome }) => ({ removed: outcome === 'removed' }),
-    }),
-    words: {
-      id: 'removeFactor',
-      summary: 'Remove a factor',
-      description:
-        'Removes the authenticator app of an account, or all its backup codes, and notifies every proven contact. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
-    },
-    problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
+    body: bodyWith(new RemoveFactorBody()),
+    answer: answer(new RemoveFactorAnswer(), { removed: 'outcome' }),
+    problems: CHANGING_PROBLEMS,
     part: 'checking',
     scope: 'enroll',
     without: 'undefined',
-  },
-  createBackupCodes: {
+  } as const satisfies Verb
+  /**
+   * Generates backup codes, which replace the old ones, and returns them, for a page that shows them once. `undefined` if the service
+   * can only send them. Optional; used only beside `factorsOf`, which tells such codes from those that were sent.
+   */
+  readonly createBackupCodes = {
     path: '/v1/mfa/backup/codes',
-    body: createBackupCodesBody,
-    answer: z.codec(
-      createBackupCodesAnswer,
-      z.object({ outcome: z.literal('created'), codes: z.array(z.string().min(1).max(64)).min(1).max(100) }),
-      { decode: ({ codes }) => ({ outcome: 'created' as const, codes }), encode: ({ codes }) => ({ codes }) },
-    ),
-    words: {
-      id: 'createBackupCodes',
-      summary: 'Create backup codes to show once',
-      description:
-        'Creates a set of backup codes and returns it, for a page that shows it once. It replaces all earlier codes at once, and is valid for the account with every contact. Each code can be used once. Ask for it only after a second factor was shown that is as strong as the strongest one of the account. The response is not kept, so a request that is sent again creates another set.',
-    },
-    problems: ['contact_refused', 'factor_disabled', 'limited', 'locked'],
+    body: bodyWith({}),
+    answer: answer(new CreatedBackupCodes(), {}, { outcome: z.literal('created') }),
+    problems: CHANGING_PROBLEMS,
     part: 'checking',
     scope: 'enroll',
     // Not `once`: the response holds codes, and must not be stored.
     without: 'undefined',
-  },
-  deliveryOf: {
+  } as const satisfies Verb
+  /**
+   * Returns the delivery state of the latest message of a challenge, so that a page can offer another method if a carrier refused it;
+   * for DUAL, that of the message with the worse state. `undefined` if the challenge is unknown. Optional.
+   */
+  readonly deliveryOf = {
     path: '/v1/mfa/deliveries/{challenge}',
-    answer: z.codec(
-      deliveryAnswer,
-      z.looseObject({ status: z.enum(['queued', 'sent', 'delivered', 'failed', 'refused', 'expired']) }),
-      {
-        decode: ({ updated_at, ...state }) => ({ ...state, updatedAt: Date.parse(updated_at) }),
-        encode: (state) => {
-          const { updatedAt, ...others } = state as Readonly<Record<string, unknown>> & DeliveryState
-          return { ...others, updated_at: new Date(updatedAt).toISOString() }
-        },
-      },
-    ),
-    words: {
-      id: 'readDelivery',
-      summary: 'Get the delivery state of a message',
-      success: 'The delivery state of the latest message of the challenge.',
-      parameters: {
-        challenge: {
-          description: 'The challenge in the response of `/v1/mfa`.',
-          maxLength: 128,
-          example: '3p_W79o5l64pvICP53C_rw',
-        },
-      },
-    },
+    answer: answer(new DeliveryState()),
     problems: ['not_found'],
     absent: 'This challenge has no message.',
     // Delivery states can be unavailable while messages are delivered, so they have a breaker of their own.
     part: 'delivery_state',
     scope: 'read',
     timeoutMs: 1_000,
-  },
-} as const satisfies Readonly<
-  Record<Exclude<keyof MfaService, 'approvals' | 'codes' | 'keys' | 'close'>, Verb>
->
+  } as const satisfies Verb
+}
+
+/** The verbs of `MfaService` outside `keys`. */
+export const VERBS: CodeVerbs = { ...new CodeVerbs() }
 
 /** The scopes of API keys that these verbs need together, which are those that a key of an app needs for signing users in. */
 export const SIGN_IN_SCOPES: readonly Scope[] = [
@@ -328,7 +343,10 @@ export type WrapVerb = (
 ) => (request: never) => Promise<unknown>
 
 /** The verbs that a service has, each of them wrapped. Its other members are left out. */
-export function mapVerbs(service: MfaService, wrap: WrapVerb): MfaService {
+export function mapVerbs<Service extends { readonly keys?: object }>(
+  service: Service,
+  wrap: WrapVerb,
+): Omit<Service, 'approvals' | 'codes' | 'close'> {
   const { keys } = service
   return {
     ...mapped(VERBS, service, '', wrap),
@@ -337,13 +355,13 @@ export function mapVerbs(service: MfaService, wrap: WrapVerb): MfaService {
 }
 
 function mapped<Service extends object>(
-  verbs: Readonly<Record<string, Verb>>,
+  verbs: object,
   service: Service,
   prefix: string,
   wrap: WrapVerb,
 ): Service {
   const host: object = service
-  const calls = Object.entries(verbs).flatMap(([name, verb]) => {
+  const calls = Object.entries<Verb>({ ...verbs }).flatMap(([name, verb]) => {
     if (typeof Reflect.get(host, name) !== 'function') return []
     const call = async (request: unknown): Promise<unknown> =>
       Reflect.apply(Reflect.get(host, name), host, [request])

@@ -18,31 +18,15 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
 
 /** The user and browser behind a request. */
 export const caller = {
-  Account: text(128)
-    .optional()
-    .meta({
-      description:
-        'Your id of the account. Its contacts then share their limits on messages and wrong codes. Without it, every contact is an account of its own.',
-      examples: ['user-1042'],
-    }),
-  ClientAddress: z
-    .union([z.ipv4(), z.ipv6()], { error: 'must be an IP address' })
-    .optional()
-    .meta({
-      description: 'IP address of the user, for an additional limit on messages.',
-      examples: ['192.0.2.7', '2001:db8::7'],
-    }),
+  Account: text(128).optional(),
+  ClientAddress: z.union([z.ipv4(), z.ipv6()], { error: 'must be an IP address' }).optional(),
   Locale: text(35)
     .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, { error: 'must be a language tag like en or pt-BR' })
-    .optional()
-    .meta({ description: 'Language of the message, a BCP 47 tag.', examples: ['en', 'pt-BR'] }),
+    .optional(),
 }
 
-/** The user that a request is about. */
-export const user = text(320).meta({
-  description: 'An email address, a phone number in E.164 format, or for DUAL both: `<EMAIL>:<PHONE_E164>`.',
-  examples: ['ann@example.com', '+447700900123', 'ann@example.com:+447700900123'],
-})
+/** The user that a request is about: an email address, a phone number in E.164 format, or for DUAL both: `<EMAIL>:<PHONE_E164>`. */
+export const user = text(320)
 
 /** A number of seconds. */
 export const seconds = z.number().int().nonnegative()
@@ -72,19 +56,6 @@ export const approval = z
     ),
   )
   .optional()
-  .meta({
-    description:
-      'With the purpose `approval`: what the user approves, as the SHA-256 of all of it in base64url and as one to four lines for the user. The message shows the lines; the code or the key counts for this digest and `Transaction` only. In a form, its JSON.',
-    examples: [
-      {
-        digest: '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
-        lines: [
-          { label: 'Amount', value: '€ 250.00' },
-          { label: 'To', value: 'DE89370400440532013000' },
-        ],
-      },
-    ],
-  })
 
 /** Whether a request has what is approved exactly if that is its purpose. */
 export const hasApproval = {

@@ -1,6 +1,6 @@
 import { maskContact, parseUser } from '../protocol/contact.js'
 import type { DetailLine } from '../protocol/details.js'
-import type { DeliveryState } from '../protocol/service.js'
+import type { Granted } from '../protocol/service.js'
 
 /**
  * Simulates message delivery in a test. Each mode applies to all recipients, or to one email address or phone number
@@ -66,7 +66,7 @@ export function testCarrier(inbox: TestInbox & { put(message: TestMessage): void
       return delivery.status
     },
     /** The delivery state of the latest message of a challenge. */
-    stateOf(challenge: string): DeliveryState | undefined {
+    stateOf(challenge: string): Granted<'deliveryOf'> | undefined {
       const delivery = deliveries.find((one) => one.challenge === challenge)
       if (!delivery) return undefined
       const { message, status, updatedAt } = delivery

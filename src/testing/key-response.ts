@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import type { KeyFault, RelyingParty } from '../protocol/keys.js'
+import type { KeyFault } from '../protocol/keys.js'
 import type { KeyMethod } from '../protocol/methods.js'
+import type { Granted } from '../protocol/service.js'
 
 const DIGESTS = { [-7]: 'sha256', [-8]: null, [-35]: 'sha384', [-257]: 'sha256' } as const
 
@@ -63,7 +64,7 @@ export function faultIn(
     isConditional,
   }: {
     readonly method: KeyMethod
-    readonly relyingParty: RelyingParty
+    readonly relyingParty: Granted<'relyingParty'>
     /** Whether the key was created without a prompt, so that the user is neither present nor verified. */
     readonly isConditional: boolean
   },

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { isChallengeFor, keyChallenge } from '../protocol/approval-challenge.js'
 import { formatUser, type UserRequest } from '../protocol/contact.js'
-import type { Key, KeyFault, KeyOptions, KeyPurpose, KeyVerbs, RelyingParty } from '../protocol/keys.js'
+import type { KeyFault, KeyPurpose } from '../protocol/keys.js'
 import { authenticationResponse, registrationResponse } from '../protocol/keys-wire.js'
 import type { KeyMethod } from '../protocol/methods.js'
+import type { Granted, Key, KeyVerbs } from '../protocol/service.js'
 import { faultIn, isSignedBy, type ReadResponse, readResponse, VERIFIED_ALGORITHMS } from './key-response.js'
 
 const CHALLENGE_MS = 5 * 60_000
@@ -46,7 +47,7 @@ const NAMES: Readonly<Record<KeyMethod, string>> = { 'security-key': 'Security k
  * wants. Everything else is checked as the self-hosted service does by default.
  */
 export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) {
-  const relyingParty: RelyingParty = { id, name: 'Test', origins, relatedOrigins: [] }
+  const relyingParty: Granted<'relyingParty'> = { id, name: 'Test', origins, relatedOrigins: [] }
   const challenges = new Map<string, Ceremony & { readonly expiresAt: number }>()
   const keys = new Map<string, StoredKey>()
   const handles = new Map<string, string>()
@@ -224,7 +225,7 @@ function descriptor({ id, transports }: StoredKey) {
   return { type: 'public-key', id, transports }
 }
 
-function prepared(options: KeyOptions) {
+function prepared(options: Granted<'registrationOptions'>['options']) {
   return { outcome: 'prepared', options, expiresInSeconds: CHALLENGE_MS / 1_000 } as const
 }
 

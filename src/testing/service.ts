@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { ServiceError } from '../errors.js'
 import { formatUser } from '../protocol/contact.js'
 import { KEY_METHODS } from '../protocol/methods.js'
-import type { CompleteMfaService, MfaService, VerifyAnswer } from '../protocol/service.js'
+import type { AnswerOf, CompleteMfaService, MfaService } from '../protocol/service.js'
 import type { Refused } from '../protocol/service-refusal.js'
 import { mapVerbs } from '../protocol/verbs.js'
 import { COUNTERSIGN_CODES } from '../protocol/wire.js'
@@ -56,7 +56,7 @@ export function testService(
   const apps = new Map<string, EnrolledApp>()
   const backupCodes = new Map<string, BackupCodes>()
 
-  const verifyAppCode = (user: string, code: string, kind: string): VerifyAnswer => {
+  const verifyAppCode = (user: string, code: string, kind: string): AnswerOf<'verify'> => {
     const app = apps.get(user)
     const secret = kind === 'confirm' ? app?.pendingSecret : app?.secret
     if (!app || !secret) return verification(false)

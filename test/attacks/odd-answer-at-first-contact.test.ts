@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wire } from '../../src/protocol/index.js'
+import { SERVICE_IDENTITY } from '../../src/protocol/index.js'
 import { answer, type Behaviour } from '../client/hostile-service.js'
 import { everyCase } from '../kit/every-case.js'
 import { signIn } from '../kit/host.js'
@@ -48,13 +48,13 @@ describe('an odd answer at the first contact with the service (R131)', () => {
 
   it('to the question alone keeps every code from being sent or checked', async () => {
     const gateway = gatewayOf()
-    gateway.interfere((path) => (path === wire.SERVICE_IDENTITY ? answer(404) : undefined))
+    gateway.interfere((path) => (path === SERVICE_IDENTITY ? answer(404) : undefined))
     const { app } = hostApp(gateway)()
     const before = gateway.paths.length
     for (let attempt = 0; attempt < 8; attempt++) {
       expect(await intrude({ app }, 'bob')).toMatchObject({ signIn: 503, page: 401 })
     }
-    expect(new Set(gateway.paths.slice(before))).toEqual(new Set([wire.SERVICE_IDENTITY]))
+    expect(new Set(gateway.paths.slice(before))).toEqual(new Set([SERVICE_IDENTITY]))
   })
 
   it('is one warning, which says how to name the published API', async () => {

@@ -3,7 +3,7 @@ import { type HttpService, httpService } from '../../src/client/service.js'
 import { MfaError } from '../../src/errors.js'
 import type { ServiceAddress } from '../../src/options/service.js'
 import { readServiceAddress } from '../../src/options/settings.js'
-import type { VerifyRequest } from '../../src/protocol/service.js'
+import type { RequestOf } from '../../src/protocol/service.js'
 import { type Behaviour, type HostileService, hostileService } from './hostile-service.js'
 
 /** The API key of these tests. It must turn up nowhere but in the header. */
@@ -27,7 +27,7 @@ export async function pair(
 }
 
 /** A code to be verified, as the flows ask for it. */
-export const BOBS_CODE: VerifyRequest = {
+export const BOBS_CODE: RequestOf<'verify'> = {
   method: 'sms',
   contact: { kind: 'phone', phone: '+447700900102' },
   code: '123456',
@@ -35,7 +35,10 @@ export const BOBS_CODE: VerifyRequest = {
 }
 
 /** Verifies once and tells what came of it: an outcome, or the code of the error. */
-export async function verdict(client: HttpService, request: VerifyRequest = BOBS_CODE): Promise<string> {
+export async function verdict(
+  client: HttpService,
+  request: RequestOf<'verify'> = BOBS_CODE,
+): Promise<string> {
   return client.verify(request).then((answer) => answer.outcome, errorCode)
 }
 

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { withBreaker } from '../../src/client/breaker.js'
 import { ServiceError, type ServiceErrorCode } from '../../src/errors.js'
-import type {
-  CompleteMfaService,
-  MfaService,
-  SendRequest,
-  ServicePart,
-  VerifyRequest,
-} from '../../src/protocol/service.js'
+import type { CompleteMfaService, MfaService, RequestOf } from '../../src/protocol/service.js'
+import type { ServicePart } from '../../src/protocol/verb.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { standInService } from '../kit/stand-in-service.js'
@@ -15,8 +10,8 @@ import { pair } from './ask.js'
 import { answer } from './hostile-service.js'
 
 const contact = { kind: 'phone', phone: '+447700900102' } as const
-const message: SendRequest = { method: 'sms', contact }
-const guess: VerifyRequest = { method: 'sms', contact, code: '000000', kind: 'code' }
+const message: RequestOf<'send'> = { method: 'sms', contact }
+const guess: RequestOf<'verify'> = { method: 'sms', contact, code: '000000', kind: 'code' }
 
 const OUTAGES = ['ERR_MFA_SERVICE_UNAVAILABLE', 'ERR_MFA_SERVICE_TIMEOUT', 'ERR_MFA_SERVICE_ANSWER'] as const
 const ANSWERS = ['ERR_MFA_SERVICE_KEY', 'ERR_MFA_SERVICE_REQUEST'] as const

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wire } from '../../src/protocol/index.js'
+import { SERVICE_IDENTITY } from '../../src/protocol/index.js'
 import { API_KEY, BOBS_CODE, clientFor, failure, verdict } from './ask.js'
 import { answer, type Behaviour, hostileService } from './hostile-service.js'
 
@@ -9,7 +9,7 @@ const OWN = { service: 'countersign', api: 1 }
 async function undeclared(identity: Behaviour, api: Behaviour = answer(200, { valid: true })) {
   const behavior = { identity, api }
   const service = await hostileService((response, call) =>
-    (call.path === wire.SERVICE_IDENTITY ? behavior.identity : behavior.api)(response, call),
+    (call.path === SERVICE_IDENTITY ? behavior.identity : behavior.api)(response, call),
   )
   const client = clientFor({ baseUrl: service.url, apiKey: API_KEY, timeout: 2_000, dialect: undefined })
   const parametersOf = (path: string) =>
@@ -18,7 +18,7 @@ async function undeclared(identity: Behaviour, api: Behaviour = answer(200, { va
 }
 
 const asked = (calls: readonly { readonly path: string }[]) =>
-  calls.filter(({ path }) => path === wire.SERVICE_IDENTITY).length
+  calls.filter(({ path }) => path === SERVICE_IDENTITY).length
 
 describe('a client without a dialect (R97)', () => {
   it('asks the service once, before the first call, and uses the additions of the Countersign service', async () => {
@@ -27,7 +27,7 @@ describe('a client without a dialect (R97)', () => {
     expect(await verdict(client)).toBe('valid')
     expect(await verdict(client)).toBe('valid')
     expect(service.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      `GET ${wire.SERVICE_IDENTITY}`,
+      `GET ${SERVICE_IDENTITY}`,
       'POST /v1/mfa/verify',
       'POST /v1/mfa/verify',
     ])
@@ -61,7 +61,7 @@ describe('a client without a dialect (R97)', () => {
       // Not to a service that is down, since the published API guarantees less.
       const isDown = ['503', '429', 'a cut connection'].includes(title)
       expect(error.message.includes("service.dialect: 'published'")).toBe(!isDown)
-      expect(service.calls.every(({ path }) => path === wire.SERVICE_IDENTITY)).toBe(true)
+      expect(service.calls.every(({ path }) => path === SERVICE_IDENTITY)).toBe(true)
       behavior.identity = answer(200, OWN)
       expect(await verdict(client)).toBe('valid')
     },

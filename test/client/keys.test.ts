@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { validatedService } from '../../src/client/in-process-service.js'
 import type { ServiceAddress } from '../../src/options/service.js'
-import type { keyTypes } from '../../src/protocol/index.js'
+import type { KeyVerbs } from '../../src/protocol/index.js'
 import { everyCase } from '../kit/every-case.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { failure, pair } from './ask.js'
@@ -40,12 +40,12 @@ async function keysOf(behave: Behaviour, dialect: ServiceAddress['dialect'] | 'd
   return { keys: client.keys, service }
 }
 
-const authenticate = (keys: keyTypes.KeyVerbs) =>
+const authenticate = (keys: KeyVerbs) =>
   keys.authenticate({ ...caller, method: 'passkey', purpose: 'sign-in', transaction: 't-1', response })
 
 describe('the calls for security keys and passkeys', () => {
   it('send what the request says, and return what the answer says', () =>
-    everyCase<[string, object, (keys: keyTypes.KeyVerbs) => Promise<unknown>, string, object]>(
+    everyCase<[string, object, (keys: KeyVerbs) => Promise<unknown>, string, object]>(
       [
         [
           'requests the options of a registration',
@@ -214,7 +214,7 @@ describe('the dialects', () => {
 describe('a service that the host passes as an object', () => {
   it('must give valid answers about keys', async () => {
     const { keys } = await keysOf(answer(200))
-    const lying: keyTypes.KeyVerbs = { ...keys, authenticate: async () => JSON.parse('{"outcome":"valid"}') }
+    const lying: KeyVerbs = { ...keys, authenticate: async () => JSON.parse('{"outcome":"valid"}') }
     const service = validatedService({ ...standInService().service, keys: lying })
     if (!service.keys) throw new Error('The service has no keys.')
     const error = await failure(authenticate(service.keys))

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Key, KeyMethod, keyTypes } from '../../src/protocol/index.js'
+import type { Key, KeyMethod, KeyVerbs, RequestOf } from '../../src/protocol/index.js'
 import {
   type KeyPage,
   type SoftwareAuthenticator,
@@ -18,13 +18,13 @@ const CEREMONY = { method: 'passkey', purpose: 'sign-in', transaction: 'login-1'
 
 interface Ceremony {
   readonly method: KeyMethod
-  readonly purpose: keyTypes.KeyPurpose
+  readonly purpose: RequestOf<'authenticate'>['purpose']
   readonly transaction: string
 }
 
 /** Runs the tests that the `keys` of every `MfaService` must pass. */
 export function describeKeys({ opened }: { readonly opened: () => Pick<Opened, 'service'> }): void {
-  const keysOf = (): keyTypes.KeyVerbs => {
+  const keysOf = (): KeyVerbs => {
     const { keys } = opened().service
     if (!keys) throw new Error('The service offers no keys.')
     return keys

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type CounterStore, createMfa, type MfaEvent, requireMfa, ServiceError } from '../../src/index.js'
 import type { WarningCode } from '../../src/options/warnings.js'
 import { WARNING_CODES, WARNINGS } from '../../src/options/warnings.js'
-import { wire } from '../../src/protocol/index.js'
+import { API_KEY_INFO, SERVICE_HEADER, SERVICE_IDENTITY } from '../../src/protocol/index.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
@@ -315,7 +315,7 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
   },
   MFA_WARN_DIALECT: async (setup) => {
     const own = await hostileService(
-      answer(200, { status: 'sent' }, { [wire.SERVICE_HEADER]: '1', 'Content-Type': 'application/json' }),
+      answer(200, { status: 'sent' }, { [SERVICE_HEADER]: '1', 'Content-Type': 'application/json' }),
     )
     const service = { baseUrl: own.url, apiKey: '0123456789abcdef', dialect: 'published' } as const
     const made = watched({ ...setup, options: { ...setup.options, service, ...EMPTY_RECORD } })
@@ -333,8 +333,8 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
   },
   MFA_WARN_KEY_SCOPES: async (setup) => {
     const own = await hostileService((response, call) => {
-      if (call.path === wire.SERVICE_IDENTITY) answer(200, { service: 'countersign', api: 1 })(response, call)
-      else if (call.path !== wire.API_KEY_INFO) answer(503)(response, call)
+      if (call.path === SERVICE_IDENTITY) answer(200, { service: 'countersign', api: 1 })(response, call)
+      else if (call.path !== API_KEY_INFO) answer(503)(response, call)
       else answer(200, { application: 'vault', mode: 'live', scopes: ['verify', 'read'] })(response, call)
     })
     const service = { baseUrl: own.url, apiKey: '0123456789abcdef' }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { deliveryStatesOf } from '../../src/flows/delivery-states.js'
-import type { DeliveryState } from '../../src/protocol/service.js'
+import type { Granted } from '../../src/protocol/service.js'
 import { stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { signal } from '../kit/signal.js'
@@ -14,7 +14,7 @@ beforeEach(() => {
 const message = { challenge: 'one', round: 1 }
 
 /** Delivery states of a service that reports these in turn, and then always the last; and the calls of the service. */
-function reporting(...statuses: (DeliveryState['status'] | Error | undefined)[]) {
+function reporting(...statuses: (Granted<'deliveryOf'>['status'] | Error | undefined)[]) {
   const asked: string[] = []
   const states = deliveryStatesOf({
     async deliveryOf({ challenge }) {

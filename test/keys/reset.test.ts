@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMfa, type MfaOptions, type MfaService } from '../../src/index.js'
+import type { UserRequest } from '../../src/protocol/contact.js'
 import { jsonAgent, type TestUser } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
 import { addKey, assertion, type KeyHost, keyHost, signedIn } from './kit.js'
@@ -103,8 +104,7 @@ describe('a user whose key was reset by the help desk', () => {
       const made = await withLostKey((service) => {
         const { keys } = service
         if (!keys) throw new Error('The service has no keys.')
-        const call: typeof keys.list & typeof keys.remove = (request: never) =>
-          isBusy ? busy() : (Reflect.apply(keys[verb], keys, [request]) as never)
+        const call = (request: UserRequest) => (isBusy ? busy() : Reflect.apply(keys[verb], keys, [request]))
         return { ...service, keys: { ...keys, [verb]: call } }
       })
       const { agent, code, kit } = made

@@ -15,7 +15,7 @@ const example = sourcesIn('example-app/src')
 const moduleOf = (path: string) => path.replace(/^src\//, '').split('/')[0] ?? ''
 
 // Small files that depend on nothing else in the plugin, and that every module may use.
-const LEAVES = ['digest.ts', 'errors.ts', 'option-rules.ts', 'time.ts']
+const LEAVES = ['digest.ts', 'errors.ts', 'option-rules.ts', 'shape.ts', 'time.ts']
 
 interface Layer {
   readonly uses: readonly string[]
@@ -25,6 +25,7 @@ interface Layer {
 const LAYERS: Readonly<Record<string, Layer>> = {
   'digest.ts': { uses: [] },
   'errors.ts': { uses: [] },
+  'shape.ts': { uses: [] },
   'time.ts': { uses: [] },
   'option-rules.ts': { uses: ['time.ts'] },
   protocol: { uses: LEAVES },

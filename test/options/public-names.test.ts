@@ -1,18 +1,27 @@
 import { readFile } from 'node:fs/promises'
+import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import * as countersign from '../../src/index.js'
 import * as protocol from '../../src/protocol/index.js'
+import { declarationsIn } from './declarations.js'
 
-/** The names that an entry exports, types included. */
-async function namesIn(entry: string): Promise<string[]> {
-  const source = await readFile(new URL(`../../src/${entry}`, import.meta.url), 'utf8')
-  const lists = [...source.matchAll(/^export (?:type )?(?:\{([^}]*)\}|(\* as \w+))/gm)]
-  return lists.flatMap(([, list = '', group = '']) =>
-    `${list},${group}`
+/** The names that a file exports, types included, and below a namespace the names in it. */
+async function namesIn(file: string): Promise<string[]> {
+  const source = await readFile(new URL(`../../src/${file}`, import.meta.url), 'utf8')
+  const lists = [...source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list = '']) =>
+    list
       .split(',')
       .map((name) => name.replace(/^.*\bas\b|\btype\b/, '').trim())
       .filter(Boolean),
   )
+  const declared = declarationsIn(source).map(({ name }) => name)
+  const groups = [...source.matchAll(/^export (?:type )?\* as (\w+) from '([^']+)'/gm)].map(
+    async ([, group = '', from = '']) => {
+      const names = await namesIn(posix.join(posix.dirname(file), from.replace(/\.js$/, '.ts')))
+      return [group, ...names.map((name) => `${group}.${name}`)]
+    },
+  )
+  return [...lists, ...declared, ...(await Promise.all(groups)).flat()]
 }
 
 describe('the public names', () => {
@@ -24,9 +33,14 @@ describe('the public names', () => {
     expect(names.length - values.length).toBeLessThanOrEqual(30)
   })
 
-  it('of countersign/protocol are at most 60, values and types together', async () => {
+  it('of countersign/protocol are at most 60, values, types and what is in namespaces together', async () => {
     const names = await namesIn('protocol/index.ts')
     expect(names).toEqual(expect.arrayContaining(Object.keys(protocol)))
     expect(names.length).toBeLessThanOrEqual(60)
+  })
+
+  it('are counted through namespaces', async () => {
+    const names = await namesIn('speech/index.ts')
+    expect(names).toEqual(expect.arrayContaining(['jobWire', 'jobWire.JOBS_PATH']))
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { KEY_VERBS } from '../../src/protocol/key-verbs.js'
-import { membersOf, parametersOf } from '../../src/protocol/verb.js'
+import { membersOf, parametersOf } from '../../src/protocol/names.js'
 import { VERBS } from '../../src/protocol/verbs.js'
 
 const User = 'ann@example.com'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { formatUser } from '../../src/protocol/contact.js'
 import type { RecordedFactors } from '../../src/protocol/factor.js'
-import type { EnrollAppRequest } from '../../src/protocol/service.js'
+import type { RequestOf } from '../../src/protocol/service.js'
 import { browserAgent, EMPTY_RECORD, host, jsonAgent } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
 
@@ -54,7 +54,7 @@ describe('a user without an email address and phone number', () => {
       await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)
     }
     const enrolled = standIn.calls.filter(({ verb }) => verb === 'enrollApp')
-    const names = enrolled.map(({ request }) => (request as EnrollAppRequest).contact).map(formatUser)
+    const names = enrolled.map(({ request }) => (request as RequestOf<'enrollApp'>).contact).map(formatUser)
     expect(new Set(names).size).toBe(3)
     expect(names).toContain('id-7@account.invalid')
     for (const name of names) expect(name).toMatch(/^[a-z0-9.-]+@account\.invalid$/)

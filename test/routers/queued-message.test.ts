@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { MfaService } from '../../src/index.js'
-import type { DeliveryState } from '../../src/protocol/service.js'
+import type { Granted } from '../../src/protocol/service.js'
 import { stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, signIn } from '../kit/host.js'
@@ -8,7 +8,7 @@ import { challenge, login } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
 import { standInService } from '../kit/stand-in-service.js'
 
-const stateOf = (status: DeliveryState['status']): DeliveryState => ({
+const stateOf = (status: Granted<'deliveryOf'>['status']): Granted<'deliveryOf'> => ({
   status,
   channel: 'sms',
   to: '••• 01',
@@ -17,7 +17,7 @@ const stateOf = (status: DeliveryState['status']): DeliveryState => ({
 
 /** An app whose service queues every message, and reports the state that `deliveryOf` returns. */
 function queueing(
-  deliveryOf: () => Promise<DeliveryState | undefined>,
+  deliveryOf: () => Promise<Granted<'deliveryOf'> | undefined>,
   outcome: 'queued' | 'sent' = 'queued',
   deliveryReports = false,
 ) {

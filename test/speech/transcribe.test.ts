@@ -1,7 +1,7 @@
 import { appendFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OptionsError } from 'countersign'
-import { wire } from 'countersign/protocol'
+import { SERVICE_IDENTITY } from 'countersign/protocol'
 import { createSpeechClient, type TranscribeRequest } from 'countersign/speech'
 import { afterAll, describe, expect, it } from 'vitest'
 import { API_KEY, failure } from '../client/ask.js'
@@ -272,6 +272,6 @@ describe('the client', () => {
       for await (const _piece of client.transcribeLive(audio));
     }
     expect(await failure(listen())).toMatchObject({ code: 'ERR_MFA_SERVICE_UNAVAILABLE' })
-    expect(service.calls.map(({ path }) => path)).toEqual([wire.SERVICE_IDENTITY])
+    expect(service.calls.map(({ path }) => path)).toEqual([SERVICE_IDENTITY])
   })
 })

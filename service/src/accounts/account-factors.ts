@@ -1,17 +1,10 @@
-import {
-  type AccountFactors,
-  type FactorUse,
-  KEY_METHODS,
-  KEY_TYPE,
-  type KeyMethod,
-  VERIFY_TYPE,
-} from 'countersign/protocol'
+import { type AnswerOf, KEY_METHODS, KEY_TYPE, type KeyMethod, VERIFY_TYPE } from 'countersign/protocol'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import type { Application } from './application.js'
 import type { KeptMethod } from './applications/offered-methods.js'
 import { activateWaitingSet, BACKUP_FACTOR, IS_SHOWN_SET } from './backup-set.js'
 
-const TYPES: readonly FactorUse['type'][] = [
+const TYPES: readonly NonNullable<AnswerOf<'factorsOf'>['lastUsed']>[number]['type'][] = [
   ...Object.values(VERIFY_TYPE),
   ...Object.values(KEY_TYPE),
   BACKUP_FACTOR,
@@ -37,7 +30,7 @@ export async function readAccountFactors(
   application: Pick<Application, 'id'>,
   { account, canonicalContact }: { readonly account: string; readonly canonicalContact: string },
   usable: readonly KeptMethod[],
-): Promise<AccountFactors> {
+): Promise<AnswerOf<'factorsOf'>> {
   const read = () =>
     queryOne<Row>(
       store,
@@ -82,7 +75,10 @@ export async function readAccountFactors(
 }
 
 /** The use of a factor, whose name is a type or `<type>:<contact>`. */
-function useOf(factor: string, at: number): FactorUse | undefined {
+function useOf(
+  factor: string,
+  at: number,
+): NonNullable<AnswerOf<'factorsOf'>['lastUsed']>[number] | undefined {
   const colon = factor.indexOf(':')
   const name = colon < 0 ? factor : factor.slice(0, colon)
   const type = TYPES.find((known) => known === name)

@@ -1,4 +1,4 @@
-import type { DeliveredMethod, keyTypes, Method, wire } from 'countersign/protocol'
+import type { DeliveredMethod, Granted, Method, Scope } from 'countersign/protocol'
 import type { Mode } from '../store/partition.js'
 import type { Limits } from './limits.js'
 
@@ -69,13 +69,13 @@ export interface Application {
 /** Who calls the API: the application that an API key belongs to, and what the key may do. */
 export interface ApiCaller {
   readonly application: Application
-  readonly scopes: readonly wire.Scope[]
+  readonly scopes: readonly Scope[]
   /** When the key expires, in milliseconds since 1970; `null` if it does not. */
   readonly expiresAt: number | null
 }
 
 /** A relying party with everything that its operator set. */
-export interface RelyingPartySettings extends keyTypes.RelyingParty {
+export interface RelyingPartySettings extends Granted<'relyingParty'> {
   /** Origins of other sites that may use the keys in frames of ours. */
   readonly topOrigins: readonly string[]
 }

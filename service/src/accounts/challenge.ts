@@ -3,8 +3,8 @@ import {
   type DeliveredMethod,
   type KeyMethod,
   keyChallenge,
-  type keyTypes,
   type Purpose,
+  type RequestOf,
   type VerifyType,
 } from 'countersign/protocol'
 import { deliveredCode, deliveredCodeMac } from '../store/secrets/codes.js'
@@ -220,7 +220,7 @@ export interface KeyCeremony {
   readonly account: string
   readonly method: KeyMethod
   /** A `conditional registration` needs no user presence and no user verification. */
-  readonly purpose: keyTypes.KeyPurpose | 'registration' | 'conditional registration'
+  readonly purpose: RequestOf<'authenticate'>['purpose'] | 'registration' | 'conditional registration'
   /** The caller's id for what the challenge is used for, if it has one. */
   readonly transaction: string | undefined
 }

@@ -1,4 +1,4 @@
-import { wire } from 'countersign/protocol'
+import { COUNTERSIGN_CODES } from 'countersign/protocol'
 import * as z from 'zod'
 import { LOG_LEVELS } from '../telemetry/log/logger.js'
 import { type Duration, durationMs } from '../telemetry/time.js'
@@ -40,7 +40,7 @@ function duration(min: Duration, max: Duration, initial: Duration, hint: string)
 }
 
 // A client refuses other codes itself.
-const { delivered } = wire.COUNTERSIGN_CODES
+const { delivered } = COUNTERSIGN_CODES
 
 /**
  * Every limit of an application with its unit, allowed range, default and description. The service does not start with a value

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { wire } from 'countersign/protocol'
+import { SCOPES } from 'countersign/protocol'
 import { SIGN_IN_SCOPES } from '../accounts/applications/api-key.js'
 import { type ApplicationSettings, SETTING_GROUPS, wholeHint } from '../accounts/applications/settings.js'
 import { OperatorError } from '../operator/audited-change.js'
@@ -124,7 +124,7 @@ export function keyCommands(program: Command, io: Io): void {
     .argument('<application>')
     .option('--test', 'create a test key, which has its own data and delivers nothing')
     .option('--label <text>', 'what it is for')
-    .option('--scopes <list>', `what it may do, of ${wire.SCOPES.join(', ')}`, SIGN_IN_SCOPES.join(','))
+    .option('--scopes <list>', `what it may do, of ${SCOPES.join(', ')}`, SIGN_IN_SCOPES.join(','))
     .option('--expires <duration>', 'when it expires, such as 90d; without it, never')
     .description('create a key and print it, this once')
     .addHelpText('after', '\nExample:\n  KEY=$(countersign-service key create vault --label "web servers")')

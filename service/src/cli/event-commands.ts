@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { webhooks } from 'countersign/protocol'
+import { WEBHOOK_EVENT_TYPES } from 'countersign/protocol'
 import type { Operator } from '../operator/operator.js'
 import { type CommonOptions, type Io, limitOption, print, table } from './output.js'
 import { READS, withOperator } from './store-access.js'
@@ -36,12 +36,12 @@ export function eventCommands(program: Command, io: Io): void {
     .command('create')
     .argument('<application>')
     .requiredOption('--url <address>', 'where to post its events')
-    .requiredOption('--events <list>', `which events: ${webhooks.WEBHOOK_EVENT_TYPES.join(',')}, or all`)
+    .requiredOption('--events <list>', `which events: ${WEBHOOK_EVENT_TYPES.join(',')}, or all`)
     .description('create an endpoint and print its secret, which is shown only this once')
     .action(async (application: string, own: { url: string; events: string }, me: Command) => {
       const options = me.optsWithGlobals<CommonOptions>()
       const types =
-        own.events === 'all' ? webhooks.WEBHOOK_EVENT_TYPES : own.events.split(',').map((type) => type.trim())
+        own.events === 'all' ? WEBHOOK_EVENT_TYPES : own.events.split(',').map((type) => type.trim())
       const created = await withOperator(io, options, ({ events }) =>
         events.create(application, { url: own.url, types }),
       )

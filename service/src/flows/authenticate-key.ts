@@ -1,4 +1,4 @@
-import { isChallengeFor, KEY_TYPE, type keyTypes } from 'countersign/protocol'
+import { type AnswerOf, isChallengeFor, KEY_TYPE, type KeyFault } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
 import { findKey, type KeyRow, keyFactor, keyFrom } from '../accounts/account-key.js'
 import type { Application, RelyingPartySettings } from '../accounts/application.js'
@@ -31,13 +31,13 @@ import { TEST_KEY } from './test-mode/test-key.js'
 
 /** What an assertion proves, apart from its signature counter. */
 type Assertion =
-  | { readonly fault: keyTypes.KeyFault }
+  | { readonly fault: KeyFault }
   | { readonly fault: undefined; readonly data: AuthenticatorData; readonly key: KeyRow }
 
 type Event = Pick<LogEvent, 'level' | 'event' | 'reason'>
 
 interface Verdict {
-  readonly answer: keyTypes.AuthenticateKeyAnswer
+  readonly answer: AnswerOf<'authenticate'>
   readonly events: readonly Event[]
 }
 
@@ -50,7 +50,7 @@ export async function authenticateKey(
   context: FlowContext,
   application: Application,
   input: AuthenticateKeyInput,
-): Promise<keyTypes.AuthenticateKeyAnswer> {
+): Promise<AnswerOf<'authenticate'>> {
   const simulated = simulatedVerdict(application, input.contact)
   if (simulated) return simulated.outcome === 'refused' ? simulated : invalid('challenge')
   const relyingParty = relyingPartyFor(application, input.method)
@@ -193,7 +193,7 @@ async function faultOfRightOne(
   application: Application,
   account: string,
   id: string,
-): Promise<keyTypes.KeyFault> {
+): Promise<KeyFault> {
   const { key } = await findKey(store, application, account, id)
   return key ? 'counter' : 'unknown_key'
 }
@@ -219,7 +219,7 @@ function accepted(key: KeyRow, userVerified: boolean, wentBack: boolean): Verdic
   }
 }
 
-function refused(result: AttemptResult | undefined, fault: keyTypes.KeyFault, now: number): Verdict {
+function refused(result: AttemptResult | undefined, fault: KeyFault, now: number): Verdict {
   if (result?.locked) {
     const event: Event = { level: 'info', event: 'verify.refused', reason: 'locked' }
     return { answer: locked(lockedForSeconds(result, now)), events: [event] }
@@ -235,10 +235,10 @@ function refused(result: AttemptResult | undefined, fault: keyTypes.KeyFault, no
   return { ...verdict, events }
 }
 
-function rejected(fault: keyTypes.KeyFault): Verdict {
+function rejected(fault: KeyFault): Verdict {
   return { answer: invalid(fault), events: [{ level: 'info', event: 'verify.failed', reason: fault }] }
 }
 
-function invalid(fault: keyTypes.KeyFault) {
+function invalid(fault: KeyFault) {
   return { outcome: 'invalid', fault } as const
 }

@@ -1,4 +1,4 @@
-import type { BackupAnswer, CreatedBackupCodes } from 'countersign/protocol'
+import type { AnswerOf, Granted, Refused } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import type { Application } from '../accounts/application.js'
 import {
@@ -25,7 +25,8 @@ import { recipientsOf } from './send-code.js'
 import { onceForOperation } from './taken-over.js'
 import { simulatedRefusal } from './test-mode/simulated-carrier.js'
 
-type Created = Exclude<CreatedBackupCodes, { outcome: 'refused' }> & {
+type CodesOrRefused = Granted<'createBackupCodes'> | Refused
+type Created = Granted<'createBackupCodes'> & {
   readonly notices: readonly QueuedMessage[]
 }
 
@@ -37,7 +38,7 @@ export async function createBackupCodes(
   context: FlowContext,
   application: Application,
   input: RequestUser,
-): Promise<CreatedBackupCodes> {
+): Promise<CodesOrRefused> {
   const { store, outbox } = context
   const answer =
     simulatedRefusal(application, input.contact) ??
@@ -54,7 +55,7 @@ async function create(
   tx: Queries,
   application: Application,
   { account: name, clientAddress }: RequestUser,
-): Promise<Created | (CreatedBackupCodes & { readonly outcome: 'refused' })> {
+): Promise<Created | Refused> {
   const now = Date.now()
   const budgeted = { account: name, destinations: [], clientAddress }
   const begun = await begin(context, tx, application, budgeted, now)
@@ -97,7 +98,7 @@ function logBackup(
   { keys, log }: FlowContext,
   { id: application }: Application,
   { account }: Pick<RequestUser, 'account'>,
-  answer: CreatedToSend | CreatedBackupCodes,
+  answer: CreatedToSend | CodesOrRefused,
   how?: 'page',
 ): void {
   const isRefused = answer.outcome === 'refused'
@@ -119,15 +120,15 @@ type CreatedToSend =
       readonly messages: readonly QueuedMessage[]
       readonly notices: readonly QueuedMessage[]
     }
-  | (BackupAnswer & { readonly outcome: 'refused' })
+  | Refused
 
 /** Creates backup codes and sends them to the user. The former set stays valid until the new one was handed over (R61). */
 export function sendBackupCodes(
   context: FlowContext,
   application: Application,
   input: BackupInput,
-): Promise<BackupAnswer> {
-  return onceForOperation<BackupAnswer>(context, application, input.account, {
+): Promise<AnswerOf<'sendBackupCodes'>> {
+  return onceForOperation<AnswerOf<'sendBackupCodes'>>(context, application, input.account, {
     run: () => createAndSend(context, application, input),
     answer: ({ outcome }) =>
       outcome === 'failed' ? undelivered(undefined) : { outcome, count: application.limits.backupCodes },
@@ -138,7 +139,7 @@ async function createAndSend(
   context: FlowContext,
   application: Application,
   input: BackupInput,
-): Promise<BackupAnswer> {
+): Promise<AnswerOf<'sendBackupCodes'>> {
   const now = Date.now()
   const { store, outbox } = context
   const recipients = recipientsOf(context, application, input.method, input)

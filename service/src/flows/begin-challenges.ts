@@ -1,4 +1,4 @@
-import { type details, type Refused, VERIFY_TYPE } from 'countersign/protocol'
+import { type DetailLine, type Refused, VERIFY_TYPE } from 'countersign/protocol'
 import { lockAccounts, lockedForSeconds } from '../accounts/account.js'
 import type { Application } from '../accounts/application.js'
 import {
@@ -245,7 +245,7 @@ function prepareMessages(
   row: ChallengeRow,
   recipients: readonly Recipient[],
   now: number,
-  named: readonly details.DetailLine[] | undefined,
+  named: readonly DetailLine[] | undefined,
 ): PreparedMessages {
   const content = {
     code: codeOf(context.keys, application, row),

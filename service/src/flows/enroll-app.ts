@@ -1,4 +1,4 @@
-import { type EnrollAppAnswer, formatUser, ServiceError } from 'countersign/protocol'
+import { type AnswerOf, formatUser, ServiceError } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import {
   APP_FACTOR,
@@ -24,7 +24,7 @@ export async function enrollApp(
   context: FlowContext,
   application: Application,
   input: RequestUser,
-): Promise<EnrollAppAnswer> {
+): Promise<AnswerOf<'enrollApp'>> {
   const refusal = refuseMethod(application, 'app') ?? simulatedRefusal(application, input.contact)
   if (refusal) return refusal
   const now = Date.now()

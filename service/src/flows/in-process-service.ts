@@ -1,15 +1,15 @@
 import {
+  COUNTERSIGN_CODES,
   type CompleteMfaService,
-  type EnrollAppRequest,
   formatUser,
   KEY_VERBS,
-  type keyTypes,
+  type KeyVerbs,
   type MfaService,
-  rows,
+  ownParametersOf,
+  type RequestOf,
   ServiceError,
   type UserRequest,
   VERBS,
-  wire,
 } from 'countersign/protocol'
 import { type TranscriptionJob, type TranscriptionService, transcriptionWire } from 'countersign/speech'
 import type { Application } from '../accounts/application.js'
@@ -97,7 +97,7 @@ function inProcessVerbs<Service extends object>(
         answer({ ok: true, value: request }, async () => flow(context, await findApplication(), request))
     }
     return (request: UserRequest) =>
-      ofAccount(parseVerb(verb, { ...userFields(request), ...rows.ownParametersOf(verb, request) }), flow)
+      ofAccount(parseVerb(verb, { ...userFields(request), ...ownParametersOf(verb, request) }), flow)
   }
   const methods = Object.entries<VerbFlow>(flows).map(([name, verbFlow]) => [name, methodOf(verbFlow)])
   return Object.fromEntries(methods)
@@ -139,8 +139,8 @@ export function inProcessService(
       context,
       findApplication,
     ),
-    keys: inProcessVerbs<keyTypes.KeyVerbs>(flowsOf(KEY_VERBS, KEY_FLOWS), context, findApplication),
-    codes: wire.COUNTERSIGN_CODES,
+    keys: inProcessVerbs<KeyVerbs>(flowsOf(KEY_VERBS, KEY_FLOWS), context, findApplication),
+    codes: COUNTERSIGN_CODES,
     approvals: true,
     async transcribe(request) {
       if (!transcriptionWire.isAddress(request.file)) await fileStats(request.file)
@@ -173,7 +173,7 @@ export function inProcessService(
 }
 
 /** Binds an authenticator app whose secret exists already, for example in another system. */
-export type ImportAppRequest = EnrollAppRequest & ForeignSecret
+export type ImportAppRequest = RequestOf<'enrollApp'> & ForeignSecret
 
 /** `importApp` for one application; requests are validated like all others. */
 export function appImporter(context: FlowContext, findApplication: () => Promise<Application>) {

@@ -7,15 +7,14 @@ import {
   type Method,
   membersOf,
   parseUser,
-  type rows,
-  type VERBS,
-  wire,
+  VERBS,
+  type Verb,
 } from 'countersign/protocol'
 import { type TranscriptFormat, transcriptionWire } from 'countersign/speech'
 import * as z from 'zod'
 
 /** The input of the flow of a verb: the user, and the members of the request. */
-export type VerbInput<Row extends rows.Verb> = RequestUser &
+export type VerbInput<Row extends Verb> = RequestUser &
   (Row extends { readonly body: infer Body extends z.ZodObject } ? Members<z.output<Body>> : unknown)
 
 /** The input of `sendCode`. */
@@ -28,7 +27,7 @@ export type VerifyInput = VerbInput<typeof VERBS.verify>
 export type BackupInput = VerbInput<typeof VERBS.sendBackupCodes>
 
 /** A verb that takes parameters. */
-export type VerbWithBody = rows.Verb & { readonly body: z.ZodObject }
+export type VerbWithBody = Verb & { readonly body: z.ZodObject }
 
 /** A method whose contacts a request with this `Type` accepts. Keys accept all. */
 const METHOD_OF: Readonly<Record<string, Method>> = {
@@ -73,11 +72,8 @@ export function parseTranscribe(body: unknown): Parsed<TranscribeInput> {
 
 /** The body of the calls about the data of an account. */
 export const accountBody = z.object({
-  Account: wire.factorsBody.shape.Account,
-  User: wire.factorsBody.shape.User.optional().meta({
-    description: 'The contact of the account, if your requests about it have no `Account`.',
-    examples: ['ann@example.com'],
-  }),
+  Account: VERBS.factorsOf.body.shape.Account,
+  User: VERBS.factorsOf.body.shape.User.optional(),
 })
 
 /** Validates a body that names an account; the result is its name in rows. */

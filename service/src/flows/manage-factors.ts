@@ -1,11 +1,4 @@
-import type {
-  AccountFactors,
-  KEY_VERBS,
-  keyTypes,
-  Refused,
-  RemoveFactorAnswer,
-  VERBS,
-} from 'countersign/protocol'
+import type { AnswerOf, Granted, KEY_VERBS, Refused, VERBS } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import { readAccountFactors } from '../accounts/account-factors.js'
 import {
@@ -34,7 +27,7 @@ export async function listAccountKeys(
   { store }: FlowContext,
   application: Application,
   { account }: RequestUser,
-): Promise<keyTypes.KeyList> {
+): Promise<Granted<'list'>> {
   const rows = await listKeys(store, application, account)
   const userHandle = await findUserHandle(store, application, account)
   return {
@@ -96,13 +89,13 @@ export async function removeFactor(
   context: FlowContext,
   application: Application,
   { account: name, contact, factor: removed }: VerbInput<typeof VERBS.removeFactor>,
-): Promise<RemoveFactorAnswer> {
+): Promise<Granted<'removeFactor'> | Refused> {
   const simulated = simulatedRefusal(application, contact)
   if (simulated) return simulated
   const factor = removed.toUpperCase()
   const now = Date.now()
   const notices: QueuedMessage[] = []
-  const answer = await context.store.transaction(async (tx): Promise<RemoveFactorAnswer> => {
+  const answer = await context.store.transaction(async (tx): Promise<Granted<'removeFactor'> | Refused> => {
     const account = await holdAccount(context.keys, tx, application, name)
     const seconds = lockedForSeconds(account, now)
     if (seconds > 0) return locked(seconds)
@@ -127,7 +120,7 @@ export async function accountFactors(
   { store }: Pick<FlowContext, 'store'>,
   application: Application,
   input: RequestUser,
-): Promise<AccountFactors> {
+): Promise<AnswerOf<'factorsOf'>> {
   return readAccountFactors(
     store,
     application,

@@ -1,9 +1,10 @@
 import {
+  type AnswerOf,
   type Contact,
   formatUser,
+  type Granted,
   isAccountAddress,
   type KeyMethod,
-  type keyTypes,
   type Refused,
 } from 'countersign/protocol'
 import { findAccount, holdAccount, lockedForSeconds } from '../accounts/account.js'
@@ -42,7 +43,7 @@ import { simulatedRefusal } from './test-mode/simulated-carrier.js'
 import { isTestKey, TEST_KEY } from './test-mode/test-key.js'
 
 interface Stored {
-  readonly answer: keyTypes.RegisterKeyAnswer
+  readonly answer: AnswerOf<'register'>
   readonly notices: readonly QueuedMessage[]
 }
 
@@ -51,7 +52,7 @@ export async function registerKey(
   context: FlowContext,
   application: Application,
   input: RegisterKeyInput,
-): Promise<keyTypes.RegisterKeyAnswer> {
+): Promise<AnswerOf<'register'>> {
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
@@ -107,7 +108,7 @@ async function store(
 ): Promise<Stored> {
   const { account: name, contact } = input
   const row = rowFrom(input, credential, now)
-  const refused = (answer: keyTypes.RegisterKeyAnswer): Stored => ({ answer, notices: [] })
+  const refused = (answer: AnswerOf<'register'>): Stored => ({ answer, notices: [] })
   return context.store.transaction(async (tx): Promise<Stored> => {
     const account = await holdAccount(context.keys, tx, application, name)
     const seconds = lockedForSeconds(account, now)
@@ -145,7 +146,7 @@ function logRegistration(
   { keys, log }: FlowContext,
   application: Application,
   { account, method }: RegisterKeyInput,
-  answer: keyTypes.RegisterKeyAnswer,
+  answer: AnswerOf<'register'>,
 ): void {
   const fields = {
     application: application.id,
@@ -165,7 +166,7 @@ export async function prepareKeyRegistration(
   context: FlowContext,
   application: Application,
   input: KeyRegistrationOptionsInput,
-): Promise<keyTypes.KeyOptionsAnswer> {
+): Promise<AnswerOf<'registrationOptions'>> {
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const isConditional = input.mediation === 'conditional'
@@ -173,7 +174,7 @@ export async function prepareKeyRegistration(
   if (refusal) return refusal
   const now = Date.now()
   const { account: name, method, transaction, userName = formatUser(input.contact) } = input
-  return context.store.transaction(async (tx): Promise<keyTypes.KeyOptionsAnswer> => {
+  return context.store.transaction(async (tx): Promise<AnswerOf<'registrationOptions'>> => {
     const seconds = lockedForSeconds(await holdAccount(context.keys, tx, application, name), now)
     if (seconds > 0) return locked(seconds)
     const keys = await listKeys(tx, application, name)
@@ -198,7 +199,7 @@ export async function prepareKeyAuthentication(
   { store }: FlowContext,
   application: Application,
   input: KeyAuthenticationOptionsInput,
-): Promise<keyTypes.KeyOptionsAnswer> {
+): Promise<AnswerOf<'registrationOptions'>> {
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
@@ -230,7 +231,7 @@ function keyRelyingParty(
 export async function publishedRelyingParty(
   _context: FlowContext,
   { relyingParty }: Application,
-): Promise<keyTypes.RelyingParty | undefined> {
+): Promise<Granted<'relyingParty'> | undefined> {
   if (!relyingParty) return undefined
   const { topOrigins: _topOrigins, ...published } = relyingParty
   return published

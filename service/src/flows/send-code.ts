@@ -1,4 +1,4 @@
-import type { Contact, DeliveredMethod, Refused, SendAnswer } from 'countersign/protocol'
+import type { AnswerOf, Contact, DeliveredMethod, Refused } from 'countersign/protocol'
 import type { Application } from '../accounts/application.js'
 import { refuseMethod } from '../accounts/applications/offered-methods.js'
 import { type PhoneRefusal, refusePhone } from '../messages/contacts/phone.js'
@@ -21,8 +21,8 @@ export function sendCode(
   context: FlowContext,
   application: Application,
   input: SendInput,
-): Promise<SendAnswer> {
-  return onceForOperation<SendAnswer>(context, application, input.account, {
+): Promise<AnswerOf<'send'>> {
+  return onceForOperation<AnswerOf<'send'>>(context, application, input.account, {
     run: () => send(context, application, input),
     answer(earlier) {
       const now = Date.now()
@@ -38,7 +38,11 @@ export function sendCode(
   })
 }
 
-async function send(context: FlowContext, application: Application, input: SendInput): Promise<SendAnswer> {
+async function send(
+  context: FlowContext,
+  application: Application,
+  input: SendInput,
+): Promise<AnswerOf<'send'>> {
   const now = Date.now()
   const { outbox, keys, log } = context
   const recipients = recipientsOf(context, application, input.method, input)

@@ -1,4 +1,4 @@
-import { isAccountAddress, type VerifyAnswer } from 'countersign/protocol'
+import { type AnswerOf, isAccountAddress } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import type { Application } from '../accounts/application.js'
@@ -22,7 +22,7 @@ import { factorDisabled, locked } from './refusals.js'
 import { simulatedVerdict } from './test-mode/simulated-carrier.js'
 
 interface Verdict {
-  readonly answer: VerifyAnswer
+  readonly answer: AnswerOf<'verify'>
   readonly events: readonly Pick<LogEvent, 'level' | 'event' | 'reason'>[]
 }
 
@@ -37,7 +37,7 @@ export async function verifyCode(
   context: FlowContext,
   application: Application,
   input: VerifyInput,
-): Promise<VerifyAnswer> {
+): Promise<AnswerOf<'verify'>> {
   const simulated = simulatedVerdict(application, input.contact)
   if (simulated) return simulated
   const now = Date.now()

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { wire } from 'countersign/protocol'
+import { SCOPES, type Scope } from 'countersign/protocol'
 import { hashApiKey, hintOf, newApiKey, SIGN_IN_SCOPES } from '../accounts/applications/api-key.js'
 import { writeEvent } from '../messages/events/write-events.js'
 import type { Mode } from '../store/partition.js'
@@ -18,7 +18,7 @@ export interface KeySummary {
   /** Its beginning and end, to recognize it. */
   readonly hint: string
   /** What it may do. */
-  readonly scopes: readonly wire.Scope[]
+  readonly scopes: readonly Scope[]
   /** When it was created, in milliseconds since 1970, like all times here. */
   readonly createdAt: number
   /** When it expires; `null` if it does not. */
@@ -59,10 +59,10 @@ export async function createKey(
   if (!LABEL.test(label)) {
     throw new OperatorError('A label has at most 80 characters and no control characters.')
   }
-  const granted = wire.SCOPES.filter((scope) => scopes.includes(scope))
-  const isKnown = scopes.every((scope) => (wire.SCOPES as readonly string[]).includes(scope))
+  const granted = SCOPES.filter((scope) => scopes.includes(scope))
+  const isKnown = scopes.every((scope) => (SCOPES as readonly string[]).includes(scope))
   if (granted.length === 0 || !isKnown) {
-    throw new OperatorError(`A key has one or more of the scopes ${wire.SCOPES.join(', ')}.`)
+    throw new OperatorError(`A key has one or more of the scopes ${SCOPES.join(', ')}.`)
   }
   if (lifetimeMs !== undefined && !(lifetimeMs >= HOUR_MS && lifetimeMs <= MAX_LIFETIME_MS)) {
     throw new OperatorError('A key expires after an hour to ten years (3653d), or never.')
@@ -98,7 +98,7 @@ export async function listKeys({ store }: Actor, application: string): Promise<K
     mode: Mode
     label: string
     hint: string
-    scopes: readonly wire.Scope[]
+    scopes: readonly Scope[]
     created_at: number
     expires_at: number | null
     last_used_at: number | null

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { webhooks } from 'countersign/protocol'
+import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from 'countersign/protocol'
 import { ownWebhookAgent } from '../messages/carriers/webhook.js'
 import { newEventSecret } from '../messages/event-delivery/event-table.js'
 import { eventEndpointIdentity, seal } from '../store/secrets/seal.js'
@@ -27,7 +27,7 @@ export interface EventEndpoint {
   readonly id: string
   readonly url: string
   /** The types of the events that it gets. */
-  readonly types: readonly webhooks.WebhookEventType[]
+  readonly types: readonly WebhookEventType[]
   /** `paused`: its events wait. `disabled`: it failed for three days or responded with 410, and gets no events. */
   readonly state: 'active' | 'paused' | 'disabled'
   /** Since when every attempt failed, in milliseconds since 1970; `null` after one that was accepted. */
@@ -51,7 +51,7 @@ export interface NewEventEndpoint {
 interface Row {
   readonly id: string
   readonly url: string
-  readonly types: readonly webhooks.WebhookEventType[]
+  readonly types: readonly WebhookEventType[]
   readonly paused_at: number | null
   readonly disabled_at: number | null
   readonly failing_since: number | null
@@ -197,12 +197,12 @@ export function unknownEndpoint({ application, endpoint }: EndpointReference): O
 
 function checked({ url: address, types }: NewEventEndpoint): {
   readonly url: URL
-  readonly types: readonly webhooks.WebhookEventType[]
+  readonly types: readonly WebhookEventType[]
 } {
   const faults = types
-    .filter((type) => !webhooks.WEBHOOK_EVENT_TYPES.some((known) => known === type))
-    .map((type) => `"${type}" is not an event: use ${webhooks.WEBHOOK_EVENT_TYPES.join(', ')}.`)
-  if (types.length === 0) faults.push(`An endpoint needs events: ${webhooks.WEBHOOK_EVENT_TYPES.join(', ')}.`)
+    .filter((type) => !WEBHOOK_EVENT_TYPES.some((known) => known === type))
+    .map((type) => `"${type}" is not an event: use ${WEBHOOK_EVENT_TYPES.join(', ')}.`)
+  if (types.length === 0) faults.push(`An endpoint needs events: ${WEBHOOK_EVENT_TYPES.join(', ')}.`)
   if (address.length > MAX_URL_LENGTH || !ownWebhookAgent(address)) {
     faults.push(
       'The address of an endpoint must be https://, on port 443 of a public host, without user and password. ' +
@@ -210,5 +210,5 @@ function checked({ url: address, types }: NewEventEndpoint): {
     )
   }
   if (faults.length > 0) throw new OperatorError(...faults)
-  return { url: new URL(address), types: webhooks.WEBHOOK_EVENT_TYPES.filter((type) => types.includes(type)) }
+  return { url: new URL(address), types: WEBHOOK_EVENT_TYPES.filter((type) => types.includes(type)) }
 }

@@ -1,4 +1,4 @@
-import { wire } from 'countersign/protocol'
+import { SCOPES } from 'countersign/protocol'
 import * as z from 'zod'
 import { NOTICES } from '../accounts/application.js'
 import {
@@ -96,11 +96,11 @@ export const optionsSchema = z.strictObject({
     .optional(),
   /** What `apiKey` may do. Defaults to all. */
   apiKeyScopes: z
-    .array(z.enum(wire.SCOPES, { error: `apiKeyScopes must be of ${wire.SCOPES.join(', ')}` }), {
-      error: `apiKeyScopes must be a list of ${wire.SCOPES.join(', ')}`,
+    .array(z.enum(SCOPES, { error: `apiKeyScopes must be of ${SCOPES.join(', ')}` }), {
+      error: `apiKeyScopes must be a list of ${SCOPES.join(', ')}`,
     })
     .nonempty({ error: 'apiKeyScopes must have at least one scope' })
-    .default([...wire.SCOPES]),
+    .default([...SCOPES]),
   /** The application's name in messages and authenticator apps, 1 to 40 characters. Defaults to `Countersign`. */
   applicationName: displayName('applicationName').default('Countersign'),
   /** Host of the application's pages, such as `vault.example`: an SMS then ends with the line from which browsers fill in the code. Defaults to none. */

@@ -1,10 +1,10 @@
 import {
+  COUNTERSIGN_CODES,
   type CompleteMfaService,
   KEY_VERBS,
-  type keyTypes,
+  type KeyVerbs,
   type MfaService,
   VERBS,
-  wire,
 } from 'countersign/protocol'
 import type { TranscriptionService } from 'countersign/speech'
 import { usesInbox } from '../messages/carriers/route.js'
@@ -57,8 +57,8 @@ export function startService(options: ServiceOptions): StartedService {
   const mfa: CompleteMfaService & TranscriptionService = {
     ...waiting<Required<Pick<MfaService, keyof typeof VERBS>>>(VERBS, (service) => service.mfa),
     ...waiting<Pick<TranscriptionService, keyof typeof SPEECH_VERBS>>(SPEECH_VERBS, (service) => service.mfa),
-    keys: waiting<keyTypes.KeyVerbs>(KEY_VERBS, (service) => service.mfa.keys),
-    codes: wire.COUNTERSIGN_CODES,
+    keys: waiting<KeyVerbs>(KEY_VERBS, (service) => service.mfa.keys),
+    codes: COUNTERSIGN_CODES,
     async *transcribeLive(audio, rules) {
       yield* (await started).mfa.transcribeLive?.(audio, rules) ?? []
     },

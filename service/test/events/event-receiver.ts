@@ -1,10 +1,10 @@
 import { verifyWebhook } from 'countersign'
-import type { webhooks } from 'countersign/protocol'
+import type { WebhookEvent } from 'countersign/protocol'
 import { listen } from '../kit.js'
 
 /** An endpoint of an application, which accepts only what `verifyWebhook` accepts. */
 export async function eventReceiver() {
-  const events: webhooks.WebhookEvent[] = []
+  const events: WebhookEvent[] = []
   const requests: { readonly headers: Record<string, unknown>; readonly body: string }[] = []
   const state: {
     secrets: string[]

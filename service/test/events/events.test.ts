@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import { maskContact, webhooks } from 'countersign/protocol'
+import { maskContact, WEBHOOK_EVENT_TYPES } from 'countersign/protocol'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
 import { appImporter } from '../../src/flows/in-process-service.js'
@@ -39,7 +39,7 @@ afterEach(() => {
 
 describeOnBothDatabases((bench) => {
   /** An application with an endpoint, and a sender that posts when the test says so. */
-  async function fresh(types: readonly string[] = webhooks.WEBHOOK_EVENT_TYPES) {
+  async function fresh(types: readonly string[] = WEBHOOK_EVENT_TYPES) {
     const tenant = freshTenant(bench(), { relyingParty: RELYING_PARTY })
     const application = tenant.application.id
     const ops = operator(bench().store, 'ann', { keys: () => keysFrom(SECRET) })

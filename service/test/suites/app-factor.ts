@@ -1,4 +1,4 @@
-import { type CompleteMfaService, type Contact, type EnrollAppAnswer, VERBS } from 'countersign/protocol'
+import { type AnswerOf, type CompleteMfaService, type Contact, VERBS } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { readQrCode } from '../../../test/kit/qr-code.js'
 import { parseVerb } from '../../src/flows/inputs.js'
@@ -9,7 +9,7 @@ const invalid = { outcome: 'invalid' }
 const refusedWithHint = (clockSteps: number) => ({ outcome: 'invalid', clockSteps })
 const valid = { outcome: 'valid' }
 
-type Prepared = EnrollAppAnswer & { outcome: 'prepared' }
+type Prepared = AnswerOf<'enrollApp'> & { outcome: 'prepared' }
 
 async function prepare(
   mfa: CompleteMfaService,

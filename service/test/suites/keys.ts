@@ -1,4 +1,4 @@
-import type { KeyMethod, keyTypes } from 'countersign/protocol'
+import type { KeyFault, KeyMethod } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import { softwareAuthenticator } from '../../../src/testing/software-authenticator.js'
 import { DEFAULT_KEY_POLICY } from '../../src/accounts/applications/key-settings.js'
@@ -36,7 +36,7 @@ export function keysSuite(bench: () => Bench): void {
     return { ...ceremony, response: device.get(options, page) }
   }
 
-  const invalid = (fault: keyTypes.KeyFault) => ({ outcome: 'invalid', fault })
+  const invalid = (fault: KeyFault) => ({ outcome: 'invalid', fault })
 
   test.each(['security-key', 'passkey'] as const)(
     'registers a %s and accepts it (R69, R70)',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { VerifyRequest } from '../../../src/protocol/service.js'
+import type { RequestOf } from '../../../src/protocol/service.js'
 import { everyCase } from '../../../test/kit/every-case.js'
 import {
   advance,
@@ -92,7 +92,7 @@ export function verifyingSuite(bench: () => Bench, isAtOnceOnly = false): void {
     const of = { method: 'dual', account: 'one', transaction: 't' } as const
     const phone = freshPhone()
     const mailbox = freshEmail()
-    const changes: Readonly<Record<string, Partial<VerifyRequest>>> = {
+    const changes: Readonly<Record<string, Partial<RequestOf<'verify'>>>> = {
       user: { account: 'another' },
       'factor: phone': { method: 'sms', contact: phone },
       'factor: mailbox': { method: 'email', contact: mailbox },

@@ -8,8 +8,8 @@ import { type MfaUser, openApproval } from '../../flows/user.js'
 import { type AcceptedCode, emitVerified, verifyCode } from '../../flows/verify.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import { isAtLeast, type ShownMethod, strongestOf } from '../../protocol/factor.js'
-import type { KeyResponse } from '../../protocol/keys.js'
 import { isKeyMethod, type Method } from '../../protocol/methods.js'
+import type { RequestOf } from '../../protocol/service.js'
 import { newTransaction } from '../../session/find-state.js'
 import { logInContinuing } from '../../session/log-in.js'
 import type { MfaRecord, RequestedApproval } from '../../session/record.js'
@@ -148,7 +148,7 @@ async function checkedBy<Accepted extends AcceptedCode>(
 /** What a request shows for one of the user's factors: a typed code, or the response of a key. */
 export interface ShownProof {
   readonly code?: string | undefined
-  readonly response?: KeyResponse | undefined
+  readonly response?: RequestOf<'register'>['response'] | undefined
   readonly factor?: string | undefined
   /** Whether the user wants to trust the browser from now on. */
   readonly trust?: boolean | undefined

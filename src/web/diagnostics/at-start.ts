@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Settings } from '../../options/settings.js'
 import type { WarningCode } from '../../options/warnings.js'
-import type { EnrollAppRequest, MfaService } from '../../protocol/service.js'
+import type { MfaService, RequestOf } from '../../protocol/service.js'
 import type { StoreConfig } from '../../stores/config.js'
 import { isConnected, keepsKeys } from '../../stores/redis.js'
 
@@ -123,7 +123,7 @@ export function observeName<Service extends MfaService>(
   if (!enrollApp) return service
   return {
     ...service,
-    async enrollApp(request: EnrollAppRequest) {
+    async enrollApp(request: RequestOf<'enrollApp'>) {
       const answer = await enrollApp(request)
       const issuer = answer.outcome === 'prepared' ? issuerIn(answer.uri) : undefined
       if (issuer && issuer !== appName) onOtherName()

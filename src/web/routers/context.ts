@@ -2,7 +2,7 @@ import type { Response } from 'express'
 import { LimitsStoreError } from '../../errors.js'
 import { offeredFactors } from '../../flows/user.js'
 import type { ChallengeView, FactorView } from '../../pages/view.js'
-import type { DeliveryState } from '../../protocol/service.js'
+import type { Granted } from '../../protocol/service.js'
 import { requireCurrent } from '../../session/store.js'
 import type { RequestContext } from '../actions/context.js'
 import { factorView } from '../http/cookies.js'
@@ -39,7 +39,7 @@ export function lastChallenge({ deps, state, user }: RouteContext): ChallengeVie
 }
 
 /** How pages and responses show the delivery states of the service. */
-const SHOWN: Readonly<Record<DeliveryState['status'], ChallengeView['delivery']>> = {
+const SHOWN: Readonly<Record<Granted<'deliveryOf'>['status'], ChallengeView['delivery']>> = {
   queued: 'queued',
   sent: 'sent',
   delivered: 'delivered',

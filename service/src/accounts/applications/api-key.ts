@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { KEY_VERBS, VERBS, type wire } from 'countersign/protocol'
+import { KEY_VERBS, type Scope, VERBS } from 'countersign/protocol'
 import type { Mode } from '../../store/partition.js'
 
 /** The scopes that the verbs need together, which are those that a key of an app needs for signing users in. */
-export const SIGN_IN_SCOPES: readonly wire.Scope[] = [
+export const SIGN_IN_SCOPES: readonly Scope[] = [
   ...new Set([...Object.values(VERBS), ...Object.values(KEY_VERBS)].map(({ scope }) => scope)),
 ]
 

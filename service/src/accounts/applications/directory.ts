@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { wire } from 'countersign/protocol'
+import type { Scope } from 'countersign/protocol'
 import type { Mode } from '../../store/partition.js'
 import { queryOne, type Store } from '../../store/store.js'
 import type { Logger } from '../../telemetry/log/logger.js'
@@ -47,7 +47,7 @@ interface Found {
 
 interface KeyRow extends KeyUse {
   readonly mode: Mode
-  readonly scopes: readonly wire.Scope[]
+  readonly scopes: readonly Scope[]
   readonly expires_at: number | null
 }
 
@@ -59,7 +59,7 @@ export function applicationDirectory(parts: {
   /** A key of the application `default` in addition to those in the store. */
   readonly apiKey: string | undefined
   /** What that key may do. */
-  readonly apiKeyScopes: readonly wire.Scope[]
+  readonly apiKeyScopes: readonly Scope[]
   /** Whether test keys are accepted. */
   readonly acceptTestKeys: boolean
   readonly log: Logger

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { parseAuthenticatorData } from '@simplewebauthn/server/helpers'
-import type { KeyMethod, keyTypes } from 'countersign/protocol'
+import type { KeyFault, KeyMethod } from 'countersign/protocol'
 import type { KeyPolicy, RelyingPartySettings } from '../application.js'
 
 /** What the authenticator says about a ceremony (WebAuthn §6.1). */
@@ -19,7 +19,7 @@ export interface Expected {
 export function faultInAuthenticatorData(
   { rpIdHash, flags }: AuthenticatorData,
   { relyingPartyId, method, policy, isConditional = false }: Expected,
-): keyTypes.KeyFault | undefined {
+): KeyFault | undefined {
   if (!createHash('sha256').update(relyingPartyId).digest().equals(rpIdHash)) return 'relying_party'
   if (!flags.up && !isConditional) return 'user_presence'
   if (requiresUserVerification(method, policy) && !flags.uv && !isConditional) return 'user_verification'
@@ -71,7 +71,7 @@ export function faultInClientData(
   data: ClientData,
   type: 'webauthn.create' | 'webauthn.get',
   relyingParty: RelyingPartySettings,
-): keyTypes.KeyFault | undefined {
+): KeyFault | undefined {
   if (data.type !== type) return 'malformed'
   const { origins, relatedOrigins, topOrigins } = relyingParty
   if (!origins.includes(data.origin) && !relatedOrigins.includes(data.origin)) return 'origin'

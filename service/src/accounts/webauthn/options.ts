@@ -1,4 +1,4 @@
-import type { KeyMethod, keyTypes } from 'countersign/protocol'
+import type { Granted, KeyMethod } from 'countersign/protocol'
 import type { KeyPolicy, RelyingPartySettings } from '../application.js'
 import { requiresUserVerification } from './authenticator-data.js'
 
@@ -69,7 +69,7 @@ export function creationOptions(
     readonly timeoutMs: number
     readonly isConditional: boolean
   },
-): keyTypes.KeyOptions {
+): Granted<'registrationOptions'>['options'] {
   const { method, challenge, user, exclude, timeoutMs, isConditional } = ceremony
   const residentKey = method === 'passkey' ? 'required' : 'discouraged'
   return {
@@ -104,7 +104,7 @@ export function requestOptions(
     readonly allow: readonly NamedCredential[]
     readonly timeoutMs: number
   },
-): keyTypes.KeyOptions {
+): Granted<'registrationOptions'>['options'] {
   const { method, challenge, allow, timeoutMs } = ceremony
   return {
     rpId: id,

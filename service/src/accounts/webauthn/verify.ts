@@ -6,7 +6,7 @@ import {
   isoCBOR,
   parseAuthenticatorData,
 } from '@simplewebauthn/server/helpers'
-import type { keyTypes, keyWire } from 'countersign/protocol'
+import type { KEY_VERBS, KeyFault } from 'countersign/protocol'
 import type * as z from 'zod'
 import type { AuthenticatorModel, KeyPolicy } from '../application.js'
 import {
@@ -21,7 +21,7 @@ import { COSE_ALGORITHM } from './options.js'
 import { algorithmOf } from './public-key.js'
 
 /** A new credential as its `toJSON` writes it, with valid fields. */
-type RegistrationResponse = z.output<typeof keyWire.registrationResponse>
+type RegistrationResponse = z.output<typeof KEY_VERBS.register.body.shape.Response>
 
 /** A verified credential. */
 export interface Credential {
@@ -37,7 +37,7 @@ export interface Credential {
 
 /** The result of checking a new credential. */
 export type RegistrationVerdict =
-  | { readonly fault: keyTypes.KeyFault }
+  | { readonly fault: KeyFault }
   | { readonly fault: undefined; readonly credential: Credential }
 
 /** Checks a new credential. Its client data must have been checked. */
@@ -96,10 +96,7 @@ function readAttestation(encoded: string): Attestation | undefined {
   }
 }
 
-function faultInPublicKey(
-  publicKey: Uint8Array<ArrayBuffer>,
-  { policy }: Expected,
-): keyTypes.KeyFault | undefined {
+function faultInPublicKey(publicKey: Uint8Array<ArrayBuffer>, { policy }: Expected): KeyFault | undefined {
   const algorithm = algorithmOf(publicKey)
   if (algorithm === undefined) return 'malformed'
   return policy.algorithms.some((name) => name === algorithm) ? undefined : 'algorithm'
@@ -202,13 +199,13 @@ function isCurrent({ validFrom, validTo }: X509Certificate): boolean {
 }
 
 /** An assertion as its `toJSON` writes it, with valid fields. */
-type AssertionResponse = z.output<typeof keyWire.authenticationResponse>
+type AssertionResponse = z.output<typeof KEY_VERBS.authenticate.body.shape.Response>
 
 /** Reads the authenticator data of an assertion, and checks everything in it that does not depend on the stored key. */
 export function readAssertion(
   { id, rawId, response }: AssertionResponse,
   expected: Expected,
-): { readonly fault: keyTypes.KeyFault } | { readonly fault: undefined; readonly data: AuthenticatorData } {
+): { readonly fault: KeyFault } | { readonly fault: undefined; readonly data: AuthenticatorData } {
   const bytes = bytesFrom(response.authenticatorData)
   const data = bytes && readAuthenticatorData(bytes)
   const isReadable = id === rawId && bytesFrom(id) && bytesFrom(response.signature)

@@ -1,4 +1,10 @@
-import { wire } from 'countersign/protocol'
+import {
+  API_KEY_INFO,
+  type apiKeyInfo,
+  SERVICE_HEADER,
+  SERVICE_IDENTITY,
+  type serviceIdentity,
+} from 'countersign/protocol'
 import { jobWire, streamWire } from 'countersign/speech'
 import express, { type Express, type RequestHandler } from 'express'
 import type * as z from 'zod'
@@ -89,7 +95,7 @@ export function httpApi(parts: ApiParts): Express {
   }
   post('/v1/users/export', exportRoute(context))
   post('/v1/users/erase', eraseRoute(context))
-  get(wire.SERVICE_IDENTITY, (_request, response) => void response.json(IDENTITY))
+  get(SERVICE_IDENTITY, (_request, response) => void response.json(IDENTITY))
   get('/healthz', health)
   get('/readyz', readiness(parts.checkReadiness))
   get('/metrics', metricsRoute(metrics, { key: parts.metricsKey, withoutKey: parts.metricsWithoutKey }))
@@ -119,7 +125,7 @@ export function httpApi(parts: ApiParts): Express {
   get(streamWire.STREAM_PATH, authenticate(findCaller, streamWire.STREAM_PATH), upgradeRequired)
   get('/v1/users', ...authenticated('/v1/users'), usersRoute(context))
   get('/v1/test/inbox', ...authenticated('/v1/test/inbox'), inboxRoute(parts.inboxes))
-  get(wire.API_KEY_INFO, ...authenticated(wire.API_KEY_INFO), showKey)
+  get(API_KEY_INFO, ...authenticated(API_KEY_INFO), showKey)
 
   api.use((_request, response) => problem(response, 'not_found'))
   api.use(errorHandler(context.log))
@@ -127,12 +133,12 @@ export function httpApi(parts: ApiParts): Express {
 }
 
 /** How the service identifies itself, so that a client knows its additions to the published API. */
-const IDENTITY: z.output<typeof wire.serviceIdentity> = { service: 'countersign', api: 1 }
+const IDENTITY: z.output<typeof serviceIdentity> = { service: 'countersign', api: 1 }
 
 /** `GET /v1/key`: what the API key of the request may do. */
 const showKey: RequestHandler = function describeKey(request, response) {
   const { application, scopes, expiresAt } = callerOfRequest(request)
-  const answer: z.output<typeof wire.apiKeyInfo> = {
+  const answer: z.output<typeof apiKeyInfo> = {
     application: nameOfPartition(application.id),
     mode: application.mode,
     scopes: [...scopes],
@@ -145,7 +151,7 @@ function commonHeaders(isStopping: () => boolean): RequestHandler {
   return function setCommonHeaders(_request, response, next) {
     response.setHeader('Cache-Control', 'no-store')
     response.setHeader('X-Content-Type-Options', 'nosniff')
-    response.setHeader(wire.SERVICE_HEADER, IDENTITY.api)
+    response.setHeader(SERVICE_HEADER, IDENTITY.api)
     // Makes a client with a keep-alive connection send its next request elsewhere.
     if (isStopping()) response.setHeader('Connection', 'close')
     next()

@@ -1,4 +1,4 @@
-import { type Refused, rows, type ServiceProblemCode } from 'countersign/protocol'
+import { bodyOf, type Refused, type ServiceProblemCode, type Verb } from 'countersign/protocol'
 import type { Request, RequestHandler, Response } from 'express'
 import type { FlowContext } from '../../flows/context.js'
 import type { Operation } from '../../flows/idempotency/idempotent-requests.js'
@@ -46,7 +46,7 @@ export function flowRoute(context: FlowContext, { verb, flow }: VerbFlow, onceBy
 
 const always: Once = async (_request, response, _application, work) => respond(response, await work())
 
-function outcomeOf(verb: rows.Verb, answer: unknown, input: unknown, response: Response): Outcome {
+function outcomeOf(verb: Verb, answer: unknown, input: unknown, response: Response): Outcome {
   const fails = (code: ServiceProblemCode, details: ProblemDetails) => ({
     refuse: () => problem(response, code, details),
   })
@@ -56,7 +56,7 @@ function outcomeOf(verb: rows.Verb, answer: unknown, input: unknown, response: R
     const { outcome: _invalid, ...details } = answer
     return fails(verb.problems.includes('invalid_key') ? 'invalid_key' : 'invalid_code', details)
   }
-  return { body: rows.bodyOf(verb, answer, input) }
+  return { body: bodyOf(verb, answer, input) }
 }
 
 /** Responds with the result of a flow, unless the time limit of the request has passed. */

@@ -1,4 +1,4 @@
-import type { keyTypes, Refused, ServiceProblemCode, wire } from 'countersign/protocol'
+import type { KeyFault, Refused, Scope, ServiceProblem, ServiceProblemCode } from 'countersign/protocol'
 import type { Response } from 'express'
 import type { FieldError } from '../../flows/inputs.js'
 import type { RecordingRefused } from '../../transcription/sources/recording-source.js'
@@ -14,9 +14,9 @@ export interface ProblemDetails {
   /** How many steps ago the code was valid, as a negative number. */
   readonly clockSteps?: number
   /** Why the response of an authenticator was refused. */
-  readonly fault?: keyTypes.KeyFault
+  readonly fault?: KeyFault
   /** The scope that the API key lacks. */
-  readonly scope?: wire.Scope
+  readonly scope?: Scope
 }
 
 /** The name of the Express setting with the service's public address, if the operator configured it. */
@@ -65,7 +65,7 @@ export function problemBody(
   code: ServiceProblemCode,
   baseUrl: string,
   more: ProblemDetails = {},
-): wire.ServiceProblem {
+): ServiceProblem {
   const { status, title } = PROBLEMS[code]
   return {
     type: `${baseUrl}/problems/${code}`,

@@ -1,10 +1,10 @@
-import { wire } from 'countersign/protocol'
+import { API_KEY_INFO, type Scope } from 'countersign/protocol'
 import { jobWire, streamWire } from 'countersign/speech'
 import { VERB_FLOWS } from '../../flows/verb-flows.js'
 import type { ProblemDetails } from './problem.js'
 
 /** The scopes of the routes that belong to no verb, by path. */
-const OTHER_ROUTES: Readonly<Record<string, wire.Scope>> = {
+const OTHER_ROUTES: Readonly<Record<string, Scope>> = {
   '/v1/users': 'personal-data',
   '/v1/users/export': 'personal-data',
   '/v1/users/erase': 'personal-data',
@@ -26,13 +26,13 @@ const SCOPES = new Map([
  * The scope that an API key needs for the route at a path, as the OpenAPI document writes it; `undefined` for the description of the key,
  * which every key may read. Throws for a path that has no scope.
  */
-export function scopeOf(path: string): wire.Scope | undefined {
+export function scopeOf(path: string): Scope | undefined {
   const scope = SCOPES.get(path)
-  if (scope === undefined && path !== wire.API_KEY_INFO) throw new Error(`The route ${path} has no scope.`)
+  if (scope === undefined && path !== API_KEY_INFO) throw new Error(`The route ${path} has no scope.`)
   return scope
 }
 
 /** The details of the problem `missing_scope`. */
-export function missingScope(scope: wire.Scope): ProblemDetails {
+export function missingScope(scope: Scope): ProblemDetails {
   return { scope, detail: `This API key lacks the scope "${scope}".` }
 }

@@ -1,4 +1,4 @@
-import { wire } from 'countersign/protocol'
+import { SCOPES, type Scope } from 'countersign/protocol'
 import { SIGN_IN_SCOPES } from '../../accounts/applications/api-key.js'
 import type { KeySummary } from '../../operator/api-keys.js'
 import { isAtLeast } from '../../operator/rights.js'
@@ -131,7 +131,7 @@ function stateBadge({ revokedAt, expiresAt }: KeySummary) {
 }
 
 /** What each scope lets a key do. */
-const SCOPE_WORDS: Readonly<Record<wire.Scope, string>> = {
+const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   verify: 'Send and verify codes, check security keys',
   enroll: 'Set up and remove factors',
   read: 'Read factors and delivery states',
@@ -150,7 +150,7 @@ ${onceField()}
 <label><input type="radio" name="mode" value="live" checked> Live</label>
 <label><input type="radio" name="mode" value="test"> Test: data of its own, delivers nothing</label></div></fieldset>
 <fieldset><legend>Scopes</legend><div class="checks">
-${wire.SCOPES.map(
+${SCOPES.map(
   (scope) =>
     html`<label><input type="checkbox" name="scopes" value="${scope}"${SIGN_IN_SCOPES.includes(scope) && html` checked`}> <code>${scope}</code>: ${SCOPE_WORDS[scope]}</label>`,
 )}</div></fieldset>

@@ -1,4 +1,4 @@
-import { webhooks } from 'countersign/protocol'
+import { WEBHOOK_EVENT_TYPES } from 'countersign/protocol'
 import type { EventDelivery } from '../../operator/event-deliveries.js'
 import type { EndpointReference, EventEndpoint } from '../../operator/event-endpoints.js'
 import { isAtLeast, type Role } from '../../operator/rights.js'
@@ -111,7 +111,7 @@ function createForm({ form }: PageRequest, application: string): Html {
 <input id="url" name="url" type="url" required maxlength="1000" autocomplete="off" value="${form.text('url')}" aria-describedby="url-hint">
 <span class="mfa-hint" id="url-hint">https, at a public host</span></div>
 <fieldset><legend>Events</legend><div class="checks">
-${webhooks.WEBHOOK_EVENT_TYPES.map(
+${WEBHOOK_EVENT_TYPES.map(
   (type) =>
     html`<label><input type="checkbox" name="types" value="${type}"${chosen.includes(type) && html` checked`}> ${type}</label>`,
 )}</div></fieldset>

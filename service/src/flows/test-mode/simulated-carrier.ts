@@ -1,4 +1,4 @@
-import type { Contact, Refused, VerifyAnswer } from 'countersign/protocol'
+import type { AnswerOf, Contact, Refused } from 'countersign/protocol'
 import type { Application } from '../../accounts/application.js'
 import type { Inbox } from '../../messages/carriers/inbox.js'
 import { type Carrier, DeliveryError } from '../../messages/delivery/carrier.js'
@@ -68,7 +68,7 @@ export function simulatedRefusal(application: Application, contact: Contact): Re
 }
 
 /** The same for a verification: a limit of messages does not affect it, and an expired code is never valid. */
-export function simulatedVerdict(application: Application, contact: Contact): VerifyAnswer | undefined {
+export function simulatedVerdict(application: Application, contact: Contact): AnswerOf<'verify'> | undefined {
   if (application.mode !== 'test') return undefined
   const outcome = simulatedOutcomeOf(contact)
   if (outcome === 'expired') return { outcome: 'invalid' }

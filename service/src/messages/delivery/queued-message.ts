@@ -1,4 +1,4 @@
-import type { DeliveryState } from 'countersign/protocol'
+import type { Granted } from 'countersign/protocol'
 import type { Queries } from '../../store/store.js'
 import type { Message } from '../message.js'
 
@@ -41,11 +41,11 @@ export async function deliveryState(
   queries: Queries,
   application: string,
   challenge: string,
-): Promise<DeliveryState | undefined> {
+): Promise<Granted<'deliveryOf'> | undefined> {
   if (!CHALLENGE.test(challenge)) return undefined
   const rows = await queries.query<{
-    state: DeliveryState['status']
-    channel: DeliveryState['channel']
+    state: Granted<'deliveryOf'>['status']
+    channel: Granted<'deliveryOf'>['channel']
     masked: string
     carrier: string | null
     updated_at: number

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import { maskContact, parseUser, type webhooks } from 'countersign/protocol'
+import { maskContact, parseUser, type WebhookUser } from 'countersign/protocol'
 import { accountReference, type Keys } from '../../store/secrets/keys.js'
 import { eventEndpointIdentity, open } from '../../store/secrets/seal.js'
 import type { Queries } from '../../store/store.js'
@@ -127,7 +127,7 @@ function eventBody(keys: Keys, { application, type, account, data, createdAt }: 
   })
 }
 
-function userOf(keys: Keys, application: string, account: string): webhooks.WebhookUser {
+function userOf(keys: Keys, application: string, account: string): WebhookUser {
   const reference = accountReference(keys, application, account)
   const name = account.slice(account.indexOf(':') + 1)
   const contact = parseUser(name)

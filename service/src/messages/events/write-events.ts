@@ -1,4 +1,4 @@
-import type { webhooks } from 'countersign/protocol'
+import type { WebhookEventType } from 'countersign/protocol'
 import { type Queries, statement } from '../../store/store.js'
 
 /**
@@ -38,7 +38,7 @@ export interface NewEvent {
   readonly application: string
   /** The account that it is about, as in rows. */
   readonly account?: string
-  readonly type: webhooks.WebhookEventType
+  readonly type: WebhookEventType
   /** What the event says beside application and user, without secrets and full contacts. */
   readonly data: Readonly<Record<string, unknown>>
 }

@@ -1,4 +1,4 @@
-import { details, type Purpose } from 'countersign/protocol'
+import { type DetailLine, oneLine, type Purpose } from 'countersign/protocol'
 import type { Notice, Sender } from '../../accounts/application.js'
 import type { Channel, Message } from '../message.js'
 import { chooseLanguage, textsIn } from './catalogue.js'
@@ -24,7 +24,7 @@ export function codeMessage(
     readonly code: string
     readonly purpose: Purpose
     readonly secondsLeft: number
-    readonly named?: readonly details.DetailLine[] | undefined
+    readonly named?: readonly DetailLine[] | undefined
   },
 ): Message {
   const { code, purpose, secondsLeft, named } = challenge
@@ -58,9 +58,9 @@ export function codeMessage(
 }
 
 /** What the code of a message approves, a line for each, with long parts shortened in the middle. No part is a link or begins a line with @. */
-function namedLines(lines: readonly details.DetailLine[], length = Number.POSITIVE_INFINITY): string[] {
+function namedLines(lines: readonly DetailLine[], length = Number.POSITIVE_INFINITY): string[] {
   const part = (text: string) => {
-    const characters = [...details.oneLine(text).replace(/^@+/, '').replace(LINK, '$1 ')]
+    const characters = [...oneLine(text).replace(/^@+/, '').replace(LINK, '$1 ')]
     if (characters.length <= length) return characters.join('')
     const kept = Math.floor((length - 1) / 2)
     return `${characters.slice(0, kept).join('')}…${characters.slice(-kept).join('')}`

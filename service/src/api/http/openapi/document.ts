@@ -1,5 +1,13 @@
-import { KEY_VERBS, VERBS, wire } from 'countersign/protocol'
+import {
+  API_KEY_INFO,
+  apiKeyInfo,
+  SERVICE_IDENTITY,
+  serviceIdentity,
+  serviceProblem,
+  VERBS,
+} from 'countersign/protocol'
 import { jobWire, transcriptionWire } from 'countersign/speech'
+import type * as z from 'zod'
 import {
   createDocument,
   type oas31,
@@ -8,12 +16,22 @@ import {
 } from 'zod-openapi'
 import { accountExport } from '../../../accounts/export-schema.js'
 import { accountBody } from '../../../flows/inputs.js'
+import { FLOWS, flowsOf, VERB_FLOWS, type VerbFlow } from '../../../flows/verb-flows.js'
 import { scopeOf } from '../scopes.js'
+import { ACCOUNT, described, schemasOf } from './described.js'
 import { get, operationsOf, post, problemResponses } from './operation.js'
 import { eraseAnswer, HEADERS, header, inboxAnswer, readiness, usersAnswer } from './schemas.js'
 import { SPEECH_OPERATIONS } from './speech-operations.js'
 
 export type ApiDocument = oas31.OpenAPIObject
+
+const CODE_FLOWS = flowsOf(VERBS, FLOWS)
+
+/** The schemas of a verb that the document names. */
+function verbSchemas(name: string, verb: keyof typeof VERBS): Record<string, z.ZodType> {
+  const { body, answer } = schemasOf(CODE_FLOWS[verb])
+  return { ...(body && { [`${name}Body`]: body }), [`${name}Answer`]: answer }
+}
 
 /** The operations, each with the scope that an API key needs for it. */
 function withScopes(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObject {
@@ -90,20 +108,16 @@ export function apiDocument(publicUrl?: string): ApiDocument {
         },
         headers: HEADERS,
         schemas: {
-          SendBody: wire.sendBody,
-          SendAnswer: wire.sendAnswer,
-          VerifyBody: wire.verifyBody,
-          VerifyAnswer: wire.verifyAnswer,
-          EnrollAppBody: wire.enrollAppBody,
-          EnrollAppAnswer: wire.enrollAppAnswer,
-          BackupBody: wire.backupBody,
-          BackupAnswer: wire.backupAnswer,
-          DeliveryAnswer: wire.deliveryAnswer,
+          ...verbSchemas('Send', 'send'),
+          ...verbSchemas('Verify', 'verify'),
+          ...verbSchemas('EnrollApp', 'enrollApp'),
+          ...verbSchemas('Backup', 'sendBackupCodes'),
+          ...verbSchemas('Delivery', 'deliveryOf'),
           TranscribeBody: transcriptionWire.transcribeBody,
           TranscribeAnswer: transcriptionWire.transcribeAnswer,
           TranscriptionProgress: transcriptionWire.transcriptionProgress,
           TranscriptionJob: jobWire.transcriptionJobAnswer,
-          Problem: wire.serviceProblem,
+          Problem: serviceProblem,
         },
       },
     },
@@ -123,6 +137,14 @@ export function apiDocument(publicUrl?: string): ApiDocument {
 export function documentText(document: ApiDocument): string {
   return `${JSON.stringify(document, null, 2)}\n`
 }
+
+const ACCOUNT_BODY = described(accountBody, {
+  Account: ACCOUNT,
+  User: {
+    says: 'The contact of the account, if your requests about it have no `Account`.',
+    examples: ['ann@example.com'],
+  },
+})
 
 /** The operations on the data of users, by path. */
 const USER_OPERATIONS: ZodOpenApiPathsObject = {
@@ -160,7 +182,7 @@ const USER_OPERATIONS: ZodOpenApiPathsObject = {
     description:
       'Returns everything that is stored about an account, without secrets and codes. The export is recorded in the audit log.',
     tag: 'Personal data',
-    body: accountBody,
+    body: ACCOUNT_BODY,
     answer: accountExport,
     problems: ['not_found'],
   }),
@@ -170,7 +192,7 @@ const USER_OPERATIONS: ZodOpenApiPathsObject = {
     description:
       'Deletes everything that is stored about an account in one transaction: authenticator app, backup codes, contacts, challenges, messages, counters, and also its lock and failures. The audit log keeps a keyed hash. It can be repeated. A later request with the same `Account` or `User` begins a new account.',
     tag: 'Personal data',
-    body: accountBody,
+    body: ACCOUNT_BODY,
     answer: eraseAnswer,
     problems: [],
   }),
@@ -179,13 +201,12 @@ const USER_OPERATIONS: ZodOpenApiPathsObject = {
 const html = { 'text/html': { schema: { type: 'string' as const } } }
 const anyJson = { 'application/json': { schema: { type: 'object' as const } } }
 
-const { deliveryOf, ...others } = VERBS
+const isLast = ({ verb }: VerbFlow) => verb === VERBS.deliveryOf
 
 /** All operations of the service, by path. */
 const OPERATIONS: ZodOpenApiPathsObject = {
-  ...operationsOf(others),
-  ...operationsOf(KEY_VERBS),
-  ...operationsOf({ deliveryOf }),
+  ...operationsOf(VERB_FLOWS.filter((verb) => !isLast(verb))),
+  ...operationsOf(VERB_FLOWS.filter(isLast)),
   '/v1/reports/{provider}': {
     post: {
       operationId: 'receiveReports',
@@ -216,7 +237,7 @@ const OPERATIONS: ZodOpenApiPathsObject = {
       },
     },
   },
-  [wire.SERVICE_IDENTITY]: get({
+  [SERVICE_IDENTITY]: get({
     id: 'identify',
     summary: 'Identify the service',
     tag: 'Second factor',
@@ -224,11 +245,11 @@ const OPERATIONS: ZodOpenApiPathsObject = {
       200: {
         description:
           'This is the Countersign service, so a client can use its additions. Every response also has the header `Countersign-API`.',
-        content: { 'application/json': { schema: wire.serviceIdentity } },
+        content: { 'application/json': { schema: serviceIdentity } },
       },
     },
   }),
-  [wire.API_KEY_INFO]: get({
+  [API_KEY_INFO]: get({
     id: 'describeKey',
     summary: 'Say what the API key may do',
     tag: 'Second factor',
@@ -238,7 +259,7 @@ const OPERATIONS: ZodOpenApiPathsObject = {
         description:
           'The application, mode, scopes and expiry of the API key of this request. Every key may ask.',
         headers: { 'X-Request-Id': header('RequestId') },
-        content: { 'application/json': { schema: wire.apiKeyInfo } },
+        content: { 'application/json': { schema: apiKeyInfo } },
       },
     },
   }),

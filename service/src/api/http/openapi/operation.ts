@@ -1,4 +1,4 @@
-import type { rows, ServiceProblemCode } from 'countersign/protocol'
+import type { ServiceProblemCode } from 'countersign/protocol'
 import { TRANSCRIPT_FORMATS } from 'countersign/speech'
 import type * as z from 'zod'
 import type {
@@ -7,8 +7,10 @@ import type {
   ZodOpenApiPathsObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi'
+import type { VerbFlow } from '../../../flows/verb-flows.js'
 import { problemBody } from '../problem.js'
 import { PROBLEMS } from '../problem-catalogue.js'
+import { schemasOf } from './described.js'
 import { header } from './schemas.js'
 
 /** The header with which a caller names its request. */
@@ -87,21 +89,16 @@ export function post(about: {
 }
 
 /** The operations of these verbs, by path. */
-export function operationsOf(verbs: Readonly<Record<string, rows.Verb>>): ZodOpenApiPathsObject {
-  return Object.fromEntries(Object.values(verbs).map((verb) => [verb.path, operationOf(verb)]))
+export function operationsOf(verbs: readonly VerbFlow[]): ZodOpenApiPathsObject {
+  return Object.fromEntries(verbs.map((verb) => [verb.verb.path, operationOf(verb)]))
 }
 
-function operationOf({ body, answer, problems, once, words }: rows.Verb): ZodOpenApiPathsObject[string] {
-  const {
-    id,
-    summary,
-    description = '',
-    tag = 'Second factor',
-    success = 'Success.',
-    parameters = {},
-  } = words
-  if (body)
-    return post({ id, summary, description, tag, body, answer: answer.in, problems, sends: once ?? false })
+function operationOf(described: VerbFlow): ZodOpenApiPathsObject[string] {
+  const { verb, id, summary, description = '', tag = 'Second factor' } = described
+  const { success = 'Success.', parameters = {} } = described
+  const { problems, once: sends = false } = verb
+  const { body, answer } = schemasOf(described)
+  if (body) return post({ id, summary, description, tag, body, answer, problems, sends })
   return get({
     id,
     summary,
@@ -119,7 +116,7 @@ function operationOf({ body, answer, problems, once, words }: rows.Verb): ZodOpe
       200: {
         description: success,
         headers: { 'X-Request-Id': header('RequestId') },
-        content: { 'application/json': { schema: answer.in } },
+        content: { 'application/json': { schema: answer } },
       },
     },
     problems,

@@ -1,4 +1,4 @@
-import { type ServiceProblemCode, wire } from 'countersign/protocol'
+import { SERVICE_PROBLEMS, type ServiceProblemCode } from 'countersign/protocol'
 import type { RequestHandler } from 'express'
 import { html } from '../../../telemetry/html.js'
 import { prefersHtml, sendPage } from '../page.js'
@@ -31,10 +31,10 @@ export function streamDocumentRoute(publicUrl: string | undefined): RequestHandl
 export const problemList: RequestHandler = function listProblems(_request, response) {
   const baseUrl = baseUrlOf(response)
   if (!prefersHtml(response)) {
-    response.json({ problems: wire.SERVICE_PROBLEMS.map((code) => problemJson(code, baseUrl)) })
+    response.json({ problems: SERVICE_PROBLEMS.map((code) => problemJson(code, baseUrl)) })
     return
   }
-  const entries = wire.SERVICE_PROBLEMS.map(
+  const entries = SERVICE_PROBLEMS.map(
     (code) => html`<div><dt><a href="${baseUrl}/problems/${code}"><code>${code}</code></a></dt>
 <dd><span class="status bad">${PROBLEMS[code].status}</span> ${PROBLEMS[code].title}</dd></div>`,
   )
@@ -77,5 +77,5 @@ function problemJson(code: ServiceProblemCode, baseUrl: string) {
 }
 
 function isCode(text: unknown): text is ServiceProblemCode {
-  return wire.SERVICE_PROBLEMS.some((code) => code === text)
+  return SERVICE_PROBLEMS.some((code) => code === text)
 }

@@ -1,0 +1,17 @@
+import * as z from 'zod'
+
+/*
+ * The members of an object are written as a class, so that the declarations of the package keep the doc comment of each one. TypeScript
+ * writes the type of an object literal without its comments.
+ */
+
+/** A class whose members are schemas. */
+export type Schemas<Members> = { readonly [Name in keyof Members]: z.ZodType }
+
+/** The members of such a class, as an object schema has them. */
+export type ShapeOf<Members extends Schemas<Members>> = { -readonly [Name in keyof Members]: Members[Name] }
+
+/** The schema of an object with these members. */
+export function objectOf<Members extends Schemas<Members>>(members: Members): z.ZodObject<ShapeOf<Members>> {
+  return z.object({ ...members })
+}
