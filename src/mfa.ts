@@ -9,7 +9,7 @@ import { factorRecordIn } from './flows/factor-record.js'
 import { relyingPartyIn } from './flows/keys.js'
 import { eventMetrics, eventSink } from './flows/metrics.js'
 import { AccountRecovery } from './flows/recovery.js'
-import { readOptions, type Settings, withCheckedCallbacks } from './options/settings.js'
+import { readOptions, type Settings } from './options/settings.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
 import type { MfaService } from './protocol/service.js'
@@ -49,7 +49,7 @@ export function shareDeps(mfa: object, deps: RouteDeps): void {
 }
 
 function build(options: unknown): RouteDeps {
-  const settings = withCheckedCallbacks(readOptions(options))
+  const settings = readOptions(options)
   const { logger, onEvent, render } = settings
   const metrics = eventMetrics()
   const emit = eventSink(metrics, {

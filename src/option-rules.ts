@@ -1,9 +1,21 @@
 import * as z from 'zod'
+import type { Schemas, ShapeOf } from './shape.js'
 import { type Duration, durationMs } from './time.js'
 
-/** A function. Only that it is one can be checked when the app starts. */
-export const callback = <Callback>(remedy: string) =>
-  z.custom<Callback>((value) => typeof value === 'function', { error: remedy })
+/** What an app may give for options with these rules. */
+export type Given<Rules extends Schemas<Rules>> = z.input<z.ZodObject<ShapeOf<Rules>, z.core.$strict>>
+
+/** The schema of options with these rules. `must` says what an app must give instead of what is no object. */
+export function optionsWith<Rules extends Schemas<Rules>>(rules: Rules, must?: string) {
+  const shape: ShapeOf<Rules> = { ...rules }
+  return inMilliseconds(z.strictObject(shape, must))
+}
+
+/** A schema whose input has a type with a name, which editors and errors show. */
+export const typed =
+  <Input>() =>
+  <Schema extends z.ZodType>(schema: Schema) =>
+    schema as unknown as z.ZodType<z.output<Schema>, Input>
 
 /** Whether a value has functions of these names. */
 export function hasFunctions(value: unknown, ...names: readonly string[]): boolean {

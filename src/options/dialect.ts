@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { onlyGiven } from '../option-rules.js'
+import { onlyGiven, typed } from '../option-rules.js'
 import type { BackupMethod, DeliveredMethod } from '../protocol/methods.js'
 
 /*
@@ -103,21 +103,22 @@ export const COUNTERSIGN: Dialect = {
   extras: true,
 }
 
+const dialect = z.unknown().transform((given, context): Dialect | 'detect' => {
+  if (given === 'detect') return given
+  if (given === 'countersign') return COUNTERSIGN
+  const parsed = dialectSchema.safeParse(complete(given))
+  if (parsed.success) return parsed.data
+  for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: [...issue.path] })
+  return z.NEVER
+})
+
 /**
  * The option `dialect`: a name, or the parts in which a service differs from the published API. Defaults to `detect`: the
  * Countersign service, once it has said so.
  */
-export const dialectOption = z
-  .unknown()
-  .transform((given, context): Dialect | 'detect' => {
-    if (given === 'detect') return given
-    if (given === 'countersign') return COUNTERSIGN
-    const parsed = dialectSchema.safeParse(complete(given))
-    if (parsed.success) return parsed.data
-    for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: [...issue.path] })
-    return z.NEVER
-  })
-  .prefault('detect')
+export const dialectOption = typed<'detect' | 'published' | 'countersign' | DialectInput>()(dialect).prefault(
+  'detect',
+)
 
 function complete(given: unknown): unknown {
   if (given === 'published') return PUBLISHED

@@ -1,49 +1,9 @@
 import type { Request } from 'express'
 import * as z from 'zod'
-import { callback, duration, inMilliseconds, sitePath } from '../option-rules.js'
+import { duration, type Given, optionsWith, sitePath, typed } from '../option-rules.js'
 import { type LoginFactor, STRENGTHS, type Strength } from '../protocol/factor.js'
-import type { Duration } from '../time.js'
 import '../host.js'
-
-/** The login around the second factor. All paths are as a browser sees them. */
-export interface LoginOptions<User = Express.User> {
-  /** Your sign-in page. Defaults to `/login`. */
-  signInPath?: string | undefined
-  /** Your sign-out route. Defaults to `/logout`. */
-  signOutPath?: string | undefined
-  /** Where the user goes after sign-in when no other page was requested. Defaults to `/`. */
-  homePath?: string | undefined
-  /**
-   * More paths that a pending login may reach, each with everything under it; `req.user` is not set there. The routers,
-   * the sign-in and sign-out paths, and `/mfa-login` (`urls.path` with `-login`) can always be reached. Defaults to `[]`.
-   */
-  pendingPaths?: readonly string[] | undefined
-  /** How long the user has for the second factor after the first, `2m` to `15m`. Defaults to `10m`. */
-  pendingLifetime?: Duration | undefined
-  /**
-   * How long a session that was let in without a factor relies on that decision, `1m` to `24h`. Then the service is asked again. A
-   * factor that is added or removed through your app ends it within ten seconds. Defaults to `5m`. See docs/outage.md.
-   */
-  recheck?: Duration | undefined
-  /**
-   * Accounts that have a security key or passkey are never asked for anything weaker, nor let in by a trusted browser, except through
-   * a recovery. Defaults to `false`. See docs/assurance.md#require-a-strength.
-   */
-  noDowngrade?: boolean | undefined
-  /**
-   * Says what the login has proven, from claims that your strategy has verified: `{ issuer, amr, acr, authTime }`, or `undefined` for a
-   * login without evidence. It counts as far as `login.issuers` says, and nothing counts by default. Off unless given: a login proves a
-   * password (`pwd`) then. See docs/assurance.md.
-   */
-  evidence?:
-    | ((context: PolicyContext<User>) => LoginEvidence | undefined | Promise<LoginEvidence | undefined>)
-    | undefined
-  /**
-   * Which evidence counts, by issuer: the `iss` of an identity provider, or `self` for a login of your own. What counts at `self` as
-   * `phishing-resistant` is a passkey of the account. Defaults to none. See docs/assurance.md.
-   */
-  issuers?: Readonly<Record<string, IssuerOptions>> | undefined
-}
+import { callback } from './callback.js'
 
 /** What a login has proven, as your strategy verified it. Its values must not come from the request. */
 export interface LoginEvidence {
@@ -57,58 +17,83 @@ export interface LoginEvidence {
   readonly authTime: number | undefined
 }
 
-/** Which evidence of an issuer counts. */
-export interface IssuerOptions {
-  /** The values of `amr` that count, with the strength of each. Defaults to none. */
-  amr?: Readonly<Record<string, Strength>> | undefined
-  /** The values of `acr` that count, with the strength of each. Defaults to none. */
-  acr?: Readonly<Record<string, Strength>> | undefined
-  /** How long ago the user may have shown the factors when they sign in, `1m` to `7d`. Defaults to `12h`. */
-  maxAge?: Duration | undefined
-  /** From which strength on a user without any factor may set up the first one with this evidence alone. Off unless given. */
-  mayEnroll?: Strength | undefined
-  /** Your route that sends the browser to the issuer again. By default, `requireMfa` asks for a factor of the account. */
-  stepUpPath?: string | undefined
-}
-
 const strength = z.enum(STRENGTHS, { error: `must be one of ${STRENGTHS.join(', ')}` })
 const counted = (example: string) =>
   z.record(z.string().min(1).max(255), strength, { error: `must be an object like { ${example}: 'strong' }` })
 
-const issuer = inMilliseconds(
-  z.strictObject(
-    {
-      amr: counted('mfa').default({}),
-      acr: counted('phr').default({}),
-      maxAge: duration('1m', '7d', '12h').prefault('12h'),
-      mayEnroll: strength.optional(),
-      stepUpPath: sitePath('/login/company').optional(),
-    } satisfies Record<keyof IssuerOptions, z.ZodType>,
-    { error: "must be an object like { amr: { mfa: 'strong' } }" },
-  ),
+/** The rules of an issuer in the option `login.issuers`. */
+export class IssuerRules {
+  /** The values of `amr` that count, with the strength of each. Defaults to none. */
+  readonly amr = counted('mfa').default({})
+  /** The values of `acr` that count, with the strength of each. Defaults to none. */
+  readonly acr = counted('phr').default({})
+  /** How long ago the user may have shown the factors when they sign in, `1m` to `7d`. Defaults to `12h`. */
+  readonly maxAge = duration('1m', '7d', '12h').prefault('12h')
+  /** From which strength on a user without any factor may set up the first one with this evidence alone. Off unless given. */
+  readonly mayEnroll = strength.optional()
+  /** Your route that sends the browser to the issuer again. By default, `requireMfa` asks for a factor of the account. */
+  readonly stepUpPath = sitePath('/login/company').optional()
+}
+
+/** Which evidence of an issuer counts. */
+export interface IssuerOptions extends Given<IssuerRules> {}
+
+const issuer = typed<IssuerOptions>()(
+  optionsWith(new IssuerRules(), "must be an object like { amr: { mfa: 'strong' } }"),
 )
 
 /** The rules of the option `login`. */
-export const login = inMilliseconds(
-  z.strictObject(
-    {
-      signInPath: sitePath('/login').default('/login'),
-      signOutPath: sitePath('/logout').default('/logout'),
-      homePath: sitePath('/home').default('/'),
-      pendingPaths: z.array(sitePath('/about'), { error: 'must be a list of paths' }).default([]),
-      pendingLifetime: duration('2m', '15m', '10m').prefault('10m'),
-      recheck: duration('1m', '24h', '5m').prefault('5m'),
-      noDowngrade: z.boolean({ error: 'must be true or false' }).default(false),
-      evidence: callback<NonNullable<LoginOptions['evidence']>>('must be a function').optional(),
-      issuers: z
-        .record(z.string().min(1).max(255), issuer, {
-          error: "must be an object like { 'https://login.example.com': { amr: { mfa: 'strong' } } }",
-        })
-        .default({}),
-    } satisfies Record<keyof LoginOptions, z.ZodType>,
-    { error: 'must be an object like { signInPath: "/login" }' },
-  ),
-)
+export class LoginRules<User = Express.User> {
+  /** Your sign-in page. Defaults to `/login`. */
+  readonly signInPath = sitePath('/login').default('/login')
+  /** Your sign-out route. Defaults to `/logout`. */
+  readonly signOutPath = sitePath('/logout').default('/logout')
+  /** Where the user goes after sign-in when no other page was requested. Defaults to `/`. */
+  readonly homePath = sitePath('/home').default('/')
+  /**
+   * More paths that a pending login may reach, each with everything under it; `req.user` is not set there. The routers,
+   * the sign-in and sign-out paths, and `/mfa-login` (`urls.path` with `-login`) can always be reached. Defaults to `[]`.
+   */
+  readonly pendingPaths = z
+    .array(sitePath('/about'), { error: 'must be a list of paths' })
+    .readonly()
+    .default([])
+  /** How long the user has for the second factor after the first, `2m` to `15m`. Defaults to `10m`. */
+  readonly pendingLifetime = duration('2m', '15m', '10m').prefault('10m')
+  /**
+   * How long a session that was let in without a factor relies on that decision, `1m` to `24h`. Then the service is asked again. A
+   * factor that is added or removed through your app ends it within ten seconds. Defaults to `5m`. See docs/outage.md.
+   */
+  readonly recheck = duration('1m', '24h', '5m').prefault('5m')
+  /**
+   * Accounts that have a security key or passkey are never asked for anything weaker, nor let in by a trusted browser, except through
+   * a recovery. Defaults to `false`. See docs/assurance.md#require-a-strength.
+   */
+  readonly noDowngrade = z.boolean({ error: 'must be true or false' }).default(false)
+  /**
+   * Says what the login has proven, from claims that your strategy has verified: `{ issuer, amr, acr, authTime }`, or `undefined` for a
+   * login without evidence. It counts as far as `login.issuers` says, and nothing counts by default. Off unless given: a login proves a
+   * password (`pwd`) then. See docs/assurance.md.
+   */
+  readonly evidence = callback<
+    (context: PolicyContext<User>) => LoginEvidence | undefined | Promise<LoginEvidence | undefined>
+  >({ name: 'login.evidence', awaits: true }).optional()
+  /**
+   * Which evidence counts, by issuer: the `iss` of an identity provider, or `self` for a login of your own. What counts at `self` as
+   * `phishing-resistant` is a passkey of the account. Defaults to none. See docs/assurance.md.
+   */
+  readonly issuers = z
+    .record(z.string().min(1).max(255), issuer, {
+      error: "must be an object like { 'https://login.example.com': { amr: { mfa: 'strong' } } }",
+    })
+    .default({})
+}
+
+/** The login around the second factor. All paths are as a browser sees them. */
+export interface LoginOptions<User = Express.User> extends Given<LoginRules<User>> {}
+
+/** The option `login`. */
+export const login = optionsWith(new LoginRules(), 'must be an object like { signInPath: "/login" }')
 
 /** What a policy decides by. */
 export interface PolicyContext<User = Express.User> {

@@ -1,27 +1,41 @@
-import * as z from 'zod'
 import '../host.js'
-import { callback } from '../option-rules.js'
+import { type Given, optionsWith } from '../option-rules.js'
 import type { AccountNotice } from '../pages/notices/notice.js'
-import { itemStoreConfig, type StoreConfig } from '../stores/config.js'
+import { itemStoreConfig } from '../stores/config.js'
+import { callback } from './callback.js'
 
-/** What the user is notified of. See docs/notices.md. */
-export interface NoticeOptions<User = Express.User> {
+/** The rules of the option `notices`. */
+export class NoticeRules<User = Express.User> {
   /**
    * Called with a notice that is ready to be mailed to the user. It is not awaited, and an error in it is logged and
    * changes nothing. By default, no notice is written.
    */
-  onNotice?: ((user: User, notice: AccountNotice) => unknown) | undefined
+  readonly onNotice = callback<(user: User, notice: AccountNotice) => unknown>({
+    name: 'notices.onNotice',
+  }).optional()
   /**
    * Called when the user opened the "this wasn't me" link of a notice. Sessions and trusted devices are revoked already;
    * make the user choose a new password. An error in it is logged.
    */
-  onCompromise?: ((compromise: Compromise) => unknown) | undefined
+  readonly onCompromise = callback<(compromise: Compromise) => unknown>({
+    name: 'notices.onCompromise',
+    awaits: true,
+  }).optional()
   /**
    * Where the links in notices are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with
    * the functions of `ItemStore`. Defaults to `trustedDevices.store`. See docs/options.md#stores.
    */
-  store?: StoreConfig | undefined
+  readonly store = itemStoreConfig.optional()
 }
+
+/** What the user is notified of. See docs/notices.md. */
+export interface NoticeOptions<User = Express.User> extends Given<NoticeRules<User>> {}
+
+/** The option `notices`. */
+export const notices = optionsWith(
+  new NoticeRules(),
+  'must be an object like { onNotice: (user, notice) => … }',
+)
 
 /** A user reported that a notice was about an action that was not theirs. */
 export interface Compromise {
@@ -34,13 +48,3 @@ export interface Compromise {
   /** A notice about the report, ready to be mailed. */
   readonly notice: AccountNotice
 }
-
-/** The rules of the option `notices`. */
-export const notices = z.strictObject(
-  {
-    onNotice: callback<NonNullable<NoticeOptions['onNotice']>>('must be a function').optional(),
-    onCompromise: callback<NonNullable<NoticeOptions['onCompromise']>>('must be a function').optional(),
-    store: itemStoreConfig.optional(),
-  },
-  { error: 'must be an object like { onNotice: (user, notice) => … }' },
-)

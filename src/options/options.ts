@@ -2,20 +2,22 @@ import type { Request } from 'express'
 import '../host.js'
 import * as z from 'zod'
 import type { MfaEvent } from '../flows/events.js'
-import { callback, hasFunctions, inMilliseconds } from '../option-rules.js'
+import { type Given, hasFunctions, optionsWith, typed } from '../option-rules.js'
 import type { FactorInput, RecordedFactors } from '../protocol/factor.js'
 import type { MfaService } from '../protocol/service.js'
-import { type KeyOptions, keys } from './keys.js'
-import { type LimitOptions, limits } from './limits.js'
+import { callback, isOptionalText } from './callback.js'
+import { keys } from './keys.js'
+import { limits } from './limits.js'
+import { type Logger, safeLogger } from './logger.js'
 import { type LoginOptions, login, type PolicyContext, type PolicyDecision } from './login.js'
 import { type NoticeOptions, notices } from './notices.js'
-import { type OutageOptions, outage } from './outage.js'
-import { type LanguageOptions, languages, type PageOptions, pages } from './pages.js'
+import { outage } from './outage.js'
+import { languages, type PageOptions, pages } from './pages.js'
 import { type RecoveryOptions, recovery } from './recovery.js'
 import type { ServiceAddress } from './service.js'
 import { type TrustedDeviceOptions, trustedDevices } from './trust.js'
-import { type UrlOptions, urls } from './urls.js'
-import { WARNING_CODES, type WarningCode } from './warnings.js'
+import { urls } from './urls.js'
+import { WARNING_CODES } from './warnings.js'
 
 /**
  * The options. Create one object and give it to every part, or give it to `createMfa` once. Every part checks the
@@ -48,38 +50,52 @@ export interface RequiredUserId<User> {
   userId: (user: User) => string | number | bigint
 }
 
-/** The options that do not depend on the type of the user's id. */
-export interface SharedOptions<User = Express.User> {
-  /** The MFA service: its address, or an object that implements `MfaService`, such as the service in the same process. Required. */
-  service: ServiceAddress | MfaService
+/** The rules of the options that do not depend on the type of the user's id, apart from `service`. */
+export class OptionRules<User = Express.User> {
   /**
    * Lists the second factors of a user, from your own record. It is called once per request of a user who has not
    * passed a second factor. A user without a factor is not asked for one, unless `policy` says so. A list that cannot
    * be used fails the request with `ERR_MFA_FACTORS`. Required. See docs/options.md#factors.
    */
-  factors: (user: User) => readonly FactorInput[] | Promise<readonly FactorInput[]>
+  readonly factors = callback<(user: User) => readonly FactorInput[] | Promise<readonly FactorInput[]>>({
+    name: 'factors',
+    must: 'must be a function that lists a user’s second factors',
+    awaits: true,
+  })
   /**
    * Returns the email address or phone number under which a new authenticator app is enrolled. It must be verified, and
    * belong to one user only: contacts that differ only in case are one account to the service. Defaults to
    * `user.email`, or else the first contact among the user's factors, or else `<userId>@account.invalid`, where nothing
    * is sent.
    */
-  appContact?: ((user: User) => string | undefined) | undefined
+  readonly appContact = callback<(user: User) => string | undefined>({
+    name: 'appContact',
+    must: 'must be a function from a user to a contact',
+    returns: ['a contact or undefined'],
+  }).optional()
   /**
    * Called after the factors of a user changed, with what the user has now: an authenticator app, keys, backup codes. Save it with the
    * user. It is also called when the service names a factor at a sign-in that your record lacks. Give it together with `recordedFactors`;
    * then a user without a second factor can sign in while the service is down. A service that cannot tell which factors a user has
    * requires it. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
    */
-  onFactorsChanged?: ((user: User, factors: RecordedFactors) => unknown) | undefined
+  readonly onFactorsChanged = callback<(user: User, factors: RecordedFactors) => unknown>({
+    name: 'onFactorsChanged',
+    must: 'must be a function that saves which factors a user has',
+    awaits: true,
+  }).optional()
   /**
    * Returns what `onFactorsChanged` was given last for a user, from your own record, and `undefined` for a user for whom it was never
    * called. While the service is up, its answer decides, but it cannot take away a factor that the record has (R141). Required with
    * `onFactorsChanged`. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
    */
-  recordedFactors?:
-    | ((user: User) => RecordedFactors | null | undefined | Promise<RecordedFactors | null | undefined>)
-    | undefined
+  readonly recordedFactors = callback<
+    (user: User) => RecordedFactors | null | undefined | Promise<RecordedFactors | null | undefined>
+  >({
+    name: 'recordedFactors',
+    must: 'must be a function that returns what onFactorsChanged was given',
+    awaits: true,
+  }).optional()
   /**
    * Decides at each login whether a second factor is required. `require`: it is, and a user without a factor enrolls
    * one first. `optional`: it is from a user who has one. `skip`: this session continues without one, but does not count for `requireMfa`, and cannot enroll the first
@@ -88,107 +104,92 @@ export interface SharedOptions<User = Express.User> {
    * strength signs the user in, from that date on if you give one. Any other answer fails the request with `ERR_MFA_POLICY`. By default,
    * a second factor is required from every user who has one. See docs/options.md#policy.
    */
-  policy?: ((context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>) | undefined
+  readonly policy = callback<(context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>>({
+    name: 'policy',
+    must: 'must be a function that returns "require", "skip" or { graceUntil }',
+    awaits: true,
+  }).optional()
   /**
    * Called with every event, without codes and contacts. It is not awaited, and an error in it is logged and changes nothing. See docs/events.md.
    */
-  onEvent?: ((event: MfaEvent) => unknown) | undefined
+  readonly onEvent = callback<(event: MfaEvent) => unknown>({ name: 'onEvent' }).optional()
   /**
    * Receives warnings and failures, and at `info`, if it has that function, what the diagnostics compute at start. Defaults to
    * `console`.
    */
-  logger?:
-    | {
-        info?(message: string): void
-        warn(message: string): void
-        error(message: string, error?: unknown): void
-      }
-    | undefined
+  readonly logger = z
+    .custom<Logger>((value) => hasFunctions(value, 'warn', 'error'), {
+      error: 'must have the functions warn and error',
+    })
+    .transform(safeLogger)
+    .prefault(console)
   /** Name of your app on the pages and in notices, at most 60 characters. Use the name that the MFA service has for it. Defaults to `this site`. */
-  appName?: string | undefined
+  readonly appName = z
+    .string({ error: 'must be text' })
+    .min(1, { error: 'must not be empty' })
+    .max(60, { error: 'must have at most 60 characters' })
+    .default('this site')
   /** Returns where a browser is, like `Lyon, France`, for the list of devices and for notices. By default, no location is shown. */
-  location?: ((req: Request) => string | undefined) | undefined
+  readonly location = callback<(req: Request) => string | undefined>({
+    name: 'location',
+    must: 'must be a function from a request to text',
+    returns: ['text or undefined', isOptionalText],
+  }).optional()
   /** What happens while the service fails. All members have defaults. See docs/outage.md. */
-  outage?: OutageOptions | undefined
-  /**
-   * Warns the logger and `onEvent`, once each, about settings that are less safe than they look. `false` turns all
-   * warnings off, `ignore` single ones. Defaults to `{ ignore: [] }`. See docs/diagnostics.md.
-   */
-  diagnostics?: false | { readonly ignore?: readonly WarningCode[] | undefined } | undefined
-  /** Where the routers and documents are. All members have defaults. */
-  urls?: UrlOptions | undefined
-  /** The login around the second factor. All members have defaults. */
-  login?: LoginOptions<User> | undefined
-  /** The limits on wrong codes and on messages, and where they are counted. All members have defaults. */
-  limits?: LimitOptions | undefined
+  readonly outage = outage.prefault({})
   /**
    * Whether users can add security keys and passkeys, if the service keeps them; an object for more. Defaults to `true`. See
    * docs/keys.md.
    */
-  keys?: boolean | KeyOptions | undefined
+  readonly keys = z
+    .union([z.boolean(), keys], { error: 'must be true, false, or an object like { offerPasskey: "30d" }' })
+    .optional()
+  /**
+   * Warns the logger and `onEvent`, once each, about settings that are less safe than they look. `false` turns all
+   * warnings off, `ignore` single ones. Defaults to `{ ignore: [] }`. See docs/diagnostics.md.
+   */
+  readonly diagnostics = z
+    .union(
+      [z.literal(false), z.strictObject({ ignore: z.array(z.enum(WARNING_CODES)).readonly().default([]) })],
+      {
+        error: 'must be false, or an object like { ignore: ["MFA_WARN_TRUST_PROXY"] }',
+      },
+    )
+    .prefault({})
+  /** Where the routers and documents are. All members have defaults. */
+  readonly urls = urls.prefault({})
+  /** The login around the second factor. All members have defaults. */
+  readonly login = typed<LoginOptions<User>>()(login).prefault({})
+  /** The limits on wrong codes and on messages, and where they are counted. All members have defaults. */
+  readonly limits = limits.prefault({})
   /** Browsers in which sign-in skips the second factor. Off unless given. See docs/trusted-devices.md. */
-  trustedDevices?: TrustedDeviceOptions<User> | undefined
+  readonly trustedDevices = typed<TrustedDeviceOptions<User>>()(trustedDevices).optional()
   /** What the user is notified of. By default, no notice is written. See docs/notices.md. */
-  notices?: NoticeOptions<User> | undefined
+  readonly notices = typed<NoticeOptions<User>>()(notices).prefault({})
   /** How users get back in who have lost their strongest factor. Off unless given. See docs/recovery.md. */
-  recovery?: RecoveryOptions<User> | undefined
+  readonly recovery = typed<RecoveryOptions<User>>()(recovery).optional()
   /** How the pages look. All members have defaults. */
-  pages?: PageOptions<User> | undefined
+  readonly pages = typed<PageOptions<User>>()(pages).prefault({})
   /** The languages and texts of pages, messages and notices. All members have defaults. */
-  languages?: LanguageOptions | undefined
+  readonly languages = languages.prefault({})
 }
 
-const diagnostics = z.union(
-  [z.literal(false), z.strictObject({ ignore: z.array(z.enum(WARNING_CODES)).default([]) })],
-  { error: 'must be false, or an object like { ignore: ["MFA_WARN_TRUST_PROXY"] }' },
-)
+/** The options that do not depend on the type of the user's id. */
+export interface SharedOptions<User = Express.User> extends Given<OptionRules<User>> {
+  /** The MFA service: its address, or an object that implements `MfaService`, such as the service in the same process. Required. */
+  service: ServiceAddress | MfaService
+}
 
-/** The rules of all options but `service`. */
-export const optionsSchema = inMilliseconds(
-  z.strictObject({
-    factors: callback<MfaOptions['factors']>('must be a function that lists a user’s second factors'),
-    userId: callback<NonNullable<MfaOptions['userId']>>('must be a function from a user to an id').optional(),
-    appContact: callback<NonNullable<MfaOptions['appContact']>>(
-      'must be a function from a user to a contact',
-    ).optional(),
-    onFactorsChanged: callback<NonNullable<MfaOptions['onFactorsChanged']>>(
-      'must be a function that saves which factors a user has',
-    ).optional(),
-    recordedFactors: callback<NonNullable<MfaOptions['recordedFactors']>>(
-      'must be a function that returns what onFactorsChanged was given',
-    ).optional(),
-    policy: callback<NonNullable<MfaOptions['policy']>>(
-      'must be a function that returns "require", "skip" or { graceUntil }',
-    ).optional(),
-    onEvent: callback<NonNullable<MfaOptions['onEvent']>>('must be a function').optional(),
-    logger: z
-      .custom<NonNullable<MfaOptions['logger']>>((value) => hasFunctions(value, 'warn', 'error'), {
-        error: 'must have the functions warn and error',
-      })
-      .default(console),
-    appName: z
-      .string({ error: 'must be text' })
-      .min(1, { error: 'must not be empty' })
-      .max(60, { error: 'must have at most 60 characters' })
-      .default('this site'),
-    location: callback<NonNullable<MfaOptions['location']>>(
-      'must be a function from a request to text',
-    ).optional(),
-    outage: outage.prefault({}),
-    keys: z
-      .union([z.boolean(), keys], { error: 'must be true, false, or an object like { offerPasskey: "30d" }' })
-      .optional(),
-    diagnostics: diagnostics.default({ ignore: [] }),
-    urls: urls.prefault({}),
-    login: login.prefault({}),
-    limits: limits.prefault({}),
-    trustedDevices: trustedDevices.optional(),
-    notices: notices.prefault({}),
-    recovery: recovery.optional(),
-    pages: pages.prefault({}),
-    languages: languages.prefault({}),
-  }),
-)
+const userId = callback<NonNullable<OptionalUserId<Express.User>['userId']>>({
+  name: 'userId',
+  must: 'must be a function from a user to an id',
+  returns: ['a string or a number'],
+}).optional()
+
+const { factors, ...others } = new OptionRules()
+
+/** All options but `service`. */
+export const optionsSchema = optionsWith({ factors, userId, ...others })
 
 /** The options with every default, in their groups. */
 export type CompleteOptions = z.output<typeof optionsSchema>

@@ -1,32 +1,28 @@
 import * as z from 'zod'
-import { duration, inMilliseconds } from '../option-rules.js'
-import type { Duration } from '../time.js'
+import { duration, type Given, optionsWith, typed } from '../option-rules.js'
 
-/** What happens while the service fails. See docs/outage.md. */
-export interface OutageOptions {
+/** The rules of the option `outage`. */
+export class OutageRules {
   /**
    * What the user is offered when the service cannot deliver a code: `nothing`, their other factors (`other-factor`), or their backup
    * codes only (`backup-only`). A code that cannot be checked never passes. Defaults to `nothing`.
    */
-  offer?: 'nothing' | 'other-factor' | 'backup-only' | undefined
+  readonly offer = z
+    .enum(['nothing', 'other-factor', 'backup-only'], {
+      error: 'must be "nothing", "other-factor" or "backup-only"',
+    })
+    .default('nothing')
   /**
    * How long a session that was let in without a factor goes on after the last answer of the service, `1m` to `24h`. It passes no
    * guard meanwhile. Defaults to `1h`.
    */
-  keepSessions?: Duration | undefined
+  readonly keepSessions = duration('1m', '24h', '1h').prefault('1h')
 }
 
-/** The rules of the option `outage`. */
-export const outage = inMilliseconds(
-  z.strictObject(
-    {
-      offer: z
-        .enum(['nothing', 'other-factor', 'backup-only'], {
-          error: 'must be "nothing", "other-factor" or "backup-only"',
-        })
-        .default('nothing'),
-      keepSessions: duration('1m', '24h', '1h').prefault('1h'),
-    },
-    { error: 'must be an object like { offer: "other-factor" }' },
-  ),
+/** What happens while the service fails. See docs/outage.md. */
+export interface OutageOptions extends Given<OutageRules> {}
+
+/** The option `outage`. */
+export const outage = typed<OutageOptions>()(
+  optionsWith(new OutageRules(), 'must be an object like { offer: "other-factor" }'),
 )

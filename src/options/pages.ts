@@ -1,74 +1,53 @@
 import * as z from 'zod'
 import '../host.js'
 import type { Request, Response } from 'express'
-import { callback, sitePath } from '../option-rules.js'
+import { type Given, optionsWith, sitePath, typed } from '../option-rules.js'
 import { type MfaTexts, readTexts } from '../pages/texts.js'
 import type { PageFrame, RenderView, View } from '../pages/view.js'
+import { callback, isOptionalText, isText } from './callback.js'
 
-/** How the pages look. */
-export interface PageOptions<User = Express.User> {
+/** The rules of the option `pages`. */
+export class PageRules<User = Express.User> {
   /** Your style sheet, a path on this site that is linked after ours and sets its custom properties. Defaults to none. See docs/options.md#your-own-pages. */
-  stylesheet?: string | undefined
+  readonly stylesheet = sitePath('/mfa.css').optional()
   /**
    * Your logo, a path on this site to an image, 32 pixels high on every page. It takes the place of the initial of `appName`, whose
    * text stays beside it. Defaults to none.
    */
-  logo?: string | undefined
+  readonly logo = sitePath('/logo.svg').optional()
   /**
    * Your page on which a user adds a phone number or email address, a path on your site. The factor page links to it. Defaults to
    * none. A factor's own `manageUrl` leads to your page for that factor.
    */
-  addFactorPath?: string | undefined
+  readonly addFactorPath = sitePath('/account/phone').optional()
   /** What a user should do who has no usable factor, in your words, at most 500 characters. Defaults to none. */
-  help?: string | undefined
+  readonly help = z
+    .string({ error: 'must be text' })
+    .min(1, { error: 'must not be empty' })
+    .max(500, { error: 'must be at most 500 characters' })
+    .optional()
   /** Returns the id of the factor that is offered first. Defaults to the factor that was last used in this browser. */
-  preferred?: ((user: User) => string | undefined) | undefined
+  readonly preferred = callback<(user: User) => string | undefined>({
+    name: 'pages.preferred',
+    must: 'must be a function from a user to a factor’s id',
+    returns: ['the id of a factor or undefined', isOptionalText],
+  }).optional()
   /**
    * Replaces pages: it receives the view as data and the standard renderer, and returns a whole HTML document. Defaults
    * to the standard renderer. See docs/options.md#your-own-pages.
    */
-  render?: ((view: View, frame: PageFrame, standard: RenderView) => string) | undefined
+  readonly render = callback<(view: View, frame: PageFrame, standard: RenderView) => string>({
+    name: 'pages.render',
+    must: 'must be a function that returns HTML',
+    returns: ['an HTML document as text', isText],
+  }).optional()
 }
 
-/** The rules of the option `pages`. */
-export const pages = z.strictObject(
-  {
-    stylesheet: sitePath('/mfa.css').optional(),
-    logo: sitePath('/logo.svg').optional(),
-    addFactorPath: sitePath('/account/phone').optional(),
-    help: z
-      .string({ error: 'must be text' })
-      .min(1, { error: 'must not be empty' })
-      .max(500, { error: 'must be at most 500 characters' })
-      .optional(),
-    preferred: callback<NonNullable<PageOptions['preferred']>>(
-      'must be a function from a user to a factor’s id',
-    ).optional(),
-    render: callback<NonNullable<PageOptions['render']>>('must be a function that returns HTML').optional(),
-  },
-  { error: 'must be an object like { stylesheet: "/mfa.css" }' },
-)
+/** How the pages look. */
+export interface PageOptions<User = Express.User> extends Given<PageRules<User>> {}
 
-/** The languages of pages, messages and notices. */
-export interface LanguageOptions {
-  /**
-   * The languages that the user can choose from on every page, as BCP 47 tags in the order of the menu, at least two:
-   * languages of the pages, or languages in `texts`. Pages and messages use no others. By default, there is no choice.
-   */
-  offer?: readonly string[] | undefined
-  /**
-   * Saves the language that the user chose, so that `locale` returns it at the next request. By default, the choice is
-   * saved in a cookie (`mfa_language`), which counts before `locale` and `Accept-Language`.
-   */
-  remember?: ((req: Request, res: Response, language: string) => unknown) | undefined
-  /** Returns the language for a request as a BCP 47 tag. Defaults to `Accept-Language`. */
-  locale?: ((req: Request) => string | undefined) | undefined
-  /**
-   * Your own texts by language: `{ en: { choose: { title: 'Is it you?' } } }`. Single texts for a language of the pages,
-   * or every text of another language. Defaults to our texts. See docs/options.md#texts.
-   */
-  texts?: MfaTexts | undefined
-}
+/** The option `pages`. */
+export const pages = optionsWith(new PageRules(), 'must be an object like { stylesheet: "/mfa.css" }')
 
 const texts = z.unknown().transform((given, context) => {
   const read = readTexts(given)
@@ -80,17 +59,41 @@ const texts = z.unknown().transform((given, context) => {
 })
 
 /** The rules of the option `languages`. */
-export const languages = z.strictObject(
-  {
-    offer: z
-      .array(z.string({ error: 'must be a language like nl' }), { error: 'must be a list like ["en", "de"]' })
-      .min(2, { error: 'must contain at least two languages to choose from' })
-      .optional(),
-    remember: callback<NonNullable<LanguageOptions['remember']>>('must be a function').optional(),
-    locale: callback<NonNullable<LanguageOptions['locale']>>(
-      'must be a function from a request to a language',
-    ).optional(),
-    texts: texts.prefault({}),
-  },
-  { error: 'must be an object like { offer: ["en", "de"] }' },
+export class LanguageRules {
+  /**
+   * The languages that the user can choose from on every page, as BCP 47 tags in the order of the menu, at least two:
+   * languages of the pages, or languages in `texts`. Pages and messages use no others. By default, there is no choice.
+   */
+  readonly offer = z
+    .array(z.string({ error: 'must be a language like nl' }), { error: 'must be a list like ["en", "de"]' })
+    .min(2, { error: 'must contain at least two languages to choose from' })
+    .readonly()
+    .optional()
+  /**
+   * Saves the language that the user chose, so that `locale` returns it at the next request. By default, the choice is
+   * saved in a cookie (`mfa_language`), which counts before `locale` and `Accept-Language`.
+   */
+  readonly remember = callback<(req: Request, res: Response, language: string) => unknown>({
+    name: 'languages.remember',
+    awaits: true,
+  }).optional()
+  /** Returns the language for a request as a BCP 47 tag. Defaults to `Accept-Language`. */
+  readonly locale = callback<(req: Request) => string | undefined>({
+    name: 'languages.locale',
+    must: 'must be a function from a request to a language',
+    returns: ['a language tag or undefined', isOptionalText],
+  }).optional()
+  /**
+   * Your own texts by language: `{ en: { choose: { title: 'Is it you?' } } }`. Single texts for a language of the pages,
+   * or every text of another language. Defaults to our texts. See docs/options.md#texts.
+   */
+  readonly texts = typed<MfaTexts>()(texts).prefault({})
+}
+
+/** The languages of pages, messages and notices. */
+export interface LanguageOptions extends Given<LanguageRules> {}
+
+/** The option `languages`. */
+export const languages = typed<LanguageOptions>()(
+  optionsWith(new LanguageRules(), 'must be an object like { offer: ["en", "de"] }'),
 )

@@ -1,9 +1,10 @@
 import * as z from 'zod'
-import { callback, duration, inMilliseconds } from '../option-rules.js'
+import '../host.js'
+import { duration, type Given, optionsWith } from '../option-rules.js'
 import type { AccountNotice } from '../pages/notices/notice.js'
 import type { Method } from '../protocol/methods.js'
-import { itemStoreConfig, type StoreConfig } from '../stores/config.js'
-import type { Duration } from '../time.js'
+import { itemStoreConfig } from '../stores/config.js'
+import { callback, isText } from './callback.js'
 
 /** Where a notice about a recovery goes: a mailbox or a phone of the account. */
 export interface NoticeContact {
@@ -23,58 +24,55 @@ export interface EndedFactor {
   readonly contact: string
 }
 
-/** How users get back in who have lost their strongest factor. See docs/recovery.md. */
-export interface RecoveryOptions<User = Express.User> {
+/** The rules of the option `recovery`. */
+export class RecoveryRules<User = Express.User> {
   /**
    * Sends a notice to one contact. It is called for every contact of the account, when a recovery is requested, at half time,
    * and when it ends. `notice.shortText` fits a text message. Reject when the notice was not sent; a call that takes longer
    * than 10 seconds counts as failed. A recovery waits twice as long if its first notice failed for a contact. Required. See
    * docs/recovery.md#notices.
    */
-  onNotice: (contact: NoticeContact, notice: AccountNotice) => unknown
+  readonly onNotice = callback<(contact: NoticeContact, notice: AccountNotice) => unknown>({
+    name: 'recovery.onNotice',
+    must: 'must be a function that sends a notice to a contact',
+  })
   /**
    * Removes factors from your record of the user, because a recovery ended them. Until the user has set up a new factor,
    * they do not count even if you still list them. An error in it is logged. Required.
    */
-  onFactorsEnded: (user: User, factors: readonly EndedFactor[]) => unknown
+  readonly onFactorsEnded = callback<(user: User, factors: readonly EndedFactor[]) => unknown>({
+    name: 'recovery.onFactorsEnded',
+    must: 'must be a function that removes factors from your record of a user',
+    awaits: true,
+  })
   /**
    * Returns more contacts to notify: email addresses and phone numbers in E.164 format. The contacts of all factors, and that
    * of `appContact`, are always notified. Defaults to none.
    */
-  contacts?: ((user: User) => readonly string[]) | undefined
+  readonly contacts = callback<(user: User) => readonly string[]>({
+    name: 'recovery.contacts',
+    must: 'must be a function from a user to a list of contacts',
+    returns: ['a list of contacts', (answer) => Array.isArray(answer) && answer.every(isText)],
+  }).optional()
   /** How long a user waits for the recovery, `1h` to `7d`. Defaults to `24h`. */
-  waitingPeriod?: Duration | undefined
+  readonly waitingPeriod = duration('1h', '7d', '24h').prefault('24h')
   /** Whether users can request a recovery themselves. `false` leaves only `account.reset`. Defaults to `true`. See docs/recovery.md#help-desk. */
-  selfService?: boolean | undefined
+  readonly selfService = z.boolean({ error: 'must be true or false' }).default(true)
   /** Whether `account.reset` needs two different people, `by` and `approvedBy`. Defaults to `false`. */
-  requireTwoApprovers?: boolean | undefined
+  readonly requireTwoApprovers = z.boolean({ error: 'must be true or false' }).default(false)
   /**
    * Where recoveries are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with the functions of
    * `ItemStore`. Defaults to `notices.store`, or else `trustedDevices.store`. See
    * docs/options.md#stores.
    */
-  store?: StoreConfig | undefined
+  readonly store = itemStoreConfig.optional()
 }
 
-/** The rules of the option `recovery`. */
-export const recovery = inMilliseconds(
-  z.strictObject(
-    {
-      onNotice: callback<RecoveryOptions['onNotice']>('must be a function that sends a notice to a contact'),
-      onFactorsEnded: callback<RecoveryOptions['onFactorsEnded']>(
-        'must be a function that removes factors from your record of a user',
-      ),
-      contacts: callback<NonNullable<RecoveryOptions['contacts']>>(
-        'must be a function from a user to a list of contacts',
-      ).optional(),
-      waitingPeriod: duration('1h', '7d', '24h').prefault('24h'),
-      selfService: z.boolean({ error: 'must be true or false' }).default(true),
-      requireTwoApprovers: z.boolean({ error: 'must be true or false' }).default(false),
-      store: itemStoreConfig.optional(),
-    },
-    {
-      error:
-        'must be an object like { onNotice: (contact, notice) => …, onFactorsEnded: (user, factors) => … }',
-    },
-  ),
+/** How users get back in who have lost their strongest factor. See docs/recovery.md. */
+export interface RecoveryOptions<User = Express.User> extends Given<RecoveryRules<User>> {}
+
+/** The option `recovery`. */
+export const recovery = optionsWith(
+  new RecoveryRules(),
+  'must be an object like { onNotice: (contact, notice) => …, onFactorsEnded: (user, factors) => … }',
 )

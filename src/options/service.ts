@@ -1,42 +1,6 @@
 import * as z from 'zod'
-import { duration, inMilliseconds, wholeNumber } from '../option-rules.js'
-import type { Duration } from '../time.js'
-import { type DialectInput, dialectOption } from './dialect.js'
-
-/** An MFA service that is reached over HTTP. */
-export interface ServiceAddress {
-  /**
-   * Where the API is, like `https://mfa.example.com`; the paths of the API are appended. Plain `http` is accepted on
-   * this machine only, unless `allowInsecureServiceUrl` is set. Required.
-   */
-  baseUrl: string | undefined
-  /** The API key, sent as `Authorization: Bearer …` to that address alone. Required. */
-  apiKey: string | undefined
-  /**
-   * Which API the service speaks: `published`, `countersign` for the self-hosted service, the parts in which it differs
-   * from the published API, or `detect`: the service must say before the first call that it is the Countersign service.
-   * Defaults to `detect`. Another service is never guessed from an answer, so name its API. See docs/dialect.md.
-   */
-  dialect?: 'detect' | 'published' | 'countersign' | DialectInput | undefined
-  /** How long one call may take in all, 100 milliseconds to `10s`. Defaults to `5s`. */
-  timeout?: Duration | undefined
-  /** How many connections to the service may be open at once, 1 to 1,024. Defaults to 64. */
-  maxConnections?: number | undefined
-  /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5, pause: '10s' }`. See docs/outage.md. */
-  breaker?: false | BreakerOptions | undefined
-  /**
-   * Allows plain http to another machine. The API key and every code can then be read on the way. Defaults to `false`.
-   */
-  allowInsecureServiceUrl?: boolean | undefined
-}
-
-/** A pause after several failures of the service in a row. One call then finds out whether it is back. */
-export interface BreakerOptions {
-  /** How many failures in a row begin the pause, 2 to 100. Defaults to 5. */
-  failures?: number | undefined
-  /** How long the pause lasts, `1s` to `5m`. Defaults to `10s`. */
-  pause?: Duration | undefined
-}
+import { duration, type Given, inMilliseconds, optionsWith, typed, wholeNumber } from '../option-rules.js'
+import { dialectOption } from './dialect.js'
 
 /** How long a call to the service may take, in milliseconds, unless `timeout` says otherwise. */
 export const SERVICE_TIMEOUT_MS = 5_000
@@ -51,36 +15,62 @@ const baseUrl = z.url({ protocol: /^https?$/, error: aUrl }).superRefine((text, 
   if (/[?#]/.test(text)) fault('must end with its path: remove everything from ? or # on')
 })
 
+/** The rules of the option `service.breaker`. */
+export class BreakerRules {
+  /** How many failures in a row begin the pause, 2 to 100. Defaults to 5. */
+  readonly failures = wholeNumber(2, 100, 'failures').default(5)
+  /** How long the pause lasts, `1s` to `5m`. Defaults to `10s`. */
+  readonly pause = duration('1s', '5m', '10s').prefault('10s')
+}
+
+/** A pause after several failures of the service in a row. One call then finds out whether it is back. */
+export interface BreakerOptions extends Given<BreakerRules> {}
+
 /** The rules of the option `service` for an address. */
+export class AddressRules {
+  /**
+   * Where the API is, like `https://mfa.example.com`; the paths of the API are appended. Plain `http` is accepted on
+   * this machine only, unless `allowInsecureServiceUrl` is set. Required.
+   */
+  readonly baseUrl = typed<string | undefined>()(baseUrl)
+  /** The API key, sent as `Authorization: Bearer …` to that address alone. Required. */
+  readonly apiKey = typed<string | undefined>()(
+    z
+      .string({ error: 'must be the API key of the MFA service (is MFA_API_KEY set?)' })
+      .regex(/^[\x21-\x7e]+$/, {
+        error:
+          'must be one line of ASCII without spaces: is MFA_API_KEY set, and was a line break copied with it?',
+      }),
+  )
+  /**
+   * Which API the service speaks: `published`, `countersign` for the self-hosted service, the parts in which it differs
+   * from the published API, or `detect`: the service must say before the first call that it is the Countersign service.
+   * Defaults to `detect`. Another service is never guessed from an answer, so name its API. See docs/dialect.md.
+   */
+  readonly dialect = dialectOption
+  /** How long one call may take in all, 100 milliseconds to `10s`. Defaults to `5s`. */
+  readonly timeout = duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS)
+  /** How many connections to the service may be open at once, 1 to 1,024. Defaults to 64. */
+  readonly maxConnections = wholeNumber(1, 1_024, 'connections').default(64)
+  /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5, pause: '10s' }`. See docs/outage.md. */
+  readonly breaker = z
+    .union([z.literal(false), typed<BreakerOptions>()(optionsWith(new BreakerRules()))], {
+      error: 'must be false, or an object like { failures: 5, pause: "10s" }',
+    })
+    .prefault({})
+  /**
+   * Allows plain http to another machine. The API key and every code can then be read on the way. Defaults to `false`.
+   */
+  readonly allowInsecureServiceUrl = z.boolean({ error: 'must be true or false' }).default(false)
+}
+
+/** An MFA service that is reached over HTTP. */
+export interface ServiceAddress extends Given<AddressRules> {}
+
+/** The option `service` for an address. */
 export const serviceAddress = inMilliseconds(
   z
-    .strictObject({
-      baseUrl,
-      apiKey: z
-        .string({ error: 'must be the API key of the MFA service (is MFA_API_KEY set?)' })
-        .regex(/^[\x21-\x7e]+$/, {
-          error:
-            'must be one line of ASCII without spaces: is MFA_API_KEY set, and was a line break copied with it?',
-        }),
-      dialect: dialectOption,
-      timeout: duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS),
-      maxConnections: wholeNumber(1, 1_024, 'connections').default(64),
-      breaker: z
-        .union(
-          [
-            z.literal(false),
-            inMilliseconds(
-              z.strictObject({
-                failures: wholeNumber(2, 100, 'failures').default(5),
-                pause: duration('1s', '5m', '10s').prefault('10s'),
-              }),
-            ),
-          ],
-          { error: 'must be false, or an object like { failures: 5, pause: "10s" }' },
-        )
-        .prefault({}),
-      allowInsecureServiceUrl: z.boolean({ error: 'must be true or false' }).default(false),
-    })
+    .strictObject({ ...new AddressRules() })
     .refine((address) => !unsafe(address.baseUrl) || address.allowInsecureServiceUrl === true, {
       path: ['baseUrl'],
       // Also when another member has a fault: all faults are reported together.

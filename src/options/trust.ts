@@ -1,60 +1,58 @@
 import type { Request } from 'express'
 import * as z from 'zod'
-import { callback, duration, inMilliseconds, wholeNumber } from '../option-rules.js'
-import { itemStoreConfig, type StoreConfig } from '../stores/config.js'
-import type { Duration } from '../time.js'
+import '../host.js'
+import { duration, type Given, optionsWith, wholeNumber } from '../option-rules.js'
+import { itemStoreConfig } from '../stores/config.js'
+import { callback, isText } from './callback.js'
 
-/** Browsers in which sign-in skips the second factor. See docs/trusted-devices.md. */
-export interface TrustedDeviceOptions<User = Express.User> {
+/** The rules of the option `trustedDevices`. */
+export class TrustedDeviceRules<User = Express.User> {
   /**
    * Where trusted devices are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with the
    * functions of `ItemStore`. Required, without a default. See
    * docs/trusted-devices.md#stores.
    */
-  store: StoreConfig
+  readonly store = itemStoreConfig
   /** How long a browser is trusted, counted from the moment the user trusted it, `1h` to `30d`. Defaults to `30d`. */
-  maxAge?: Duration | undefined
+  readonly maxAge = duration('1h', '30d', '30d').prefault('30d')
   /** How many devices a user may trust, 1 to 10; a new one replaces the one unused for longest. Defaults to 10. */
-  maxDevices?: number | undefined
+  readonly maxDevices = wholeNumber(1, 10, 'devices').default(10)
   /**
    * How long a request of a session that is based on trust relies on what this process read before, `1s` to `60s`, instead of
    * asking the store whether the device is still trusted. By default, every request asks. See
    * docs/trusted-devices.md#what-a-trusted-sign-in-proves.
    */
-  recheck?: Duration | undefined
+  readonly recheck = duration('1s', '60s', '30s').optional()
   /** Name of the cookie. If the whole site uses https, `__Host-mfa-devices` is stricter. Defaults to `mfa-devices`. */
-  cookieName?: string | undefined
+  readonly cookieName = z
+    .string({ error: 'must be the name of a cookie, like mfa-devices' })
+    .regex(/^[\w-]{1,64}$/, { error: 'must be letters, digits, - and _, like mfa-devices' })
+    .default('mfa-devices')
   /**
    * Decides whether a user may trust a browser, when trust is offered and at each sign-in. By default, every user may
    * trust every browser.
    */
-  canTrust?: ((user: User, req: Request) => boolean) | undefined
+  readonly canTrust = callback<(user: User, req: Request) => boolean>({
+    name: 'trustedDevices.canTrust',
+    must: 'must be a function from a user and a request to true or false',
+    returns: ['true or false', (answer) => typeof answer === 'boolean'],
+  }).optional()
   /**
    * Returns text that changes with the user's password, such as a version number: a new password then ends trust in all
    * devices. By default, trust outlives a new password.
    */
-  fingerprint?: ((user: User) => string | number) | undefined
+  readonly fingerprint = callback<(user: User) => string | number>({
+    name: 'trustedDevices.fingerprint',
+    must: 'must be a function from a user to text that changes with the password',
+    returns: ['text or a number', (answer) => isText(answer) || typeof answer === 'number'],
+  }).optional()
 }
 
-/** The rules of the option `trustedDevices`. */
-export const trustedDevices = inMilliseconds(
-  z.strictObject(
-    {
-      store: itemStoreConfig,
-      maxAge: duration('1h', '30d', '30d').prefault('30d'),
-      maxDevices: wholeNumber(1, 10, 'devices').default(10),
-      recheck: duration('1s', '60s', '30s').optional(),
-      cookieName: z
-        .string({ error: 'must be the name of a cookie, like mfa-devices' })
-        .regex(/^[\w-]{1,64}$/, { error: 'must be letters, digits, - and _, like mfa-devices' })
-        .default('mfa-devices'),
-      canTrust: callback<NonNullable<TrustedDeviceOptions['canTrust']>>(
-        'must be a function from a user and a request to true or false',
-      ).optional(),
-      fingerprint: callback<NonNullable<TrustedDeviceOptions['fingerprint']>>(
-        'must be a function from a user to text that changes with the password',
-      ).optional(),
-    },
-    { error: 'must be an object like { store: "memory" }' },
-  ),
+/** Browsers in which sign-in skips the second factor. See docs/trusted-devices.md. */
+export interface TrustedDeviceOptions<User = Express.User> extends Given<TrustedDeviceRules<User>> {}
+
+/** The option `trustedDevices`. */
+export const trustedDevices = optionsWith(
+  new TrustedDeviceRules(),
+  'must be an object like { store: "memory" }',
 )

@@ -1,21 +1,5 @@
 import * as z from 'zod'
-import { sitePath } from '../option-rules.js'
-
-/** Where the routers and documents are, as a browser sees it. */
-export interface UrlOptions {
-  /** Where the MFA pages and JSON routes are. Defaults to `/mfa`. A router at another path fails with `ERR_MFA_MOUNT_PATH`. */
-  path?: string | undefined
-  /**
-   * The part of the path that a proxy in front of the app removes, like `/bank`. All paths in the options include it.
-   * Defaults to none. An app that is mounted in another Express app does not need it. See docs/options.md#below-a-path.
-   */
-  pathPrefix?: string | undefined
-  /**
-   * The https address of your app without a path, like `https://app.example`. It adds a "this wasn't me" link to
-   * notices, which needs `notices.store` or `trustedDevices`. By default, notices have no link.
-   */
-  publicUrl?: string | undefined
-}
+import { type Given, optionsWith, sitePath, typed } from '../option-rules.js'
 
 const publicUrlText =
   'must be the https address of the app without a path, like https://app.example (http on this machine only)'
@@ -29,17 +13,31 @@ function isOrigin(url: string): boolean {
 }
 
 /** The rules of the option `urls`. */
-export const urls = z.strictObject(
-  {
-    path: sitePath('/mfa')
-      .regex(/[^/]$/, { error: 'must not end with a slash, and must not be the root of the site' })
-      .default('/mfa'),
-    pathPrefix: sitePath('/bank').regex(/[^/]$/, { error: 'must not end with a slash' }).default(''),
-    publicUrl: z
-      .string({ error: publicUrlText })
-      .refine(isOrigin, { error: publicUrlText })
-      .transform((url) => new URL(url).origin)
-      .optional(),
-  },
-  { error: 'must be an object like { path: "/mfa" }' },
+export class UrlRules {
+  /** Where the MFA pages and JSON routes are. Defaults to `/mfa`. A router at another path fails with `ERR_MFA_MOUNT_PATH`. */
+  readonly path = sitePath('/mfa')
+    .regex(/[^/]$/, { error: 'must not end with a slash, and must not be the root of the site' })
+    .default('/mfa')
+  /**
+   * The part of the path that a proxy in front of the app removes, like `/bank`. All paths in the options include it.
+   * Defaults to none. An app that is mounted in another Express app does not need it. See docs/options.md#below-a-path.
+   */
+  readonly pathPrefix = sitePath('/bank').regex(/[^/]$/, { error: 'must not end with a slash' }).default('')
+  /**
+   * The https address of your app without a path, like `https://app.example`. It adds a "this wasn't me" link to
+   * notices, which needs `notices.store` or `trustedDevices`. By default, notices have no link.
+   */
+  readonly publicUrl = z
+    .string({ error: publicUrlText })
+    .refine(isOrigin, { error: publicUrlText })
+    .transform((url) => new URL(url).origin)
+    .optional()
+}
+
+/** Where the routers and documents are, as a browser sees it. */
+export interface UrlOptions extends Given<UrlRules> {}
+
+/** The option `urls`. */
+export const urls = typed<UrlOptions>()(
+  optionsWith(new UrlRules(), 'must be an object like { path: "/mfa" }'),
 )

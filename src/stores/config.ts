@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { storableName } from '../digest.js'
-import { hasFunctions, onlyGiven } from '../option-rules.js'
+import { hasFunctions, onlyGiven, typed } from '../option-rules.js'
 import { memoryStore } from './memory.js'
 import { postgresStore, type QueryPool } from './postgres.js'
 import { clientFault, type RedisClient, redisStore } from './redis.js'
@@ -76,7 +76,7 @@ const postgresConfig = z.strictObject({
 /** The rule for an option that says where data is kept; an object of the host's own has these functions. */
 function storeConfig<Own>(...functions: readonly (keyof Own & string)[]) {
   const text = `must be "memory", { redis: client }, { postgres: { pool } }, or an object with the functions ${functions.slice(0, -1).join(', ')} and ${functions.at(-1)}`
-  return z.unknown().transform((given, context): StoreConfig<Own> => {
+  const schema = z.unknown().transform((given, context): StoreConfig<Own> => {
     if (given === 'memory' || hasFunctions(given, ...functions)) return given as 'memory' | Own
     const place = typeof given === 'object' && given !== null ? onlyGiven({ ...given }) : {}
     if ('redis' in place && 'postgres' in place) {
@@ -88,16 +88,17 @@ function storeConfig<Own>(...functions: readonly (keyof Own & string)[]) {
       context.addIssue({ code: 'custom', path: ['postgres'], message: poolText })
       return z.NEVER
     }
-    const schema = 'redis' in place ? redisConfig : 'postgres' in place ? postgresConfig : undefined
-    if (!schema) {
+    const chosen = 'redis' in place ? redisConfig : 'postgres' in place ? postgresConfig : undefined
+    if (!chosen) {
       context.addIssue(text)
       return z.NEVER
     }
-    const parsed = schema.safeParse(place)
+    const parsed = chosen.safeParse(place)
     if (parsed.success) return parsed.data
     for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: [...issue.path] })
     return z.NEVER
   })
+  return typed<StoreConfig<Own>>()(schema)
 }
 
 /** The rule for a store of items by their owner. */

@@ -10,7 +10,9 @@ survivesFailingCallbacks('Express 5', everyPair)
 it('the tests of failing callbacks name every callback in the options (R99)', async () => {
   const files = (await readdir('src', { recursive: true })).filter((path) => path.endsWith('.ts'))
   const sources = await Promise.all(files.map((path) => readFile(join('src', path), 'utf8')))
-  const names = sources.flatMap((source) => [...source.matchAll(/(\w+): callback</g)].map(([, name]) => name))
+  const names = sources.flatMap((source) =>
+    [...source.matchAll(/(\w+) = callback</g)].map(([, name]) => name),
+  )
   const tested = [...Object.keys(CALLBACKS), ...Object.keys(RECOVERY_CALLBACKS)]
   expect([...names, 'logger'].sort()).toEqual(tested.sort())
 })

@@ -27,7 +27,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'errors.ts': { uses: [] },
   'shape.ts': { uses: [] },
   'time.ts': { uses: [] },
-  'option-rules.ts': { uses: ['time.ts'] },
+  'option-rules.ts': { uses: ['time.ts'], types: ['shape.ts'] },
   protocol: { uses: LEAVES },
   'host.ts': { uses: [], types: ['protocol'] },
 

@@ -43,8 +43,16 @@ function membersFrom(lines: readonly string[], start: number): Member[] {
   return lines.slice(start + 1, start + length).flatMap((line, nth) => {
     const [, name = '', optional] = MEMBER.exec(line) ?? []
     if (!name || name === 'constructor') return []
-    return [{ name, doc: docAbove(lines, start + 1 + nth), isOptional: optional !== undefined }]
+    const isOptional = optional !== undefined || hasDefault(lines.slice(start + 1 + nth, start + length))
+    return [{ name, doc: docAbove(lines, start + 1 + nth), isOptional }]
   })
+}
+
+/** Whether the rule at these lines says what holds without a value. */
+function hasDefault([first = '', ...others]: readonly string[]): boolean {
+  const end = others.findIndex((line) => /^ {2}(?:\/\*|\w)/.test(line))
+  const rule = [first, ...(end < 0 ? others : others.slice(0, end))].join('\n')
+  return / = /.test(first) && /\.(?:default|prefault|optional)\(/.test(rule)
 }
 
 /** The doc comment that ends above a line, without its marks. */

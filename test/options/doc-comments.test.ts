@@ -38,6 +38,7 @@ const OPTION_FILES = [
   'src/pages/browser/keys.ts',
   'src/options/service.ts',
   'src/options/limits.ts',
+  'src/options/outage.ts',
   'src/options/recovery.ts',
   'src/options/trust.ts',
   'src/stores/config.ts',
@@ -47,13 +48,13 @@ const OPTION_FILES = [
   'src/testing/sign-in.ts',
 ]
 
-const OPTIONS = /(?:Options|UserId|Address|Config|Table|MfaRule|ResumeField)$/
+const OPTIONS = /(?:Options|Rules|UserId|Address|Config|Table|MfaRule|ResumeField)$/
 
 async function optionInterfaces(): Promise<Declaration[]> {
   const sources = await Promise.all(OPTION_FILES.map(read))
   return sources
     .flatMap(declarationsIn)
-    .filter(({ kind, name }) => kind === 'interface' && OPTIONS.test(name))
+    .filter(({ kind, name }) => ['interface', 'class'].includes(kind) && OPTIONS.test(name))
 }
 
 /** Whether a doc comment begins with a sentence: an upper-case word or code, three words at least, and a full stop. */

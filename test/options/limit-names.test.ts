@@ -10,7 +10,7 @@ const OF_THE_PLUGIN = ['store', 'resendWaits']
 
 async function sharedLimits() {
   const source = await readFile(new URL('../../src/options/limits.ts', import.meta.url), 'utf8')
-  const options = declarationsIn(source).find(({ name }) => name === 'LimitOptions')
+  const options = declarationsIn(source).find(({ name }) => name === 'LimitRules')
   return (options?.members ?? []).filter(({ name }) => !OF_THE_PLUGIN.includes(name))
 }
 

@@ -16,30 +16,26 @@ import { declarationsIn } from './declarations.js'
 import { outageSummary, outageTable } from './outage-table.js'
 
 /*
- * The tables of options in the documents, from the doc comments of the types and the defaults and ranges of the rules.
+ * The tables of options in the documents, from the doc comments, defaults and ranges of the rules.
  */
 
 type Schema = z.core.$ZodType
 
-/** A group of options: the file of its types, the types, and the rules. */
+/** A group of options: a file, the classes and interfaces there whose members it has, and the schema. */
 const GROUPS: Readonly<Record<string, readonly [string, string, Schema]>> = {
-  options: ['src/options/options.ts', 'SharedOptions, OptionalUserId', optionsSchema],
-  service: ['src/options/service.ts', 'ServiceAddress', serviceAddress],
-  'service.breaker': [
-    'src/options/service.ts',
-    'BreakerOptions',
-    membersOf(serviceAddress).breaker as Schema,
-  ],
-  urls: ['src/options/urls.ts', 'UrlOptions', urls],
-  login: ['src/options/login.ts', 'LoginOptions', login],
-  outage: ['src/options/outage.ts', 'OutageOptions', outage],
-  limits: ['src/options/limits.ts', 'LimitOptions', limits],
-  notices: ['src/options/notices.ts', 'NoticeOptions', notices],
-  keys: ['src/options/keys.ts', 'KeyOptions', keys],
-  recovery: ['src/options/recovery.ts', 'RecoveryOptions', recovery],
-  pages: ['src/options/pages.ts', 'PageOptions', pages],
-  languages: ['src/options/pages.ts', 'LanguageOptions', languages],
-  trustedDevices: ['src/options/trust.ts', 'TrustedDeviceOptions', trustedDevices],
+  options: ['src/options/options.ts', 'OptionRules, OptionalUserId, SharedOptions', optionsSchema],
+  service: ['src/options/service.ts', 'AddressRules', serviceAddress],
+  'service.breaker': ['src/options/service.ts', 'BreakerRules', membersOf(serviceAddress).breaker as Schema],
+  urls: ['src/options/urls.ts', 'UrlRules', urls],
+  login: ['src/options/login.ts', 'LoginRules', login],
+  outage: ['src/options/outage.ts', 'OutageRules', outage],
+  limits: ['src/options/limits.ts', 'LimitRules', limits],
+  notices: ['src/options/notices.ts', 'NoticeRules', notices],
+  keys: ['src/options/keys.ts', 'KeyRules', keys],
+  recovery: ['src/options/recovery.ts', 'RecoveryRules', recovery],
+  pages: ['src/options/pages.ts', 'PageRules', pages],
+  languages: ['src/options/pages.ts', 'LanguageRules', languages],
+  trustedDevices: ['src/options/trust.ts', 'TrustedDeviceRules', trustedDevices],
 }
 
 /** The names of all groups. */
@@ -131,7 +127,9 @@ function rowOf(
 /** The arguments of the type of a member, without those of objects in it. */
 function argumentsOf(name: string, source: string): string | undefined {
   const [, type = ''] =
-    new RegExp(`^  ${name}\\??:((?:(?!^  (?:/\\*|\\w)|^\\}).*\\n)+)`, 'm').exec(source) ?? []
+    new RegExp(`^  (?:readonly )?${name}(?:\\??:| =)((?:(?!^  (?:/\\*|\\w)|^\\}).*\\n)+)`, 'm').exec(
+      source,
+    ) ?? []
   const [, args] = /\(((?:\w+: [^()]+)*)\) =>/.exec(type.replaceAll(/\{[^{}]*\}/g, 'object')) ?? []
   return args?.replaceAll(/: [^,]+(, |$)/g, '$1')
 }

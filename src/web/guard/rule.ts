@@ -3,7 +3,8 @@ import * as z from 'zod'
 import { OptionsError } from '../../errors.js'
 import { bindingOf } from '../../flows/approval.js'
 import { FACTOR_CHANGE_MS } from '../../flows/freshness.js'
-import { callback, duration, hasParts, inMilliseconds, onlyGiven, optionFaults } from '../../option-rules.js'
+import { duration, hasParts, inMilliseconds, onlyGiven, optionFaults } from '../../option-rules.js'
+import { callback } from '../../options/callback.js'
 import {
   type AuthorizationDetails,
   BINDINGS,
@@ -149,9 +150,12 @@ const schema = z.strictObject({
 })
 
 const bindError = 'must be a list of form fields, a function of the request, or { fields, atLeast }'
-const boundFields = z.union([z.array(fieldName).min(1), callback<BindRequest>(bindError)], {
-  error: bindError,
-})
+const boundFields = z.union(
+  [z.array(fieldName).min(1), callback<BindRequest>({ name: 'bind', must: bindError })],
+  {
+    error: bindError,
+  },
+)
 
 const bindSchema = schema.extend({
   bind: z
@@ -163,7 +167,10 @@ const bindSchema = schema.extend({
       { error: bindError },
     )
     .optional(),
-  bindText: callback<BindText>('must be a function that returns lines with label and value').optional(),
+  bindText: callback<BindText>({
+    name: 'bindText',
+    must: 'must be a function that returns lines with label and value',
+  }).optional(),
 })
 
 const mfaSchema = inMilliseconds(bindSchema)
