@@ -44,7 +44,7 @@ export interface Application {
   readonly mode: Mode
   /** The name in messages and authenticator apps. */
   readonly name: string
-  /** Host of the application's pages, for the last line of an SMS, from which browsers fill in the code. */
+  /** Host of the application's pages, for the last line of an SMS or an email, from which programs fill in the code. */
   readonly origin: string | undefined
   /** Language of messages when the user's language is unknown. */
   readonly locale: string

@@ -48,7 +48,7 @@ const generalRules = {
     usual: 'the own name of the application',
   }),
   origin: setting(originRule, {
-    hint: 'Host of its pages, such as vault.example, for the line of an SMS from which browsers fill in the code.',
+    hint: 'Host of its pages, such as vault.example, for the line of an SMS or an email from which programs fill in the code.',
     usual: 'none',
   }),
   locale: setting(

@@ -44,10 +44,10 @@ export function codeMessage(
     const spoken = fill(texts.code.call, { ...words, code: spokenCode(code) })
     return { ...base, text: [...whole.map((line) => `${line}.`), spoken].join(' ') }
   }
-  if (recipient.channel === 'email') return { ...base, text: `${text}\n` }
   if (recipient.channel === 'whatsapp') return { ...base, text }
-  // Browsers fill in the code from the last line when its host is that of the page, so nothing may follow it.
+  // Browsers and mail programs fill in the code from the last line when its host is that of the page, so nothing may follow it.
   const originBound = application.origin ? `\n\n@${application.origin} #${code}` : ''
+  if (recipient.channel === 'email') return { ...base, text: `${text}${originBound}\n` }
   const forms = (named ? NAMED_LENGTHS : [0]).flatMap((length) =>
     [texts.code.text, texts.code.short, texts.code.shortest].map(
       (form) => (app: string) =>
@@ -168,12 +168,17 @@ export function mailHtml(message: Message): string {
   const { locale, name, code, codes } = message
   const text = message.text.trimEnd()
   const list = codes?.join('\n')
-  const paragraphs = text.split('\n\n').map((paragraph) => {
-    const lines = escapeHtml(paragraph).replaceAll('\n', '<br>')
-    return paragraph === list
-      ? `<p class="code" dir="ltr" style="${CODE_STYLE};font-size:18px;text-align:start">${lines}</p>`
-      : `<p style="margin:0 0 16px">${lines}</p>`
-  })
+  // The line for programs is in the plain text only.
+  const isForReaders = (paragraph: string) => !paragraph.startsWith('@') || !paragraph.endsWith(` #${code}`)
+  const paragraphs = text
+    .split('\n\n')
+    .filter(isForReaders)
+    .map((paragraph) => {
+      const lines = escapeHtml(paragraph).replaceAll('\n', '<br>')
+      return paragraph === list
+        ? `<p class="code" dir="ltr" style="${CODE_STYLE};font-size:18px;text-align:start">${lines}</p>`
+        : `<p style="margin:0 0 16px">${lines}</p>`
+    })
   const large = code
     ? `<p class="code" style="${CODE_STYLE};font-size:32px;letter-spacing:6px;text-align:center"><bdi dir="ltr">${escapeHtml(code)}</bdi></p>`
     : ''
