@@ -13,8 +13,8 @@ export interface CompanyClient {
   readonly secret: string
 }
 
-/** Which seed user signs in, and whether with a second factor. */
-const choice = z.object({ username: z.string().max(100), factor: z.enum(['password', 'mfa']) })
+/** Which seed user signs in, and whether with a second factor; or nobody. */
+const choice = z.object({ username: z.string().max(100), factor: z.enum(['password', 'mfa', 'cancel']) })
 
 /** The client of this process: Vault and its identity provider share the secret in memory. */
 export function companyClient(): CompanyClient {
@@ -83,6 +83,7 @@ function buildProvider(
   })
   router.post('/interaction/:uid', securityHeaders, ...bodyParsers, async (req, res) => {
     const { username: accountId, factor } = readBody(req, choice)
+    if (factor === 'cancel') return provider.interactionFinished(req, res, { error: 'access_denied' })
     const amr = factor === 'mfa' ? ['pwd', 'mfa'] : ['pwd']
     await provider.interactionFinished(req, res, { login: { accountId, amr, remember: false } })
   })

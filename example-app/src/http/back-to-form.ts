@@ -1,12 +1,18 @@
 import type { ErrorRequestHandler } from 'express'
+import { asProblem } from './errors.js'
 import { wantsJson } from './negotiate.js'
-import { Problem } from './problem.js'
 
-/** Shows a browser what is wrong with its entries on the page of the form, after a redirect, so that a reload posts nothing. */
+/**
+ * Shows a browser on the page of the form, after a redirect, so that a reload posts nothing: what is wrong with its entries, or that the
+ * service cannot check them.
+ */
 export function backToForm(path: string): ErrorRequestHandler {
   return function backToForm(error, req, res, next) {
-    if (!(error instanceof Problem) || error.status !== 400 || wantsJson(req)) return next(error)
-    const text = error.detail.charAt(0).toUpperCase() + error.detail.slice(1)
+    if (wantsJson(req)) return next(error)
+    const problem = asProblem(error)
+    const { status, code, title, detail } = problem
+    if (status !== 400 && code !== 'service_unavailable') return next(problem)
+    const text = status === 400 ? detail.charAt(0).toUpperCase() + detail.slice(1) : `${title}. ${detail}`
     req.session.pageMessage = { tone: 'error', text }
     res.redirect(303, path)
   }

@@ -5,6 +5,9 @@ import { frameOf } from './frame.js'
 import { wantsJson } from './negotiate.js'
 import { Problem } from './problem.js'
 
+const NOT_COUNTED =
+  'It’s not your fault, and it didn’t count as an attempt. Please try again in a few minutes.'
+
 /** Responds to a request that no route handled. */
 export const notFound: RequestHandler = function notFound(_req, _res, next) {
   next(new Problem('not_found', 'There is no page at this address.'))
@@ -45,7 +48,7 @@ export function asProblem(error: unknown): Problem {
   console.error(error)
   // The gate asks the MFA service which factors a user has, and signs nobody in without an answer.
   if (error instanceof ServiceError && status === 503) {
-    return new Problem('service_unavailable', 'Please try again in a minute.')
+    return new Problem('service_unavailable', NOT_COUNTED)
   }
   return status === 503 || status === 502
     ? new Problem('unavailable', 'Please try again in a minute.')

@@ -19,7 +19,7 @@ export function accountRoutes(context: VaultContext): Router {
 }
 
 /** The user's passkeys and security keys; `undefined` if the service offers none, or cannot say. */
-async function keysOf(user: VaultUser, { keys }: VaultContext): Promise<readonly Key[] | undefined> {
+export async function keysOf(user: VaultUser, { keys }: VaultContext): Promise<readonly Key[] | undefined> {
   const request = { account: String(user.id), contact: { kind: 'email', email: user.email } } as const
   // The rest of the page does not depend on the service.
   const answer = await keys?.list(request).catch(() => undefined)

@@ -20,7 +20,7 @@ const approval = z.object({ id: text(100) })
 /**
  * `GET /admin`, `POST /admin/resets`, `POST /admin/resets/approve`: staff reset the account of a user who lost every second
  * factor. One member of staff asks for the reset, and another approves it after signing in. `POST /admin/act-as`, `POST /stop-acting`:
- * staff look at the account of a customer, without a factor of the customer.
+ * staff act for a customer, without a factor of the customer.
  */
 export function adminRoutes(context: VaultContext): Router {
   const { config, users, mfa } = context

@@ -21,6 +21,7 @@ export function companySignInRoutes(context: VaultContext, passport: VaultPasspo
     const strategy = await strategyOf()
     const done = (error: unknown, user: VaultUser | false | null) => {
       if (error) return next(error)
+      if (!user && req.query.error === 'access_denied') return res.redirect(303, '/login')
       if (!user) return next(new Problem('invalid_credentials', 'The identity provider did not sign you in.'))
       logIn(req, user, localPath(req.session.returnTo))
         .then(({ next: target }) => res.redirect(303, target))

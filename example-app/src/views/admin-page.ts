@@ -24,12 +24,12 @@ export function adminPage(
     <label>Reason <input name="reason" required maxlength="500" autocomplete="off"></label>
     <button>Request approval</button>
   </form>
-  <h2>Look at an account</h2>
+  <h2>Act for a customer</h2>
   <p class="muted">You see what the customer sees, and can do nothing that needs a second factor. Everything is recorded under your name.</p>
   <form method="post" action="/admin/act-as" class="stack">
     <label>User name <input name="username" required maxlength="100" autocomplete="off" autocapitalize="none" spellcheck="false"></label>
     <label>Reason <input name="reason" required maxlength="500" autocomplete="off"></label>
-    <button>Look at the account</button>
+    <button>Act for the customer</button>
   </form>`,
   )
 }

@@ -13,7 +13,8 @@ const signedDollars = new Intl.NumberFormat('en-US', {
   signDisplay: 'exceptZero',
 })
 const day = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' })
-const clock = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'medium' })
+// The long style names the time zone, which is that of the server.
+const clock = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'long' })
 
 /** `$2,480` */
 export const money = (amount: number): string => dollars.format(amount)
@@ -24,8 +25,14 @@ export const signedMoney = (amount: number): string => signedDollars.format(amou
 /** `Nov 20` */
 export const date = (at: Date): string => day.format(at)
 
-/** `Nov 20, 2026, 9:42:11 AM` */
+/** `Nov 20, 2026, 9:42:11 AM UTC` */
 export const moment = (at: Date | number): string => clock.format(at)
+
+/** `+1 202 555 0111`; a number of another country in groups of three. */
+export function phoneNumber(e164: string): string {
+  const american = /^\+1(\d{3})(\d{3})(\d{4})$/.exec(e164)
+  return american ? `+1 ${american.slice(1).join(' ')}` : e164.replace(/(\d{3})(?=\d{2})/g, '$1 ')
+}
 
 /** A second factor in words: its method and its contact. */
 export interface NamedFactor {
@@ -34,16 +41,16 @@ export interface NamedFactor {
 }
 
 /** A key in words: what it is, and the user's name for it. A name that says nothing else, such as "Passkey", stands once. */
-export function keyInWords({ method, backupEligible, name }: Key): NamedFactor {
+function keyInWords({ method, backupEligible, name }: Key): NamedFactor {
   const kind = method === 'security-key' ? 'Security key' : 'Passkey'
   const copies = backupEligible ? 'synced' : 'on one device'
   if (name === kind) return { name: kind, to: copies }
   return { name: method === 'passkey' ? `${kind}, ${copies}` : kind, to: name }
 }
 
-/** The second factors of a user, in words. Only the user sees them, so the contacts are not masked. */
-export function factorsInWords(user: VaultUser): NamedFactor[] {
-  const phone = user.phone ?? ''
+/** All second factors of a user, in words. Only the user sees them, so the contacts are not masked. */
+export function factorsInWords(user: VaultUser, keys: readonly Key[] = []): NamedFactor[] {
+  const phone = user.phone === null ? '' : phoneNumber(user.phone)
   const words = {
     sms: { name: 'Text message', to: phone },
     whatsapp: { name: 'WhatsApp', to: phone },
@@ -52,5 +59,5 @@ export function factorsInWords(user: VaultUser): NamedFactor[] {
     dual: { name: 'Email and text message together', to: `${user.email} and ${phone}` },
   }
   const app = user.kept.app ? [{ name: 'Authenticator app', to: user.email }] : []
-  return [...app, ...user.methods.map((method) => words[method])]
+  return [...app, ...keys.map(keyInWords), ...user.methods.map((method) => words[method])]
 }

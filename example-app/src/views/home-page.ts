@@ -1,3 +1,4 @@
+import type { Key } from 'countersign/protocol'
 import type { VaultUser } from '../store/users.js'
 import { factorsInWords, money } from './format.js'
 import { html } from './html.js'
@@ -26,8 +27,13 @@ export function frontPage(frame: Frame): string {
 }
 
 /** The home page of a signed-in user. */
-export function homePage(user: VaultUser, balance: number, frame: Frame): string {
-  const factors = factorsInWords(user)
+export function homePage(
+  user: VaultUser,
+  balance: number,
+  keys: readonly Key[] | undefined,
+  frame: Frame,
+): string {
+  const factors = factorsInWords(user, keys)
   return layout({
     title: 'Home',
     viewer: user,
@@ -47,7 +53,7 @@ export function homePage(user: VaultUser, balance: number, frame: Frame): string
         ? html`<ul class="plain">${factors.map(({ name }) => html`<li>${name}</li>`)}</ul>`
         : html`<p>Only a password protects your account.</p>`
     }
-    <p><a href="/account">${factors.length > 0 ? 'Manage your account' : 'Set up two-step verification'}</a></p>
+    ${!frame.acting && html`<p><a href="/mfa">${factors.length > 0 ? 'Manage two-step verification' : 'Set up two-step verification'}</a></p>`}
   </section>
   <section class="card">
     <h2>Voice messages</h2>

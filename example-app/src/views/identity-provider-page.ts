@@ -23,7 +23,8 @@ export function identityProviderPage(seedUsers: readonly SeedUser[]): string {
       <select name="username">${seedUsers.map(({ username, name }) => html`<option value="${username}">${name}</option>`)}</select>
     </label>
     <button name="factor" value="mfa">Sign in with a second factor</button>
-    <button name="factor" value="password" class="quiet">Sign in with the password only</button>
+    <button name="factor" value="password" class="secondary">Sign in with the password only</button>
+    <button name="factor" value="cancel" class="secondary">Cancel</button>
   </form>
 </section>
 </main>

@@ -13,7 +13,7 @@ export interface Frame {
   readonly inbox: boolean
   /** Whether the menu has the help desk, for staff. */
   readonly helpDesk: boolean
-  /** Whether a member of staff looks at the account of the signed-in user. */
+  /** Whether a member of staff acts for the signed-in user. */
   readonly acting: boolean
   /** The language of the MFA pages, which the footer marks. */
   readonly language: Language
@@ -70,10 +70,10 @@ ${page.frame.acting && actingNote(page.viewer)}
 `.markup
 }
 
-/** Says whose account it is, for a member of staff who looks at it. */
+/** Says whose account it is, to a member of staff who acts for its user. */
 function actingNote(viewer: Viewer | undefined): Html {
   return html`<aside class="callout acting" aria-label="Help desk">
-  <form method="post" action="/stop-acting"><b>You are looking at the account of ${viewer?.name}.</b> <button class="quiet">Back to your own account</button></form>
+  <form method="post" action="/stop-acting"><b>You are acting for ${viewer?.name}.</b> <button class="quiet">Back to your own account</button></form>
 </aside>`
 }
 

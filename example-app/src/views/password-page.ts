@@ -25,6 +25,7 @@ export function passwordPage(user: VaultUser, message: PageMessage | undefined, 
     <button>Change password</button>
   </form>
   <p class="muted">This signs you out in every other browser.</p>
+  <p><a href="/account">Cancel</a></p>
 </section>`,
   })
 }

@@ -1,4 +1,5 @@
 import type { VaultUser } from '../store/users.js'
+import { phoneNumber } from './format.js'
 import { html } from './html.js'
 import { type Frame, layout } from './layout.js'
 import { type PageMessage, pageMessageBox } from './page-message.js'
@@ -22,7 +23,7 @@ export function phonePage(
   ${
     pending !== undefined &&
     html`<form method="post" action="/phone/confirm" class="stack">
-    <p>We sent a code to ${pending}. Enter it to confirm the number.</p>
+    <p>We sent a code to ${phoneNumber(pending)}. Enter it to confirm the number.</p>
     <label>Code
       <input name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="20">
     </label>
@@ -37,6 +38,7 @@ export function phonePage(
     <p class="muted" id="phone-rule">With country code. We send a code to confirm it.</p>
     <button${pending !== undefined && html` class="secondary"`}>Send a code</button>
   </form>
+  <p><a href="/account">Cancel</a></p>
 </section>`,
   })
 }

@@ -12,7 +12,8 @@ export function problemPage(problem: Problem, viewer: Viewer | undefined, frame:
   <p class="eyebrow">${problem.status}</p>
   <h1>${problem.title}</h1>
   <p>${problem.detail}</p>
-  <p><a class="button" href="/">Back to the home page</a></p>
+  ${problem.status === 503 && html`<p><a class="button" href="">Try again</a></p>`}
+  <p><a${problem.status !== 503 && html` class="button"`} href="/">Back to the home page</a></p>
 </section>`,
   })
 }

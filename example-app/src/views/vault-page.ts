@@ -27,13 +27,16 @@ ${pageMessageBox(message)}
   <section class="card balance">
     <h2>Balance</h2>
     <p class="amount">${money(balance)}</p>
-    <form method="post" action="/vault/withdraw" class="stack">
+    ${
+      !frame.acting &&
+      html`<form method="post" action="/vault/withdraw" class="stack">
       <label>Withdraw, in whole dollars
         <input name="amount" type="number" inputmode="numeric" min="1" max="${balance}" step="1" required autocomplete="off">
       </label>
       <button>Withdraw</button>
     </form>
-    <p class="muted">If your last verification is more than a few minutes old, we ask for a new code.</p>
+    <p class="muted">If your last verification is more than a few minutes old, we ask for a new code.</p>`
+    }
   </section>
   <section class="card">
     <h2>Payment card</h2>
