@@ -95,7 +95,7 @@ export function backupOwner(user: MfaUser): { method: BackupMethod | 'app'; cont
 }
 
 /** What a backup code that was sent to this user counts as, by the contact that receives it; `undefined` if the user can have none (R93). */
-export function backupShown(user: MfaUser): 'backup' | 'phone_backup' | undefined {
+export function backupShown(user: Pick<MfaUser, 'existing'>): 'backup' | 'phone_backup' | undefined {
   const target = backupTarget(user)
   return target && (target.method === 'sms' ? 'phone_backup' : 'backup')
 }

@@ -1,11 +1,12 @@
+import { isDelivered } from '../protocol/methods.js'
 import { countdown } from './delivery-line.js'
 import { type Html, html } from './html.js'
 import { messageBox } from './layout.js'
-import { actText, challengeForm, factorList } from './overview.js'
-import { type Page, type PageContext, startPath } from './page.js'
+import { actText, backupQuestion, challengeForm, factorList, verifyPath } from './overview.js'
+import { destination, labelOf, type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
-import type { ChallengeView, ProblemCode, View } from './view.js'
+import type { ChallengeView, FactorView, ProblemCode, View } from './view.js'
 
 /** The list of factors to choose from: the preferred one first, then the others in the given order. */
 export function choosePage(view: Extract<View, { page: 'choose' }>, context: PageContext): Page {
@@ -15,14 +16,44 @@ export function choosePage(view: Extract<View, { page: 'choose' }>, context: Pag
     ...view.factors.filter(({ id }) => isPreferred(id)),
     ...view.factors.filter(({ id }) => !isPreferred(id)),
   ]
-  const isEmpty = factors.length === 0 && !view.backup && view.mayHaveBackup !== true
-  const lead = isEmpty ? words.choose.none : words.choose.lead[frame.purpose]
+  const options = factors.length + Number(view.backup)
+  const isEmpty = options === 0 && view.mayHaveBackup !== true
+  const purpose = frame.purpose === 'sign-in' ? 'sign-in' : 'step-up'
+  const ofChoice = words.choose[options === 1 ? 'onlyLead' : 'lead'][purpose]
+  const lead = isEmpty ? words.choose.none : view.recovers ? words.choose.lead.recovery : ofChoice
+  const list =
+    options === 1 ? onlyOption(factors[0], view, context) : factorList({ ...view, factors }, context)
+  const title = options === 1 ? onlyTitle(factors[0], context) : html`${words.choose.title}`
   return {
-    title: html`${words.choose.title}`,
+    title: view.recovers ? html`${words.recovery.title}` : title,
     main: html`${messageBox(context)}<p class="mfa-lead">${fill(lead, { app: frame.appName })}</p>
-${!isEmpty && factorList({ ...view, factors }, context)}${isEmpty && frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
-${recoverLink(context)}`,
+${!isEmpty && list}${isEmpty && frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
+${view.recovers ? html`<p><a class="mfa-link" href="${startPath(frame)}?choose=all">${words.code.allFactors}</a></p>` : recoverLink(context)}`,
   }
+}
+
+/** What happens next where there is nothing to choose. Without a factor, it is a backup code. */
+function onlyTitle(only: FactorView | undefined, context: PageContext): Html {
+  const { choose } = context.words
+  if (only === undefined) return html`${choose.backup}`
+  return isDelivered(only.method)
+    ? fill(choose.only[only.method], { to: destination(only.to) })
+    : actText(only, context)
+}
+
+/** The button of the only option. */
+function onlyOption(
+  only: FactorView | undefined,
+  { mayHaveBackup }: Pick<Extract<View, { page: 'choose' }>, 'mayHaveBackup'>,
+  context: PageContext,
+): Html {
+  const button =
+    only && isDelivered(only.method)
+      ? challengeForm(only, html`<button class="mfa-primary">${actText(only, context)}</button>`, context)
+      : html`<a class="mfa-primary" href="${verifyPath(only?.id ?? 'backup', context)}">${context.words.code.submit}</a>`
+  const label = only && labelOf(only, context)
+  return html`${label !== undefined && html`<p class="mfa-small"><bdi>${label}</bdi></p>`}
+<div class="mfa-actions">${button}</div>${mayHaveBackup === true && backupQuestion(context)}`
 }
 
 type CodeView = Extract<View, { page: 'code' }>

@@ -83,11 +83,12 @@ export function enrollStartPage(view: Extract<View, { page: 'enroll-start' }>, c
     main: html`${messageBox(context)}${
       view.over === undefined
         ? html`${strongerRequired(view, context)}<p class="mfa-lead">${words.enroll.lead}</p>
-${view.replaces && html`<p>${words.enroll.replaces}</p>`}`
+${view.replaces && html`<p>${words.enroll.replaces}</p>`}
+${view.revokesDevices === true && html`<p>${words.remove.browsers}</p>`}`
         : overBox(words.enroll.over[view.over])
     }
 <form class="mfa-form" method="post" action="${frame.base}/enroll-app"><button class="mfa-primary">${view.over === undefined ? words.enroll.start : words.enroll.restart}</button></form>
-${view.keys === true && html`<div class="mfa-actions"><a class="mfa-secondary" href="${frame.base}/keys">${words.keys.add.passkey}</a></div>`}`,
+${(view.keys === true || view.addUrl !== undefined) && html`<div class="mfa-actions">${view.keys === true && html`<a class="mfa-secondary" href="${frame.base}/keys">${words.keys.add.passkey}</a>`}${view.addUrl !== undefined && html`<a class="mfa-secondary" href="${safeLink(view.addUrl)}">${words.overview.add}</a>`}</div>`}`,
   }
 }
 

@@ -5,8 +5,8 @@ import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
 import { failureTemplates } from './key-failure.js'
 import { approvalField, errorBox, messageBox } from './layout.js'
-import { factorList } from './overview.js'
-import { labelOf, type Page, type PageContext, startPath } from './page.js'
+import { factorList, keyText } from './overview.js'
+import { type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
 import type { KeyView, View } from './view.js'
@@ -24,26 +24,25 @@ export function keysPage(view: KeysView, context: PageContext): Page {
     main: html`${messageBox(context)}${strongerRequired(view, context)}<p class="mfa-lead">${isEmpty && html`${keys.none} `}${keys.listLead}</p>
 ${keyFailures(context)}
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${keys.title}">${view.keys.map((key) => keyItem(key, context))}</ul>`}
+${revokesDevices(view, context)}
 <div class="mfa-actions"${signals(view)}>${passkeysFirst(view.methods).map((method, index) =>
       addKeyForm(method, addButton(method, isEmpty && index === 0, context), context),
     )}${view.next !== undefined && html`<a class="mfa-${isEmpty ? 'secondary' : 'primary'}" href="${safeLink(view.next)}">${fill(enrolled.done, { app: frame.appName })}</a>`}</div>`,
   }
 }
 
+/** What adding a key ends. */
+function revokesDevices(view: { readonly revokesDevices?: boolean }, { words }: PageContext): Html | false {
+  return view.revokesDevices === true && html`<p>${words.keys.browsers}</p>`
+}
+
 /** A key whose name can be changed in place, and a link to the page that asks before it is removed. */
 function keyItem(key: KeyView, context: PageContext): Html {
-  const { frame, text, words } = context
-  const { keys, overview, devices } = words
-  const copies = key.synced ? keys.synced : keys.oneDevice
-  const isNamed = labelOf({ method: key.method, label: key.name }, context) !== undefined
-  const hints = [
-    isNamed ? `${overview.method[key.method]} · ${copies}` : copies,
-    fill(keys.added, { when: text.dateOf(key.createdAt) }),
-    key.lastUsedAt !== undefined && fill(devices.used, { when: text.dateOf(key.lastUsedAt) }),
-  ]
+  const { frame, words } = context
+  const { keys, devices } = words
   const name = html`<span class="mfa-unseen"> <bdi>${key.name}</bdi></span>`
   const field = `mfa-name-${key.id}`
-  return html`<li class="mfa-device">${icons[key.method]}<span class="mfa-choice-text"><bdi>${key.name}</bdi>${hints.map((hint) => hint !== false && html`<span class="mfa-hint">${hint}</span>`)}</span>
+  return html`<li class="mfa-device">${icons[key.method]}${keyText(key, context)}
 <div class="mfa-device-actions"><details class="mfa-rename"><summary class="mfa-link">${keys.rename}${name}</summary>
 <form class="mfa-form" method="post" action="${frame.base}/keys/rename"><input type="hidden" name="key" value="${key.id}"><label class="mfa-label" for="${field}">${keys.name}</label><input class="mfa-text" id="${field}" name="name" value="${key.name}" maxlength="60" required autocomplete="off"><button class="mfa-secondary">${keys.save}</button></form></details>
 <a class="mfa-link" href="${frame.base}/keys/remove?key=${encodeURIComponent(key.id)}">${devices.revoke}${name}</a></div></li>`
@@ -138,6 +137,7 @@ export function keyOfferPage(view: Extract<View, { page: 'key-offer' }>, context
     leadsHome: true,
     main: html`${messageBox(context)}<p class="mfa-lead" data-mfa-unsupported="${safeLink(view.next)}">${keys.offerLead}</p>
 ${keyFailures(context)}
+${revokesDevices(view, context)}
 ${addKeyForm('passkey', button, context, created)}
 <form class="mfa-form" method="post" action="${frame.base}/keys/offer/decline"><button class="mfa-secondary">${leave.notNow}</button></form>`,
   }

@@ -1,19 +1,24 @@
 import { strengthOf } from '../protocol/factor.js'
-import { isDelivered, type Method } from '../protocol/methods.js'
-import { needsBackupCodes } from './backup.js'
+import { isDelivered, isKeyMethod, type Method } from '../protocol/methods.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
 import { approvalField, messageBox } from './layout.js'
-import { destination, labelOf, type Page, type PageContext } from './page.js'
+import { contactHint, destination, labelOf, type Page, type PageContext } from './page.js'
 import { fill } from './text.js'
-import type { FactorView, View } from './view.js'
+import type { FactorView, KeyView, View } from './view.js'
 
-/** The page of a signed-in user: their factors, and links to manage them. The first link is filled if the user should follow it. */
+/** The page of a signed-in user: their factors, and links to manage them. */
 export function overviewPage(view: Extract<View, { page: 'overview' }>, context: PageContext): Page {
-  const { frame, text, words } = context
+  const { frame, words } = context
   const { codesLeft, enrolled, overview } = words
   const left = view.backupCodesLeft
-  const isEmpty = view.factors.length === 0
+  const { listedKeys } = view
+  const factors = view.factors.filter(({ method }) => !listedKeys || !isKeyMethod(method))
+  const items = [
+    ...factors.map((factor) => factorItem(factor, context)),
+    ...(listedKeys?.map((key) => keyItem(key, context)) ?? []),
+  ]
+  const isEmpty = items.length === 0
   const hasApp = view.factors.some(({ method }) => method === 'app')
   const enroll = view.enroll !== false && {
     href: `${frame.base}/enroll-app`,
@@ -24,9 +29,6 @@ export function overviewPage(view: Extract<View, { page: 'overview' }>, context:
     label: left === undefined || left > 0 ? overview.backup : enrolled.backup,
   }
   const isWeak = view.weakApp === true && hasApp
-  const isUrgent =
-    isWeak ||
-    (hasApp ? view.backup && needsBackupCodes(left) : view.enroll !== false || needsBackupCodes(left))
   const actions = [
     ...(hasApp && !isWeak ? [backup, enroll] : [enroll, backup]),
     view.keys === true && { href: `${frame.base}/keys`, label: words.keys.title },
@@ -36,36 +38,55 @@ export function overviewPage(view: Extract<View, { page: 'overview' }>, context:
   return {
     title: html`${overview.title}`,
     main: html`${messageBox(context)}<p class="mfa-lead">${isEmpty ? overview.none : overview.lead}</p>
-${!isEmpty && html`<ul class="mfa-factors" aria-label="${overview.factors}">${view.factors.map((factor) => factorItem(factor, context))}</ul>`}
+${!isEmpty && html`<ul class="mfa-factors" aria-label="${overview.factors}">${items}${left !== undefined && left > 0 && codesItem(view, left, context)}</ul>`}
 ${isWeak && html`<p>${words.weakApp}</p>`}
-${left !== undefined && html`<p>${left === 0 ? codesLeft.zero : text.count(codesLeft.left, left)}${codesUse(view, context)}</p>`}
-<div class="mfa-actions">${actions.map(
-      ({ href, label }, index) =>
-        html`<a class="${index === 0 && isUrgent ? 'mfa-primary' : 'mfa-secondary'}" href="${href}">${label}</a>`,
-    )}</div>`,
+${left === 0 && html`<p>${codesLeft.zero}</p>`}
+<div class="mfa-actions">${actions.map(({ href, label }) => html`<a class="mfa-secondary" href="${href}">${label}</a>`)}</div>`,
   }
 }
 
-/** When a backup code was last used, and the link that removes them all. */
-function codesUse(
-  { backupCodesLeft, backupCodesUsedAt, canRemoveBackup }: Extract<View, { page: 'overview' }>,
-  { frame, text, words }: PageContext,
-): Html {
-  const used = backupCodesUsedAt !== undefined && text.dateOf(backupCodesUsedAt)
-  return html`${used && html`<br><span class="mfa-hint">${fill(words.devices.used, { when: used })}</span>`}${
-    canRemoveBackup === true &&
-    backupCodesLeft !== 0 &&
-    html` <a class="mfa-link" href="${frame.base}/backup/remove">${words.devices.revoke}<span class="mfa-unseen"> ${words.backupCodes.list}</span></a>`
-  }`
+/** How many backup codes are left, and the link that removes them all. */
+function codesItem(view: Extract<View, { page: 'overview' }>, left: number, context: PageContext): Html {
+  const { frame, text, words } = context
+  const { list } = words.backupCodes
+  return html`<li>${icons.backup}<span class="mfa-choice-text"><span>${list}</span>${hint(text.count(words.codesLeft.left, left))}${lastUse(view.backupCodesUsedAt, context)}</span>${view.canRemoveBackup === true && manageLink(`${frame.base}/backup/remove`, words.devices.revoke, list)}</li>`
 }
 
 function factorItem(factor: FactorView, context: PageContext): Html {
-  const { overview } = context.words
-  const name = overview.method[factor.method]
+  const { frame, words } = context
+  const name = words.overview.method[factor.method]
   const label = labelOf(factor, context)
   return html`<li>${icons[factor.method]}<span class="mfa-choice-text"><span>${name}</span>${
-    label !== undefined && html`<span class="mfa-hint"><bdi>${label}</bdi></span>`
-  }${factor.to !== '' && html`<span class="mfa-hint">${destination(factor.to)}</span>`}${factor.lastUsedAt !== undefined && html`<span class="mfa-hint">${fill(context.words.devices.used, { when: context.text.dateOf(factor.lastUsedAt) })}</span>`}</span>${factor.manageUrl !== undefined && html`<a class="mfa-link mfa-manage" href="${safeLink(factor.manageUrl)}">${overview.change}<span class="mfa-unseen"> ${name}</span></a>`}${factor.canRemove === true && html`<a class="mfa-link mfa-manage" href="${context.frame.base}/enroll-app/remove">${context.words.devices.revoke}<span class="mfa-unseen"> ${name}</span></a>`}</li>`
+    label !== undefined && hint(html`<bdi>${label}</bdi>`)
+  }${contactHint(factor)}${lastUse(factor.lastUsedAt, context)}</span>${factor.manageUrl !== undefined && manageLink(factor.manageUrl, words.overview.change, name)}${factor.canRemove === true && manageLink(`${frame.base}/enroll-app/remove`, words.devices.revoke, name)}</li>`
+}
+
+function keyItem(key: KeyView, context: PageContext): Html {
+  const { frame, words } = context
+  const path = `${frame.base}/keys/remove?key=${encodeURIComponent(key.id)}`
+  return html`<li>${icons[key.method]}${keyText(key, context)}${manageLink(path, words.devices.revoke, key.name)}</li>`
+}
+
+/** The name of a key, and what tells it from another one of that name: what it is, and when it was added and used. */
+export function keyText(key: KeyView, context: PageContext): Html {
+  const { text, words } = context
+  const { keys, overview } = words
+  const copies = key.synced ? keys.synced : keys.oneDevice
+  const isNamed = labelOf({ method: key.method, label: key.name }, context) !== undefined
+  return html`<span class="mfa-choice-text"><bdi>${key.name}</bdi>${[
+    hint(isNamed ? `${overview.method[key.method]} · ${copies}` : copies),
+    hint(fill(keys.added, { when: text.dateOf(key.createdAt) })),
+    lastUse(key.lastUsedAt, context),
+  ]}</span>`
+}
+
+function lastUse(at: number | undefined, { text, words }: PageContext): Html | false {
+  return at !== undefined && hint(fill(words.devices.used, { when: text.dateOf(at) }))
+}
+
+/** A link that changes or removes what stands beside it; `name` is for screen readers. */
+function manageLink(url: string, label: string, name: string): Html {
+  return html`<a class="mfa-link mfa-manage" href="${safeLink(url)}">${label}<span class="mfa-unseen"> ${name}</span></a>`
 }
 
 /** The factors to choose from. */
@@ -86,8 +107,12 @@ export function factorList(choice: Choice, context: PageContext): Html {
   const list =
     items.length > 0 && html`<ul class="mfa-choices">${items.map((item) => html`<li>${item}</li>`)}</ul>`
   if (choice.mayHaveBackup !== true) return html`${list}`
-  return html`${list}
-<p><a class="mfa-link" href="${verifyPath('backup', context)}">${context.words.choose.backupMaybe}</a></p>`
+  return html`${list}${backupQuestion(context)}`
+}
+
+/** A link for users of whom it is unknown whether they have backup codes. */
+export function backupQuestion(context: PageContext): Html {
+  return html`<p><a class="mfa-link" href="${verifyPath('backup', context)}">${context.words.choose.backupMaybe}</a></p>`
 }
 
 /** The label of a factor's button, which says what the button does. */
@@ -116,11 +141,7 @@ function backupLink(context: PageContext): Html {
 
 function hints(factor: FactorView, choice: Choice, context: PageContext): Renderable {
   const label = labelOf(factor, context)
-  return [
-    label !== undefined && hint(html`<bdi>${label}</bdi>`),
-    factor.method === 'app' && factor.to !== '' && hint(destination(factor.to)),
-    hintOf(factor.method, choice, context),
-  ]
+  return [label !== undefined && hint(html`<bdi>${label}</bdi>`), hintOf(factor.method, choice, context)]
 }
 
 /** A hint for factors that are less secure than another one of the user (R48). */
@@ -133,5 +154,7 @@ function hintOf(method: Method, { factors, current }: Choice, { words }: PageCon
 
 const hint = (text: Renderable) => html`<span class="mfa-hint">${text}</span>`
 
-const verifyPath = (factor: string, context: PageContext) =>
-  `${context.frame.base}/verify?factor=${encodeURIComponent(factor)}`
+/** The page on which the user shows a factor, or `backup` for a backup code. */
+export function verifyPath(factor: string, context: PageContext): string {
+  return `${context.frame.base}/verify?factor=${encodeURIComponent(factor)}`
+}

@@ -1,4 +1,4 @@
-import type { Method } from '../protocol/methods.js'
+import { isDelivered, type Method } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
 import type { Catalogue } from './locales/catalogue.js'
 import { type Languages, type Text, textFor } from './text.js'
@@ -34,6 +34,11 @@ export function pageContext(frame: PageFrame, languages: Languages): PageContext
 /** A masked contact, isolated from the direction of the surrounding text. */
 export function destination(to: string): Html {
   return html`<bdi class="mfa-to" dir="ltr">${to}</bdi>`
+}
+
+/** The masked contact of a factor, as a hint. That of an authenticator app or a key only names the account. */
+export function contactHint({ method, to }: { readonly method: Method; readonly to: string }): Html | false {
+  return isDelivered(method) && to !== '' && html`<span class="mfa-hint">${destination(to)}</span>`
 }
 
 /** The label of a factor, unless it is the name of its method, which stands beside it: a key can be called "Passkey". */

@@ -1,9 +1,9 @@
-import { strengthOf } from '../protocol/factor.js'
+import { strongestOf } from '../protocol/factor.js'
 import { isKeyMethod } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
 import { messageBox } from './layout.js'
-import { destination, labelOf, type Page, type PageContext, startPath } from './page.js'
+import { contactHint, labelOf, type Page, type PageContext, startPath } from './page.js'
 import { fill } from './text.js'
 import type { FactorView, View } from './view.js'
 
@@ -19,7 +19,7 @@ export function removePage(
     title: html`${isApp ? remove.appTitle : remove.codesTitle}`,
     main: html`${messageBox(context)}<p class="mfa-lead">${fill(isApp ? remove.app : remove.codes, { app: frame.appName })}</p>
 ${otherFactors(others, context)}
-${isApp && riskLine(others, context)}
+${isApp && risk(others, context)}
 ${revokesDevices && html`<p>${remove.browsers}</p>`}
 <form class="mfa-form" method="post" action="${frame.base}${isApp ? '/enroll-app/remove' : '/backup/remove'}"><button class="mfa-primary mfa-danger">${words.devices.revoke}</button></form>
 <div class="mfa-actions"><a class="mfa-secondary" href="${startPath(frame)}">${remove.cancel}</a></div>`,
@@ -33,23 +33,26 @@ function otherFactors(others: readonly FactorView[], context: PageContext): Html
 <ul class="mfa-factors">${others.map((other) => factorItem(other, context))}</ul>`
 }
 
-function riskLine(others: readonly FactorView[], context: PageContext): Html | undefined {
-  const isKeysOnly = others.length > 0 && others.every(({ method }) => isKeyMethod(method))
-  return isKeysOnly ? undefined : html`<p><strong>${riskOf(others, context)}</strong></p>`
-}
-
-/** What an attacker who knows the password then needs: the weakest of the factors that are left. */
-function riskOf(others: readonly FactorView[], { words }: PageContext): string {
+/** What the removal changes: the strongest factor that is left is enough to change the others. `lost`: what went with a key. */
+function risk(others: readonly FactorView[], { words }: PageContext, lost?: string): Html | undefined {
   const { remove } = words
-  if (others.length === 0) return remove.password
-  return others.some(({ method }) => strengthOf(method) === 'weak') ? remove.mailbox : remove.phone
+  if (others.some(({ method }) => isKeyMethod(method))) return undefined
+  const enough = {
+    weak: remove.mailbox,
+    medium: remove.phone,
+    strong: undefined,
+    'phishing-resistant': undefined,
+  }
+  const then = others.length === 0 ? remove.password : enough[strongestOf(others.map(({ method }) => method))]
+  return html`<p><strong>${[others.length > 0 && lost, then].filter(Boolean).join(' ')}</strong></p>`
 }
 
-function factorItem({ method, label: given, to }: FactorView, context: PageContext) {
-  const label = labelOf({ method, label: given }, context)
+function factorItem(factor: FactorView, context: PageContext) {
+  const { method } = factor
+  const label = labelOf(factor, context)
   return html`<li>${icons[method]}<span class="mfa-choice-text"><span>${context.words.overview.method[method]}</span>${
     label !== undefined && html`<span class="mfa-hint"><bdi>${label}</bdi></span>`
-  }${to !== '' && html`<span class="mfa-hint">${destination(to)}</span>`}</span></li>`
+  }${contactHint(factor)}</span></li>`
 }
 
 /** The page before a security key or passkey is removed. It says what protects the account afterwards. */
@@ -63,19 +66,9 @@ export function keyRemovePage(
     title: fill(keys.removeTitle, { name: key.name }),
     main: html`${messageBox(context)}<p class="mfa-lead">${fill(keys.remove, { app: frame.appName })}</p>
 ${otherFactors(others, context)}
-${risk(others, context)}
+${risk(others, context, keys.phishing)}
 ${revokesDevices && html`<p>${remove.browsers}</p>`}
 <form class="mfa-form" method="post" action="${frame.base}/keys/remove"><input type="hidden" name="key" value="${key.id}"><button class="mfa-primary mfa-danger">${devices.revoke}</button></form>
 <div class="mfa-actions"><a class="mfa-secondary" href="${frame.base}/keys">${remove.cancel}</a></div>`,
   }
-}
-
-/** What an attacker then needs, unless another key is left. */
-function risk(others: readonly FactorView[], context: PageContext): Html | undefined {
-  if (others.some(({ method }) => isKeyMethod(method))) return undefined
-  const text =
-    others.length === 0
-      ? riskOf(others, context)
-      : `${context.words.keys.phishing} ${riskOf(others, context)}`
-  return html`<p><strong>${text}</strong></p>`
 }

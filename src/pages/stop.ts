@@ -13,14 +13,16 @@ export function stopPage(view: StopView, context: PageContext): Page {
   const { message } = view
   if (message.tone === 'success') {
     const title = html`${context.words.success[message.code]}`
-    return { title, main: html`${nextStepLink(view, context)}` }
+    return { title, leadsHome: true, main: html`${nextStepLink(view, context)}` }
   }
   const { title, advice } = problemText(message, context)
+  const { unavailable } = context.words
+  const isUnavailable = view.unasked === true && message.code === 'service_unavailable'
   return {
-    title,
+    title: view.unasked === true ? html`${unavailable.title}` : title,
     error: true,
-    leadsHome: view.next === 'home',
-    main: html`${adviceCountdown(view, context) ?? html`<p class="mfa-lead">${advice}</p>`}
+    leadsHome: nextOf(view, context) === 'home',
+    main: html`${adviceCountdown(view, context) ?? html`<p class="mfa-lead">${isUnavailable ? unavailable.advice : advice}</p>`}
 ${message.code === 'factors_withheld' && wayBackIn(context)}
 ${nextStepLink(view, context)}`,
   }
@@ -46,9 +48,19 @@ function adviceCountdown({ message }: StopView, context: PageContext): Html | un
   )
 }
 
-function nextStepLink({ next, message }: StopView, context: PageContext): Html | undefined {
+/** Where the page leads: home, if nothing else is said and its end has no link. */
+function nextOf({ next }: StopView, { frame }: PageContext): StopView['next'] {
+  return next ?? (frame.purpose === 'sign-in' && frame.pendingLoginEndsAt === undefined ? 'home' : undefined)
+}
+
+function nextStepLink(view: StopView, context: PageContext): Html | undefined {
   const { frame, words } = context
+  const { message } = view
+  const next = nextOf(view, context)
   if (next === undefined) return undefined
+  if (next === 'own-account') {
+    return html`<form class="mfa-form" method="post" action="${frame.base}/cancel"><button class="mfa-primary">${words.stop[next]}</button></form>`
+  }
   const paths = {
     'sign-in': safeLink(frame.signInPath),
     retry: startPath(frame),

@@ -8,7 +8,7 @@ export interface FactorView {
   readonly id: string
   /** The method of the factor. */
   readonly method: Method
-  /** The masked contact; for an authenticator app, that of its account. */
+  /** The masked contact; for an authenticator app and for keys, that of its account, which our pages do not show. */
   readonly to: string
   /** The label from the host, if any. */
   readonly label?: string
@@ -108,6 +108,7 @@ export type ProblemCode =
 
 /** What a page can report as successful. */
 export type SuccessCode =
+  | 'signed_in'
   | 'code_sent'
   | 'code_sent_again'
   | 'code_queued'
@@ -181,6 +182,8 @@ export type View =
       readonly backup: boolean
       /** Whether that is unknown, so that the page asks. */
       readonly mayHaveBackup?: boolean
+      /** Whether a recovery is requested next. Lists the factors that permit it; `{base}?choose=all` lists all. Defaults to false. */
+      readonly recovers?: boolean
     }
   /** The form for a code. It posts `code` and `factor` to `{base}/verify`; `factor` is `backup` for a backup code. */
   | {
@@ -236,6 +239,8 @@ export type View =
       readonly next?: string
       /** Whether the sign-in goes on with setting up a stronger factor. Defaults to false. */
       readonly strongerRequired?: boolean
+      /** Whether the trusted devices are revoked when one is added. Defaults to false. */
+      readonly revokesDevices?: boolean
     }
   /**
    * The page before a key is removed. It posts `key` to `{base}/keys/remove`. `others`: the factors that are left.
@@ -256,6 +261,8 @@ export type View =
       readonly next: string
       /** Whether the browser may create the passkey without a prompt. */
       readonly mayCreate: boolean
+      /** As in the view `keys`. */
+      readonly revokesDevices?: boolean
     }
   /**
    * The page before an authenticator app is set up. It posts to `{base}/enroll-app`. `over`: the enrollment before cannot be
@@ -269,6 +276,10 @@ export type View =
       readonly keys?: boolean
       /** Whether the sign-in goes on with setting up a stronger factor. Defaults to false. */
       readonly strongerRequired?: boolean
+      /** The host's page on which the user adds a phone number or mailbox instead. */
+      readonly addUrl?: string
+      /** Whether the trusted devices are revoked, too. Defaults to false. */
+      readonly revokesDevices?: boolean
     }
   /**
    * The QR code, until the app is confirmed. It posts `code` to `{base}/enroll-app/confirm`. Without QR code and key, which
@@ -319,6 +330,8 @@ export type View =
       readonly addUrl?: string
       /** Whether there is a page for security keys and passkeys, `{base}/keys`. Defaults to false. */
       readonly keys?: boolean
+      /** Each key of the user, in place of the factors by key. Absent if the service could not list them. */
+      readonly listedKeys?: readonly KeyView[]
       /** Whether there is a page for trusted devices. Defaults to false. */
       readonly devices?: boolean
     }
@@ -373,7 +386,14 @@ export type View =
   /** The recovery was canceled by the link in a notice. */
   | { readonly page: 'recovery-canceled' }
   /** The user cannot continue here: the account is locked, the service is down, the pending login has ended … */
-  | { readonly page: 'stop'; readonly message: PageMessage; readonly next?: 'sign-in' | 'retry' | 'home' }
+  | {
+      readonly page: 'stop'
+      readonly message: PageMessage
+      /** `own-account`: a form that posts to `{base}/cancel`. Where it is absent and the page has no other way on, it is `home`. */
+      readonly next?: 'sign-in' | 'retry' | 'home' | 'own-account'
+      /** Whether the service failed where no code was typed. Defaults to false. */
+      readonly unasked?: boolean
+    }
 
 /** Renders a view to an HTML document. */
 export type RenderView = (view: View, frame: PageFrame) => string

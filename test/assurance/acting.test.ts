@@ -166,8 +166,8 @@ describe('a session that acts for a user (R118)', () => {
     const made = actingHost()
     const agent = await made.acting()
     const paths = mfaPaths(made.mfa)
-    // These take a token instead of a session.
-    const own = paths.filter((path) => !/not-me|cancel-recovery|assets/.test(path))
+    // These take a token instead of a session, and one ends the acting.
+    const own = paths.filter((path) => !/not-me|cancel-recovery|assets|^\/cancel$/.test(path))
     expect(own.length).toBeGreaterThan(12)
     for (const path of own) {
       const found: unknown[] = []
@@ -201,6 +201,10 @@ describe('a session that acts for a user (R118)', () => {
     expect(sent.headers.location).toBe('/mfa')
     const { text } = await agent.get('/mfa').set('Accept', 'text/html').expect(403)
     expect(text).toContain('You are acting for someone else')
+    expect(text).toMatch(/action="\/mfa\/cancel"><button class="mfa-primary">Back to your own account/)
+    expect(text).toContain('Back to Testbed')
+    await agent.post('/mfa/cancel').set('Accept', 'text/html').expect(303).expect('Location', '/')
+    expect((await agent.get('/secret').expect(200)).body.mfa.status).toBe('verified')
   })
 })
 

@@ -99,6 +99,20 @@ describe('a step-up', () => {
     expect(asked.body).toMatchObject({ code: 'enrollment_required', next: '/mfa/enroll-app' })
   })
 
+  it('says to a user without any factor why one is needed, and offers what can be set up, with a way back', async () => {
+    const made = host({ options: { pages: { addFactorPath: '/account/phone' } } })
+    const nina = browserAgent(made.app)
+    await login(nina, 'nina').type('form')
+    const why = '/mfa/enroll-app?required'
+    await nina.post('/transfer').type('form').send({}).expect(303).expect('Location', why)
+    for (const path of ['/mfa', '/mfa/backup']) await nina.get(path).expect(303).expect('Location', why)
+    const { text } = await nina.get(why).expect(200)
+    expect(text).toContain('Set up two-step verification first')
+    expect(text).toContain('This part of Testbed is only for accounts with two-step verification')
+    expect(text).toContain('href="/account/phone">Add a phone number or email address')
+    expect(text).toContain('href="/">Not now')
+  })
+
   it('measures the age of the factor that counts, not of the latest one', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const { app, standIn } = payments()

@@ -15,7 +15,7 @@ describeJourney('the "this wasn’t me" link in the example app', (app) => {
     await passwordStep(page, app.url, name)
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)
-    if (trust) await page.getByLabel(/Don’t ask again in this browser/).check()
+    if (trust) await page.getByLabel(/Trust this browser/).check()
     await typeCode(page, await newestCode(app.url, phone, 'sms'))
     expect(page.url()).toBe(`${app.url}/vault`)
   }

@@ -22,7 +22,7 @@ describeJourney('a trusted browser in the example app', (app) => {
       await passwordStep(page, app.url, name)
       await page.getByRole('button', { name: /Text a code/ }).click()
       await page.waitForURL(/\/mfa\/verify/)
-      await page.getByLabel(/Don’t ask again in this browser for 30 days/).check()
+      await page.getByLabel(/Trust this browser for 30 days/).check()
       await snap(page, `${name}-trust`)
       await typeCode(page, await newestCode(app.url, phone, 'sms'))
       expect(page.url()).toBe(`${app.url}/vault`)
@@ -34,7 +34,7 @@ describeJourney('a trusted browser in the example app', (app) => {
       }
 
       await page.goto(`${app.url}/account`)
-      await page.getByRole('link', { name: 'Trusted devices' }).click()
+      await page.getByRole('link', { name: 'Trusted browsers' }).click()
       await page.waitForURL(/\/mfa\/devices/)
       await snap(page, `${name}-devices`)
       await page.getByRole('button', { name: /Remove Chrome on/ }).click()

@@ -247,7 +247,7 @@ const PATHS: ZodOpenApiPathsObject = {
   }),
   '/cancel': post({
     id: 'cancel',
-    summary: 'Cancel the pending login, or refuse what is to be approved',
+    summary: 'Cancel the pending login, refuse what is to be approved, or stop acting for a user',
     tag: 'Second factor',
     body: wire.cancelBody,
     answer: wire.canceledAnswer,

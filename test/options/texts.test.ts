@@ -9,11 +9,11 @@ import { faultsOf } from './read.js'
 
 const german = catalogues.get('de')?.() ?? en
 
-/** The page on which bob chooses a factor, with texts of the host. */
+/** The page on which alice chooses a factor, with texts of the host. */
 async function chooser(texts: MfaTexts | undefined, language: string): Promise<string> {
   const { app } = host({ options: { languages: { texts } } })
   const agent = browserAgent(app).set('Accept-Language', language)
-  await login(agent, 'bob').type('form')
+  await login(agent, 'alice').type('form')
   return (await agent.get('/mfa').expect(200)).text
 }
 
@@ -27,7 +27,7 @@ describe('texts of a host', () => {
   it('replace single texts, escaped and with placeholders filled in', async () => {
     const page = await chooser(texts, 'en')
     expect(page).toContain('<h1>Is it &lt;you&gt;?</h1>')
-    expect(page).toMatch(/Text it to <bdi[^>]*>••• 02<\/bdi>/)
+    expect(page).toMatch(/Text it to <bdi[^>]*>••• 01<\/bdi>/)
     expect(page).toContain('One more step to sign in to Testbed.')
   })
 

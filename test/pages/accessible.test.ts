@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PageFrame, View } from '../../src/pages/view.js'
 import { axeViolations } from '../kit/axe.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
-import { ALL_VIEWS, codeView, FACTORS, factorOf, manyTongued, problem, VIEWS } from './samples.js'
+import { ALL_VIEWS, codeView, FACTORS, factorOf, frame, manyTongued, problem, VIEWS } from './samples.js'
 import { servePage } from './serve-page.js'
 
 /** The looks besides the light one, in which colors differ. */
@@ -28,6 +28,19 @@ const CONTROLS = `[...document.querySelectorAll('a[href], button:not(:disabled),
 const WIDER_THAN_THEIR_PLACE = `[document.documentElement, ...document.querySelectorAll('main, main :is(ul, ol, li, dl, form, button, a, p, h1, h2, details, .mfa-message), footer')]
   .filter((one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).display !== 'inline')
   .map((one) => one.outerHTML.slice(0, 80))`
+
+/** What leads a user on: a link or a form, apart from the switch of languages and what stays on the page. */
+const WAYS_ON = `[...document.querySelectorAll('a[href]:not([download]), form:not(.mfa-languages form, [data-mfa-key])')]
+  .filter((one) => one.checkVisibility())
+  .map((one) => one.outerHTML.slice(0, 80))`
+
+/** Lists of options with one entry, outside the help that is folded up. */
+const CHOICES_OF_ONE = `[...document.querySelectorAll('main > .mfa-choices')]
+  .filter((one) => one.children.length < 2)
+  .map((one) => one.outerHTML)`
+
+/** The pages that are also shown to users who are not signed in. */
+const PUBLIC: readonly View['page'][] = ['stop', 'not-me', 'secured', 'cancel-recovery', 'recovery-canceled']
 
 describe.skipIf(!hasBrowser)('a page in a real browser', () => {
   let browser: Browser
@@ -77,6 +90,22 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
       expect(await page.evaluate(WIDER_THAN_THEIR_PLACE)).toEqual([])
     }
     expect(complaints).toEqual([])
+  })
+
+  it.each(ALL_VIEWS)('leads on, and offers no choice of one: %s', async (_, view) => {
+    const { pendingLoginEndsAt: _ends, ...signedOut } = frame
+    const frames = [
+      frame,
+      { ...signedOut, purpose: 'step-up' },
+      { ...signedOut, purpose: 'manage' },
+      ...(PUBLIC.includes(view.page) ? [signedOut] : []),
+    ] as const
+    for (const on of frames) {
+      site.show(view, on)
+      await page.goto(site.url)
+      expect(await page.evaluate(WAYS_ON)).not.toEqual([])
+      expect(await page.evaluate(CHOICES_OF_ONE)).toEqual([])
+    }
   })
 
   it.each(ALL_VIEWS)('can be used with the keyboard alone: %s', async (_, view) => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { renderView } from '../../src/pages/render.js'
 import { catalogues, textFor } from '../../src/pages/text.js'
-import type { FactorView, KeyView } from '../../src/pages/view.js'
+import type { FactorView, KeyView, View } from '../../src/pages/view.js'
 import { languageTag } from '../../src/protocol/language.js'
-import { isDelivered } from '../../src/protocol/methods.js'
+import { isDelivered, isKeyMethod, METHODS } from '../../src/protocol/methods.js'
 import { everyCase } from '../kit/every-case.js'
-import { FACTORS, frame, NOW, problem, VIEWS } from './samples.js'
+import { FACTORS, factorOf, frame, NOW, problem, VIEWS } from './samples.js'
 
 const LANGUAGES = [...catalogues.keys()].map(languageTag)
 
@@ -14,6 +14,23 @@ describe('the chooser', () => {
   const order = [...page.matchAll(/value="([\w-]+-1)"|factor=([\w-]+-1)/g)].map(
     ([, posted, linked]) => posted ?? linked,
   )
+
+  it('says what happens next where there is one option, in every language and for every method', () =>
+    everyCase(
+      LANGUAGES.flatMap((locale) => METHODS.map((method) => [locale, method] as const)),
+      ([locale, method]) => {
+        const { words } = textFor([locale], catalogues)
+        const one = { page: 'choose', factors: [factorOf(method)], backup: false } as const
+        const only = renderView(one, { ...frame, locales: [locale] })
+        expect(only).not.toContain('mfa-choice"')
+        expect(only).not.toContain(`<h1>${words.choose.title}</h1>`)
+        const heading = /<h1>(.*?)<\/h1>/.exec(only)?.[1] ?? ''
+        expect(heading.includes('••• 57')).toBe(isDelivered(method))
+        expect(only).toContain(
+          isDelivered(method) ? 'action="/mfa/challenge"' : `/mfa/verify?factor=${method}-1`,
+        )
+      },
+    ))
 
   it('shows the preferred factor first and the others in order', () => {
     const others = FACTORS.map(({ id }) => id).filter((id) => id !== 'sms-1')
@@ -98,31 +115,43 @@ describe('the overview', () => {
     expect(none).not.toMatch(/\/mfa\/(enroll-app|backup)/)
   })
 
-  it('fills the button for new backup codes only when few codes are left, or when it is not known how many', () =>
-    everyCase<readonly [number | undefined, boolean]>(
-      [
-        [10, false],
-        [4, false],
-        [3, true],
-        [0, true],
-        [undefined, true],
-      ],
-      ([backupCodesLeft, isFilled]) => {
-        const left = backupCodesLeft !== undefined && { backupCodesLeft }
-        const page = renderView({ page: 'overview', factors: FACTORS, backup: true, ...left }, frame)
-        expect(page).toContain(`class="mfa-${isFilled ? 'primary' : 'secondary'}" href="/mfa/backup"`)
-        expect(page.match(/class="mfa-primary"/g) ?? []).toHaveLength(isFilled ? 1 : 0)
+  it('gives all its actions the same weight, and has what removes a factor beside it', () =>
+    everyCase(
+      Object.keys(VIEWS).filter((name) => name.startsWith('overview')),
+      (name) => {
+        const page = renderView(VIEWS[name as keyof typeof VIEWS], frame)
+        expect(page).not.toContain('mfa-primary')
+        for (const [link] of page.matchAll(/<a[^>]+\/remove.*?<\/a>/g)) {
+          expect(page).toMatch(
+            new RegExp(`<li>(?:(?!</li>).)*${link.replace(/[.?*+()]/g, '\\$&')}</li>`, 's'),
+          )
+        }
       },
     ))
 
-  it('fills the button that sets up an app, and not the one that replaces it', () => {
-    const without = FACTORS.filter(({ method }) => method === 'sms')
-    const all = { page: 'overview', backup: false } as const
-    expect(renderView({ ...all, factors: without }, frame)).toContain(
-      'class="mfa-primary" href="/mfa/enroll-app"',
-    )
-    expect(renderView({ ...all, factors: FACTORS }, frame)).not.toContain('mfa-primary')
+  it('tells two passkeys of one name apart, by when they were added and used', () => {
+    const one = { id: 'a', method: 'passkey', name: 'Passkey', synced: true, createdAt: NOW } as const
+    const other = { ...one, id: 'b', createdAt: NOW - 86_400_000, lastUsedAt: NOW - 3_600_000 }
+    const factors = FACTORS.filter(({ method }) => method === 'sms' || method === 'passkey')
+    const view = { page: 'overview', factors, backup: false, listedKeys: [one, other] } as const
+    const items = renderView(view, frame)
+      .match(/<li><svg.*?<\/li>/gs)
+      ?.filter((item) => item.includes('Passkey'))
+    expect(items).toHaveLength(2)
+    expect(items?.[0]).toContain('Added January 1, 2030')
+    expect(items?.[0]).not.toContain('Last used')
+    expect(items?.[1]).toContain('Added December 31, 2029')
+    expect(items?.[1]).toContain('Last used January 1, 2030')
+    expect(items?.[1]).toContain('href="/mfa/keys/remove?key=b"')
   })
+
+  it('shows the contact of an authenticator app or a key nowhere, since it only names the account', () =>
+    everyCase(['overview', 'choose', 'remove backup codes'] as const, (name) => {
+      const keptToAccount = FACTORS.filter(({ method }) => method === 'app' || isKeyMethod(method))
+      const shown = { factors: keptToAccount, others: keptToAccount }
+      const view: View = { ...VIEWS[name], ...shown }
+      expect(renderView(view, frame)).not.toContain('a…e@example.com')
+    }))
 
   it('is called two-step verification, as in the sentence that leads to it, in every language', () =>
     everyCase(LANGUAGES, (locale) => {

@@ -86,6 +86,9 @@ export const VIEWS = {
   },
   choose: { page: 'choose', factors: FACTORS, preferred: 'sms-1', backup: true },
   'choose from nothing': { page: 'choose', factors: [], backup: false },
+  'one factor': { page: 'choose', factors: [factorOf('sms')], backup: false, mayHaveBackup: true },
+  'one backup code': { page: 'choose', factors: [], backup: true },
+  'choose for a recovery': { page: 'choose', factors: FACTORS.slice(1, 3), backup: true, recovers: true },
   'code queued': codeView(factorOf('email'), {
     challenge: { factor: factorOf('email'), delivery: 'queued', follow: true, expiresAt: NOW + 60_000 },
   }),
@@ -110,6 +113,13 @@ export const VIEWS = {
   'backup code': { page: 'code', factor: 'backup', exhausted: false, others: FACTORS, backup: true },
   'enroll start': { page: 'enroll-start', replaces: true },
   'enroll required': { page: 'enroll-start', replaces: false, keys: true, strongerRequired: true },
+  'enroll anything': {
+    page: 'enroll-start',
+    replaces: false,
+    keys: true,
+    addUrl: '/account/phone',
+    revokesDevices: true,
+  },
   enroll: {
     page: 'enroll',
     qr: 'data:image/png;base64,AAAA',
@@ -148,6 +158,16 @@ export const VIEWS = {
     backupCodesUsedAt: NOW - 5 * 86_400_000,
     canRemoveBackup: true,
   },
+  'overview with keys': {
+    page: 'overview',
+    factors: FACTORS,
+    backup: true,
+    keys: true,
+    listedKeys: [
+      ...KEYS,
+      { id: 'a2V5LTM', method: 'passkey', name: 'Passkey', synced: true, createdAt: NOW },
+    ],
+  },
   'remove app': { page: 'remove', factor: 'app', others: FACTORS.slice(1), revokesDevices: true },
   'remove the only factor': { page: 'remove', factor: 'app', others: [], revokesDevices: false },
   'remove backup codes': { page: 'remove', factor: 'backup', others: FACTORS, revokesDevices: false },
@@ -176,6 +196,7 @@ export const VIEWS = {
     userHandle: 'dXNlcg',
     userName: 'ana@example.com',
     next: '/account',
+    revokesDevices: true,
   },
   'remove a key': {
     page: 'key-remove',
@@ -236,6 +257,15 @@ export const VIEWS = {
   'no devices': { page: 'devices', devices: [] },
   locked: { page: 'stop', message: problem('locked', 7000), next: 'retry' },
   'locked without end': { page: 'stop', message: problem('locked'), next: 'home' },
+  'signed in': { page: 'stop', message: { tone: 'success', code: 'signed_in' }, next: 'home' },
+  acting: { page: 'stop', message: problem('acting'), next: 'own-account' },
+  'not available': {
+    page: 'stop',
+    message: problem('service_unavailable', 30),
+    next: 'retry',
+    unasked: true,
+  },
+  'from another site': { page: 'stop', message: problem('cross_site') },
   'pending login expired': { page: 'stop', message: problem('pending_login_expired'), next: 'sign-in' },
 } satisfies Readonly<Record<string, View>>
 

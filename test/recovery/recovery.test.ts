@@ -3,6 +3,7 @@ import { type PolicyDecision, requireMfa } from '../../src/index.js'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { standInService } from '../kit/stand-in-service.js'
 import { signInAndTrust } from '../trust/kit.js'
 import { recoveringHost, requestRecovery, signInBy, signInByApp, tokenIn } from './kit.js'
 
@@ -233,15 +234,50 @@ describe('a recovery (R94)', () => {
     const entry = await agent.get('/mfa/verify?factor=app').expect(200)
     expect(entry.text).toContain('href="/mfa/recover"')
     expect((await agent.get('/mfa/recover').expect(200)).text).toContain('Request recovery')
-    await agent.post('/mfa/recover').type('form').send({}).expect(303).expect('Location', '/mfa')
+    await agent.post('/mfa/recover').type('form').send({}).expect(303).expect('Location', '/mfa?choose')
+    const choice = (await agent.get('/mfa?choose').expect(200)).text
+    expect(choice).toContain('<h1>Recover your account</h1>')
+    expect(choice).toContain('with an option that you still have')
+    expect(choice).not.toContain('Use your authenticator app')
+    expect((await agent.get('/mfa?choose=all').expect(200)).text).toContain('Use your authenticator app')
     await challenge(agent, 'email').type('form').expect(303)
     const code = made.standIn.newestCode()
     await verify(agent, code).type('form').expect(303).expect('Location', '/mfa/recover')
-    const page = await agent.get('/mfa/recover').expect(200)
-    expect(page.text).toMatch(/action="\/mfa\/recover"/)
-    expect(page.text).toContain('a…e@example.com')
-    await agent.post('/mfa/recover').type('form').send({}).expect(303).expect('Location', '/mfa/recover')
     expect((await agent.get('/mfa/recover').expect(200)).text).toContain('Your recovery is waiting')
+  })
+
+  it('is not requested by a factor that was shown for something else, or too late', async () => {
+    const clock = stopClock()
+    const made = recoveringHost()
+    const { agent } = await signInBy(made, 'alice')
+    const browser = agent.set('Accept', 'text/html')
+    clock.move(5 * MINUTE)
+    await browser.post('/mfa/recover').type('form').send({}).expect(303).expect('Location', '/mfa?choose')
+    // The step-up is for a page of the host now.
+    await browser.post('/transfer').type('form').send({}).expect(303)
+    await challenge(browser, 'email').type('form').expect(303)
+    await verify(browser, made.standIn.newestCode()).type('form').expect(303).expect('Location', '/')
+    expect((await browser.get('/mfa/recover').expect(200)).text).toContain('Request recovery')
+    clock.move(5 * MINUTE)
+    await browser.post('/mfa/recover').type('form').send({}).expect(303)
+    clock.move(10 * MINUTE)
+    await challenge(browser, 'email').type('form').expect(303)
+    await verify(browser, made.standIn.newestCode())
+      .type('form')
+      .expect(303)
+      .expect('Location', '/mfa/recover')
+    expect((await browser.get('/mfa/recover').expect(200)).text).toContain('Request recovery')
+  })
+
+  it('is not offered to a user who has nothing weaker to show', async () => {
+    const standIn = standInService()
+    Object.assign(standIn.service, { factorsOf: async () => ({ existing: [], backupCodesLeft: 0 }) })
+    const agent = browserAgent(recoveringHost({ standIn }).app)
+    await login(agent, 'bob').type('form')
+    expect((await agent.get('/mfa').expect(200)).text).not.toContain('/mfa/recover')
+    const owner = browserAgent(recoveringHost({ standIn }).app)
+    await login(owner, 'alice').type('form')
+    expect((await owner.get('/mfa').expect(200)).text).toContain('/mfa/recover')
   })
 
   it('requires a factor of the last five minutes', async () => {

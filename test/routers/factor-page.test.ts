@@ -27,12 +27,12 @@ const actions = (page: string) =>
   ])
 
 describe('the factor page', () => {
-  it('has one primary action: an authenticator app for a user without one', async () => {
+  it('offers an authenticator app first to a user without one', async () => {
     expect(actions(await factorPage([PHONE]))).toEqual([
-      ['primary', 'Set up an authenticator app'],
+      ['secondary', 'Set up an authenticator app'],
       ['secondary', 'Get new backup codes'],
     ])
-    expect(actions(await factorPage([]))).toEqual([['primary', 'Set up an authenticator app']])
+    expect(actions(await factorPage([]))).toEqual([['secondary', 'Set up an authenticator app']])
   })
 
   it('has trusted devices only where they are switched on and there is a second step to skip', async () => {
@@ -59,7 +59,7 @@ describe('the factor page', () => {
     const page = await factorPage([APP, PHONE], {}, standIn)
     expect(page).toContain('You have no backup codes.')
     expect(actions(page)).toEqual([
-      ['primary', 'Get backup codes'],
+      ['secondary', 'Get backup codes'],
       ['secondary', 'Replace your authenticator app'],
     ])
   })

@@ -237,6 +237,25 @@ describe('a user whose message may have been sent although the service failed (R
   })
 })
 
+describe('a page while the service is down', () => {
+  it('says that the code did not count only where one was typed, and leads back a user who is signed in', async () => {
+    const made = host({ options: { keys: false } })
+    const signedIn = (await signInFully(made, 'bob')).set('Accept', 'text/html')
+    const pending = browserAgent(made.app)
+    await login(pending, 'bob').type('form')
+    await challenge(pending, 'sms').type('form').expect(303)
+    made.standIn.setTrouble(made.standIn.down)
+    const typed = (await verify(pending, '123123').type('form').expect(503)).text
+    expect(typed).toContain('It’s not your fault, and it didn’t count as an attempt.')
+    expect(typed).toContain('href="/mfa">Try again')
+    const prepared = (await signedIn.post('/mfa/enroll-app').type('form').send({}).expect(503)).text
+    expect(prepared).toContain('<h1>This page isn’t available right now</h1>')
+    expect(prepared).not.toMatch(/check codes|attempt/)
+    expect(prepared).toContain('href="/mfa">Try again')
+    expect(prepared).toContain('href="/">Back to Testbed')
+  })
+})
+
 describe('a service that fails (R89)', () => {
   it('leads to an event that names the user, the error code and nothing else', async () => {
     const events: MfaEvent[] = []

@@ -77,7 +77,7 @@ async function aliceIn(made: ReturnType<typeof removing>, factor = 'app') {
 const post = (agent: ReturnType<typeof browserAgent>, path: string) => agent.post(path).type('form').send({})
 
 describe('removing the authenticator app', () => {
-  it('says first what is asked for afterwards and what an attacker then needs, and changes nothing', async () => {
+  it('says first what is asked for afterwards and what then is enough to change factors, and changes nothing', async () => {
     const made = removing()
     const agent = await aliceIn(made)
     const overview = (await agent.get('/mfa').expect(200)).text
@@ -86,7 +86,7 @@ describe('removing the authenticator app', () => {
     const page = (await agent.get('/mfa/enroll-app/remove').expect(200)).text
     expect(page).toContain('Remove your authenticator app?')
     expect(page).toContain('a…e@example.com')
-    expect(page).toContain('then only needs access to your mailbox')
+    expect(page).toContain('A code sent to your phone number is then enough to change these settings.')
     expect(page).toContain('All trusted browsers will be removed, too.')
     expect(page).toMatch(/href="\/mfa">Cancel/)
     expect(made.standIn.count('removeFactor')).toBe(0)
@@ -225,7 +225,7 @@ describe('when backup codes were last used', () => {
     const made = removing()
     const agent = await aliceIn(made)
     const overview = (await agent.get('/mfa').expect(200)).text
-    expect(overview).toMatch(/7 backup codes left\.<br><span class="mfa-hint">Last used March 1, 2027/)
+    expect(overview).toMatch(/7 backup codes left\.<\/span><span class="mfa-hint">Last used March 1, 2027/)
     const { body } = await agent.get('/mfa').set('Accept', 'application/json').expect(200)
     const lastUsedAt = '2027-03-01T00:00:00.000Z'
     expect(body.backupCodes).toEqual({ left: 7, lastUsedAt })

@@ -69,7 +69,9 @@ describe('a user whose imported authenticator app has a short secret', () => {
     expect(await bannerIn(agent)).toContain(HINT)
     const page = await pageIn(agent)
     expect(page).toContain(HINT)
-    expect(page).toContain('<a class="mfa-primary" href="/mfa/enroll-app">Replace your authenticator app</a>')
+    expect(page).toContain(
+      '<a class="mfa-secondary" href="/mfa/enroll-app">Replace your authenticator app</a>',
+    )
   })
 
   it('is not asked any more once it is replaced, in this session and at the next sign-in', async () => {

@@ -163,7 +163,7 @@ describe('the page of trusted devices', () => {
   it('follows a checkbox on the code page, which stays checked after a wrong code', async () => {
     const { browser, page } = await onPages()
     expect(page.text).toMatch(/<input type="checkbox" name="trust" value="true">/)
-    expect(page.text).toContain('Don’t ask again in this browser for 30 days')
+    expect(page.text).toContain('Trust this browser for 30 days')
     const again = await verify(browser, '000000', { trust: 'true' }).type('form').redirects(1).expect(200)
     expect(again.text).toMatch(/<input type="checkbox" name="trust" value="true" checked>/)
     await verify(browser, '424242', { factor: 'app', trust: 'true' }).type('form').expect(303)

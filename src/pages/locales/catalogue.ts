@@ -1,6 +1,6 @@
 import type { KeyFailure } from '../../protocol/keys.js'
 import type { CodeMethod, DeliveredMethod, KeyMethod, Method } from '../../protocol/methods.js'
-import type { PageFrame, ProblemCode, SuccessCode } from '../view.js'
+import type { ProblemCode, SuccessCode } from '../view.js'
 
 /** A text with `{placeholders}`. For each key, all catalogues use the same placeholders. */
 export type Phrase = string
@@ -41,7 +41,10 @@ export interface Catalogue {
   /** The page on which the user chooses a factor. */
   readonly choose: {
     readonly title: Phrase
-    readonly lead: Readonly<Record<PageFrame['purpose'], Phrase>>
+    readonly lead: Readonly<Record<'sign-in' | 'step-up' | 'recovery', Phrase>>
+    /** The title where there is one option only: it says what happens next. Contains `{to}`. */
+    readonly only: Readonly<Record<DeliveredMethod, Phrase>>
+    readonly onlyLead: Readonly<Record<'sign-in' | 'step-up', Phrase>>
     /** Labels of the buttons. They contain `{to}`, except for an authenticator app and for keys. */
     readonly act: Readonly<Record<Method, Phrase>>
     readonly backup: Phrase
@@ -199,11 +202,11 @@ export interface Catalogue {
     readonly codes: Phrase
     /** Above the list of the other factors. */
     readonly next: Phrase
-    /** What an attacker who knows the password then needs, when a mailbox is left. */
+    /** What is then enough to change the factors: a code by email. */
     readonly mailbox: Phrase
-    /** The same when only phone numbers are left. */
+    /** The same for a phone number. */
     readonly phone: Phrase
-    /** The same when nothing is left. */
+    /** What it means when nothing is left. */
     readonly password: Phrase
     readonly browsers: Phrase
     readonly cancel: Phrase
@@ -218,7 +221,7 @@ export interface Catalogue {
     readonly hidden: Phrase
     readonly confirm: Phrase
   }
-  /** The list of trusted devices. */
+  /** The list of trusted browsers. */
   readonly devices: {
     readonly title: Phrase
     readonly lead: Phrase
@@ -300,8 +303,10 @@ export interface Catalogue {
     /** `{name}`: the name of the key. */
     readonly removeTitle: Phrase
     readonly remove: Phrase
-    /** What it means when no other key is left. What an attacker then needs follows. */
+    /** What it means when no other key is left. */
     readonly phishing: Phrase
+    /** Before a key is added. */
+    readonly browsers: Phrase
     /** The page after a sign-in with a code. */
     readonly offerTitle: Phrase
     readonly offerLead: Phrase
@@ -310,7 +315,9 @@ export interface Catalogue {
   /** Label of the language switch. */
   readonly language: Phrase
   /** The link of a page on which the user cannot continue, by where it leads. */
-  readonly stop: Readonly<Record<'sign-in' | 'retry' | 'home', Phrase>>
+  readonly stop: Readonly<Record<'sign-in' | 'retry' | 'home' | 'own-account', Phrase>>
+  /** The service failed where no code was typed. */
+  readonly unavailable: ProblemText
   /** Replaces the countdown of a stop page when it ends. */
   readonly stopReady: Phrase
   /** How many attempts are left. It contains `{count}`. */

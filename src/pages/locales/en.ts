@@ -19,7 +19,18 @@ export const en: Catalogue = {
     lead: {
       'sign-in': 'One more step to sign in to {app}. Choose how to confirm it’s you.',
       'step-up': 'This action needs a new confirmation. Choose how to confirm it’s you.',
-      manage: 'Before you change these settings, choose how to confirm it’s you.',
+      recovery: 'First confirm it’s you with an option that you still have. Then your recovery is requested.',
+    },
+    only: {
+      email: 'We will email a code to {to}',
+      sms: 'We will text a code to {to}',
+      whatsapp: 'We will send a code by WhatsApp to {to}',
+      call: 'We will call {to}',
+      dual: 'We will send one code by email and text to {to}',
+    },
+    onlyLead: {
+      'sign-in': 'One more step to sign in to {app}.',
+      'step-up': 'This action needs a new confirmation.',
     },
     act: {
       app: 'Use your authenticator app',
@@ -67,8 +78,8 @@ export const en: Catalogue = {
     label: 'Verification code',
     labelBackup: 'Backup code',
     submit: 'Continue',
-    trust: 'Don’t ask again in this browser for {time}',
-    trustHint: 'Only use this on your own device.',
+    trust: 'Trust this browser for {time}',
+    trustHint: 'You won’t be asked for a second step here. Only use this on your own device.',
     expires: 'The code expires {in}.',
     expired: 'The code has expired. Request a new one.',
     again: 'Send the code again',
@@ -212,9 +223,8 @@ export const en: Catalogue = {
     codes:
       'The codes you saved will no longer work. You can’t use them to sign in to {app} when you can’t use your other options.',
     next: 'When you sign in, you can then use:',
-    mailbox: 'Someone who knows your password then only needs access to your mailbox to sign in.',
-    phone:
-      'Someone who knows your password then only needs access to your phone or your phone number to sign in.',
+    mailbox: 'A code from your mailbox is then enough to change these settings.',
+    phone: 'A code sent to your phone number is then enough to change these settings.',
     password: 'Nothing else protects your account then: anyone who knows your password can sign in.',
     browsers: 'All trusted browsers will be removed, too.',
     cancel: 'Cancel',
@@ -227,7 +237,7 @@ export const en: Catalogue = {
     confirm: 'Confirm',
   },
   devices: {
-    title: 'Trusted devices',
+    title: 'Trusted browsers',
     lead: 'You can sign in to {app} in these browsers without a second step. Remove any that you don’t recognize.',
     none: 'You have no trusted browsers. To add one, select the checkbox when you confirm a sign-in.',
     name: '{browser} on {system}',
@@ -290,6 +300,7 @@ export const en: Catalogue = {
     listLead:
       'They work only on the real site, so a fake sign-in page can’t use them. Add two, so that you can still sign in if you lose one.',
     none: 'You have no passkeys or security keys yet.',
+    browsers: 'When you add one, all trusted browsers are removed.',
     oneDevice: 'One device only',
     synced: 'Synced',
     added: 'Added {when}',
@@ -364,12 +375,22 @@ export const en: Catalogue = {
     },
   },
   language: 'Language',
-  stop: { 'sign-in': 'Sign in', retry: 'Try again', home: 'Back to {app}' },
+  stop: {
+    'sign-in': 'Sign in',
+    retry: 'Try again',
+    home: 'Back to {app}',
+    'own-account': 'Back to your own account',
+  },
+  unavailable: {
+    title: 'This page isn’t available right now',
+    advice: 'It’s not your fault. Please try again in a few minutes.',
+  },
   stopReady: 'You can try again now.',
   clockSlow:
     'This code is from about {time} ago, so the clock of your phone seems to be wrong. Set it to automatic.',
   attemptsLeft: { one: 'You have {count} attempt left.', other: 'You have {count} attempts left.' },
   success: {
+    signed_in: 'You are signed in',
     code_sent: 'Code sent.',
     code_sent_again: 'Code sent again.',
     code_queued: 'Your code will be sent in a moment.',

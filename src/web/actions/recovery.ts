@@ -1,9 +1,10 @@
 import { HostError } from '../../errors.js'
 import { type Refused, refuse } from '../../flows/deps.js'
-import type { Sender } from '../../flows/recovery.js'
-import type { MfaUser } from '../../flows/user.js'
+import { factorsToEnd, type Sender } from '../../flows/recovery.js'
+import { backupShown, type MfaUser } from '../../flows/user.js'
 import { checkShown } from '../../flows/verify.js'
 import type { Settings } from '../../options/settings.js'
+import type { ShownMethod } from '../../protocol/factor.js'
 import { continueLogin } from '../../session/renew.js'
 import { type ActiveState, enrollmentFor } from '../../session/state.js'
 import { requireCurrent } from '../../session/store.js'
@@ -120,15 +121,31 @@ export function senderOf({ req, deps }: RequestContext): Sender {
   return { ...(browser && { browser }), ...(address && { address }), ...(location && { location }) }
 }
 
-type Withheld = Pick<MfaUser, 'factors' | 'withheld'>
+type Withheld = Pick<MfaUser, 'factors' | 'withheld' | 'existing' | 'minStrength'>
+
+/** Whether the user has something weaker than the strongest factor, with which a recovery can be requested. */
+export function canRecover(
+  user: Withheld,
+  mayHaveBackup: boolean,
+  shown: readonly ShownMethod[] = [],
+): boolean {
+  const { factors, existing, minStrength } = user
+  const usable = [
+    ...(minStrength ? existing : factors).map(({ method }) => method),
+    mayHaveBackup ? backupShown(user) : undefined,
+    ...shown,
+  ]
+  return usable.some((one) => one && factorsToEnd(existing, [one]).length > 0)
+}
 
 /** The page of the recovery, if the user has a factor or a session with which one can be requested. */
 export function recoverPathFor(
   { recovery, path }: Pick<Settings, 'recovery' | 'path'>,
-  { factors, withheld }: Withheld,
+  user: Withheld,
   { stage }: Pick<ActiveState, 'stage'>,
+  mayHaveBackup = true,
 ): string | undefined {
-  const isPossible = factors.length > 0 || (withheld.length > 0 && stage === 'verified')
+  const isPossible = canRecover(user, mayHaveBackup) || (user.withheld.length > 0 && stage === 'verified')
   return recovery?.selfService && isPossible ? `${path}/recover` : undefined
 }
 

@@ -269,7 +269,9 @@ async function requireFactor(
     ...(target.issuer && { issuerStepUp: { issuer: target.issuer.name, askedAt: Date.now() } }),
     ...(html && continuationOf(req, settings, rule)),
   })
-  if (html) return res.redirect(303, current ? (problem.next ?? path) : signInPath)
+  // The page there says why.
+  const why = problem.code === 'enrollment_required' && state.stage !== 'pending' ? '?required' : ''
+  if (html) return res.redirect(303, current ? (problem.next ?? path) + why : signInPath)
   if (!current) return sendProblem(res, { code: 'session_ended', next: signInPath })
   setStepUpHeader(res, problem, target)
   const atLeast = rule.bind?.atLeast ?? 'entered'

@@ -1,24 +1,27 @@
-import type { Router } from 'express'
+import type { Response, Router } from 'express'
 import type * as z from 'zod'
 import { ServiceError } from '../../errors.js'
 import { type Challenged, startChallenge } from '../../flows/challenge.js'
 import { type Refused, refuse } from '../../flows/deps.js'
-import { keyFactorOf, type PreparedAssertion, prepareAssertion } from '../../flows/keys.js'
+import { keyFactorOf, listKeys, type PreparedAssertion, prepareAssertion } from '../../flows/keys.js'
 import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../../flows/known-factors.js'
 import { refusalAtStep } from '../../flows/login-step.js'
+import { factorsToEnd } from '../../flows/recovery.js'
 import { findFactor, offeredFactors, openApproval } from '../../flows/user.js'
-import type { FactorView, PageMessage, View } from '../../pages/view.js'
+import type { FactorView, KeyView, PageMessage, View } from '../../pages/view.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { isDelivered, isKeyMethod } from '../../protocol/methods.js'
 import { endPendingLogin, givenUp } from '../../session/find-state.js'
 import { storeRecord } from '../../session/store.js'
 import { refuseApproval } from '../actions/approval.js'
-import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
+import { type EnteredRequest, type RouteDeps, readDisabledFactors } from '../actions/context.js'
 import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
+import { actingWith } from '../guard/acting.js'
 import { readBody } from '../http/body.js'
 import { factorView, listFactors } from '../http/cookies.js'
 import { logFailure, sendProblem } from '../http/problem.js'
+import { wantsHtml } from '../http/request.js'
 import {
   cancelBody,
   type canceledAnswer,
@@ -33,10 +36,12 @@ import {
   lockedForSeconds,
   type RouteContext,
 } from './context.js'
-import { offersKeys, warnAboutKeys } from './key-page.js'
+import { keyAccount, keyView, offersKeys, warnAboutKeys } from './key-page.js'
 import { offeredRemovals } from './remove-factor.js'
 import {
   askedAnswer,
+  asksNothing,
+  asksRecovery,
   backupOffer,
   choosePage,
   hasBackup,
@@ -45,13 +50,15 @@ import {
   sendRefusal,
   showLock,
   showPage,
+  showSignedIn,
   showWithheld,
   stop,
 } from './respond.js'
 import { action, addRoute } from './route.js'
 
 /**
- * `GET /` shows the MFA status and the factors; `POST /challenge` starts a challenge; `POST /cancel` ends the pending login.
+ * `GET /` shows the MFA status and the factors; `POST /challenge` starts a challenge; `POST /cancel` ends the pending login, or a
+ * session in which a member of staff acts for the user.
  */
 export function addChallengeRoutes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/', {
@@ -60,10 +67,11 @@ export function addChallengeRoutes(router: Router, deps: RouteDeps): void {
       res.json({ status: 'none', factors: [] } satisfies MfaState)
     },
   })
+  const start = action({ body: challengeBody, run: challenge, respond: respondChallenged })
   addRoute(router, deps, '/challenge', {
-    post: action({ body: challengeBody, run: challenge, respond: respondChallenged }),
+    post: (context) => (context.html && asksNothing(context) ? showSignedIn(context) : start(context)),
   })
-  addRoute(router, deps, '/cancel', { post: cancel })
+  addRoute(router, deps, '/cancel', { post: cancel, acting: stopActing })
 }
 
 async function showStart(context: RouteContext): Promise<void> {
@@ -91,19 +99,36 @@ async function showStart(context: RouteContext): Promise<void> {
       ...(weakApp && { weakApp }),
       enroll: mayEnroll,
       keys: mayEnroll && (await offersKeys(context)),
+      ...(await listedKeys(context)),
       // Only a second factor can be skipped.
       devices: deps.browsers !== undefined && user.factors.length > 0,
     } as const
     return showPage(context, overview, removedMessage(context) ?? keptRefusal(context))
   }
+  if (state.stage !== 'pending' && user.existing.length === 0) {
+    return res.redirect(303, `${path}/enroll-app?required`)
+  }
   if (await showLock(context)) return
   if (await hasOnlyWithheld(context)) return showWithheld(context)
-  if (req.query.choose === undefined) {
+  const { choose } = req.query
+  if (choose === undefined) {
     if (liveChallenge(context)) return res.redirect(303, `${path}/verify`)
     const first = firstFactor(context)
     if (first) return res.redirect(303, `${path}/verify?factor=${first.id}`)
   }
-  showPage(context, await choosePage(context), keptRefusal(context))
+  const recovers = choose !== 'all' && asksRecovery(context)
+  const permits = ({ method }: FactorView) => factorsToEnd(user.existing, [method]).length > 0
+  const factors = factorViews(context).filter((factor) => !recovers || permits(factor))
+  const view = await choosePage(context, factors)
+  showPage(context, recovers ? { ...view, recovers } : view, keptRefusal(context))
+}
+
+/** Each key of a user who has some, unless the service cannot list them now. */
+async function listedKeys(context: RouteContext): Promise<{ readonly listedKeys?: readonly KeyView[] }> {
+  const { deps, user } = context
+  if (!user.factors.some(({ method }) => isKeyMethod(method))) return {}
+  const listed = await listKeys(deps, keyAccount(context)).catch(() => undefined)
+  return listed?.outcome === 'listed' ? { listedKeys: listed.keys.map(keyView) } : {}
 }
 
 /** Whether nothing is left that the user could show: the factors that are accepted here are withheld, and there are no backup codes. */
@@ -285,6 +310,13 @@ async function cancel(context: RouteContext): Promise<void> {
 function respondCanceled({ res, html }: RouteContext, next: string): void {
   if (html) return res.redirect(303, next)
   res.json({ status: 'canceled', next } satisfies z.output<typeof canceledAnswer>)
+}
+
+async function stopActing({ req, deps }: EnteredRequest, res: Response): Promise<void> {
+  const { homePath } = deps.settings
+  await actingWith(deps).stopActing(req)
+  if (wantsHtml(req)) return res.redirect(303, homePath)
+  res.json({ status: 'canceled', next: homePath } satisfies z.output<typeof canceledAnswer>)
 }
 
 function iso(ms: number): string {

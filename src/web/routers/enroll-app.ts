@@ -31,9 +31,9 @@ import { sendProblem } from '../http/problem.js'
 import { confirmBody, type enrolledAnswer, type preparedAnswer } from '../http/schemas.js'
 import { isExhausted, type RouteContext } from './context.js'
 import { enrollmentRefusal } from './factor-change.js'
-import { forgetEndedFactors, offersKeys } from './key-page.js'
+import { forgetEndedFactors, offersKeys, revokesDevices } from './key-page.js'
 import { addRemoval } from './remove-factor.js'
-import { hasBackup, keptRefusal, sendRefusal, showLock, showPage, stop } from './respond.js'
+import { hasBackup, keptRefusal, requiredMessage, sendRefusal, showLock, showPage, stop } from './respond.js'
 import { action, addRoute } from './route.js'
 
 /**
@@ -59,7 +59,15 @@ async function showStart(context: RouteContext): Promise<void> {
   if (refusal) return sendRefusal(context, refusal)
   if (!html) return sendProblem(res, { code: 'not_found' })
   const keys = await offersKeys(context)
-  showPage(context, { ...startView(context), ...(keys && { keys }) }, keptRefusal(context))
+  const { addFactorPath } = deps.settings
+  const hasNone = context.state.stage !== 'pending' && context.user.existing.length === 0
+  const view = {
+    ...startView(context),
+    ...(keys && { keys }),
+    ...(hasNone && addFactorPath && { addUrl: addFactorPath }),
+    revokesDevices: revokesDevices(context),
+  }
+  showPage(context, view, requiredMessage(context) ?? keptRefusal(context))
 }
 
 function startView(

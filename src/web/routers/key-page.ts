@@ -20,6 +20,11 @@ export async function offersKeys(context: RouteContext): Promise<boolean> {
   return (await enrolledFactors.of(user.userId, contact)).keys !== undefined
 }
 
+/** Whether a change of the factors of this user ends the trust in browsers. */
+export function revokesDevices({ deps, user }: RouteContext): boolean {
+  return deps.browsers !== undefined && user.existing.length > 0
+}
+
 /**
  * Has the service remove the keys and the app that an open reset ended, before it is closed. `added`: the key that takes their place;
  * without it, a new app has replaced the old one.

@@ -37,9 +37,16 @@ import {
 } from '../http/schemas.js'
 import type { RouteContext } from './context.js'
 import { conditionalKeyRefusal, enrollmentRefusal, factorChangeRefusal } from './factor-change.js'
-import { forgetEndedFactors, keyAccount, keyView, listedKey, warnAboutKeys } from './key-page.js'
+import {
+  forgetEndedFactors,
+  keyAccount,
+  keyView,
+  listedKey,
+  revokesDevices,
+  warnAboutKeys,
+} from './key-page.js'
 import { addKeyRemoval } from './remove-factor.js'
-import { keptRefusal, sendRefusal, showPage, stop } from './respond.js'
+import { keptRefusal, requiredMessage, sendRefusal, showPage, stop } from './respond.js'
 import { action, addRoute } from './route.js'
 
 const PAGE = '/keys'
@@ -93,8 +100,9 @@ async function showKeys(context: RouteContext): Promise<void> {
       userName: isAccountAddress(contact) ? deps.settings.appName : formatUser(contact),
       ...(next !== undefined && { next }),
       ...(step === 'enrollment' && user.minStrength && { strongerRequired: true }),
+      revokesDevices: revokesDevices(context),
     },
-    changeMessage(context) ?? keptRefusal(context),
+    changeMessage(context) ?? requiredMessage(context) ?? keptRefusal(context),
   )
 }
 
@@ -233,7 +241,8 @@ function showOffer(context: RouteContext): void {
   if (stage !== 'verified' || !keyOffer) return res.redirect(303, homePath)
   rememberKeyOffer(req, res, path, keys.offerPasskeyMs ?? 0)
   const mayCreate = attemptRefusal(context) === undefined
-  showPage(context, { page: 'key-offer', next: keyOffer.next, mayCreate })
+  const { next } = keyOffer
+  showPage(context, { page: 'key-offer', next, mayCreate, revokesDevices: revokesDevices(context) })
 }
 
 function decline({ res, deps, state, html }: RouteContext): void {

@@ -4,23 +4,23 @@ import { shownLately } from '../../flows/freshness.js'
 import { refusalByRequirement } from '../../flows/login-step.js'
 import { type AccountRecovery, factorsToEnd, type Requested } from '../../flows/recovery.js'
 import type { Refusal } from '../../flows/refusal.js'
-import { backupShown, backupTarget, refusalWithoutFactor } from '../../flows/user.js'
+import { backupTarget, refusalWithoutFactor } from '../../flows/user.js'
 import type { View } from '../../pages/view.js'
 import { maskForOwner, parseUser } from '../../protocol/contact.js'
-import { endPendingLogin } from '../../session/find-state.js'
+import { askedStateOf, endPendingLogin } from '../../session/find-state.js'
 import { continueLogin } from '../../session/renew.js'
 import { sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { expiresAt, isReady, type Recovery, readyAt } from '../../stores/trust/recoveries.js'
-import type { RouteDeps } from '../actions/context.js'
+import { type RouteDeps, requestContext } from '../actions/context.js'
 import { contactsOf } from '../actions/notify.js'
-import { senderOf } from '../actions/recovery.js'
+import { canRecover, senderOf } from '../actions/recovery.js'
 import { readBody } from '../http/body.js'
 import { listFactors } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
 import type { recoveredAnswer, recoveryAnswer, recoveryCancelAnswer } from '../http/schemas.js'
 import type { RouteContext } from './context.js'
 import { addNoticeLinkRoutes } from './not-me.js'
-import { keptRefusal, sendRefusal, showPage, stop } from './respond.js'
+import { backupOffer, keptRefusal, sendRefusal, showPage, stop } from './respond.js'
 import { action, addRoute, type Handler } from './route.js'
 
 /**
@@ -62,7 +62,7 @@ async function show(context: RouteContext, recovery: AccountRecovery): Promise<v
   // With the password alone, nobody learns whether a recovery is pending.
   const pending = isPending ? undefined : await recovery.find(state.userId)
   const unreached = pending ? await unreachedOf(context, recovery, pending) : []
-  if (html) return showPage(context, viewOf(context, pending, unreached), keptRefusal(context))
+  if (html) return showPage(context, await viewOf(context, pending, unreached), keptRefusal(context))
   res.json(answerOf(pending, unreached))
 }
 
@@ -71,21 +71,17 @@ async function unreachedOf({ state }: RouteContext, recovery: AccountRecovery, p
   return (await recovery.unreached(state.userId, pending)).map(masked)
 }
 
-function viewOf(
-  { deps, state, user }: RouteContext,
+async function viewOf(
+  context: RouteContext,
   pending: Recovery | undefined,
   unreached: readonly string[],
-): View {
+): Promise<View> {
+  const { deps, state, user } = context
   const { settings } = deps
-  const existing = user.existing
-  const contacts = contactsOf(settings, state.user, existing).map(masked)
+  const contacts = contactsOf(settings, state.user, user.existing).map(masked)
   if (!pending) {
-    const usable = [
-      ...(user.minStrength ? user.existing : user.factors).map(({ method }) => method),
-      backupShown(user),
-      ...shownLately(state.record),
-    ]
-    const isPossible = usable.some((one) => one && factorsToEnd(existing, [one]).length > 0)
+    const { backup, mayHaveBackup = false } = await backupOffer(context)
+    const isPossible = canRecover(user, backup || mayHaveBackup, shownLately(state.record))
     return { page: 'recover', waitMs: settings.recovery?.waitingPeriodMs ?? 0, contacts, isPossible }
   }
   const ready = isReady(pending)
@@ -185,9 +181,22 @@ function respondCompleted(res: Response, next: string, html: boolean): void {
   res.json({ status: 'completed', next } satisfies z.output<typeof recoveredAnswer>)
 }
 
+/** Requests the recovery that the user asked for, in the session that shows the factor now. */
+export async function requestAsked({ req, res, deps, shared, html }: RouteContext): Promise<void> {
+  const at = { req, deps, shared }
+  const state = await askedStateOf(at)
+  const { recovery } = deps
+  if (state.stage === 'none' || !recovery) throw sessionEnded()
+  const context = { ...(await requestContext(at, state)), res, html }
+  await respondRequested(context, recovery, await request(context, recovery))
+}
+
 /** Responds with a refusal; the user continues on the page of the recovery, and may use any factor for a step-up. */
 async function refuse(context: RouteContext, refusal: Refusal): Promise<void> {
   const { res, deps, user, html } = context
+  // The page there says what the factor is for.
+  if (html && (refusal.code === 'mfa_required' || refusal.code === 'step_up_required'))
+    return res.redirect(303, `${deps.settings.path}?choose`)
   if (html || refusal.code !== 'step_up_required') return sendRefusal(context, refusal, { page: '/recover' })
   const factors = listFactors(user.factors)
   const backup = backupTarget(user) !== undefined
@@ -212,10 +221,11 @@ async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
   const { record } = state
   if (user.existing.length === 0) return { code: 'enrollment_required' }
   const returnTo = `${deps.settings.path}/recover`
+  const asked = { recovery: { at: Date.now() } }
   const shown = shownLately(record)
   if (mustShowFactor(context)) {
     // The factor that is strong enough may be the one that the user lost.
-    const lost = requirement.requires === 'nothing' && user.minStrength && { recovery: { at: Date.now() } }
+    const lost = requirement.requires === 'nothing' && (html || user.minStrength) && asked
     if ((html || lost) && !(await storeIfCurrent(req, { ...record, returnTo, ...lost }))) throw sessionEnded()
     if (requirement.requires === 'enrollment') return { code: 'enrollment_required' }
     return refusalWithoutFactor(user) ?? { code: 'mfa_required' }
@@ -224,7 +234,7 @@ async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
     return factorsToEnd(user.existing, shown).length === 0 ? { code: 'recovery_not_needed' } : undefined
   }
   const stepUp = { factors: user.factors.map(({ id }) => id), backup: backupTarget(user) !== undefined }
-  if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()
+  if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo, ...(html && asked) }))) throw sessionEnded()
   return { code: 'step_up_required' }
 }
 

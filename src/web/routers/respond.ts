@@ -54,12 +54,15 @@ export function showPage(context: RouteContext, view: View, message?: PageMessag
 
 function frameOf(
   { deps, state, user }: RouteContext,
-  { page }: View,
+  view: View,
   message: PageMessage | undefined,
 ): PageFrame {
   const { settings } = deps
   const { record, stage } = state
-  const recoverPath = recoverPathFor(settings, user, state)
+  const { page } = view
+  const hasBackup =
+    'backup' in view && (view.backup || ('mayHaveBackup' in view && view.mayHaveBackup === true))
+  const recoverPath = recoverPathFor(settings, user, state, hasBackup)
   const asks = page === 'choose' || page === 'code' || page === 'key'
   const approval = asks ? openApproval(record) : undefined
   return {
@@ -85,8 +88,33 @@ export function preferredFactor({ req, deps, state }: RouteContext): string | un
   return deps.settings.preferred?.(state.user) ?? lastUsedFactor(req)
 }
 
+/** Whether a browser is asked for no factor: its user signed in, perhaps in another tab, and the page before is outdated. */
+export function asksNothing({ state }: RouteContext): boolean {
+  return state.stage !== 'pending' && !state.record.stepUp
+}
+
+/** How long a recovery waits for the factor that the user must show first. */
+const ASKED_LIFETIME_MS = 10 * 60_000
+
+/** Whether the user asked for a recovery on its page, and now shows a factor for it. */
+export function asksRecovery({ deps, state: { record } }: Pick<RouteContext, 'deps' | 'state'>): boolean {
+  const { recovery, returnTo } = record
+  const isOpen = recovery !== undefined && recovery.shown === undefined
+  return (
+    isOpen && returnTo === `${deps.settings.path}/recover` && Date.now() - recovery.at < ASKED_LIFETIME_MS
+  )
+}
+
+/** Says that the user is signed in, and goes on. */
+export function showSignedIn(context: RouteContext): void {
+  showPage(context, { page: 'stop', message: { tone: 'success', code: 'signed_in' }, next: 'home' })
+}
+
 /** The page on which the user chooses a factor. */
-export async function choosePage(context: RouteContext, factors = factorViews(context)): Promise<View> {
+export async function choosePage(
+  context: RouteContext,
+  factors = factorViews(context),
+): Promise<Extract<View, { page: 'choose' }>> {
   const preferred = preferredFactor(context)
   return { page: 'choose', factors, ...(preferred && { preferred }), ...(await backupOffer(context)) }
 }
@@ -182,7 +210,8 @@ export async function sendRefusal(
   const { code } = refusal
   if (code === 'mfa_required' || code === 'step_up_required' || code === 'bypass_code_required')
     return res.redirect(303, path)
-  if (code === 'enrollment_required') return res.redirect(303, `${path}/enroll-app`)
+  if (code === 'enrollment_required')
+    return res.redirect(303, `${path}/enroll-app${context.state.stage === 'pending' ? '' : '?required'}`)
   if (code === 'factors_withheld') return showWithheld(context)
   if (code === 'approval_ended') {
     return showPage(context, { page: 'stop', message: { tone: 'error', code }, next: 'home' })
@@ -284,6 +313,12 @@ async function redirectRefused(
   res.redirect(303, path)
 }
 
+/** Why a signed-in user without a factor was sent to a page to set one up. */
+export function requiredMessage({ req, state }: RouteContext): ErrorMessage | undefined {
+  const isRequired = req.query.required !== undefined && state.stage !== 'pending'
+  return isRequired ? { tone: 'error', code: 'enrollment_required' } : undefined
+}
+
 /** The refusal that brought the user to this page, with the wait that is left; `undefined` when there is none any more. */
 export function keptRefusal({ req, deps, state }: RouteContext): ErrorMessage | undefined {
   const { refused } = state.record
@@ -303,21 +338,29 @@ export function keptRefusal({ req, deps, state }: RouteContext): ErrorMessage | 
   return left > 0 ? { ...message, retryAfterSeconds: left } : undefined
 }
 
+/** How a page that only shows a problem differs. */
+interface StopOptions {
+  readonly status?: number
+  /** As in the view `stop`. */
+  readonly unasked?: boolean
+  readonly purpose?: PageFrame['purpose']
+}
+
 /** Responds with a page that only shows a problem, or with problem+json. The user need not be signed in. */
 export function stop(
   req: Request,
   res: Response,
   deps: RouteDeps,
   problem: Problem,
-  next?: 'sign-in' | 'retry' | 'home',
-  status = statusOf(problem.code),
+  next?: Extract<View, { page: 'stop' }>['next'],
+  { status = statusOf(problem.code), unasked = false, purpose }: StopOptions = {},
 ): void {
   if (!wantsHtml(req)) return sendProblem(res, problem, status)
   const field = problem.errors?.[0]?.field
   const message: PageMessage = { tone: 'error', code: problem.code, ...(field && { field }) }
   setRetryAfter(res, problem)
   res.status(status)
-  showPublicPage(req, res, deps, { page: 'stop', message, ...(next && { next }) })
+  showPublicPage(req, res, deps, { page: 'stop', message, unasked, ...(next && { next }) }, purpose)
 }
 
 /** Responds with a page that requires no sign-in. */
@@ -326,6 +369,7 @@ export function showPublicPage(
   res: Response,
   { settings, render }: RouteDeps,
   view: View,
+  purpose: PageFrame['purpose'] = 'sign-in',
 ): void {
   sendPage(
     res,
@@ -335,7 +379,7 @@ export function showPublicPage(
       base: settings.path,
       signInPath: settings.signInPath,
       homePath: settings.homePath,
-      purpose: 'sign-in',
+      purpose,
       now: Date.now(),
       ...languageChoice(req, settings, view, false),
       ...(settings.logo && { logo: settings.logo }),

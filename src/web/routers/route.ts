@@ -31,6 +31,8 @@ export interface Route {
   readonly delete?: Handler
   /** Responds with JSON when no user is signed in, instead of a 401. */
   readonly signedOut?: (res: Response) => void
+  /** Responds to a POST while someone acts for the user (R118), instead of refusing it. */
+  readonly acting?: (at: EnteredRequest, res: Response) => Promise<void>
 }
 
 /** The handlers of a path that requires no sign-in. */
@@ -81,7 +83,10 @@ export function addRoute(router: Router, own: RouteDeps, path: string, route: Ro
       const state = await askedStateOf(at)
       wrapLogIn(at)
       if (state.stage === 'none') return sendToSignIn(req, res, deps, state, route)
-      if (state.record.acting) return stop(req, res, deps, { code: 'acting' })
+      if (state.record.acting) {
+        if (handler === post && route.acting) return route.acting(at, res)
+        return stop(req, res, deps, { code: 'acting' }, 'own-account', { purpose: 'manage' })
+      }
       const context = { ...(await requestContext(at, state)), res, html: wantsHtml(req) }
       try {
         await handler(context)
@@ -134,7 +139,7 @@ function add(
     const deps = gateOf({ req, shared }, own)
     // Express 4 ignores a rejected promise, so errors are passed to `next` here, also those of the error page itself.
     respond({ req, deps, shared }, res)
-      .catch((error: unknown) => respondFailure(error, req, res, next, deps))
+      .catch((error: unknown) => respondFailure(error, { req, deps, shared }, res, next))
       .catch(next)
   })
 }
@@ -149,12 +154,14 @@ function sendToSignIn(req: Request, res: Response, deps: RouteDeps, state: Signe
   stop(req, res, deps, { code }, 'sign-in')
 }
 
+/** Where a code is typed. */
+const TAKES_CODE = /\/(?:verify|confirm)$/
+
 function respondFailure(
   error: unknown,
-  req: Request,
+  { req, deps, shared }: EnteredRequest,
   res: Response,
   next: NextFunction,
-  deps: RouteDeps,
 ): void {
   const isOurs =
     error instanceof ServiceError ||
@@ -168,7 +175,14 @@ function respondFailure(
   const retryAfterSeconds =
     error instanceof ServiceError ? error.retryAfterSeconds : STORE_RETRY_AFTER_SECONDS
   const problem = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } as const
-  stop(req, res, deps, problem, 'retry', error.status)
+  const stage = shared.session?.state.stage ?? 'none'
+  const isSignedIn = stage !== 'none' && stage !== 'pending'
+  const unasked = isSignedIn && !(req.method === 'POST' && TAKES_CODE.test(req.path))
+  stop(req, res, deps, problem, 'retry', {
+    status: error.status,
+    unasked,
+    ...(isSignedIn && { purpose: 'manage' }),
+  })
 }
 
 /** A store that fails over to another server takes a few seconds. */

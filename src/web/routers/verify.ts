@@ -1,6 +1,5 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
-import type { Refusal } from '../../flows/refusal.js'
 import { findFactor } from '../../flows/user.js'
 import type { PageMessage } from '../../pages/view.js'
 import { pickLocale } from '../../protocol/language.js'
@@ -17,7 +16,17 @@ import { type approvedAnswer, type goesOnAnswer, type verifiedAnswer, verifyBody
 import { respondState } from './challenge.js'
 import { followedChallenge, type RouteContext } from './context.js'
 import { warnAboutKeys } from './key-page.js'
-import { codePage, keptRefusal, sendRefusal, showLock, showPage } from './respond.js'
+import { requestAsked } from './recover.js'
+import {
+  asksNothing,
+  asksRecovery,
+  codePage,
+  keptRefusal,
+  sendRefusal,
+  showLock,
+  showPage,
+  showSignedIn,
+} from './respond.js'
 import { addRoute } from './route.js'
 
 /**
@@ -35,6 +44,7 @@ export function addVerifyRoutes(router: Router, deps: RouteDeps): void {
 
 async function showCodeEntry(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user, requirement, step } = context
+  if (asksNothing(context)) return showSignedIn(context)
   const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
   if (step === 'bypass_code') {
     if (named !== 'bypass') return res.redirect(303, `${deps.settings.path}/verify?factor=bypass`)
@@ -71,6 +81,7 @@ function messageOn(context: RouteContext, isExhausted: boolean): PageMessage | u
 
 async function verify(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user, step, html } = context
+  if (html && asksNothing(context)) return showSignedIn(context)
   const body = await readBody(req, res, verifyBody)
   if ('fault' in body) {
     if (!html) return sendProblem(res, body.fault)
@@ -80,11 +91,7 @@ async function verify(context: RouteContext): Promise<void> {
   const outcome = isBypass
     ? await verifyBypassCode(context, body.fields.code ?? '')
     : await verifyFactor(context, body.fields, 'log-in')
-  if (outcome.outcome === 'refused') {
-    if (isDone(context, outcome.refusal))
-      return res.redirect(303, state.record.returnTo ?? deps.settings.homePath)
-    return sendRefusal(context, outcome.refusal, body.fields)
-  }
+  if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields)
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
   if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
   if (outcome.outcome === 'approved') {
@@ -99,6 +106,7 @@ async function verify(context: RouteContext): Promise<void> {
     >)
   }
   if (outcome.mustEnroll) return respondGoesOn(context, 'enrollment_required')
+  if (html && asksRecovery(context)) return requestAsked(context)
   if (outcome.mayRecover) return respondGoesOn(context, 'recovery_allowed')
   const next = (await recoveryPage(context)) ?? state.record.returnTo ?? deps.settings.homePath
   const { trusted, backupCodesLeft: left, keyOffer } = outcome
@@ -112,14 +120,6 @@ async function verify(context: RouteContext): Promise<void> {
     ...(left !== undefined && { backupCodesLeft: left }),
   }
   res.json(answer)
-}
-
-/** Whether the form comes from a page that was left open in another tab, and the user has signed in there meanwhile. */
-function isDone({ state, html }: RouteContext, refusal: Refusal): boolean {
-  // A key's challenge is used up, or a code has none any more.
-  const isUsed =
-    refusal.code === 'no_challenge' || (refusal.code === 'invalid_key' && refusal.fault === 'challenge')
-  return html && isUsed && state.stage === 'verified' && !state.record.stepUp
 }
 
 /**
