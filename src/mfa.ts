@@ -16,8 +16,10 @@ import type { MfaService } from './protocol/service.js'
 import { openStore } from './stores/config.js'
 import { openLimits } from './stores/limits/limits.js'
 import { devicesIn } from './stores/trust/devices.js'
+import { knownBrowsersIn } from './stores/trust/known-browsers.js'
 import { notMeLinksIn, sessionsValidAfterIn } from './stores/trust/not-me-links.js'
 import type { RouteDeps } from './web/actions/context.js'
+import { newBrowserNotice } from './web/actions/new-browser.js'
 import { browsersWith } from './web/actions/trusted-browsers.js'
 import { observeName } from './web/diagnostics/at-start.js'
 import { diagnosticsFor } from './web/diagnostics/diagnostics.js'
@@ -65,6 +67,8 @@ function build(options: unknown): RouteDeps {
   const ownStore = settings.recovery?.store && openStore(settings.recovery.store)
   const linkStore = notices.store ? openStore(notices.store) : (trustStore ?? ownStore)
   const sessionsValidAfter = publicUrl && linkStore ? sessionsValidAfterIn(linkStore) : undefined
+  const knownBrowsers = notices.newBrowser && linkStore ? knownBrowsersIn(linkStore) : undefined
+  const notMeLinks = publicUrl && linkStore ? notMeLinksIn(linkStore) : undefined
   const recoveryStore = ownStore ?? linkStore
   const recovery =
     settings.recovery && recoveryStore && sessionsValidAfter
@@ -102,7 +106,9 @@ function build(options: unknown): RouteDeps {
     sessionsValidAfter,
     recovery,
     resets: recovery?.resets,
-    notMeLinks: publicUrl && linkStore ? notMeLinksIn(linkStore) : undefined,
+    notMeLinks,
+    knownBrowsers,
+    signedIn: knownBrowsers && newBrowserNotice(knownBrowsers, { settings, notMeLinks }),
     banner: (req, about) => bannerFor(req, about, settings),
     admission: admissionWith(settings),
     diagnostics,

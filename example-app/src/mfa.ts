@@ -47,6 +47,7 @@ export function mfaOptions(
     onEvent: ({ at, ...event }) => console.info(new Date(at).toISOString(), 'mfa', JSON.stringify(event)),
     appName: 'Vault',
     notices: {
+      newBrowser: true,
       async onNotice({ email }, { type, method, subject, text }) {
         // Backup codes that were sent by email need no notice, since it would go to the same address.
         if (type === 'backup_codes_sent' && method !== 'sms') return

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import '../host.js'
 import { type Given, optionsWith } from '../option-rules.js'
 import type { AccountNotice } from '../pages/notices/notice.js'
@@ -22,7 +23,12 @@ export class NoticeRules<User = Express.User> {
     awaits: true,
   }).optional()
   /**
-   * Where the links in notices are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with
+   * Whether a notice is written when a user signs in in a browser that is new for them, except for their first one. It needs `store` or
+   * `trustedDevices`, and sets a cookie that names the browser for a year. Defaults to `false`.
+   */
+  readonly newBrowser = z.boolean({ error: 'must be true or false' }).default(false)
+  /**
+   * Where the links in notices, and the browsers of `newBrowser`, are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with
    * the functions of `ItemStore`. Defaults to `trustedDevices.store`. See docs/options.md#stores.
    */
   readonly store = itemStoreConfig.optional()

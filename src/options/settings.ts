@@ -56,6 +56,9 @@ function combinationFaults(given: CompleteOptions): string[] {
     ...(publicUrl && !trustedDevices && !notices.store && !recovery?.store
       ? ['urls.publicUrl adds links to notices, which need a store: give notices.store or trustedDevices']
       : []),
+    ...(notices.newBrowser && (!notices.onNotice || (!trustedDevices && !notices.store && !recovery?.store))
+      ? ['notices.newBrowser needs notices.onNotice, and a store: give notices.store or trustedDevices']
+      : []),
     ...(recordedFactors && !onFactorsChanged
       ? ['recordedFactors reads a record that nothing writes: give onFactorsChanged as well']
       : []),

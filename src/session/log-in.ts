@@ -127,6 +127,7 @@ async function completeLogin(
   await requireCurrent(req, userId, shared)
   await regenerate(req, login, { record, keepSessionInfo: true, ...(keepReturnTo && { returnTo: target }) })
   setState(at, activeState(login, { ...record, sessionId: req.sessionID }))
+  if (verification.record.stage === 'pending') at.deps.signedIn?.(at, { user: login.user, userId })
   await verification.onVerified?.()
 }
 
@@ -181,6 +182,7 @@ async function startLogin(at: SessionRequest, login: Login, userId: string): Pro
     deps.emit({ type: 'evidence_accepted', userId, issuer, strength })
   }
   setState(at, activeState(account, { ...stored, sessionId: req.sessionID }))
+  if (record.stage !== 'pending') deps.signedIn?.(at, { user, userId })
 }
 
 /**

@@ -289,6 +289,10 @@ export interface SessionDeps {
   readonly factorChanges: FactorChanges
   /** Present if the app uses trusted devices. */
   readonly browsers?: TrustedBrowsers | undefined
+  /** Called when a user signed in. Never fails. Present if the user is notified of a new browser. */
+  readonly signedIn?:
+    | ((at: Pick<SessionRequest, 'req'>, account: Pick<Account, 'user' | 'userId'>) => void)
+    | undefined
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */
   readonly sessionsValidAfter?: SessionsValidAfter | undefined
   /** Present if the app offers recovery. */

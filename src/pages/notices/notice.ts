@@ -11,6 +11,8 @@ export const NOTICE_TYPES = [
   'backup_codes_removed',
   'backup_code_used',
   'device_trusted',
+  /** The user signed in in a browser that is new for them. */
+  'new_browser',
   /** A factor was disabled after too many wrong codes (R96). */
   'factor_disabled',
   /** Backup codes were disabled after too many wrong ones (R96). */

@@ -12,9 +12,16 @@ import type { Factor, Strength } from '../../protocol/factor.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
 import { isGated } from '../../session/passport-request.js'
 import type { Grace, MfaRecord } from '../../session/record.js'
-import type { ActiveState, KnownAccount, LoginRequirement, RequestState } from '../../session/state.js'
+import type {
+  ActiveState,
+  KnownAccount,
+  LoginRequirement,
+  RequestState,
+  SessionDeps,
+} from '../../session/state.js'
 import { accountOf, appContactOf } from '../../session/user-factors.js'
 import type { AccountLimits } from '../../stores/limits/attempts.js'
+import type { KnownBrowsers } from '../../stores/trust/known-browsers.js'
 import type { NotMeLinks } from '../../stores/trust/not-me-links.js'
 import type { Resets } from '../../stores/trust/resets.js'
 import type { Diagnostics } from '../diagnostics/diagnostics.js'
@@ -158,6 +165,8 @@ export interface RouteDeps extends Deps {
   readonly metrics: EventMetrics
   readonly browsers?: Browsers | undefined
   readonly notMeLinks?: NotMeLinks | undefined
+  readonly knownBrowsers?: KnownBrowsers | undefined
+  readonly signedIn?: SessionDeps['signedIn']
   /** Present if the app offers recovery. */
   readonly recovery?: AccountRecovery | undefined
   readonly resets?: Resets | undefined

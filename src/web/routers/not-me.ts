@@ -30,11 +30,16 @@ export function addNotMeRoutes(router: Router, deps: RouteDeps): void {
       if (!subject) return false
       // The link is redeemed last, so that it can be used again if the store fails in between.
       await secureAccount(deps, subject.userId)
+      // The browser of the notice stays unknown, so that the next sign-in in it is noticed, too.
+      await deps.knownBrowsers?.forgetSince(subject.userId, subject.at - SIGN_IN_MS)
       if (await notMeLinks.redeem(token)) await notifyHost(req, deps, subject)
       return true
     },
   })
 }
+
+/** How long before its notice a sign-in in a new browser can have been. */
+const SIGN_IN_MS = 10_000
 
 async function notifyHost(
   req: Request,

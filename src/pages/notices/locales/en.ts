@@ -10,6 +10,7 @@ export const en: NoticeCatalogue = {
     backup_codes_removed: '{app}: backup codes removed',
     backup_code_used: '{app}: backup code used',
     device_trusted: '{app}: new trusted browser',
+    new_browser: '{app}: sign-in from a new browser',
     factor_disabled: '{app}: sign-in option turned off',
     backup_codes_disabled: '{app}: backup codes turned off',
     repeated_failures: '{app}: someone may know your password',
@@ -32,6 +33,7 @@ export const en: NoticeCatalogue = {
     backup_code_used:
       'A backup code was used to sign in to your {app} account. All trusted browsers were removed.',
     device_trusted: 'A new browser is trusted. It can sign in to your {app} account without the second step.',
+    new_browser: 'Someone signed in to your {app} account in a browser that was not used for it before.',
     factor_disabled:
       'Too many wrong codes were entered for this option to confirm your sign-ins to {app}, so it is turned off until it is set up again: {factor}. Someone may know your password.',
     backup_codes_disabled:

@@ -1,0 +1,37 @@
+import type { SessionDeps } from '../../session/state.js'
+import { newToken } from '../../stores/trust/devices.js'
+import { KNOWN_BROWSER_MS, type KnownBrowsers } from '../../stores/trust/known-browsers.js'
+import { cookieReader } from '../http/request.js'
+import { type NotifyDeps, notify } from './notify.js'
+
+const COOKIE = 'mfa_browser'
+
+const browserIn = cookieReader(COOKIE, /[\w-]{43}/)
+
+/**
+ * Notifies a user of a sign-in in a browser that is new for them. The cookie names the browser by a random text that nobody can guess, and
+ * the store holds a hash of it for each user. The sign-in does not wait for the store, and a failure is only logged.
+ */
+export function newBrowserNotice(known: KnownBrowsers, deps: NotifyDeps): SessionDeps['signedIn'] {
+  return ({ req }, account) => {
+    const { res } = req
+    if (!res || res.headersSent) return
+    const browser = browserIn(req) ?? newToken()
+    res.cookie(COOKIE, browser, {
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: req.secure,
+      path: '/',
+      maxAge: KNOWN_BROWSER_MS,
+    })
+    known
+      .meet(account.userId, browser)
+      .then((isNew) => (isNew ? notify(deps, req, account, { type: 'new_browser' }) : undefined))
+      .catch((error: unknown) =>
+        deps.settings.logger.error(
+          'countersign: the browser of a sign-in was not looked up; the user is signed in',
+          error,
+        ),
+      )
+  }
+}
