@@ -19,6 +19,9 @@ const ENTRIES = {
 // we use are in the bundle. It stays a dependency, since our declarations import its types.
 const BUNDLED = ['zod', 'qr']
 
+// What only the commands use.
+const BUNDLED_FOR_COMMANDS = ['pngjs']
+
 // What runs in browsers is bundled whole.
 const BUNDLED_FOR_BROWSERS = ['@simplewebauthn/browser']
 
@@ -28,7 +31,12 @@ await build({
   ...COMMON,
   input: ENTRIES,
   external: externalPackages('.', BUNDLED),
-  plugins: [latin1(), esmEntries(), commonjsTypes(), licenses([...BUNDLED, ...BUNDLED_FOR_BROWSERS])],
+  plugins: [
+    latin1(),
+    esmEntries(),
+    commonjsTypes(),
+    licenses([...BUNDLED, ...BUNDLED_FOR_COMMANDS, ...BUNDLED_FOR_BROWSERS]),
+  ],
   output: {
     dir: 'dist',
     cleanDir: true,
@@ -59,6 +67,8 @@ await build({
 await build({
   ...COMMON,
   input: { commands: 'src/cli/main.ts' },
+  // A command may load all of zod, which the package depends on.
+  external: externalPackages('.', []),
   plugins: [executable()],
   output: {
     dir: 'dist',

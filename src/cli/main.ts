@@ -1,10 +1,12 @@
 import { type CommandIo, EXIT_CODES, runCheck } from './check.js'
+import { runContract } from './contract.js'
 import { runInit } from './init.js'
 
 const HELP = `Usage: countersign <command>
 
   init [folder]    Prints the lines that add Countersign to an Express app.
   check <address>  Finds the routes of an app that skip the second factor.
+  contract         Checks an MFA service that has the published API.
 
 countersign <command> --help describes the options of a command.`
 
@@ -12,6 +14,7 @@ countersign <command> --help describes the options of a command.`
 export async function runCommand([command, ...args]: readonly string[], io: CommandIo): Promise<number> {
   try {
     if (command === 'check') return await runCheck(args, io)
+    if (command === 'contract') return await runContract(args, io)
     if (command === 'init') return await runInit(args, io)
   } catch (error) {
     io.err(error instanceof Error ? error.message : String(error))

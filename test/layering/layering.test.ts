@@ -49,7 +49,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // For the tests of an app. It implements a service and knows nothing of the plugin that calls it.
   testing: { uses: ['protocol', ...LEAVES] },
   // The command line. No module uses it.
-  cli: { uses: ['testing'] },
+  cli: { uses: ['testing', 'client', 'options', 'protocol', 'errors.ts'] },
 
   // The client by itself, without Express.
   'mfa-client.ts': { uses: ['options', 'client', 'errors.ts'], types: ['protocol'] },
@@ -81,6 +81,8 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
   },
   zod: { uses: ['src/'] },
   qr: { uses: ['src/pages/qr-code.ts'] },
+  'qr/decode.js': { uses: ['src/cli/contract/app-user.ts'] },
+  pngjs: { uses: ['src/cli/contract/app-user.ts'] },
   '@simplewebauthn/browser': { uses: ['src/pages/browser/ceremony.ts'] },
 }
 
