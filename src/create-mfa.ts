@@ -17,6 +17,7 @@ import { addBackupRoutes } from './web/routers/backup.js'
 import { addChallengeRoutes } from './web/routers/challenge.js'
 import { addDevicesRoutes } from './web/routers/devices.js'
 import { addEnrollAppRoutes } from './web/routers/enroll-app.js'
+import { addInboxRoutes } from './web/routers/inbox.js'
 import { addKeysRoutes } from './web/routers/keys.js'
 import { addLanguageRoutes } from './web/routers/language.js'
 import { mountedRouter } from './web/routers/mount.js'
@@ -184,6 +185,7 @@ const ALL_ROUTES: readonly Routes[] = [
   addRecoverRoutes,
   addCancelRecoveryRoutes,
   addLanguageRoutes,
+  addInboxRoutes,
 ]
 
 /** A router with these routes, and with the style sheet and scripts of their pages. */

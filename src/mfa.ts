@@ -1,4 +1,5 @@
 import { withBreaker } from './client/breaker.js'
+import { embeddedService } from './client/embedded-service.js'
 import { validatedService } from './client/in-process-service.js'
 import { httpService, type ServiceObserver } from './client/service.js'
 import { backupCodesOf } from './flows/backup-codes.js'
@@ -51,7 +52,10 @@ export function shareDeps(mfa: object, deps: RouteDeps): void {
 }
 
 function build(options: unknown): RouteDeps {
-  const settings = readOptions(options)
+  const own = Reflect.get(Object(options), 'service') === undefined ? embeddedService() : undefined
+  const settings = readOptions(options, own)
+  const embedded = own && 'service' in own ? own : undefined
+  embedded?.start(settings)
   const { logger, onEvent, render } = settings
   const metrics = eventMetrics()
   const emit = eventSink(metrics, {
@@ -111,6 +115,7 @@ function build(options: unknown): RouteDeps {
     signedIn: knownBrowsers && newBrowserNotice(knownBrowsers, { settings, notMeLinks }),
     banner: (req, about) => bannerFor(req, about, settings),
     admission: admissionWith(settings),
+    inbox: embedded?.inbox,
     diagnostics,
     metrics,
     render: render ? (view, frame) => render(view, frame, standard) : standard,

@@ -28,7 +28,7 @@ export function mfaOptions(
     | 'admins'
     | 'identityProvider'
   >,
-  service: MfaOptions['service'],
+  service: NonNullable<MfaOptions['service']>,
   users: Users,
   { db, redis, messages }: SharedStores,
 ): MfaOptions<VaultUser> {
@@ -110,7 +110,7 @@ export function mfaOptions(
 /** The service keeps the keys, and Vault need not store anything. One with the published API cannot tell who has a key. */
 function keysOf(
   { passkeyOffer }: Pick<Config, 'passkeyOffer'>,
-  service: MfaOptions['service'],
+  service: NonNullable<MfaOptions['service']>,
 ): MfaOptions['keys'] {
   if ('baseUrl' in service && service.dialect === 'published') return false
   return passkeyOffer === undefined ? true : { offerPasskey: passkeyOffer }

@@ -55,13 +55,14 @@ export class OptionRules<User = Express.User> {
   /**
    * Lists the second factors of a user, from your own record. It is called once per request of a user who has not
    * passed a second factor. A user without a factor is not asked for one, unless `policy` says so. A list that cannot
-   * be used fails the request with `ERR_MFA_FACTORS`. Required. See docs/options.md#factors.
+   * be used fails the request with `ERR_MFA_FACTORS`. Defaults to none but the authenticator apps and keys that users set up here, which the
+   * service keeps. See docs/options.md#factors.
    */
   readonly factors = callback<(user: User) => readonly FactorInput[] | Promise<readonly FactorInput[]>>({
     name: 'factors',
     must: 'must be a function that lists a user’s second factors',
     awaits: true,
-  })
+  }).optional()
   /**
    * Returns the email address or phone number under which a new authenticator app is enrolled. It must be verified, and
    * belong to one user only: contacts that differ only in case are one account to the service. Defaults to
@@ -138,6 +139,11 @@ export class OptionRules<User = Express.User> {
   /** What happens while the service fails. All members have defaults. See docs/outage.md. */
   readonly outage = outage.prefault({})
   /**
+   * Whether users can set up authenticator apps. `false`: none is offered, and a service that cannot tell which factors a user has needs
+   * neither `onFactorsChanged` nor `recordedFactors`. A user who has an app is still asked for it. Defaults to `true`.
+   */
+  readonly apps = z.boolean({ error: 'must be true or false' }).default(true)
+  /**
    * Whether users can add security keys and passkeys, if the service keeps them; an object for more. Defaults to `true`. See
    * docs/keys.md.
    */
@@ -176,8 +182,11 @@ export class OptionRules<User = Express.User> {
 
 /** The options that do not depend on the type of the user's id. */
 export interface SharedOptions<User = Express.User> extends Given<OptionRules<User>> {
-  /** The MFA service: its address, or an object that implements `MfaService`, such as the service in the same process. Required. */
-  service: ServiceAddress | MfaService
+  /**
+   * The MFA service: its address, or an object that implements `MfaService`, such as the service in the same process. Defaults to the
+   * installed `@countersign/service`, which then runs in this process. See docs/mounting.md#the-service.
+   */
+  service?: ServiceAddress | MfaService | undefined
 }
 
 const userId = callback<NonNullable<OptionalUserId<Express.User>['userId']>>({

@@ -10,12 +10,13 @@ export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
 /** Our own code reads the options of these groups without the group, since their names say enough. */
 function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSettings) {
-  const { urls, login, pages, keys, ...others } = options
+  const { urls, login, pages, keys, factors = () => [], ...others } = options
   return {
     ...others,
     ...urls,
     ...login,
     ...pages,
+    factors,
     service,
     keys: keySettings(keys),
   }
@@ -26,18 +27,24 @@ function keySettings(keys: CompleteOptions['keys']) {
   return { isOn: keys !== false, offerPasskeyMs: options?.offerPasskeyMs || undefined }
 }
 
+/** A service that can be used, or what is wrong with the option. */
+type ReadService = { readonly service: Settings['service'] } | { readonly faults: readonly string[] }
+
 /**
- * Checks the options and fills in every default.
+ * Checks the options and fills in every default. `own` is the service of an app that names none.
  * @throws {OptionsError} with all faults together, each with its remedy (R18).
  */
-export function readOptions(given: unknown): Settings {
+export function readOptions(given: unknown, own?: ReadService): Settings {
   if (hasParts(given)) {
     throw new OptionsError([
       'createMfa was given a copy of what createMfa returned, which are no options: pass the options, or what it returned itself',
     ])
   }
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new OptionsError(['the options must be an object, such as { appName: "My shop" }'])
+  }
   const { service, ...rest } = asObject(given)
-  const theirs = readService(service)
+  const theirs = own ?? readService(service)
   const ours = optionsSchema.safeParse(onlyGiven(rest))
   const faults = [
     ...('faults' in theirs ? theirs.faults : []),
@@ -86,13 +93,22 @@ function combinationFaults(given: CompleteOptions): string[] {
 }
 
 /** Users whose factors neither the host nor the service can name would sign in without one (R131). */
-function serviceFaults({ keys, onFactorsChanged }: CompleteOptions, service: Settings['service']): string[] {
-  if (tellsFactors(service)) return []
+function serviceFaults(
+  { apps, factors, keys, onFactorsChanged }: CompleteOptions,
+  service: Settings['service'],
+): string[] {
+  const tells = tellsFactors(service)
+  if (!factors && !apps && (keys === false || !tells)) {
+    return [
+      'factors is missing, and without authenticator apps and keys there is no second factor: give factors',
+    ]
+  }
+  if (tells) return []
   return [
-    ...(onFactorsChanged
+    ...(onFactorsChanged || !apps
       ? []
       : [
-          'onFactorsChanged is missing, and the MFA service cannot tell which users have an authenticator app, so an enrolled app would never be asked for: give onFactorsChanged, and return from recordedFactors what it was given',
+          'onFactorsChanged is missing, and the MFA service cannot tell which users have an authenticator app, so an enrolled app would never be asked for: give onFactorsChanged, and return from recordedFactors what it was given, or offer no apps with apps: false',
         ]),
     ...(keys
       ? [
@@ -149,9 +165,7 @@ export function readServiceAddress(given: unknown): ServiceSettings {
 }
 
 /** The option `service`: an object that implements a service, or the address of one. */
-function readService(
-  given: unknown,
-): { readonly service: Settings['service'] } | { readonly faults: readonly string[] } {
+function readService(given: unknown): ReadService {
   const object = typeof given === 'object' && given !== null ? given : {}
   const missing = VERBS.filter((verb) => typeof Reflect.get(object, verb) !== 'function')
   if (missing.length === 0) return { service: given as MfaService }

@@ -130,7 +130,7 @@ const KEPT = ['passkey', 'security-key', 'app'] as const
 /** The factors that the service keeps: as it says, or as the host's record says if the service cannot tell. */
 async function enrolledOf(
   who: RecordedUser,
-  { enrolledFactors, factorRecord }: FactorDeps,
+  { enrolledFactors, factorRecord, settings }: FactorDeps,
 ): Promise<Omit<Enrolled, 'recorded'>> {
   if (enrolledFactors) {
     const enrolled = await enrolledFactors.of(who.userId, who.contact)
@@ -138,6 +138,8 @@ async function enrolledOf(
     // They exist, for all that the host knows, and cannot be used (R132, R141).
     return missing?.length ? { ...enrolled, withheld: [...enrolled.withheld, ...missing] } : enrolled
   }
+  // Nothing that the service could know of is set up here.
+  if (!factorRecord && !settings.apps) return { app: false, withheld: [] }
   const recorded = await factorRecord?.read(who.user)
   if (recorded) return { app: recorded.app, withheld: [] }
   throw new HostError(

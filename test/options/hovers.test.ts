@@ -78,7 +78,9 @@ it('an editor shows the type, the comment and the default of an option', async (
       /LoginOptions<.*>\.pendingLifetime\?: Duration \| undefined.*How long the user has for the second factor after the first.*Defaults to `10m`/,
     )
     expect(await shown('failures')).toMatch(/BreakerOptions\.failures\?: number \| undefined.*Defaults to 5/)
-    expect(await shown('factors')).toMatch(/SharedOptions<.*>\.factors: .*Lists the second factors of a user/)
+    expect(await shown('factors')).toMatch(
+      /SharedOptions<.*>\.factors\?: .*Lists the second factors of a user/,
+    )
     expect(await shown('login')).toMatch(/login\?: LoginOptions<.*The login around the second factor/)
     expect(await shown('failuresBeforeLock')).toMatch(/LimitOptions\.failuresBeforeLock\?: number/)
     expect(await shown('evidence')).toMatch(/PolicyContext<.*Says what the login has proven/)

@@ -154,6 +154,15 @@ class RequestUser implements AskedUser {
   }
 }
 
+/** A message in the development inbox. */
+export interface InboxMessage {
+  readonly channel: string
+  readonly to: string
+  readonly text: string
+  /** When it arrived, in ISO 8601 format. */
+  readonly at: string
+}
+
 /** What the routes, the gate and the strategy work with, built once from the options. */
 export interface RouteDeps extends Deps {
   readonly render: RenderView
@@ -161,6 +170,8 @@ export interface RouteDeps extends Deps {
   banner(req: Request, about: Grace | 'weak_app'): string
   /** Bounds the requests that wait at once. */
   readonly admission: Admission
+  /** The messages that the service in this process sent, in development. */
+  readonly inbox?: (() => Promise<readonly InboxMessage[]>) | undefined
   readonly diagnostics: Diagnostics
   readonly metrics: EventMetrics
   readonly browsers?: Browsers | undefined

@@ -70,11 +70,12 @@ export function mayEnrollFirst({ state: { record } }: Pick<RequestContext, 'stat
 /** The page of a factor that can be set up. */
 export type EnrollPath = '/enroll-app' | '/keys'
 
-/** Whether the factor of a page is as strong as a pending login requires (R115). */
+/** Whether the factor of a page is offered, and as strong as a pending login requires (R115). */
 export function isEnoughFactor(
-  { user: { minStrength }, state }: Pick<RequestContext, 'user' | 'state'>,
+  { deps, user: { minStrength }, state }: Pick<RequestContext, 'deps' | 'user' | 'state'>,
   path: EnrollPath,
 ): boolean {
+  if (path === '/enroll-app' && !deps.settings.apps) return false
   const method = path === '/keys' ? 'passkey' : 'app'
   return state.stage !== 'pending' || minStrength === undefined || isAtLeast(method, minStrength)
 }

@@ -86,7 +86,7 @@ const TITLE: Readonly<Record<ProblemCode, string>> = {
   too_many_messages: 'Too many messages were sent to this account.',
   unknown_factor: 'The account has no such factor.',
   factor_disabled: 'The factor is disabled after too many wrong codes; set it up again.',
-  method_off: 'The MFA service does not offer this method.',
+  method_off: 'The app or its MFA service does not offer this method.',
   contact_refused: 'The MFA service does not accept this email address or phone number.',
   phone_at_risk:
     'No codes are sent to this phone number at present, because it may be in the hands of another person.',

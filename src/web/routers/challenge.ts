@@ -97,7 +97,7 @@ async function showStart(context: RouteContext): Promise<void> {
       ...(backupCodesUsedAt !== undefined && { backupCodesUsedAt }),
       canRemoveBackup: removals.backup,
       ...(weakApp && { weakApp }),
-      enroll: mayEnroll,
+      enroll: mayEnroll && deps.settings.apps,
       keys: mayEnroll && (await offersKeys(context)),
       ...(await listedKeys(context)),
       // Only a second factor can be skipped.

@@ -41,7 +41,7 @@ import { action, addRoute } from './route.js'
  * /enroll-app/confirm` checks its first code, which makes the app valid. `/enroll-app/remove` removes it.
  */
 export function addEnrollAppRoutes(router: Router, deps: RouteDeps): void {
-  serviceVerb(deps.service, 'enrollApp')
+  if (deps.settings.apps) serviceVerb(deps.service, 'enrollApp')
   addRoute(router, deps, '/enroll-app', {
     get: showStart,
     post: action({ body: z.object({}), run: prepare, respond: respondPrepared }),

@@ -50,7 +50,8 @@ export async function enrollmentRefusal(
   sinceMs = 0,
 ): Promise<Refusal | undefined> {
   if (!isEnoughFactor(context, path)) {
-    return { code: (await offersKeys(context)) ? 'enrollment_required' : 'stronger_factor_unavailable' }
+    if (await offersKeys(context)) return { code: 'enrollment_required' }
+    return { code: context.deps.settings.apps ? 'stronger_factor_unavailable' : 'method_off' }
   }
   return context.requirement.requires === 'enrollment'
     ? undefined

@@ -1,0 +1,170 @@
+import { createRequire } from 'node:module'
+import { ServiceError } from '../errors.js'
+import type { Settings } from '../options/settings.js'
+import { KEY_VERBS } from '../protocol/key-verbs.js'
+import type { KeyVerbs, MfaService } from '../protocol/service.js'
+import { VERBS } from '../protocol/verbs.js'
+import { COUNTERSIGN_CODES } from '../protocol/wire.js'
+import { withTimeout } from '../time.js'
+
+/*
+ * The service of an app that names none: the installed @countersign/service, in this process. It is loaded when the app starts, and only
+ * then, so that an app with another service does not pay for it.
+ */
+
+// A variable, because the compiler would look for declarations of a package that depends on this one.
+const PACKAGE: string = '@countersign/service'
+
+/** The data of the service in development. */
+const DATA_DIR = '.data'
+
+/** After a failed start, in milliseconds until a call tries again. */
+const RETRY_MS = 5_000
+
+/** How long a call waits for the start, in milliseconds: less than a call to a service may take. */
+const WAIT_MS = 4_500
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What is used of the package. */
+interface ServicePackage {
+  readEnvironment(env: Environment, defaults: { readonly dataDir: string }): { readonly options: object }
+  createService(options: object): Promise<RunningService>
+}
+
+interface RunningService {
+  readonly mfa: MfaService & { readonly keys: KeyVerbs }
+  readonly inbox?: { messages(): Promise<readonly InboxMessage[]> }
+}
+
+/** A message in the development inbox. */
+export interface InboxMessage {
+  readonly channel: string
+  readonly to: string
+  readonly text: string
+  readonly at: string
+}
+
+/** The service in this process. Its verbs wait for the start, and fail while it has failed. */
+export interface EmbeddedService {
+  readonly service: MfaService
+  /** The messages that were sent, newest first. Absent in production, and where messages go elsewhere. */
+  readonly inbox?: () => Promise<readonly InboxMessage[]>
+  /** Starts it, under the name of the app. */
+  start(settings: Pick<Settings, 'appName' | 'logger'>): void
+}
+
+let embedded: EmbeddedService | undefined
+
+/** The service of this process, or why it has none: one sentence for each thing that is missing. */
+export function embeddedService(
+  env: Environment = process.env,
+): EmbeddedService | { readonly faults: readonly string[] } {
+  const faults = missingFrom(env)
+  if (faults.length > 0) return { faults }
+  // One for all options objects, because its data folder can be open only once.
+  embedded ??= embed(env)
+  return embedded
+}
+
+function missingFrom(env: Environment): string[] {
+  if (!isInstalled()) {
+    return [
+      `service is missing: install ${PACKAGE}, which then runs in this process, or give the address of a service, { baseUrl, apiKey }`,
+    ]
+  }
+  if (env.NODE_ENV !== 'production') return []
+  const missing = (name: string, remedy: string) =>
+    `service is missing, and ${name} for the service in this process: ${remedy}`
+  return [
+    ...(env.DATABASE_URL || env.DATA_DIR
+      ? []
+      : [missing('DATABASE_URL', 'set it to a PostgreSQL database, or DATA_DIR to a folder that is kept')]),
+    ...(env.SERVICE_SECRET
+      ? []
+      : [missing('SERVICE_SECRET', 'set it to 32 random bytes, for example from `openssl rand -base64 32`')]),
+    ...(env.SERVICE_DELIVERY
+      ? []
+      : [
+          missing(
+            'SERVICE_DELIVERY',
+            'set it to how messages are sent, such as smtp://mail.example.com?from=mfa@example.com',
+          ),
+        ]),
+  ]
+}
+
+function isInstalled(): boolean {
+  try {
+    createRequire(import.meta.url).resolve(PACKAGE)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function embed(env: Environment): EmbeddedService {
+  let running: Promise<RunningService> | undefined
+  let under: Pick<Settings, 'appName' | 'logger'> | undefined
+  const isInbox = env.NODE_ENV !== 'production' && !env.SERVICE_DELIVERY
+
+  const run = (): Promise<RunningService> => {
+    running ??= load(env, under?.appName ?? '').catch((cause: unknown) => {
+      setTimeout(() => {
+        running = undefined
+      }, RETRY_MS).unref()
+      under?.logger.error(`countersign: ${FAILED}`, cause)
+      throw new ServiceError('ERR_MFA_SERVICE_UNAVAILABLE', FAILED, { cause })
+    })
+    return running
+  }
+  const later = <Verbs>(verbs: object, of: (service: RunningService) => object) =>
+    Object.fromEntries(
+      Object.keys(verbs).map((name) => [
+        name,
+        async (request: unknown): Promise<unknown> => {
+          const host = of(await withTimeout(run(), WAIT_MS, stillStarting))
+          return Reflect.apply(Reflect.get(host, name), host, [request])
+        },
+      ]),
+    ) as Verbs
+
+  return {
+    service: {
+      ...later<MfaService>(VERBS, ({ mfa }) => mfa),
+      keys: later<KeyVerbs>(KEY_VERBS, ({ mfa }) => mfa.keys),
+      codes: COUNTERSIGN_CODES,
+    },
+    ...(isInbox && { inbox: async () => (await run()).inbox?.messages() ?? [] }),
+    start(settings) {
+      under ??= settings
+      run().catch(() => {})
+    },
+  }
+}
+
+const FAILED =
+  'The MFA service in this process did not start, so nobody can sign in with a second factor. The cause says why; the next call after five seconds tries again.'
+
+const stillStarting = () =>
+  new ServiceError(
+    'ERR_MFA_SERVICE_UNAVAILABLE',
+    'The MFA service in this process is still starting, so the request failed. Repeat it in a few seconds.',
+    { retryAfterSeconds: 5 },
+  )
+
+async function load(env: Environment, appName: string): Promise<RunningService> {
+  const { createService, readEnvironment }: ServicePackage = await import(PACKAGE)
+  // PORT is that of the app.
+  const { options } = readEnvironment({ ...env, PORT: undefined }, { dataDir: DATA_DIR })
+  return createService({ ...defaultsIn(env, appName), ...options })
+}
+
+/** What the variables of the service may replace. Keys work on the usual address in development. */
+function defaultsIn(env: Environment, appName: string): object {
+  const applicationName = appName.slice(0, 40)
+  if (env.NODE_ENV === 'production') return { applicationName }
+  const address = `http://localhost:${Number(env.PORT) || 3000}`
+  const origins = URL.canParse(address) ? [new URL(address).origin] : []
+  return { applicationName, relyingParty: { id: 'localhost', origins } }
+}
