@@ -1,0 +1,187 @@
+import request from 'supertest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { everyCase } from '../kit/every-case.js'
+import { type Consumer, consumer, EXPRESS_APP, installService } from '../package/kit.js'
+import { startScript } from './kit.js'
+
+/*
+ * The two lines that a new user writes first, `app.use(mfaRouter(opts))` and `passport.authenticate('mfa')`, in apps with the packed
+ * packages; and with what a beginner gets wrong, where nobody may get in with the password alone.
+ */
+
+/** How long the service may take to start while other tests keep the machine busy. */
+const SLOW_MS = 150_000
+
+interface Parts {
+  readonly express: 'express4' | 'express'
+  readonly isModule: boolean
+  /** What a beginner writes after `express()`, with the service of the test kit, which starts at once. */
+  readonly lines?: readonly string[]
+}
+
+const SESSION = `app.use(session({ secret: 's', resave: false, saveUninitialized: false }), passport.session())`
+const GATE = `app.use(mfaRouter(opts))`
+const PARSER = 'app.use(express.json())'
+const LOGIN = `app.post('/login', passport.authenticate('local'), passport.authenticate('mfa'), (req, res) => res.json({ in: true }))`
+const HOME = `app.get('/', (req, res) => (req.user ? res.send('Hello bob.') : res.sendStatus(401)))`
+
+/** An app of at most 25 lines. Bob's password is `good`; the policy requires a factor. */
+function appOf({ express, isModule, lines }: Parts): string {
+  const load = (names: string, from: string) =>
+    isModule ? `import ${names} from '${from}'` : `const ${names} = require('${from}')`
+  return [
+    load('{ mfaRouter, MfaStrategy }', 'countersign'),
+    load('express', express),
+    load('session', 'express-session'),
+    load('passport', 'passport'),
+    load('{ Strategy }', 'passport-local'),
+    "const bob = { id: '1', email: 'bob@example.com' }",
+    ...(lines
+      ? [
+          load('{ mfaTestKit }', 'countersign/testing'),
+          'const { service } = mfaTestKit()',
+          "const factors = () => [{ method: 'email', email: bob.email }]",
+          "const opts = { service, factors, appName: 'My shop', policy: () => 'require' }",
+        ]
+      : ["const opts = { appName: 'My shop', policy: () => 'require' }"]),
+    "passport.use(new Strategy((name, password, done) => done(null, password === 'good' && bob)))",
+    'passport.use(new MfaStrategy(opts))',
+    'passport.serializeUser((user, done) => done(null, user.id))',
+    'passport.deserializeUser((id, done) => done(null, bob))',
+    'const app = express()',
+    ...(lines ?? [SESSION, GATE, PARSER, LOGIN, HOME]),
+    "const server = app.listen(process.env.PORT, 'localhost', () => {",
+    "  console.log('Listens on http://localhost:' + server.address().port)",
+    '})',
+  ].join('\n')
+}
+
+/** What a beginner does with the lines, and what the answer says: to the login, or on the pages below `/mfa`. */
+const MISTAKES: readonly (readonly [string, readonly string[], RegExp | undefined])[] = [
+  ['the router before the session', [GATE, SESSION, PARSER, LOGIN, HOME], /Mount express-session before/],
+  [
+    'the router at a path',
+    [SESSION, "app.use('/mfa', mfaRouter(opts))", PARSER, LOGIN, HOME],
+    /Add app\.use\(mfa\.router\) without a path/,
+  ],
+  ['the router twice', [SESSION, GATE, GATE, PARSER, LOGIN, HOME], undefined],
+  [
+    'the router after the routes',
+    [SESSION, PARSER, LOGIN, HOME, GATE],
+    /before the login routes and all others/,
+  ],
+  [
+    'two option objects',
+    [SESSION, 'app.use(mfaRouter({ ...opts }))', PARSER, LOGIN, HOME],
+    /Call createMfa\(options\) once/,
+  ],
+  // The strategy of the password refuses before ours is asked.
+  ['no parser for JSON', [SESSION, GATE, LOGIN, HOME], undefined],
+  [
+    'the app behind a prefix',
+    [
+      SESSION,
+      GATE,
+      PARSER,
+      LOGIN,
+      HOME,
+      "const outer = express().use('/shop', app); app.listen = (...args) => outer.listen(...args)",
+    ],
+    undefined,
+  ],
+  [
+    'the router in a sub-app',
+    [
+      SESSION,
+      "const sub = express(); sub.use(mfaRouter(opts)); app.use('/account', sub)",
+      PARSER,
+      LOGIN,
+      HOME,
+    ],
+    /before the login routes and all others/,
+  ],
+]
+
+describe('the first two lines, from the packed packages', () => {
+  let project: Consumer
+  const kinds = [true, false].flatMap((isModule) =>
+    (['express', 'express4'] as const).map((express) => ({ isModule, express })),
+  )
+
+  beforeAll(async () => {
+    project = await consumer({
+      ...EXPRESS_APP,
+      express4: 'express4',
+      'passport-local': 'passport-local',
+      '@electric-sql/pglite': '@electric-sql/pglite',
+    })
+    await installService(project)
+  })
+
+  afterAll(() => project?.dispose())
+
+  async function start(parts: Parts) {
+    const name = `${parts.express}-${parts.isModule ? 'import.mjs' : 'require.cjs'}`
+    await project.write(name, appOf(parts))
+    const app = await startScript(project.folder, name, { DATA_DIR: `.data-${name}` })
+    const agent = request.agent(app.url).set('Accept', 'application/json')
+    const base = parts.lines?.some((line) => line.includes('/shop')) ? '/shop' : ''
+    return {
+      app,
+      get: (path: string) => agent.get(base + path),
+      login: () => agent.post(`${base}/login`).send({ username: 'bob', password: 'good' }),
+      enroll: () => agent.post(`${base}/mfa/enroll-app`).send({}),
+    }
+  }
+
+  it(
+    'lead a user to the second factor, with Express 4 and 5, import and require',
+    () =>
+      everyCase(kinds, async (kind) => {
+        expect(appOf(kind).split('\n').length).toBeLessThanOrEqual(25)
+        const { app, get, login, enroll } = await start(kind)
+        try {
+          // The service may still be starting, which lets nobody in.
+          await vi.waitFor(
+            async () => expect((await login().expect(403)).body.code).toBe('enrollment_required'),
+            { timeout: SLOW_MS },
+          )
+          expect((await get('/')).text).not.toContain('Hello')
+          expect((await enroll().expect(200)).body.qr).toMatch(/^data:image\//)
+        } finally {
+          await app.stop()
+        }
+      }),
+    4 * SLOW_MS,
+  )
+
+  it(
+    'let nobody in with the password alone, whatever is wrong, and say what to do',
+    () =>
+      everyCase(MISTAKES, async ([, lines, sentence]) => {
+        const answers = await Promise.all(
+          kinds.map(async (kind) => {
+            const { app, get, login } = await start({ ...kind, lines })
+            try {
+              const answer = await login()
+              const home = await get('/')
+              const pages = await get('/mfa')
+              return {
+                isIn: answer.body.in === true,
+                home: home.text,
+                said: `${answer.text}${home.text}${pages.text}`,
+              }
+            } finally {
+              await app.stop()
+            }
+          }),
+        )
+        for (const { isIn, home, said } of answers) {
+          expect(isIn).toBe(false)
+          expect(home).not.toContain('Hello')
+          if (sentence) expect(said).toMatch(sentence)
+        }
+      }),
+    4 * SLOW_MS,
+  )
+})
