@@ -34,7 +34,7 @@ test('a contact is parsed', () => {
 
 test('the client loads undici when it is first needed, and reports a service that does not listen', async () => {
   const client = mfaClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'a'.repeat(32) })
-  const call = client.send({ method: 'sms', contact: { phone: '+447700900102' } })
+  const call = client.send({ method: 'sms', contact: { kind: 'phone', phone: '+447700900102' } })
   await expect(call).rejects.toBeInstanceOf(ServiceError)
   await client.close()
 })

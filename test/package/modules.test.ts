@@ -177,7 +177,7 @@ describe('the package in an app', () => {
     await project.write(
       'faults.mjs',
       `import { mfaSession } from 'countersign'
-       try { mfaSession({ service: { baseUrl: 'http://10.0.0.7', apiKey: 'short' }, factorz: 1, login: { pendingLifetime: 5 } }) }
+       try { mfaSession({ service: { baseUrl: 'http://10.0.0.7', apiKey: 'two words' }, factorz: 1, login: { pendingLifetime: 5 } }) }
        catch (error) { console.log(error.faults.length, error.message) }`,
     )
     const reported = await project.node('faults.mjs')

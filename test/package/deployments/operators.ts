@@ -51,7 +51,9 @@ export async function join(deployment: Deployment, link: string, email: string):
 /** Shows the second factor again. */
 export async function verifyAgain(deployment: Deployment, { browser, secret }: Operator): Promise<void> {
   const code = await nextAppCode(deployment, secret)
-  await post(browser.one, '/console/mfa/verify', { factor: 'app', code }).expect(303)
+  // A page says only that the user is signed in, unless a step-up was begun.
+  const program = post(browser.one, '/console/mfa/verify', { factor: 'app', code })
+  await program.set('accept', 'application/json').expect(200)
 }
 
 /** Finds the link of an invitation on a page. */
