@@ -57,9 +57,9 @@ const calls: readonly Call[] = entriesOf(document.paths).flatMap(([path, item]) 
         maxLength: typeof maxLength === 'number' ? maxLength : undefined,
       }
     })
-    const good = Object.fromEntries(
-      entriesOf(body.properties).map(([name, schema]) => [name, exampleOf(schema)]),
-    )
+    // An approval belongs to a purpose of its own.
+    const members = entriesOf(body.properties).filter(([name]) => name !== 'Approval')
+    const good = Object.fromEntries(members.map(([name, schema]) => [name, exampleOf(schema)]))
     return [{ path, fields, good, types: content.map(([type]) => type) }]
   }),
 )

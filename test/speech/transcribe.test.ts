@@ -244,9 +244,9 @@ describe('a transcript in another format', () => {
 
 describe('the client', () => {
   it('reports all faults of the address together', () => {
-    const make = () => createSpeechClient({ baseUrl: 'mfa.example.com', apiKey: 'short' })
+    const make = () => createSpeechClient({ baseUrl: 'mfa.example.com', apiKey: 'two words' })
     expect(make).toThrow(OptionsError)
-    expect(make).toThrow(/baseUrl must be the address.*\n.*apiKey must have/)
+    expect(make).toThrow(/baseUrl must be the address.*\n.*apiKey must be/)
   })
 
   it('refuses a time limit that is none, before it sends anything', async () => {
