@@ -12,7 +12,8 @@ export function keyChallenge(nonce: Uint8Array, digest: string | undefined): str
   return Buffer.concat([nonce, ...hash]).toString('base64url')
 }
 
-/** Whether a signed challenge is derived from this digest or, without a digest, from none. */
+/** Whether a signed challenge is derived from this digest. Without one, nothing has to be derived. */
 export function isChallengeFor(challenge: string, digest: string | undefined): boolean {
+  if (digest === undefined) return true
   return challenge === keyChallenge(Buffer.from(challenge, 'base64url').subarray(0, NONCE_BYTES), digest)
 }
