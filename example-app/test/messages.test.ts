@@ -20,7 +20,7 @@ async function messages(): Promise<string[]> {
   return found.flat().map(({ text }) => text)
 }
 
-it('a new app, new backup codes and a used backup code cause one message each', async () => {
+it('a new app, new backup codes and a used backup code cause one message each, and so does a new browser', async () => {
   const alice = vault.browser()
   // Then both contacts are verified, so that the service could send messages to them.
   for (const [factor, to] of [
@@ -52,7 +52,13 @@ it('a new app, new backup codes and a used backup code cause one message each', 
   await signIn(other, 'alice').then(expectStatus(200))
   await challenge(other, 'sms').then(expectStatus(200))
   const since = (await messages()).filter((text) => !before.includes(text))
-  const about = [/in a new way/, isCodeSet, /backup code was used to sign in/, /\b\d{6}\b is your/]
-  expect(about.map((what) => since.filter((text) => what.test(text)).length)).toEqual([1, 1, 1, 1])
-  expect(since).toHaveLength(4)
+  const about = [
+    /in a new way/,
+    isCodeSet,
+    /backup code was used to sign in/,
+    /in a browser that was not used for it before/,
+    /\b\d{6}\b is your/,
+  ]
+  expect(about.map((what) => since.filter((text) => what.test(text)).length)).toEqual([1, 1, 1, 1, 1])
+  expect(since).toHaveLength(5)
 })

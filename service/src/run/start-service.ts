@@ -59,6 +59,7 @@ export function startService(options: ServiceOptions): StartedService {
     ...waiting<Pick<TranscriptionService, keyof typeof SPEECH_VERBS>>(SPEECH_VERBS, (service) => service.mfa),
     keys: waiting<KeyVerbs>(KEY_VERBS, (service) => service.mfa.keys),
     codes: COUNTERSIGN_CODES,
+    approvals: true,
     async *transcribeLive(audio, rules) {
       yield* (await started).mfa.transcribeLive?.(audio, rules) ?? []
     },
