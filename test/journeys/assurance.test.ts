@@ -6,20 +6,13 @@ import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { appCode } from './kit/authenticator.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { describeJourney } from './kit/journey.js'
-import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
+import { messagesTo, newestCode, passwordStep, press, typeCode } from './kit/vault.js'
 
 const ALICE_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 const BOB = '+12025550122'
 const KIM = '+12025550166'
 
 const pathOf = (page: Page) => new URL(page.url()).pathname
-
-/** Presses a button, and waits for the page that follows. */
-async function press(page: Page, name: string | RegExp): Promise<void> {
-  const loaded = page.waitForEvent('load')
-  await page.getByRole('button', { name }).click()
-  await loaded
-}
 
 describeJourney('sign-in assurance in the example app', (app) => {
   /** Signs in at the identity provider, which opens by itself for a step-up. */

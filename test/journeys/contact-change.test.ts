@@ -4,16 +4,9 @@ import { virtualAuthenticators } from '../browser/virtual-authenticator.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { describeJourney } from './kit/journey.js'
-import { newestCode, passwordOf, passwordStep, typeCode } from './kit/vault.js'
+import { newestCode, passwordOf, passwordStep, press, typeCode } from './kit/vault.js'
 
 const pathOf = (page: Page) => new URL(page.url()).pathname
-
-/** Presses a button, and waits for the page that follows. */
-async function press(page: Page, name: string): Promise<void> {
-  const loaded = page.waitForEvent('load')
-  await page.getByRole('button', { name }).click()
-  await loaded
-}
 
 describeJourney('a user with a passkey and a phone number (R136)', (app) => {
   const SIZES = [

@@ -5,7 +5,7 @@ import { hasBrowser } from '../kit/chromium.js'
 import { appCode, scan } from './kit/authenticator.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { type Journey, openJourney } from './kit/journey.js'
-import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
+import { messagesTo, newestCode, passwordStep, press, typeCode } from './kit/vault.js'
 
 const ALICE_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 const OTTO_SECRET = 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU'
@@ -138,9 +138,7 @@ describe.skipIf(!hasBrowser)('the example app in a browser', () => {
     await second.goto(`${url}/vault`)
     expect(await second.getByRole('main').textContent()).toContain('$3,300')
     await second.close()
-    const paid = page.waitForEvent('load')
-    await page.getByRole('button', { name: 'Confirm', exact: true }).click()
-    await paid
+    await press(page, /^Confirm$/)
     expect(new URL(page.url()).pathname).toBe('/vault')
     expect(await page.getByRole('main').textContent()).toContain('$3,280')
     await context.close()
@@ -304,7 +302,5 @@ describe.skipIf(!hasBrowser)('the example app in a browser', () => {
 
 async function withdraw(page: Page, amount: number): Promise<void> {
   await page.getByLabel(/Withdraw/).fill(String(amount))
-  const answered = page.waitForEvent('load')
-  await page.getByRole('button', { name: 'Withdraw' }).click()
-  await answered
+  await press(page, 'Withdraw')
 }

@@ -10,7 +10,7 @@ import { everyCase } from '../kit/every-case.js'
 import { appCode } from './kit/authenticator.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { describeJourney, openJourney } from './kit/journey.js'
-import { newestCode, passwordStep, typeCode } from './kit/vault.js'
+import { newestCode, passwordStep, press, typeCode } from './kit/vault.js'
 
 /** The next page says what these miss. */
 const CONTINUES_THERE: readonly string[] = [
@@ -36,13 +36,6 @@ const pathOf = (page: Page) => new URL(page.url()).pathname
 const alertOn = (page: Page) => page.getByRole('alert').textContent()
 const keysOn = (page: Page) =>
   page.getByRole('list', { name: 'Passkeys and security keys' }).getByRole('listitem')
-
-/** Presses the button that starts a ceremony, and waits for the page that follows. */
-async function press(page: Page, name: string): Promise<void> {
-  const loaded = page.waitForEvent('load')
-  await page.getByRole('button', { name }).click()
-  await loaded
-}
 
 /** Presses a button whose ceremony fails in the browser, and returns what the page then says. */
 async function failure(page: Page, name: string): Promise<string | null> {

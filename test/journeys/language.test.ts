@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { describeJourney } from './kit/journey.js'
-import { codeIn, messagesTo, passwordStep } from './kit/vault.js'
+import { codeIn, messagesTo, passwordStep, press } from './kit/vault.js'
 
 const USERS = [
   { name: 'bob', phone: '+12025550122', javaScriptEnabled: true },
@@ -17,9 +17,7 @@ describeJourney('the language switch of the example app', (app) => {
   async function choose(page: Page, name: string): Promise<void> {
     const menu = page.locator('summary', { hasText: ':' })
     if ((await menu.count()) > 0) await menu.click()
-    const answered = page.waitForEvent('load')
-    await page.getByRole('button', { name, exact: true }).click()
-    await answered
+    await press(page, new RegExp(`^${name}$`))
   }
 
   it.each(USERS)(

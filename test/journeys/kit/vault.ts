@@ -42,12 +42,25 @@ export async function passwordStep(page: Page, app: string, name: string, path =
   await page.waitForLoadState()
 }
 
+/** Does what leads to another page, and waits until that page is loaded. */
+async function toNextPage(page: Page, act: (loaded: Promise<unknown>) => Promise<unknown>): Promise<void> {
+  // A page that a link has just opened may still be loading, and its event would be taken for that of the next page.
+  await page.waitForLoadState()
+  const loaded = page.waitForEvent('load')
+  await act(loaded)
+  await loaded
+}
+
+/** Presses a button, and waits for the page that follows. */
+export async function press(page: Page, name: string | RegExp): Promise<void> {
+  await toNextPage(page, () => page.getByRole('button', { name }).click())
+}
+
 /** Enters a code and submits it; with scripts the page submits a complete code by itself. */
 export async function typeCode(page: Page, code: string): Promise<void> {
-  await page.waitForLoadState()
-  const answered = page.waitForEvent('load')
-  await page.getByRole('textbox').fill(code)
-  const button = page.getByRole('button', { name: 'Continue', exact: true })
-  await Promise.race([answered, button.click().catch(() => answered)])
-  await answered
+  await toNextPage(page, async (loaded) => {
+    await page.getByRole('textbox').fill(code)
+    const button = page.getByRole('button', { name: 'Continue', exact: true })
+    await Promise.race([loaded, button.click().catch(() => loaded)])
+  })
 }
