@@ -133,11 +133,7 @@ function enrolledFactorsOf({ keys }: Settings, service: MfaService): Deps['enrol
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */
 function serviceOf({ service }: Settings, emit: Deps['emit'], observer: ServiceObserver): Deps['service'] {
   if (!('baseUrl' in service)) return validatedService(service)
-  return withBreaker(httpService(service, observer), service.breaker, (part, forSeconds) =>
-    emit(
-      forSeconds === undefined
-        ? { type: 'service_resumed', part }
-        : { type: 'service_paused', part, forSeconds },
-    ),
+  return withBreaker(httpService(service, observer), service.breaker, (part, isPaused) =>
+    emit({ type: isPaused ? 'service_paused' : 'service_resumed', part }),
   )
 }

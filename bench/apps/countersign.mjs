@@ -9,11 +9,10 @@ import { configurePassport } from './users.mjs'
 // `NOTICE_LINKS`, also the "this wasn't me" links, for which every request of a signed-in user asks the store whether the
 // session was ended. With `KEEPS_FACTORS`, the service knows which factors a user has, as the Countersign service does; otherwise
 // the app keeps a record of them, as the hand-written one does.
-const { SERVICE_URL, NOTICE_LINKS, KEEPS_FACTORS, RECHECK, BREAKER_PAUSE } = process.env
+const { SERVICE_URL, NOTICE_LINKS, KEEPS_FACTORS, RECHECK } = process.env
 const service = {
   baseUrl: SERVICE_URL,
   apiKey: 'key_for_benchmarks',
-  ...(BREAKER_PAUSE && { breaker: { pause: BREAKER_PAUSE } }),
 }
 const RECORD = {
   onFactorsChanged: () => {},

@@ -63,7 +63,7 @@ function tally() {
 export async function serviceOutage() {
   const service = await stoppable()
   const app = await startApp('countersign', {
-    env: { SERVICE_URL: service.url, KEEPS_FACTORS: '1', RECHECK: '1m', BREAKER_PAUSE: '1s' },
+    env: { SERVICE_URL: service.url, KEEPS_FACTORS: '1', RECHECK: '1m' },
   })
   const connection = await openConnection(app.port)
   const send = (browser, message) => connection.send(requestFrom(browser, message(browser)))

@@ -3,18 +3,20 @@ import type { MfaService } from '../protocol/service.js'
 import type { ServicePart } from '../protocol/verb.js'
 import { mapVerbs } from '../protocol/verbs.js'
 
-/** After how many failures the service is paused, and for how long. */
+/** When the service is paused. */
 export interface BreakerSettings {
   /** How many calls in a row must fail. */
   readonly failures: number
-  readonly pauseMs: number
 }
 
-/** Called when a part of the service is paused for that many seconds, and with `undefined` when it is used again. */
-export type OnPauseChange = (part: ServicePart, forSeconds: number | undefined) => void
+/** How long calls fail at once before one of them checks whether the service works again. */
+const PAUSE_MS = 1_000
+
+/** Called when a part of the service is paused, and when it is used again. */
+export type OnPauseChange = (part: ServicePart, isPaused: boolean) => void
 
 /**
- * Wraps the service in a circuit breaker: after a number of failures in a row, calls fail immediately for a while; then
+ * Wraps the service in a circuit breaker: after a number of failures in a row, calls fail immediately for a second; then
  * one call checks whether the service works again. A response is never a failure, even if it refuses the code.
  */
 export function withBreaker<Service extends MfaService>(
@@ -25,7 +27,7 @@ export function withBreaker<Service extends MfaService>(
   if (!settings) return service
   const breakers = new Map<ServicePart, Breaker>()
   const breakerOf = (part: ServicePart) => {
-    const known = breakers.get(part) ?? breaker(settings, (seconds) => onChange(part, seconds))
+    const known = breakers.get(part) ?? breaker(settings, (isPaused) => onChange(part, isPaused))
     breakers.set(part, known)
     return known
   }
@@ -40,10 +42,7 @@ export function withBreaker<Service extends MfaService>(
 
 type Breaker = <Answer>(call: () => Promise<Answer>) => Promise<Answer>
 
-function breaker(
-  { failures, pauseMs }: BreakerSettings,
-  onChange: (forSeconds: number | undefined) => void,
-): Breaker {
+function breaker({ failures }: BreakerSettings, onChange: (isPaused: boolean) => void): Breaker {
   let failuresInARow = 0
   let openUntil: number | undefined
   let isProbing = false
@@ -53,14 +52,14 @@ function breaker(
     if (openUntil !== undefined && !wasProbe) return
     failuresInARow++
     if (failuresInARow < failures) return
-    if (openUntil === undefined) onChange(Math.ceil(pauseMs / 1000))
-    openUntil = Date.now() + pauseMs
+    if (openUntil === undefined) onChange(true)
+    openUntil = Date.now() + PAUSE_MS
   }
   const answered = () => {
     failuresInARow = 0
     if (openUntil === undefined) return
     openUntil = undefined
-    onChange(undefined)
+    onChange(false)
   }
 
   return async (call) => {
@@ -68,8 +67,7 @@ function breaker(
     if (openUntil !== undefined) {
       const waitMs = openUntil - Date.now()
       // A clock that was set back must not extend the pause.
-      if (waitMs > 0 && waitMs <= pauseMs) throw paused(waitMs)
-      if (isProbing) throw paused(1_000)
+      if (isProbing || (waitMs > 0 && waitMs <= PAUSE_MS)) throw paused()
       isProbing = true
     }
     try {
@@ -87,10 +85,10 @@ function breaker(
   }
 }
 
-function paused(waitMs: number): ServiceError {
+function paused(): ServiceError {
   return new ServiceError(
     'ERR_MFA_SERVICE_PAUSED',
     'The MFA service failed several times in a row, so it is not called for a moment. See the errors before this one.',
-    { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
+    { retryAfterSeconds: 1 },
   )
 }

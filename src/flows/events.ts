@@ -153,10 +153,11 @@ type UserEvent = {
 type AppEvent =
   /** The diagnostics found a problem with the deployment; `remedy` says what to do. */
   | { readonly type: 'warning'; readonly code: WarningCode; readonly remedy: string }
-  /** The circuit breaker opened: `part` of the service failed several times in a row and is not called for a while. */
-  | { readonly type: 'service_paused'; readonly part: ServicePart; readonly forSeconds: number }
-  /** The circuit breaker closed: that part of the service works again. */
-  | { readonly type: 'service_resumed'; readonly part: ServicePart }
+  /**
+   * The circuit breaker opened: `part` of the service failed several times in a row and is called once a second only.
+   * It closed: that part works again.
+   */
+  | { readonly type: 'service_paused' | 'service_resumed'; readonly part: ServicePart }
 
 /** An event without its time. */
 export type MfaEventBody = MfaEvent extends infer Event

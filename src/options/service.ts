@@ -19,11 +19,9 @@ const baseUrl = z.url({ protocol: /^https?$/, error: aUrl }).superRefine((text, 
 export class BreakerRules {
   /** How many failures in a row begin the pause, 2 to 100. Defaults to 5. */
   readonly failures = wholeNumber(2, 100, 'failures').default(5)
-  /** How long the pause lasts, `1s` to `5m`. Defaults to `10s`. */
-  readonly pause = duration('1s', '5m', '10s').prefault('10s')
 }
 
-/** A pause after several failures of the service in a row. One call then finds out whether it is back. */
+/** A pause of a second after several failures of the service in a row. One call then finds out whether it is back. */
 export interface BreakerOptions extends Given<BreakerRules> {}
 
 /** The rules of the option `service` for an address. */
@@ -52,10 +50,10 @@ export class AddressRules {
   readonly timeout = duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS)
   /** How many connections to the service may be open at once, 1 to 1,024. Defaults to 64. */
   readonly maxConnections = wholeNumber(1, 1_024, 'connections').default(64)
-  /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5, pause: '10s' }`. See docs/outage.md. */
+  /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5 }`. See docs/outage.md. */
   readonly breaker = z
     .union([z.literal(false), typed<BreakerOptions>()(optionsWith(new BreakerRules()))], {
-      error: 'must be false, or an object like { failures: 5, pause: "10s" }',
+      error: 'must be false, or an object like { failures: 5 }',
     })
     .prefault({})
   /**

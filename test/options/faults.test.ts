@@ -98,9 +98,9 @@ describe('an option with the value undefined', () => {
       expect(faultsOf({ [group]: given }), group).toEqual([])
     }
     expect(faultsOf({ limits: { store: { redis: redisClient, prefix: undefined } } })).toEqual([])
-    expect(addressFaults({ timeout: undefined, dialect: undefined, breaker: { pause: undefined } })).toEqual(
-      [],
-    )
+    expect(
+      addressFaults({ timeout: undefined, dialect: undefined, breaker: { failures: undefined } }),
+    ).toEqual([])
     expect(addressFaults({ dialect: { paths: { send: undefined }, extras: true } })).toEqual([])
   })
 
@@ -143,8 +143,8 @@ describe('an unknown option', () => {
       'service.timeOut is not an option; do you mean timeout?',
     ],
     [
-      { service: { ...WORKING.service, breaker: { pauze: '1s' } } },
-      'service.breaker.pauze is not an option; do you mean pause?',
+      { service: { ...WORKING.service, breaker: { failure: 3 } } },
+      'service.breaker.failure is not an option; do you mean failures?',
     ],
     [{ notices: { stores: 'memory' } }, 'notices.stores is not an option; do you mean store?'],
   ])('leads to the option that is nearest: %j', (replaced, expected) => {
@@ -234,7 +234,7 @@ describe('a number or time (R18)', () => {
       service: {
         timeoutMs: 5_000,
         maxConnections: 64,
-        breaker: { failures: 5, pauseMs: 10_000 },
+        breaker: { failures: 5 },
         allowInsecureServiceUrl: false,
       },
     })

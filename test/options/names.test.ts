@@ -10,7 +10,7 @@ it('an option has one name from the app to the code that reads it, and a time ha
     notices: { store: 'memory', onNotice: () => {} },
     languages: { offer: ['en', 'de'] },
     trustedDevices: { store: 'memory', maxAge: '2d' },
-    service: { ...WORKING.service, timeout: '4s', breaker: { pause: '20s' } },
+    service: { ...WORKING.service, timeout: '4s', breaker: { failures: 3 } },
   }
   const settings = readOptions({ ...WORKING, ...given })
   expect(settings).toMatchObject({
@@ -21,7 +21,7 @@ it('an option has one name from the app to the code that reads it, and a time ha
     notices: { store: 'memory', onNotice: expect.any(Function) },
     languages: given.languages,
     trustedDevices: { maxAgeMs: 172_800_000 },
-    service: { timeoutMs: 4_000, breaker: { pauseMs: 20_000 } },
+    service: { timeoutMs: 4_000, breaker: { failures: 3 } },
   })
   const times = ['pendingLifetime', 'codeLifetime', 'maxAge']
   for (const time of times) expect(settings).not.toHaveProperty(time)

@@ -49,7 +49,7 @@ const compiles: readonly MfaOptions<Customer>[] = [
   ...redisClients.map((redis) => ({ ...base, limits: { store: { redis } } })),
   { ...base, limits: { store: { postgres: { pool, tableName: 'counts' } } } },
   { ...base, limits: { store: {} as CounterStore }, notices: { store: {} as ItemStore } },
-  { ...base, service: { ...address, dialect: 'countersign', breaker: { pause: '1m' } } },
+  { ...base, service: { ...address, dialect: 'countersign', breaker: { failures: 3 } } },
   { ...base, languages: { texts: { en: { choose: { title: 'Is it you?' } }, nl: dutch } } },
   { ...base, languages: { offer: ['en', 'nl'], texts: { nl: dutch } } },
   {

@@ -75,7 +75,7 @@ describe('the types of the package', () => {
        declare const app: Parameters<typeof findMfaBypasses>[0]['app']
 
        const all: Options = {
-         service: { baseUrl: 'https://mfa.example', apiKey: 'key', dialect: 'countersign', breaker: { pause: '30s' }, timeout: 900 },
+         service: { baseUrl: 'https://mfa.example', apiKey: 'key', dialect: 'countersign', breaker: { failures: 3 }, timeout: 900 },
          factors: ({ mobile, email }) => [
            { method: 'sms', phone: mobile, id: 'work', label: 'Work' },
            { method: 'dual', email, phone: mobile },
