@@ -4,6 +4,7 @@ import express from 'express'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { build } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { requireMfa } from '../../src/index.js'
 import { BROWSERS } from '../kit/browsers.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
@@ -48,6 +49,11 @@ async function serveShop(coop?: string) {
       })
       app.get('/elsewhere', (req, res) => {
         res.status(401).json({ code: 'step_up_required', next: req.query.next })
+      })
+    },
+    routes: (app) => {
+      app.post('/pay', express.json(), requireMfa({ bind: ['amount', 'to'] }), (req, res) => {
+        res.json({ paid: req.body, as: req.mfa?.approval?.binding })
       })
     },
   })
@@ -129,6 +135,24 @@ describe.each(BROWSERS)('withStepUp in $name', ({ name, isThere, open }) => {
       expect(bodies).toEqual([{ to: 'ann' }, { to: 'ann' }])
       expect(await page.evaluate('send().then(({ status }) => status)')).toBe(200)
       expect(bodies).toHaveLength(3)
+    })
+
+    it('asks for a factor for exactly one request, shows what it approves, and repeats that request once (R121)', async () => {
+      const { page, standIn } = await openShop()
+      await page.evaluate(`
+        window.pay = (to, send) => send('/pay', {
+          method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ amount: '250.00', to }),
+        }).then(async (response) => response.status + ' ' + await response.text())
+        document.querySelector('button').onclick = () => { window.answer = pay('ann', request) }
+        undefined`)
+      const popUp = await press(page)
+      expect(await popUp.getByRole('main').textContent()).toMatch(/amount\s*250\.00\s*to\s*ann/i)
+      const closed = popUp.waitForEvent('close')
+      await showFactor(popUp, standIn.newestCode)
+      await closed
+      expect(await page.evaluate('answer')).toBe('200 {"paid":{"amount":"250.00","to":"ann"},"as":"entered"}')
+      expect(await page.evaluate(`pay('ann', fetch)`)).toContain('401')
+      expect(await page.evaluate(`pay('eve', fetch)`)).toMatch(/^401 .*"step_up_required".*"eve"/)
     })
 
     it('completes a pending login', async () => {
