@@ -69,7 +69,7 @@ describe('the site', () => {
     const words = (text: string) => text.replaceAll(/&[#\w]+;|[\s&<>"']/g, '')
     const shown = (markup: string) => words(markup.replaceAll(/<[^>]+>/g, ''))
     const [, example = ''] = /^```js\n([\s\S]*?)^```$/m.exec(readme) ?? []
-    expect(example).toContain('createMfa(')
+    expect(example).toContain('mfaRouter(')
     expect(shown(html)).toContain(words(example))
     const [hero = ''] = html.split('class="vp-doc container"')
     expect(shown(hero)).toContain('Multi-factorauthentication(MFA)forExpressapps')
