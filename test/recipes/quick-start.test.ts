@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { TOTP } from 'otpauth'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { everyCase } from '../kit/every-case.js'
 import { codeIn } from '../kit/message-code.js'
 import type { RunningProcess } from '../kit/process.js'
@@ -60,6 +61,26 @@ describe('the quick start of the README', () => {
     await agent.post('/mfa/enroll-app/confirm').type('form').send({ code }).expect(303)
     expect((await agent.get('/').expect(200)).text).toContain('Hello bob@example.com.')
     expect((await agent.get('/mfa/inbox').expect(200)).text).not.toContain(code)
+  })
+
+  it.skipIf(!hasBrowser)('leads a user in a browser from the sign-in to the QR code and in', async () => {
+    await pending()
+    const chromium = await openBrowser()
+    try {
+      const page = await (await chromium.newContext()).newPage()
+      await page.goto(app.url)
+      await page.getByRole('button', { name: 'Sign in as bob' }).click()
+      await page.getByRole('button', { name: 'Set up an app' }).click()
+      const qrCode = page.getByRole('img', { name: /QR code/ })
+      await qrCode.waitFor()
+      const [, secret = ''] = /secret=([A-Z2-7]+)/.exec(await page.content()) ?? []
+      await page.getByLabel('Verification code').fill(new TOTP({ secret }).generate())
+      await page.getByRole('heading', { name: 'Your app is ready' }).waitFor()
+      await page.goto(app.url)
+      await page.getByText('Hello bob@example.com.').waitFor()
+    } finally {
+      await chromium.close()
+    }
   })
 
   it('signs in with a code by email after the change of the second example', async () => {
