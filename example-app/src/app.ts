@@ -57,8 +57,7 @@ export function createApp(context: VaultContext): Express {
   // With `initialize`, the gate keeps the user of a pending login out of Passport's part of the session.
   app.use(passport.initialize(), passport.session())
 
-  app.use(mfa.session)
-  app.use('/mfa', mfa.router)
+  app.use(mfa.router)
   app.post(
     '/mfa-login',
     passport.authenticate('mfa', { successReturnToOrRedirect: '/', failureRedirect: '/mfa' }),

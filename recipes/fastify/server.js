@@ -26,8 +26,7 @@ app.use(
   }),
 )
 app.use(passport.session())
-app.use(mfa.session)
-app.use('/mfa', mfa.router)
+app.use(mfa.router)
 app.use('/transfer', mfa.requireMfa({ maxAge: '5m' }))
 
 app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, async (_request, body) =>

@@ -27,8 +27,7 @@ app.use(
   }),
 )
 app.use(passport.session())
-app.use(mfa.session)
-app.use('/mfa', mfa.router)
+app.use(mfa.router)
 
 // Only this route parses the body: the API routes of Next read it themselves.
 app.post('/login', express.urlencoded({ extended: false }), (req, res, done) => {

@@ -16,8 +16,7 @@ app.use(
   }),
 )
 app.use(passport.session())
-app.use(mfa.session)
-app.use('/mfa', mfa.router)
+app.use(mfa.router)
 
 app.get('/login', (_req, res) => {
   res.send(

@@ -37,9 +37,8 @@ function createApp(mfa, inbox) {
     }),
   )
   app.use(passport.session())
-  app.use(mfa.session)
-  // Before the CSRF tokens: the forms of these pages have none, and the routes refuse requests of other sites themselves.
-  app.use('/mfa', mfa.router)
+  // Before the CSRF tokens: the forms of its pages have none, and its routes refuse requests of other sites themselves.
+  app.use(mfa.router)
 
   app.use(express.urlencoded({ extended: false }))
   app.use(csrf.csrfSynchronisedProtection)

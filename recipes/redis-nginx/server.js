@@ -46,8 +46,7 @@ app.use((_req, res, next) => {
   next()
 })
 app.use(passport.session())
-app.use(mfa.session)
-app.use('/mfa', mfa.router)
+app.use(mfa.router)
 
 app.get('/login', (_req, res) => {
   res.send(`<!doctype html><title>Sign in</title><form method="post">

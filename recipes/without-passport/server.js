@@ -21,8 +21,8 @@ app.use(
     cookie: { sameSite: 'lax', secure: isProduction },
   }),
 )
-app.use(passport.session(), mfa.session) // 3
-app.use('/mfa', mfa.router) // 4
+app.use(passport.session()) // 3
+app.use(mfa.router) // 4
 app.use(userIdFromGate) // 5
 app.use(express.urlencoded({ extended: false }))
 

@@ -25,8 +25,7 @@ async function bootstrap(): Promise<void> {
     }),
   )
   app.use(passport.session())
-  app.use(mfa.session)
-  app.use('/mfa', mfa.router)
+  app.use(mfa.router)
 
   app.enableShutdownHooks()
   await app.listen(Number(process.env.PORT ?? 3000), 'localhost')

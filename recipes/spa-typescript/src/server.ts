@@ -42,8 +42,7 @@ app.use(
   }),
 )
 app.use(passport.session())
-app.use(mfa.session)
-app.use('/mfa', mfa.router)
+app.use(mfa.router)
 
 app.post('/api/login', express.json(), passport.authenticate('local'), (req, res) => {
   // `pending` while the second factor is missing; the page then continues with `GET /mfa`.
