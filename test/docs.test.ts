@@ -59,7 +59,9 @@ describe('the documents', () => {
 
   it('explain every event', async () => {
     const source = await read('src/flows/events.ts')
-    const types = [...source.matchAll(/\btype: '(\w+)'/g)].map(([, type = '']) => type)
+    const types = [...source.matchAll(/\btype: ((?:'\w+'(?: \| )?)+)/g)].flatMap(
+      ([, names = '']) => names.match(/\w+/g) ?? [],
+    )
     const [events = ''] = (await read('docs/events.md')).split('## Metrics')
     expect([...explained(events)].filter((name) => name !== 'type').sort()).toEqual(types.sort())
   })

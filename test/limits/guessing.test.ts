@@ -1,3 +1,4 @@
+import { MemoryStore } from 'express-session'
 import { describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
@@ -6,6 +7,7 @@ import { type Host, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
 import { listen, postJson } from '../kit/sockets.js'
+import { standInService } from '../kit/stand-in-service.js'
 
 type Agent = Awaited<ReturnType<typeof signIn>>
 
@@ -34,6 +36,18 @@ describe('concurrent verification over separate sockets (R21, R22)', () => {
     const last = await postJson(port, '/mfa/verify', { code: made.standIn.newestCode() }, cookie)
     expect(last.body.code).toBe('challenge_exhausted')
     expect(made.standIn.count('verify')).toBe(5)
+  })
+
+  it('evaluates five wrong codes of a challenge in each process, if the counts are kept in memory', async () => {
+    const standIn = standInService()
+    const store = new MemoryStore()
+    const ports = await Promise.all([0, 1].map(() => listen(host({ standIn, store }).app)))
+    const cookie = await pendingLogin(Number(ports[0]), 'bob')
+    await postJson(Number(ports[0]), '/mfa/challenge', { factor: 'sms' }, cookie)
+    for (const port of ports) {
+      for (let nth = 0; nth < 20; nth++) await postJson(port, '/mfa/verify', { code: '000000' }, cookie)
+    }
+    expect(standIn.count('verify')).toBe(10)
   })
 
   it('evaluates at most ten of 200 wrong codes in 40 sessions of one account', async () => {
