@@ -4,9 +4,8 @@ import { duration, type Given, optionsWith, typed } from '../option-rules.js'
 /** The rules of the option `keys`. */
 export class KeyRules {
   /**
-   * How long a browser is not offered a passkey again after it was offered one, `1h` to `365d`. The offer follows a sign-in with a
-   * code by a user who has no passkey. Where the browser can, the offer has it create one without a prompt. `false`: no offer. Defaults
-   * to `false`.
+   * How long a browser is not offered a passkey again, `1h` to `365d`. The offer follows a sign-in with a code by a user
+   * who has none. `false`: no offer. Defaults to `false`. See docs/keys.md#passkeys-without-a-prompt.
    */
   readonly offerPasskey = z.union([z.literal(false), duration('1h', '365d', '30d')]).default(false)
 }

@@ -5,9 +5,8 @@ import { counterStoreConfig } from '../stores/config.js'
 /** The rules of the option `limits`. */
 export class LimitRules {
   /**
-   * Where the counters are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with the
-   * functions of `CounterStore`. In `memory`, counts are lost at a restart, and each process counts for itself. Defaults to
-   * `memory`. See docs/options.md#stores.
+   * Where the counters are kept. In `memory`, counts are lost at a restart, and each process counts for itself. Defaults
+   * to `memory`. See docs/options.md#stores.
    */
   readonly store = counterStoreConfig.prefault('memory')
   /** How many codes are evaluated per challenge, 3 to 10. Defaults to 5. */

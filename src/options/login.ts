@@ -61,26 +61,25 @@ export class LoginRules<User = Express.User> {
   /** How long the user has for the second factor after the first, `2m` to `15m`. Defaults to `10m`. */
   readonly pendingLifetime = duration('2m', '15m', '10m').prefault('10m')
   /**
-   * How long a session that was let in without a factor relies on that decision, `1m` to `24h`. Then the service is asked again. A
-   * factor that is added or removed through your app ends it within ten seconds. Defaults to `5m`. See docs/outage.md.
+   * How long a session that was let in without a factor relies on that decision, `1m` to `24h`. A factor that is added or
+   * removed through your app ends it within ten seconds. Defaults to `5m`. See docs/outage.md.
    */
   readonly recheck = duration('1m', '24h', '5m').prefault('5m')
   /**
-   * Accounts that have a security key or passkey are never asked for anything weaker, nor let in by a trusted browser, except through
-   * a recovery. Defaults to `false`. See docs/assurance.md#require-a-strength.
+   * Whether accounts with a security key or passkey are asked for nothing weaker, except in a recovery. Defaults to
+   * `false`. See docs/assurance.md#never-less-than-a-key.
    */
   readonly noDowngrade = z.boolean({ error: 'must be true or false' }).default(false)
   /**
-   * Says what the login has proven, from claims that your strategy has verified: `{ issuer, amr, acr, authTime }`, or `undefined` for a
-   * login without evidence. It counts as far as `login.issuers` says, and nothing counts by default. Off unless given: a login proves a
-   * password (`pwd`) then. See docs/assurance.md.
+   * Says what the login has proven, from claims that your strategy has verified: `{ issuer, amr, acr, authTime }`, or
+   * `undefined`. Off unless given: a login proves a password (`pwd`) then. See docs/assurance.md.
    */
   readonly evidence = callback<
     (context: PolicyContext<User>) => LoginEvidence | undefined | Promise<LoginEvidence | undefined>
   >({ name: 'login.evidence', awaits: true }).optional()
   /**
-   * Which evidence counts, by issuer: the `iss` of an identity provider, or `self` for a login of your own. What counts at `self` as
-   * `phishing-resistant` is a passkey of the account. Defaults to none. See docs/assurance.md.
+   * Which evidence counts, by issuer: the `iss` of an identity provider, or `self` for a login of your own. Defaults to
+   * none. See docs/assurance.md.
    */
   readonly issuers = z
     .record(z.string().min(1).max(255), issuer, {

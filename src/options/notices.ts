@@ -8,28 +8,28 @@ import { callback } from './callback.js'
 /** The rules of the option `notices`. */
 export class NoticeRules<User = Express.User> {
   /**
-   * Called with a notice that is ready to be mailed to the user. It is not awaited, and an error in it is logged and
-   * changes nothing. By default, no notice is written.
+   * Called with a notice that is ready to be mailed to the user. Not awaited; an error in it is logged. By default, no
+   * notice is written.
    */
   readonly onNotice = callback<(user: User, notice: AccountNotice) => unknown>({
     name: 'notices.onNotice',
   }).optional()
   /**
-   * Called when the user opened the "this wasn't me" link of a notice. Sessions and trusted devices are revoked already;
-   * make the user choose a new password. An error in it is logged.
+   * Called when the user opened the "this wasn't me" link of a notice, after sessions and trusted devices were revoked;
+   * make the user choose a new password.
    */
   readonly onCompromise = callback<(compromise: Compromise) => unknown>({
     name: 'notices.onCompromise',
     awaits: true,
   }).optional()
   /**
-   * Whether a notice is written when a user signs in in a browser that is new for them, except for their first one. It needs `store` or
-   * `trustedDevices`, and sets a cookie that names the browser for a year. Defaults to `false`.
+   * Whether a notice is written when a user signs in in a browser that is new for them, except for their first one. It
+   * needs `store` or `trustedDevices`. Defaults to `false`. See docs/notices.md#a-new-browser.
    */
   readonly newBrowser = z.boolean({ error: 'must be true or false' }).default(false)
   /**
-   * Where the links in notices, and the browsers of `newBrowser`, are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with
-   * the functions of `ItemStore`. Defaults to `trustedDevices.store`. See docs/options.md#stores.
+   * Where the links in notices, and the browsers of `newBrowser`, are kept. Defaults to `trustedDevices.store`. See
+   * docs/options.md#stores.
    */
   readonly store = itemStoreConfig.optional()
 }

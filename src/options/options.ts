@@ -53,10 +53,9 @@ export interface RequiredUserId<User> {
 /** The rules of the options that do not depend on the type of the user's id, apart from `service`. */
 export class OptionRules<User = Express.User> {
   /**
-   * Lists the second factors of a user, from your own record. It is called once per request of a user who has not
-   * passed a second factor. A user without a factor is not asked for one, unless `policy` says so. A list that cannot
-   * be used fails the request with `ERR_MFA_FACTORS`. Defaults to none but the authenticator apps and keys that users set up here, which the
-   * service keeps. See docs/options.md#factors.
+   * Lists the second factors of a user, from your own record; called once per request of a user who has not passed one.
+   * Users without a factor are not asked, unless `policy` says so. Defaults to none but the authenticator apps and keys
+   * that users set up here, which the service keeps. See docs/options.md#factors.
    */
   readonly factors = callback<(user: User) => readonly FactorInput[] | Promise<readonly FactorInput[]>>({
     name: 'factors',
@@ -64,10 +63,9 @@ export class OptionRules<User = Express.User> {
     awaits: true,
   }).optional()
   /**
-   * Returns the email address or phone number under which a new authenticator app is enrolled. It must be verified, and
-   * belong to one user only: contacts that differ only in case are one account to the service. Defaults to
-   * `user.email`, or else the first contact among the user's factors, or else `<userId>@account.invalid`, where nothing
-   * is sent.
+   * Returns the email address or phone number under which a new authenticator app is enrolled: verified, and of one user
+   * only. Contacts that differ only in case are one account to the service. Defaults to `user.email`, or else the first
+   * contact among the user's factors, or else `<userId>@account.invalid`, where nothing is sent.
    */
   readonly appContact = callback<(user: User) => string | undefined>({
     name: 'appContact',
@@ -75,10 +73,9 @@ export class OptionRules<User = Express.User> {
     returns: ['a contact or undefined'],
   }).optional()
   /**
-   * Called after the factors of a user changed, with what the user has now: an authenticator app, keys, backup codes. Save it with the
-   * user. It is also called when the service names a factor at a sign-in that your record lacks. Give it together with `recordedFactors`;
-   * then a user without a second factor can sign in while the service is down. A service that cannot tell which factors a user has
-   * requires it. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
+   * Called with what a user has now (an authenticator app, keys, backup codes), after it changed. Save it with the user,
+   * so that users without a second factor can sign in while the service is down. A service that cannot tell which factors
+   * a user has requires it. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
    */
   readonly onFactorsChanged = callback<(user: User, factors: RecordedFactors) => unknown>({
     name: 'onFactorsChanged',
@@ -86,9 +83,9 @@ export class OptionRules<User = Express.User> {
     awaits: true,
   }).optional()
   /**
-   * Returns what `onFactorsChanged` was given last for a user, from your own record, and `undefined` for a user for whom it was never
-   * called. While the service is up, its answer decides, but it cannot take away a factor that the record has (R141). Required with
-   * `onFactorsChanged`. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
+   * Returns what `onFactorsChanged` was given last for a user, and `undefined` for a user for whom it was never called. It
+   * counts while the service is down; while it is up, the service cannot take away a factor that the record has (R141).
+   * Required with `onFactorsChanged`. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
    */
   readonly recordedFactors = callback<
     (user: User) => RecordedFactors | null | undefined | Promise<RecordedFactors | null | undefined>
@@ -98,25 +95,20 @@ export class OptionRules<User = Express.User> {
     awaits: true,
   }).optional()
   /**
-   * Decides at each login whether a second factor is required. `require`: it is, and a user without a factor enrolls
-   * one first. `optional`: it is from a user who has one. `skip`: this session continues without one, but does not count for `requireMfa`, and cannot enroll the first
-   * factor of an account. `{ skip: true, mayEnroll: true }`: it can, because the login itself proved the user.
-   * `{ graceUntil }`: a user without a factor may enroll one until then. `{ require: 'strong', graceUntil }`: only a factor of that
-   * strength signs the user in, from that date on if you give one. Any other answer fails the request with `ERR_MFA_POLICY`. By default,
-   * a second factor is required from every user who has one. See docs/options.md#policy.
+   * Decides at each login whether a second factor is required: `require`, `optional`, `skip`, `{ skip: true, mayEnroll:
+   * true }`, `{ graceUntil }`, or `{ require: 'strong', graceUntil }`. Any other answer fails the request with
+   * `ERR_MFA_POLICY`. By default, a second factor is required from every user who has one. See docs/options.md#policy.
    */
   readonly policy = callback<(context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>>({
     name: 'policy',
     must: 'must be a function that returns "require", "skip" or { graceUntil }',
     awaits: true,
   }).optional()
-  /**
-   * Called with every event, without codes and contacts. It is not awaited, and an error in it is logged and changes nothing. See docs/events.md.
-   */
+  /** Called with every event, without codes and contacts. Not awaited; an error in it is logged. See docs/events.md. */
   readonly onEvent = callback<(event: MfaEvent) => unknown>({ name: 'onEvent' }).optional()
   /**
-   * Receives warnings and failures, and at `info`, if it has that function, what the diagnostics compute at start. Defaults to
-   * `console`.
+   * Receives warnings and failures, and at `info`, if it has that function, what the diagnostics compute at start.
+   * Defaults to `console`.
    */
   readonly logger = z
     .custom<Logger>((value) => hasFunctions(value, 'warn', 'error'), {
@@ -124,13 +116,19 @@ export class OptionRules<User = Express.User> {
     })
     .transform(safeLogger)
     .prefault(console)
-  /** Name of your app on the pages and in notices, at most 60 characters. Use the name that the MFA service has for it. Defaults to `this site`. */
+  /**
+   * Name of your app on the pages and in notices, at most 60 characters, as the MFA service has it. Defaults to `this
+   * site`.
+   */
   readonly appName = z
     .string({ error: 'must be text' })
     .min(1, { error: 'must not be empty' })
     .max(60, { error: 'must have at most 60 characters' })
     .default('this site')
-  /** Returns where a browser is, like `Lyon, France`, for the list of devices and for notices. By default, no location is shown. */
+  /**
+   * Returns where a browser is, like `Lyon, France`, for the list of devices and for notices. By default, no location is
+   * shown.
+   */
   readonly location = callback<(req: Request) => string | undefined>({
     name: 'location',
     must: 'must be a function from a request to text',
@@ -139,13 +137,13 @@ export class OptionRules<User = Express.User> {
   /** What happens while the service fails. All members have defaults. See docs/outage.md. */
   readonly outage = outage.prefault({})
   /**
-   * Whether users can set up authenticator apps. `false`: none is offered, and a service that cannot tell which factors a user has needs
-   * neither `onFactorsChanged` nor `recordedFactors`. A user who has an app is still asked for it. Defaults to `true`.
+   * Whether users can set up authenticator apps. `false`: none is offered, and no service needs `onFactorsChanged` and
+   * `recordedFactors`. A user who has an app is still asked for it. Defaults to `true`.
    */
   readonly apps = z.boolean({ error: 'must be true or false' }).default(true)
   /**
-   * Whether users can add security keys and passkeys, if the service keeps them; an object for more. Defaults to `true`. See
-   * docs/keys.md.
+   * Whether users can add security keys and passkeys, if the service keeps them; an object for more. Defaults to `true`.
+   * See docs/keys.md.
    */
   readonly keys = z
     .union([z.boolean(), keys], { error: 'must be true, false, or an object like { offerPasskey: "30d" }' })

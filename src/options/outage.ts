@@ -4,8 +4,8 @@ import { duration, type Given, optionsWith, typed } from '../option-rules.js'
 /** The rules of the option `outage`. */
 export class OutageRules {
   /**
-   * What the user is offered when the service cannot deliver a code: `nothing`, their other factors (`other-factor`), or their backup
-   * codes only (`backup-only`). A code that cannot be checked never passes. Defaults to `nothing`.
+   * What the user is offered when the service cannot deliver a code: `nothing`, their other factors (`other-factor`), or
+   * their backup codes only (`backup-only`). Defaults to `nothing`.
    */
   readonly offer = z
     .enum(['nothing', 'other-factor', 'backup-only'], {

@@ -8,16 +8,18 @@ import { callback, isOptionalText, isText } from './callback.js'
 
 /** The rules of the option `pages`. */
 export class PageRules<User = Express.User> {
-  /** Your style sheet, a path on this site that is linked after ours and sets its custom properties. Defaults to none. See docs/options.md#your-own-pages. */
+  /**
+   * Your style sheet, a path on this site that is linked after ours. Defaults to none. See docs/options.md#your-own-pages.
+   */
   readonly stylesheet = sitePath('/mfa.css').optional()
   /**
-   * Your logo, a path on this site to an image, 32 pixels high on every page. It takes the place of the initial of `appName`, whose
-   * text stays beside it. Defaults to none.
+   * Your logo, a path on this site to an image, shown 32 pixels high in place of the initial of `appName`. Defaults to
+   * none.
    */
   readonly logo = sitePath('/logo.svg').optional()
   /**
-   * Your page on which a user adds a phone number or email address, a path on your site. The factor page links to it. Defaults to
-   * none. A factor's own `manageUrl` leads to your page for that factor.
+   * Your page on which a user adds a phone number or email address, linked on the factor page. A factor's own `manageUrl`
+   * leads to your page for that factor. Defaults to none.
    */
   readonly addFactorPath = sitePath('/account/phone').optional()
   /** What a user should do who has no usable factor, in your words, at most 500 characters. Defaults to none. */
@@ -33,8 +35,8 @@ export class PageRules<User = Express.User> {
     returns: ['the id of a factor or undefined', isOptionalText],
   }).optional()
   /**
-   * Replaces pages: it receives the view as data and the standard renderer, and returns a whole HTML document. Defaults
-   * to the standard renderer. See docs/options.md#your-own-pages.
+   * Replaces pages: receives the view as data and the standard renderer, and returns a whole HTML document. Defaults to
+   * the standard renderer. See docs/options.md#your-own-pages.
    */
   readonly render = callback<(view: View, frame: PageFrame, standard: RenderView) => string>({
     name: 'pages.render',
@@ -61,8 +63,8 @@ const texts = z.unknown().transform((given, context) => {
 /** The rules of the option `languages`. */
 export class LanguageRules {
   /**
-   * The languages that the user can choose from on every page, as BCP 47 tags in the order of the menu, at least two:
-   * languages of the pages, or languages in `texts`. Pages and messages use no others. By default, there is no choice.
+   * The languages that the user can choose from on every page, as BCP 47 tags in the order of the menu, at least two.
+   * Pages and messages use no others. By default, there is no choice.
    */
   readonly offer = z
     .array(z.string({ error: 'must be a language like nl' }), { error: 'must be a list like ["en", "de"]' })
@@ -84,8 +86,8 @@ export class LanguageRules {
     returns: ['a language tag or undefined', isOptionalText],
   }).optional()
   /**
-   * Your own texts by language: `{ en: { choose: { title: 'Is it you?' } } }`. Single texts for a language of the pages,
-   * or every text of another language. Defaults to our texts. See docs/options.md#texts.
+   * Your own texts by language: `{ en: { choose: { title: 'Is it you?' } } }`. Defaults to our texts. See
+   * docs/options.md#texts.
    */
   readonly texts = typed<MfaTexts>()(texts).prefault({})
 }

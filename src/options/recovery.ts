@@ -27,9 +27,7 @@ export interface EndedFactor {
 /** The rules of the option `recovery`. */
 export class RecoveryRules<User = Express.User> {
   /**
-   * Sends a notice to one contact. It is called for every contact of the account, when a recovery is requested, at half time,
-   * and when it ends. `notice.shortText` fits a text message. Reject when the notice was not sent; a call that takes longer
-   * than 10 seconds counts as failed. A recovery waits twice as long if its first notice failed for a contact. Required. See
+   * Sends a notice to one contact, called for every contact of the account. Reject when it was not sent. Required. See
    * docs/recovery.md#notices.
    */
   readonly onNotice = callback<(contact: NoticeContact, notice: AccountNotice) => unknown>({
@@ -37,8 +35,8 @@ export class RecoveryRules<User = Express.User> {
     must: 'must be a function that sends a notice to a contact',
   })
   /**
-   * Removes factors from your record of the user, because a recovery ended them. Until the user has set up a new factor,
-   * they do not count even if you still list them. An error in it is logged. Required.
+   * Removes factors that a recovery ended from your record of the user. Until the user has set up a new factor, they do
+   * not count even if you still list them. Required.
    */
   readonly onFactorsEnded = callback<(user: User, factors: readonly EndedFactor[]) => unknown>({
     name: 'recovery.onFactorsEnded',
@@ -46,8 +44,8 @@ export class RecoveryRules<User = Express.User> {
     awaits: true,
   })
   /**
-   * Returns more contacts to notify: email addresses and phone numbers in E.164 format. The contacts of all factors, and that
-   * of `appContact`, are always notified. Defaults to none.
+   * Returns more contacts to notify than those of all factors and that of `appContact`: email addresses and phone numbers
+   * in E.164 format. Defaults to none.
    */
   readonly contacts = callback<(user: User) => readonly string[]>({
     name: 'recovery.contacts',
@@ -56,15 +54,14 @@ export class RecoveryRules<User = Express.User> {
   }).optional()
   /** How long a user waits for the recovery, `1h` to `7d`. Defaults to `24h`. */
   readonly waitingPeriod = duration('1h', '7d', '24h').prefault('24h')
-  /** Whether users can request a recovery themselves. `false` leaves only `account.reset`. Defaults to `true`. See docs/recovery.md#help-desk. */
+  /**
+   * Whether users can request a recovery themselves. `false` leaves only `account.reset`. Defaults to `true`. See
+   * docs/recovery.md#help-desk.
+   */
   readonly selfService = z.boolean({ error: 'must be true or false' }).default(true)
   /** Whether `account.reset` needs two different people, `by` and `approvedBy`. Defaults to `false`. */
   readonly requireTwoApprovers = z.boolean({ error: 'must be true or false' }).default(false)
-  /**
-   * Where recoveries are kept: `memory`, `{ redis }`, `{ postgres: { pool, tableName? } }`, or an object with the functions of
-   * `ItemStore`. Defaults to `notices.store`, or else `trustedDevices.store`. See
-   * docs/options.md#stores.
-   */
+  /** Where recoveries are kept. Defaults to `notices.store`, or else `trustedDevices.store`. See docs/options.md#stores. */
   readonly store = itemStoreConfig.optional()
 }
 

@@ -20,12 +20,12 @@ export class UrlRules {
     .default('/mfa')
   /**
    * The part of the path that a proxy in front of the app removes, like `/bank`. All paths in the options include it.
-   * Defaults to none. An app that is mounted in another Express app does not need it. See docs/options.md#below-a-path.
+   * Defaults to none. See docs/options.md#below-a-path.
    */
   readonly pathPrefix = sitePath('/bank').regex(/[^/]$/, { error: 'must not end with a slash' }).default('')
   /**
-   * The https address of your app without a path, like `https://app.example`. It adds a "this wasn't me" link to
-   * notices, which needs `notices.store` or `trustedDevices`. By default, notices have no link.
+   * The https address of your app without a path, like `https://app.example`. It adds a "this wasn't me" link to notices,
+   * which needs `notices.store` or `trustedDevices`. By default, notices have no link.
    */
   readonly publicUrl = z
     .string({ error: publicUrlText })

@@ -91,10 +91,15 @@ export function outageTable(): string {
 
 /** The same in a sentence, for the README. */
 export function outageSummary(): string {
-  const goOn = Object.entries<OutageRow>(OUTAGE_ROWS).filter(([, { pages }]) => pages[0] === 200)
-  const kinds = goOn.map(([name]) => NAMES[name] ?? name)
-  const [last, ...others] = [...new Set(kinds)].reverse()
-  return `While it is down, pages of ${others.reverse().join(', ')} and ${last} sessions go on, and [guards and sign-ins wait](docs/outage.md).`
+  const rows = Object.entries<OutageRow>(OUTAGE_ROWS)
+  const goOn = listOf(rows.filter(([, { pages }]) => pages[0] === 200).map(([name]) => NAMES[name] ?? name))
+  const guarded = listOf(rows.filter(([, { guard }]) => guard === 200).map(([name]) => name))
+  return `While it is down, pages of ${goOn} sessions go on, guards let ${guarded} sessions pass, and [sign-ins wait](docs/outage.md).`
+}
+
+function listOf(names: readonly string[]): string {
+  const [last = '', ...others] = [...new Set(names)].reverse()
+  return others.length === 0 ? last : `${others.reverse().join(', ')} and ${last}`
 }
 
 const NAMES: Readonly<Record<string, string>> = { skipped: 'exempt' }
