@@ -86,7 +86,8 @@ function limitRow(name: string): string[] {
 function settingRow({ name, hint, usual, allowed, isLong, ...values }: SettingDescription): string[] {
   const range = allowed && ` Allowed: ${allowed}.`
   const file = isLong && ` \`${name}=@file.json\` reads a file.`
-  return [`\`${name}\``, usual, `${escaped(hint)}${range ?? ''}${listed(values)}${file || ''}`]
+  const choices = values.choices?.includes('true') ? '' : listed(values)
+  return [`\`${name}\``, usual, `${escaped(hint)}${range ?? ''}${choices}${file || ''}`]
 }
 
 const DOCUMENT = apiDocument()
@@ -148,7 +149,10 @@ const TABLES = {
   limits: table(['option', 'variable', 'default', 'allowed', ''], LIMIT_NAMES.map(limitRow)),
   settings: table(
     ['setting', 'default', ''],
-    SETTING_GROUPS.flatMap(({ settings }) => settings.map(settingRow)),
+    // The README explains limits, which are settings of the same names.
+    SETTING_GROUPS.flatMap(({ settings }) => settings)
+      .filter(({ name }) => !limitText(name))
+      .map(settingRow),
   ),
 }
 
