@@ -67,7 +67,9 @@ function build(options: unknown): RouteDeps {
   const diagnostics = diagnosticsFor(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
   const { trustedDevices, publicUrl, notices } = settings
   const trustStore = trustedDevices && openStore(trustedDevices.store)
-  const devices = trustStore && devicesIn(trustStore, trustedDevices)
+  // No other process can remove a device from the memory of this one.
+  const recheckMs = trustedDevices?.store === 'memory' ? Number.POSITIVE_INFINITY : trustedDevices?.recheckMs
+  const devices = trustStore && devicesIn(trustStore, { ...trustedDevices, recheckMs })
   const ownStore = settings.recovery?.store && openStore(settings.recovery.store)
   const linkStore = notices.store ? openStore(notices.store) : (trustStore ?? ownStore)
   const sessionsValidAfter = publicUrl && linkStore ? sessionsValidAfterIn(linkStore) : undefined

@@ -14,7 +14,8 @@ export class TrustedDeviceRules<User = Express.User> {
   /** How many devices a user may trust, 1 to 10; a new one replaces the one unused for longest. Defaults to 10. */
   readonly maxDevices = wholeNumber(1, 10, 'devices').default(10)
   /**
-   * How long a process relies on what it read about a trusted browser, `1s` to `60s`. By default, every request asks. See
+   * How long a process relies on what it read about a trusted browser, `1s` to `60s`. By default, every request asks;
+   * a store in memory is asked once. See
    * docs/trusted-devices.md#what-a-trusted-sign-in-proves.
    */
   readonly recheck = duration('1s', '60s', '30s').optional()

@@ -215,9 +215,9 @@ function keptState(
   const { user } = found
   if (record.stage === 'exempt') return activeState({ user }, record)
   if (!browsers) return askHost(at, found)
-  return browsers
-    .holds(record, user)
-    .then((holds) => (holds ? activeState({ user }, record) : askHost(at, found)))
+  const holds = browsers.holds(record, user)
+  const next = (isHeld: boolean) => (isHeld ? activeState({ user }, record) : askHost(at, found))
+  return holds instanceof Promise ? holds.then(next) : next(holds)
 }
 
 /** A decision that is made again at the next request: the service did not answer, or the changes could not be read. */

@@ -355,7 +355,7 @@ export interface TrustedBrowsers {
    * Whether that device is still trusted.
    * @throws {TrustStoreError} when the store of trusted devices fails.
    */
-  holds(record: TrustedRecord, user: Express.User): Promise<boolean>
+  holds(record: TrustedRecord, user: Express.User): boolean | Promise<boolean>
   /** The user's factors as a digest, which a device's trust is bound to. */
   digestOf(account: Account): string
 }

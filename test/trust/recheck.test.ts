@@ -69,6 +69,15 @@ describe('trustedDevices.recheck (R66)', () => {
     await agents[1].get('/secret').expect(401)
   })
 
+  it('ends at once with a store in memory, which pages do not read', async () => {
+    const made = trustingHost({ options: { trustedDevices: { store: 'memory' } } })
+    const agent = await signInAndTrust(made, 'bob')
+    await stateAfterLogin(agent, 'bob')
+    for (let page = 0; page < 2; page++) await agent.get('/secret').expect(200)
+    await agent.delete('/mfa/devices').expect(200, { status: 'revoked', count: 1 })
+    await agent.get('/secret').expect(401)
+  })
+
   it('ends at once when the fingerprint changes', async () => {
     let version = 1
     const fingerprint = (_user: TestUser) => version

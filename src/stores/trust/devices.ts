@@ -46,7 +46,7 @@ export interface Devices {
   /** Checks whether one of the entries is a trusted device of this user. A match gets a new token. */
   recognize(owner: DeviceOwner, entries: readonly Entry[]): Promise<Recognition>
   /** Whether a device is still trusted. */
-  holds(owner: DeviceOwner, id: string): Promise<boolean>
+  holds(owner: DeviceOwner, id: string): boolean | Promise<boolean>
   /** The user's devices, most recently used first. */
   list(owner: DeviceOwner): Promise<readonly Device[]>
   /** Removes a device. Returns whether it existed. */
@@ -170,11 +170,10 @@ export function devicesIn(
 
     recognize: (owner, entries) => recognize(owner, entries),
 
-    async holds({ userId, binding }, id) {
-      const mark = bindingDigest(id, binding)
-      return held.ask(id, mark, async () => {
+    holds({ userId, binding }, id) {
+      return held.ask(id, `${userId} ${binding}`, async () => {
         const item = (await items.read(userId)).find((one) => one.id === id)
-        return item && markIn(item) === mark ? item.expiresAt : undefined
+        return item && markIn(item) === bindingDigest(id, binding) ? item.expiresAt : undefined
       })
     },
 
@@ -195,28 +194,30 @@ const MAX_HELD = 10_000
 
 /** Remembers for `recheckMs` milliseconds which devices this process found trusted. It forgets a device that it removes itself. */
 function heldDevices(recheckMs: number) {
-  const held = new Map<string, { readonly mark: string; readonly until: number }>()
+  const held = new Map<string, { readonly owner: string; readonly until: number }>()
   let removals = 0
   const forget = (id: string) => {
     removals++
     held.delete(id)
   }
+  const readAgain = async (id: string, owner: string, read: () => Promise<number | undefined>) => {
+    const readAt = Date.now()
+    const removalsBefore = removals
+    const expiresAt = await read()
+    held.delete(id)
+    // What was read before a removal says nothing of the time after it.
+    if (expiresAt !== undefined && recheckMs > 0 && removals === removalsBefore) {
+      held.set(id, { owner, until: Math.min(readAt + recheckMs, expiresAt) })
+      const [oldest] = held.keys()
+      if (held.size > MAX_HELD && oldest !== undefined) held.delete(oldest)
+    }
+    return expiresAt !== undefined
+  }
   return {
     /** Whether a device is trusted. `read` returns until when, as the store says, or `undefined` if it is not. */
-    async ask(id: string, mark: string, read: () => Promise<number | undefined>): Promise<boolean> {
+    ask(id: string, owner: string, read: () => Promise<number | undefined>): boolean | Promise<boolean> {
       const known = held.get(id)
-      if (known?.mark === mark && known.until > Date.now()) return true
-      const readAt = Date.now()
-      const removalsBefore = removals
-      const expiresAt = await read()
-      held.delete(id)
-      // What was read before a removal says nothing of the time after it.
-      if (expiresAt !== undefined && recheckMs > 0 && removals === removalsBefore) {
-        held.set(id, { mark, until: Math.min(readAt + recheckMs, expiresAt) })
-        const [oldest] = held.keys()
-        if (held.size > MAX_HELD && oldest !== undefined) held.delete(oldest)
-      }
-      return expiresAt !== undefined
+      return (known?.owner === owner && known.until > Date.now()) || readAgain(id, owner, read)
     },
     async removing<Result>(id: string, remove: () => Promise<Result>): Promise<Result> {
       forget(id)
