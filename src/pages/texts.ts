@@ -1,9 +1,8 @@
 import { languageKey, matchLanguage, memoized } from '../protocol/language.js'
 import type { Catalogue } from './locales/catalogue.js'
 import { en as englishPages } from './locales/en.js'
-import { noticeCatalogues } from './notices/compose.js'
+import { type NoticeCatalogue, noticeCatalogues } from './notices/compose.js'
 import { en as englishNotices } from './notices/locales/en.js'
-import type { NoticeCatalogue } from './notices/notice.js'
 import { catalogues, type TextsByLanguage } from './text.js'
 
 /** All texts of one language. A language of the host can omit notices; they then use the user's next preferred language. */

@@ -1,19 +1,24 @@
-import type { Catalogue } from './catalogue.js'
+import type { ProblemCode, SuccessCode } from '../view.js'
 
-/** English. */
-export const en: Catalogue = {
-  dir: 'ltr',
+/** The English texts, from which the type of a `Catalogue` is derived. */
+export const en = {
+  dir: 'ltr' as const,
   documentTitle: '{page} – {app}',
   documentTitleError: 'Error: {page} – {app}',
   later: 'later',
+  /** For the host's own pages; `{date}` is the day from which a second factor is required. */
   grace: 'Please set up two-step verification by {date}.',
+  /** The same where the policy requires a strength: a key, or something stronger than what the user has. */
   graceFor: {
     key: 'Please add a passkey or a security key by {date}.',
     stronger: 'Please add a stronger sign-in option, such as an authenticator app or a passkey, by {date}.',
   },
+  /** Why a login that showed a weaker factor, or has none, goes on with setting one up. */
   strongerRequired:
     '{app} requires a stronger sign-in option for your account. Set one up to finish signing in.',
+  /** On the factor page and for the host's own pages: the secret of an imported authenticator app is short. */
   weakApp: 'Your authenticator app uses a short key. Set it up again to protect your account better.',
+  /** The page on which the user chooses a factor. */
   choose: {
     title: 'Confirm it’s you',
     lead: {
@@ -21,6 +26,7 @@ export const en: Catalogue = {
       'step-up': 'This action needs a new confirmation. Choose how to confirm it’s you.',
       recovery: 'First confirm it’s you with an option that you still have. Then your recovery is requested.',
     },
+    /** The title where there is one option only: it says what happens next. */
     only: {
       email: 'We will email a code to {to}',
       sms: 'We will text a code to {to}',
@@ -32,6 +38,7 @@ export const en: Catalogue = {
       'sign-in': 'One more step to sign in to {app}.',
       'step-up': 'This action needs a new confirmation.',
     },
+    /** Labels of the buttons. */
     act: {
       app: 'Use your authenticator app',
       email: 'Email a code to {to}',
@@ -44,11 +51,14 @@ export const en: Catalogue = {
     },
     backup: 'Use a backup code',
     backupHint: 'One of the codes you saved',
+    /** A link for users of whom it is unknown whether they have backup codes. */
     backupMaybe: 'Do you have a backup code?',
     emailHint: 'Least secure: only as safe as your email account',
+    /** For text messages, WhatsApp, calls, and a code sent by both email and text message. */
     phoneHint: 'Less secure than an authenticator app',
     none: 'Your account has no way to confirm it’s you yet. Please contact {app} for help.',
   },
+  /** The page on which the user enters a code. */
   code: {
     title: {
       app: 'Enter the code from your app',
@@ -60,6 +70,7 @@ export const en: Catalogue = {
       backup: 'Enter a backup code',
     },
     titleFirst: 'Get your code',
+    /** The code has expired or has no attempts left. */
     titleNew: 'Get a new code',
     sent: {
       email: 'We emailed a verification code to {to}.',
@@ -84,6 +95,7 @@ export const en: Catalogue = {
     expired: 'The code has expired. Request a new one.',
     again: 'Send the code again',
     callAgain: 'Call again',
+    /** Button to start over when a challenge for an authenticator app has no attempts left. */
     restart: 'Try again with a new code',
     againWait: 'You can request the code again {in}.',
     againReady: 'You can request the code again now.',
@@ -108,17 +120,20 @@ export const en: Catalogue = {
     otherFactors: 'Try another way',
     allFactors: 'See all options',
   },
+  /** The end of a page: how long the login is pending, and how to leave it. */
   leave: {
     ends: 'For your security, this sign‑in expires {in}.',
     cancel: 'Cancel and use another account',
     notNow: 'Not now',
     back: 'Back to {app}',
   },
+  /** The pages for enrolling an authenticator app. */
   enroll: {
     title: 'Set up an authenticator app',
     lead: 'An app on your phone creates the codes you sign in with. It works without a signal and is more secure than text messages.',
     replaces: 'It replaces the app you use now. The old app works until you confirm the new one.',
     start: 'Set up an app',
+    /** Too many wrong codes, or too long a time: the user starts over. */
     over: {
       exhausted: {
         title: 'Too many wrong codes',
@@ -131,6 +146,7 @@ export const en: Catalogue = {
       },
     },
     restart: 'Start over',
+    /** In a browser that cannot show QR code and key. */
     hidden:
       'The QR code is shown only in the browser in which you started. If you no longer have it, start over.',
     stepOpen: 'Open your authenticator app, or install one first.',
@@ -146,21 +162,25 @@ export const en: Catalogue = {
     copied: 'Copied',
     confirm: 'Confirm',
   },
+  /** The page after enrolling an authenticator app. */
   enrolled: {
     title: 'Your app is ready',
     lead: 'From now on, you can sign in to {app} with the codes from your app.',
     advice: 'Get backup codes now, so that you can still sign in if you lose your phone.',
+    /** For users to whom no backup codes can be sent. */
     adviceAlone:
       'Also add an email address or phone number to your {app} account, so that you can still sign in if you lose your phone.',
     backup: 'Get backup codes',
     done: 'Continue to {app}',
   },
+  /** The pages for requesting backup codes. */
   backup: {
     title: 'Get backup codes',
     lead: 'Backup codes let you sign in when you can’t use your other options. Each code works once.',
     to: 'We will send them to {to}.',
     replaces: 'Backup codes you received earlier will stop working.',
     send: 'Send my codes',
+    /** For users to whom the codes can be shown. */
     once: 'We show them once, on the next page. Have your password manager or a printer ready.',
     show: 'Show my codes',
     sendInstead: 'Send them to {to} instead',
@@ -172,22 +192,28 @@ export const en: Catalogue = {
     },
     keep: 'Print them or save them in a password manager. Don’t keep them only where you received them.',
   },
+  /** The page that shows new backup codes once. */
   backupCodes: {
     title: 'Save your backup codes',
     lead: 'These codes are shown only now. Print them or save them in a password manager before you leave this page.',
+    /** The name of the list, for screen readers. */
     list: 'Backup codes',
     copy: 'Copy codes',
     copied: 'Copied',
     print: 'Print',
     download: 'Download',
+    /** The first line of the downloaded file. */
     file: 'Backup codes for {app}. Each code works once.',
     saved: 'I saved them',
     goneTitle: 'Your codes were already shown',
     gone: 'Backup codes are shown only once. If you saved them, you don’t need to do anything. If not, create new ones.',
     again: 'Create new codes',
   },
+  /** The page after a sign-in with a backup code. */
   codesLeft: {
+    /** Few are left. */
     title: 'Few backup codes left',
+    /** More than a few are left. */
     used: 'Backup code used',
     left: { one: 'You have {count} backup code left.', other: 'You have {count} backup codes left.' },
     none: 'That was your last backup code.',
@@ -195,6 +221,7 @@ export const en: Catalogue = {
     advice:
       'Get new ones before you need them. Without a backup code, you could lose access to your account when you can’t use your other options.',
   },
+  /** The page of a signed-in user: factors, and what can be set up. */
   overview: {
     title: 'Two-step verification',
     lead: 'You can use these options to confirm it’s you when you sign in.',
@@ -213,15 +240,19 @@ export const en: Catalogue = {
     enroll: 'Set up an authenticator app',
     replace: 'Replace your authenticator app',
     backup: 'Get new backup codes',
+    /** Links to the host's page for one factor; screen readers add its name. */
     change: 'Change',
+    /** Links to the host's page for adding a contact. */
     add: 'Add a phone number or email address',
   },
+  /** The page before a factor is removed. */
   remove: {
     appTitle: 'Remove your authenticator app?',
     app: 'The codes from your app will no longer work for {app}.',
     codesTitle: 'Remove your backup codes?',
     codes:
       'The codes you saved will no longer work. You can’t use them to sign in to {app} when you can’t use your other options.',
+    /** Above the list of the other factors. */
     next: 'When you sign in, you can then use:',
     mailbox: 'A code from your mailbox is then enough to change these settings.',
     phone: 'A code sent to your phone number is then enough to change these settings.',
@@ -229,13 +260,17 @@ export const en: Catalogue = {
     browsers: 'All trusted browsers will be removed, too.',
     cancel: 'Cancel',
   },
+  /** On the pages on which the user approves one request: what they approve, and the button that refuses it. */
   approval: { lead: 'You confirm exactly this:', refuse: 'Refuse: I don’t want this' },
+  /** The page on which the user sends an interrupted form again. */
   resume: {
     title: 'Check and confirm',
     lead: 'Nothing has been sent yet. Check what you entered, then confirm.',
+    /** Replaces a value that looks like a secret. */
     hidden: 'not shown here',
     confirm: 'Confirm',
   },
+  /** The list of trusted browsers. */
   devices: {
     title: 'Trusted browsers',
     lead: 'You can sign in to {app} in these browsers without a second step. Remove any that you don’t recognize.',
@@ -248,23 +283,29 @@ export const en: Catalogue = {
     revoke: 'Remove',
     revokeAll: 'Remove all',
   },
+  /** The pages behind the "this wasn't me" link of a notice. */
   notMe: {
     title: 'Secure your account',
     lead: 'If someone else used your {app} account, stop them here. Everyone will be signed out, including you, and all trusted browsers will be removed.',
     confirm: 'It wasn’t me: sign everyone out',
+    /** For users who opened the link although it was them. */
     otherwise: 'If it was you, close this page. Nothing has been changed.',
     doneTitle: 'Everyone is signed out',
     done: 'All sessions of your {app} account have ended, and all trusted browsers were removed.',
     next: 'Sign in now and change your password. Someone else may know it.',
   },
+  /** Account recovery after a waiting period. */
   recovery: {
+    /** The link on the pages where the user confirms a sign-in. */
     link: 'Lost access to your app or phone?',
     title: 'Recover your account',
     lead: 'If you can no longer use your safest sign-in option, you can set up a new one after a waiting period of {time}.',
+    /** The list of contacts follows. */
     notify:
       'We will tell all these contacts now, and again in the middle of the wait. Each message can cancel the recovery:',
     ends: 'When the waiting period is over, sign in again the way you did today. Your old option then stops working, all other sessions end, and all trusted browsers are removed.',
     request: 'Request recovery',
+    /** For users without a weaker factor. */
     impossible:
       'To recover your account here, you need another way to confirm it’s you, and your account has none. Please contact {app} for help.',
     waitingTitle: 'Your recovery is waiting',
@@ -277,6 +318,7 @@ export const en: Catalogue = {
       'Set up a new sign-in option now. Your old one then stops working, all other sessions end, and all trusted browsers are removed.',
     complete: 'Set up a new option',
     cancel: 'Cancel the recovery',
+    /** The pages behind the link in a notice. */
     cancelTitle: 'Cancel the account recovery?',
     cancelLead:
       'Someone who knows your {app} password asked to replace your safest sign-in option. If it wasn’t you, cancel it here.',
@@ -284,12 +326,15 @@ export const en: Catalogue = {
     canceled: 'Your {app} account keeps its sign-in options.',
     canceledNext: 'If you didn’t request the recovery, change your password now. Someone else may know it.',
   },
+  /** The entry of the bypass code that staff hand over. */
   bypass: {
     title: 'Enter the code from support',
     lead: 'Our support team reset your sign-in options. Enter the code that they gave you. It works once, for one hour. Then set up a new sign-in option.',
     label: 'Code from support',
   },
+  /** Security keys and passkeys. */
   keys: {
+    /** Below the heading, such as "Use your passkey", above a button that continues. */
     lead: {
       'security-key': 'Continue, then insert your security key or hold it to this device, and touch it.',
       passkey: 'Continue, then confirm with your fingerprint, face or screen lock.',
@@ -300,6 +345,7 @@ export const en: Catalogue = {
     listLead:
       'They work only on the real site, so a fake sign-in page can’t use them. Add two, so that you can still sign in if you lose one.',
     none: 'You have no passkeys or security keys yet.',
+    /** Before a key is added. */
     browsers: 'When you add one, all trusted browsers are removed.',
     oneDevice: 'One device only',
     synced: 'Synced',
@@ -313,13 +359,16 @@ export const en: Catalogue = {
       passkey:
         'On this device, your phone or in your password manager, with a fingerprint, face or screen lock',
     },
+    /** Opens the field for the name; screen readers add the name of the key. */
     rename: 'Rename',
     name: 'Name',
     save: 'Save',
     removeTitle: 'Remove “{name}”?',
     remove: 'You can no longer use it to sign in to {app}.',
+    /** What it means when no other key is left. */
     phishing:
       'You then have no passkey or security key left, and a fake sign-in page could trick you into giving away your codes.',
+    /** The page after a sign-in with a code. */
     offerTitle: 'Sign in without a code next time',
     offerLead:
       'With a passkey, you confirm it’s you with your fingerprint, face or screen lock. A fake sign-in page can’t use it.',
@@ -375,20 +424,25 @@ export const en: Catalogue = {
     },
   },
   language: 'Language',
+  /** The link of a page on which the user cannot continue, by where it leads. */
   stop: {
     'sign-in': 'Sign in',
     retry: 'Try again',
     home: 'Back to {app}',
     'own-account': 'Back to your own account',
   },
+  /** The service failed where no code was typed. */
   unavailable: {
     title: 'This page isn’t available right now',
     advice: 'It’s not your fault. Please try again in a few minutes.',
   },
+  /** Replaces the countdown of a stop page when it ends. */
   stopReady: 'You can try again now.',
+  /** The app code was valid some time ago. */
   clockSlow:
     'This code is from about {time} ago, so the clock of your phone seems to be wrong. Set it to automatic.',
   attemptsLeft: { one: 'You have {count} attempt left.', other: 'You have {count} attempts left.' },
+  /** Messages about an action that succeeded, by its code. */
   success: {
     signed_in: 'You are signed in',
     code_sent: 'Code sent.',
@@ -403,7 +457,8 @@ export const en: Catalogue = {
     key_removed: 'Your key was removed.',
     device_revoked: 'The browser is no longer trusted.',
     devices_revoked: 'All trusted browsers were removed.',
-  },
+  } satisfies Readonly<Record<SuccessCode, string>>,
+  /** Messages about an error, by the code of the problem. */
   problems: {
     sign_in_required: { title: 'Please sign in first', advice: 'You are not signed in to {app}.' },
     pending_login_expired: {
@@ -562,5 +617,5 @@ export const en: Catalogue = {
       title: 'Something went wrong',
       advice: 'It was our fault. Please try again in a moment.',
     },
-  },
+  } satisfies Readonly<Record<ProblemCode, object>>,
 }

@@ -1,9 +1,15 @@
 import { languageTag, pickLocale } from '../../protocol/language.js'
-import type { Catalogue } from '../locales/catalogue.js'
+import type { Catalogue, TextsLike } from '../locales/catalogue.js'
 import { en as englishPages } from '../locales/en.js'
 import { type TextsByLanguage, textsOf } from '../text.js'
 import { en } from './locales/en.js'
-import type { AccountNotice, ContactNoticeType, NoticeCatalogue, NoticeFacts, NoticeType } from './notice.js'
+import type { AccountNotice, ContactNoticeType, NoticeFacts, NoticeType } from './notice.js'
+
+/**
+ * The texts of the account notices in one language, by the names of the English ones. `{app}` is the app's name, `{factor}` a factor
+ * with its masked contact, `{ready}` when a recovery can be completed.
+ */
+export interface NoticeCatalogue extends TextsLike<typeof en> {}
 
 /** The built-in languages of the notices, which are those of the pages. */
 export const noticeCatalogues: TextsByLanguage<NoticeCatalogue> = textsOf('notices', en)

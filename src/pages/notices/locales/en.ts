@@ -1,7 +1,8 @@
-import type { NoticeCatalogue } from '../notice.js'
+import type { ContactNoticeType, NoticeType } from '../notice.js'
 
-/** English. */
-export const en: NoticeCatalogue = {
+/** The English texts, from which the type of a `NoticeCatalogue` is derived. */
+export const en = {
+  /** Subject of the message, by the type of the notice. */
   subject: {
     factor_added: '{app}: new sign-in option',
     factor_removed: '{app}: sign-in option removed',
@@ -21,7 +22,8 @@ export const en: NoticeCatalogue = {
     recovery_completed: '{app}: account recovery completed',
     account_reset: '{app}: your account was reset',
     stronger_factor_required: '{app}: a new sign-in option can be added to your account',
-  },
+  } satisfies Readonly<Record<NoticeType, string>>,
+  /** What happened, in one or two sentences. */
   what: {
     factor_added: 'You can now confirm your sign-ins to {app} in a new way: {factor}.',
     factor_removed: 'This option to confirm your sign-ins to {app} was removed: {factor}.',
@@ -53,17 +55,20 @@ export const en: NoticeCatalogue = {
       'Our support team reset the sign-in options of your {app} account. Everyone was signed out, and all trusted browsers were removed. To sign in, enter the code that our support team gave you, then set up a new sign-in option.',
     stronger_factor_required:
       'Someone confirmed a sign-in to your {app} account in this way: {factor}. {app} requires a stronger sign-in option, and that person can now set one up.',
-  },
+  } satisfies Readonly<Record<NoticeType, string>>,
   when: 'Time: {value}',
   browser: 'Browser: {value}',
   address: 'IP address: {value}',
   location: 'Location: {value}',
   fine: 'If this was you, you don’t need to do anything.',
+  /** The link follows on a line of its own, also after `cancel`. */
   notYou:
     'If this wasn’t you, open this page. There you can sign everyone out of your account and remove all trusted browsers:',
   thenPassword: 'Please also change your password.',
+  /** Where there is no link. */
   notYouHere: 'If this wasn’t you, change your {app} password now and contact {app}.',
   cancel: 'If you didn’t request this, cancel it here:',
+  /** The notices to every contact as a text message. The link follows pending ones. */
   short: {
     recovery_requested:
       '{app}: someone requested recovery of your account. It can be completed from {ready}. Not you? Cancel:',
@@ -76,5 +81,5 @@ export const en: NoticeCatalogue = {
       '{app}: our support team reset the sign-in options of your account. If you didn’t ask for this, contact {app} now.',
     stronger_factor_required:
       '{app}: someone confirmed a sign-in to your account and can now set up a stronger sign-in option. If this wasn’t you, contact {app} now.',
-  },
+  } satisfies Readonly<Record<ContactNoticeType, string>>,
 }
