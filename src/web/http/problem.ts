@@ -7,108 +7,72 @@ import type { KeyFault } from '../../protocol/keys.js'
 import type { ListedFactor } from './cookies.js'
 import { sendText, setRetryAfter } from './headers.js'
 
-/** The HTTP status of each problem. */
-const STATUS: Readonly<Record<ProblemCode, number>> = {
-  sign_in_required: 401,
-  pending_login_expired: 401,
-  mfa_required: 401,
-  step_up_required: 401,
-  enrollment_required: 403,
-  factors_withheld: 403,
-  enrollment_not_allowed: 403,
-  stronger_factor_unavailable: 403,
-  acting: 403,
-  approval_ended: 409,
-  too_many_approvals: 429,
-  session_ended: 401,
-  invalid_code: 401,
-  malformed_code: 400,
-  invalid_key: 401,
-  unknown_key: 404,
-  code_expired: 401,
-  no_challenge: 409,
-  challenge_exhausted: 429,
-  locked: 429,
-  resend_too_soon: 429,
-  too_many_messages: 429,
-  unknown_factor: 404,
-  factor_disabled: 403,
-  method_off: 403,
-  contact_refused: 422,
-  phone_at_risk: 422,
-  delivery_failed: 502,
-  contact_needed: 409,
-  recovery_not_needed: 409,
-  no_recovery: 404,
-  recovery_waiting: 409,
-  bypass_code_required: 401,
-  recovery_not_notified: 503,
-  invalid_request: 400,
-  cross_site: 403,
-  not_found: 404,
-  unknown_device: 404,
-  unknown_link: 404,
-  method_not_allowed: 405,
-  body_too_large: 413,
-  unsupported_media_type: 415,
-  service_unavailable: 503,
-  delivery_unavailable: 503,
-  service_misconfigured: 503,
-  internal_error: 500,
-}
-
-/** One sentence for each code, for developers; users see the pages. */
-const TITLE: Readonly<Record<ProblemCode, string>> = {
-  sign_in_required: 'No user is signed in.',
-  pending_login_expired: 'The pending login has expired; sign in again.',
-  mfa_required: 'The second factor is missing.',
-  step_up_required: 'This request requires a fresh second factor.',
-  enrollment_required: 'This request requires a factor that the account does not have yet; set one up.',
-  factors_withheld: 'The account has a second factor, and none that is accepted here can be used now.',
-  enrollment_not_allowed:
+/** The HTTP status of each problem, and one sentence for developers; users see the pages. */
+const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, title: string]>> = {
+  sign_in_required: [401, 'No user is signed in.'],
+  pending_login_expired: [401, 'The pending login has expired; sign in again.'],
+  mfa_required: [401, 'The second factor is missing.'],
+  step_up_required: [401, 'This request requires a fresh second factor.'],
+  enrollment_required: [
+    403,
+    'This request requires a factor that the account does not have yet; set one up.',
+  ],
+  factors_withheld: [403, 'The account has a second factor, and none that is accepted here can be used now.'],
+  enrollment_not_allowed: [
+    403,
     'The policy let this session pass without a second factor, so it cannot set up the first one; or it is not offered a passkey.',
-  stronger_factor_unavailable:
+  ],
+  stronger_factor_unavailable: [
+    403,
     'The login requires a stronger factor, such as a key, and none can be set up here.',
-  acting: 'Someone acts for the user in this session, so no factor can be used or changed.',
-  approval_ended: 'The request to approve is no longer open; start again.',
-  too_many_approvals: 'Too many requests wait for the approval of this user.',
-  session_ended: 'The session ended or changed during this request.',
-  invalid_code: 'The code is wrong.',
-  malformed_code:
+  ],
+  acting: [403, 'Someone acts for the user in this session, so no factor can be used or changed.'],
+  approval_ended: [409, 'The request to approve is no longer open; start again.'],
+  too_many_approvals: [429, 'Too many requests wait for the approval of this user.'],
+  session_ended: [401, 'The session ended or changed during this request.'],
+  invalid_code: [401, 'The code is wrong.'],
+  malformed_code: [
+    400,
     'The code does not look like one of this factor; it was not checked and no attempt was counted.',
-  invalid_key: 'The response of the security key or passkey was not accepted.',
-  unknown_key: 'The account has no such security key or passkey.',
-  code_expired: 'The code has expired; request a new one.',
-  no_challenge: 'There is no live challenge for this code.',
-  challenge_exhausted: 'Too many wrong codes; start a new challenge.',
-  locked: 'The account is locked for a while after too many wrong codes.',
-  resend_too_soon: 'The last code was sent a moment ago; wait before requesting another.',
-  too_many_messages: 'Too many messages were sent to this account.',
-  unknown_factor: 'The account has no such factor.',
-  factor_disabled: 'The factor is disabled after too many wrong codes; set it up again.',
-  method_off: 'The app or its MFA service does not offer this method.',
-  contact_refused: 'The MFA service does not accept this email address or phone number.',
-  phone_at_risk:
+  ],
+  invalid_key: [401, 'The response of the security key or passkey was not accepted.'],
+  unknown_key: [404, 'The account has no such security key or passkey.'],
+  code_expired: [401, 'The code has expired; request a new one.'],
+  no_challenge: [409, 'There is no live challenge for this code.'],
+  challenge_exhausted: [429, 'Too many wrong codes; start a new challenge.'],
+  locked: [429, 'The account is locked for a while after too many wrong codes.'],
+  resend_too_soon: [429, 'The last code was sent a moment ago; wait before requesting another.'],
+  too_many_messages: [429, 'Too many messages were sent to this account.'],
+  unknown_factor: [404, 'The account has no such factor.'],
+  factor_disabled: [403, 'The factor is disabled after too many wrong codes; set it up again.'],
+  method_off: [403, 'The app or its MFA service does not offer this method.'],
+  contact_refused: [422, 'The MFA service does not accept this email address or phone number.'],
+  phone_at_risk: [
+    422,
     'No codes are sent to this phone number at present, because it may be in the hands of another person.',
-  delivery_failed: 'The message could not be delivered.',
-  contact_needed: 'The account has no email address or phone number to send this to.',
-  recovery_not_needed: 'The user can change factors without a recovery.',
-  no_recovery: 'The account has no pending recovery.',
-  recovery_waiting: 'The waiting period of the recovery is not over.',
-  bypass_code_required: 'The account was reset; only the bypass code from the help desk is accepted.',
-  recovery_not_notified: 'No contact of the account could be notified, so no recovery was started.',
-  invalid_request: 'The request is invalid.',
-  cross_site: 'The request came from another site.',
-  not_found: 'Nothing was found at this address.',
-  unknown_link: 'The link was already used, has expired or is not valid.',
-  unknown_device: 'The account has no such trusted device.',
-  method_not_allowed: 'This path does not accept this HTTP method.',
-  unsupported_media_type: 'The body must be JSON or a form.',
-  body_too_large: 'The body is larger than 4 KB.',
-  service_unavailable: 'The MFA service is not available.',
-  delivery_unavailable: 'The MFA service cannot deliver codes; other factors are available.',
-  service_misconfigured: 'The app is not configured correctly for its MFA service; nothing was changed.',
-  internal_error: 'An internal error occurred; nothing was changed.',
+  ],
+  delivery_failed: [502, 'The message could not be delivered.'],
+  contact_needed: [409, 'The account has no email address or phone number to send this to.'],
+  recovery_not_needed: [409, 'The user can change factors without a recovery.'],
+  no_recovery: [404, 'The account has no pending recovery.'],
+  recovery_waiting: [409, 'The waiting period of the recovery is not over.'],
+  bypass_code_required: [401, 'The account was reset; only the bypass code from the help desk is accepted.'],
+  recovery_not_notified: [503, 'No contact of the account could be notified, so no recovery was started.'],
+  invalid_request: [400, 'The request is invalid.'],
+  cross_site: [403, 'The request came from another site.'],
+  not_found: [404, 'Nothing was found at this address.'],
+  unknown_device: [404, 'The account has no such trusted device.'],
+  unknown_link: [404, 'The link was already used, has expired or is not valid.'],
+  method_not_allowed: [405, 'This path does not accept this HTTP method.'],
+  body_too_large: [413, 'The body is larger than 4 KB.'],
+  unsupported_media_type: [415, 'The body must be JSON or a form.'],
+  service_unavailable: [503, 'The MFA service is not available.'],
+  delivery_unavailable: [503, 'The MFA service cannot deliver codes; other factors are available.'],
+  service_misconfigured: [
+    503,
+    'The app is not configured correctly for its MFA service; nothing was changed.',
+  ],
+  internal_error: [500, 'An internal error occurred; nothing was changed.'],
 }
 
 /** What a JSON client is told of a request that the user is asked to approve. */
@@ -152,11 +116,11 @@ export interface Problem {
 }
 
 /** Every code that a response can have. */
-export const PROBLEM_CODES = Object.keys(TITLE) as readonly ProblemCode[]
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[]
 
 /** The HTTP status of a problem. */
 export function statusOf(code: ProblemCode): number {
-  return STATUS[code]
+  return PROBLEMS[code][0]
 }
 
 /** Responds with problem+json (RFC 9457), with `Retry-After` if the problem has a time. */
@@ -179,12 +143,12 @@ export interface ProblemDetails extends Problem {
 /** The body of a response that reports a problem. */
 export function problemDetails(problem: Problem, status: number): ProblemDetails {
   const { code } = problem
-  return { type: `urn:countersign:problem:${code}`, title: TITLE[code], status, ...problem }
+  return { type: `urn:countersign:problem:${code}`, title: titleOf(code), status, ...problem }
 }
 
 /** The sentence for a code, also used as `info.message` of the Passport strategy. */
 export function titleOf(code: ProblemCode): string {
-  return TITLE[code]
+  return PROBLEMS[code][1]
 }
 
 /**
