@@ -1,7 +1,5 @@
 import express, { type Request, type Response } from 'express'
-import * as z from 'zod'
-import { isKeyName, NO_KEY_NAME } from '../../protocol/keys-wire.js'
-import { KEY_METHODS, MAX_CODE_LENGTH } from '../../protocol/methods.js'
+import type * as z from 'zod'
 import type { Problem } from './problem.js'
 
 /** The size of the largest accepted body, in bytes (R82). */
@@ -16,60 +14,6 @@ const parsersFor = (limit: number) => ({
 })
 
 const parsers = new Map([MAX_BODY_BYTES, MAX_KEY_BODY_BYTES].map((limit) => [limit, parsersFor(limit)]))
-
-const text = (max: number) =>
-  z.string({ error: 'must be a single string' }).max(max, { error: `must be at most ${max} characters` })
-
-/** A code as the user typed it. */
-export const codeField = text(MAX_CODE_LENGTH).min(1, { error: 'must not be empty' })
-
-/** A factor's id or method, or `backup`. */
-export const factorField = text(32).min(1, { error: 'must not be empty' })
-
-/** The id of what the user is asked to approve. */
-export const approvalField = text(64).min(1, { error: 'must not be empty' })
-
-/** Whether to trust the browser: a boolean in JSON, a checkbox in a form. */
-export const trustField = z
-  .union([z.boolean(), z.enum(['true', 'false', 'on'])], { error: 'must be true or false' })
-  .transform((value) => value === true || value === 'true' || value === 'on')
-
-/** A trusted device's public id. */
-export const deviceField = text(64).min(1, { error: 'must not be empty' })
-
-/** The token of a notice's link. */
-export const linkTokenField = text(128).min(1, { error: 'must not be empty' })
-
-/** A language tag (BCP 47). */
-export const languageField = text(35).min(1, { error: 'must not be empty' })
-
-/** The path of a page on this site. */
-export const pageField = text(2_000)
-
-/** The method of a key. */
-export const keyMethodField = z.enum(KEY_METHODS, { error: `must be one of ${KEY_METHODS.join(', ')}` })
-
-/** The id of a key. */
-export const keyField = text(1_364).min(1, { error: 'must not be empty' })
-
-/** The user's name for a key. */
-export const keyNameField = text(60)
-  .trim()
-  .min(1, { error: 'must not be empty' })
-  .refine(isKeyName, { error: NO_KEY_NAME })
-
-/** Adds an issue unless a body has either a code or the response of a key. */
-export function requireOneProof(
-  { code, response }: { readonly code?: unknown; readonly response?: unknown },
-  context: z.RefinementCtx,
-): void {
-  if (code === undefined && response === undefined) {
-    context.addIssue({ code: 'custom', path: ['code'], message: 'must be a single string' })
-  }
-  if (code !== undefined && response !== undefined) {
-    context.addIssue({ code: 'custom', path: ['response'], message: 'must be absent beside code' })
-  }
-}
 
 /** Why a body was rejected. */
 export type BodyFault = Problem & {

@@ -2,44 +2,45 @@ import * as z from 'zod'
 import { BINDINGS, MAX_DETAIL_LINES } from '../../protocol/details.js'
 import { STRENGTHS } from '../../protocol/factor.js'
 import { KEY_FAULTS, KEY_MEDIATIONS } from '../../protocol/keys.js'
-import { authenticationField, registrationField } from '../../protocol/keys-wire.js'
-import { KEY_METHODS, METHODS } from '../../protocol/methods.js'
-import {
-  approvalField,
-  codeField,
-  deviceField,
-  factorField,
-  keyField,
-  keyMethodField,
-  keyNameField,
-  languageField,
-  linkTokenField,
-  pageField,
-  requireOneProof,
-  trustField,
-} from './body.js'
+import { authenticationField, isKeyName, NO_KEY_NAME, registrationField } from '../../protocol/keys-wire.js'
+import { KEY_METHODS, MAX_CODE_LENGTH, METHODS } from '../../protocol/methods.js'
 
 /*
  * The JSON of the routes: request bodies and responses. The handlers get their types from these schemas, and
  * `docs/openapi.json` is generated from them.
  */
 
-const described = (description: string) => ({ description })
-const time = z.iso.datetime().meta(described('A point in time, in UTC.'))
-const path = z.string().meta(described('Where to continue: a path on this site.'))
+const time = z.iso.datetime().describe('A point in time, in UTC.')
+const path = z.string().describe('Where to continue: a path on this site.')
 const to = z.string().meta({ description: 'The masked contact.', examples: ['••• 02'] })
 const factorName = z.string().meta({ description: "The factor's id, or `backup`.", examples: ['sms'] })
 const delivery = z
   .enum(['sent', 'queued', 'none'])
-  .meta(
-    described(
-      '`sent`: the carrier has the message. `queued`: it waits for the carrier. `none`: nothing is sent.',
-    ),
+  .describe(
+    '`sent`: the carrier has the message. `queued`: it waits for the carrier. `none`: nothing is sent.',
   )
 
-const approvalId = approvalField
+const text = (max: number) =>
+  z.string({ error: 'must be a single string' }).max(max, { error: `must be at most ${max} characters` })
+const name = (max: number) => text(max).min(1, { error: 'must not be empty' })
+
+const codeField = name(MAX_CODE_LENGTH)
+const factorField = name(32)
+const keyField = name(1_364).describe("The key's id.")
+const keyMethodField = z.enum(KEY_METHODS, { error: `must be one of ${KEY_METHODS.join(', ')}` })
+const keyNameField = text(60)
+  .trim()
+  .min(1, { error: 'must not be empty' })
+  .refine(isKeyName, { error: NO_KEY_NAME })
+
+// A boolean in JSON, a checkbox in a form.
+const trustField = z
+  .union([z.boolean(), z.enum(['true', 'false', 'on'])], { error: 'must be true or false' })
+  .transform((value) => value === true || value === 'true' || value === 'on')
+
+const approvalId = name(64)
   .optional()
-  .meta(described('The id of what the user is asked to approve, with which `step_up_required` came.'))
+  .describe('The id of what the user is asked to approve, with which `step_up_required` came.')
 
 /** `POST /challenge` */
 export const challengeBody = z.object({
@@ -54,20 +55,25 @@ const proof = z.object({
   }),
   response: authenticationField
     .optional()
-    .meta(
-      described(
-        'For a security key or passkey: the assertion, as its `toJSON` writes it. In a form, its JSON.',
-      ),
+    .describe(
+      'For a security key or passkey: the assertion, as its `toJSON` writes it. In a form, its JSON.',
     ),
   factor: factorField
     .optional()
-    .meta(described("A factor's id or method, or `backup`. Defaults to the factor of the live challenge.")),
-  trust: trustField.optional().meta(described('Whether to trust this browser, if the app offers that.')),
+    .describe("A factor's id or method, or `backup`. Defaults to the factor of the live challenge."),
+  trust: trustField.optional().describe('Whether to trust this browser, if the app offers that.'),
   approval: approvalId,
 })
 
-/** `POST /verify` */
-export const verifyBody = proof.superRefine(requireOneProof)
+/** `POST /verify`: either a code or the response of a key. */
+export const verifyBody = proof.superRefine(({ code, response }, context) => {
+  if (code === undefined && response === undefined) {
+    context.addIssue({ code: 'custom', path: ['code'], message: 'must be a single string' })
+  }
+  if (code !== undefined && response !== undefined) {
+    context.addIssue({ code: 'custom', path: ['response'], message: 'must be absent beside code' })
+  }
+})
 
 /** A login route of the host: the same, or nothing of it yet. A form sends the fields that are left empty, too. */
 export const loginBody = z.preprocess(
@@ -79,16 +85,12 @@ export const loginBody = z.preprocess(
 /** `POST /keys/options` */
 export const keyOptionsBody = z
   .object({
-    method: keyMethodField.meta(
-      described('What the key is for: possession alone, or also user verification.'),
-    ),
+    method: keyMethodField.describe('What the key is for: possession alone, or also user verification.'),
     mediation: z
       .enum(KEY_MEDIATIONS, { error: `must be ${KEY_MEDIATIONS.join(' or ')}` })
       .optional()
-      .meta(
-        described(
-          'For a passkey that the browser creates without a prompt, once after a sign-in that offers a passkey. It proves nothing in this session.',
-        ),
+      .describe(
+        'For a passkey that the browser creates without a prompt, once after a sign-in that offers a passkey. It proves nothing in this session.',
       ),
   })
   .refine(({ method, mediation }) => mediation === undefined || method === 'passkey', {
@@ -98,37 +100,35 @@ export const keyOptionsBody = z
 
 /** `POST /keys` */
 export const addKeyBody = z.object({
-  method: keyMethodField.meta(described('The method of the options.')),
-  response: registrationField.meta(
-    described('The new credential, as its `toJSON` writes it. In a form, its JSON.'),
-  ),
+  method: keyMethodField.describe('The method of the options.'),
+  response: registrationField.describe('The new credential, as its `toJSON` writes it. In a form, its JSON.'),
   name: keyNameField
     .optional()
-    .meta(described("The user's name for the key. Defaults to the name of the authenticator.")),
+    .describe("The user's name for the key. Defaults to the name of the authenticator."),
 })
 
 /** `POST /keys/rename` */
 export const renameKeyBody = z.object({
-  key: keyField.meta(described("The key's id.")),
-  name: keyNameField.meta(described('The new name.')),
+  key: keyField,
+  name: keyNameField.describe('The new name.'),
 })
 
 /** `POST /keys/remove` */
-export const removeKeyBody = z.object({ key: keyField.meta(described("The key's id.")) })
+export const removeKeyBody = z.object({ key: keyField })
 
 /** `POST /enroll-app/confirm` */
-export const confirmBody = z.object({ code: codeField.meta(described('The code that the new app shows.')) })
+export const confirmBody = z.object({ code: codeField.describe('The code that the new app shows.') })
 
 /** `POST /devices/revoke` */
-export const revokeBody = z.object({ device: deviceField.meta(described("The device's id.")) })
+export const revokeBody = z.object({ device: name(64).describe("The device's id.") })
 
 /** `POST /not-me` and `POST /cancel-recovery` */
-export const linkBody = z.object({ token: linkTokenField.meta(described('The token in the link.')) })
+export const linkBody = z.object({ token: name(128).describe('The token in the link.') })
 
 /** `POST /language` */
 export const languageBody = z.object({
-  language: languageField.meta({ description: 'One of the offered languages.', examples: ['de'] }),
-  back: pageField.optional().meta(described('The MFA page to return to.')),
+  language: name(35).meta({ description: 'One of the offered languages.', examples: ['de'] }),
+  back: text(2_000).optional().describe('The MFA page to return to.'),
 })
 
 /** A factor, as responses list it. */
@@ -138,10 +138,8 @@ export const factorAnswer = z.object({
   to,
   strength: z
     .enum(STRENGTHS)
-    .meta(
-      described(
-        'How hard the factor is to take over: email and dual `weak`, an authenticator app `strong`, security keys and passkeys `phishing-resistant`, others `medium`.',
-      ),
+    .describe(
+      'How hard the factor is to take over: email and dual `weak`, an authenticator app `strong`, security keys and passkeys `phishing-resistant`, others `medium`.',
     ),
   label: z
     .string()
@@ -154,28 +152,24 @@ const challengeState = z.object({
   to,
   delivery: z
     .enum([...delivery.options, 'delivered', 'refused'])
-    .meta(
-      described(
-        'The delivery state of the message; `delivered` or `refused` if the service says by now that it arrived, or cannot be delivered.',
-      ),
+    .describe(
+      'The delivery state of the message; `delivered` or `refused` if the service says by now that it arrived, or cannot be delivered.',
     ),
   expiresAt: time,
-  resendAt: time.optional().meta(described('When the code can be sent again.')),
+  resendAt: time.optional().describe('When the code can be sent again.'),
 })
 const factors = z.array(factorAnswer)
 const withheld = z
   .array(z.enum(METHODS))
   .optional()
-  .meta(
-    described(
-      'The methods of factors that the account has and that cannot be used now. Absent if there are none. An account with such factors only is not signed in: see `factors_withheld`.',
-    ),
+  .describe(
+    'The methods of factors that the account has and that cannot be used now. Absent if there are none. An account with such factors only is not signed in: see `factors_withheld`.',
   )
-const challenge = challengeState.optional().meta(described('The live challenge.'))
+const challenge = challengeState.optional().describe('The live challenge.')
 const retryAfterSeconds = z
   .int()
   .optional()
-  .meta(described('When the lock of the account ends. Absent if it is not locked.'))
+  .describe('When the lock of the account ends. Absent if it is not locked.')
 
 const details = z.looseObject({ type: z.string() }).meta({
   description: 'What is approved, as in RFC 9396.',
@@ -183,10 +177,8 @@ const details = z.looseObject({ type: z.string() }).meta({
 })
 const binding = z
   .enum(BINDINGS)
-  .meta(
-    described(
-      '`entered`: the code of an app, or a backup code. `shown`: the message with the code names what is approved. `signed`: a key signs it.',
-    ),
+  .describe(
+    '`entered`: the code of an app, or a backup code. `shown`: the message with the code names what is approved. `signed`: a key signs it.',
   )
 const askedApproval = z.object({
   id: z.string(),
@@ -194,17 +186,17 @@ const askedApproval = z.object({
   lines: z
     .array(z.object({ label: z.string(), value: z.string() }))
     .max(MAX_DETAIL_LINES)
-    .meta(described('Show this to the user.')),
+    .describe('Show this to the user.'),
   expiresAt: time,
 })
 
-const asked = askedApproval.optional().meta(described('What the user is asked to approve.'))
+const asked = askedApproval.optional().describe('What the user is asked to approve.')
 
 /** `GET /`: the MFA status. */
 export const mfaState = z.discriminatedUnion('status', [
   z
     .object({ status: z.literal('none'), factors, withheld, challenge, approval: asked, retryAfterSeconds })
-    .meta(described('No user is signed in, or the user signed in without a second factor.')),
+    .describe('No user is signed in, or the user signed in without a second factor.'),
   z
     .object({
       status: z.literal('pending'),
@@ -213,23 +205,19 @@ export const mfaState = z.discriminatedUnion('status', [
       bypass: z
         .literal(true)
         .optional()
-        .meta(
-          described('Staff reset the account: only their bypass code is accepted, as `factor: "bypass"`.'),
-        ),
-      enroll: z.string().optional().meta(described('The login waits for a new factor; its page.')),
+        .describe('Staff reset the account: only their bypass code is accepted, as `factor: "bypass"`.'),
+      enroll: z.string().optional().describe('The login waits for a new factor; its page.'),
       minStrength: z
         .enum(STRENGTHS)
         .optional()
-        .meta(
-          described(
-            'The least strength of the factor that completes this login. If no factor of the account has it, a listed one leads to setting one up, and to nothing else. Absent if every factor will do.',
-          ),
+        .describe(
+          'The least strength of the factor that completes this login. If no factor of the account has it, a listed one leads to setting one up, and to nothing else. Absent if every factor will do.',
         ),
       expiresAt: time,
       challenge,
       retryAfterSeconds,
     })
-    .meta(described('The second factor is missing; the pending login ends at `expiresAt`.')),
+    .describe('The second factor is missing; the pending login ends at `expiresAt`.'),
   z
     .object({
       status: z.literal('verified'),
@@ -237,10 +225,8 @@ export const mfaState = z.discriminatedUnion('status', [
         factorAnswer.extend({
           lastUsedAt: time
             .optional()
-            .meta(
-              described(
-                'When a code of it was last accepted, if the service says. Not while a challenge is live.',
-              ),
+            .describe(
+              'When a code of it was last accepted, if the service says. Not while a challenge is live.',
             ),
         }),
       ),
@@ -248,16 +234,14 @@ export const mfaState = z.discriminatedUnion('status', [
       backupCodes: z
         .object({ left: z.int(), lastUsedAt: time.optional() })
         .optional()
-        .meta(
-          described(
-            'How many backup codes the account has, and when one was last accepted, if the service says. Not while a challenge is live.',
-          ),
+        .describe(
+          'How many backup codes the account has, and when one was last accepted, if the service says. Not while a challenge is live.',
         ),
       challenge,
       approval: asked,
       retryAfterSeconds,
     })
-    .meta(described('Both factors were shown in this session.')),
+    .describe('Both factors were shown in this session.'),
 ])
 
 /** The MFA status as `GET /mfa` returns it: a union on `status`. */
@@ -270,21 +254,19 @@ export const challengedAnswer = z.object({
   to: to.optional(),
   delivery,
   expiresAt: time,
-  resendAt: time.optional().meta(described('When the code can be sent again.')),
+  resendAt: time.optional().describe('When the code can be sent again.'),
   publicKey: z
     .looseObject({ challenge: z.string() })
     .optional()
-    .meta(described('For a security key or passkey: pass it to `parseRequestOptionsFromJSON`.')),
+    .describe('For a security key or passkey: pass it to `parseRequestOptionsFromJSON`.'),
 })
 
 /** 200 of `POST /verify` if the factor does not complete the login */
 export const goesOnAnswer = z.object({
   status: z
     .enum(['enrollment_required', 'recovery_allowed'])
-    .meta(
-      described(
-        'The code was correct, and the session stays pending. `enrollment_required`: until a new factor is set up. `recovery_allowed`: it is too weak to sign in, and is enough to request or complete a recovery.',
-      ),
+    .describe(
+      'The code was correct, and the session stays pending. `enrollment_required`: until a new factor is set up. `recovery_allowed`: it is too weak to sign in, and is enough to request or complete a recovery.',
     ),
   next: path,
 })
@@ -293,29 +275,27 @@ export const goesOnAnswer = z.object({
 export const verifiedAnswer = z.object({
   status: z.literal('verified'),
   next: path,
-  trusted: z.boolean().optional().meta(described('Whether this browser is trusted from now on.')),
+  trusted: z.boolean().optional().describe('Whether this browser is trusted from now on.'),
   backupCodesLeft: z
     .int()
     .optional()
-    .meta(
-      described(
-        'After a backup code: how many are left, if the service says. With three or fewer, the user should get new ones.',
-      ),
+    .describe(
+      'After a backup code: how many are left, if the service says. With three or fewer, the user should get new ones.',
     ),
 })
 
 /** 200 of `POST /verify` if the user approved a request */
 export const approvedAnswer = z.object({
-  status: z.literal('approved').meta(described('Send the request again, unchanged, within five minutes.')),
+  status: z.literal('approved').describe('Send the request again, unchanged, within five minutes.'),
   next: path,
   approval: z.object({
     id: z.string(),
     authorization_details: details,
-    digest: z.string().meta(described('SHA-256 of everything that the approval is bound to, in base64url.')),
+    digest: z.string().describe('SHA-256 of everything that the approval is bound to, in base64url.'),
     binding,
     method: z.enum([...METHODS, 'backup']),
     amr: z.array(z.string()),
-    approvedAt: z.int().meta(described('In milliseconds since 1970.')),
+    approvedAt: z.int().describe('In milliseconds since 1970.'),
   }),
   backupCodesLeft: z.int().optional(),
 })
@@ -332,7 +312,7 @@ const listedKey = z.object({
   name: z.string(),
   synced: z
     .boolean()
-    .meta(described('Whether it can be synced to other devices. Otherwise it exists on one device only.')),
+    .describe('Whether it can be synced to other devices. Otherwise it exists on one device only.'),
   createdAt: time,
   lastUsedAt: time.optional(),
 })
@@ -340,18 +320,16 @@ const listedKey = z.object({
 /** 200 of `GET /keys` */
 export const keysAnswer = z.object({
   keys: z.array(listedKey),
-  relyingPartyId: z.string().meta(described("The relying party's id, for the Signal API.")),
+  relyingPartyId: z.string().describe("The relying party's id, for the Signal API."),
   userHandle: z
     .string()
     .optional()
-    .meta(described("The account's id that its keys store, once there is one, for the Signal API.")),
+    .describe("The account's id that its keys store, once there is one, for the Signal API."),
 })
 
 /** 200 of `POST /keys/options` */
 export const keyOptionsAnswer = z.object({
-  publicKey: z
-    .looseObject({ challenge: z.string() })
-    .meta(described('Pass it to `parseCreationOptionsFromJSON`.')),
+  publicKey: z.looseObject({ challenge: z.string() }).describe('Pass it to `parseCreationOptionsFromJSON`.'),
 })
 
 /** 200 of `POST /keys` */
@@ -362,12 +340,9 @@ export const keyRenamedAnswer = z.object({ status: z.literal('renamed') })
 
 /** 200 of `POST /enroll-app` */
 export const preparedAnswer = z.object({
-  qr: z.string().meta(described('The QR code, an image as a `data:` URL. Shown once.')),
-  uri: z
-    .string()
-    .optional()
-    .meta(described('The `otpauth://` URI in the QR code, if the service returns it.')),
-  secret: z.string().optional().meta(described('The key for typing, if the service returns it.')),
+  qr: z.string().describe('The QR code, an image as a `data:` URL. Shown once.'),
+  uri: z.string().optional().describe('The `otpauth://` URI in the QR code, if the service returns it.'),
+  secret: z.string().optional().describe('The key for typing, if the service returns it.'),
 })
 
 /** 200 of `POST /enroll-app/confirm` */
@@ -379,12 +354,10 @@ export const backupSentAnswer = z.object({
   to,
   strength: z
     .enum(STRENGTHS)
-    .meta(
-      described(
-        'What the codes are worth to `requireMfa`: `weak` if a mailbox received them, `medium` if only a phone did.',
-      ),
+    .describe(
+      'What the codes are worth to `requireMfa`: `weak` if a mailbox received them, `medium` if only a phone did.',
     ),
-  count: z.int().optional().meta(described('How many codes were sent, if the service says.')),
+  count: z.int().optional().describe('How many codes were sent, if the service says.'),
 })
 
 /** 200 of `POST /backup/codes` */
@@ -397,7 +370,7 @@ export const backupCreatedAnswer = z.object({
   count: z.int(),
   strength: z
     .enum(STRENGTHS)
-    .meta(described('What the codes are worth to `requireMfa`: `medium`, since no contact received them.')),
+    .describe('What the codes are worth to `requireMfa`: `medium`, since no contact received them.'),
 })
 
 /** 200 of `POST /backup/saved` */
@@ -413,7 +386,7 @@ export const devicesAnswer = z.object({
       id: z.string(),
       name: z.string().meta({ description: 'Browser and operating system.', examples: ['Firefox on Linux'] }),
       location: z.string().optional(),
-      current: z.boolean().meta(described('Whether this is the browser of the request.')),
+      current: z.boolean().describe('Whether this is the browser of the request.'),
       createdAt: time,
       lastUsedAt: time,
       expiresAt: time,
@@ -428,27 +401,25 @@ export const revokedAnswer = z.object({ status: z.literal('revoked'), count: z.i
 export const notMeAnswer = z.object({
   status: z
     .enum(['open', 'secured'])
-    .meta(described('`open`: the link is valid. `secured`: all sessions and trusted devices were ended.')),
+    .describe('`open`: the link is valid. `secured`: all sessions and trusted devices were ended.'),
 })
 
 /** 200 of `GET /recover` and `POST /recover` */
 export const recoveryAnswer = z.object({
   status: z
     .enum(['none', 'waiting', 'ready'])
-    .meta(described('`none`: no recovery is pending. `waiting`: it is. `ready`: it can be completed.')),
-  readyAt: time.optional().meta(described('When the recovery can be completed.')),
-  expiresAt: time.optional().meta(described('When a recovery ends that is not completed.')),
+    .describe('`none`: no recovery is pending. `waiting`: it is. `ready`: it can be completed.'),
+  readyAt: time.optional().describe('When the recovery can be completed.'),
+  expiresAt: time.optional().describe('When a recovery ends that is not completed.'),
   unreached: z
     .array(to)
     .optional()
-    .meta(
-      described('The masked contacts that could not be notified. The recovery waits twice as long then.'),
-    ),
+    .describe('The masked contacts that could not be notified. The recovery waits twice as long then.'),
 })
 
 /** 200 of `POST /recover/complete` */
 export const recoveredAnswer = z.object({
-  status: z.literal('completed').meta(described('The user has to set up a new factor now.')),
+  status: z.literal('completed').describe('The user has to set up a new factor now.'),
   next: path,
 })
 
@@ -456,67 +427,56 @@ export const recoveredAnswer = z.object({
 export const recoveryCancelAnswer = z.object({
   status: z
     .enum(['open', 'canceled'])
-    .meta(described('`open`: the link is valid. `canceled`: the recovery was canceled.')),
+    .describe('`open`: the link is valid. `canceled`: the recovery was canceled.'),
 })
 
 /** 200 of `POST /language` */
 export const chosenAnswer = z.object({
   status: z.literal('chosen'),
-  language: z.string().meta(described('The language of pages and messages from now on.')),
+  language: z.string().describe('The language of pages and messages from now on.'),
   next: path,
 })
 
 /** Every response that is not a success (RFC 9457). */
 export const problemAnswer = z.object({
-  type: z.string().meta(described('The address where the code is explained, or a URN.')),
+  type: z.string().describe('The address where the code is explained, or a URN.'),
   title: z.string(),
   status: z.int(),
-  code: z.string().meta(described('A stable code for programs.')),
-  retryAfterSeconds: z.int().optional().meta(described('When to try again; also in `Retry-After`.')),
-  attemptsLeft: z.int().optional().meta(described('The attempts that are left in this challenge.')),
+  code: z.string().describe('A stable code for programs.'),
+  retryAfterSeconds: z.int().optional().describe('When to try again; also in `Retry-After`.'),
+  attemptsLeft: z.int().optional().describe('The attempts that are left in this challenge.'),
   clockSteps: z
     .int()
     .optional()
-    .meta(
-      described(
-        'The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow.',
-      ),
+    .describe(
+      'The age of the code in steps of 30 s, as a negative number: the clock of the authenticator app is slow.',
     ),
   fault: z
     .enum(KEY_FAULTS)
     .optional()
-    .meta(described('Why the response of a security key or passkey was not accepted.')),
+    .describe('Why the response of a security key or passkey was not accepted.'),
   next: path.optional(),
-  factors: z.array(factorAnswer).optional().meta(described('The factors that can be used.')),
+  factors: z.array(factorAnswer).optional().describe('The factors that can be used.'),
   approval: askedApproval
     .extend({ atLeast: binding })
     .optional()
-    .meta(
-      described(
-        'With `step_up_required`: the factor confirms exactly this request. Send the `id` with `challenge` and `verify`, as `approval`.',
-      ),
+    .describe(
+      'With `step_up_required`: the factor confirms exactly this request. Send the `id` with `challenge` and `verify`, as `approval`.',
     ),
   backup: z
     .boolean()
     .optional()
-    .meta(
-      described(
-        'Whether a backup code is accepted instead. It is as strong as the contact that received it: `weak` for a mailbox, `medium` for a phone. One that was shown on a page is `medium`.',
-      ),
+    .describe(
+      'Whether a backup code is accepted instead. It is as strong as the contact that received it: `weak` for a mailbox, `medium` for a phone. One that was shown on a page is `medium`.',
     ),
   recover: path
     .optional()
-    .meta(
-      described(
-        'With `factors_withheld`: where the user requests a recovery, if the app offers one and it is possible.',
-      ),
+    .describe(
+      'With `factors_withheld`: where the user requests a recovery, if the app offers one and it is possible.',
     ),
-  help: z
-    .string()
-    .optional()
-    .meta(described("With `factors_withheld`: the app's words on what the user can do.")),
+  help: z.string().optional().describe("With `factors_withheld`: the app's words on what the user can do."),
   errors: z
     .array(z.object({ field: z.string(), detail: z.string() }))
     .optional()
-    .meta(described('What is wrong with each field of the request.')),
+    .describe('What is wrong with each field of the request.'),
 })

@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import type { Account } from '../../session/state.js'
 import type { RouteDeps } from '../actions/context.js'
 import type { Browsers } from '../actions/trusted-browsers.js'
-import { deviceField, readBody } from '../http/body.js'
+import { readBody } from '../http/body.js'
 import { sendProblem } from '../http/problem.js'
 import { type devicesAnswer, revokeBody, type revokedAnswer } from '../http/schemas.js'
 import type { RouteContext } from './context.js'
@@ -61,7 +61,7 @@ async function revokePosted(context: RouteContext, browsers: Browsers): Promise<
 }
 
 async function revokeNamed(context: RouteContext, browsers: Browsers): Promise<void> {
-  const named = deviceField.safeParse(context.req.params.device)
+  const named = revokeBody.shape.device.safeParse(context.req.params.device)
   await revoke(context, browsers, named.data ?? '')
 }
 

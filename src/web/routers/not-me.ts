@@ -6,7 +6,7 @@ import type { View } from '../../pages/view.js'
 import type { NotMeSubject } from '../../stores/trust/not-me-links.js'
 import type { RouteDeps } from '../actions/context.js'
 import { factsOf } from '../actions/notify.js'
-import { linkTokenField, readBody } from '../http/body.js'
+import { readBody } from '../http/body.js'
 import { localesOf, wantsHtml } from '../http/request.js'
 import { linkBody, type notMeAnswer, type recoveryCancelAnswer } from '../http/schemas.js'
 import { showPublicPage, stop } from './respond.js'
@@ -97,7 +97,7 @@ export function addNoticeLinkRoutes(router: Router, deps: RouteDeps, link: Notic
 
 async function ask(req: Request, res: Response, deps: RouteDeps, link: NoticeLink): Promise<void> {
   if (req.query.done !== undefined) return showPublicPage(req, res, deps, link.done)
-  const token = linkTokenField.safeParse(req.query.token)
+  const token = linkBody.shape.token.safeParse(req.query.token)
   if (!token.success || !(await link.isLive(token.data))) {
     return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
   }

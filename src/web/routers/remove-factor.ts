@@ -16,7 +16,6 @@ import { isListedByHost } from '../../session/user-factors.js'
 import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
 import { recordFactors } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
-import { keyField } from '../http/body.js'
 import { factorView } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
 import { type removedAnswer, removeKeyBody } from '../http/schemas.js'
@@ -137,7 +136,7 @@ export function addKeyRemoval(router: Router, deps: RouteDeps): void {
 
 async function showKeyConfirmation(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user, html } = context
-  const id = keyField.safeParse(req.query.key).data
+  const id = removeKeyBody.shape.key.safeParse(req.query.key).data
   const list = `${deps.settings.path}/keys`
   if (!html) return sendProblem(res, { code: 'not_found' })
   if (id === undefined) return res.redirect(303, list)
