@@ -1,3 +1,5 @@
+import { jsonIn } from '../json.js'
+
 /** How many levels of a response are searched. */
 const MAX_DEPTH = 4
 
@@ -22,12 +24,7 @@ export function findQr(value: unknown): string | undefined {
 /** The QR image if the body is the image itself, plain or as a JSON string. */
 export function bareImage(body: string): string | undefined {
   const text = body.trim()
-  if (!text.startsWith('"')) return asImage(text)
-  try {
-    return findQr(JSON.parse(text))
-  } catch {
-    return undefined
-  }
+  return text.startsWith('"') ? findQr(jsonIn(text)) : asImage(text)
 }
 
 /** Finds the `otpauth://` URI in any field of a response. */

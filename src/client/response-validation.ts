@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type ServiceEffect, ServiceError } from '../errors.js'
+import { jsonIn } from '../json.js'
 import type { KeyFault } from '../protocol/keys.js'
 import { keyFault } from '../protocol/keys-wire.js'
 import type { Refused, ServiceRefusal } from '../protocol/service-refusal.js'
@@ -47,7 +48,7 @@ const REFUSED_STATUSES = ['invalid', 'failed', 'denied', 'expired', 'pending']
 export function validFields(answer: Answer): Fields {
   if (answer.body.trim() === '') return {}
   if (answer.contentType.includes('html')) throw invalidResponse('a web page instead of JSON')
-  const parsed = parse(answer.body)
+  const parsed = jsonIn(answer.body)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw invalidResponse('a body that is not a JSON object')
   }
@@ -171,7 +172,7 @@ export function isKeyRefusal(answer: Answer): boolean {
 
 /** The error for an API key that the service does not accept, or not for this call. */
 export function keyRefused(answer?: Answer): ServiceError {
-  const lacking = answer && scopeProblem.safeParse(parse(answer.body)).data
+  const lacking = answer && scopeProblem.safeParse(jsonIn(answer.body)).data
   const message = lacking
     ? `The API key lacks the scope "${lacking.scope}", which this call to the MFA service needs. Create a key with it: countersign-service key create <application> --scopes …,${lacking.scope}`
     : 'The MFA service does not accept the API key. Check service.apiKey (MFA_API_KEY), and that the key was not revoked and has not expired.'
@@ -197,19 +198,19 @@ export function invalidResponse(what: string, effect: ServiceEffect = 'unknown')
 
 /** The code in a problem response of the Countersign service; empty if there is none. */
 export function problemCode(answer: Answer): string {
-  const parsed = problem.safeParse(parse(answer.body))
+  const parsed = problem.safeParse(jsonIn(answer.body))
   return parsed.success ? parsed.data.code : ''
 }
 
 /** How many time steps ago a refused app code was valid, if the Countersign service says so. */
 export function clockStepsIn(answer: Answer): number | undefined {
-  const parsed = clockHint.safeParse(parse(answer.body))
+  const parsed = clockHint.safeParse(jsonIn(answer.body))
   return parsed.success ? parsed.data.clock_steps : undefined
 }
 
 /** Why the service refused the response of a key; `undefined` if it did not. */
 export function keyFaultIn(answer: Answer): KeyFault | undefined {
-  const parsed = keyProblem.safeParse(parse(answer.body))
+  const parsed = keyProblem.safeParse(jsonIn(answer.body))
   return answer.status === 401 && parsed.success ? parsed.data.fault : undefined
 }
 
@@ -221,12 +222,4 @@ function isRefusalCode(code: string): code is Exclude<ServiceRefusal['reason'], 
 
 function refused(refusal: ServiceRefusal): Refused {
   return { outcome: 'refused', refusal }
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../errors.js'
+import { jsonIn } from '../json.js'
 import { onlyGiven } from '../option-rules.js'
 import { COUNTERSIGN, type Dialect } from '../options/dialect.js'
 import type { ServiceSettings } from '../options/service.js'
@@ -126,14 +127,6 @@ export function identifiedTransport(
 function isCountersign({ status, body, isCountersign }: Answer): boolean {
   if (isCountersign) return true
   return status === 200 && serviceIdentity.safeParse(jsonIn(body)).success
-}
-
-function jsonIn(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }
 
 /** Whether the response is that of an overloaded or failing service. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { jsonIn } from '../json.js'
 import { MAX_DETAIL_LINES } from './details.js'
 
 /*
@@ -33,12 +34,7 @@ export const seconds = z.number().int().nonnegative()
 
 /** An object, or its JSON in a form. */
 export function parsedJson(value: unknown): unknown {
-  if (typeof value !== 'string') return value
-  try {
-    return JSON.parse(value)
-  } catch {
-    return value
-  }
+  return typeof value === 'string' ? (jsonIn(value) ?? value) : value
 }
 
 const line = z.strictObject({ label: text(400), value: text(402) })

@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import { invalidResponse, keyRefused, refusalIn, validFields } from '../client/response-validation.js'
 import { readRetryAfter, type Transport } from '../client/transport.js'
 import { ServiceError } from '../errors.js'
+import { jsonIn } from '../json.js'
 import type { ServiceSettings } from '../options/service.js'
 import {
   type AudioSink,
@@ -150,7 +151,7 @@ async function openLiveSocket(
 
     socket.addEventListener('message', ({ data }) => {
       if (isClosed) return
-      const message = streamMessage.safeParse(parse(data)).data
+      const message = streamMessage.safeParse(jsonIn(String(data))).data
       if (!message) fail(invalidResponse('a message that is not part of transcribe.v1'))
       else if (message.type === 'ready') {
         isReady = true
@@ -232,12 +233,4 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms)
   })
-}
-
-function parse(data: unknown): unknown {
-  try {
-    return JSON.parse(String(data))
-  } catch {
-    return undefined
-  }
 }

@@ -10,6 +10,7 @@ import {
 } from '../client/response-validation.js'
 import type { Answer } from '../client/transport.js'
 import { ServiceError } from '../errors.js'
+import { jsonIn } from '../json.js'
 import { type ServiceProblemCode, serviceProblem } from '../protocol/wire.js'
 import type {
   TranscribeAnswer,
@@ -207,7 +208,7 @@ function eventIn(block: string): ServerEvent[] {
 }
 
 function progressIn(data: string): TranscriptionProgress | undefined {
-  const read = transcriptionProgress.safeParse(json(data)).data
+  const read = transcriptionProgress.safeParse(jsonIn(data)).data
   if (!read) return undefined
   const { state, seconds, duration, text } = read
   return {
@@ -220,13 +221,5 @@ function progressIn(data: string): TranscriptionProgress | undefined {
 
 function problemIn(data: string) {
   // A later release of the service may have other codes.
-  return serviceProblem.pick({ status: true, retry_after: true }).safeParse(json(data)).data
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return serviceProblem.pick({ status: true, retry_after: true }).safeParse(jsonIn(data)).data
 }

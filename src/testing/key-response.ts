@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
+import { jsonIn } from '../json.js'
 import type { KeyFault } from '../protocol/keys.js'
 import type { KeyMethod } from '../protocol/methods.js'
 import type { Granted } from '../protocol/service.js'
@@ -39,7 +40,7 @@ export function readResponse({
   authenticatorData,
 }: SignedResponse): ReadResponse | undefined {
   const bytes = Buffer.from(authenticatorData, 'base64url')
-  const clientData = parsed(Buffer.from(clientDataJSON, 'base64url').toString())
+  const clientData = jsonIn(Buffer.from(clientDataJSON, 'base64url').toString())
   if (bytes.length < 37 || typeof clientData !== 'object' || clientData === null) return undefined
   const flags = bytes.readUInt8(32)
   return {
@@ -100,14 +101,6 @@ export function isSignedBy(
 function credentialIdIn(authenticatorData: Buffer): string {
   if (authenticatorData.length < 55) return ''
   return authenticatorData.subarray(55, 55 + authenticatorData.readUInt16BE(53)).toString('base64url')
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }
 
 function sha256(data: Buffer): Buffer {

@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
+import { jsonIn } from '../../json.js'
 import { formatUser } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { type ItemStore, namespaced, type StoredItem } from '../store.js'
@@ -236,20 +237,12 @@ function bindingDigest(id: string, binding: string): string {
 }
 
 function readRecord({ value }: StoredItem): DeviceRecord | undefined {
-  try {
-    return deviceRecord.safeParse(JSON.parse(value)).data
-  } catch {
-    return undefined
-  }
+  return deviceRecord.safeParse(jsonIn(value)).data
 }
 
 /** What the trust of a stored device is bound to. Each request of a trusted session asks, so nothing else is read. */
 function markIn({ value }: StoredItem): unknown {
-  try {
-    return Reflect.get(Object(JSON.parse(value)), 'mark')
-  } catch {
-    return undefined
-  }
+  return Reflect.get(Object(jsonIn(value)), 'mark')
 }
 
 function asDevice({ item, record }: StoredDevice): Device {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
+import { jsonIn } from '../../json.js'
 import { type ItemStore, namespaced, type StoredItem } from '../store.js'
 import { newId } from './devices.js'
 
@@ -239,7 +240,7 @@ export function recoveriesIn(store: ItemStore): Recoveries {
     async due() {
       const now = Date.now()
       const listed = (await dueList.read(EVERYBODY)).flatMap(({ value }) => {
-        const entry = dueSchema.safeParse(parsed(value)).data
+        const entry = dueSchema.safeParse(jsonIn(value)).data
         return entry ? [entry] : []
       })
       return listed.filter(({ at }) => at <= now).map(({ userId }) => userId)
@@ -266,13 +267,5 @@ function isLive(recovery: Recovery): boolean {
 }
 
 function parse({ value }: StoredItem): Recovery | undefined {
-  return recoverySchema.safeParse(parsed(value)).data
-}
-
-function parsed(value: string): unknown {
-  try {
-    return JSON.parse(value)
-  } catch {
-    return undefined
-  }
+  return recoverySchema.safeParse(jsonIn(value)).data
 }
