@@ -1,0 +1,39 @@
+import type * as z from 'zod'
+import { digestOf } from '../../digest.js'
+import { type ItemStore, namespaced } from '../store.js'
+import { isToken, newId, newToken } from './devices.js'
+
+/** Links in notices, each with a secret. The store holds only a hash of it. */
+export interface Links<Subject> {
+  /** Creates a link and returns its token. */
+  issue(subject: Subject, expiresAt: number): Promise<string>
+  /** Finds the subject of a token. `undefined` if the token was used, has expired, or was never issued. */
+  find(token: string): Promise<Subject | undefined>
+  /** Uses the token. Of several concurrent calls, one gets the subject; the others get `undefined`. */
+  redeem(token: string): Promise<Subject | undefined>
+}
+
+const TOKEN = /^([\w-]{22})\.([\w-]{43})$/
+
+/** Links in `store`. The name is part of the storage format. */
+export function linksIn<Subject>(store: ItemStore, name: string, subjects: z.ZodType<Subject>): Links<Subject> {
+  const items = namespaced(store, name)
+  const lookUp = async (token: string) => {
+    const [, id, secret] = TOKEN.exec(token) ?? []
+    if (!id || !secret) return undefined
+    const item = (await items.read(id)).find((one) => isToken(secret, one.id))
+    return item && { id, item, subject: subjects.safeParse(JSON.parse(item.value)).data }
+  }
+  return {
+    async issue(subject, expiresAt) {
+      const [id, secret] = [newId(), newToken()]
+      await items.put(id, { id: digestOf(secret), value: JSON.stringify(subject), expiresAt })
+      return `${id}.${secret}`
+    },
+    find: async (token) => (await lookUp(token))?.subject,
+    async redeem(token) {
+      const found = await lookUp(token)
+      return found && (await items.remove(found.id, found.item.id)) ? found.subject : undefined
+    },
+  }
+}
