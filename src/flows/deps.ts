@@ -3,10 +3,7 @@ import type { Settings } from '../options/settings.js'
 import type { Contact } from '../protocol/contact.js'
 import type { Method } from '../protocol/methods.js'
 import type { CompleteMfaService, Granted, KeyVerbs, MfaService } from '../protocol/service.js'
-import type { ApprovalRequests } from '../stores/limits/approval-requests.js'
-import type { Approvals, Attempts } from '../stores/limits/attempts.js'
-import type { AppOwners, MessageBudget, SentBackupCodes } from '../stores/limits/budgets.js'
-import type { FactorChanges } from '../stores/limits/factor-changes.js'
+import type { Limits } from '../stores/limits/limits.js'
 import type { Devices } from '../stores/trust/devices.js'
 import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
 import type { BackupCodes } from './backup-codes.js'
@@ -17,19 +14,10 @@ import type { FactorRecord } from './factor-record.js'
 import type { Refusal } from './refusal.js'
 
 /** What every flow works with, built once from the options. */
-export interface Deps {
+export interface Deps extends Limits {
   readonly settings: Settings
   readonly service: MfaService
-  readonly attempts: Attempts
-  readonly approvals: Approvals
-  /** What waits for a user's approval, or was approved and waits to be used. */
-  readonly approvalRequests: ApprovalRequests
-  readonly appOwners: AppOwners
-  /** Counts the changes of users' factors, which end the decisions that let a session in without one (R133). */
-  readonly factorChanges: FactorChanges
-  readonly messageBudget: MessageBudget
   readonly deliveries: DeliveryStates
-  readonly sentBackupCodes: SentBackupCodes
   readonly backupCodes: BackupCodes
   /** Present if the service says which users have an app or keys that the host does not list. */
   readonly enrolledFactors?: EnrolledFactors | undefined

@@ -3,7 +3,6 @@ import type { Settings } from '../options/settings.js'
 import type { NoticeFacts, NoticeType } from '../pages/notices/notice.js'
 import { formatUser } from '../protocol/contact.js'
 import { type Factor, isAtLeast, type ShownMethod, strengthOf, strongestOf } from '../protocol/factor.js'
-import type { SessionDeps } from '../session/state.js'
 import type { SendPermit } from '../stores/limits/budgets.js'
 import type { ItemStore } from '../stores/store.js'
 import type { Devices } from '../stores/trust/devices.js'
@@ -25,13 +24,14 @@ import {
   ContactNotices,
   cancelLinksIn,
 } from './contact-notices.js'
+import type { Deps } from './deps.js'
 
 /** What a recovery works with. */
 export interface RecoveryDeps {
   readonly settings: Settings
   readonly sessionsValidAfter: SessionsValidAfter
   readonly devices?: Devices | undefined
-  readonly emit: SessionDeps['emit']
+  readonly emit: Deps['emit']
 }
 
 /** How a recovery was canceled. */

@@ -1,9 +1,6 @@
 import type { Request } from 'express'
-import type { EnrolledFactors } from '../flows/enrolled-factors.js'
-import type { MfaEventBody } from '../flows/events.js'
-import type { FactorRecord } from '../flows/factor-record.js'
+import type { Deps } from '../flows/deps.js'
 import type { MfaStatus } from '../host.js'
-import type { Settings } from '../options/settings.js'
 import type { MfaApproval } from '../protocol/details.js'
 import {
   type Amr,
@@ -17,9 +14,7 @@ import {
   strongerOf,
   strongestOf,
 } from '../protocol/factor.js'
-import type { FactorChanges } from '../stores/limits/factor-changes.js'
 import type { Entry } from '../stores/trust/devices.js'
-import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
 import type { LogIn } from './passport-request.js'
 import type { Grace, MfaRecord, TrustedRecord, VerifiedRecord } from './record.js'
 
@@ -273,28 +268,21 @@ function acrOf({ amr, shown, evidence }: VerifiedRecord): string | null {
 }
 
 /** What the session module works with, built once from the options. */
-export interface SessionDeps {
-  readonly settings: Settings
-  /** Passes an event to the host's `onEvent` and to the metrics. */
-  emit(event: MfaEventBody): void
+export interface SessionDeps
+  extends Pick<
+    Deps,
+    'settings' | 'emit' | 'enrolledFactors' | 'factorRecord' | 'factorChanges' | 'sessionsValidAfter'
+  > {
   /** A sentence about the end of a running grace period, or about a weak app, in the language of the request. */
   banner(req: Request, about: Grace | 'weak_app'): string
   /** Warns, once per process, about evidence that a correct host does not return, and about sessions that do not last. */
   readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void; inspectLogin(req: Request): void }
-  /** Says which users have an authenticator app or keys that the host does not list. Present if the service can tell. */
-  readonly enrolledFactors?: Pick<EnrolledFactors, 'of' | 'kept'> | undefined
-  /** The host's record of factors, if it keeps one. */
-  readonly factorRecord?: Pick<FactorRecord, 'read' | 'saysNone' | 'compare'> | undefined
-  /** Counts the changes of factors, which end the decisions made before. */
-  readonly factorChanges: FactorChanges
   /** Present if the app uses trusted devices. */
   readonly browsers?: TrustedBrowsers | undefined
   /** Called when a user signed in. Never fails. Present if the user is notified of a new browser. */
   readonly signedIn?:
     | ((at: Pick<SessionRequest, 'req'>, account: Pick<Account, 'user' | 'userId'>) => void)
     | undefined
-  /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */
-  readonly sessionsValidAfter?: SessionsValidAfter | undefined
   /** Present if the app offers recovery. */
   readonly recovery?: RecoveryToCancel | undefined
   /** Present if the app offers recovery. */

@@ -11,7 +11,7 @@ import type { Contact } from '../../protocol/contact.js'
 import type { Factor, Strength } from '../../protocol/factor.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
 import { isGated } from '../../session/passport-request.js'
-import type { Grace, MfaRecord } from '../../session/record.js'
+import type { MfaRecord } from '../../session/record.js'
 import type {
   ActiveState,
   KnownAccount,
@@ -164,10 +164,8 @@ export interface InboxMessage {
 }
 
 /** What the routes, the gate and the strategy work with, built once from the options. */
-export interface RouteDeps extends Deps {
+export interface RouteDeps extends Deps, SessionDeps {
   readonly render: RenderView
-  /** A sentence for the host's pages about the end of a running grace period or about a weak app, in the language of the request. */
-  banner(req: Request, about: Grace | 'weak_app'): string
   /** Bounds the requests that wait at once. */
   readonly admission: Admission
   /** The messages that the service in this process sent, in development. */
@@ -177,7 +175,6 @@ export interface RouteDeps extends Deps {
   readonly browsers?: Browsers | undefined
   readonly notMeLinks?: NotMeLinks | undefined
   readonly knownBrowsers?: KnownBrowsers | undefined
-  readonly signedIn?: SessionDeps['signedIn']
   /** Present if the app offers recovery. */
   readonly recovery?: AccountRecovery | undefined
   readonly resets?: Resets | undefined
