@@ -7,7 +7,7 @@ import { accountWith, type MfaAccount } from './web/actions/account.js'
 import type { RouteDeps } from './web/actions/context.js'
 import { type ActingAccount, actingWith } from './web/guard/acting.js'
 import { type AnyRouteHandler, ruleGuard, strongestGuard } from './web/guard/require-mfa.js'
-import type { MfaRule } from './web/guard/rule.js'
+import type { MfaRule, StrongestRule } from './web/guard/rule.js'
 import { sessionGate } from './web/guard/session-gate.js'
 import { loginStart } from './web/guard/start-mfa.js'
 import { findUpgrade, type MfaUpgrade } from './web/guard/upgrade.js'
@@ -109,7 +109,7 @@ export interface Mfa<User = Express.User> {
    * Report the change with `account.factorAdded` or `account.factorRemoved`. The route must be behind `session`.
    * @throws {OptionsError} for a rule that cannot be kept.
    */
-  readonly requireStrongest: (rule?: Pick<MfaRule, 'maxAge' | 'resume' | 'resumeTitle'>) => AnyRouteHandler
+  readonly requireStrongest: (rule?: StrongestRule) => AnyRouteHandler
   /** The Passport strategy `mfa`: `passport.use(mfa.strategy)`. */
   readonly strategy: MfaStrategy<User>
   /** The functions for changes that your app makes itself: factors that were added or removed, new passwords, accounts to be secured. */
@@ -138,6 +138,8 @@ type Builders<Parts> = { readonly [Name in keyof Parts]: () => Parts[Name] }
 
 function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
   const deps = depsOf(mfa)
+  const requireMfa = (rule: MfaRule = {}) => ruleGuard(rule, deps)
+  const requireStrongest = (rule: StrongestRule = {}) => strongestGuard(rule, deps)
   const upgrade: MfaUpgrade = (req, app, rules) => findUpgrade(deps, req, app, rules)
   return {
     admission: () => buildAdmission(deps),
@@ -154,16 +156,10 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
     languageRouter: () => routerWith(deps, addLanguageRoutes),
     wellKnownRouter: () => buildWellKnownRouter(deps),
     startMfa: () => loginStart(deps),
-    requireMfa:
-      () =>
-      (rule = {}) =>
-        ruleGuard(rule, deps),
+    requireMfa: () => requireMfa,
     // The options were typed by this User; inside, users are what Passport calls them.
     upgrade: () => upgrade as MfaUpgrade<User>,
-    requireStrongest:
-      () =>
-      (rule = {}) =>
-        strongestGuard(rule, deps),
+    requireStrongest: () => requireStrongest,
     strategy: () => new MfaStrategy(mfa),
     account: () => ({ ...accountWith(deps), ...actingWith(deps) }) as MfaAccount<User> & ActingAccount<User>,
     metrics: () => () => deps.metrics.read(),
@@ -213,61 +209,31 @@ function builtWhenRead<Parts extends object>(builders: Builders<Parts>): Parts {
   return parts as Parts
 }
 
-/**
- * Creates the gate, as `session` of `createMfa`.
- * @throws {OptionsError} with all faults together.
- */
-export function mfaSession<User>(mfa: MfaOrOptions<User>): RequestHandler {
-  return partsOf(mfa).session()
+/** A function that creates one part of options, or of what `createMfa` returned. It throws an `OptionsError` with all faults together. */
+function creates<Name extends keyof Mfa>(name: Name) {
+  return <User>(mfa: MfaOrOptions<User>): Mfa<User>[Name] => partsOf(mfa)[name]()
 }
 
-/**
- * Creates a router with all routes, as `router` of `createMfa`.
- * @throws {OptionsError} with all faults together.
- */
-export function mfaRouter<User>(mfa: MfaOrOptions<User>): Router {
-  return partsOf(mfa).router()
-}
+/** Creates the gate, as `session` of `createMfa`. @throws {OptionsError} */
+export const mfaSession = creates('session')
 
-/**
- * Creates a router for the start page, requesting a code, and canceling the login, as `challengeRouter` of `createMfa`.
- * @throws {OptionsError} with all faults together.
- */
-export function challengeRouter<User>(mfa: MfaOrOptions<User>): Router {
-  return partsOf(mfa).challengeRouter()
-}
+/** Creates a router with all routes, as `router` of `createMfa`. @throws {OptionsError} */
+export const mfaRouter = creates('router')
 
-/**
- * Creates a router for entering and verifying a code, as `verifyRouter` of `createMfa`.
- * @throws {OptionsError} with all faults together.
- */
-export function verifyRouter<User>(mfa: MfaOrOptions<User>): Router {
-  return partsOf(mfa).verifyRouter()
-}
+/** Creates a router for the start page, requesting a code, and canceling the login, as `challengeRouter` of `createMfa`. @throws {OptionsError} */
+export const challengeRouter = creates('challengeRouter')
 
-/**
- * Creates a router for enrolling an authenticator app, as `enrollAppRouter` of `createMfa`.
- * @throws {OptionsError} with all faults together.
- */
-export function enrollAppRouter<User>(mfa: MfaOrOptions<User>): Router {
-  return partsOf(mfa).enrollAppRouter()
-}
+/** Creates a router for entering and verifying a code, as `verifyRouter` of `createMfa`. @throws {OptionsError} */
+export const verifyRouter = creates('verifyRouter')
 
-/**
- * Creates a router for requesting backup codes, as `backupRouter` of `createMfa`.
- * @throws {OptionsError} with all faults together.
- */
-export function backupRouter<User>(mfa: MfaOrOptions<User>): Router {
-  return partsOf(mfa).backupRouter()
-}
+/** Creates a router for enrolling an authenticator app, as `enrollAppRouter` of `createMfa`. @throws {OptionsError} */
+export const enrollAppRouter = creates('enrollAppRouter')
 
-/**
- * Creates the handler for a login without a Passport session, as `startMfa` of `createMfa`.
- * @throws {OptionsError} with all faults together.
- */
-export function startMfa<User>(mfa: MfaOrOptions<User>): AnyRouteHandler {
-  return partsOf(mfa).startMfa()
-}
+/** Creates a router for requesting backup codes, as `backupRouter` of `createMfa`. @throws {OptionsError} */
+export const backupRouter = creates('backupRouter')
+
+/** Creates the handler for a login without a Passport session, as `startMfa` of `createMfa`. @throws {OptionsError} */
+export const startMfa = creates('startMfa')
 
 /** The Passport strategy `mfa`, for a login route of your own: `passport.use(mfa.strategy)`. */
 export class MfaStrategy<User = Express.User> extends PassportMfaStrategy {

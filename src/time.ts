@@ -1,5 +1,10 @@
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
+/** A time in milliseconds since 1970, in ISO 8601. */
+export function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
 /** A day in milliseconds. */
 export const DAY_MS = UNIT_MS.d
 

@@ -59,37 +59,36 @@ export function readOptions(given: unknown, own?: ReadService): Settings {
 function combinationFaults(given: CompleteOptions): string[] {
   const { urls, trustedDevices, notices, recovery, recordedFactors, onFactorsChanged } = given
   const { publicUrl, path, pathPrefix } = urls
-  return [
-    ...(publicUrl && !trustedDevices && !notices.store && !recovery?.store
-      ? ['urls.publicUrl adds links to notices, which need a store: give notices.store or trustedDevices']
-      : []),
-    ...(notices.newBrowser && (!notices.onNotice || (!trustedDevices && !notices.store && !recovery?.store))
-      ? ['notices.newBrowser needs notices.onNotice, and a store: give notices.store or trustedDevices']
-      : []),
-    ...(recordedFactors && !onFactorsChanged
-      ? ['recordedFactors reads a record that nothing writes: give onFactorsChanged as well']
-      : []),
-    ...(onFactorsChanged && !recordedFactors
-      ? ['onFactorsChanged writes a record that nothing reads: give recordedFactors, which returns it']
-      : []),
-    ...(given.login.noDowngrade && given.keys === false
-      ? [
-          'login.noDowngrade signs users who have a key in with it only, and keys: false turns keys off: leave out one of them',
-        ]
-      : []),
-    ...(recovery && !publicUrl
-      ? ['recovery adds links to notices: give urls.publicUrl, the https address of the app']
-      : []),
-    ...(recovery && !recovery.store && !trustedDevices && !notices.store
-      ? ['recovery needs a store: give recovery.store, notices.store or trustedDevices']
-      : []),
-    ...(path.startsWith(`${pathPrefix}/`)
-      ? []
-      : [
-          `urls.path must be the path that a browser sees, which begins with pathPrefix: ${pathPrefix}${path}`,
-        ]),
+  const hasStore = trustedDevices || notices.store || recovery?.store
+  return faultsOf(
+    publicUrl &&
+      !hasStore &&
+      'urls.publicUrl adds links to notices, which need a store: give notices.store or trustedDevices',
+    notices.newBrowser &&
+      (!notices.onNotice || !hasStore) &&
+      'notices.newBrowser needs notices.onNotice, and a store: give notices.store or trustedDevices',
+    recordedFactors &&
+      !onFactorsChanged &&
+      'recordedFactors reads a record that nothing writes: give onFactorsChanged as well',
+    onFactorsChanged &&
+      !recordedFactors &&
+      'onFactorsChanged writes a record that nothing reads: give recordedFactors, which returns it',
+    given.login.noDowngrade &&
+      given.keys === false &&
+      'login.noDowngrade signs users who have a key in with it only, and keys: false turns keys off: leave out one of them',
+    recovery &&
+      !publicUrl &&
+      'recovery adds links to notices: give urls.publicUrl, the https address of the app',
+    recovery && !hasStore && 'recovery needs a store: give recovery.store, notices.store or trustedDevices',
+    !path.startsWith(`${pathPrefix}/`) &&
+      `urls.path must be the path that a browser sees, which begins with pathPrefix: ${pathPrefix}${path}`,
     ...languageFaults(given),
-  ]
+  )
+}
+
+/** The faults that there are. */
+function faultsOf(...faults: readonly unknown[]): string[] {
+  return faults.filter((fault) => typeof fault === 'string' && fault !== '')
 }
 
 /** Users whose factors neither the host nor the service can name would sign in without one (R131). */
@@ -104,18 +103,13 @@ function serviceFaults(
     ]
   }
   if (tells) return []
-  return [
-    ...(onFactorsChanged || !apps
-      ? []
-      : [
-          'onFactorsChanged is missing, and the MFA service cannot tell which users have an authenticator app, so an enrolled app would never be asked for: give onFactorsChanged, and return from recordedFactors what it was given, or offer no apps with apps: false',
-        ]),
-    ...(keys
-      ? [
-          'keys must be off: the MFA service cannot tell which users have a security key or passkey, so keys would not be asked for',
-        ]
-      : []),
-  ]
+  return faultsOf(
+    apps &&
+      !onFactorsChanged &&
+      'onFactorsChanged is missing, and the MFA service cannot tell which users have an authenticator app, so an enrolled app would never be asked for: give onFactorsChanged, and return from recordedFactors what it was given, or offer no apps with apps: false',
+    keys &&
+      'keys must be off: the MFA service cannot tell which users have a security key or passkey, so keys would not be asked for',
+  )
 }
 
 /** Whether the service says which factors an account has. */
@@ -127,23 +121,21 @@ function tellsFactors(service: Settings['service']): boolean {
 function languageFaults({ languages }: CompleteOptions): string[] {
   const { offer, remember, locale, texts } = languages
   if (!offer) {
-    return remember
-      ? ['languages.remember saves a choice that no page offers: give languages.offer as well']
-      : []
+    return faultsOf(
+      remember && 'languages.remember saves a choice that no page offers: give languages.offer as well',
+    )
   }
   const unknown = offer.filter((tag) => !texts.has(languageKey(tag)))
-  return [
+  return faultsOf(
     ...unknown.map(
       (tag) =>
         `languages.offer contains ${tag}, which the pages are not available in; give its texts in languages.texts`,
     ),
-    ...(new Set(offer.map(languageKey)).size < offer.length
-      ? ['languages.offer contains a language twice']
-      : []),
-    ...(remember && !locale
-      ? ['languages.remember saves the choice, but nothing reads it: give languages.locale as well']
-      : []),
-  ]
+    new Set(offer.map(languageKey)).size < offer.length && 'languages.offer contains a language twice',
+    remember &&
+      !locale &&
+      'languages.remember saves the choice, but nothing reads it: give languages.locale as well',
+  )
 }
 
 /** What a service of the host's own must have. The routers require other functions when they are mounted. */

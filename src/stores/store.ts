@@ -46,21 +46,10 @@ export interface CounterStore {
   replace(key: string, before: string | undefined, after: string, lifeMs: number): Promise<boolean>
 }
 
-/** The part of a store whose keys share one prefix. Items belong to users. Failures are thrown as `TrustStoreError`. */
-export interface Namespace {
-  /** Returns the user's items that have not expired. */
-  read(owner: string): Promise<readonly StoredItem[]>
-  /** Adds the item unless there is one with the same id that has not expired. Returns whether it was added. */
-  add(owner: string, item: StoredItem): Promise<boolean>
-  put(owner: string, item: StoredItem): Promise<void>
-  swap(owner: string, id: string, before: string, value: string): Promise<boolean>
-  remove(owner: string, id: string): Promise<boolean>
-}
-
 const MAX_OWNER_LENGTH = 80
 
-/** The namespace `name` in `store`. */
-export function namespaced(store: ItemStore, name: string): Namespace {
+/** The namespace `name` in `store`. It returns no expired items, and throws failures as `TrustStoreError`. */
+export function namespaced(store: ItemStore, name: string): ItemStore {
   const keyOf = (owner: string) => `${name}:${storableName(owner, MAX_OWNER_LENGTH)}`
   return {
     async read(owner) {

@@ -16,7 +16,11 @@ export interface Links<Subject> {
 const TOKEN = /^([\w-]{22})\.([\w-]{43})$/
 
 /** Links in `store`. The name is part of the storage format. */
-export function linksIn<Subject>(store: ItemStore, name: string, subjects: z.ZodType<Subject>): Links<Subject> {
+export function linksIn<Subject>(
+  store: ItemStore,
+  name: string,
+  subjects: z.ZodType<Subject>,
+): Links<Subject> {
   const items = namespaced(store, name)
   const lookUp = async (token: string) => {
     const [, id, secret] = TOKEN.exec(token) ?? []

@@ -14,6 +14,7 @@ import type { Factor } from '../../protocol/factor.js'
 import { isDelivered, isKeyMethod } from '../../protocol/methods.js'
 import { endPendingLogin, givenUp } from '../../session/find-state.js'
 import { storeRecord } from '../../session/store.js'
+import { iso } from '../../time.js'
 import { refuseApproval } from '../actions/approval.js'
 import { type EnteredRequest, type RouteDeps, readDisabledFactors } from '../actions/context.js'
 import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
@@ -317,10 +318,6 @@ async function stopActing({ req, deps }: EnteredRequest, res: Response): Promise
   await actingWith(deps).stopActing(req)
   if (wantsHtml(req)) return res.redirect(303, homePath)
   res.json({ status: 'canceled', next: homePath } satisfies z.output<typeof canceledAnswer>)
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString()
 }
 
 /** The service failed to deliver a code, and the user may use another factor. */

@@ -1,6 +1,7 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
 import type { Account } from '../../session/state.js'
+import { iso } from '../../time.js'
 import type { RouteDeps } from '../actions/context.js'
 import type { Browsers } from '../actions/trusted-browsers.js'
 import { readBody } from '../http/body.js'
@@ -88,8 +89,4 @@ function backToList({ res, deps }: RouteContext, revoked: 'one' | 'all'): void {
 function accountOf({ state, user }: RouteContext): Account {
   const { factors, withheld, existing } = user
   return { user: state.user, userId: state.userId, factors, withheld, existing }
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -4,6 +4,7 @@ import type { KeyView } from '../../pages/view.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
 import { appContactOf } from '../../session/user-factors.js'
+import { iso } from '../../time.js'
 import type { keysAnswer } from '../http/schemas.js'
 import type { RouteContext } from './context.js'
 
@@ -61,7 +62,7 @@ export function listedKey(key: Key): z.output<typeof keysAnswer>['keys'][number]
   const { createdAt, lastUsedAt, ...view } = keyView(key)
   return {
     ...view,
-    createdAt: new Date(createdAt).toISOString(),
-    ...(lastUsedAt !== undefined && { lastUsedAt: new Date(lastUsedAt).toISOString() }),
+    createdAt: iso(createdAt),
+    ...(lastUsedAt !== undefined && { lastUsedAt: iso(lastUsedAt) }),
   }
 }

@@ -11,6 +11,7 @@ import { askedStateOf, endPendingLogin } from '../../session/find-state.js'
 import { continueLogin } from '../../session/renew.js'
 import { sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { expiresAt, isReady, type Recovery, readyAt } from '../../stores/trust/recoveries.js'
+import { iso } from '../../time.js'
 import { type RouteDeps, requestContext } from '../actions/context.js'
 import { contactsOf } from '../actions/notify.js'
 import { canRecover, senderOf } from '../actions/recovery.js'
@@ -241,10 +242,6 @@ async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
 function masked(contact: string): string {
   const parsed = parseUser(contact)
   return parsed ? maskForOwner(parsed) : ''
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString()
 }
 
 /**

@@ -11,6 +11,7 @@ import { isKeyMethod } from '../../protocol/methods.js'
 import type { RequestedApproval } from '../../session/record.js'
 import { requestedUrl, safeReturnTo, sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { APPROVAL_MS } from '../../stores/limits/approval-requests.js'
+import { iso } from '../../time.js'
 import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
 import { enrollPathFor } from '../actions/enrollment.js'
 import { recoverPathFor, withheldProblem } from '../actions/recovery.js'
@@ -30,12 +31,7 @@ import { factorChangeChoice } from './factor-change.js'
 
 /** What a JSON client is told of a request that the user is asked to approve. */
 export function askedAnswer({ id, at, details, lines }: RequestedApproval) {
-  return {
-    id,
-    authorization_details: details,
-    lines,
-    expiresAt: new Date(at + APPROVAL_MS).toISOString(),
-  }
+  return { id, authorization_details: details, lines, expiresAt: iso(at + APPROVAL_MS) }
 }
 
 /** Responds with a page. */
