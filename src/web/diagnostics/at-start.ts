@@ -8,41 +8,35 @@ import { isConnected, keepsKeys } from '../../stores/redis.js'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** The warnings that follow from the options and the environment. */
-export function warningsAtStart(
-  settings: Pick<Settings, 'limits' | 'service' | 'trustedDevices' | 'notices' | 'recovery'>,
-  env: Environment = process.env,
-): WarningCode[] {
+export function warningsAtStart(settings: Settings, env: Environment = process.env): WarningCode[] {
   const { limits, service, trustedDevices, notices, recovery } = settings
-  const warnings: WarningCode[] = []
-  if (limits.store === 'memory') {
-    if (isOneOfSeveral(env)) warnings.push('MFA_WARN_SEPARATE_COUNTERS')
-    else if (env.NODE_ENV === 'production') warnings.push('MFA_WARN_MEMORY_COUNTERS')
-  }
-  if (trustedDevices?.store === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
-    warnings.push('MFA_WARN_MEMORY_DEVICES')
-  }
-  if (notices.store === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
-    warnings.push('MFA_WARN_MEMORY_LINKS')
-  }
-  const recoveryStore = recovery && (recovery.store ?? notices.store ?? trustedDevices?.store)
-  if (recoveryStore === 'memory' && (env.NODE_ENV === 'production' || isOneOfSeveral(env))) {
-    warnings.push('MFA_WARN_MEMORY_RECOVERIES')
-  }
-  if (trustedDevices && !trustedDevices.fingerprint && env.NODE_ENV === 'production') {
-    warnings.push('MFA_WARN_TRUST_OUTLIVES_PASSWORD')
-  }
+  const isOne = !isOneOfSeveral(env)
+  const isProduction = env.NODE_ENV === 'production'
+  const isLost = (store: StoreConfig | undefined) => store === 'memory' && (isProduction || !isOne)
   // The options allow plain http only to this machine, or with allowInsecureServiceUrl.
-  if ('baseUrl' in service && service.allowInsecureServiceUrl && service.baseUrl.startsWith('http:')) {
-    warnings.push('MFA_WARN_PLAIN_HTTP')
-  }
-  return warnings
+  const isPlain =
+    'baseUrl' in service && service.allowInsecureServiceUrl && service.baseUrl.startsWith('http:')
+  return found({
+    MFA_WARN_SEPARATE_COUNTERS: limits.store === 'memory' && !isOne,
+    MFA_WARN_MEMORY_COUNTERS: limits.store === 'memory' && isOne && isProduction,
+    MFA_WARN_MEMORY_DEVICES: isLost(trustedDevices?.store),
+    MFA_WARN_MEMORY_LINKS: isLost(notices.store),
+    MFA_WARN_MEMORY_RECOVERIES: isLost(
+      recovery && (recovery.store ?? notices.store ?? trustedDevices?.store),
+    ),
+    MFA_WARN_TRUST_OUTLIVES_PASSWORD: trustedDevices && !trustedDevices.fingerprint && isProduction,
+    MFA_WARN_PLAIN_HTTP: isPlain,
+  })
+}
+
+/** The warnings that apply. */
+export function found(warnings: Readonly<Partial<Record<WarningCode, boolean | undefined>>>): WarningCode[] {
+  const codes = Object.keys(warnings) as WarningCode[]
+  return codes.filter((code) => warnings[code])
 }
 
 /** Returns a function that asks each Redis server that the options name whether it keeps all keys, once, when it is connected. */
-export function askRedis(
-  settings: Pick<Settings, 'limits' | 'trustedDevices' | 'notices' | 'recovery'>,
-  warn: (code: WarningCode) => void,
-): () => void {
+export function askRedis(settings: Settings, warn: (code: WarningCode) => void): () => void {
   const { limits, trustedDevices, notices, recovery } = settings
   const stores = [limits.store, trustedDevices?.store, notices.store, recovery?.store]
   const clients = new Set(
@@ -63,12 +57,8 @@ export function askRedis(
  * The options with a store of the host's own that does not return what it was given.
  * @throws what such a store throws.
  */
-export async function storesThatLose({
-  limits,
-  trustedDevices,
-  notices,
-  recovery,
-}: Pick<Settings, 'limits' | 'trustedDevices' | 'notices' | 'recovery'>): Promise<string[]> {
+export async function storesThatLose(settings: Settings): Promise<string[]> {
+  const { limits, trustedDevices, notices, recovery } = settings
   const owner = `check:${randomUUID()}`
   const item = { id: 'check', value: 'kept', expiresAt: Date.now() + CHECK_MS }
   const keepsItems = async (store: StoreConfig | undefined) => {

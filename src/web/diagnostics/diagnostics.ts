@@ -12,7 +12,7 @@ import {
   storeNameOf,
   storesSession,
 } from '../../session/store.js'
-import { askRedis, storesThatLose, warningsAtStart } from './at-start.js'
+import { askRedis, found, storesThatLose, warningsAtStart } from './at-start.js'
 
 /** Reports errors in the setup, and warns about setups that work but are less secure than they look. Each once. */
 export interface Diagnostics {
@@ -57,18 +57,7 @@ const DISABLED: Omit<Diagnostics, 'report'> = {
 
 /** Creates the diagnostics and emits the warnings that are known at start. */
 export function diagnosticsFor(
-  settings: Pick<
-    Settings,
-    | 'diagnostics'
-    | 'limits'
-    | 'service'
-    | 'trustedDevices'
-    | 'notices'
-    | 'recovery'
-    | 'path'
-    | 'pathPrefix'
-    | 'logger'
-  >,
+  settings: Settings,
   emit: (code: WarningCode, remedy: string) => void,
 ): Diagnostics {
   const reported = new Set<string>()
@@ -148,51 +137,50 @@ export function diagnosticsFor(
 const LARGE_BODY_BYTES = 100 * 1024
 
 /** The warnings that one request reveals about the app. The request has a session. */
-function warningsAtRequest(
-  req: Request,
-  settings: Pick<Settings, 'limits' | 'path' | 'pathPrefix'>,
-): WarningCode[] {
+function warningsAtRequest(req: Request, settings: Settings): WarningCode[] {
   return [
-    ...warningsInProxy(req),
-    ...warningsInPrefix(req, settings),
-    ...warningsInBody(req, settings),
-    ...(isPassportKnown(req) ? [] : (['MFA_WARN_PASSPORT_INSTANCE'] as const)),
-    ...(hasUserBesidePassport(req) ? (['MFA_WARN_USER_BESIDE_PASSPORT'] as const) : []),
+    ...found({
+      MFA_WARN_TRUST_PROXY: isBehindUnknownProxy(req),
+      MFA_WARN_PATH_PREFIX: lacksPrefix(req, settings),
+      MFA_WARN_BODY_PARSER: wasLargeBodyParsed(req, settings),
+      MFA_WARN_PASSPORT_INSTANCE: !isPassportKnown(req),
+      MFA_WARN_USER_BESIDE_PASSPORT: hasUserBesidePassport(req),
+    }),
     ...(process.env.NODE_ENV === 'production' ? warningsInSession(req, settings) : []),
   ]
 }
 
-function warningsInProxy(req: Request): WarningCode[] {
+function isBehindUnknownProxy(req: Request): boolean {
   const isProxied = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded'].some(
     (name) => req.get(name) !== undefined,
   )
   const setting: unknown = req.app.get('trust proxy')
-  return isProxied && !setting ? ['MFA_WARN_TRUST_PROXY'] : []
+  return isProxied && !setting
 }
 
-function warningsInPrefix(req: Request, { path }: Pick<Settings, 'path'>): WarningCode[] {
+function lacksPrefix(req: Request, { path }: Settings): boolean {
   const prefix = req.get('x-forwarded-prefix')?.replace(/\/$/, '') ?? ''
-  return path.startsWith(`${prefix}/`) ? [] : ['MFA_WARN_PATH_PREFIX']
+  return !path.startsWith(`${prefix}/`)
 }
 
-function warningsInBody(req: Request, settings: Pick<Settings, 'path' | 'pathPrefix'>): WarningCode[] {
+function wasLargeBodyParsed(req: Request, settings: Settings): boolean {
   const isOurs = requestedUrl(req, settings).startsWith(`${settings.path}/`)
   const isLarge = Number(req.get('content-length') ?? 0) > LARGE_BODY_BYTES
-  return isOurs && isLarge && req.readableEnded ? ['MFA_WARN_BODY_PARSER'] : []
+  return isOurs && isLarge && req.readableEnded
 }
 
-function warningsInSession(req: Request, { limits }: Pick<Settings, 'limits'>): WarningCode[] {
+function warningsInSession(req: Request, { limits }: Settings): WarningCode[] {
   const { secure, httpOnly, sameSite } = cookieOf(req)
   const inMemory = storeNameOf(req) === 'MemoryStore'
   const countsAlone = limits.store === 'memory'
-  return [
-    ...(inMemory ? (['MFA_WARN_MEMORY_SESSIONS'] as const) : []),
+  return found({
+    MFA_WARN_MEMORY_SESSIONS: inMemory,
     // A shared session store suggests several processes.
-    ...(!inMemory && countsAlone ? (['MFA_WARN_SEPARATE_COUNTERS'] as const) : []),
-    ...(secure ? [] : (['MFA_WARN_COOKIE_SECURE'] as const)),
-    ...(httpOnly === false ? (['MFA_WARN_COOKIE_HTTP_ONLY'] as const) : []),
-    ...(sameSite === 'none' ? (['MFA_WARN_COOKIE_SAME_SITE'] as const) : []),
-  ]
+    MFA_WARN_SEPARATE_COUNTERS: !inMemory && countsAlone,
+    MFA_WARN_COOKIE_SECURE: !secure,
+    MFA_WARN_COOKIE_HTTP_ONLY: httpOnly === false,
+    MFA_WARN_COOKIE_SAME_SITE: sameSite === 'none',
+  })
 }
 
 /** What a request for a page of keys, or for their options, shows. */
@@ -212,12 +200,10 @@ const IP_ADDRESS = /^[\d.]+$|^\[?[\da-f]*:/i
 
 /** The warnings about what keeps browsers from using keys on any site. */
 function warningsAboutKeys({ hostname, permissionsPolicy }: KeyRequestFacts): WarningCode[] {
-  return [
-    ...(IP_ADDRESS.test(hostname) ? (['MFA_WARN_KEY_IP_ADDRESS'] as const) : []),
-    ...(FORBIDS_KEYS.test([permissionsPolicy].flat().join(','))
-      ? (['MFA_WARN_KEY_PERMISSIONS_POLICY'] as const)
-      : []),
-  ]
+  return found({
+    MFA_WARN_KEY_IP_ADDRESS: IP_ADDRESS.test(hostname),
+    MFA_WARN_KEY_PERMISSIONS_POLICY: FORBIDS_KEYS.test([permissionsPolicy].flat().join(',')),
+  })
 }
 
 /** Whether the host is in the domain of the relying party. An IP address has a warning of its own. */
