@@ -10,7 +10,8 @@ import {
   withheldIn,
   withholdFromSession,
 } from './passport-request.js'
-import { isRecordOf, type MfaRecord, type RecordOwner, readRecord, writeRecord } from './record.js'
+import type { MfaRecord } from './record.js'
+import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
 import type { RequestState } from './state.js'
 
 /*

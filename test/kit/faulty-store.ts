@@ -1,5 +1,6 @@
 import { MemoryStore, type SessionData } from 'express-session'
-import { type MfaRecord, readRecord } from '../../src/session/record.js'
+import type { MfaRecord } from '../../src/session/record.js'
+import { readRecord } from '../../src/session/record-text.js'
 
 export type StoreVerb = 'get' | 'set' | 'destroy'
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { isFresh } from '../../src/flows/freshness.js'
 import { strengthOf } from '../../src/protocol/factor.js'
-import { type MfaRecord, readRecord, writeRecord } from '../../src/session/record.js'
+import type { MfaRecord } from '../../src/session/record.js'
+import { readRecord, writeRecord } from '../../src/session/record-text.js'
 import { everyCase } from '../kit/every-case.js'
 
 const owner = {
