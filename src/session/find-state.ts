@@ -3,18 +3,12 @@ import type { NextFunction, Request } from 'express'
 import { HostError, isOutage, LimitsStoreError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
 import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
+import { activeState } from './known-account.js'
+import { RequestMfaStatus } from './mfa-status.js'
 import { deserializeUser, passportOf, showUser, userOf, withholdUser } from './passport-request.js'
 import { type Decision, decide, requiredBy } from './policy.js'
 import type { ExemptRecord, MfaRecord, PendingRecord, Settled, TrustedRecord } from './record.js'
-import {
-  type Account,
-  type ActiveState,
-  activeState,
-  RequestMfaStatus,
-  type SessionDeps,
-  type SessionRequest,
-  type SessionState,
-} from './state.js'
+import type { Account, ActiveState, SessionDeps, SessionRequest, SessionState } from './state.js'
 import {
   forgetRecord,
   hasPassportUser,

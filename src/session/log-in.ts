@@ -2,18 +2,12 @@ import type { Request } from 'express'
 import { addAmr, isAtLeast, reaches, type Strength, strengthOf } from '../protocol/factor.js'
 import { type EvidenceRead, knownAmr, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
 import { askNow, endPendingLogin, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
+import { activeState } from './known-account.js'
 import { GATED, type LogIn, type LogInOptions, logIn, passportOf, withholdUser } from './passport-request.js'
 import { type Decision, decide, listedForHost, requiredBy } from './policy.js'
 import type { Evidence, Grace, MfaRecord, PendingRecord, VerifiedRecord } from './record.js'
-import {
-  type Account,
-  activeState,
-  type PendingRenewal,
-  type PendingVerification,
-  type RequestState,
-  requestState,
-  type SessionRequest,
-} from './state.js'
+import { requestState } from './request-state.js'
+import type { Account, PendingRenewal, PendingVerification, RequestState, SessionRequest } from './state.js'
 import {
   deleteSession,
   detachSession,

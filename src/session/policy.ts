@@ -1,8 +1,9 @@
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
 import { type Factor, isAtLeast, isStrength, type LoginFactor, type Strength } from '../protocol/factor.js'
+import { strongestRequired } from './known-account.js'
 import type { ExemptRecord, Grace } from './record.js'
-import { type Account, type SessionDeps, strongestRequired } from './state.js'
+import type { Account, SessionDeps } from './state.js'
 
 /** What follows the first factor. */
 export type Decision =

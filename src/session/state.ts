@@ -1,22 +1,9 @@
 import type { Request } from 'express'
 import type { Deps } from '../flows/deps.js'
-import type { MfaStatus } from '../host.js'
-import type { MfaApproval } from '../protocol/details.js'
-import {
-  type Amr,
-  acrOfStrength,
-  type Factor,
-  isAtLeast,
-  reaches,
-  type ShownMethod,
-  type Strength,
-  strengthOf,
-  strongerOf,
-  strongestOf,
-} from '../protocol/factor.js'
+import type { Amr, Factor, ShownMethod, Strength } from '../protocol/factor.js'
 import type { Entry } from '../stores/trust/devices.js'
 import type { LogIn } from './passport-request.js'
-import type { Grace, MfaRecord, TrustedRecord, VerifiedRecord } from './record.js'
+import type { Grace, MfaRecord, TrustedRecord } from './record.js'
 
 /** The session state of a request: a union on `stage`. */
 export type SessionState = SignedOut | ActiveState
@@ -110,163 +97,6 @@ export interface PendingRenewal {
   release(): Promise<void>
 }
 
-/** The state of a session that holds this record. */
-export function activeState(
-  { user, factors, withheld, existing, unconfirmed, ...rest }: Pick<Account, 'user'> & Partial<Account>,
-  record: MfaRecord,
-): ActiveState {
-  const { stage, userId } = record
-  return {
-    stage,
-    user,
-    userId,
-    record,
-    account:
-      factors && withheld && existing && !unconfirmed
-        ? knownAccount({ factors, withheld, existing, ...rest }, record)
-        : undefined,
-  }
-}
-
-/** What is known of an account in a session with this record. */
-export function knownAccount(
-  account: Omit<Account, 'user' | 'userId' | 'unconfirmed'>,
-  record: MfaRecord,
-): KnownAccount {
-  const { factors, withheld, existing, reset, weakApp } = account
-  const required = record.stage === 'pending' ? record.minStrength : undefined
-  const minStrength = strongestRequired(account.minStrength, required)
-  const known = {
-    factors,
-    withheld,
-    existing,
-    ...(minStrength && { minStrength }),
-    ...(weakApp && { weakApp }),
-  }
-  const requirement = requirementOf(record, reset)
-  // What is left of an account that was reset is enough to set up the new factor.
-  if (!minStrength || requirement.open || existing.length === 0) return { ...known, requirement }
-  // The user lost what is strong enough, so a weaker factor is accepted for a recovery.
-  if (record.stage === 'pending' && record.recovery && !record.recovery.shown) {
-    return { ...known, requirement: { requires: 'recovery' } }
-  }
-  const hasEnough = existing.some(({ method }) => isAtLeast(method, minStrength))
-  const least = hasEnough ? minStrength : strongestOf(existing.map(({ method }) => method))
-  const isAsked = ({ method }: Factor) => isAtLeast(method, least)
-  return {
-    ...known,
-    factors: factors.filter(isAsked),
-    withheld: withheld.filter(isAsked),
-    requirement: hasEnough
-      ? NOTHING
-      : { requires: record.mustEnroll === STRONGER ? 'enrollment' : 'factor', open: undefined },
-  }
-}
-
-/** The stronger of two requirements. */
-export function strongestRequired(one: Strength | undefined, other: Strength | undefined) {
-  return one && other ? strongerOf(one, other) : (one ?? other)
-}
-
-/** Stands for a reset where an account has no factor that is strong enough. */
-const STRONGER = 'stronger'
-
-/** What the record of a session names that showed enough to set up a factor. */
-export function enrollmentFor({ open }: LoginRequirement): string {
-  return open?.id ?? STRONGER
-}
-
-const NOTHING: LoginRequirement = { requires: 'nothing' }
-
-/** What a reset permits ends with it, so the record names the reset that its session showed enough for. */
-function requirementOf({ stage, mustEnroll }: MfaRecord, open: OpenReset | undefined): LoginRequirement {
-  if (stage !== 'pending' || !open) return NOTHING
-  if (mustEnroll === open.id) return { requires: 'enrollment', open }
-  return { requires: open.kind === 'help_desk' ? 'bypass_code' : 'factor', open }
-}
-
-/** `req.mfa`: the state as the host sees it. A class, because every request of the host needs one. */
-export class RequestMfaStatus implements MfaStatus {
-  readonly status: MfaStatus['status']
-  readonly trusted: boolean
-  readonly amr: readonly string[]
-  readonly verifiedAt: number | null
-  readonly expiresAt: number | null
-  readonly graceUntil: number | null
-  /** Set by the guard that let the request through. */
-  approval: MfaApproval | null = null
-  private readonly composeBanner: () => string | null
-  private readonly record: MfaRecord | undefined
-
-  constructor(req: Request, state: SessionState, deps: SessionDeps) {
-    const record = state.stage === 'none' ? undefined : state.record
-    const verified = record?.stage === 'verified' ? record : undefined
-    const pending = record?.stage === 'pending' ? record : undefined
-    this.status = pending ? 'pending' : verified ? 'verified' : 'none'
-    this.trusted = state.stage === 'trusted'
-    this.record = record
-    this.amr = verified ? amrOf(verified) : NO_AMR
-    this.verifiedAt = verified ? verified.verifiedAt : null
-    this.expiresAt = pending ? pending.startedAt + deps.settings.pendingLifetimeMs : null
-    const grace = pending ? undefined : record?.grace
-    const running = grace && grace.until > Date.now() ? grace : undefined
-    this.graceUntil = running?.until ?? null
-    const about = running ?? (verified?.weakApp ? 'weak_app' : null)
-    this.composeBanner = about === null ? noBanner : () => deps.banner(req, about)
-  }
-
-  /** Composed only for a page that reads it. */
-  get banner(): string | null {
-    return this.composeBanner()
-  }
-
-  get acr(): string | null {
-    return this.record?.stage === 'verified' ? acrOf(this.record) : null
-  }
-
-  get authTime(): number | null {
-    return this.verifiedAt === null ? null : Math.floor(this.verifiedAt / 1000)
-  }
-
-  get actor(): MfaStatus['actor'] {
-    const { acting } = this.record ?? {}
-    return acting ? { sub: acting.actor } : null
-  }
-
-  get issuer(): string | null {
-    const evidence = this.record?.stage === 'verified' ? this.record.evidence : undefined
-    return evidence?.strength ? evidence.issuer : null
-  }
-
-  /** Everything that the host sees, as JSON. */
-  toJSON(): MfaStatus {
-    const { status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil } = this
-    const { banner, approval } = this
-    return {
-      ...{ status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil },
-      banner,
-      approval,
-    }
-  }
-}
-
-const NO_AMR: readonly string[] = Object.freeze([])
-const noBanner = () => null
-
-/** What was proven here, and what the evidence of the login adds. */
-function amrOf({ amr, evidence }: VerifiedRecord): readonly string[] {
-  return evidence ? [...new Set<string>([...amr, ...evidence.amr])] : amr
-}
-
-/** The class of the strongest factor of a session: of one shown here, or what the issuer of stronger evidence said. */
-function acrOf({ amr, shown, evidence }: VerifiedRecord): string | null {
-  const strengths = Object.keys(shown).map((method) => strengthOf(method as ShownMethod))
-  const own = strengths.length === 0 ? undefined : strengths.reduce(strongerOf)
-  const stated = evidence?.strength
-  if (!own || (stated && !reaches(own, stated))) return evidence?.acr ?? null
-  return acrOfStrength(own, amr)
-}
-
 /** What the session module works with, built once from the options. */
 export interface SessionDeps
   extends Pick<
@@ -295,7 +125,7 @@ interface RecoveryToCancel {
 }
 
 /** Factors of an account ended, and its user has to set up a new one. */
-interface OpenReset {
+export interface OpenReset {
   readonly id: string
   /** `recovery`: the user completed one. `help_desk`: staff reset the account, and the user needs a bypass code. */
   readonly kind: 'recovery' | 'help_desk'
@@ -387,9 +217,6 @@ export interface RequestState<Gate = unknown> {
   deviceEntries?: readonly Entry[]
 }
 
-// Not a property of the request: on Node 20, adding one to a request of Express costs 5 µs.
-const states = new WeakMap<Request, RequestState<unknown>>()
-
 /**
  * A request with what the session module works with. Where a request enters this package, its state is looked up once; from there
  * on all three are handed over together.
@@ -398,17 +225,4 @@ export interface SessionRequest {
   readonly req: Request
   readonly deps: SessionDeps
   readonly shared: RequestState
-}
-
-/**
- * The state of a request, created at the first call. For the places where a request enters this package: the gate, a route, a guard,
- * the Passport strategy, `req.logIn` and a function that the host calls. Everything else is handed the state.
- */
-export function requestState<Gate>(req: Request): RequestState<Gate> {
-  let state = states.get(req)
-  if (!state) {
-    state = {}
-    states.set(req, state)
-  }
-  return state as RequestState<Gate>
 }

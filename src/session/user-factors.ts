@@ -5,7 +5,8 @@ import type { Settings } from '../options/settings.js'
 import { accountAddress, type Contact, foldedContact, parseUser } from '../protocol/contact.js'
 import { type Factor, readFactors, strengthOf } from '../protocol/factor.js'
 import { isKeyMethod, type Method } from '../protocol/methods.js'
-import { type Account, type ActiveState, type KnownAccount, knownAccount, type SessionDeps } from './state.js'
+import { knownAccount } from './known-account.js'
+import type { Account, ActiveState, KnownAccount, SessionDeps } from './state.js'
 
 type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledFactors' | 'factorRecord' | 'resets'>
 

@@ -181,7 +181,7 @@ describe('the layering of the plugin', () => {
     expect(plugin.filter(({ code }) => lookUp.test(code)).map(({ path }) => path)).toEqual([
       // Passport calls `req.logIn` with the request.
       'src/session/log-in.ts',
-      'src/session/state.ts',
+      'src/session/request-state.ts',
       // Functions that the host calls with its request.
       'src/web/actions/account.ts',
       'src/web/guard/acting.ts',

@@ -9,8 +9,10 @@ import { bindsAtLeast } from '../../protocol/details.js'
 import { type Factor, methodShown, type ShownMethod, STRENGTHS } from '../../protocol/factor.js'
 import { pickLocale } from '../../protocol/language.js'
 import { askedStateOf, withState } from '../../session/find-state.js'
+import { RequestMfaStatus } from '../../session/mfa-status.js'
 import type { InterruptedRequest, MfaRecord, RequestedApproval } from '../../session/record.js'
-import { type ActiveState, RequestMfaStatus, requestState } from '../../session/state.js'
+import { requestState } from '../../session/request-state.js'
+import type { ActiveState } from '../../session/state.js'
 import { rememberTarget, requestedUrl, safeReturnTo, storeIfCurrent } from '../../session/store.js'
 import {
   type EnteredRequest,

@@ -3,7 +3,8 @@ import type { Settings } from '../../options/settings.js'
 import { withState } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { refuseUngatedLogins } from '../../session/passport-request.js'
-import { type ActiveState, requestState, type SessionState } from '../../session/state.js'
+import { requestState } from '../../session/request-state.js'
+import type { ActiveState, SessionState } from '../../session/state.js'
 import { requestedUrl, safeReturnTo, storeIfCurrent } from '../../session/store.js'
 import {
   checkMounted,

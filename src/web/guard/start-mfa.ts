@@ -4,7 +4,8 @@ import { hasBackupCodes } from '../../flows/known-factors.js'
 import { offeredFactors } from '../../flows/user.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { logIn, userOf } from '../../session/passport-request.js'
-import { type ActiveState, requestState } from '../../session/state.js'
+import { requestState } from '../../session/request-state.js'
+import type { ActiveState } from '../../session/state.js'
 import {
   checkMounted,
   type EnteredRequest,

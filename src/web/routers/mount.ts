@@ -1,6 +1,6 @@
 import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express'
 import { HostError } from '../../errors.js'
-import { requestState } from '../../session/state.js'
+import { requestState } from '../../session/request-state.js'
 import { gateOf, ownGate, type RouteDeps, twoOptionsError } from '../actions/context.js'
 import { depsAt, isBelow, mountPathError } from '../actions/mount-path.js'
 import { sendText, setSecurityHeaders } from '../http/headers.js'

@@ -1,0 +1,78 @@
+import { type Factor, isAtLeast, type Strength, strongerOf, strongestOf } from '../protocol/factor.js'
+import type { MfaRecord } from './record.js'
+import type { Account, ActiveState, KnownAccount, LoginRequirement, OpenReset } from './state.js'
+
+/** The state of a session that holds this record. */
+export function activeState(
+  { user, factors, withheld, existing, unconfirmed, ...rest }: Pick<Account, 'user'> & Partial<Account>,
+  record: MfaRecord,
+): ActiveState {
+  const { stage, userId } = record
+  return {
+    stage,
+    user,
+    userId,
+    record,
+    account:
+      factors && withheld && existing && !unconfirmed
+        ? knownAccount({ factors, withheld, existing, ...rest }, record)
+        : undefined,
+  }
+}
+
+/** What is known of an account in a session with this record. */
+export function knownAccount(
+  account: Omit<Account, 'user' | 'userId' | 'unconfirmed'>,
+  record: MfaRecord,
+): KnownAccount {
+  const { factors, withheld, existing, reset, weakApp } = account
+  const required = record.stage === 'pending' ? record.minStrength : undefined
+  const minStrength = strongestRequired(account.minStrength, required)
+  const known = {
+    factors,
+    withheld,
+    existing,
+    ...(minStrength && { minStrength }),
+    ...(weakApp && { weakApp }),
+  }
+  const requirement = requirementOf(record, reset)
+  // What is left of an account that was reset is enough to set up the new factor.
+  if (!minStrength || requirement.open || existing.length === 0) return { ...known, requirement }
+  // The user lost what is strong enough, so a weaker factor is accepted for a recovery.
+  if (record.stage === 'pending' && record.recovery && !record.recovery.shown) {
+    return { ...known, requirement: { requires: 'recovery' } }
+  }
+  const hasEnough = existing.some(({ method }) => isAtLeast(method, minStrength))
+  const least = hasEnough ? minStrength : strongestOf(existing.map(({ method }) => method))
+  const isAsked = ({ method }: Factor) => isAtLeast(method, least)
+  return {
+    ...known,
+    factors: factors.filter(isAsked),
+    withheld: withheld.filter(isAsked),
+    requirement: hasEnough
+      ? NOTHING
+      : { requires: record.mustEnroll === STRONGER ? 'enrollment' : 'factor', open: undefined },
+  }
+}
+
+/** The stronger of two requirements. */
+export function strongestRequired(one: Strength | undefined, other: Strength | undefined) {
+  return one && other ? strongerOf(one, other) : (one ?? other)
+}
+
+/** Stands for a reset where an account has no factor that is strong enough. */
+const STRONGER = 'stronger'
+
+/** What the record of a session names that showed enough to set up a factor. */
+export function enrollmentFor({ open }: LoginRequirement): string {
+  return open?.id ?? STRONGER
+}
+
+const NOTHING: LoginRequirement = { requires: 'nothing' }
+
+/** What a reset permits ends with it, so the record names the reset that its session showed enough for. */
+function requirementOf({ stage, mustEnroll }: MfaRecord, open: OpenReset | undefined): LoginRequirement {
+  if (stage !== 'pending' || !open) return NOTHING
+  if (mustEnroll === open.id) return { requires: 'enrollment', open }
+  return { requires: open.kind === 'help_desk' ? 'bypass_code' : 'factor', open }
+}

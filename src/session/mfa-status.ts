@@ -1,0 +1,88 @@
+import type { Request } from 'express'
+import type { MfaStatus } from '../host.js'
+import type { MfaApproval } from '../protocol/details.js'
+import { acrOfStrength, reaches, type ShownMethod, strengthOf, strongerOf } from '../protocol/factor.js'
+import type { MfaRecord, VerifiedRecord } from './record.js'
+import type { SessionDeps, SessionState } from './state.js'
+
+/** `req.mfa`: the state as the host sees it. A class, because every request of the host needs one. */
+export class RequestMfaStatus implements MfaStatus {
+  readonly status: MfaStatus['status']
+  readonly trusted: boolean
+  readonly amr: readonly string[]
+  readonly verifiedAt: number | null
+  readonly expiresAt: number | null
+  readonly graceUntil: number | null
+  /** Set by the guard that let the request through. */
+  approval: MfaApproval | null = null
+  private readonly composeBanner: () => string | null
+  private readonly record: MfaRecord | undefined
+
+  constructor(req: Request, state: SessionState, deps: SessionDeps) {
+    const record = state.stage === 'none' ? undefined : state.record
+    const verified = record?.stage === 'verified' ? record : undefined
+    const pending = record?.stage === 'pending' ? record : undefined
+    this.status = pending ? 'pending' : verified ? 'verified' : 'none'
+    this.trusted = state.stage === 'trusted'
+    this.record = record
+    this.amr = verified ? amrOf(verified) : NO_AMR
+    this.verifiedAt = verified ? verified.verifiedAt : null
+    this.expiresAt = pending ? pending.startedAt + deps.settings.pendingLifetimeMs : null
+    const grace = pending ? undefined : record?.grace
+    const running = grace && grace.until > Date.now() ? grace : undefined
+    this.graceUntil = running?.until ?? null
+    const about = running ?? (verified?.weakApp ? 'weak_app' : null)
+    this.composeBanner = about === null ? noBanner : () => deps.banner(req, about)
+  }
+
+  /** Composed only for a page that reads it. */
+  get banner(): string | null {
+    return this.composeBanner()
+  }
+
+  get acr(): string | null {
+    return this.record?.stage === 'verified' ? acrOf(this.record) : null
+  }
+
+  get authTime(): number | null {
+    return this.verifiedAt === null ? null : Math.floor(this.verifiedAt / 1000)
+  }
+
+  get actor(): MfaStatus['actor'] {
+    const { acting } = this.record ?? {}
+    return acting ? { sub: acting.actor } : null
+  }
+
+  get issuer(): string | null {
+    const evidence = this.record?.stage === 'verified' ? this.record.evidence : undefined
+    return evidence?.strength ? evidence.issuer : null
+  }
+
+  /** Everything that the host sees, as JSON. */
+  toJSON(): MfaStatus {
+    const { status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil } = this
+    const { banner, approval } = this
+    return {
+      ...{ status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil },
+      banner,
+      approval,
+    }
+  }
+}
+
+const NO_AMR: readonly string[] = Object.freeze([])
+const noBanner = () => null
+
+/** What was proven here, and what the evidence of the login adds. */
+function amrOf({ amr, evidence }: VerifiedRecord): readonly string[] {
+  return evidence ? [...new Set<string>([...amr, ...evidence.amr])] : amr
+}
+
+/** The class of the strongest factor of a session: of one shown here, or what the issuer of stronger evidence said. */
+function acrOf({ amr, shown, evidence }: VerifiedRecord): string | null {
+  const strengths = Object.keys(shown).map((method) => strengthOf(method as ShownMethod))
+  const own = strengths.length === 0 ? undefined : strengths.reduce(strongerOf)
+  const stated = evidence?.strength
+  if (!own || (stated && !reaches(own, stated))) return evidence?.acr ?? null
+  return acrOfStrength(own, amr)
+}
