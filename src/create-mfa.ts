@@ -28,15 +28,9 @@ import { addVerifyRoutes } from './web/routers/verify.js'
 
 /** All parts of one options object. Each is created when it is first read, and stays the same. */
 export interface Mfa<User = Express.User> {
-  /**
-   * The handler that refuses MFA requests early while the app is overloaded. Mount it before express-session: then a refused
-   * request costs no session, and the requests that were accepted are answered sooner. Optional.
-   */
+  /** Optional: refuses MFA requests early while the app is overloaded. Mount it before express-session. */
   readonly admission: RequestHandler
-  /**
-   * The gate. Mount it after `passport.session()` and before the routes of your app. It does not set `req.user` while the second
-   * factor is missing, and sets `req.mfa`.
-   */
+  /** The gate: withholds `req.user` while the second factor is missing. Mount it after `passport.session()`. */
   readonly session: RequestHandler
   /**
    * The gate and all routes: challenge, verify, authenticator apps, security keys and passkeys, backup codes, trusted devices,
@@ -55,20 +49,11 @@ export interface Mfa<User = Express.User> {
   readonly enrollKeyRouter: Router
   /** Requesting backup codes. */
   readonly backupRouter: Router
-  /**
-   * The list of trusted devices, and revoking them. Without the option `trustedDevices` it
-   * has no routes.
-   */
+  /** The list of trusted devices, and revoking them. No routes without the option `trustedDevices`. */
   readonly devicesRouter: Router
-  /**
-   * The page behind the "this wasn't me" link of a notice. Without the option
-   * `urls.publicUrl` it has no routes.
-   */
+  /** The page behind the "this wasn't me" link of a notice. No routes without the option `urls.publicUrl`. */
   readonly notMeRouter: Router
-  /**
-   * Account recovery: requesting, completing and canceling it. Without the option
-   * `recovery` it has no routes.
-   */
+  /** Account recovery: requesting, completing and canceling it. No routes without the option `recovery`. */
   readonly recoveryRouter: Router
   /** Choosing a language. Without the option `languages.offer` it has no routes. */
   readonly languageRouter: Router
@@ -77,36 +62,16 @@ export interface Mfa<User = Express.User> {
    * password managers, which needs `urls.publicUrl`. Mount it at `/.well-known`. Without keys it has no routes.
    */
   readonly wellKnownRouter: Router
-  /**
-   * The handler for a login without a Passport session: behind `passport.authenticate('local', { session: false })`, it starts
-   * the pending login and responds. It must be behind `session`.
-   */
+  /** Starts the pending login after a login without a Passport session, and responds. Mount it behind `session`. */
   readonly startMfa: AnyRouteHandler
-  /**
-   * Creates a guard for a route, as the function `requireMfa`. The route must be behind `session`: behind the gate of other
-   * options, a request fails with `ERR_MFA_TWO_OPTIONS`.
-   * @throws {OptionsError} for a rule that cannot be kept.
-   */
+  /** As the function `requireMfa`, for a route behind `session` of these options, or the request fails. @throws {OptionsError} */
   readonly requireMfa: (rule?: MfaRule) => AnyRouteHandler
-  /**
-   * Finds out who opens a WebSocket, a socket of socket.io or a stream of server-sent events: the user, or a
-   * refusal while nobody is signed in or the second factor is missing.
-   * @throws {HostError} when the request does not reach `session` in the given app.
-   */
+  /** Finds out who opens a connection: the user, or a refusal. @throws {HostError} when the request does not reach `session`. */
   readonly upgrade: MfaUpgrade<User>
   /**
-   * Creates the guard for routes of your app that change a factor, a contact or the password. It requires what the routes of
-   * this package require for a change of factors: a second factor shown in the last 5 minutes (`maxAge`) in this session that is as
-   * strong as the strongest one the user has, whether you list it or the service keeps it, such as a passkey. With
-   * `requireMfa` alone, an attacker with the password and the phone could change the account of a user with a passkey.
-   *
-   * It refuses like `requireMfa`: a browser is redirected to show the factor, a JSON client gets `step_up_required` with
-   * `factors` and `backup`; `resume` and `resumeTitle` work alike. It also asks where no second factor was shown at sign-in: in a trusted
-   * browser, and where the policy skipped it. A signed-in user who has no factor at all passes. No pending login does: a
-   * user who must set up a factor first gets `enrollment_required`, also after a recovery or reset.
-   * If the service cannot say which factors the user has, the route is not called, and the request fails with a `ServiceError` (503).
-   *
-   * Report the change with `account.factorAdded` or `account.factorRemoved`. The route must be behind `session`.
+   * Creates the guard for routes of your app that change a factor, a contact or the password: it requires a second factor
+   * shown in the last 5 minutes (`maxAge`) that is as strong as the strongest one of the user, also in a trusted browser. It
+   * refuses like `requireMfa`; a user without a factor passes, a pending login does not. See docs/mounting.md.
    * @throws {OptionsError} for a rule that cannot be kept.
    */
   readonly requireStrongest: (rule?: StrongestRule) => AnyRouteHandler
@@ -120,10 +85,7 @@ export interface Mfa<User = Express.User> {
   readonly client: MfaService
 }
 
-/**
- * Creates all parts from one options object, so that none of them can be given another one.
- * @throws {OptionsError} with all faults together.
- */
+/** Creates all parts from one options object. @throws {OptionsError} with all faults together. */
 export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<User> {
   const mfa = builtWhenRead<Mfa<User>>(partsOf(options))
   shareDeps(mfa, depsOf(options))
@@ -237,10 +199,7 @@ export const startMfa = creates('startMfa')
 
 /** The Passport strategy `mfa`, for a login route of your own: `passport.use(mfa.strategy)`. */
 export class MfaStrategy<User = Express.User> extends PassportMfaStrategy {
-  /**
-   * Creates the strategy, as `strategy` of `createMfa`.
-   * @throws {OptionsError} with all faults together.
-   */
+  /** As `strategy` of `createMfa`. @throws {OptionsError} with all faults together. */
   constructor(mfa: MfaOrOptions<User>) {
     super(depsOf(mfa))
   }

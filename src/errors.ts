@@ -112,40 +112,25 @@ export type ServiceErrorCode =
   | 'ERR_MFA_SERVICE_KEY'
   /** The circuit breaker is open after several failures in a row; `retryAfterSeconds` says for how long. */
   | 'ERR_MFA_SERVICE_PAUSED'
-  /**
-   * As many requests as are allowed are waiting, or the service is handling as many requests of the account as it allows. Nothing was
-   * done.
-   */
+  /** As many requests as are allowed are waiting, in this app or for the account. Nothing was done. */
   | 'ERR_MFA_SERVICE_BUSY'
   /** The service rejects the request as invalid: the option `dialect` does not fit it. */
   | 'ERR_MFA_SERVICE_REQUEST'
 
-/**
- * The possible effect of a failed call. `none`: certainly none, because the service was not called, or responded that it
- * failed or refused. `unknown`: the service was called and may have sent a message.
- */
+/** `none`: the failed call certainly did nothing. `unknown`: it may have sent a message. */
 export type ServiceEffect = 'none' | 'unknown'
 
 const PASSING_OUTAGE_SECONDS = 5
 
-/**
- * The MFA service failed. No user is signed in, and the attempt is refunded (R77). The error message contains no code,
- * contact, API key or text of the service's response (R78, R84).
- */
+/** The MFA service failed: nobody is signed in, the attempt is refunded (R77). No secret in it (R78, R84). */
 export class ServiceError extends MfaError {
   /** How the service failed, for programs. */
   readonly code: ServiceErrorCode
   /** The HTTP status: 502 for an invalid response of the service, otherwise 503. */
   readonly status: 502 | 503
-  /**
-   * When to try again, if that is known. Defaults to 5 for `ERR_MFA_SERVICE_TIMEOUT` and `ERR_MFA_SERVICE_UNAVAILABLE`, which
-   * often pass.
-   */
+  /** When to try again. Defaults to 5 for failures that often pass: timeout, and service not reached. */
   readonly retryAfterSeconds: number | undefined
-  /**
-   * The possible effect of the call: a message that may have been sent stays counted (R43). Defaults to `unknown` for
-   * `ERR_MFA_SERVICE_TIMEOUT` and `ERR_MFA_SERVICE_ANSWER`, to `none` for the others.
-   */
+  /** Defaults to `unknown` for a late or invalid answer, which stays counted (R43), and to `none` for others. */
   readonly effect: ServiceEffect
 
   constructor(

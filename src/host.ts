@@ -2,17 +2,11 @@ import type { MfaApproval } from './protocol/details.js'
 
 /** The MFA status of a request: the type of `req.mfa`. */
 export interface MfaStatus {
-  /**
-   * `pending`: the first factor was shown, the second is missing, and `req.user` is withheld. `verified`: both were shown in
-   * this session. `none`: no user is signed in, or the user signed in without a second factor.
-   */
+  /** `pending`: `req.user` is withheld. `verified`: both factors were shown in this session. `none`: neither. */
   readonly status: 'none' | 'pending' | 'verified'
   /** Whether a trusted device took the place of the second factor. It proves nothing, so the status is `none`. */
   readonly trusted: boolean
-  /**
-   * How the user was authenticated in this session, in values of RFC 8176, with those of the evidence that the login brought along.
-   * Empty unless verified.
-   */
+  /** How the user was authenticated, in values of RFC 8176. Empty unless verified. */
   readonly amr: readonly string[]
   /**
    * The class of the strongest factor: `phr` or `phrh` for a key (OpenID Connect EAP), `urn:countersign:acr:` with the strength for

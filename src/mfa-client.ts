@@ -6,10 +6,7 @@ import type { CompleteMfaService } from './protocol/service.js'
 
 /** Options of `mfaClient` beside the service. */
 export interface MfaClientOptions {
-  /**
-   * The country of phone numbers without a country code, as an ISO code such as `GB`. Defaults to none: then such numbers are
-   * an error.
-   */
+  /** The country of phone numbers without a country code, such as `GB`. Defaults to none: they are errors. */
   readonly country?: string | undefined
 }
 
@@ -20,9 +17,8 @@ export interface MfaClient extends CompleteMfaService {
 }
 
 /**
- * Speaks to an MFA service over HTTP, for scripts and for an app's own use of its verbs. Phone numbers of contacts may be
- * written as people write them, such as `+44 7700 900123`, if libphonenumber-js is installed. `close` lets go of its sockets.
- * @throws {OptionsError}
+ * Speaks to an MFA service over HTTP, for scripts and an app's own use of its verbs. With libphonenumber-js, phone numbers may
+ * be written as people write them. `close` lets go of its sockets. @throws {OptionsError}
  */
 export function mfaClient(service: ServiceAddress, { country }: MfaClientOptions = {}): MfaClient {
   return withPhoneFormat(httpService(readServiceAddress(service)), country)

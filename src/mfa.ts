@@ -33,11 +33,7 @@ import { bannerFor } from './web/http/request.js'
 
 const built = new WeakMap<object, RouteDeps>()
 
-/**
- * What all parts work with that are built of these options, or that `createMfa` returned. The same object gives the same, so that
- * gate, routers and strategy share one connection pool and one set of counters.
- * @throws {OptionsError} with all faults together.
- */
+/** What all parts of these options work with, the same for the same object. @throws {OptionsError} with all faults together. */
 export function depsOf(options: object): RouteDeps {
   const known = built.get(options)
   if (known) return known

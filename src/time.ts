@@ -19,10 +19,7 @@ export function durationMs(given: unknown): number | undefined {
   return Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]
 }
 
-/**
- * Resolves like `work`, or rejects with the error of `timedOut` after `timeoutMs` milliseconds. The work itself is not
- * canceled; it may still complete later, and its result is ignored.
- */
+/** Resolves like `work`, or rejects with `timedOut()` after `timeoutMs`. The work itself is not canceled. */
 export function withTimeout<Result>(
   work: Promise<Result>,
   timeoutMs: number,

@@ -12,10 +12,7 @@ const MAX_USERS = 10_000
 /** How many backup codes a user has: `some` if the number is unknown, `undefined` if it is unknown whether there are any. */
 type CodesLeft = number | 'some' | undefined
 
-/**
- * How many backup codes users have. The service says, or the plugin remembers which ones it had sent. No function fails, and
- * each takes at most half a second for the service and half a second for the store.
- */
+/** How many backup codes users have, by the service or by what was sent. Never fails, and waits at most a second. */
 export interface BackupCodes {
   /** How many the user has now. */
   left(user: MfaUser): Promise<CodesLeft>

@@ -1,8 +1,4 @@
-/**
- * A value in the canonical form of RFC 8785: members sorted by UTF-16 code units, no spaces, numbers as ECMAScript writes them. Texts
- * are taken as they are: neither trimmed nor normalized.
- * @throws {TypeError} for what JSON cannot express exactly, such as `undefined`, `NaN` or half of a surrogate pair.
- */
+/** A value in the form of RFC 8785, texts as they are. @throws {TypeError} for what JSON cannot express exactly. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string' && isWellFormed(value)) return JSON.stringify(value)
   if (typeof value === 'boolean' || value === null) return String(value)

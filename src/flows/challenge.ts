@@ -22,10 +22,7 @@ export type Challenged = {
   readonly again: boolean
 }
 
-/**
- * Starts a challenge for one factor, or sends the code of the live one again. A code is sent only here. A new challenge
- * replaces the session's old one; a resend keeps the challenge's lifetime and attempts (R39).
- */
+/** Starts a challenge, or sends the live one's code again, whose lifetime and attempts it keeps (R39). */
 export async function startChallenge(
   deps: Deps,
   user: MfaUser,

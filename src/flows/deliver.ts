@@ -14,9 +14,8 @@ export interface Delivered<Answer> {
 }
 
 /**
- * Counts a message and has the service send it. A refusal is emitted as an event, with the `method` of the factor if there is one.
- * The message is refunded to the budget if it was certainly not sent (R77). A message that may have been sent stays counted, with its
- * wait; otherwise a slow service would send without limit (R43).
+ * Counts a message and has the service send it. It is refunded if it was certainly not sent (R77); one that may have been sent
+ * stays counted, with its wait (R43). A refusal is an event.
  */
 export async function deliver<Answer extends { readonly outcome: string }>(
   deps: Deps,

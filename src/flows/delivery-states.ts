@@ -36,10 +36,7 @@ interface MessageState {
   pending?: Promise<void> | undefined
 }
 
-/**
- * Asks the service for delivery states: at most every two seconds and thirty times in all for one message, and not again
- * once the state is final. Answers are remembered in this process.
- */
+/** Asks for delivery states every two seconds at most, thirty times per message, and not after a final one. */
 export function deliveryStatesOf(service: Pick<MfaService, 'deliveryOf'>): DeliveryStates {
   const messages = new Map<string, MessageState>()
 

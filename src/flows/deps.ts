@@ -64,10 +64,7 @@ const CALLED_BY: Readonly<Record<OptionalVerb, string>> = {
   sendBackupCodes: 'the routes for backup codes (mfa.backupRouter)',
 }
 
-/**
- * A verb that some routes call.
- * @throws {OptionsError} if the host's own service lacks it.
- */
+/** A verb that some routes call. @throws {OptionsError} if the host's own service lacks it. */
 export function serviceVerb<Verb extends OptionalVerb>(
   service: MfaService,
   verb: Verb,

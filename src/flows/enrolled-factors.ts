@@ -31,11 +31,7 @@ export interface Kept {
 export interface EnrolledFactors {
   /** What the service is asked about. */
   readonly kept: Kept
-  /**
-   * The factors of a user now. No answer is remembered or shared between requests: another process, or an operator of the service,
-   * may have changed the factors in the meantime (R133).
-   * @throws {ServiceError} when the service does not answer. That never means that there are none (R131).
-   */
+  /** The factors of a user now, never remembered or shared (R133). @throws {ServiceError}, which never means "none" (R131). */
   of(userId: string, contact: Contact): Promise<Enrolled>
 }
 

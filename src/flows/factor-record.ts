@@ -15,23 +15,18 @@ export interface RecordedUser extends Pick<MfaUser, 'userId' | 'factors'> {
 
 /** The host's record of factors: what `recordedFactors` reads and `onFactorsChanged` writes. */
 export interface FactorRecord {
-  /**
-   * What the record says; `undefined` if it cannot tell.
-   * @throws {HostError} when it is invalid.
-   */
+  /** What the record says; `undefined` if it cannot tell. @throws {HostError} when it is invalid. */
   read(user: Express.User): Promise<RecordedFactors | undefined>
   /** Whether a record says that the user has no factor. A record that cannot tell does not. */
   saysNone(recorded: RecordedFactors | undefined): boolean
   /**
-   * Has the record follow a change that this app made. `change` names what was changed; the service says what is left of it, and takes
-   * nothing else away (R141). A failure is logged: the record is corrected at the next sign-in. Only where the service cannot tell who
-   * has an app, the failure is thrown, because nothing else knows of it.
+   * Has the record follow a change; the service says what is left (R141). A failure is logged, or thrown where nothing else
+   * knows of the app.
    */
   follow(who: RecordedUser, change: Partial<RecordedFactors>): Promise<void>
   /**
-   * Compares the record with what the service has just said. Returns the factors that the record has and the service lacks: a
-   * contradiction, which is reported and changes nothing (R141). Without one, a record that differs is corrected; nothing waits for it.
-   * @throws {HostError} when the record is invalid, and the error of the host that cannot read it.
+   * Compares the record with what the service has just said. Returns what the service lacks, which is reported (R141); else a
+   * record that differs is corrected. @throws what the host throws.
    */
   compare(
     who: RecordedUser,
@@ -54,10 +49,7 @@ const MAX_WRITES = 3
 
 type KeptFactor = (typeof KEPT)[number]
 
-/**
- * The record of a host that gives both functions. `enrolledFactors` is absent if the service cannot tell. `onContradiction` is called
- * when the service takes factors away from a user, at most once a minute for each user.
- */
+/** The record of a host that gives both functions. `onContradiction`: at most once a minute for each user. */
 export function factorRecordIn(
   {
     recordedFactors,
@@ -78,10 +70,7 @@ export function factorRecordIn(
   const keptOf = ({ userId }: RecordedUser, recorded: RecordedFactors | undefined) =>
     KEPT.filter((name) => recorded?.[name] && unwritten.get(userId)?.[name] !== false)
 
-  /**
-   * What the service says now, with what is kept. Codes are counted for the contact that receives them, which need not be that of the
-   * app.
-   */
+  /** What the service says now, with what is kept. Codes count for the contact that receives them. */
   const now = async (
     who: RecordedUser,
     kept: readonly KeptFactor[],
@@ -97,10 +86,7 @@ export function factorRecordIn(
     }
   }
 
-  /**
-   * Writes until the service says what was written. Two changes at once would otherwise be written in either order, and a record that
-   * says "none" could be the later one.
-   */
+  /** Writes until the service says what was written: of two changes at once, the older could be written last. */
   const write = async (
     who: RecordedUser,
     first: RecordedFactors,

@@ -14,10 +14,8 @@ export interface Freshness {
 }
 
 /**
- * What a change of factors and the trust in a browser require: a second factor of the last 5 minutes, or of `maxAgeMs`, that is
- * at least as strong as the strongest one of the account. Otherwise an attacker with the mailbox could replace the
- * authenticator app (R92). A factor that cannot be used now is judged as if it could: while the strongest one is withheld, nothing
- * is enough, and the way to change factors is a recovery, which waits (R132).
+ * What changing factors and trusting a browser require: a factor of the last 5 minutes, or `maxAgeMs`, as strong as the strongest
+ * one of the account (R92). While that one is withheld, nothing is enough but a recovery (R132).
  */
 export function factorChange(
   { existing }: Pick<MfaUser, 'existing'>,
@@ -44,10 +42,7 @@ export function shownLately(record: MfaRecord | undefined): readonly ShownMethod
   )
 }
 
-/**
- * Whether an accepted second factor was shown recently enough, here or to an issuer whose evidence counts. A time in the future proves
- * nothing (R17).
- */
+/** Whether a second factor was shown recently enough, here or to an issuer. A time in the future is not (R17). */
 export function isFresh(record: MfaRecord | undefined, freshness: Freshness): boolean {
   if (record?.stage !== 'verified') return false
   const { shown: methods, evidence } = record

@@ -105,11 +105,7 @@ export async function removeKey(deps: Deps, account: KeyAccount, id: string): Pr
   return { outcome: 'changed', key: found.key }
 }
 
-/**
- * Removes the keys that a reset of the account ended, apart from the one that was just added. They do not count while the reset is
- * open, and must not come back when it is closed, also if they cannot be used now (R132).
- * @throws {ServiceError} when the service fails or refuses; the reset stays open then.
- */
+/** Removes the keys that a reset ended, usable or not (R132), but for the one just added. @throws {ServiceError}, it stays open. */
 export async function removeEndedKeys(
   deps: Deps,
   account: KeyAccount,
@@ -130,10 +126,7 @@ export async function removeEndedKeys(
   }
 }
 
-/**
- * Removes the authenticator app that a reset of the account ended, when a key takes its place.
- * @throws {ServiceError} when the service fails or refuses; the reset stays open then.
- */
+/** Removes the app that a reset ended, when a key takes its place. @throws {ServiceError}, the reset stays open. */
 export async function removeEndedApp(deps: Deps, { user, contact }: KeyAccount): Promise<void> {
   const answer = await askService(
     deps,
@@ -195,10 +188,7 @@ export async function prepareKey(
   return { outcome: 'prepared', registration, options: answer.options }
 }
 
-/**
- * Has the service check and store a key that was prepared in this session. Creating it proves possession, so it counts as shown, unless
- * it was created without a prompt. Nothing can be guessed here, so no attempt is counted.
- */
+/** Has the service store a key that this session prepared. It counts as shown, unless created without a prompt. */
 export async function registerKey(
   deps: Deps,
   { user, contact }: KeyAccount,

@@ -13,9 +13,7 @@ const MAX_WAIT_MS = 500
 /** What the service said about a user of the current request, so that it is asked once. */
 const asked = new WeakMap<MfaUser, Promise<AnswerOf<'factorsOf'> | undefined>>()
 
-/**
- * What the service knows about a user's factors; `undefined` if it cannot tell. Never fails, and takes at most half a second.
- */
+/** What the service knows about a user's factors, if it can tell within half a second. Never fails. */
 export function knownFactors(deps: Deps, user: MfaUser): Promise<AnswerOf<'factorsOf'> | undefined> {
   const owner = backupOwner(user)
   if (!owner || !deps.service.factorsOf) return Promise.resolve(undefined)
@@ -59,10 +57,7 @@ export function forgetKnownFactors(user: MfaUser): void {
   asked.delete(user)
 }
 
-/**
- * Whether a user can have backup codes that are accepted: there is a contact to send them to, or they were shown on a page, and they
- * are as strong as the login requires.
- */
+/** Whether a user can have backup codes that the login accepts. */
 export async function hasBackupCodes(deps: Deps, user: MfaUser): Promise<boolean> {
   const { backupCodes } = deps
   if (!(await isStrongEnough(deps, user))) return false

@@ -3,11 +3,7 @@ import type { ActiveState, LoginRequirement } from '../session/state.js'
 import type { Refusal } from './refusal.js'
 import { type MfaUser, refusalWithoutFactor } from './user.js'
 
-/**
- * What a login has to do next. `bypass_code`: show the code of the help desk, and nothing else is accepted. `enrollment`: set up a
- * factor. `factor`: show a factor or a backup code. `withheld`: the same, but no factor can be used now (R132). `none`: the login is
- * complete.
- */
+/** What a login does next. `factor`: or a backup code. `withheld`: the same, but no factor can be used now (R132). */
 export type LoginStep = 'bypass_code' | 'enrollment' | 'factor' | 'withheld' | 'none'
 
 /** The next step of a login. Gate, routes and guards all follow it. */
@@ -28,11 +24,7 @@ export function refusalAtStep(step: LoginStep): Refusal | undefined {
   return step === 'enrollment' ? { code: 'enrollment_required' } : undefined
 }
 
-/**
- * Why a pending login that must set up a factor permits no change of factors, no request for a recovery and no list of keys, or
- * `undefined` if it need not. It permits to set up a factor and nothing else (R115, R135), and the password alone never is enough for
- * that (R94).
- */
+/** Why a pending login that must set up a factor permits nothing else, or `undefined` (R94, R115, R135). */
 export function refusalByRequirement({ requires }: LoginRequirement): Refusal | undefined {
   if (requires === 'nothing') return undefined
   return { code: requires === 'enrollment' ? 'enrollment_required' : 'mfa_required' }
@@ -41,10 +33,7 @@ export function refusalByRequirement({ requires }: LoginRequirement): Refusal | 
 /** How a verification is to make the session a verified one: by our `req.logIn`, by that of Passport, or for one request only. */
 export type Finish = 'log-in' | 'passport' | 'request'
 
-/**
- * How a verification ends. `enroll`: the session stays pending until the required factor is set up. `recover`: it stays pending, and may
- * request or complete a recovery.
- */
+/** How a verification ends. `enroll`, `recover`: the session stays pending for that. */
 export type Ending = Finish | 'enroll' | 'recover'
 
 /** What follows from a correct code. */

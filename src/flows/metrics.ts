@@ -30,10 +30,7 @@ export interface MfaMetrics {
   readonly recoveries: { readonly requested: number; readonly canceled: number; readonly completed: number }
   /** Accounts that staff reset. */
   readonly resets: number
-  /**
-   * The time from the challenge, or from the first factor if there was no challenge, to the correct code: `count` of all,
-   * durations of the last 1,000.
-   */
+  /** From the challenge, or else the first factor, to the correct code: all as `count`, the last 1,000 as times. */
   readonly timeToVerify: {
     readonly count: number
     readonly meanMs: number

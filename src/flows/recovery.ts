@@ -145,10 +145,7 @@ export class AccountRecovery {
     return true
   }
 
-  /**
-   * Completes a recovery: ends the factors in `ended`, all sessions and all trusted devices, and notifies every contact. Of
-   * several concurrent calls, one gets the id of the reset, and all others `undefined`.
-   */
+  /** Completes a recovery: ends factors, sessions and trust, and notifies. One caller gets the id of the reset. */
   async complete(
     account: RecoveredAccount,
     recovery: Recovery,
@@ -164,10 +161,7 @@ export class AccountRecovery {
     return reset
   }
 
-  /**
-   * Ends factors, all sessions and all trusted devices of an account, because staff asked for it, and notifies every contact.
-   * Until the user has set up a new factor, only the returned code opens the account.
-   */
+  /** The same for staff, at once. Until a new factor is set up, only the returned code opens the account. */
   async reset(account: RecoveredAccount, ended: readonly Factor[], about: ResetOrder): Promise<BypassCode> {
     const { userId } = account
     const { contacts, locales, ...order } = about
@@ -181,10 +175,7 @@ export class AccountRecovery {
     return bypass
   }
 
-  /**
-   * The user has set up a new factor, so the account needs no recovery any more. `closes`: it is the one that the open reset
-   * waited for, so every other session that the reset let in ends (R135).
-   */
+  /** A new factor ends the recovery. `closes`: the open reset waited for it, so its other sessions end (R135). */
   async enrolled(userId: string, closes: boolean): Promise<void> {
     if (closes) {
       await this.deps.sessionsValidAfter.set(userId)
@@ -272,10 +263,7 @@ export class AccountRecovery {
   }
 }
 
-/**
- * The factors that a recovery would end: those of the greatest strength in the account, if what the user showed is weaker.
- * Empty if the user needs no recovery.
- */
+/** The factors that a recovery would end: the strongest ones, if what was shown is weaker. */
 export function factorsToEnd(factors: readonly Factor[], shown: readonly ShownMethod[]): readonly Factor[] {
   const strongest = strongestOf(factors.map(({ method }) => method))
   if (shown.some((one) => isAtLeast(one, strongest))) return []

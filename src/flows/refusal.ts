@@ -39,10 +39,7 @@ type WaitCode =
   | 'too_many_messages'
   | 'recovery_waiting'
 
-/**
- * Every refusal that a user or a JSON client can receive, by its stable `code`, which docs/errors.md explains. A refusal is a value,
- * not an error.
- */
+/** Every refusal by its stable `code`, which docs/errors.md explains. A refusal is a value, not an error. */
 export type Refusal =
   | { readonly code: PlainCode }
   | { readonly code: WaitCode; readonly retryAfterSeconds: number }

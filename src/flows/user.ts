@@ -42,10 +42,7 @@ export interface MfaUser {
   readonly clientAddress?: string | undefined
 }
 
-/**
- * Why a user without a usable factor cannot show one: there is none yet, or it is withheld (R132). While a reset is open, backup
- * codes may be left.
- */
+/** Why a user cannot show a usable factor: there is none yet, or it is withheld (R132). */
 export function refusalWithoutFactor({
   factors,
   withheld,
@@ -66,10 +63,7 @@ export function offeredFactors({ factors, disabled }: MfaUser): readonly Factor[
   return disabled?.size ? factors.filter(({ id }) => !disabled.has(id)) : factors
 }
 
-/**
- * The contact that receives a user's backup codes: the email address if there is one, else a phone number. Always the same
- * for the same factors, since a backup code is valid only for the contact that received it.
- */
+/** The contact that receives backup codes, always the same for the same factors: email, else a phone number. */
 export function backupTarget(
   user: Pick<MfaUser, 'existing'>,
 ): { method: BackupMethod; contact: Contact } | undefined {
@@ -82,11 +76,7 @@ export function backupTarget(
   return undefined
 }
 
-/**
- * The contact under which backup codes are checked and counted. Codes that were shown on a page are valid for every contact of
- * the account, also for a user who has an authenticator app only, or none any more because of an open reset. `undefined` for
- * any other user without a factor.
- */
+/** The contact under which backup codes are checked. Codes of a page are valid for every contact of the account. */
 export function backupOwner(user: MfaUser): { method: BackupMethod | 'app'; contact: Contact } | undefined {
   const target = backupTarget(user)
   if (target) return target
@@ -109,11 +99,7 @@ export function callerOf({ userId, clientAddress, locale }: MfaUser): Caller {
   }
 }
 
-/**
- * Calls the service. If the call fails, by rejecting or by throwing at once, an event is emitted (R89) and `onFailure` refunds
- * what was counted before. No event is emitted for an error that is not a `ServiceError`; the host finds it by itself.
- * @throws the error of the service.
- */
+/** Calls the service. A failure is an event (R89), `onFailure` refunds what was counted. @throws the error. */
 export async function askService<Answer>(
   { emit }: { emit(event: MfaEventBody): void },
   userId: string,
@@ -152,10 +138,7 @@ export function purposeOf(record: MfaRecord): 'sign-in' | 'step-up' {
   return stage === 'verified' || stage === 'trusted' || openApproval(record) ? 'step-up' : 'sign-in'
 }
 
-/**
- * What the service is told that a code or key is for. A code for an approval counts for nothing else, whether or not the service knows
- * what is approved (R121).
- */
+/** What the service is told that a code or key is for. One for an approval counts for nothing else (R121). */
 export function useOf(
   record: MfaRecord,
   { approvals }: Pick<MfaService, 'approvals'>,
@@ -168,10 +151,7 @@ export function useOf(
     : { purpose: 'step-up', transaction }
 }
 
-/**
- * Names a factor of an account for the count of its failures (R96), without showing the contact: SMS, WhatsApp and calls to
- * one phone number are one factor, whatever ids the host gives them.
- */
+/** Names a factor for the count of its failures (R96) without its contact. One phone number is one factor. */
 export function factorBinding(userId: string, method: Method | 'backup', contact: Contact): string {
   const type = method === 'backup' ? 'BACKUP' : isKeyMethod(method) ? method : VERIFY_TYPE[method]
   return digestOf(JSON.stringify([userId, type, canonicalUser(contact)]))

@@ -112,10 +112,7 @@ export async function verifyCode(
   }
 }
 
-/**
- * Whether a canonical code has another shape than the codes of the service, or of the user's own app with that many `digits`. The
- * shape is no secret, so saying it costs no attempt; a code that could be right is never evaluated without one.
- */
+/** Whether a canonical code cannot be one of the service or, with `digits`, of the user's app. Costs no attempt. */
 export function isMalformed(
   { service }: Deps,
   method: CodeMethod | 'backup',
@@ -223,9 +220,8 @@ export async function evaluateCode(
 }
 
 /**
- * Consumes an attempt, has the code evaluated, and settles the account. Every code and every response of a key is checked here, for a
- * sign-in, a step-up, the confirmation of an app or the bypass code of a reset, so all of them have the same limits (R20). A correct
- * code acquires the approval: of several correct codes for it, one is `valid` (R21).
+ * Consumes an attempt, has the code or key evaluated, and settles the account: here alone, so that all checks have the same
+ * limits (R20). Of several correct codes for one approval, one is `valid` (R21).
  */
 export async function checkShown<Valid extends { readonly outcome: 'valid' }>(
   { attempts, emit }: Pick<Deps, 'attempts' | 'emit'>,

@@ -14,11 +14,7 @@ interface CallbackRule {
   readonly returns?: readonly [words: string, isValid?: (answer: unknown) => boolean]
 }
 
-/**
- * A function of the host that is safe to call. One that must answer at once and returns a promise or another wrong value fails the
- * request, and so does one whose promise is not settled within ten seconds. Without this, the rejection of such a promise would end the
- * process, an asynchronous `canTrust` would always count as "yes", and a request could wait forever.
- */
+/** A function of the host, checked: a promise where none may be, or an answer after 10 s, fails the request. */
 export function callback<Callback>({ must = 'must be a function', ...rule }: CallbackRule) {
   const isCallback = (value: unknown): value is Call & Callback => typeof value === 'function'
   const schema = z.custom<Call & Callback>(isCallback, { error: must }).transform((call) => safe(call, rule))

@@ -112,10 +112,7 @@ const dialect = z.unknown().transform((given, context): Dialect | 'detect' => {
   return z.NEVER
 })
 
-/**
- * The option `dialect`: a name, or the parts in which a service differs from the published API. Defaults to `detect`: the
- * Countersign service, once it has said so.
- */
+/** The option `dialect`: a name, or the parts in which a service differs from the published API. */
 export const dialectOption = typed<'detect' | 'published' | 'countersign' | DialectInput>()(dialect).prefault(
   'detect',
 )

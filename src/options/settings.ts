@@ -30,10 +30,7 @@ function keySettings(keys: CompleteOptions['keys']) {
 /** A service that can be used, or what is wrong with the option. */
 type ReadService = { readonly service: Settings['service'] } | { readonly faults: readonly string[] }
 
-/**
- * Checks the options and fills in every default. `own` is the service of an app that names none.
- * @throws {OptionsError} with all faults together, each with its remedy (R18).
- */
+/** Checks the options and fills in defaults. `own`: the service of an app that names none. @throws {OptionsError} */
 export function readOptions(given: unknown, own?: ReadService): Settings {
   if (hasParts(given)) {
     throw new OptionsError([
@@ -141,10 +138,7 @@ function languageFaults({ languages }: CompleteOptions): string[] {
 /** What a service of the host's own must have. The routers require other functions when they are mounted. */
 const VERBS = ['send', 'verify'] as const
 
-/**
- * Checks the address of a service and fills in every default.
- * @throws {OptionsError} with all faults together, each with its remedy (R18).
- */
+/** Checks the address of a service and fills in every default. @throws {OptionsError} with all faults. */
 export function readServiceAddress(given: unknown): ServiceSettings {
   if (hasParts(given)) {
     throw new OptionsError([

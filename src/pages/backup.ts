@@ -37,10 +37,7 @@ function showing(to: string | undefined, { frame, words }: PageContext): Html {
 ${to !== undefined && html`<form class="mfa-form" method="post" action="${frame.base}/backup"><button class="mfa-secondary">${fill(backup.sendInstead, { to: destination(to) })}</button></form>`}`
 }
 
-/**
- * New backup codes. Without script, they are text to select and a file to download; with it, they can also be copied and printed.
- * `mfa.js` removes them from a page that the browser keeps for its back button.
- */
+/** New backup codes: text and a file, and with script also copied and printed, and gone in the back button. */
 export function backupCodesPage(
   { codes }: Extract<View, { page: 'backup-codes' }>,
   { frame, words }: PageContext,

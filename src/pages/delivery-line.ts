@@ -7,10 +7,7 @@ import type { ChallengeView } from './view.js'
 /** The id of the line that says where the code was sent; the code field refers to it. */
 export const LEAD_ID = 'mfa-lead'
 
-/**
- * The delivery state of the message with the code. While the state may change, the script polls it and replaces the line by
- * one of the templates. Without JavaScript the line changes when the page is reloaded.
- */
+/** The delivery state. The script polls it while it may change, and replaces the line by one of the templates. */
 export function deliveryLine(challenge: ChallengeView, context: PageContext): Html {
   const { frame } = context
   const { delivery, factor } = challenge

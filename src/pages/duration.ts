@@ -50,10 +50,7 @@ export function daysAgo(locale: string, ms: number): string {
   return spaced(locale, relativeDays(locale).format(-days, 'day'))
 }
 
-/**
- * A future time in words: "in 45 seconds", "in 4 minutes", "in 2 hours". Rounded up, so that users do not come back too
- * early. `mfa.js` uses the same units for its countdowns.
- */
+/** A future time, rounded up: "in 45 seconds", "in 4 minutes". `mfa.js` counts down in the same units. */
 export function inTime(locale: string, seconds: number): string {
   const left = Math.max(1, Math.ceil(seconds))
   const words = relativeTimes(locale)

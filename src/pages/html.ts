@@ -46,10 +46,7 @@ function escapeHtml(text: string): string {
   return SPECIAL.test(text) ? text.replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '') : text
 }
 
-/**
- * A URL that is safe in a link: a path of this site, or an http or https URL. Anything else (`javascript:`, `data:`,
- * `//elsewhere`) becomes `/`.
- */
+/** A URL that is safe in a link: a path of this site, or http(s). Anything else becomes `/`. */
 export function safeLink(url: string): string {
   // Browsers treat a backslash as a slash and ignore tabs and line breaks in a URL.
   return /^(?:\/(?![/\\])|https?:\/\/)[^\s\\]*$/i.test(url) ? url : '/'

@@ -21,10 +21,7 @@ interface Asset {
 
 export type AssetName = 'mfa.css' | 'mfa.js' | 'mfa-keys.js'
 
-/**
- * The style sheet and the scripts of the pages, served at `{base}/assets/`. They are read once. Only pages for security keys and
- * passkeys load `mfa-keys.js`, which the build writes.
- */
+/** The style sheet and the scripts of the pages, at `{base}/assets/`. The build writes `mfa-keys.js`. */
 export const assets: Readonly<Record<AssetName, Asset>> = {
   'mfa.css': asset('assets/mfa.css', 'text/css; charset=utf-8'),
   'mfa.js': asset('assets/mfa.js', 'text/javascript; charset=utf-8'),
@@ -196,10 +193,7 @@ const nameOf = memoized((tag: string) => {
   return first.toLocaleUpperCase(tag) + name.slice(first.length)
 })
 
-/**
- * A sentence in plain text for the host's own pages: about the date by which a second factor must be set up, in UTC as in account
- * notices, or about an authenticator app that should be set up again.
- */
+/** Plain text for the host's pages: a day (UTC) to set up a second factor by, or an app to set up again. */
 export function hostBanner(
   preferredLanguages: readonly string[],
   about: { readonly until: number; readonly minStrength?: Strength | undefined } | 'weak_app',

@@ -12,10 +12,7 @@ const QUIET_ZONE = 4
 /** The size of a module on the page, in CSS pixels. */
 const MODULE_PX = 4
 
-/**
- * The QR code as it is shown. That of an `otpauth:` address is drawn as vectors with sharp edges: a browser that scales pixels makes some
- * modules wider than others, and some scanners then fail. Without the address, the picture of the service is shown as it is.
- */
+/** The QR code: of an `otpauth:` address as vectors with sharp edges, else the picture of the service. */
 export function qrImage(uri: string | undefined, picture: string | undefined): QrImage | undefined {
   const address = otpauthLink(uri)
   if (address !== undefined) return vectors(encodeQR(address, 'raw', { border: QUIET_ZONE, ecc: 'medium' }))

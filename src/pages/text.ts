@@ -97,10 +97,7 @@ export function fill(phrase: Phrase, values: Values): Html {
   return html`${partsOf(phrase).map((part) => (typeof part === 'string' ? values[part] : part))}`
 }
 
-/**
- * The texts between the placeholders, as `Html`, and the names of the placeholders. Phrases are those of the catalogues, so
- * each is split and escaped once.
- */
+/** Texts between placeholders, and the names of these. Each phrase of the catalogues is split once. */
 const partsOf = memoized((phrase: Phrase): readonly (Html | string)[] =>
   phrase.split(/\{(\w+)\}/).map((part, index) => (index % 2 === 0 ? html`${part}` : part)),
 )

@@ -242,20 +242,14 @@ export type View =
       /** Whether the trusted devices are revoked when one is added. Defaults to false. */
       readonly revokesDevices?: boolean
     }
-  /**
-   * The page before a key is removed. It posts `key` to `{base}/keys/remove`. `others`: the factors that are left.
-   * `revokesDevices`: whether the trusted devices are revoked, too.
-   */
+  /** Before a key is removed, by posting `key` to `{base}/keys/remove`. `others`: the factors that are left. */
   | {
       readonly page: 'key-remove'
       readonly key: KeyView
       readonly others: readonly FactorView[]
       readonly revokesDevices: boolean
     }
-  /**
-   * Offers to add a passkey after a sign-in with a code, as the view `keys` does. A form posts to `{base}/keys/offer/decline`, which
-   * leads to `next`.
-   */
+  /** Offers a passkey after a sign-in, as `keys`. A form posts to `{base}/keys/offer/decline`; `next` comes then. */
   | {
       readonly page: 'key-offer'
       readonly next: string
@@ -264,10 +258,7 @@ export type View =
       /** As in the view `keys`. */
       readonly revokesDevices?: boolean
     }
-  /**
-   * The page before an authenticator app is set up. It posts to `{base}/enroll-app`. `over`: the enrollment before cannot be
-   * confirmed any more, after too many wrong codes or too long a time, so the user starts over.
-   */
+  /** Before an app is set up by `POST {base}/enroll-app`. `over`: the enrollment before failed or took too long. */
   | {
       readonly page: 'enroll-start'
       readonly replaces: boolean
@@ -281,10 +272,7 @@ export type View =
       /** Whether the trusted devices are revoked, too. Defaults to false. */
       readonly revokesDevices?: boolean
     }
-  /**
-   * The QR code, until the app is confirmed. It posts `code` to `{base}/enroll-app/confirm`. Without QR code and key, which
-   * only the browser that started can show, the user can start over with a form that posts to `{base}/enroll-app`.
-   */
+  /** The QR code; posts `code` to `{base}/enroll-app/confirm`. Without `qrCode` and key, the user can start over. */
   | {
       readonly page: 'enroll'
       readonly qr?: string
@@ -295,15 +283,9 @@ export type View =
     }
   /** The app is set up. `backup`: whether backup codes can be sent. The link leads to `next`, by default to the home page. */
   | { readonly page: 'enrolled'; readonly backup: boolean; readonly next?: string }
-  /**
-   * The page before backup codes are created. `shows`: it posts to `{base}/backup/codes`, which shows them once. With `to`, it
-   * also posts to `{base}/backup`, which sends them there. With neither, there can be none.
-   */
+  /** Before codes are created: shown (`shows`) by `{base}/backup/codes`, sent to `to` by `{base}/backup`, or neither. */
   | { readonly page: 'backup'; readonly to?: string; readonly shows?: boolean }
-  /**
-   * New backup codes, which are shown only now. No other page may show them again, so the page has no link that leads away but the
-   * form that posts to `{base}/backup/saved`.
-   */
+  /** New backup codes, shown only now, so the only way on is the form that posts to `{base}/backup/saved`. */
   | { readonly page: 'backup-codes'; readonly codes: readonly string[] }
   /** The page with the backup codes was loaded again. It posts to `{base}/backup/codes`. The link leads to `next`, by default to the first page. */
   | { readonly page: 'backup-codes-gone'; readonly next?: string }
@@ -335,10 +317,7 @@ export type View =
       /** Whether there is a page for trusted devices. Defaults to false. */
       readonly devices?: boolean
     }
-  /**
-   * The page before a factor is removed. It posts to `{base}/enroll-app/remove` or `{base}/backup/remove`. `others`: the factors
-   * that are left. `revokesDevices`: whether the trusted devices are revoked, too.
-   */
+  /** Before a factor is removed by `{base}/enroll-app/remove` or `{base}/backup/remove`. `others`: those left. */
   | {
       readonly page: 'remove'
       readonly factor: 'app' | 'backup'

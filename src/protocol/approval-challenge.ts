@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto'
 
 const NONCE_BYTES = 32
 
-/**
- * The challenge that a key signs for an approval, in base64url: a nonce, and the hash of the nonce and the digest of what is approved, so
- * that the signature is one of exactly that (R124, WebAuthn Level 3 §13.4.3). Without a digest, it is the nonce alone.
- */
+/** The challenge that a key signs, in base64url: a nonce, for an approval with a hash of its digest (R124). */
 export function keyChallenge(nonce: Uint8Array, digest: string | undefined): string {
   // The text of the digest, because two texts in base64url can be the same bytes.
   const hash = digest === undefined ? [] : [createHash('sha256').update(nonce).update(digest).digest()]

@@ -41,10 +41,7 @@ export function contactFits(method: Method, contact: Contact): boolean {
   return contact.kind === 'phone'
 }
 
-/**
- * The canonical form of a contact (R29): NFKC, domain in ASCII, lower case. It identifies an account in counters and
- * lookups; messages go to the address as given.
- */
+/** The form of a contact (R29) for counters and lookups: NFKC, domain in ASCII, lower case. */
 export function canonicalUser(contact: Contact): string {
   if (contact.kind === 'phone') return contact.phone
   const folded = contact.email.normalize('NFKC').trim()
@@ -72,10 +69,7 @@ export function isPhone(value: unknown): value is string {
 
 const HIDDEN = '•••'
 
-/**
- * Masks a contact for its owner: the last two digits of a phone number; the first and last letter of a mailbox, with its domain.
- * This tells the owner which of their contacts it is (R46). Empty for an account without a contact.
- */
+/** For the owner: last two digits, or first and last letter of the mailbox and the domain (R46). May be empty. */
 export function maskForOwner(contact: Contact): string {
   if (isAccountAddress(contact)) return ''
   if (contact.kind === 'email') return maskMailbox(contact.email)
@@ -83,10 +77,7 @@ export function maskForOwner(contact: Contact): string {
   return `${maskMailbox(contact.email)} + ${maskPhone(contact.phone)}`
 }
 
-/**
- * Masks a contact for operators and logs: the last two digits of a phone number, the first letter of an email address and of its
- * domain. It reveals the contact to nobody who does not know it (R46).
- */
+/** For operators and logs: last two digits, or first letters of mailbox and domain (R46). */
 export function maskContact(contact: Contact): string {
   if (contact.kind === 'email') return maskEmail(contact.email)
   if (contact.kind === 'phone') return maskPhone(contact.phone)
@@ -113,10 +104,7 @@ function maskEmail(email: string): string {
 /** A top-level domain that never exists, so nothing can be sent there (RFC 2606 §2). */
 const DOMAIN = 'account.invalid'
 
-/**
- * The name of an authenticator app's account for a user without an email address and phone number. It has the form of an
- * email address, because the service knows users by nothing else, and receives no message. Always the same for a user id.
- */
+/** The name of an app's account for a user without a contact, in the form of an address that has no mailbox. */
 export function accountAddress(userId: string): Contact {
   // Services fold case, so an id with capital letters could be taken for another one.
   const isPlain = /^[a-z0-9][a-z0-9-]{0,47}$/.test(userId)
@@ -133,10 +121,7 @@ export function isAccountAddress(contact: Contact): boolean {
 
 /** The user and browser behind a request, for services that support these parameters. */
 export interface Caller {
-  /**
-   * The host's id for the account, opaque to the service. All factors of an account share its limits (R23). Defaults to
-   * the contact.
-   */
+  /** The host's id for the account, whose factors share limits (R23). Defaults to the contact. */
   readonly account?: string
   /** IP address of the browser, as Express determines it (R31). */
   readonly clientAddress?: string

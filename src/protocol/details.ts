@@ -74,10 +74,7 @@ export function oneLine(text: string): string {
   return text.replace(BREAKS, ' ').replace(UNSEEN, '').replace(SPACES, ' ').trim()
 }
 
-/**
- * A value as the user is shown it, on one line. Quotation marks say that something was left out, or that the value mixes alphabets
- * whose letters look alike.
- */
+/** A value as the user is shown it, on one line; in quotes where cut or of letters that look alike. */
 export function shownText(value: string): string {
   const shown = oneLine(value)
   const isPlain =

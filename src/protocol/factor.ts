@@ -103,10 +103,7 @@ const OPTIONAL: readonly Property[] = [
 const MOST_FACTORS = 20
 const ONE_OF_METHODS = `method must be one of ${METHODS.join(', ')}`
 
-/**
- * Validates the host's list of factors and gives each an id. Of two rows with the same method and contact, the first counts. The list comes from the host's record of the user, never from
- * a request (R42). `faults` describes every fault without quoting a contact.
- */
+/** Validates the host's list of factors (R42) and gives each an id. `faults` quotes no contact. */
 export function readFactors(list: unknown): { factors: readonly Factor[] } | { faults: readonly string[] } {
   if (!Array.isArray(list)) {
     return {
@@ -195,10 +192,7 @@ function contactOf(input: FactorInput): Contact {
 export const STRENGTHS = ['weak', 'medium', 'strong', 'phishing-resistant'] as const
 export type Strength = (typeof STRENGTHS)[number]
 
-/**
- * What a user can show as a second factor. `backup` is a backup code that a mailbox received, alone or beside a phone;
- * `phone_backup` is one that only a phone received, `page_backup` one that was shown on a page.
- */
+/** What a user can show. `phone_backup`: a code that only a phone received; `page_backup`: one of a page. */
 export type ShownMethod = Method | ShownBackup
 
 /** What a code counts as. */
@@ -267,10 +261,7 @@ export function isAtLeast(shown: ShownMethod, strength: Strength): boolean {
 /** The class of a factor that is no key, before its strength. OpenID Connect has none for such factors. */
 const ACR = 'urn:countersign:acr:'
 
-/**
- * The authentication context class of a shown factor: `phrh` for a key that stays on one device and `phr` for one that can be synced
- * (OpenID Connect EAP ACR Values), and a class of our own for others.
- */
+/** The `acr` of a shown factor: `phr` or `phrh` for a key (OpenID Connect EAP), for others one of our own. */
 export function acrOfStrength(strength: Strength, amr: readonly Amr[]): string {
   if (strength !== 'phishing-resistant') return `${ACR}${strength}`
   return amr.includes('hwk') && !amr.includes('swk') ? 'phrh' : 'phr'
@@ -289,10 +280,7 @@ export const AMR_VALUES = ['pwd', 'otp', 'sms', 'tel', 'hwk', 'swk', 'user', 'mf
 /** One of these values. */
 export type Amr = (typeof AMR_VALUES)[number]
 
-/**
- * The values that a verified code of each method adds to `amr`. RFC 8176 has none for email and WhatsApp: a code by email
- * counts as a one-time password, a WhatsApp message as a text message to a registered number.
- */
+/** What a verified code adds to `amr`. RFC 8176 has none for email, here `otp`, and WhatsApp, here `sms`. */
 export const METHOD_AMR: Readonly<Record<CodeMethod | 'backup', readonly Amr[]>> = {
   app: ['otp'],
   email: ['otp'],
@@ -303,18 +291,12 @@ export const METHOD_AMR: Readonly<Record<CodeMethod | 'backup', readonly Amr[]>>
   backup: ['otp'],
 }
 
-/**
- * The values that an accepted key adds to `amr`. The flags of its response decide, not the ceremony that asked: a key that can be
- * synced is `swk`, any other `hwk`, and `user` is added if the authenticator verified the user.
- */
+/** What an accepted key adds to `amr`, by the flags of its response. `swk`: a key that can be synced. */
 export function keyAmr(key: { readonly backupEligible: boolean }, userVerified: boolean): readonly Amr[] {
   return [key.backupEligible ? 'swk' : 'hwk', ...(userVerified ? (['user'] as const) : [])]
 }
 
-/**
- * Adds what was proven to `before`: each value once, in a fixed order, with `mfa` as soon as there are two different factors. A code
- * by SMS after a sign-in by SMS is the same factor twice. A key with user verification is two factors.
- */
+/** Adds what was proven, each value once, in a fixed order; `mfa` for two different factors. */
 export function addAmr(before: readonly string[], added: readonly Amr[]): Amr[] {
   const proven = new Set<string>([...before, ...added])
   if (before.some((value) => added.every((one) => one !== value)) || added.includes('user')) proven.add('mfa')

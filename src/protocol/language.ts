@@ -56,10 +56,7 @@ function keysFor(tag: string): readonly string[] {
   return [...longer, ...(VARIANTS.get(language)?.(rest) ?? [language])]
 }
 
-/**
- * A function that keeps what it made for each key, such as the `Intl` object for a locale, which costs more than rendering a
- * page. Use it only where there are few keys, such as the locales of the catalogues: nothing is ever removed.
- */
+/** Keeps what `make` made for each key, for good. Only for few keys, such as the locales of the catalogues. */
 export function memoized<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, Value>()
   return (key) => {

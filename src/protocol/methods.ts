@@ -1,7 +1,4 @@
-/**
- * The methods of WebAuthn. A `security-key` proves possession and is asked for without user verification. A `passkey` is
- * asked for with user verification, a PIN or biometrics, and so proves two factors.
- */
+/** The methods of WebAuthn: a `passkey` is asked for with user verification, and so proves two factors. */
 export const KEY_METHODS = ['security-key', 'passkey'] as const
 
 /** A method of WebAuthn. */
@@ -63,10 +60,7 @@ export type VerifyType = (typeof VERIFY_TYPES)[number]
 /** `Type` values for requesting backup codes. */
 export const BACKUP_TYPES = ['EMAIL', 'SMS', 'DUAL'] as const
 
-/**
- * Kinds of codes: `CODE` is delivered or comes from an app, `BACKUP` is a backup code, `CONFIRM` is the first code of an
- * authenticator app during enrollment. A request without a kind (the published API) can mean any of them.
- */
+/** `CODE` is delivered or of an app, `CONFIRM` the first one of an app. Without a kind: any of them. */
 export const CODE_KINDS = ['CODE', 'BACKUP', 'CONFIRM'] as const
 
 /** The kind of a code, as `MfaService.verify` gets it. */
@@ -94,10 +88,7 @@ export const BACKUP_METHOD: Readonly<Record<DeliveredMethod, BackupMethod>> = {
 /** The maximum length of the input for a code, in characters (R82). */
 export const MAX_CODE_LENGTH = 64
 
-/**
- * The canonical form of a code, for all limits, replay checks and comparisons (R30): ASCII digits instead of full-width
- * ones and those of other scripts, no spaces or dashes, letters in upper case.
- */
+/** The form of a code for limits and comparisons (R30): ASCII digits, upper case, no spaces or dashes. */
 export function canonicalCode(typed: string): string {
   return typed
     .normalize('NFKC')
@@ -114,10 +105,7 @@ function asciiDigit(digit: string): string {
   return String((last - first) % 10)
 }
 
-/**
- * The canonical form of a backup code: like `canonicalCode`, and letters that look like digits become those digits, as in
- * Crockford's base32.
- */
+/** As `canonicalCode`, with letters that look like digits as those digits (Crockford's base32). */
 export function canonicalBackupCode(typed: string): string {
   return canonicalCode(typed).replaceAll('O', '0').replaceAll('I', '1').replaceAll('L', '1')
 }
@@ -164,10 +152,7 @@ export interface GuessingLimits {
   readonly digits?: number
 }
 
-/**
- * An upper bound for the probability that an attacker who knows the password guesses a code of a factor before the factor is
- * disabled, however long the attacker tries (R26, R96): guesses times valid codes, out of all codes.
- */
+/** The greatest probability of guessing a code of a factor before it is disabled (R26, R96). */
 export function guessingBound({ failuresBeforeDisable, validCodes = 2, digits = 6 }: GuessingLimits): number {
   return (failuresBeforeDisable * validCodes) / 10 ** digits
 }

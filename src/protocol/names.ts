@@ -157,10 +157,7 @@ export type AnswerCodec<
   Beside extends z.ZodRawShape = Record<never, never>,
 > = z.ZodCodec<z.ZodObject<ShapeOf<Members>>, z.ZodType<Own<Members, Names, Beside>>>
 
-/**
- * The answer with these members. `names` has the names that differ otherwise, and `beside` what is in no body: of those, the words that
- * are always the same are added.
- */
+/** The answer with these members. `names`: those named otherwise. `beside`: what is in no body. */
 export function answer<
   Members extends Schemas<Members>,
   const Names extends Readonly<Record<string, string>> = Record<never, never>,

@@ -29,10 +29,7 @@ export type Purpose = NonNullable<RequestOf<'send'>['purpose']>
 /** A key of an account. Times are milliseconds since 1970. */
 export type Key = Granted<'list'>['keys'][number]
 
-/**
- * The verbs for security keys and passkeys. As everywhere, refusals are values, and a failing service throws a
- * `ServiceError`. Without a relying party, and for a method that is off, they refuse with `method_off`.
- */
+/** The verbs for keys. Without a relying party, and for a method that is off, they refuse with `method_off`. */
 export interface KeyVerbs extends Methods<VerbsOfKeys> {}
 
 type RequiredVerb = 'send' | 'verify'
@@ -45,15 +42,9 @@ type RequiredVerb = 'send' | 'verify'
 export interface MfaService
   extends Pick<Methods<CodeVerbs>, RequiredVerb>,
     Partial<Omit<Methods<CodeVerbs>, RequiredVerb>> {
-  /**
-   * What the codes of the service look like, in canonical form. Any other code is refused without a call and without an attempt, so
-   * every code that `verify` can accept must fit. Optional; without it, every code counts.
-   */
+  /** What the service's codes look like; others are refused without a call. Without it, every code counts. */
   readonly codes?: CodeShapes
-  /**
-   * Whether messages name what is approved, and keys sign it: the purpose `approval`. Optional; without it, only the pages show it, and
-   * every approval is `entered`.
-   */
+  /** Whether messages name what is approved and keys sign it. Without it, every approval is `entered`. */
   readonly approvals?: true
   /** Security keys and passkeys. Optional. Used only beside `factorsOf`, which says who has a key. */
   readonly keys?: KeyVerbs

@@ -8,10 +8,7 @@ import { type Refused, refusedAnswer, type ServiceRefusal } from './service-refu
 import type { Scope, ServiceProblemCode } from './wire.js'
 import { caller, user } from './wire-parts.js'
 
-/**
- * A part of the service that can fail separately: delivering codes, checking them, or reporting delivery states. When only
- * the carrier is down, for example, codes can still be checked.
- */
+/** A part of the service that can fail while the others work, such as when only the carrier is down. */
 export type ServicePart = 'delivery' | 'checking' | 'delivery_state'
 
 /** A verb of the service: how it is called over HTTP, and what it answers there and in the same process. */

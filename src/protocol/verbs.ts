@@ -41,10 +41,7 @@ class SendBody {
   readonly Type = oneOf(SEND_TYPES)
   /** The id of a valid challenge, to send its code again. */
   readonly Challenge = challenge.optional()
-  /**
-   * The host's id for what the code is used for, such as a pending login; opaque to the service. A code is valid only in
-   * its transaction (R38), and a correct code resets the wrong app and backup codes of that transaction (R25).
-   */
+  /** The host's id for what the code is used for: a code is valid only in its transaction (R25, R38). */
   readonly Transaction = text(128).optional()
   /** What the code is for. Messages mention it (R45), and the service binds the code to it (R38). Defaults to `sign-in`. */
   readonly Purpose = oneOf(['sign-in', 'step-up', 'enrollment', 'approval']).optional()
@@ -102,10 +99,7 @@ class VerifyAnswer {
 }
 
 class AcceptedAs {
-  /**
-   * `backup` if the code was accepted as a backup code and could be nothing else. Without it, a code that the user typed
-   * as a backup code counts only as a code for its contact (R97).
-   */
+  /** `backup` if the code could be nothing else. Without it, a backup code counts as one of its contact (R97). */
   readonly kind = z.literal('backup').optional()
 }
 

@@ -15,10 +15,7 @@ export const serviceIdentity = z.object({
   api: z.literal(1).meta({ description: 'The version of its API.' }),
 })
 
-/**
- * What an API key of the service may do, by its scopes: `verify` sends and verifies codes and checks keys, `enroll` changes factors,
- * `read` reads factors and delivery states, `personal-data` lists, exports and erases users, `transcribe` transcribes.
- */
+/** What an API key of the service may do. */
 export const SCOPES = ['verify', 'enroll', 'read', 'personal-data', 'transcribe'] as const
 
 /** A scope of API keys. */

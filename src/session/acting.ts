@@ -23,10 +23,8 @@ export function actingError(message: string): HostError {
 }
 
 /**
- * Continues the session of a member of staff under another id as a session of `customer`, whom they act for. What was proven in it
- * is kept for the way back.
- * @throws {HostError} when the way back would not be possible.
- * @throws {SessionEndedError} when the session ended or changed in the meantime.
+ * Continues a session of a member of staff under another id as one of `customer`, keeping what was proven for the way back.
+ * @throws {HostError} when there would be no way back. @throws {SessionEndedError}
  */
 export async function beginActing(
   at: SessionRequest,
@@ -64,10 +62,7 @@ export async function beginActing(
   await logInContinuing(at, customer, { renewal })
 }
 
-/**
- * Continues a session that acts for someone as that of the member of staff, with what was proven in it. Of several requests, one does.
- * @throws {SessionEndedError} when it was ended already, or the host no longer finds the member of staff.
- */
+/** Returns to the session of the member of staff, for one request. @throws {SessionEndedError} to all others. */
 export async function endActing(
   at: SessionRequest,
   { userId, record }: ActiveState & { readonly record: { readonly acting: Acting } },

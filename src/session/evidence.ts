@@ -109,10 +109,7 @@ function strengthOf(
 const MAX_DEPTH = 4
 const MAX_OBJECTS = 500
 
-/**
- * Whether one of these objects is part of what the browser sent, or a copy of it: its body, query, parameters or cookies. Express 5 parses
- * the query anew each time it is read, so objects are compared by their content.
- */
+/** Whether one of these objects is, or equals, part of what the browser sent: body, query, params or cookies. */
 function comesFromRequest(req: Request, wanted: readonly unknown[]): boolean {
   const objects = wanted.filter((one) => isObject(one) && Object.keys(one).length > 0)
   const { body, query, params } = req

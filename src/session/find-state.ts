@@ -27,21 +27,16 @@ const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
 const CLOCK_SLACK_MS = 60_000
 
 /**
- * The session state of a request, found once per request. A user whom Passport knows and whose session has no record is
- * pending, however the user signed in (R02). A pending login that took too long is ended. A session that was let in without a factor
- * keeps that decision for a while, so that pages of the host do not wait for the service (R133).
- *
- * Returns a promise only if the host, its policy, the service or a store has to be asked.
- * @throws {HostError} when the app around this package is set up wrongly.
- * @throws {SessionEndedError} when the user signed out in the meantime (R07).
+ * The session state of a request, found once. A user of Passport without a record is pending, however they signed in (R02); a
+ * decision that let a session in without a factor is kept for a while (R133). A promise only if something has to be asked.
+ * @throws {HostError} when the app is set up wrongly. @throws {SessionEndedError} when the user signed out meanwhile (R07).
  */
 export function sessionStateOf(at: SessionRequest): SessionState | Promise<SessionState> {
   return foundState(at, false)
 }
 
 /**
- * The session state where a factor is asked for or changed. Unless the session proved one, the service is asked anew, and no older
- * answer is used (R133).
+ * The session state where a factor is asked for or changed: the service is asked anew, unless the session proved one (R133).
  * @throws as `sessionStateOf`, and {ServiceError} when the service fails.
  */
 export function askedStateOf(at: SessionRequest): SessionState | Promise<SessionState> {
@@ -163,9 +158,8 @@ function isSettledFor(state: SessionState): boolean {
 }
 
 /**
- * The state of a session that was let in without a factor. The decision holds until a factor of the user changes through this app, or
- * a grace period ends; after `login.recheck` it is made again. While the service fails, the session goes on for
- * `outage.keepSessions`, unless a factor has changed since (R133).
+ * The state of a session that was let in without a factor: until a factor changes or a grace period ends, for `login.recheck`
+ * and, while the service fails, for `outage.keepSessions` (R133).
  */
 function settledState(
   at: SessionRequest,
@@ -217,10 +211,7 @@ function keptState(
 /** A decision that is made again at the next request: the service did not answer, or the changes could not be read. */
 const UNSETTLED: Settled = { at: 0, changes: 0 }
 
-/**
- * Asks for the user's account with `read`. The number of changes is read before, so that a change in between is not missed.
- * @throws {ServiceError} when the service fails.
- */
+/** Asks for the user's account, after the number of changes was read. @throws {ServiceError} */
 export async function askNow(
   { factorChanges }: SessionDeps,
   userId: string,
@@ -310,10 +301,7 @@ function shareAsked(
   return asked
 }
 
-/**
- * The state that follows from an answer of the service: the policy decides again. It may exempt a pending login whose user has no
- * factor.
- */
+/** The state that follows from an answer of the service. The policy may exempt a login without a factor. */
 async function decideAgain(
   at: SessionRequest,
   { account, settled }: Asked,
@@ -338,10 +326,7 @@ async function decideAgain(
   return activeState(account, record)
 }
 
-/**
- * The state that follows from a decision where nothing can be stored (R134). A trusted browser is not recognized, because its token
- * would change, and no response could bring the new one to the browser.
- */
+/** The state where nothing can be stored (R134). Trust does not count: its new token could not be sent. */
 function readOnlyState(req: Request, decision: Decision, { account, settled }: Asked): SessionState {
   const record = newRecord(req.sessionID, account.userId)
   if (decision.verdict !== 'pass') return activeState(account, withRequirement(record, decision))
@@ -412,10 +397,7 @@ function returnToOf(record: MfaRecord | undefined): Pick<MfaRecord, 'returnTo'> 
   return record?.returnTo === undefined ? {} : { returnTo: record.returnTo }
 }
 
-/**
- * Hands on where the session of a request stands: at once where that is known from the session alone, as for almost every
- * request of the host. Whatever fails goes to `next`.
- */
+/** Hands on the state, at once if it is known from the session alone. Whatever fails goes to `next`. */
 export function withState(
   at: SessionRequest,
   next: NextFunction,

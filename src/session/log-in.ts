@@ -180,10 +180,8 @@ async function startLogin(at: SessionRequest, login: Login, userId: string): Pro
 }
 
 /**
- * The live challenge of a pending login whose user shows the first factor again, as in a request with password and code. It was
- * requested in this session, which ends here, by a browser that showed the same user's first factor, so it goes on in the next one
- * with the attempts, the messages and the time that it has left. Its code still counts in its own transaction only (R38). A session
- * that another request ended or changed meanwhile passes nothing on (R06, R07).
+ * The live challenge of a pending login whose user shows the first factor again. It goes on in the next session, with the
+ * attempts, messages and time that it has left, in its own transaction (R38), unless another request ended the session (R06, R07).
  */
 async function challengeOf(
   req: Request,
@@ -261,10 +259,7 @@ function isRunning({ minStrength }: Grace, shown: Strength): boolean {
   return minStrength !== undefined && !reaches(shown, minStrength)
 }
 
-/**
- * Ends the session if another user comes back from a step-up at the issuer than the one who was sent there (R113).
- * @throws {SessionEndedError} then.
- */
+/** Ends the session if another user comes back from the issuer (R113). @throws {SessionEndedError} then. */
 async function endStepUpOfAnother({ req, shared }: SessionRequest, userId: string): Promise<void> {
   const before = shared.session?.state
   if (!before || before.stage === 'none' || before.userId === userId || !askedIssuerAt(before.record)) return

@@ -20,10 +20,7 @@ export interface LogInOptions {
   readonly keepSessionInfo?: boolean
 }
 
-/**
- * The request with Passport's methods.
- * @throws {HostError} when `passport.session()` did not run for it.
- */
+/** The request with Passport's methods. @throws {HostError} when `passport.session()` did not run for it. */
 export function passportOf(req: Request): Request & PassportRequest {
   if (typeof Reflect.get(req, 'logIn') === 'function' && typeof Reflect.get(req, 'logOut') === 'function') {
     return req as Request & PassportRequest
@@ -44,10 +41,7 @@ export function isGated(req: Request): boolean {
 
 let areUngatedRefused = false
 
-/**
- * From now on, every sign-in by Passport's default instance fails whose request passed no gate (R01): its user would have shown the
- * first factor alone. An instance of the host's own is not known before its requests are, and is left alone.
- */
+/** From now on, a sign-in by Passport's default instance fails if the request passed no gate (R01). */
 export function refuseUngatedLogins(refusal: () => Error): void {
   const manager = propertyOf(passport, '_sm')
   const logIn = propertyOf(manager, 'logIn')
@@ -95,10 +89,7 @@ interface Authenticator {
   deserializeUser(serialized: unknown, req: Request, done: (error: unknown, user?: unknown) => void): void
 }
 
-/**
- * The instance of Passport that ran for a request. A request names only its session manager, so the instance is known if it is
- * Passport's default one, or if `passport.initialize()` ran; not for a `new Authenticator()` without it.
- */
+/** The instance of Passport of a request, if it is the default one or `passport.initialize()` ran. */
 function authenticatorOf(req: Request): Authenticator | undefined {
   const manager: unknown = Reflect.get(req, '_sessionManager')
   const initialized = propertyOf(Reflect.get(req, '_passport'), 'instance')
@@ -154,10 +145,7 @@ export function passportDataOf(req: Request, session: object): object | undefine
   return typeof data === 'object' && data !== null ? data : undefined
 }
 
-/**
- * Moves the user of a pending login out of Passport's part of the session, if the gate can bring them back: if Passport's instance
- * is known.
- */
+/** Moves a pending user out of Passport's part of the session, if the gate can bring them back. */
 export function withholdFromSession(req: Request, session: Holder): void {
   const { user, ...rest }: { user?: unknown } = passportDataOf(req, session) ?? {}
   if (!isSerializedUser(user) || !isPassportKnown(req)) return

@@ -19,10 +19,8 @@ export type Decision =
     }
 
 /**
- * Asks the host's policy. Without a policy, a user who has a factor must show it, and other users need none. A factor
- * that cannot be used now counts (R132). A user whose account was reset must show a factor first, whatever the policy says, and the
- * new one must be as strong as it requires.
- * @throws {HostError} when the policy returns anything but its valid answers; the user is not signed in then.
+ * Asks the host's policy. Without one, a user who has a factor, usable or not, must show it (R132). After a reset a factor must be
+ * shown, whatever the policy says. @throws {HostError} for anything but a valid answer.
  */
 export async function decide(
   req: Request,
@@ -73,10 +71,7 @@ export function listedForHost({ factors, withheld }: Pick<Account, 'factors' | '
   ]
 }
 
-/**
- * Which strength the answer requires, and until when it lets users pass who lack a factor of it.
- * @throws {HostError} if it is no valid answer.
- */
+/** What the answer requires of a factor, and from when on. @throws {HostError} if it is no valid answer. */
 function requirementIn(answer: unknown): { readonly minStrength?: Strength; readonly graceUntil?: number } {
   const { require: minStrength, graceUntil }: { require?: unknown; graceUntil?: unknown } =
     typeof answer === 'object' && answer !== null ? answer : {}

@@ -77,10 +77,7 @@ export function writeRecord(record: MfaRecord): StoredRecord {
   return activity ? { record: text, ...activity } : text
 }
 
-/**
- * The record that a session stores, if it is valid and belongs to this user and session. Other programs may write to the
- * same store, so anything that does not fit is ignored.
- */
+/** The record that a session stores. One that does not fit, or of another user or session, is ignored. */
 export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | undefined {
   if (typeof stored === 'string') return readText(stored, owner)
   if (typeof stored !== 'object' || stored === null) return undefined

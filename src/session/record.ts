@@ -49,10 +49,7 @@ export interface Settled {
 /** The user is signed in without a second factor. */
 export interface ExemptRecord extends RecordBase {
   readonly stage: 'exempt'
-  /**
-   * `policy`: the host's policy exempted this session. `proven`: so did it, and the login itself proved the user (R120).
-   * `not_required`: no second factor was required; that is decided again when a factor of the user changes, and now and then.
-   */
+  /** `policy`: by the policy. `proven`: so, and the login proved the user (R120). `not_required`: for now. */
   readonly exemption: 'policy' | 'proven' | 'not_required'
   readonly settled: Settled
 }
@@ -149,10 +146,7 @@ export const activitySchema = z.object({
   keyRegistration: z
     .object({ id: z.string(), startedAt: time, mediation: z.enum(KEY_MEDIATIONS).optional() })
     .optional(),
-  /**
-   * A passkey is offered after the sign-in; the address after the page that offers it. `tried`: the browser was asked to create it
-   * without a prompt.
-   */
+  /** A passkey is offered; `next`: the address after it. `tried`: the browser was asked without a prompt. */
   keyOffer: z.object({ next: z.string(), tried: z.literal(true).optional() }).optional(),
   /** The refusal of the last form, for the page at `path`, which shows it as often as it is loaded. */
   refused: z
@@ -194,15 +188,9 @@ export const activitySchema = z.object({
   minStrength: strength.optional(),
   /** Until when the user may sign in with less than the policy requires: with less than this strength, or without a factor. */
   grace: z.object({ until: time, minStrength: strength.optional() }).optional(),
-  /**
-   * This pending login showed what it takes to set up a factor: what the reset with this id requires, or, with `stronger`, the
-   * strongest factor of an account that has none of `minStrength`.
-   */
+  /** What it takes to set up a factor was shown: for the reset with this id or, with `stronger`, the login. */
   mustEnroll: z.string().optional(),
-  /**
-   * This pending login asks for a recovery, because the user lost the factor that is strong enough: it accepts a weaker one for that,
-   * or has accepted the one in `shown`.
-   */
+  /** A recovery was asked for: a weaker factor is accepted for it, or was, the one in `shown`. */
   recovery: z.object({ shown: z.enum(SHOWN_METHODS).optional(), at: time }).optional(),
   /** A route requires a fresh second factor. */
   stepUp: z
@@ -213,10 +201,7 @@ export const activitySchema = z.object({
       backup: z.boolean().optional(),
     })
     .optional(),
-  /**
-   * A request that the user is asked to approve or, with `granted`, has approved (R121). Whether it is still open is in the store of
-   * the counters.
-   */
+  /** A request that waits for the user's approval or, with `granted`, has it (R121). The store knows if it is open. */
   approval: z
     .object({
       id: z.string(),

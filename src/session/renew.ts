@@ -16,8 +16,7 @@ export interface RenewalApprovals {
 }
 
 /**
- * Gives the session another id and keeps its state. When this resolves, the new session is saved and the old id is void.
- * `user` is the signed-in user as the host serializes the user now.
+ * Gives the session another id and keeps its state; it is saved when this resolves. `user`: as the host serializes the user now.
  * @throws {SessionEndedError} when no user is signed in, or the session ended or changed during the request.
  */
 export async function renewSession(
@@ -74,11 +73,8 @@ function renewed(record: MfaRecord): MfaRecord {
 type Continuation = Pick<MfaRecord, 'mustEnroll' | 'recovery' | 'returnTo'>
 
 /**
- * Continues the session under another id as a pending login whose user may, and must, set up a new factor (`mustEnroll`), or may request
- * a recovery. It counts as started after everything that a recovery ended in this millisecond. `release` is called if no session could be
- * created.
- * @throws {SessionEndedError} when the session ended or changed in the meantime.
- * @throws {SessionStoreError} when the session store fails.
+ * Continues the session under another id as a pending login that must set up a factor (`mustEnroll`) or may request a recovery.
+ * `release` is called if there is none in the end. @throws {SessionEndedError | SessionStoreError}
  */
 export async function continueLogin(
   at: SessionRequest,

@@ -4,10 +4,7 @@ import type { RequestState } from './state.js'
 // Not a property of the request: on Node 20, adding one to a request of Express costs 5 µs.
 const states = new WeakMap<Request, RequestState<unknown>>()
 
-/**
- * The state of a request, created at the first call. For the places where a request enters this package: the gate, a route, a guard,
- * the Passport strategy, `req.logIn` and a function that the host calls. Everything else is handed the state.
- */
+/** The state of a request, for the places where it enters this package; all else is handed the state. */
 export function requestState<Gate>(req: Request): RequestState<Gate> {
   let state = states.get(req)
   if (!state) {

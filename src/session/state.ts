@@ -16,10 +16,8 @@ export interface SignedOut {
 }
 
 /**
- * What a pending login must do first, because factors of the account ended (R135) or because none is strong enough (R115).
- * `bypass_code`: show the code of the help desk. `factor`: show what is left of the account, a factor or a backup code, or the strongest
- * factor that it has. `enrollment`: set up the new factor; the session showed what it takes. `recovery`: show any factor, to request or
- * complete a recovery (R94). `nothing`: only show a factor, or set up the first one.
+ * What a pending login must do first (R115, R135). `factor`: show what is left after a reset, or the strongest factor there is.
+ * `enrollment`: set up the new factor. `recovery`: show any factor (R94). `nothing`: show a factor, or set up the first one.
  */
 export type LoginRequirement =
   | { readonly requires: 'nothing' | 'recovery'; readonly open?: undefined }
@@ -27,10 +25,7 @@ export type LoginRequirement =
 
 /** What was read of the account in this request, all at once. */
 export interface KnownAccount {
-  /**
-   * The factors that the user can be asked for: those that reach `minStrength`, or the strongest ones of an account that has none of
-   * them.
-   */
+  /** The factors that reach `minStrength`, or the strongest ones of an account that has none of them. */
   readonly factors: readonly Factor[]
   /** Those of them that exist and cannot be used now (R132). */
   readonly withheld: readonly Factor[]
@@ -46,9 +41,8 @@ export interface KnownAccount {
 /** The first factor was shown in this session. */
 export interface ActiveState {
   /**
-   * `pending`: the second factor is missing and the user is withheld; a user without any factor stays pending until one is
-   * set up. `verified`: a second factor was shown. `trusted`: a trusted device took its place. `exempt`: none is required.
-   * Always the stage of the record.
+   * `pending`: the user is withheld until a factor is shown, or the first one set up. `trusted`: a trusted device took its place.
+   * `exempt`: none is required. Always the stage of the record.
    */
   readonly stage: MfaRecord['stage']
   /** The host's user. */
@@ -169,19 +163,13 @@ interface BrowserExchange {
 export interface TrustedBrowsers {
   /** The id of the trusted device by which this browser skips the second factor of this user, if there is one. Never fails. */
   recognize(exchange: BrowserExchange, account: Account): Promise<string | undefined>
-  /**
-   * Whether that device is still trusted.
-   * @throws {TrustStoreError} when the store of trusted devices fails.
-   */
+  /** Whether that device is still trusted. @throws {TrustStoreError} when the store fails. */
   holds(record: TrustedRecord, user: Express.User): boolean | Promise<boolean>
   /** The user's factors as a digest, which a device's trust is bound to. */
   digestOf(account: Account): string
 }
 
-/**
- * Everything that this package keeps for one request. The gate, the routers, the Passport strategy and our `req.logIn`
- * share this object, and the first of them creates it. It ends with the request.
- */
+/** What gate, routers, strategy and `req.logIn` share about one request. */
 export interface RequestState<Gate = unknown> {
   /** What the gates that this request passed were built from, the last one last; absent if it passed none. */
   gates?: readonly Gate[]
@@ -200,10 +188,7 @@ export interface RequestState<Gate = unknown> {
   pendingRenewal?: PendingRenewal | undefined
   /** What the session store has for this session, while no other step was waited for since it was read. */
   readAhead?: Promise<object | undefined> | undefined
-  /**
-   * Whether the session of this request may only be read: the request opens or checks a connection, and no response can carry a
-   * cookie or save a session.
-   */
+  /** The session may only be read: the request opens or checks a connection. */
   readOnly?: true
   /** Takes over from the gate of these options once it knows the session state. Set by `mfa.upgrade`. */
   inspection?: { readonly gate: Gate; readonly found: (req: Request, state: SessionState) => void }
@@ -217,10 +202,7 @@ export interface RequestState<Gate = unknown> {
   deviceEntries?: readonly Entry[]
 }
 
-/**
- * A request with what the session module works with. Where a request enters this package, its state is looked up once; from there
- * on all three are handed over together.
- */
+/** A request with what the session module works with, handed over together. */
 export interface SessionRequest {
   readonly req: Request
   readonly deps: SessionDeps

@@ -27,10 +27,7 @@ interface SessionProperties {
   returnTo?: unknown
 }
 
-/**
- * The request's session, as express-session creates it.
- * @throws {HostError} when there is none, or one that is kept in a cookie; the message says what to do.
- */
+/** The session of express-session. @throws {HostError} when there is none, or one that is kept in a cookie. */
 export function sessionOf(req: Request): Session & SessionProperties {
   const session: Session | null | undefined = req.session
   if (!session) {
@@ -103,10 +100,7 @@ export function recordOf(req: Request, userId: string, session = sessionOf(req))
   return readRecord(session.mfa, { userId, sessionId: req.sessionID })
 }
 
-/**
- * Writes the record into the session and saves the session.
- * @throws {SessionStoreError} when the session store fails (R09).
- */
+/** Writes the record and saves the session. @throws {SessionStoreError} when the session store fails (R09). */
 export async function storeRecord(req: Request, record: MfaRecord): Promise<void> {
   const session = sessionOf(req)
   const user = withheldUserOf(req, session)
@@ -121,10 +115,7 @@ export async function storeRecord(req: Request, record: MfaRecord): Promise<void
   })
 }
 
-/**
- * Stores the record if the session is still current, and returns whether it was.
- * @throws {SessionStoreError} when the session store fails.
- */
+/** Stores the record if the session is still current, and returns whether it was. @throws {SessionStoreError} */
 export async function storeIfCurrent(req: Request, record: MfaRecord, ahead?: ReadAhead): Promise<boolean> {
   if (!(await isCurrent(req, record.userId, ahead))) return false
   await storeRecord(req, record)
@@ -132,11 +123,9 @@ export async function storeIfCurrent(req: Request, record: MfaRecord, ahead?: Re
 }
 
 /**
- * Whether the session is still current: stored, and in the state in which this request found it. A request that waited for
- * the service, the host or the rest of its own body asks this before it writes. If the session ended or changed in the
- * meantime, the late result is discarded and the session is detached, so that express-session does not store it again
- * when the response ends (R06, R07). `ahead`: where `readAhead` left what it read, if a step of this request may have called it.
- * @throws {SessionStoreError} when the session store fails.
+ * Whether the session is still stored as this request found it, to be asked before writing what took time. If not, it is detached,
+ * so that express-session does not store it again (R06, R07). `ahead`: what `readAhead` may have left.
+ * @throws {SessionStoreError}
  */
 export async function isCurrent(req: Request, userId: string, ahead?: ReadAhead): Promise<boolean> {
   if (await isUnchanged(req, userId, ahead)) return true
@@ -154,10 +143,7 @@ export async function isUnchanged(req: Request, userId: string, ahead?: ReadAhea
   )
 }
 
-/**
- * Reads the session from its store beside a step that takes a round trip, too. `isCurrent` uses what was read only if the
- * request has waited for nothing else since; otherwise it reads again.
- */
+/** Reads the session beside a step that takes as long. `isCurrent` uses it if nothing else was waited for since. */
 export function readAhead(req: Request, ahead: ReadAhead): void {
   const forget = () => {
     ahead.readAhead = undefined
@@ -179,21 +165,14 @@ function isSameActivity(stored: unknown, found: unknown, owner: RecordOwner): bo
   )
 }
 
-/**
- * Continues only if the session is still current.
- * @throws {SessionEndedError} when the session ended or changed in the meantime.
- * @throws {SessionStoreError} when the session store fails.
- */
+/** Continues only if the session is still current. @throws {SessionEndedError | SessionStoreError} */
 export async function requireCurrent(req: Request, userId: string, ahead?: ReadAhead): Promise<void> {
   if (!(await isCurrent(req, userId, ahead))) throw sessionEnded()
 }
 
 /**
- * Stores the first record of a session that has a user and no record. Deciding on the record takes time, and a session that
- * a logout ended in the meantime stays ended (R07). The content of the session is not compared, because this request
- * may itself have signed the user in and not have stored it yet.
- * @throws {SessionEndedError} when the session ended in the meantime.
- * @throws {SessionStoreError} when the session store fails.
+ * Stores the first record of a session, unless a logout ended it in the meantime (R07). Its content is not compared, because this
+ * request may have signed the user in itself. @throws {SessionEndedError | SessionStoreError}
  */
 export async function storeFirst(req: Request, record: MfaRecord): Promise<void> {
   if (isBrowsersSession(req) && !(await storedData(req))) {
@@ -243,11 +222,7 @@ export function rememberTarget(req: Request, target: string | undefined): void {
   else session.returnTo = target
 }
 
-/**
- * Fills the session that the next `regenerate()` creates with what `write` returns, before it is saved. Nothing that this
- * package kept in the old session is carried over, even with `keepSessionInfo`. The old session is deleted while the new one is
- * saved; the returned function waits for that.
- */
+/** Fills the next regenerated session by `write`, and nothing else. Returns what waits until the old one is gone. */
 export function onRegenerate(
   req: Request,
   write: (sessionId: string) => { mfa?: MfaRecord | undefined; returnTo?: string | undefined },
@@ -274,10 +249,7 @@ export function onRegenerate(
   return async () => deleted
 }
 
-/**
- * Deletes a session from the store. A rejection that is not waited for is ignored.
- * @throws {SessionStoreError} when the session store fails.
- */
+/** Deletes a session from the store; a rejection may be ignored. @throws {SessionStoreError} */
 export function deleteSession(req: Request, sessionId: string): Promise<void> {
   const deleted = new Promise<void>((resolve, reject) => {
     req.sessionStore.destroy(sessionId, (cause) => (cause ? reject(storeFailed(cause)) : resolve()))
@@ -294,9 +266,8 @@ function storeFailed(cause: unknown): SessionStoreError {
 }
 
 /**
- * Lets the session be saved once for the same content. express-session saves a session with a new id again at the end of the
- * response, and prolongs another one that was saved already: one more round trip to the store each, which could also bring
- * a session back that another request ended in the meantime (R07). `beforeSave` may change the session each time before.
+ * Saves the session once for the same content: express-session would save it again at the end of the response, and bring one back
+ * that another request ended (R07). `beforeSave` may change the session each time before.
  */
 function skipRepeatedSaves(session: Session, beforeSave: () => unknown = () => {}): void {
   // Not express-session's own property of that name: after it, the end of the response prolongs the session instead of saving it.
@@ -331,10 +302,7 @@ function contentOf(session: Session): string {
 
 const PLACEHOLDER_ORIGIN = 'http://countersign.invalid'
 
-/**
- * The path, query and fragment of an address on this site; `undefined` for an address on another site. The address is
- * parsed as a browser would parse it (R15).
- */
+/** Path, query and fragment of an address on this site, as a browser would parse it (R15), or `undefined`. */
 export function safeReturnTo(address: unknown): string | undefined {
   if (typeof address !== 'string' || address.length > 2_000 || !address.startsWith('/')) return undefined
   if (!URL.canParse(address, PLACEHOLDER_ORIGIN)) return undefined

@@ -10,11 +10,7 @@ import type { Account, ActiveState, KnownAccount, SessionDeps } from './state.js
 
 type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledFactors' | 'factorRecord' | 'resets'>
 
-/**
- * The user's factors, usable and withheld, and what a reset requires. The host is asked for them once per request.
- * @throws {HostError} when the host's list cannot be used.
- * @throws {ServiceError} when the service must say which factors the user has, and fails.
- */
+/** The user's factors and what a reset requires, asked for once per request. @throws {HostError | ServiceError} as `readAccount`. */
 export async function accountOf(state: ActiveState, deps: FactorDeps): Promise<KnownAccount> {
   if (state.account) return state.account
   const account = knownAccount(await readAccount(state.user, state.userId, deps), state.record)
@@ -23,18 +19,16 @@ export async function accountOf(state: ActiveState, deps: FactorDeps): Promise<K
 }
 
 /**
- * Asks the host for a user's factors, and the service for an authenticator app and keys that the host does not list. Those that a
- * reset ended are left out until the user has set up a new one.
- * @throws {HostError} when the host's list cannot be used.
- * @throws {ServiceError} when the service fails: without its answer, a factor could silently be left out.
+ * A user's factors, those of the host and those that the service keeps, without what a reset ended.
+ * @throws {HostError} when the host's list cannot be used. @throws {ServiceError}: without the service, one could be left out.
  */
 export async function readAccount(user: Express.User, userId: string, deps: FactorDeps): Promise<Account> {
   return accountWith(await listedFactors(user, deps.settings), user, userId, deps)
 }
 
 /**
- * The same for the question whether a user needs a second factor. While the service is down, a user whom the host's record says to
- * have none needs none. The result is `unconfirmed` then: whatever else depends on the factors needs the answer of the service.
+ * The same for the question whether a factor is needed. While the service is down, a user without one in the host's record needs
+ * none: the result is `unconfirmed`.
  */
 export async function readAccountAtSignIn(
   user: Express.User,
@@ -183,10 +177,7 @@ async function listedFactors(
   )
 }
 
-/**
- * The contact under which the service stores a user's app; a name without a mailbox if the user has no contact. Letters are
- * folded to lower case, since services take contacts that differ only in case for one account (R98).
- */
+/** The contact of a user's app, in lower case, since some services fold it (R98). May be a name without mailbox. */
 export function appContactOf(
   { appContact }: Pick<Settings, 'appContact'>,
   user: Express.User,
@@ -200,10 +191,7 @@ export function appContactOf(
   return foldedContact(first.kind === 'dual' ? { kind: 'email', email: first.email } : first)
 }
 
-/**
- * The host's id of a user.
- * @throws {HostError} when the user has none.
- */
+/** The host's id of a user. @throws {HostError} when the user has none. */
 export function userIdOf(user: Express.User, settings: Settings): string {
   const id: unknown = settings.userId ? settings.userId(user) : Reflect.get(user, 'id')
   if ((typeof id === 'string' && id !== '') || Number.isFinite(id) || typeof id === 'bigint')

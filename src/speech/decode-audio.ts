@@ -4,11 +4,7 @@ import { TranscriptionError } from './transcription-error.js'
 
 const MAX_ERROR_CHARACTERS = 400
 
-/**
- * Converts audio or video in any format that ffmpeg knows to the audio of a stream, while it arrives. ffmpeg reads only its
- * standard input.
- * @throws {TranscriptionError} with the reason `unsupported_media` if ffmpeg is not installed or cannot decode the audio.
- */
+/** Converts audio to that of a stream while it arrives. @throws {TranscriptionError} `unsupported_media` */
 export async function* decodeAudio(
   audio: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Buffer, void, undefined> {

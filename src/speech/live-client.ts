@@ -83,10 +83,7 @@ interface Refusal {
   retryAfterSeconds?: number | undefined
 }
 
-/**
- * Opens a stream at the service. Resolves when its engine is ready.
- * @throws {TranscriptionError | ServiceError} if the service refuses the stream.
- */
+/** Opens a stream whose engine is ready. @throws {TranscriptionError | ServiceError} if the service refuses it. */
 async function openLiveSocket(
   { baseUrl, apiKey, timeoutMs }: Pick<ServiceSettings, 'baseUrl' | 'apiKey' | 'timeoutMs'>,
   { onPiece, onFailure }: PieceListener,

@@ -7,20 +7,14 @@ import { isAddress } from './wire.js'
 
 const callTime = duration('1s', '6h', '60s').prefault('60s')
 
-/**
- * How long a call with a recording may take, in milliseconds.
- * @throws {OptionsError} for any other value.
- */
+/** How many milliseconds a call with a recording may take. @throws {OptionsError} for any other value. */
 export function callTimeoutMs(timeout: TranscribeRequest['timeout']): number {
   const read = callTime.safeParse(timeout)
   if (read.success) return read.data
   throw new OptionsError(read.error.issues.map(({ message }) => `timeout ${message}`))
 }
 
-/**
- * Posts the address of a recording, or a local recording as a form.
- * @throws if the path cannot be opened (Node's own error) or is not a file.
- */
+/** Posts the address of a recording, or a file as a form. @throws Node's error if it cannot be read. */
 export async function sendRecording(
   transport: Transport,
   path: string,

@@ -22,10 +22,7 @@ import { TranscriptionError } from './transcription-error.js'
 
 /** Options of a stream of the client. */
 export interface ClientLiveOptions extends LiveOptions {
-  /**
-   * The format of the audio: `pcm` for 16,000 samples per second with 16 bits and one channel, or `any` for everything that
-   * ffmpeg, which must be installed, can convert to it. Defaults to `pcm`.
-   */
+  /** `pcm`: 16,000 samples per second, 16 bits, one channel. `any`: what ffmpeg converts. Defaults to `pcm`. */
   readonly format?: 'pcm' | 'any' | undefined
 }
 
@@ -53,10 +50,7 @@ export interface SpeechClient extends TranscriptionService {
     audio: AsyncIterable<Uint8Array>,
     options?: ClientLiveOptions,
   ): AsyncIterable<TranscriptPiece>
-  /**
-   * Returns the text of a recording.
-   * @throws {TranscriptionError} if the service refuses it.
-   */
+  /** Returns the text of a recording. @throws {TranscriptionError} if the service refuses it. */
   transcribeText(request: TranscribeRequest): Promise<string>
   /** Closes the sockets. */
   close(): Promise<void>

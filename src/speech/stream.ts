@@ -101,10 +101,7 @@ export interface PieceListener {
   onFailure(error: unknown): void
 }
 
-/**
- * Hands `audio` to the sink that `open` returns, no faster than the sink takes it, and yields the pieces of the transcript.
- * Stops reading `audio` when the iterator ends for any reason.
- */
+/** Hands `audio` to the sink, no faster than it takes it, and yields the pieces, until the iterator ends. */
 export function streamPieces(
   audio: AsyncIterable<Uint8Array>,
   open: (listener: PieceListener) => Promise<AudioSink>,

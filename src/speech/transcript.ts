@@ -47,10 +47,7 @@ const ENGINE_FAILURES: readonly string[] = [
   'engine_unavailable',
 ] satisfies ServiceProblemCode[]
 
-/**
- * Reads the transcript in this format, or the refusal, from a response.
- * @throws {ServiceError} if the response is neither.
- */
+/** The transcript in this format, or the refusal, from a response. @throws {ServiceError} if it is neither. */
 export function transcriptIn(answer: Answer, format: TranscriptFormat = 'json'): TranscribeAnswer {
   if (answer.status !== 200) return refusedIn(answer)
   if (format === 'srt' || format === 'vtt') return subtitlesIn(answer, SUBTITLES[format])
@@ -174,10 +171,7 @@ export function progressReader(
   }
 }
 
-/**
- * The response that the last of its events stands for, or the response itself if it has no events.
- * @throws {ServiceError} if the events break off before the last one.
- */
+/** The response that its last event stands for, or itself without events. @throws {ServiceError} if cut off. */
 export function lastEvent(answer: Answer, format: TranscriptFormat = 'json'): Answer {
   if (!answer.contentType.startsWith('text/event-stream')) return answer
   const event = answer.body.split('\n\n').flatMap(eventIn).at(-1)

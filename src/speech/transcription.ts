@@ -153,10 +153,7 @@ export type CreatedTranscriptionJob =
 
 /** The methods of a service that transcribes recordings as jobs. */
 export interface TranscriptionJobVerbs {
-  /**
-   * Has a recording transcribed without waiting for it. The job survives a restart of the service. A recording at an address is
-   * fetched when its turn comes.
-   */
+  /** Transcribes a recording without waiting for it. The job survives a restart of the service. */
   createTranscriptionJob(request: TranscriptionJobRequest): Promise<CreatedTranscriptionJob>
   /** A job of this application; `undefined` if there is none with this id, or if it has expired. */
   transcriptionJob(id: string): Promise<TranscriptionJob | undefined>

@@ -9,10 +9,7 @@ export interface FileUpload extends Upload {
   close(): Promise<void>
 }
 
-/**
- * A local file as the part `file` of a form (RFC 7578), after `fields`.
- * @throws if the path cannot be opened (Node's own error) or is not a file.
- */
+/** A local file as the part `file` of a form (RFC 7578), after `fields`. @throws Node's error if unreadable. */
 export async function uploadOf(
   path: string,
   fields: Readonly<Record<string, string>> = {},

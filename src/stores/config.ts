@@ -6,10 +6,7 @@ import { postgresStore, type QueryPool } from './postgres.js'
 import { clientFault, type RedisClient, redisStore } from './redis.js'
 import type { CounterStore, ItemStore } from './store.js'
 
-/**
- * Where data is kept. `memory` is the memory of this process: it is lost at a restart, and no other process shares it.
- * Every other place is shared by all processes of the app. `Own` is the interface that an object of your own implements.
- */
+/** Where data is kept: in this process until it restarts, or shared by all processes of the app. */
 export type StoreConfig<Own = ItemStore> = 'memory' | RedisConfig | PostgresConfig | Own
 
 /** A place in Redis. */
@@ -24,10 +21,7 @@ export interface RedisConfig {
 export interface PostgresConfig {
   /** The connection pool, and the table in it. */
   readonly postgres: PostgresTable
-  /**
-   * Begins every key, so that two apps can share one table: 1 to 32 letters, digits, `.`, `-` or `_`. Defaults to `mfa`
-   * for counters, and to no prefix elsewhere.
-   */
+  /** Begins every key: 1 to 32 letters, digits, `.`, `-` or `_`. Defaults to `mfa` for counters, else to none. */
   readonly prefix?: string | undefined
 }
 
@@ -35,10 +29,7 @@ export interface PostgresConfig {
 interface PostgresTable {
   /** A `Pool` of the package `pg`, or an object with its `query`. */
   readonly pool: QueryPool
-  /**
-   * Name of the table, created at the first use when it does not exist: lower-case letters, digits and `_`. Defaults to
-   * `mfa_counters` for counters and to `mfa_trust` for everything else.
-   */
+  /** The table, created at the first use. Defaults to `mfa_counters` for counters and else to `mfa_trust`. */
   readonly tableName?: string | undefined
 }
 

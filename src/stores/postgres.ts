@@ -93,10 +93,7 @@ const CREATED_CONCURRENTLY: ReadonlySet<unknown> = new Set(['23505', '42P07', '4
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-/**
- * A pool that creates the table with `statement` before its first query if the table does not exist. If that fails, the
- * query fails too, and the next query tries again.
- */
+/** A pool that creates the table with `statement` before its first query, and tries again after a failure. */
 export function withTable(pool: QueryPool, tableName: string, statement: string): QueryPool {
   let ready: Promise<void> | undefined
 

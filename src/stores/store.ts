@@ -39,10 +39,7 @@ export interface ItemStore {
 export interface CounterStore {
   /** Returns the text under the key, or `undefined` when there is none or its time is over. */
   read(key: string): Promise<string | undefined>
-  /**
-   * Keeps `after` under the key for `lifeMs` milliseconds if the text there still is `before`, or if there is none and `before`
-   * is `undefined`. Returns whether it does.
-   */
+  /** Keeps `after` for `lifeMs` milliseconds if the text still is `before`. Returns whether it does. */
   replace(key: string, before: string | undefined, after: string, lifeMs: number): Promise<boolean>
 }
 

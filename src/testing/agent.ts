@@ -51,16 +51,9 @@ interface Choice {
 
 /** The requests of a user's browser to an app. */
 export interface AppRequests {
-  /**
-   * Requests a path: POST with a body, otherwise GET.
-   * @throws if the app refuses; the error names the request and the code of the response.
-   */
+  /** Requests a path: POST with a body, otherwise GET. @throws if the app refuses; the error names request and code. */
   step(path: string, body?: object): Promise<Fields>
-  /**
-   * Passes the first factor, and returns the id, the method or `backup` for the second one.
-   * @param path where the plugin's routes are mounted
-   * @throws if the app does not offer it; the error lists those that it offers.
-   */
+  /** Passes the first factor. Returns the id, the method or `backup` for the second one. @throws if it is not offered. */
   chooseFactor(path: string, choice: Choice): Promise<string>
 }
 

@@ -62,10 +62,7 @@ const REQUEST_MS = 5_000
 const SERVICE_START_MS = 60_000
 const RETRY_MS = 500
 
-/**
- * Signs in to a running app with the first factor only, and compares the responses of its routes with those to an anonymous request.
- * It finds routes by the links of the pages, sends GET only, and requests another method only for a route in `routes`.
- */
+/** Compares the responses to a pending login with those to an anonymous request, on the routes it finds by GET. */
 export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
   const { url, signIn, path, protectedPaths } = check
   const app = runningApp(url.origin, check.headers, REQUEST_MS)

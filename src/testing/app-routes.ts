@@ -38,10 +38,8 @@ interface AppRoutes {
 }
 
 /**
- * Lists the routes of an Express app and its nested routers. A route that handles every method is listed with each
- * method in `anyMethod` for which there is no other route with the same path.
- * @throws if `app` is not an Express app with routes, or if its Express version does not store the paths of its routers.
- * It names the remedy.
+ * The routes of an Express app and its nested routers. One for every method is listed once per method in `anyMethod` that has no
+ * other route. @throws if they cannot be read; the error names the remedy.
  */
 export function routesOf(app: object, values: Values, anyMethod: readonly string[]): AppRoutes {
   const named = new Map<string, AppRoute>()

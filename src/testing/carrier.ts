@@ -2,10 +2,7 @@ import { maskContact, parseUser } from '../protocol/contact.js'
 import type { DetailLine } from '../protocol/details.js'
 import type { Granted } from '../protocol/service.js'
 
-/**
- * Simulates message delivery in a test. Each mode applies to all recipients, or to one email address or phone number
- * (`to`), until it is changed.
- */
+/** Simulates message delivery. A mode applies to all recipients, or to one (`to`), until it is changed. */
 export interface TestCarrier {
   /** Holds messages back; the service reports them as queued. */
   hold(to?: string): void
@@ -103,10 +100,7 @@ export interface TestMessage {
 
 /** The messages that the service of a test kit has delivered. */
 export interface TestInbox {
-  /**
-   * Returns the newest message, or the newest one to `to`.
-   * @throws if there is none; the error lists the recipients that have messages.
-   */
+  /** The newest message, or the newest one to `to`. @throws if there is none; the error lists all recipients. */
   newest(to?: string): TestMessage
   /** Returns all messages, or all messages to `to`, newest first. */
   all(to?: string): readonly TestMessage[]

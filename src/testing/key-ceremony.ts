@@ -87,10 +87,7 @@ function read<Options>(schema: z.ZodType<Options>, options: object): Options {
   throw new TypeError(`The WebAuthn options are invalid: ${issue?.path.join('.')} ${issue?.message}`)
 }
 
-/**
- * The relying party's id for a page, which defaults to the host of its origin.
- * @throws `SecurityError` if the page must not use that id.
- */
+/** The relying party's id for a page, by default its host. @throws `SecurityError` for another site's. */
 export function relyingPartyOf({ origin, relatedOrigins = [] }: KeyPage, rpId: string | undefined): string {
   const { protocol, hostname, origin: normalized } = new URL(origin)
   const isSecure = protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost')

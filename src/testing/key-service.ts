@@ -42,10 +42,7 @@ const SETTINGS = {
 
 const NAMES: Readonly<Record<KeyMethod, string>> = { 'security-key': 'Security key', passkey: 'Passkey' }
 
-/**
- * Security keys and passkeys in this process, for one relying party. Attestations are not verified: a test registers the keys that it
- * wants. Everything else is checked as the self-hosted service does by default.
- */
+/** Keys in this process, checked as the self-hosted service does, except for attestations. */
 export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) {
   const relyingParty: Granted<'relyingParty'> = { id, name: 'Test', origins, relatedOrigins: [] }
   const challenges = new Map<string, Ceremony & { readonly expiresAt: number }>()

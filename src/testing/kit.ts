@@ -16,10 +16,8 @@ export interface TestApps {
   /** Gives a user a confirmed authenticator app and returns its base32 secret. */
   enroll(user: string): string
   /**
-   * Returns the code that the user's app shows. If the user is setting up an app, it is the code of that one. If the
-   * current code was already used, it moves the test clock to the next one. With `slowBy`, a duration like `4m` or
-   * milliseconds, it returns the code of an app whose clock is slow by that much and leaves the test clock alone.
-   * @throws if the user has no app.
+   * The code that the user's app shows, or that of the app being set up. A code that was used moves the test clock to the next one.
+   * With `slowBy`, such as `4m`, it is that of a slow clock. @throws if the user has no app.
    */
   code(user: string, clock?: { readonly slowBy?: Duration | undefined }): string
   /** The users who have an app. */
@@ -53,8 +51,7 @@ export interface MfaTestKit {
 }
 
 /**
- * Creates an MFA service in this process, with an inbox, a message carrier, authenticator apps, a movable clock and
- * simulated failures. It needs no network, no waiting and no particular test runner.
+ * Creates an MFA service in this process, with an inbox, a carrier, authenticator apps, a movable clock and simulated failures.
  * @throws with `NODE_ENV=production`, because its codes can be read.
  */
 export function mfaTestKit({ relyingParty }: MfaTestKitOptions = {}): MfaTestKit {
@@ -96,10 +93,7 @@ export function mfaTestKit({ relyingParty }: MfaTestKitOptions = {}): MfaTestKit
   }
 }
 
-/**
- * Keeps test tools out of production, however `NODE_ENV` is spelled (R100).
- * @throws with `NODE_ENV=production`; the error names the function that was called.
- */
+/** Keeps test tools out of production (R100). @throws with `NODE_ENV=production`, however it is spelled. */
 export function refuseProduction(name: string): void {
   if (!/^\s*prod(uction)?\s*$/i.test(process.env.NODE_ENV ?? '')) return
   throw new Error(`${name} is for tests and does not run with NODE_ENV=production.`)
@@ -133,10 +127,7 @@ const testClock: TestClock = {
   },
 }
 
-/**
- * Converts a duration to milliseconds.
- * @throws {TypeError} if it is not a duration; the message starts with `parameter`.
- */
+/** Converts a duration to milliseconds. @throws {TypeError} that starts with `parameter` for any other text. */
 function millisecondsIn(duration: Duration, parameter: string): number {
   const ms = typeof duration === 'number' ? duration : durationMs(duration)
   if (ms !== undefined && Number.isFinite(ms)) return ms

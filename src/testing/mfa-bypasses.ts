@@ -9,10 +9,7 @@ export interface BypassOptions {
   readonly app: HostApp
   /** Every login of the app, by a name of your choice. Each signs in a user who has a second factor. */
   readonly logins: Readonly<Record<string, ProbeLogin>>
-  /**
-   * Paths whose response to a pending login may differ from the one to an anonymous request. A request with a user is
-   * reported there too. Defaults to `[]`.
-   */
+  /** Paths that may differ for a pending login. One with a user is still reported. Defaults to `[]`. */
   readonly pendingPaths?: readonly string[] | undefined
   /**
    * Methods to probe, each with an empty JSON object as body. Defaults to `GET`, because other methods change data, and
@@ -40,12 +37,9 @@ export interface BypassReport {
 }
 
 /**
- * Signs in by each login without passing the second factor, requests the app's routes, and compares the responses with
- * those to an anonymous request. A route is an MFA bypass if the request has a user when the route responds, if only
- * the pending login gets a success, or if it gets other content. A path of `upgrades` is one if only the pending login can open
- * a connection, or if it gets other messages.
- * @throws if a login fails, if the app has no routes, or with `NODE_ENV=production`, because it signs in and changes
- * data.
+ * Signs in by each login without the second factor, and compares the app's responses with those to an anonymous request. A
+ * bypass has a user when the route responds, or gets a success or other content; on `upgrades`, a connection or other messages.
+ * @throws if a login fails, if the app has no routes, or with `NODE_ENV=production`, because it signs in and changes data.
  */
 export async function findMfaBypasses(options: BypassOptions): Promise<BypassReport> {
   refuseProduction('findMfaBypasses')
@@ -85,11 +79,7 @@ export async function findMfaBypasses(options: BypassOptions): Promise<BypassRep
   }
 }
 
-/**
- * Runs `findMfaBypasses` and throws if it finds any bypass.
- * @returns the routes that were not requested, or did not respond.
- * @throws an error that lists every bypass and says how to fix it.
- */
+/** Throws an error that lists every bypass that `findMfaBypasses` finds. Returns the routes that were not requested or answered. */
 export async function expectNoMfaBypass(options: BypassOptions): Promise<readonly SkippedRoute[]> {
   const { bypasses, skipped } = await findMfaBypasses(options)
   if (bypasses.length === 0) return skipped

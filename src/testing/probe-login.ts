@@ -22,9 +22,8 @@ export interface MfaBypass {
 /** What a pending login gets at a route, beside an anonymous request. */
 export interface ProbeResult extends AppRoute {
   /**
-   * `bypass`: it can use the route like a signed-in user. `differs`: both are refused, in different ways. `mfa`: the app asks it for the
-   * second factor. `refused`: it is refused as the anonymous request is. `public`: both get the same. `unclear`: nothing follows
-   * from the responses. `silent`: the route did not respond.
+   * `differs`: both are refused, in different ways. `mfa`: it is asked for the second factor. `refused` and `public`: as anonymous.
+   * `unclear`: nothing follows from the responses. `silent`: no response.
    */
   readonly verdict: 'bypass' | 'differs' | 'mfa' | 'refused' | 'public' | 'unclear' | 'silent'
   /** Why, in words. */
@@ -79,9 +78,8 @@ export const PAGE_HEADERS: Headers = {
 }
 
 /**
- * Signs in by one login and requests the routes. Each request is the first one after a login of its own: the gate turns a session into
- * a pending one at the first request that passes it, and with that closes a route that it does not protect. The results have one entry
- * for each kind of request, and `status` is the MFA status after the login.
+ * Signs in and requests the routes, each as the first request after a login: at a later one, the gate would have closed what it
+ * does not protect. One result for each kind of request; `status`: the MFA status after the login.
  */
 export async function probeLogin(probed: ProbedApp, probe: Probe) {
   const { name, login, routes, connections, path, running } = probe
@@ -174,10 +172,7 @@ async function judge(
   return { verdict: 'bypass', reason: 'a pending login gets other content than an anonymous request' }
 }
 
-/**
- * Whether a text differs from two anonymous ones in more than the tokens in which those two differ, such as a nonce. `undefined` if
- * they differ in more than tokens, so that nothing follows.
- */
+/** Whether a text differs from two others in more than the tokens that differ between these, if that can be told. */
 function isOtherContent(pending: string, anonymous: string, again: string): boolean | undefined {
   const [parts, others, own] = [anonymous, again, pending].map((text) => text.split(/([\w+/=%.-]{8,})/))
   if (!parts || !others || !own || parts.length !== others.length) return undefined

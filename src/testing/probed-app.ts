@@ -14,10 +14,7 @@ import type { AppRoute } from './app-routes.js'
 /** An Express app, by the part of its type that all Express versions share. */
 export type HostApp = RequestListener
 
-/**
- * A browser that follows no redirects: it takes paths like `fetch`, keeps cookies, and accepts JSON unless `headers`
- * say otherwise.
- */
+/** A browser that keeps cookies, follows no redirects, and accepts JSON unless `headers` say otherwise. */
 export type ProbeAgent = (
   path: string,
   init?: {
@@ -73,10 +70,7 @@ export function runningApp(origin: string, headers: Headers, timeoutMs = TIMEOUT
   }
 }
 
-/**
- * Runs the app on a port of this machine and records which requests have a user when they are answered. The app itself
- * is not changed.
- */
+/** Runs the app on a port and records which requests have a user. The app itself is not changed. */
 export async function probedApp(
   app: HostApp,
   headers: Headers,
@@ -139,10 +133,7 @@ export interface UpgradeProbe {
   readonly path: string
   /** Text messages to send once the connection is open, such as `40` for socket.io. Defaults to none. */
   readonly send?: readonly string[] | undefined
-  /**
-   * Whether the server treats the connection as signed in. By default, it does if the connection stays open while that of an
-   * anonymous visitor does not, or if it gets other messages.
-   */
+  /** Whether the connection counts as signed in. Defaults to comparing it with that of an anonymous visitor. */
   readonly isSignedIn?: ((answer: UpgradeAnswer) => boolean) | undefined
 }
 

@@ -41,9 +41,8 @@ const BACKUP_CODES = 10
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * An MFA service in this process. It has no limits of its own, so that a test sees those of the plugin. Each code is
- * accepted once, and a delivered code only for its own challenge. It reports the delivery state of its messages, and
- * when an app's clock is slow.
+ * An MFA service in this process, without limits, so that a test sees those of the plugin. Each code is accepted once, and a
+ * delivered one only for its challenge.
  */
 export function testService(
   carrier: Pick<ReturnType<typeof testCarrier>, 'accept' | 'stateOf'>,
@@ -197,11 +196,7 @@ function newBackupCode(): string {
   return Array.from({ length: 16 }, () => CROCKFORD[randomInt(CROCKFORD.length)]).join('')
 }
 
-/**
- * How the service fails. `down`: it cannot be reached. `late`: it handles the request, but its response comes too late.
- * `doubled`: it receives the request twice, as from a proxy that retries, and returns the second response. `wrong`: its
- * response is invalid.
- */
+/** `late`: handled, but too late. `doubled`: received twice, as by a retry. `wrong`: the response is invalid. */
 export type TestFailure = 'down' | 'late' | 'doubled' | 'wrong'
 
 const TEST_VERBS = [
@@ -278,10 +273,7 @@ export function stepAt(ms: number): number {
   return Math.floor(ms / STEP_MS)
 }
 
-/**
- * The code that an authenticator app with this base32 secret shows at the time `at`: six digits, SHA-1, 30 seconds
- * (RFC 6238).
- */
+/** The code of an app with this base32 secret at the time `at`: six digits, SHA-1, 30 seconds (RFC 6238). */
 export function totpCode(secret: string, at = Date.now()): string {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(stepAt(at)))

@@ -19,10 +19,8 @@ export interface SignInOptions {
 }
 
 /**
- * Signs a user in, or approves a request, with the second factor as a browser would: requests a code, reads it from the kit's inbox or the
- * user's authenticator app, and submits it.
- * @returns the path to which the app sends the user next.
- * @throws if a request fails; the error names the request and the code of the response.
+ * Signs a user in, or approves a request, with a code from the inbox or the user's app, as a browser would. Returns the path to
+ * which the app sends the user. @throws if a request fails; the error names the request and the code of the response.
  */
 export async function signInWithMfa(
   agent: TestAgent | FetchAgent,
@@ -94,10 +92,8 @@ export interface AddingKeyUser extends KeyUser {
 }
 
 /**
- * Signs a user in with a security key or a passkey as a browser would, or confirms a step-up with it.
- * @returns the path to which the app sends the user next.
- * @throws if a request fails; the error names the request and the code of the response. If the authenticator has no such key, it is
- * the error of a browser.
+ * Signs a user in with a key, or confirms a step-up with it, as a browser would. Returns the path to which the app sends the
+ * user. @throws if a request fails, and as a browser if the authenticator has no such key.
  */
 export async function signInWithKey(
   agent: TestAgent | FetchAgent,
@@ -117,11 +113,7 @@ export async function signInWithKey(
   return typeof next === 'string' ? next : '/'
 }
 
-/**
- * Adds a security key or a passkey for a signed-in user as a browser would.
- * @returns the id of the key.
- * @throws if a request fails; the error names the request and the code of the response.
- */
+/** Adds a key for a signed-in user as a browser would, and returns its id. @throws if a request fails. */
 export async function addKey(
   agent: TestAgent | FetchAgent,
   { authenticator, method = 'passkey', name, origin, path = '/mfa' }: AddingKeyUser,

@@ -44,20 +44,11 @@ export interface SoftwareAuthenticatorOptions {
 
 /** A browser with an authenticator, in software. It asks no user, so each ceremony is confirmed at once. */
 export interface SoftwareAuthenticator {
-  /**
-   * Registers a credential, as `navigator.credentials.create` does.
-   * @param options `PublicKeyCredentialCreationOptionsJSON`
-   * @throws what a browser throws: `TypeError`, or a `DOMException` named `InvalidStateError` (already registered),
-   * `NotSupportedError`, `ConstraintError`, `NotAllowedError` or `SecurityError`
-   */
+  /** Registers a credential from `PublicKeyCredentialCreationOptionsJSON`. @throws what `navigator.credentials.create` does. */
   create(options: object, page: KeyPage): SoftwareRegistration
   /**
-   * Signs with a credential, as `navigator.credentials.get` does: with the first of `allowCredentials` that it stores,
-   * or else with its newest discoverable credential.
-   * @param options `PublicKeyCredentialRequestOptionsJSON`
-   * @param userHandle the account to choose among discoverable credentials, as a user does
-   * @throws what a browser throws: `TypeError`, or a `DOMException` named `NotAllowedError` (it has no such credential)
-   * or `SecurityError`
+   * Signs for `PublicKeyCredentialRequestOptionsJSON`, with the first of `allowCredentials` that it stores, or else its newest
+   * discoverable one, of the account `userHandle`. @throws what `navigator.credentials.get` does.
    */
   get(options: object, page: KeyPage, userHandle?: string): SoftwareAssertion
   /** Its credentials, in the order in which they were registered. */

@@ -13,19 +13,13 @@ interface Responded {
   readonly response: { readonly id: string }
 }
 
-/**
- * Has an authenticator create a key. `options` is the member `publicKey` of the app's response. Without a prompt, the password manager
- * creates it if it has just filled in the password.
- */
+/** Creates a key from the app's `publicKey`. Without a prompt, only right after a password was filled in. */
 export function createKey(options: unknown, withoutPrompt = false): Promise<Responded | KeyFailed> {
   const optionsJSON = options as PublicKeyCredentialCreationOptionsJSON
   return run(() => startRegistration({ optionsJSON, useAutoRegister: withoutPrompt }))
 }
 
-/**
- * Has an authenticator prove that it has a key. `options` is the member `publicKey` of the app's response. With `autofill`, the
- * browser offers passkeys in an input of the page, and the promise is pending until the user picks one.
- */
+/** Proves a key for the app's `publicKey`. With `autofill`, it is pending until the user picks a passkey. */
 export function useKey(options: unknown, autofill = false): Promise<Responded | KeyFailed> {
   const optionsJSON = options as PublicKeyCredentialRequestOptionsJSON
   return run(() => startAuthentication({ optionsJSON, useBrowserAutofill: autofill }), {

@@ -65,10 +65,7 @@ interface RequestOptions {
   readonly allowCredentials?: readonly { readonly id: string }[]
 }
 
-/**
- * Has the password manager forget a key that was removed in the meantime. A key that was not among those of this account may
- * belong to another account of the user, and the signal deletes it for good.
- */
+/** Has the password manager forget a removed key, for good, so only one of this account. */
 async function forget(id: string, { rpId, allowCredentials = [] }: RequestOptions): Promise<void> {
   if (rpId !== undefined && allowCredentials.some((allowed) => allowed.id === id)) {
     await signalUnknownKey({ relyingPartyId: rpId, id })
@@ -107,10 +104,7 @@ export interface KeyEnrolled {
   readonly key: EnrolledKey
 }
 
-/**
- * Adds a key to the account of the signed-in user. Call it in the handler of a click, since browsers require one. Never rejects;
- * `refused` with `step_up_required` means that the user has to confirm a second factor first.
- */
+/** Adds a key for the signed-in user. Call it in a click. Never rejects; `step_up_required`: confirm a second factor first. */
 export async function enrollKey(options: EnrollKeyOptions): Promise<KeyEnrolled | KeyFailed> {
   const { method, name } = options
   const prepared = await postJson(options, '/keys/options', { method })

@@ -52,10 +52,7 @@ function refused(problem: KeyProblem): KeyFailed {
   return failed(failure || 'refused', problem)
 }
 
-/**
- * Why a key was not added or accepted. Besides what can go wrong with a key: `refused`, the app refused the request for the
- * reason in `problem.code`; `offline`, the app could not be reached.
- */
+/** Why a key was not added or accepted. `refused`: see `problem.code`. `offline`: the app was not reached. */
 export type KeyFailureReason = KeyFailure | 'refused' | 'offline'
 
 /** The problem response of the app (RFC 9457), as far as a program needs it. */

@@ -23,10 +23,7 @@ interface SignalApi {
   signalUnknownCredential?(options: { rpId: string; credentialId: string }): Promise<void>
 }
 
-/**
- * Tells the password manager which keys the account has, so that it stops offering removed ones. Call it after each removal.
- * Returns false if the browser has no Signal API, or if the list could not be read. Never rejects.
- */
+/** Tells the password manager which keys the account has. Call it after each removal. False if it cannot. Never rejects. */
 export async function signalKeys(routes: KeyRoutes): Promise<boolean> {
   const answer = await getJson(routes, '/keys')
   if (!answer.ok) return false
@@ -36,10 +33,7 @@ export async function signalKeys(routes: KeyRoutes): Promise<boolean> {
   return signalAcceptedKeys({ relyingPartyId, userHandle, ids: keys.map(({ id }) => String(id)) })
 }
 
-/**
- * As `signalKeys`, with a list that you have. It must contain every key of the account, since the password manager deletes or
- * hides all others.
- */
+/** As `signalKeys`, with your list, of every key of the account: others are deleted or hidden. */
 export function signalAcceptedKeys(
   accepted: KeyOwner & {
     /** The ids of all keys of the account. */
@@ -63,10 +57,7 @@ export function signalUserName(
   return send((api) => api.signalCurrentUserDetails?.({ rpId, userId, name, displayName }))
 }
 
-/**
- * Tells the password manager that a key does not exist, which deletes it for good. Call it only if no account of the app has the
- * key, never after another failure. `confirmWithKey` does this by itself. Never rejects.
- */
+/** Deletes a key for good that no account has. `confirmWithKey` does so by itself. Never rejects. */
 export function signalUnknownKey(key: {
   /** The relying party's id, a domain. */
   readonly relyingPartyId: string

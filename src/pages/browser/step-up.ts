@@ -119,10 +119,7 @@ function openPopUp(address: string): Window | null {
   return open(address, 'countersign', 'popup,width=480,height=720')
 }
 
-/**
- * Waits until the window was closed or shows a page of the app again. Nothing that a page could send is trusted: the response to the
- * repeated request says whether the factor was shown.
- */
+/** Waits until the window was closed or is at a page of the app. Nothing that a page could send is trusted. */
 async function untilLeft(
   page: Window,
   paths: readonly string[],

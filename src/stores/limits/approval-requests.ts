@@ -6,10 +6,7 @@ export const APPROVAL_MS = 5 * 60_000
 /** How many requests of a user can be open at once (R126). */
 const MAX_OPEN = 3
 
-/**
- * The requests that wait for the user's approval, and the approvals that wait to be used. Every function is one step of the store. What
- * was used, refused or closed stays so.
- */
+/** The requests that wait for the user's approval, and the approvals that wait to be used, once each. */
 export interface ApprovalRequests {
   /** Opens a request. Resolves to 0, or to the seconds to wait if the user has too many. */
   open(userId: string, id: string): Promise<number>

@@ -67,10 +67,7 @@ export interface AccountLimits {
 /** How many backup codes are left, `some` if the number is unknown, `undefined` if it is unknown whether the user has any. */
 export type BackupCodesLeft = number | 'some' | undefined
 
-/**
- * Limits wrong codes: per challenge (R22), per account across all factors, sessions and purposes (R23), and per factor
- * since it was bound (R96). Every function is one step of the store.
- */
+/** Limits wrong codes per challenge (R22), per account (R23) and per factor since it was bound (R96). */
 export interface Attempts {
   /** The limits of an account, and of the challenges of these logins and enrollments. */
   limitsOf(userId: string, logins: readonly string[]): Promise<AccountLimits>
@@ -80,10 +77,7 @@ export interface Attempts {
   refund(attempt: CountedAttempt): Promise<void>
   /** Records a wrong code. At the limits, locks the account or disables the factor. */
   failed(attempt: CountedAttempt): Promise<Failure>
-  /**
-   * Records a correct code and acquires its approval. The first caller forgives the failures of its own challenge only (R25),
-   * and ends the challenge; any later caller gets `false` and changes nothing (R21).
-   */
+  /** Acquires the approval of a correct code. The first caller forgives its challenge (R25), others get `false`. */
   succeeded(attempt: CountedAttempt): Promise<boolean>
   /** Forgets the failures of a factor, because it was bound again. */
   enable(userId: string, binding: string): Promise<void>

@@ -23,10 +23,7 @@ export interface Message {
   readonly login: string
   /** Identifies the factor within it; the wait before a resend applies to it. */
   readonly slot: string
-  /**
-   * The factor that the message has a code for, as `factorBinding` names it. If it is given, a lock of the account refuses the
-   * message, and so does a factor that is disabled.
-   */
+  /** The factor that the message has a code for: a lock of the account, or a disabled factor, refuses it. */
   readonly binding?: string | undefined
 }
 
@@ -147,10 +144,7 @@ export function sentBackupCodesIn(store: StepStore): SentBackupCodes {
   }
 }
 
-/**
- * Which user enrolled an authenticator app under a contact. To a service that knows users by nothing else, two users with one
- * contact are one account, and the second app would replace the first (R98).
- */
+/** Which user enrolled an app under a contact, so that no other user's app replaces it (R98). */
 export interface AppOwners {
   /** Whether another user enrolled an app under the contact. */
   isAnother(contact: Contact, userId: string): Promise<boolean>

@@ -2,15 +2,9 @@ import { DAY_MS } from '../../time.js'
 import { OPEN_REQUESTS } from './approval-requests.js'
 import type { StepStore } from './step.js'
 
-/**
- * Counts the changes of a user's factors that this app makes, in all of its processes. A session that was let in without a factor
- * keeps the number of its decision, and is decided again when the number differs (R133).
- */
+/** Counts changes of a user's factors: sessions that a decision let in are decided again after one (R133). */
 export interface FactorChanges {
-  /**
-   * The number now. It is read before the service is asked, so that a change in between is not missed.
-   * @throws {LimitsStoreError} when the store fails, as all functions.
-   */
+  /** The number now, to be read before the service is asked. @throws {LimitsStoreError} */
   read(userId: string): Promise<number>
   /** The number as this process read it within the last ten seconds. Returns a promise only if the store has to be read. */
   recent(userId: string): number | Promise<number>

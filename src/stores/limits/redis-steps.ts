@@ -36,10 +36,7 @@ local found = {}
 for at, key in ipairs(KEYS) do found[at] = redis.call('GET', key) or '{}' end
 return found`
 
-/**
- * `applyUpdate` for several updates. Redis runs a script atomically. KEYS: the counters of each update. ARGV: the time, by the
- * clock of the app, then the updates. Returns 1 or 0 for whether the step is permitted, and the counters after it.
- */
+/** KEYS: the counters of each update. ARGV: time of the app, updates. Returns permission and the counters. */
 const RUN = `
 local now = tonumber(ARGV[1])
 local function isGroup(name) return string.sub(name, -2) == ' *' end

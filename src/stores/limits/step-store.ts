@@ -29,10 +29,7 @@ export function openSteps(config: StoreConfig<CounterStore> = 'memory'): StepSto
   return guarded(postgresSteps(pool, tableName, keysOf(config.prefix)), 'PostgreSQL')
 }
 
-/**
- * The keys of accounts and logins. Redis Cluster keeps all keys with the same text in braces on one server, so that a script
- * can change those of an account together.
- */
+/** The keys of accounts and logins. Redis Cluster keeps keys with the same text in braces on one server. */
 function keysOf(prefix = 'mfa') {
   return (account: string, login?: string) => {
     const name = /[{}]/.test(account) ? `#${digestOf(account)}` : counterName(account)

@@ -21,10 +21,7 @@ interface Requirement {
   readonly below?: number
 }
 
-/**
- * How a step changes a counter. Everything is computed from the counts before the step, and an update names each counter once, a member
- * of a group that it removes included. A count of 0 or less removes the counter.
- */
+/** How a step changes a counter, from the counts before the step. A count of 0 or less removes it. */
 interface Change {
   /** Its name; a group can only be removed. */
   readonly counter: string
@@ -68,10 +65,7 @@ export interface StepResult {
 
 /** Keeps the counters of accounts. Each step is one atomic operation for all processes that share the store. */
 export interface StepStore {
-  /**
-   * Makes the changes of all updates if all their requirements hold, and otherwise none. Updates of logins come before that of
-   * the account.
-   */
+  /** Makes the changes of all updates if all their requirements hold. Updates of logins come first. */
   run(account: string, updates: readonly Update[]): Promise<StepResult>
   /** Reads the counters of the account, then those of these logins, and changes nothing. */
   read(account: string, logins: readonly string[]): Promise<readonly Counters[]>

@@ -269,10 +269,7 @@ export function factorsDigest(factors: readonly Factor[]): string {
   )
 }
 
-/**
- * The text that a device's trust is bound to: the digest of the user's factors, and the text from the host (option
- * `trustedDevices.fingerprint`), such as a password version. When any of it changes, the device is no longer trusted (R66).
- */
+/** What a device's trust is bound to: the user's factors and the text of `trustedDevices.fingerprint` (R66). */
 export function bindingOf(factors: string, fromHost: string): string {
   return JSON.stringify([factors, fromHost])
 }

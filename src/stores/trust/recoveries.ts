@@ -86,11 +86,7 @@ function waitOf(recovery: Recovery): number {
   return hasUnreached(recovery) ? UNREACHED_FACTOR * recovery.waitMs : recovery.waitMs
 }
 
-/**
- * When the recovery can be completed, if both notices are sent. The waiting period starts with the first notice, and is twice
- * as long if a contact was not notified. A quarter of it must be left after the second notice, so that a late reminder delays the
- * recovery.
- */
+/** When the recovery can be completed: later without one of its notices, and a quarter after the second. */
 export function readyAt(recovery: Recovery): number {
   const [, second] = recovery.noticesAt
   const waitMs = waitOf(recovery)

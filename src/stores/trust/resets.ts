@@ -22,10 +22,7 @@ type Reset = Readonly<z.output<typeof resetSchema>>
 
 /** The accounts that wait for a new factor. */
 export interface Resets extends OpenResets {
-  /**
-   * Ends factors of the user, who has to set up a new one at the next sign-in. `bypass` is the code that opens the account
-   * meanwhile; an earlier one is void. Returns the id of the reset, which takes the place of an earlier one.
-   */
+  /** Ends factors until a new one is set up. `bypass` opens the account meanwhile. Returns the reset's id. */
   open(userId: string, kind: Reset['kind'], ended: readonly Factor[], bypass?: BypassCode): Promise<string>
   /** Uses the bypass code, if it is the right one and has not expired. Of several concurrent calls, one returns `true`. */
   redeem(userId: string, code: string): Promise<boolean>

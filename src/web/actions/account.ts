@@ -195,11 +195,7 @@ interface ReportedChange {
 /** How long the route of the host may have taken since its guard. */
 const HANDLER_MS = 60_000
 
-/**
- * Whether a change of factors came from a session that had just shown the strongest factor of its user, by `requireStrongest` or
- * any other guard. Also true where there is nothing to show: the user has no other factor, registers or signs in in this
- * request, or the change is that of another user, such as by staff.
- */
+/** Whether a change of factors came from a session that had just shown the strongest one, or needs no proof. */
 async function isProvenChange(req: Request, deps: RouteDeps, change: ReportedChange): Promise<boolean> {
   const { session, arrivedAs, strongestShown } = requestState(req)
   const state = session?.state

@@ -19,10 +19,7 @@ export interface Approved {
   readonly backupCodesLeft?: number
 }
 
-/**
- * Makes an accepted code or key the approval of a request. The session gets a new id, as after every factor, and proves nothing else that
- * it did not prove before: the factor counts for this request only (R121).
- */
+/** Makes an accepted factor the approval of a request, and of nothing else, under a new session id (R121). */
 export async function grantApproval(
   context: RequestContext,
   approval: RequestedApproval,
@@ -69,10 +66,7 @@ export async function grantApproval(
   }
 }
 
-/**
- * Refuses the request that the user is asked to approve. That is final: whoever asks again must ask anew (R126). `approval_ended` if
- * another one is asked by now.
- */
+/** Refuses the request that waits for approval, for good (R126). `approval_ended` if another one waits now. */
 export async function refuseApproval(
   { req, deps, state }: RequestContext,
   approval: RequestedApproval,

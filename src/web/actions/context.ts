@@ -75,10 +75,7 @@ export async function requestContext(
   }
 }
 
-/**
- * Reads which factors of the user are disabled, so that they are not offered. If the store fails, all are offered: a code
- * for a disabled factor is refused in any case.
- */
+/** The factors of the user that are disabled, which are not offered. None if the store fails. */
 export async function readDisabledFactors({ deps, user }: RequestContext): Promise<void> {
   const bindings = bindingsOf(user)
   if (bindings.size === 0 || user.disabled) return
@@ -194,10 +191,7 @@ export function ownGate({ gates }: RequestState<RouteDeps>, own: RouteDeps): Rou
   return gates?.findLast(({ attempts }) => attempts === own.attempts)
 }
 
-/**
- * What the last gate that this request passed works with; with `own`, the last gate that was built from the same options.
- * @throws {HostError} when the request passed none.
- */
+/** What the last gate of this request works with (with `own`: of the same options). @throws {HostError} without. */
 export function gateOf({ req, shared }: GatedRequest, own?: RouteDeps): RouteDeps {
   const gate = own ? ownGate(shared, own) : shared.gates?.at(-1)
   if (gate) return gate
@@ -233,10 +227,7 @@ export function misuse(own: RouteDeps | undefined, code: HostErrorCode, message:
   return error
 }
 
-/**
- * Checks that Express calls a handler, and not the reader, who took it for a factory.
- * @throws {OptionsError}
- */
+/** Checks that Express calls a handler, and not a reader who took it for a factory. @throws {OptionsError} */
 export function checkMounted(name: string, how: string, next: unknown): void {
   if (typeof next === 'function') return
   throw new OptionsError([`${name} was called by hand: mount it without calling it, ${how}`])

@@ -57,10 +57,7 @@ export function forgetEnrollment(res: Response, path: string): void {
   enrollmentSeal.forget(res, path)
 }
 
-/**
- * Whether the session may set up the first factor of its account. One that the policy let pass may not, unless it says so (R120), and
- * one that the evidence of an issuer verified only if the host names this strength for it (R112).
- */
+/** Whether the session may set up the first factor of its account (R112, R120). */
 export function mayEnrollFirst({ state: { record } }: Pick<RequestContext, 'state'>): boolean {
   if (record.stage === 'exempt') return record.exemption !== 'policy'
   const restsOnEvidence = record.stage === 'verified' && Object.keys(record.shown).length === 0
@@ -85,10 +82,7 @@ export function enrollPathFor(context: RequestContext): EnrollPath {
   return context.deps.keys && !isEnoughFactor(context, '/enroll-app') ? '/keys' : '/enroll-app'
 }
 
-/**
- * Runs the confirmation of a new factor. Of several sessions that an open reset let in, one at a time confirms, and none
- * after the reset is closed: otherwise a second one would replace the new factor at the same moment (R135).
- */
+/** Confirms a new factor. Of the sessions that an open reset let in, one at a time, none afterwards (R135). */
 export async function confirmForReset<Outcome extends { readonly outcome: string }>(
   { deps, state, requirement }: RequestContext,
   confirm: () => Promise<Outcome | Refused>,
@@ -106,11 +100,7 @@ export async function confirmForReset<Outcome extends { readonly outcome: string
   }
 }
 
-/**
- * Has the host's record follow a change of the user's factors, which is made already, and ends the decisions that let sessions in
- * without them (R133). `change` names what was changed; the factors that an open reset ended were changed with it.
- * @throws the error of the host only if its record is the one place that knows of a new app.
- */
+/** Has the host's record follow a change of factors, and ends decisions made without it (R133). @throws of the host */
 export async function recordFactors(
   { deps, state, user, requirement: { open } }: RequestContext,
   change: Partial<RecordedFactors>,

@@ -7,11 +7,7 @@ export function isBelow(path: string, other: string): boolean {
   return path.toLowerCase().startsWith(`${other}/`.toLowerCase())
 }
 
-/**
- * What a gate works with for a request with a `baseUrl`: its options, or in an app that is mounted in another one, these options with
- * their paths below that app, unless `urls.path` is below it already.
- * @throws {HostError} when the gate is mounted at a path, so that requests to all others would not pass it.
- */
+/** What a gate works with for a request, in a mounted app with its paths below that app. @throws {HostError} */
 export function depsAt(req: Request, own: RouteDeps): RouteDeps {
   const { settings, diagnostics } = own
   const { path, pathPrefix, publicUrl, pendingPaths } = settings

@@ -8,10 +8,7 @@ const COOKIE = 'mfa_browser'
 
 const browserIn = cookieReader(COOKIE, /[\w-]{43}/)
 
-/**
- * Notifies a user of a sign-in in a browser that is new for them. The cookie names the browser by a random text that nobody can guess, and
- * the store holds a hash of it for each user. The sign-in does not wait for the store, and a failure is only logged.
- */
+/** Notifies of a sign-in in a new browser, which a cookie names at random. Never delays or fails a sign-in. */
 export function newBrowserNotice(known: KnownBrowsers, deps: NotifyDeps): SessionDeps['signedIn'] {
   return ({ req }, account) => {
     const { res } = req

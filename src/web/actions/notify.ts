@@ -17,10 +17,7 @@ export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to' | 'keyName'>
 /** What `notify` works with. */
 export type NotifyDeps = Pick<Deps, 'settings'> & { readonly notMeLinks?: NotMeLinks | undefined }
 
-/**
- * Passes a notice to the host's `onNotice`, if that is set. The response does not wait for the host to send it, and a
- * failure is only logged.
- */
+/** Passes a notice to `notices.onNotice`, if that is set. Nothing waits for it; a failure is logged. */
 export async function notify(
   deps: NotifyDeps,
   req: Request,
@@ -96,10 +93,7 @@ export function contactsOf(
   return [...new Set(channels)]
 }
 
-/**
- * Notifies every contact of the account, if the app offers recovery, or else the user as `notify` does. The response does not wait for
- * the host to send it, and a failure is only logged.
- */
+/** As `notify`, to every contact of the account if the app offers recovery. */
 export async function notifyEveryContact(
   { req, deps, state, user }: RequestContext,
   body: NoticeBody,

@@ -31,11 +31,7 @@ export interface AccountReset {
 const MAX_NAME_LENGTH = 200
 const MAX_REASON_LENGTH = 500
 
-/**
- * Resets the account of a user for the host's staff.
- * @throws {TypeError} when the order is invalid, or the option `recovery` is missing.
- * @throws {HostError} when two different people are required.
- */
+/** Resets the account of a user for the host's staff. @throws {TypeError | HostError} for an order that cannot be. */
 export async function resetAccount(
   deps: RouteDeps,
   user: Express.User,
@@ -91,11 +87,7 @@ function isSame(one: string, other: string): boolean {
   return folded(one) === folded(other)
 }
 
-/**
- * Checks the bypass code of a reset. An attempt is counted before, in the limits of all codes (R20). The session stays pending,
- * under another id, and its user sets up a new factor.
- * @throws {SessionEndedError} when the session ended in the meantime.
- */
+/** Checks the bypass code of a reset, as all codes (R20), and has the user enroll. @throws {SessionEndedError} */
 export async function verifyBypassCode(
   { req, deps, shared, state, requirement }: RequestContext,
   code: string,

@@ -17,10 +17,7 @@ import { locationOf } from '../http/request.js'
 export interface Browsers extends TrustedBrowsers {
   /** How long the browser would be trusted, in milliseconds; `undefined` if this user may not trust it. */
   offer(req: Request, user: Express.User): number | undefined
-  /**
-   * Trusts the browser of this request, if the user may and the session that began at `startedAt` is still valid. Returns the
-   * device's id, or `undefined` if the browser was not trusted. Never fails.
-   */
+  /** Trusts this browser, if the user and the session may. Returns the device's id, if so. Never fails. */
   remember(exchange: CookieExchange, account: Account, startedAt: number): Promise<string | undefined>
   /** The user's devices, the last used first; `current` marks the browser of this request. */
   list(

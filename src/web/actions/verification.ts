@@ -62,11 +62,9 @@ export interface Verified {
 
 /**
  * The critical sequence of every second factor, for the verify route, the Passport strategy and the confirmation of an
- * enrollment: check the code, acquire the approval, trust the browser, check that the session is still current, log in. The
- * session gets a new id and is saved before this resolves (R03, R08). If a step fails after the approval was acquired, the
- * approval is released and the browser's trust revoked.
- * @throws {ServiceError} when the service failed; the attempt was refunded (R77).
- * @throws {SessionStoreError} when the session store failed; the user is not signed in (R09).
+ * enrollment. The session gets a new id and is saved before this resolves (R03, R08). If a step fails after the approval was
+ * acquired, the approval is released and the browser's trust revoked.
+ * @throws {ServiceError | SessionStoreError} when one of them failed: the attempt is refunded (R77), the user not signed in (R09).
  */
 export async function completeVerification<Accepted extends AcceptedCode>(
   context: RequestContext,
@@ -312,10 +310,7 @@ function backupCodesOf(context: RequestContext, left: number | undefined): MfaRe
   return { left, next: nextAfter(context) }
 }
 
-/**
- * Notifies the user of repeated wrong codes (R34), a factor that they disabled (R96) and a backup code that was used (R63), even if the session changed in
- * the meantime: an attacker must not be able to suppress the notice.
- */
+/** Notifies of wrong codes (R34), a disabled factor (R96) and a backup code (R63), whatever the session. */
 async function notifyOfAttempt(
   { req, deps, state }: RequestContext,
   checked: AcceptedCode | Refused,

@@ -53,10 +53,7 @@ export function askRedis(settings: Settings, warn: (code: WarningCode) => void):
   }
 }
 
-/**
- * The options with a store of the host's own that does not return what it was given.
- * @throws what such a store throws.
- */
+/** The options whose store, of the host's own, loses what it was given. @throws what such a store throws. */
 export async function storesThatLose(settings: Settings): Promise<string[]> {
   const { limits, trustedDevices, notices, recovery } = settings
   const owner = `check:${randomUUID()}`
@@ -100,10 +97,7 @@ function isOneOfSeveral({
   )
 }
 
-/**
- * The service, watched for the name that it gives the app. The URI of an authenticator app contains it (`issuer`), and messages
- * of the self-hosted service begin with it. `onOtherName` is called when it differs from `appName`.
- */
+/** The service, watched for the name that it gives the app; `onOtherName` is called with another one. */
 export function observeName<Service extends MfaService>(
   service: Service,
   appName: string,

@@ -18,19 +18,11 @@ import { askRedis, found, storesThatLose, warningsAtStart } from './at-start.js'
 export interface Diagnostics {
   /** Checks a request that has a session. It never throws and changes nothing. */
   inspect(req: Request): void
-  /**
-   * Checks a request that has just signed a user in to a new session. It waits for nothing, never throws and changes nothing.
-   */
+  /** Checks a request that has just signed a user in. Never waits or throws. */
   inspectLogin(req: Request): void
-  /**
-   * Checks a request for a page of keys, or for their options. `relatedOrigins` is asked only if the host is not in the domain of the
-   * relying party. It waits for nothing, never throws and changes nothing.
-   */
+  /** Checks a request about keys. `relatedOrigins` is asked only outside the relying party's domain. */
   inspectKeys(facts: KeyRequestFacts, relatedOrigins: () => Promise<readonly string[]>): void
-  /**
-   * Checks a change of factors that the host reports. `isProven` is asked only if the answer matters. It waits for nothing, never
-   * throws and changes nothing.
-   */
+  /** Checks a change of factors that the host reports. `isProven` is asked only if the answer matters. */
   inspectFactorChange(isProven: () => Promise<boolean>): void
   /** Emits a warning, unless it was emitted before or is ignored. `detail` is a sentence about this app. */
   warn(code: WarningCode, detail?: string): void

@@ -25,9 +25,8 @@ type Faults = NonNullable<Problem['errors']>
 const MAX_LENGTH = 200
 
 /**
- * Reads what a request asks the user to approve, or what is wrong with its fields. The digest covers type, user, method, route, path
- * parameters and fields, each exactly as it was sent: the text `250` and the number `250` are different.
- * @throws {TypeError} when the function of the host returns something else than an object with a `type`.
+ * What a request asks to approve, or what is wrong with its fields. The digest covers type, user, method, route, path parameters
+ * and fields, exactly as sent: the text `250` is not the number `250`. @throws {TypeError} for another answer of the host.
  */
 export async function readBoundRequest(
   req: Request,
@@ -98,10 +97,7 @@ function textFaults(value: unknown, path: readonly string[]): Faults {
   return Object.entries(value).flatMap(([name, member]) => textFaults(member, [...path, name]))
 }
 
-/**
- * What the user is shown of it, cleaned (R123).
- * @throws {TypeError} when that is not one to four lines.
- */
+/** What the user is shown, cleaned (R123). @throws {TypeError} when that is not one to four lines. */
 export function linesOf(
   { details }: BoundRequest,
   locale: string,

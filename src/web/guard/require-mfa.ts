@@ -41,10 +41,7 @@ import {
   type StrongestRule,
 } from './rule.js'
 
-/**
- * A handler for any route. Unlike Express's `RequestHandler`, it does not change the types of the route's parameters, body
- * and query for the handlers after it.
- */
+/** A handler for any route, which does not change the types of parameters, body and query after it. */
 export type AnyRouteHandler = <Params, ResBody, ReqBody, Query, Locals extends Record<string, unknown>>(
   req: Request<Params, ResBody, ReqBody, Query, Locals>,
   res: Response<ResBody, Locals>,
@@ -58,19 +55,14 @@ export function forAnyRoute(handler: RequestHandler): AnyRouteHandler {
 }
 
 /**
- * A guard for routes that require a second factor shown recently in this session. A browser is redirected to show one; a JSON
- * client gets a problem with one of the codes `sign_in_required`, `mfa_required`, `step_up_required` and
- * `enrollment_required`. The route must be behind the gate, `session` of `createMfa`.
- * @throws {OptionsError} when the app starts, if the rule is invalid (R18).
+ * A guard, behind the gate, for routes that require a second factor shown recently in this session. A browser is redirected to
+ * show one, a JSON client gets a problem. @throws {OptionsError} when the app starts, if the rule is invalid (R18).
  */
 export function requireMfa(rule: MfaRule = {}): AnyRouteHandler {
   return ruleGuard(rule)
 }
 
-/**
- * The guard for a rule, behind any gate or behind the one that was built of the same options as `own`.
- * @throws {OptionsError}
- */
+/** The guard for a rule, behind any gate or behind that of the options of `own`. @throws {OptionsError} */
 export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
   const rule = readRule(given)
 
@@ -204,10 +196,7 @@ function withoutApproval({
   return record
 }
 
-/**
- * The request that the user is asked to approve: the one that is open already, or a new one. A number instead is the seconds to wait while
- * too many are open (R126).
- */
+/** The request to approve, open already or new; as a number, the seconds to wait for a place (R126). */
 async function askedApproval(
   { deps, state, user }: RequestContext,
   asked: BoundRequest,
@@ -222,9 +211,7 @@ async function askedApproval(
   return (await deps.approvalRequests.open(userId, approval.id)) || approval
 }
 
-/**
- * Refuses a request until the user has shown one of the factors that the rule accepts, or has approved what is asked with it.
- */
+/** Refuses a request until one of the rule's factors was shown, or approved what is asked with it. */
 async function requireFactor(
   at: EnteredRequest,
   res: Response,
@@ -324,11 +311,7 @@ function targetOf(req: Request, settings: Settings): string {
 /** How many characters of a form are kept. A longer form is not kept at all. */
 const MAX_KEPT = 2_000
 
-/**
- * What the session keeps of a posted form that a rule interrupts: the fields that the rule lists, and their labels.
- * `undefined` for a request from another site, which could otherwise have its own values offered to the user (R13), and for
- * a body that is not a parsed form.
- */
+/** What the session keeps of a form that a rule interrupts. Nothing of another site's, which could offer its own values (R13). */
 function interruptedRequest(
   req: Request,
   settings: Settings,
@@ -358,11 +341,7 @@ function isUnparsedForm(req: Request): boolean {
   return req.body === undefined && typeof req.is(['urlencoded', 'multipart']) === 'string'
 }
 
-/**
- * The guard for changes of factors, contacts and credentials that the host makes itself. It requires what our own changes of
- * factors require, and refuses as `requireMfa` does.
- * @throws {OptionsError} when the app starts, if the rule is invalid (R18).
- */
+/** The guard for changes that the host makes itself: it requires what our own changes require. @throws {OptionsError} (R18). */
 export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHandler {
   const rule = readStrongestRule(given)
 

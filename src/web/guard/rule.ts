@@ -40,10 +40,7 @@ interface ResumeField {
   readonly label?: string | Readonly<Record<string, string>> | false | undefined
 }
 
-/**
- * Says what a request asks the user to approve: an object with a `type` and members of your own, of texts of at most 200 characters,
- * numbers, booleans, lists and objects.
- */
+/** What a request asks to approve: a `type`, and members of texts, numbers, booleans, lists and objects. */
 export type BindRequest = (req: Request) => AuthorizationDetails | Promise<AuthorizationDetails>
 
 /** What a factor approves, and how it must be bound to that. */
@@ -180,10 +177,7 @@ const strongestSchema = inMilliseconds(
     .extend({ maxAge: duration('30s', '24h', '5m').prefault(FACTOR_CHANGE_MS) }),
 )
 
-/**
- * Checks a rule and adds the defaults.
- * @throws {OptionsError} with all faults.
- */
+/** Checks a rule and adds the defaults. @throws {OptionsError} with all faults. */
 export function readRule(rule: MfaRule): Rule {
   const parsed = parse('requireMfa', mfaSchema, rule)
   const { maxAgeMs, methods, minStrength, resume: kept, resumeTitle } = parsed
@@ -244,10 +238,7 @@ function bindFaults(
   ]
 }
 
-/**
- * Checks the rule of `requireStrongest` and adds the defaults.
- * @throws {OptionsError} with all faults.
- */
+/** As `readRule`, for `requireStrongest`. @throws {OptionsError} with all faults. */
 export function readStrongestRule(rule: StrongestRule): Omit<Rule, 'accepts' | 'strengths'> {
   return parse('requireStrongest', strongestSchema, rule)
 }

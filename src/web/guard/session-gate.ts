@@ -20,9 +20,8 @@ import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
 
 /**
- * Withholds the user from all later handlers while the second factor is missing, however the user signed in (R01, R02), and
- * sends the browser to the challenge. A request whose state follows from the session alone passes synchronously, and one that passed
- * a gate of these options already passes at once.
+ * Withholds the user while the second factor is missing, however they signed in (R01, R02), and sends browsers to the challenge.
+ * A request whose state follows from the session alone, or that passed a gate of these options already, passes synchronously.
  */
 export function sessionGate(own: RouteDeps): RequestHandler {
   const isPendingPath = pendingPathsOf(own.settings)
@@ -73,10 +72,7 @@ function warnIfUnanswered(res: Response, { diagnostics }: RouteDeps): void {
   })
 }
 
-/**
- * The gate for a request that may not change its session: a copy made by `mfa.upgrade`, or one that did not come through Express,
- * such as an upgrade or a request of engine.io. The user is withheld, and nothing is sent (R134).
- */
+/** The gate for a copy made by `mfa.upgrade` and for an upgrade: withholds the user, sends nothing (R134). */
 function inspectOnly(at: EnteredRequest, own: RouteDeps, next: NextFunction): void {
   const { req, deps, shared } = at
   const { inspection } = shared
@@ -105,10 +101,7 @@ async function sendToChallenge(at: EnteredRequest, res: Response, state: ActiveS
   res.redirect(303, settings.path)
 }
 
-/**
- * Whether a pending login can reach a path, as a signed-out user: the MFA routes, the usual path of the Passport strategy
- * (`/mfa-login`), sign-in, sign-out, and the paths that the host lists.
- */
+/** Whether a pending login can reach a path: MFA routes, strategy, sign-in, sign-out and the host's paths. */
 function pendingPathsOf(settings: Settings): (req: Request) => boolean {
   const { path, signInPath, signOutPath, pendingPaths } = settings
   const paths = new Set([path, `${path}-login`, signInPath, signOutPath, ...pendingPaths])

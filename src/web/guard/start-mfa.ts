@@ -23,9 +23,8 @@ import { wantsHtml } from '../http/request.js'
 import { type AnyRouteHandler, forAnyRoute } from './require-mfa.js'
 
 /**
- * The handler after a login without a session: starts the pending login and responds. A browser is redirected to the
- * challenge; a JSON client gets 200 with `mfa_required` or `enrollment_required`. A user who needs no second factor is signed
- * in, and the next handler runs.
+ * Starts the pending login of a login without a session and responds: a redirect, or 200 with what is required. A user who needs
+ * no second factor is signed in, and the next handler runs.
  */
 export function loginStart(own: RouteDeps): AnyRouteHandler {
   const start = async (req: Request, res: Response, next: NextFunction) => {

@@ -60,9 +60,8 @@ export interface UpgradeOptions {
 }
 
 /**
- * Finds out who opens a connection (R134). A copy of the request runs through the host's app up to the gate, so that the
- * session, Passport and `trust proxy` are those of every other request. Nothing is stored, and no route is reached.
- * @throws {HostError} when the copy does not reach the gate.
+ * Finds out who opens a connection (R134): a copy of the request runs through the host's app up to the gate, and no route is
+ * reached. @throws {HostError} when the copy does not reach the gate.
  */
 export async function findUpgrade(
   own: RouteDeps,
@@ -141,9 +140,7 @@ function notReached(what: string): HostError {
   )
 }
 
-/**
- * A GET request with the same address and headers. The original stays as it is, and each copy has its session read anew.
- */
+/** A GET request with the same address and headers, whose session is read anew. */
 function copyOf(req: IncomingMessage): IncomingMessage {
   const { socket, headers, rawHeaders, url } = req
   const original: unknown = Reflect.get(req, 'originalUrl')

@@ -5,11 +5,7 @@ import type { Settings } from '../../options/settings.js'
 export interface Admission {
   /** Whether a further request would be refused now. */
   isFull(): boolean
-  /**
-   * Runs `work`, which waits for the service, a store or the host. The request's body has been read, so that a client that sends it
-   * slowly takes no place.
-   * @throws {ServiceError} `ERR_MFA_SERVICE_BUSY` at once, if `MAX_WAITING_REQUESTS` requests are waiting.
-   */
+  /** Runs `work`, which waits for something else, or throws `ERR_MFA_SERVICE_BUSY` at once while too many wait. */
   admit<Result>(work: () => Promise<Result>): Promise<Result>
 }
 

@@ -20,10 +20,7 @@ export type BodyFault = Problem & {
   readonly code: 'invalid_request' | 'body_too_large' | 'unsupported_media_type'
 }
 
-/**
- * Reads the request's body, whether or not the host has parsed it, and checks its fields: only strings where strings are
- * expected (R81). Unknown fields are ignored, since forms contain buttons and tokens of the host.
- */
+/** Reads the request's body, parsed or not, and its known fields: strings where strings are expected (R81). */
 export async function readBody<Fields>(
   req: Request,
   res: Response,

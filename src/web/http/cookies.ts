@@ -157,10 +157,7 @@ export function listFactors(factors: readonly Factor[]): ListedFactor[] {
 const COOKIE = 'mfa_last'
 const YEAR_MS = 365 * 24 * 60 * 60_000
 
-/**
- * The id of the factor that was last used in this browser, which is offered first the next time. It identifies no user and
- * proves nothing.
- */
+/** The factor that was last used in this browser, offered first the next time. It proves nothing. */
 export const lastUsedFactor = cookieReader(COOKIE, /[a-z0-9_-]{1,32}/)
 
 /** Remembers the factor that was used, for this package's routes only (R11). */

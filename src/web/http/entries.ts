@@ -4,10 +4,7 @@ import type { InterruptedRequest } from '../../session/record.js'
 
 type Label = NonNullable<InterruptedRequest['labels']>[string]
 
-/**
- * The fields that a user checks before an interrupted form is sent again. A field without a label shows its name in words.
- * The value of a field that looks like a secret is not shown.
- */
+/** The fields of an interrupted form that the user checks. Values that look like secrets are not shown. */
 export function resumeEntries(
   { fields, labels = {} }: Pick<InterruptedRequest, 'fields' | 'labels'>,
   locale: string,

@@ -151,10 +151,7 @@ export function titleOf(code: ProblemCode): string {
   return PROBLEMS[code][1]
 }
 
-/**
- * Logs the failure of a service or store. A service that is down fails for every user, so its failure is one line without a
- * stack; the cause of a failed store is logged whole.
- */
+/** Logs a failure: of a service in one line, since it repeats for every user; of a store with its cause. */
 export function logFailure(logger: Settings['logger'], error: Error): void {
   const message = `countersign: ${error.message}`
   if (!(error instanceof ServiceError)) return logger.error(message, error.cause ?? '')

@@ -10,10 +10,7 @@ const MOST_VALUES = 200
 /** A value that is longer is not remembered, so that a client cannot fill the memory. */
 const MOST_CHARACTERS = 300
 
-/**
- * A function of a request whose result depends on the header `name` alone. The result is remembered for each value of the
- * header, because parsing one costs more than the rest of a small response.
- */
+/** A function of the header `name` alone, remembered for each value, because parsing is not cheap. */
 export function byHeader<Result>(
   name: 'accept' | 'accept-language',
   read: (req: Request) => Result,
@@ -51,10 +48,7 @@ export function isSubresource(req: Request): boolean {
   return accepted(req) === false
 }
 
-/**
- * Whether a request that changes something comes from a page of this site, or from no page at all (R13). Browsers send
- * `Sec-Fetch-Site`, older ones `Origin`. A program sends neither, and another site cannot make it send its cookies.
- */
+/** Whether a request comes from a page of this site or from a program, not from another site (R13). */
 export function isSameOrigin(req: Request): boolean {
   const site = req.get('sec-fetch-site')
   if (site !== undefined) return site === 'same-origin' || site === 'none'
@@ -69,10 +63,7 @@ export function isSameOrigin(req: Request): boolean {
 /** Scheme and host as browsers send them (RFC 6454 §6.2), `null` for a page without an origin. */
 const ORIGIN = /^([a-z][a-z\d+.-]*):\/\/(.+)$/
 
-/**
- * Whether this is the host that the browser requested. Behind a proxy that `trust proxy` trusts, the forwarded host counts.
- * The host is only compared, never used to build an address (R16).
- */
+/** Whether the browser requested this host, behind a trusted proxy as forwarded. Only compared (R16). */
 export function isOwnHost(req: Request, host: string): boolean {
   const trusts: unknown = req.app.get('trust proxy fn')
   const forwarded = req.get('x-forwarded-host')?.split(',')[0]?.trim()
@@ -85,20 +76,14 @@ const anAddress = z.union([z.ipv4(), z.ipv6()])
 // Some proxies add the port to the address, and put an IPv6 address into brackets.
 const WITH_PORT = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?$/
 
-/**
- * The client's IP address, as `trust proxy` of Express determines it; a mapped IPv4 address without its prefix. `undefined`
- * if a proxy forwarded something that is not an address.
- */
+/** The client's IP address by `trust proxy`, without the prefix of a mapped IPv4 address. */
 export function addressOf({ ip = '' }: Request): string | undefined {
   const [, six, four] = WITH_PORT.exec(ip) ?? []
   const address = (six ?? four ?? ip).replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
   return anAddress.safeParse(address).data
 }
 
-/**
- * The client address for limits (R31). A loopback address belongs to a browser on this machine, or to a proxy that Express
- * does not know about. All users behind that proxy would share it, so it is not counted.
- */
+/** The client address for limits (R31); none for a loopback address, which may be that of an unknown proxy. */
 export function clientAddressOf(req: Request): string | undefined {
   const address = addressOf(req)
   return address === '::1' || address?.startsWith('127.') ? undefined : address

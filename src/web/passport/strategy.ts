@@ -46,14 +46,9 @@ const STEPS: readonly Problem['code'][] = [
 ]
 
 /**
- * The second factor as a Passport strategy. It reads `code` or, for a key, `response`, and optionally `factor` and `trust`, from the body. A
- * correct one is a `success`, a refusal is a `fail`, and a failure of the service is an `error` (R77). With `session: false` it
- * approves this request only, and the session stays as it is.
- *
- * A pending login that shows nothing that can be checked gets a response: a browser is redirected to the page of factors, a program is told
- * what is missing. A user who has just shown the first factor and needs no second one is a `success`.
- *
- * Passport runs strategies through `Object.create`, where `#private` fields do not exist.
+ * The second factor as a Passport strategy. It reads `code` or, for a key, `response`, and optionally `factor` and `trust`, from
+ * the body. With `session: false` it approves this request only. A pending login that shows nothing gets a response. A user who
+ * needs no second factor is a `success`. Passport runs strategies through `Object.create`, where `#private` fields do not exist.
  */
 export class PassportMfaStrategy {
   readonly name = 'mfa'

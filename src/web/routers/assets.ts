@@ -16,10 +16,7 @@ export function addAssets(router: Router): void {
 /** How long a browser or proxy may use the documents, in seconds. */
 const MAX_AGE_SECONDS = 3_600
 
-/**
- * `GET /webauthn`: the origins of other sites that share the keys, from the settings of the service. `GET /passkey-endpoints`: where
- * password managers send a user who wants to add or manage a passkey. Both are public. A document without content is 404.
- */
+/** `GET /webauthn` and `GET /passkey-endpoints`: public, and 404 without content. */
 export function buildWellKnownRouter({ settings, relyingParty }: RouteDeps): Router {
   const router = Router()
   if (!relyingParty) return router

@@ -26,11 +26,7 @@ import { addRemoval } from './remove-factor.js'
 import { keptRefusal, sendRefusal, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 
-/**
- * `GET /backup` shows which contact receives backup codes; `POST /backup` has new ones created and sent, and redirects to
- * `GET /backup?sent`, which can be loaded again without sending anything. Where the service can, `/backup/codes` shows them once and
- * `/backup/remove` removes them.
- */
+/** `GET /backup` shows who receives backup codes, `POST /backup` sends them; below: the codes, `remove`. */
 export function addBackupRoutes(router: Router, deps: RouteDeps): void {
   serviceVerb(deps.service, 'sendBackupCodes')
   addRoute(router, deps, '/backup', {
@@ -109,10 +105,7 @@ const codesSeal = browserSeal('mfa_backup_codes')
 /** The redirect to the page with the codes follows at once. */
 const WAITS_MS = 60_000
 
-/**
- * `POST /backup/codes` creates backup codes and redirects to `GET /backup/codes`, which shows them once: with the page, the
- * browser loses the key to them. `POST /backup/saved` is the user's confirmation.
- */
+/** `POST /backup/codes` creates codes, `GET` shows them once, and `POST /backup/saved` confirms that. */
 function addBackupCodes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/backup/codes', {
     get: showCodes,

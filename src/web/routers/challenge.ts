@@ -57,10 +57,7 @@ import {
 } from './respond.js'
 import { action, addRoute } from './route.js'
 
-/**
- * `GET /` shows the MFA status and the factors; `POST /challenge` starts a challenge; `POST /cancel` ends the pending login, or a
- * session in which a member of staff acts for the user.
- */
+/** `GET /` shows status and factors, `POST /challenge` starts a challenge, `POST /cancel` ends the login. */
 export function addChallengeRoutes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/', {
     get: (context) => (context.html ? showStart(context) : respondState(context)),
@@ -140,10 +137,7 @@ async function hasOnlyWithheld(context: RouteContext): Promise<boolean> {
   return !backup && mayHaveBackup !== true
 }
 
-/**
- * The factor whose page comes without a choice: the preferred one if it is a key, which needs one touch and has the others beside its
- * button, or the only one if nothing is sent for it.
- */
+/** The factor whose page comes without a choice: a preferred key, or the only factor if nothing is sent. */
 function firstFactor(context: RouteContext): Factor | undefined {
   const factors = offeredFactors(context.user)
   const preferred = factors.find(({ id }) => id === preferredFactor(context))
@@ -331,10 +325,7 @@ interface Undelivered {
 // A wrong key is no outage. Nor is a service that is busy, or an attacker could cause one.
 const KEPT_CLOSED = ['ERR_MFA_SERVICE_KEY', 'ERR_MFA_SERVICE_BUSY']
 
-/**
- * The other factors that the option `outage` allows when the service failed to deliver a code. This never approves a code.
- * @throws the error of the service, if there is no other factor.
- */
+/** The factors that `outage` allows when no code could be delivered. @throws the service's error without any. */
 async function otherFactorsAfter(
   context: RouteContext,
   error: unknown,

@@ -51,11 +51,7 @@ const SHOWN: Readonly<Record<Granted<'deliveryOf'>['status'], ChallengeView['del
 /** How long after a challenge the service is not asked about its message, since nothing can be known yet. */
 const FRESH_MS = 2_000
 
-/**
- * The live challenge with the current delivery state of a message whose state may change. Sends nothing. If the service does not answer in
- * time, the state is the one in the session.
- * @throws {SessionEndedError} when the session ended while the service was asked.
- */
+/** The live challenge with the current delivery state. Sends nothing. @throws {SessionEndedError} */
 export async function followedChallenge(context: RouteContext): Promise<ChallengeView | undefined> {
   const live = liveChallenge(context)
   const { challenge, userId } = context.state.record

@@ -13,10 +13,7 @@ import { addRoute, type Handler } from './route.js'
 
 type Revoked = z.output<typeof revokedAnswer>
 
-/**
- * `GET /devices` lists the trusted devices; `DELETE /devices/:id` and `DELETE /devices` revoke one or all. Pages post to
- * `/devices/revoke` and `/devices/revoke-all`. Without the option `trustedDevices` there are no routes.
- */
+/** `GET /devices` lists trusted devices; `DELETE /devices[/:id]` and the forms at `/devices/revoke` revoke. */
 export function addDevicesRoutes(router: Router, deps: RouteDeps): void {
   const { browsers } = deps
   if (!browsers) return

@@ -36,10 +36,7 @@ import { addRemoval } from './remove-factor.js'
 import { hasBackup, keptRefusal, requiredMessage, sendRefusal, showLock, showPage, stop } from './respond.js'
 import { action, addRoute } from './route.js'
 
-/**
- * `POST /enroll-app` prepares an authenticator app; `GET /enroll-app/confirm` shows its QR code, and `POST
- * /enroll-app/confirm` checks its first code, which makes the app valid. `/enroll-app/remove` removes it.
- */
+/** `POST /enroll-app` prepares an app, `/enroll-app/confirm` shows the QR code and checks the first code. */
 export function addEnrollAppRoutes(router: Router, deps: RouteDeps): void {
   if (deps.settings.apps) serviceVerb(deps.service, 'enrollApp')
   addRoute(router, deps, '/enroll-app', {
@@ -183,10 +180,7 @@ function appContact({ deps, state, user }: RouteContext): Contact {
   return appContactOf(deps.settings, state.user, state.userId, user.existing)
 }
 
-/**
- * A service that cannot tell which factors an account has knows users by their contact alone.
- * @throws {HostError} when another user has an app under the contact, which would be replaced (R98).
- */
+/** @throws {HostError} when another user's app under this contact would be replaced (R98). */
 async function checkAppIsOwn(context: RouteContext): Promise<void> {
   const { deps, user } = context
   if (deps.service.factorsOf) return

@@ -11,11 +11,8 @@ import type { RouteContext } from './context.js'
 import { offersKeys } from './key-page.js'
 
 /**
- * Why a user may not change factors now, or `undefined` if they may. A user who has a factor must have shown one in the last
- * five minutes that is as strong as the strongest one of the account, so that neither a password, nor a weaker factor,
- * nor an unattended session can add one (R55, R61, R92). While that one is withheld, none can be added (R132). `sinceMs` is how long ago the user began the change: the factor
- * need have been fresh only then.
- * @throws {SessionEndedError} when the session ended in the meantime.
+ * Why a user may not change factors now, or `undefined`: they must have shown one as strong as the strongest one of the account
+ * in the last five minutes (R55, R61, R92), at most `sinceMs` before now. While that is withheld, none can be added (R132).
  */
 export async function factorChangeRefusal(
   { req, deps, state, user, requirement }: RouteContext,
@@ -40,9 +37,8 @@ export async function factorChangeRefusal(
 }
 
 /**
- * Why a user may not set up a factor now, or `undefined` if they may: as `factorChangeRefusal`, except that a user who showed what an
- * open reset requires, or the strongest factor of an account without one that is strong enough, may set one up that is.
- * @throws {SessionEndedError} when the session ended in the meantime.
+ * As `factorChangeRefusal`, for setting up a factor: what an open reset requires, or the strongest factor of an account without
+ * one that is strong enough, may set up one that is.
  */
 export async function enrollmentRefusal(
   context: RouteContext,
@@ -59,9 +55,8 @@ export async function enrollmentRefusal(
 }
 
 /**
- * Why the browser may not create a passkey without a prompt now, or `undefined` if it may: in a session that has just signed in with the
- * strongest factor of the account, and is offered a passkey. It changes nothing, since no user waits for the answer. With
- * `login.noDowngrade`, the account could not be used on other devices without the passkey, so users decide on it themselves (R55, R92).
+ * Why no passkey may be created without a prompt now: only in a session that has just signed in with the strongest factor and
+ * is offered one, and not with `login.noDowngrade`, where users decide on it themselves (R55, R92).
  */
 export function conditionalKeyRefusal(
   { deps: { settings }, state: { record }, user, requirement }: RouteContext,

@@ -26,10 +26,7 @@ const LOCAL = /^(localhost|\[?::1\]?|(::ffff:)?127(\.\d{1,3}){3})$/
 /** The headers by which a proxy or a tunnel shows itself, whose visitors are anywhere. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
-/**
- * Whether the browser runs on this machine. The name in `Host` must be a local one, too: a page of another site can make its own name
- * lead here (DNS rebinding).
- */
+/** Whether the browser runs on this machine, by address and by the local name in `Host` (DNS rebinding). */
 function isFromThisMachine(req: Request): boolean {
   const name = `http://${req.headers.host ?? ''}`
   return (

@@ -26,10 +26,7 @@ export function revokesDevices({ deps, user }: RouteContext): boolean {
   return deps.browsers !== undefined && user.existing.length > 0
 }
 
-/**
- * Has the service remove the keys and the app that an open reset ended, before it is closed. `added`: the key that takes their place;
- * without it, a new app has replaced the old one.
- */
+/** Has the service remove what an open reset ended, before it is closed. `added`: the key in its place. */
 export async function forgetEndedFactors(context: RouteContext, added?: Key): Promise<void> {
   const { deps } = context
   const { open } = context.requirement

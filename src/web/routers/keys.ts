@@ -54,10 +54,7 @@ const PAGE = '/keys'
 /** How long ago a registration may have begun, so that the time in which the user creates the key does not count. */
 const REGISTRATION_MS = 5 * 60_000
 
-/**
- * `GET /keys` lists the user's security keys and passkeys; `POST /keys/options` prepares a new one, and `POST /keys` adds it.
- * `/keys/rename` and `/keys/remove` change one. `/keys/offer` offers a passkey after a sign-in. Without keys there are no routes.
- */
+/** `/keys` lists the keys and adds one that `/keys/options` prepared; below: `rename`, `remove`, `offer`. */
 export function addKeysRoutes(router: Router, deps: RouteDeps): void {
   if (!deps.keys) return
   addRoute(router, deps, PAGE, { get: showKeys, post: add })
@@ -181,10 +178,7 @@ async function add(context: RouteContext): Promise<void> {
   if (added) res.json({ status: 'added', key: listedKey(added) } satisfies z.output<typeof keyAddedAnswer>)
 }
 
-/**
- * Adds a passkey that the browser created without a prompt. The user was not asked, so the passkey proves nothing in this session, which
- * goes on as it was.
- */
+/** Adds a passkey that the browser created without a prompt. It proves nothing in this session. */
 async function addUnprompted(
   context: RouteContext,
   sinceMs: number,

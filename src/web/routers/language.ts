@@ -8,10 +8,7 @@ import { type chosenAnswer, languageBody } from '../http/schemas.js'
 import { stop } from './respond.js'
 import { addPublicRoute } from './route.js'
 
-/**
- * `POST /language` remembers a language for this browser, signed in or not, and redirects back to the page. Without the
- * option `languages.offer` there is no route.
- */
+/** `POST /language` remembers a language for this browser. No route without `languages.offer`. */
 export function addLanguageRoutes(router: Router, deps: RouteDeps): void {
   if (!deps.settings.languages.offer) return
   addPublicRoute(router, deps, '/language', { post: choose })

@@ -7,10 +7,7 @@ import { sendText, setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
 
-/**
- * The router that an app mounts. Without a path it is the gate, unless the request passed it already, and serves the routes below
- * `urls.path`. At that path, behind a gate, it serves the routes. Mounted in any other way it serves nothing, and says what to do.
- */
+/** The router that an app mounts: without a path, gate and routes, or behind a gate at `urls.path`, the routes. */
 export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Router): Router {
   const { path: ownPath, pathPrefix } = own.settings
   const target = ownPath.slice(pathPrefix.length)

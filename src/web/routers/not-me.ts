@@ -12,10 +12,7 @@ import { linkBody, type notMeAnswer, type recoveryCancelAnswer } from '../http/s
 import { showPublicPage, stop } from './respond.js'
 import { addPublicRoute } from './route.js'
 
-/**
- * The "this wasn't me" link: `GET /not-me?token=…` asks for confirmation, `POST /not-me` ends all sessions and trusted devices
- * of the account whose notice had the link. Without the option `publicUrl` there are no links and no routes.
- */
+/** `GET /not-me?token=…` asks, `POST /not-me` ends sessions and trust. No routes without `urls.publicUrl`. */
 export function addNotMeRoutes(router: Router, deps: RouteDeps): void {
   const { notMeLinks } = deps
   if (!notMeLinks) return

@@ -24,10 +24,7 @@ import { addNoticeLinkRoutes } from './not-me.js'
 import { backupOffer, keptRefusal, sendRefusal, showPage, stop } from './respond.js'
 import { action, addRoute, type Handler } from './route.js'
 
-/**
- * `GET /recover` shows the pending recovery or explains it; `POST /recover` requests one, `POST /recover/cancel` cancels it,
- * and `POST /recover/complete` completes it after the waiting period. Without the option `recovery` there are no routes.
- */
+/** `/recover` shows and requests a recovery; `cancel` and `complete` below it. No routes without `recovery`. */
 export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
   const { recovery } = deps
   if (!recovery || !deps.settings.recovery?.selfService) return
@@ -213,10 +210,7 @@ async function signInAgain(context: RouteContext): Promise<void> {
   refuse(context, { code: 'sign_in_required' })
 }
 
-/**
- * Why the user may not request or complete a recovery now. They must have shown a factor in the last five minutes: a weaker
- * one than the one they lost, as the strongest one needs no recovery. A pending login returns to the recovery after that.
- */
+/** Why the user may not recover now: they must have shown a weaker factor in the last five minutes. */
 async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
   const { req, deps, state, user, requirement, html } = context
   const { record } = state
@@ -244,10 +238,7 @@ function masked(contact: string): string {
   return parsed ? maskForOwner(parsed) : ''
 }
 
-/**
- * The link in the notices of a recovery: `GET /cancel-recovery?token=…` asks for confirmation, `POST /cancel-recovery` cancels
- * the recovery. Without the option `recovery` there are no routes.
- */
+/** The link in notices: `GET /cancel-recovery?token=…` asks, `POST` cancels. No routes without `recovery`. */
 export function addCancelRecoveryRoutes(router: Router, deps: RouteDeps): void {
   const { recovery, settings } = deps
   if (!recovery || !settings.recovery?.selfService) return

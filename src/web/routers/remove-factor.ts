@@ -52,10 +52,7 @@ export async function offeredRemovals(
   return { app: isPossible && canRemoveApp(context), backup: isPossible }
 }
 
-/**
- * Whether removing the app also takes it out of the user's factors. A host that lists it itself may go on to list it, and nobody could
- * sign in with it, unless it learns of the change.
- */
+/** Whether removing the app also takes it out of the user's factors, and not only of the service. */
 function canRemoveApp({ deps, user }: RouteContext): boolean {
   const app = appOf(user)
   return app !== undefined && (deps.factorRecord !== undefined || !isListedByHost(app))

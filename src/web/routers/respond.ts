@@ -155,10 +155,7 @@ function trustOffer(
   return { trust: { forMs, ticked: state.record.refused?.trust === true } }
 }
 
-/**
- * How pages offer a backup code: as a factor if the user has one, in a question if that is unknown. Otherwise not, since a user
- * without backup codes cannot use any.
- */
+/** How pages offer a backup code: as a factor, in a question if it is unknown whether there are any, or not. */
 export async function backupOffer(
   context: RouteContext,
 ): Promise<{ readonly backup: boolean; readonly mayHaveBackup?: true }> {
@@ -184,11 +181,7 @@ export interface RefusedForm {
   readonly trust?: boolean | undefined
 }
 
-/**
- * Responds with a refusal: problem+json, or a page on which the user can continue. After a form, the browser is redirected to
- * that page.
- * @throws {SessionEndedError} when the session ended in the meantime.
- */
+/** Responds with a refusal: problem+json, or a page to continue on after a redirect. @throws {SessionEndedError} */
 export async function sendRefusal(
   context: RouteContext,
   refusal: Refusal,
@@ -283,11 +276,7 @@ async function continuationOf(
 
 type ErrorMessage = Extract<PageMessage, { tone: 'error' }>
 
-/**
- * Redirects to a page that says why a form was refused. Loading that page again posts nothing, so it consumes no attempt and
- * sends no message (POST, redirect, GET). `page` is a path below the routers.
- * @throws {SessionEndedError} when the session ended in the meantime.
- */
+/** Redirects to a page that says why a form was refused, which posts nothing again. @throws {SessionEndedError} */
 async function redirectRefused(
   { req, res, deps, shared, state }: RouteContext,
   page: string,

@@ -56,10 +56,7 @@ export interface Action<Fields, Outcome> {
   respond(context: RouteContext, outcome: Outcome, fields: Fields): Promise<void> | void
 }
 
-/**
- * The handler of an action: it reads the body, runs the action, and responds. If the session ended or changed in the
- * meantime, the outcome is discarded (R06, R07).
- */
+/** The handler of an action. An outcome whose session ended or changed meanwhile is discarded (R06, R07). */
 export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, Outcome>): Handler {
   return async (context) => {
     const { req, res, deps, state } = context
@@ -71,10 +68,7 @@ export function action<Fields, Outcome>({ body, run, respond }: Action<Fields, O
   }
 }
 
-/**
- * Adds a path to a router, with everything that the routes have in common: security headers, the check for cross-site
- * requests, the session state, and error responses.
- */
+/** Adds a path with what all routes share: headers, cross-site check, session state and error responses. */
 export function addRoute(router: Router, own: RouteDeps, path: string, route: Route): void {
   const { get, post, delete: del } = route
   const withContext = (handler: Handler | undefined): EnteredHandler | undefined =>
@@ -191,10 +185,7 @@ const STORE_RETRY_AFTER_SECONDS = 2
 
 const BUSY = { code: 'service_unavailable', retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS } as const
 
-/**
- * Refuses POST requests to the MFA routes with 503 while as many as are allowed wait, before a session is loaded for them. All
- * other requests pass.
- */
+/** Refuses POST requests to the MFA routes with 503 while too many wait, before a session is loaded. */
 export function buildAdmission(deps: RouteDeps): RequestHandler {
   const { path, pathPrefix } = deps.settings
   const below = `${path.slice(pathPrefix.length)}/`.toLowerCase()

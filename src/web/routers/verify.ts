@@ -29,10 +29,7 @@ import {
 } from './respond.js'
 import { addRoute } from './route.js'
 
-/**
- * `GET /verify` shows the code entry or the page of a key; `POST /verify` checks a code or a key and makes the session a verified one; `GET /resume` offers
- * a form that was interrupted for it; `GET /backup-codes-left` says how many backup codes are left.
- */
+/** `/verify` shows and checks a factor; `/resume` offers an interrupted form; `/backup-codes-left` counts. */
 export function addVerifyRoutes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/verify', {
     get: (context) => (context.html ? showCodeEntry(context) : respondState(context)),
@@ -122,10 +119,7 @@ async function verify(context: RouteContext): Promise<void> {
   res.json(answer)
 }
 
-/**
- * After a factor that does not complete the login, the user sets up a new one, because of a recovery or because none is strong enough; or
- * requests or completes a recovery.
- */
+/** After a factor that does not complete the login: on to the setup of a new one, or to the recovery. */
 function respondGoesOn(context: RouteContext, status: z.output<typeof goesOnAnswer>['status']): void {
   const { res, deps, html } = context
   // The page to set up an app leads a browser on to the keys, where only a key is strong enough.
