@@ -95,7 +95,6 @@ export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<U
 /** What `createMfa` returned, or the options that it would take. */
 type MfaOrOptions<User> = Mfa<User> | MfaOptions<User>
 
-/** How each part is built. */
 type Builders<Parts> = { readonly [Name in keyof Parts]: () => Parts[Name] }
 
 function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {

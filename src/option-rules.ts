@@ -17,7 +17,6 @@ export const typed =
   <Schema extends z.ZodType>(schema: Schema) =>
     schema as unknown as z.ZodType<z.output<Schema>, Input>
 
-/** Whether a value has functions of these names. */
 export function hasFunctions(value: unknown, ...names: readonly string[]): boolean {
   return (
     typeof value === 'object' &&
@@ -26,7 +25,6 @@ export function hasFunctions(value: unknown, ...names: readonly string[]): boole
   )
 }
 
-/** A whole number in a range. */
 export function wholeNumber(min: number, max: number, unit: string) {
   const error = `must be a whole number of ${unit} from ${min} to ${max}`
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error })

@@ -14,7 +14,6 @@ type CodesLeft = number | 'some' | undefined
 
 /** How many backup codes users have, by the service or by what was sent. Never fails, and waits at most a second. */
 export interface BackupCodes {
-  /** How many the user has now. */
   left(user: MfaUser): Promise<CodesLeft>
   /** How many the user had in the last half minute: enough to offer one, and the pages of a sign-in ask the service once. */
   leftRecently(user: MfaUser): Promise<CodesLeft>

@@ -51,7 +51,6 @@ export async function createBackupCodes(
   return { outcome: 'created', codes, strength: strengthOf('page_backup') }
 }
 
-/** Has the service create backup codes and deliver them to the user. */
 export async function sendBackupCodes(
   deps: Deps,
   user: MfaUser,

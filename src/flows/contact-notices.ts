@@ -73,7 +73,6 @@ export type CancelSubject = Readonly<z.output<typeof subjectSchema>>
 /** The links in notices that cancel a recovery, one for each message. */
 export type CancelLinks = Pick<Links<CancelSubject>, 'issue' | 'find'>
 
-/** Links in `store`. */
 export function cancelLinksIn(store: ItemStore): CancelLinks {
   return linksIn(store, 'recovery-link', subjectSchema)
 }

@@ -51,7 +51,6 @@ export interface DisabledFactor {
   readonly contact: Contact
 }
 
-/** The outcome for a refusal. */
 export function refuse(refusal: Refusal): Refused {
   return { outcome: 'refused', refusal }
 }

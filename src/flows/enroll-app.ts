@@ -38,7 +38,6 @@ export async function prepareApp(deps: Deps, user: MfaUser, contact: Contact): P
   }
 }
 
-/** Whether an enrollment was started too long ago to be confirmed. */
 export function isExpired({ startedAt }: NonNullable<MfaRecord['enrollment']>): boolean {
   return Date.now() - startedAt >= ENROLLMENT_LIFETIME_MS
 }

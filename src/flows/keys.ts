@@ -54,7 +54,6 @@ async function askForKeys(
   return 'outcome' in answer ? refuse(fromService(answer.refusal)) : answer
 }
 
-/** One key of the user. */
 export async function findKey(
   deps: Deps,
   account: KeyAccount,
@@ -66,7 +65,6 @@ export async function findKey(
   return key ? { outcome: 'found', key, all: listed.keys } : refuse({ code: 'unknown_key' })
 }
 
-/** Has the service rename a key of the user. */
 export async function renameKey(
   deps: Deps,
   account: KeyAccount,
@@ -234,7 +232,6 @@ export interface KeyAssertion {
   readonly whileSettling?: TypedCode['whileSettling']
 }
 
-/** The options for the browser. */
 export interface PreparedAssertion {
   readonly outcome: 'prepared'
   readonly options: Granted<'registrationOptions'>['options']

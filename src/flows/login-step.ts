@@ -40,9 +40,7 @@ export type Ending = Finish | 'enroll' | 'recover'
 export interface VerificationPlan {
   /** How it ends, by the factor that was shown. */
   endsAs(shown: ShownMethod): Ending
-  /** Whether the browser may be trusted. */
   readonly mayTrust: boolean
-  /** Whether a passkey may be offered. */
   readonly mayOfferKey: boolean
 }
 

@@ -41,9 +41,7 @@ export interface MfaMetrics {
 
 /** Metrics that are counted from events. */
 export interface EventMetrics {
-  /** Counts an event. */
   record(event: MfaEvent): void
-  /** The counts so far. */
   read(): MfaMetrics
 }
 

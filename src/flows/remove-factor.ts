@@ -58,7 +58,6 @@ async function forgetBackupCodes({ backupCodes, sentBackupCodes }: Deps, userId:
   await sentBackupCodes.remember(userId, 0)
 }
 
-/** Ends all sessions, pending logins and trusted devices of a user. */
 export async function secureAccount(
   { sessionsValidAfter, devices, emit }: Pick<Deps, 'sessionsValidAfter' | 'devices' | 'emit'>,
   userId: string,

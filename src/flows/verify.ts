@@ -43,7 +43,6 @@ export interface AcceptedCode {
   readonly method: Method | 'backup'
   /** What it counts as: a backup code that the service cannot tell from others counts as its contact (R97). */
   readonly shown: ShownMethod
-  /** What it proves. */
   readonly amr: readonly Amr[]
   /** The id of the factor. Absent for a backup code, and for one that was just set up. */
   readonly factor?: string

@@ -63,7 +63,6 @@ export function backupCodesPage(
   }
 }
 
-/** The page after the one with the codes was loaded again. */
 export function backupCodesGonePage(
   { next }: Extract<View, { page: 'backup-codes-gone' }>,
   context: PageContext,

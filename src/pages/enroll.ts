@@ -26,7 +26,6 @@ export function enrollPage(view: EnrollView, context: PageContext): Page {
   }
 }
 
-/** The step in which the account is added to the app. */
 function addAccount(view: EnrollView, context: PageContext): Html {
   const { enroll } = context.words
   const image = qrImage(view.uri, view.qr)
@@ -107,7 +106,6 @@ function overBox({ title, advice }: { readonly title: string; readonly advice: s
   return errorBox(html`${title}`, html`${advice}`)
 }
 
-/** Confirms that the app is set up, and recommends a backup. */
 export function enrolledPage(view: Extract<View, { page: 'enrolled' }>, context: PageContext): Page {
   const { frame, words } = context
   const { enrolled } = words

@@ -31,7 +31,6 @@ ${revokesDevices(view, context)}
   }
 }
 
-/** What adding a key ends. */
 function revokesDevices(view: { readonly revokesDevices?: boolean }, { words }: PageContext): Html | false {
   return view.revokesDevices === true && html`<p>${words.keys.browsers}</p>`
 }
@@ -113,7 +112,6 @@ function addKeyForm(method: KeyMethod, button: Html, { frame }: PageContext, dat
   return html`<form hidden class="mfa-form" method="post" action="${frame.base}/keys" data-mfa-key="create" data-mfa-options="${frame.base}/keys/options" data-mfa-field="method"${data}><input type="hidden" name="method" value="${method}"><input type="hidden" name="response">${button}</form>`
 }
 
-/** The form that confirms with a key. Its script shows it. */
 function useKeyForm(factorId: string, content: Renderable, context: PageContext): Html {
   const { base } = context.frame
   return html`<form hidden class="mfa-form" method="post" action="${base}/verify" data-mfa-key="use" data-mfa-options="${base}/challenge" data-mfa-field="factor"><input type="hidden" name="factor" value="${factorId}"><input type="hidden" name="response">${approvalField(context)}${content}</form>`

@@ -105,7 +105,6 @@ const initial = memoized((name: string) => {
 /** The id of the page message; the code field refers to it. */
 export const MESSAGE_ID = 'mfa-message'
 
-/** Renders the message above the form, if there is one. */
 export function messageBox(context: PageContext): Html | undefined {
   const { message } = context.frame
   if (message === undefined) return undefined

@@ -53,7 +53,6 @@ function isSame(one: string, other: string, locale: string): boolean {
   return one.trim().toLocaleLowerCase(locale) === other.toLocaleLowerCase(locale)
 }
 
-/** The path of the first page. */
 export function startPath(frame: PageFrame): string {
   return frame.base === '' ? '/' : frame.base
 }

@@ -26,7 +26,6 @@ ${revokesDevices && html`<p>${remove.browsers}</p>`}
   }
 }
 
-/** The factors that are left. */
 function otherFactors(others: readonly FactorView[], context: PageContext): Html | undefined {
   if (others.length === 0) return undefined
   return html`<p>${context.words.remove.next}</p>

@@ -59,19 +59,15 @@ export type Values = Readonly<Record<string, Renderable>>
 export interface Text {
   readonly locale: string
   readonly words: Catalogue
-  /** "in 5 minutes"; `later` if the time is unknown. */
   inTime(seconds: number | undefined): string
-  /** "today", "yesterday", "3 days ago". */
   daysAgo(ms: number): string
   /** "March 1, 2027", in UTC. */
   dateOf(at: number): string
-  /** "30 days". */
   lengthOf(ms: number): string
   /** The plural form for the number, with `{count}` filled in. */
   count(phrase: PluralPhrase, count: number): Html
 }
 
-/** The texts in the language that matches best. */
 export function textFor(preferred: readonly string[], languages: Languages): Text {
   const key = pickLocale(preferred, languages)
   const words = languages.get(key)?.() ?? en

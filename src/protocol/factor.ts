@@ -227,7 +227,6 @@ export function methodShown(shown: ShownMethod): Method | 'backup' {
   return shown === 'phone_backup' || shown === 'page_backup' ? 'backup' : shown
 }
 
-/** The strength of a method. */
 export function strengthOf(shown: ShownMethod): Strength {
   return STRENGTH[shown]
 }
@@ -238,17 +237,14 @@ export function strongestOf(methods: readonly Method[]): Strength {
   return STRENGTHS[Math.max(0, ...ranks)] ?? 'weak'
 }
 
-/** Whether a value is a strength. */
 export function isStrength(value: unknown): value is Strength {
   return STRENGTHS.some((strength) => strength === value)
 }
 
-/** The stronger of two strengths. */
 export function strongerOf(one: Strength, other: Strength): Strength {
   return reaches(one, other) ? one : other
 }
 
-/** Whether a strength is this one or more. */
 export function reaches(strength: Strength, least: Strength): boolean {
   return STRENGTHS.indexOf(strength) >= STRENGTHS.indexOf(least)
 }

@@ -45,7 +45,6 @@ export function matchLanguage(
   return undefined
 }
 
-/** The key of the best matching language, English if there is none. */
 export function pickLocale(preferred: readonly string[], languages: { has(key: string): boolean }): string {
   return matchLanguage(preferred, languages) ?? 'en'
 }

@@ -135,7 +135,6 @@ export interface CodeShapes {
   readonly backup: CodeShape
 }
 
-/** Whether a canonical code has a shape. */
 export function hasShape(code: string, { alphabet, shortest, longest }: CodeShape): boolean {
   const characters = [...code]
   if (characters.length < shortest || characters.length > longest) return false

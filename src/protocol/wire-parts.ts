@@ -6,14 +6,12 @@ import { MAX_DETAIL_LINES } from './details.js'
  * The parts that the bodies of the HTTP API share.
  */
 
-/** Text of 1 to `max` characters. */
 export const text = (max: number) =>
   z
     .string({ error: 'must be text' })
     .min(1, { error: 'must not be empty' })
     .max(max, { error: `must be at most ${max} characters` })
 
-/** One of these words. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` })
 
@@ -29,7 +27,6 @@ export const caller = {
 /** The user that a request is about: an email address, a phone number in E.164 format, or for DUAL both: `<EMAIL>:<PHONE_E164>`. */
 export const user = text(320)
 
-/** A number of seconds. */
 export const seconds = z.number().int().nonnegative()
 
 /** An object, or its JSON in a form. */

@@ -349,7 +349,6 @@ async function pendingState(
   return { stage: 'none', expired: true }
 }
 
-/** The record of a user who has just shown the first factor. */
 export function newRecord(sessionId: string, userId: string): PendingRecord {
   return { stage: 'pending', userId, sessionId, transaction: newTransaction(), startedAt: Date.now() }
 }

@@ -55,7 +55,6 @@ export function knownAccount(
   }
 }
 
-/** The stronger of two requirements. */
 export function strongestRequired(one: Strength | undefined, other: Strength | undefined) {
   return one && other ? strongerOf(one, other) : (one ?? other)
 }

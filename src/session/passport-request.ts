@@ -68,12 +68,10 @@ export function userOf(req: Request): Express.User | undefined {
   return typeof user === 'object' && user !== null ? (user as Express.User) : undefined
 }
 
-/** Withholds the user from all handlers that run later. */
 export function withholdUser(req: Request): void {
   Reflect.set(req, userProperty(req), undefined)
 }
 
-/** Shows a user to all handlers that run later. */
 export function showUser(req: Request, user: Express.User): void {
   Reflect.set(req, userProperty(req), user)
 }
@@ -139,7 +137,6 @@ export function isSerializedUser(user: unknown): boolean {
   return Boolean(user) || user === 0
 }
 
-/** What Passport keeps in the session. */
 export function passportDataOf(req: Request, session: object): object | undefined {
   const data: unknown = Reflect.get(session, passportKeyOf(req))
   return typeof data === 'object' && data !== null ? data : undefined

@@ -62,7 +62,6 @@ function exemptionIn(answer: unknown): 'policy' | 'proven' | undefined {
   return Reflect.get(answer, 'mayEnroll') === true ? 'proven' : undefined
 }
 
-/** A user's factors as the host's callbacks see them. */
 export function listedForHost({ factors, withheld }: Pick<Account, 'factors' | 'withheld'>): LoginFactor[] {
   const listed = ({ id, method }: Factor) => ({ id, method })
   return [

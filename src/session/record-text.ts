@@ -70,7 +70,6 @@ export interface RecordOwner {
 /** The value of `req.session.mfa`. */
 export type StoredRecord = string | ({ readonly record: string } & Record<string, unknown>)
 
-/** The record as the session stores it. */
 export function writeRecord(record: MfaRecord): StoredRecord {
   const text = textOf(record)
   const activity = writeActivity(record)

@@ -49,7 +49,7 @@ export interface Settled {
 /** The user is signed in without a second factor. */
 export interface ExemptRecord extends RecordBase {
   readonly stage: 'exempt'
-  /** `policy`: by the policy. `proven`: so, and the login proved the user (R120). `not_required`: for now. */
+  /** `policy`: the policy let it in. `proven`: so did it, and the login proved the user (R120). `not_required`: for now. */
   readonly exemption: 'policy' | 'proven' | 'not_required'
   readonly settled: Settled
 }

@@ -11,7 +11,6 @@ import { userIdOf } from './user-factors.js'
 export interface RenewalApprovals {
   /** True for the first caller only, among all processes. */
   acquire(userId: string, name: string): Promise<boolean>
-  /** Gives the approval back, after a failure. */
   release(userId: string, name: string): Promise<void>
 }
 

@@ -70,7 +70,6 @@ export function serializedUserOf(req: Request): unknown {
   return Reflect.get(passportDataOf(req, sessionOf(req)) ?? {}, 'user')
 }
 
-/** Forgets a pending login whose user the host no longer finds. */
 export function forgetRecord(req: Request): void {
   delete sessionOf(req).mfa
 }
@@ -90,7 +89,6 @@ export async function storesSession(req: Request): Promise<boolean> {
   return (await storedData(req)) !== undefined
 }
 
-/** The name of the session store's class. */
 export function storeNameOf(req: Request): string {
   return req.sessionStore.constructor.name
 }
@@ -198,7 +196,6 @@ async function storedData(req: Request): Promise<object | undefined> {
   return typeof data === 'object' && data !== null ? data : undefined
 }
 
-/** The error for a request whose session is no longer current. */
 export function sessionEnded(): SessionEndedError {
   return new SessionEndedError(
     'The session ended or changed during this request, so its result was discarded. Repeat the request in the current session.',

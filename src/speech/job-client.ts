@@ -13,7 +13,6 @@ import type { CreatedTranscriptionJob, TranscriptionJob, TranscriptionJobVerbs }
 import { TranscriptionError } from './transcription-error.js'
 import { isAddress } from './wire.js'
 
-/** Transcription jobs of the Countersign service. */
 export function jobClient(timeoutMs: number, transport: Transport): TranscriptionJobVerbs {
   return {
     async createTranscriptionJob(request) {

@@ -17,7 +17,6 @@ import {
 import type { LiveOptions, LiveTranscriptionVerbs } from './transcription.js'
 import { TranscriptionError } from './transcription-error.js'
 
-/** Realtime transcription by the Countersign service. */
 export function liveClient(
   settings: Omit<ServiceSettings, 'dialect'>,
   transport: Transport,

@@ -6,13 +6,11 @@ import type { TranscriptPiece } from './transcription.js'
  * frames, and both sides send JSON as text frames.
  */
 
-/** The path of the WebSocket. */
 export const STREAM_PATH = '/v1/transcribe/stream'
 
 /** The path of `POST` requests for tickets. */
 export const TICKETS_PATH = '/v1/transcribe/tickets'
 
-/** The WebSocket subprotocol. */
 export const STREAM_PROTOCOL = 'transcribe.v1'
 
 /** The sample rate of the audio in hertz; it has 16 bits per sample, little-endian, and one channel. */
@@ -89,7 +87,6 @@ export interface AudioSink {
   write(pcm: Buffer): Promise<void>
   /** Says that there is no more audio. Resolves after the last piece, and also when it has failed. */
   end(): Promise<void>
-  /** Ends the stream. Later calls do nothing. */
   close(): void
 }
 

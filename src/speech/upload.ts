@@ -5,7 +5,6 @@ import type { Upload } from '../client/transport.js'
 
 /** A multipart body with one file that is streamed from disk. */
 export interface FileUpload extends Upload {
-  /** Closes the file. */
   close(): Promise<void>
 }
 

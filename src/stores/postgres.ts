@@ -11,7 +11,6 @@ const rows = z.array(z.object({ id: z.string(), value: z.string(), expires_at: z
 /** How often `add` and `put` delete expired items. */
 const SWEEP_EVERY_MS = 60 * 60_000
 
-/** A store in a PostgreSQL table, shared by all processes. */
 export function postgresStore(pool: QueryPool, tableName: string): ItemStore {
   const table = withTable(pool, tableName, createTable(tableName))
   const run = (text: string, ...values: unknown[]) => table.query({ text, values })

@@ -95,7 +95,6 @@ async function send(
   return client[by === 'sha' ? 'evalSha' : 'eval'](name, { keys, arguments: values })
 }
 
-/** Whether a client has a connection. */
 export function isConnected(client: RedisClient): boolean {
   return 'isReady' in client ? client.isReady : client.status === 'ready'
 }
@@ -138,7 +137,6 @@ return 1`
 
 const REMOVE = `return redis.call('HDEL', KEYS[1], ARGV[1])`
 
-/** A store in Redis, shared by all processes. */
 export function redisStore(client: RedisClient, prefix: string): ItemStore {
   const run = (script: string, owner: string, ...values: string[]) =>
     runScript(client, script, [`${prefix}:trust:${owner}`], values)

@@ -202,7 +202,6 @@ async function pageAfterSignIn(
   }
 }
 
-/** The text in each element of this name. */
 function contentsOf(html: string, name: string): string[] {
   const elements = html.matchAll(new RegExp(`<${name}\\b[^>]*>([\\s\\S]*?)</${name}>`, 'gi'))
   const texts = [...elements].map(([, inner = '']) => decoded(inner.replace(/<[^>]*>/g, ' ')))
@@ -344,7 +343,6 @@ function getOf(path: string): AppRoute {
   return { method: 'GET', path }
 }
 
-/** Passes each route once. */
 function isNew() {
   const seen = new Set<string>()
   return ({ method, path }: AppRoute) => {

@@ -10,7 +10,6 @@ interface AuthenticatorData {
   readonly credential?: Buffer | undefined
 }
 
-/** Writes authenticator data (WebAuthn §6.1). */
 export function authenticatorData({ rpId, flags, counter, credential }: AuthenticatorData): Buffer {
   const bits = [
     flags.userPresent,
@@ -27,7 +26,6 @@ export function authenticatorData({ rpId, flags, counter, credential }: Authenti
   return Buffer.concat([sha256(rpId), rest, ...(credential ? [credential] : [])])
 }
 
-/** Writes attested credential data (WebAuthn §6.5.1). */
 export function attestedCredential(aaguid: string, id: Buffer, key: CredentialKey): Buffer {
   const length = Buffer.alloc(2)
   length.writeUInt16BE(id.length)
@@ -82,7 +80,6 @@ export function encodeCbor(value: CborValue): Buffer {
   return Buffer.concat([head(5, value.size), ...entries])
 }
 
-/** The major type with the length of an item, or with the number itself. */
 function head(majorType: number, argument: number): Buffer {
   const first = majorType << 5
   if (argument < 24) return Buffer.from([first | argument])
@@ -112,7 +109,6 @@ export interface CredentialKey {
   sign(data: Uint8Array): Buffer
 }
 
-/** Creates a key pair. */
 export function createCredentialKey(algorithm: KeyAlgorithm): CredentialKey {
   const { publicKey, privateKey } = generate(algorithm)
   return {

@@ -190,7 +190,6 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
 
   return {
     verbs,
-    /** The kinds of keys that a user has. */
     methodsOf: (user: string) => [...new Set(keysOf(user).map(({ method }) => method))],
     reset() {
       for (const records of [challenges, keys, handles]) records.clear()

@@ -283,7 +283,6 @@ function isBelow(path: string, parent: string): boolean {
   return path === parent || path.startsWith(`${parent}/`)
 }
 
-/** What went wrong, for a report. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error

@@ -284,7 +284,6 @@ export function totpCode(secret: string, at = Date.now()): string {
   return String(number).padStart(6, '0')
 }
 
-/** Encodes bytes in base32. */
 function base32Encode(bytes: Buffer): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return (bits.match(/.{5}/g) ?? []).map((five) => ALPHABET[Number.parseInt(five, 2)]).join('')

@@ -98,7 +98,6 @@ export async function canCreateWithoutPrompt(): Promise<boolean> {
   }
 }
 
-/** What the browser lacks for any ceremony. */
 export function missingSupport(): MissingKeySupport | undefined {
   if (!globalThis.isSecureContext) return 'insecure_context'
   if (typeof globalThis.PublicKeyCredential !== 'function') return 'no_webauthn'

@@ -16,7 +16,6 @@ export interface Answered {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Posts JSON to a route. */
 export function postJson(routes: KeyRoutes, path: string, body: object): Promise<Answered | KeyFailed> {
   return request(routes, path, {
     method: 'POST',
@@ -25,7 +24,6 @@ export function postJson(routes: KeyRoutes, path: string, body: object): Promise
   })
 }
 
-/** Gets JSON from a route. */
 export function getJson(routes: KeyRoutes, path: string): Promise<Answered | KeyFailed> {
   return request(routes, path, {})
 }

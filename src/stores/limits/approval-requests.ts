@@ -23,7 +23,6 @@ const OPEN = 'approval'
 /** All open requests of an account. Each is a counter of its own. */
 export const OPEN_REQUESTS = group(OPEN)
 
-/** Keeps requests in `store`. */
 export function approvalRequestsIn(store: StepStore): ApprovalRequests {
   const nameOf = (id: string) => `${OPEN} ${counterName(id)}`
   const begin = (id: string) => [{ counter: nameOf(id), set: 1, livesMs: [APPROVAL_MS] }]

@@ -46,7 +46,6 @@ export type AttemptPermit =
 interface Failure {
   /** How long the account is locked because of it; 0 if it is not. */
   readonly lockedForSeconds: number
-  /** Whether it disabled its factor. */
   readonly disabled: boolean
   /** Whether the user should be told of repeated wrong codes after a correct password. */
   readonly repeated: boolean
@@ -54,7 +53,6 @@ interface Failure {
 
 /** What limits an account now. */
 export interface AccountLimits {
-  /** Seconds until the account's lock ends; 0 when it is not locked. */
   readonly lockedForSeconds: number
   /** How many backup codes are left of those that were sent, `some` if the number is unknown, `undefined` if nothing is known. */
   readonly backupCodesLeft: BackupCodesLeft

@@ -15,7 +15,6 @@ export const group = (name: string) => `${name}${GROUP}`
 /** What a counter, or a group of counters, must hold before a step. */
 interface Requirement {
   readonly counter: string
-  /** The lowest count. */
   readonly from?: number
   /** The count must be lower than this. */
   readonly below?: number
@@ -71,7 +70,6 @@ export interface StepStore {
   read(account: string, logins: readonly string[]): Promise<readonly Counters[]>
 }
 
-/** The counters at a time. */
 export function countersAt(kept: Kept, now: number): Counters {
   return {
     count: (name) => countOf(kept, name, now),
@@ -136,7 +134,6 @@ function countOf(kept: Kept, name: string, now: number): number {
   return sum
 }
 
-/** When the last of the counters ends. */
 export function endOf(kept: Kept): number {
   return lastEnd(kept.values())
 }
@@ -149,7 +146,6 @@ function lastEnd(counters: Iterable<Counter>): number {
 
 const keptCounters = z.record(z.string(), z.tuple([z.int(), z.number()]))
 
-/** Reads counters that a store keeps as JSON. */
 export function keptFrom(json: unknown): Kept {
   return new Map(Object.entries(keptCounters.parse(json)))
 }

@@ -78,7 +78,6 @@ interface StoredDevice {
   readonly record: DeviceRecord
 }
 
-/** Trusted devices in `store`. */
 export function devicesIn(
   store: ItemStore,
   {
@@ -277,7 +276,6 @@ export function bindingOf(factors: string, fromHost: string): string {
 /** An id that cannot be guessed: 128 random bits. */
 export const newId = (): string => randomBytes(16).toString('base64url')
 
-/** A secret of 256 random bits (R64). */
 export const newToken = (): string => randomBytes(32).toString('base64url')
 
 /** Compares a token with a stored hash in constant time (R90). */

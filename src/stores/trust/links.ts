@@ -3,9 +3,7 @@ import { digestOf } from '../../digest.js'
 import { type ItemStore, namespaced } from '../store.js'
 import { isToken, newId, newToken } from './devices.js'
 
-/** Links in notices, each with a secret. The store holds only a hash of it. */
 export interface Links<Subject> {
-  /** Creates a link and returns its token. */
   issue(subject: Subject, expiresAt: number): Promise<string>
   /** Finds the subject of a token. `undefined` if the token was used, has expired, or was never issued. */
   find(token: string): Promise<Subject | undefined>

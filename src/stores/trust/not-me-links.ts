@@ -17,7 +17,6 @@ export interface NotMeLinks extends Omit<Links<NotMeSubject>, 'issue'> {
 // Users may read a notice days later.
 const LIFE_MS = 7 * DAY_MS
 
-/** Links in `store`. */
 export function notMeLinksIn(store: ItemStore): NotMeLinks {
   const links = linksIn(store, 'undo', subjectSchema)
   return { ...links, issue: (subject) => links.issue(subject, Date.now() + LIFE_MS) }

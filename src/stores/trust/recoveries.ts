@@ -33,7 +33,6 @@ export interface Recoveries {
     userId: string,
     about: BeginRecovery,
   ): Promise<{ readonly recovery: Recovery; readonly isNew: boolean }>
-  /** The user's pending recovery. */
   find(userId: string): Promise<Recovery | undefined>
   /** The contacts that are notified of it, as they were when it was requested, in the same order at each call. */
   contactsOf(userId: string, recovery: Recovery): Promise<readonly string[]>
@@ -98,17 +97,14 @@ function startedAt({ requestedAt, noticesAt: [first = requestedAt] }: Recovery):
   return first - requestedAt < PROMPT_MS ? requestedAt : first
 }
 
-/** Whether the recovery can be completed now. */
 export function isReady(recovery: Recovery): boolean {
   return recovery.noticesAt.length === NOTICES && Date.now() >= readyAt(recovery)
 }
 
-/** When the recovery ends by itself. */
 export function expiresAt(recovery: Recovery): number {
   return readyAt(recovery) + COMPLETION_WINDOW_MS
 }
 
-/** Recoveries in `store`. */
 export function recoveriesIn(store: ItemStore): Recoveries {
   // The names are part of the storage format.
   const items = namespaced(store, 'recovery')

@@ -34,7 +34,6 @@ export interface Resets extends OpenResets {
 const RETENTION_MS = 10 * 365 * 24 * 60 * 60_000
 const ID = 'reset'
 
-/** Resets in `store`. */
 export function resetsIn(store: ItemStore): Resets {
   // The name is part of the storage format.
   const items = namespaced(store, 'reset')

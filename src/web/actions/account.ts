@@ -88,7 +88,6 @@ export interface MfaAccount<User> {
   sendRecoveryNotices(): Promise<number>
 }
 
-/** Builds the account functions. */
 export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
   const { settings, devices } = deps
   const emit = async (

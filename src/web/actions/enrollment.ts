@@ -52,7 +52,6 @@ export function openEnrollment(req: Request, sealed: string | undefined, id: str
   }
 }
 
-/** Removes the key from the browser. */
 export function forgetEnrollment(res: Response, path: string): void {
   enrollmentSeal.forget(res, path)
 }
@@ -100,7 +99,7 @@ export async function confirmForReset<Outcome extends { readonly outcome: string
   }
 }
 
-/** Has the host's record follow a change of factors, and ends decisions made without it (R133). @throws of the host */
+/** Has the host's record follow a change of factors, and ends decisions made without it (R133). @throws as the host */
 export async function recordFactors(
   { deps, state, user, requirement: { open } }: RequestContext,
   change: Partial<RecordedFactors>,

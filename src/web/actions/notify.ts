@@ -14,7 +14,6 @@ import type { RequestContext } from './context.js'
 /** What a notice is about, besides the request that caused it. */
 export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to' | 'keyName'>
 
-/** What `notify` works with. */
 export type NotifyDeps = Pick<Deps, 'settings'> & { readonly notMeLinks?: NotMeLinks | undefined }
 
 /** Passes a notice to `notices.onNotice`, if that is set. Nothing waits for it; a failure is logged. */

@@ -108,7 +108,6 @@ export async function verifyBypassCode(
   return { outcome: 'verified', method: 'backup', mustEnroll: true }
 }
 
-/** What a request says about its sender, for a notice. */
 export function senderOf({ req, deps }: RequestContext): Sender {
   const { browser, address, location } = factsOf(req, deps.settings, { type: 'recovery_requested' })
   return { ...(browser && { browser }), ...(address && { address }), ...(location && { location }) }

@@ -30,7 +30,6 @@ export interface Browsers extends TrustedBrowsers {
   revokeAll(userId: string): Promise<number>
 }
 
-/** Connects the trusted devices to requests. */
 export function browsersWith(
   devices: Devices,
   options: NonNullable<Settings['trustedDevices']>,

@@ -40,7 +40,6 @@ export interface ActingAccount<User> {
 
 const MAX_REASON = 500
 
-/** Builds both functions. */
 export function actingWith(deps: RouteDeps): ActingAccount<Express.User> {
   const stateOf = async (req: Request) => {
     const shared = requestState<RouteDeps>(req)

@@ -48,7 +48,6 @@ export type AnyRouteHandler = <Params, ResBody, ReqBody, Query, Locals extends R
   next: NextFunction,
 ) => void
 
-/** A handler of this package, typed for any route. */
 export function forAnyRoute(handler: RequestHandler): AnyRouteHandler {
   // Our handlers do not read parameters, body or query, so they fit every route.
   return handler as AnyRouteHandler
@@ -97,7 +96,6 @@ function pass(
   return forgetInterrupted(req, record, record.interrupted, settings).then(() => next())
 }
 
-/** Refuses a request without a signed-in user. */
 function requireSignIn(req: Request, res: Response, { settings }: RouteDeps): void {
   setSecurityHeaders(res)
   if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.signInPath })
@@ -105,7 +103,6 @@ function requireSignIn(req: Request, res: Response, { settings }: RouteDeps): vo
   res.redirect(303, settings.signInPath)
 }
 
-/** Refuses a rule while someone acts for the user. */
 function refuseActing(req: Request, res: Response, { settings: { path } }: RouteDeps): void {
   setSecurityHeaders(res)
   // The page there says why.

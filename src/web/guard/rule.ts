@@ -95,7 +95,6 @@ export type StrongestRule = Pick<MfaRule, 'maxAge' | 'resume' | 'resumeTitle'>
 /** A rule with its defaults. */
 export interface Rule {
   readonly maxAgeMs: number
-  /** Whether the route accepts a method. */
   readonly accepts: (shown: ShownMethod) => boolean
   /** Whether it accepts evidence of an issuer with this strength. Without it, only a factor of the account counts. */
   readonly acceptsEvidence?: ((strength: Strength) => boolean) | undefined
@@ -211,7 +210,6 @@ function boundFormFields(bind: BoundRule | undefined, kept: readonly ResumeField
   return bind.fields.filter((name) => !kept.some((field) => field.name === name)).map((name) => ({ name }))
 }
 
-/** The labels that a rule gives to fields. */
 export function labelsOf(fields: readonly ResumeField[]): NonNullable<InterruptedRequest['labels']> {
   return Object.fromEntries(
     fields.flatMap(({ name, label }) => (label === undefined ? [] : [[name, label] as const])),

@@ -3,7 +3,6 @@ import type { Settings } from '../../options/settings.js'
 
 /** Bounds how many MFA requests of this process wait at once, so that an overloaded app refuses some instead of delaying all. */
 export interface Admission {
-  /** Whether a further request would be refused now. */
   isFull(): boolean
   /** Runs `work`, which waits for something else, or throws `ERR_MFA_SERVICE_BUSY` at once while too many wait. */
   admit<Result>(work: () => Promise<Result>): Promise<Result>

@@ -15,7 +15,6 @@ const parsersFor = (limit: number) => ({
 
 const parsers = new Map([MAX_BODY_BYTES, MAX_KEY_BODY_BYTES].map((limit) => [limit, parsersFor(limit)]))
 
-/** Why a body was rejected. */
 export type BodyFault = Problem & {
   readonly code: 'invalid_request' | 'body_too_large' | 'unsupported_media_type'
 }

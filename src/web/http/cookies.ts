@@ -92,7 +92,6 @@ export interface BrowserSeal {
   ): string
   /** The text, if this browser has the key. */
   open(req: Request, sealed: string | undefined, id: string): string | undefined
-  /** Removes the key from the browser. */
   forget(res: Response, path: string): void
 }
 
@@ -149,7 +148,6 @@ export interface ListedFactor extends MaskedFactor {
   readonly strength: Strength
 }
 
-/** Factors as JSON responses list them. */
 export function listFactors(factors: readonly Factor[]): ListedFactor[] {
   return factors.map((factor) => ({ ...factorView(factor), strength: strengthOf(factor.method) }))
 }

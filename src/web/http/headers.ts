@@ -22,7 +22,6 @@ export function setRetryAfter(res: Response, problem: { readonly retryAfterSecon
   if (retryAfterSeconds !== undefined) res.set('Retry-After', String(Math.max(1, retryAfterSeconds)))
 }
 
-/** Responds with an HTML document. */
 export function sendPage(res: Response, markup: string): void {
   sendText(res, 'text/html', markup)
 }

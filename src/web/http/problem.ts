@@ -118,7 +118,6 @@ export interface Problem {
 /** Every code that a response can have. */
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[]
 
-/** The HTTP status of a problem. */
 export function statusOf(code: ProblemCode): number {
   return PROBLEMS[code][0]
 }

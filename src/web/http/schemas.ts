@@ -42,7 +42,6 @@ const approvalId = name(64)
   .optional()
   .describe('The id of what the user is asked to approve, with which `step_up_required` came.')
 
-/** `POST /challenge` */
 export const challengeBody = z.object({
   approval: approvalId,
   factor: factorField.meta({ description: "A factor's id or method, or `backup`.", examples: ['sms'] }),
@@ -82,7 +81,6 @@ export const loginBody = z.preprocess(
   proof,
 )
 
-/** `POST /keys/options` */
 export const keyOptionsBody = z
   .object({
     method: keyMethodField.describe('What the key is for: possession alone, or also user verification.'),
@@ -98,7 +96,6 @@ export const keyOptionsBody = z
     error: 'can be given for the method passkey only',
   })
 
-/** `POST /keys` */
 export const addKeyBody = z.object({
   method: keyMethodField.describe('The method of the options.'),
   response: registrationField.describe('The new credential, as its `toJSON` writes it. In a form, its JSON.'),
@@ -107,25 +104,19 @@ export const addKeyBody = z.object({
     .describe("The user's name for the key. Defaults to the name of the authenticator."),
 })
 
-/** `POST /keys/rename` */
 export const renameKeyBody = z.object({
   key: keyField,
   name: keyNameField.describe('The new name.'),
 })
 
-/** `POST /keys/remove` */
 export const removeKeyBody = z.object({ key: keyField })
 
-/** `POST /enroll-app/confirm` */
 export const confirmBody = z.object({ code: codeField.describe('The code that the new app shows.') })
 
-/** `POST /devices/revoke` */
 export const revokeBody = z.object({ device: name(64).describe("The device's id.") })
 
-/** `POST /not-me` and `POST /cancel-recovery` */
 export const linkBody = z.object({ token: name(128).describe('The token in the link.') })
 
-/** `POST /language` */
 export const languageBody = z.object({
   language: name(35).meta({ description: 'One of the offered languages.', examples: ['de'] }),
   back: text(2_000).optional().describe('The MFA page to return to.'),
@@ -247,7 +238,6 @@ export const mfaState = z.discriminatedUnion('status', [
 /** The MFA status as `GET /mfa` returns it: a union on `status`. */
 export type MfaState = z.output<typeof mfaState>
 
-/** 200 of `POST /challenge` */
 export const challengedAnswer = z.object({
   status: z.literal('challenged'),
   factor: factorName,
@@ -261,7 +251,6 @@ export const challengedAnswer = z.object({
     .describe('For a security key or passkey: pass it to `parseRequestOptionsFromJSON`.'),
 })
 
-/** 200 of `POST /verify` if the factor does not complete the login */
 export const goesOnAnswer = z.object({
   status: z
     .enum(['enrollment_required', 'recovery_allowed'])
@@ -271,7 +260,6 @@ export const goesOnAnswer = z.object({
   next: path,
 })
 
-/** 200 of `POST /verify` */
 export const verifiedAnswer = z.object({
   status: z.literal('verified'),
   next: path,
@@ -284,7 +272,6 @@ export const verifiedAnswer = z.object({
     ),
 })
 
-/** 200 of `POST /verify` if the user approved a request */
 export const approvedAnswer = z.object({
   status: z.literal('approved').describe('Send the request again, unchanged, within five minutes.'),
   next: path,
@@ -300,10 +287,8 @@ export const approvedAnswer = z.object({
   backupCodesLeft: z.int().optional(),
 })
 
-/** `POST /cancel` */
 export const cancelBody = z.object({ approval: approvalId })
 
-/** 200 of `POST /cancel` */
 export const canceledAnswer = z.object({ status: z.literal('canceled'), next: path })
 
 const listedKey = z.object({
@@ -317,7 +302,6 @@ const listedKey = z.object({
   lastUsedAt: time.optional(),
 })
 
-/** 200 of `GET /keys` */
 export const keysAnswer = z.object({
   keys: z.array(listedKey),
   relyingPartyId: z.string().describe("The relying party's id, for the Signal API."),
@@ -327,28 +311,22 @@ export const keysAnswer = z.object({
     .describe("The account's id that its keys store, once there is one, for the Signal API."),
 })
 
-/** 200 of `POST /keys/options` */
 export const keyOptionsAnswer = z.object({
   publicKey: z.looseObject({ challenge: z.string() }).describe('Pass it to `parseCreationOptionsFromJSON`.'),
 })
 
-/** 200 of `POST /keys` */
 export const keyAddedAnswer = z.object({ status: z.literal('added'), key: listedKey })
 
-/** 200 of `POST /keys/rename` */
 export const keyRenamedAnswer = z.object({ status: z.literal('renamed') })
 
-/** 200 of `POST /enroll-app` */
 export const preparedAnswer = z.object({
   qr: z.string().describe('The QR code, an image as a `data:` URL. Shown once.'),
   uri: z.string().optional().describe('The `otpauth://` URI in the QR code, if the service returns it.'),
   secret: z.string().optional().describe('The key for typing, if the service returns it.'),
 })
 
-/** 200 of `POST /enroll-app/confirm` */
 export const enrolledAnswer = z.object({ status: z.literal('enrolled') })
 
-/** 200 of `POST /backup` */
 export const backupSentAnswer = z.object({
   status: z.literal('sent'),
   to,
@@ -360,7 +338,6 @@ export const backupSentAnswer = z.object({
   count: z.int().optional().describe('How many codes were sent, if the service says.'),
 })
 
-/** 200 of `POST /backup/codes` */
 export const backupCreatedAnswer = z.object({
   status: z.literal('created'),
   codes: z.array(z.string()).meta({
@@ -373,13 +350,11 @@ export const backupCreatedAnswer = z.object({
     .describe('What the codes are worth to `requireMfa`: `medium`, since no contact received them.'),
 })
 
-/** 200 of `POST /backup/saved` */
 export const backupSavedAnswer = z.object({ status: z.literal('saved'), next: path })
 
 /** 200 of `POST /enroll-app/remove`, `POST /keys/remove` and `POST /backup/remove` */
 export const removedAnswer = z.object({ status: z.literal('removed') })
 
-/** 200 of `GET /devices` */
 export const devicesAnswer = z.object({
   devices: z.array(
     z.object({
@@ -394,17 +369,14 @@ export const devicesAnswer = z.object({
   ),
 })
 
-/** 200 of the routes that revoke devices */
 export const revokedAnswer = z.object({ status: z.literal('revoked'), count: z.int() })
 
-/** 200 of `GET /not-me` and `POST /not-me` */
 export const notMeAnswer = z.object({
   status: z
     .enum(['open', 'secured'])
     .describe('`open`: the link is valid. `secured`: all sessions and trusted devices were ended.'),
 })
 
-/** 200 of `GET /recover` and `POST /recover` */
 export const recoveryAnswer = z.object({
   status: z
     .enum(['none', 'waiting', 'ready'])
@@ -417,7 +389,6 @@ export const recoveryAnswer = z.object({
     .describe('The masked contacts that could not be notified. The recovery waits twice as long then.'),
 })
 
-/** 200 of `POST /recover/complete` */
 export const recoveredAnswer = z.object({
   status: z.literal('completed').describe('The user has to set up a new factor now.'),
   next: path,
@@ -430,7 +401,6 @@ export const recoveryCancelAnswer = z.object({
     .describe('`open`: the link is valid. `canceled`: the recovery was canceled.'),
 })
 
-/** 200 of `POST /language` */
 export const chosenAnswer = z.object({
   status: z.literal('chosen'),
   language: z.string().describe('The language of pages and messages from now on.'),

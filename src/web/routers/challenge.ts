@@ -172,7 +172,6 @@ async function managedFactors(context: RouteContext, canRemoveApp: boolean): Pro
   })
 }
 
-/** Responds with the MFA status as JSON. */
 export async function respondState(context: RouteContext): Promise<void> {
   const { res, deps, state, user, step } = context
   const [live, retryAfterSeconds] = await Promise.all([
@@ -346,7 +345,6 @@ async function otherFactorsAfter(
   return { outcome: 'undelivered', error, factors, backup }
 }
 
-/** Responds with the other factors. */
 async function respondUndelivered(
   context: RouteContext,
   { error, factors, backup }: Undelivered,

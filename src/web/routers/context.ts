@@ -10,7 +10,6 @@ import { factorView } from '../http/cookies.js'
 /** What a route handler receives: a request of a user who showed the first factor, and what it needs to respond. */
 export interface RouteContext extends RequestContext {
   readonly res: Response
-  /** Whether the response is a page. */
   readonly html: boolean
 }
 

@@ -147,7 +147,6 @@ async function confirm(context: RouteContext): Promise<void> {
   res.redirect(303, `${path}/enroll-app/done`)
 }
 
-/** Says that the app is set up, to the session that set it up. */
 async function showDone(context: RouteContext): Promise<void> {
   const { res, deps, state, html } = context
   const { enrolled } = state.record
@@ -159,7 +158,6 @@ async function showDone(context: RouteContext): Promise<void> {
   })
 }
 
-/** How long ago an enrollment began, in milliseconds. */
 function ageOf(enrollment: MfaRecord['enrollment']): number {
   return enrollment ? Math.max(0, Date.now() - enrollment.startedAt) : 0
 }

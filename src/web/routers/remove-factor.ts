@@ -25,7 +25,6 @@ import { keyAccount, keyView } from './key-page.js'
 import { keptRefusal, sendRefusal, showPage } from './respond.js'
 import { action, addRoute } from './route.js'
 
-/** The paths of the routes, below the routers. */
 const PATH: Readonly<Record<RemovableFactor, string>> = {
   app: '/enroll-app/remove',
   backup: '/backup/remove',

@@ -34,7 +34,6 @@ export function askedAnswer({ id, at, details, lines }: RequestedApproval) {
   return { id, authorization_details: details, lines, expiresAt: iso(at + APPROVAL_MS) }
 }
 
-/** Responds with a page. */
 export function showPage(context: RouteContext, view: View, message?: PageMessage): void {
   const { req, res, deps } = context
   const shown = message ?? ('message' in view ? view.message : undefined)
@@ -173,7 +172,6 @@ export async function hasBackup({ deps, user, state }: RouteContext): Promise<bo
 
 /** What a refused form was about. */
 export interface RefusedForm {
-  /** The factor that the code was for. */
   readonly factor?: string | undefined
   /** The page of the form, a path below the routers, if the user continues there. */
   readonly page?: string
