@@ -9,6 +9,8 @@ import { SERVICE_HEADER } from '../protocol/wire.js'
 const MAX_ANSWER_BYTES = 64 * 1024
 /** The maximum that a call may name. */
 const MAX_BYTES = 2 * 1024 * 1024
+/** How many connections to the service may be open at once. */
+const MAX_CONNECTIONS = 64
 const EVENTS = 'text/event-stream'
 
 /** A response that has not been validated. */
@@ -314,10 +316,10 @@ function tracedExchange(api: typeof import('@opentelemetry/api')): typeof exchan
 }
 
 /** Loads undici after the app has started instead of while it imports this package, which would take twice as long. */
-async function loadAgent({ maxConnections, timeoutMs }: ServiceSettings): Promise<Dispatcher> {
+async function loadAgent({ timeoutMs }: ServiceSettings): Promise<Dispatcher> {
   const { Agent } = await import('undici')
   return new Agent({
-    connections: maxConnections,
+    connections: MAX_CONNECTIONS,
     // A verify request uses up its code: it must not wait behind another request, nor be repeated when that one fails.
     pipelining: 1,
     maxResponseSize: MAX_BYTES,

@@ -48,8 +48,6 @@ export class AddressRules {
   readonly dialect = dialectOption
   /** How long one call may take in all, 100 milliseconds to `10s`. Defaults to `5s`. */
   readonly timeout = duration(100, '10s', '5s').prefault(SERVICE_TIMEOUT_MS)
-  /** How many connections to the service may be open at once, 1 to 1,024. Defaults to 64. */
-  readonly maxConnections = wholeNumber(1, 1_024, 'connections').default(64)
   /** When to stop calling a service that fails. `false` calls it every time. Defaults to `{ failures: 5 }`. See docs/outage.md. */
   readonly breaker = z
     .union([z.literal(false), typed<BreakerOptions>()(optionsWith(new BreakerRules()))], {

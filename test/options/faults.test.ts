@@ -171,7 +171,6 @@ describe('an unknown option', () => {
 
 describe('a number or time (R18)', () => {
   const ranges: readonly (readonly [string, number, number, (value: unknown) => readonly string[]])[] = [
-    ['service.maxConnections', 1, 1_024, (maxConnections) => addressFaults({ maxConnections })],
     ['limits.attemptsPerChallenge', 3, 10, (value) => faultsOf({ limits: { attemptsPerChallenge: value } })],
     ['limits.failuresBeforeLock', 5, 10, (value) => faultsOf({ limits: { failuresBeforeLock: value } })],
     ['limits.sendsPerTenMinutes', 1, 5, (value) => faultsOf({ limits: { sendsPerTenMinutes: value } })],
@@ -233,7 +232,6 @@ describe('a number or time (R18)', () => {
       },
       service: {
         timeoutMs: 5_000,
-        maxConnections: 64,
         breaker: { failures: 5 },
         allowInsecureServiceUrl: false,
       },
