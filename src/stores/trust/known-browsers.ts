@@ -3,7 +3,7 @@ import { type ItemStore, namespaced } from '../store.js'
 
 /** The browsers in which users signed in, as hashes, to notify users of one that is new for them. */
 export interface KnownBrowsers {
-  /** Remembers a sign-in in this browser. Returns, to one caller, that it is new and the user is not. */
+  /** Remembers a sign-in in this browser. True, for one caller, if it is new and the user signed in elsewhere before. */
   meet(userId: string, browser: string): Promise<boolean>
   /** Forgets the browsers in which the user first signed in at that time, in milliseconds since 1970, or later. */
   forgetSince(userId: string, at: number): Promise<void>

@@ -1,7 +1,7 @@
 import type { SessionDeps } from '../../session/state.js'
 import { newToken } from '../../stores/trust/devices.js'
 import { KNOWN_BROWSER_MS, type KnownBrowsers } from '../../stores/trust/known-browsers.js'
-import { cookieReader } from '../http/request.js'
+import { cookieReader, setCookie } from '../http/request.js'
 import { type NotifyDeps, notify } from './notify.js'
 
 const COOKIE = 'mfa_browser'
@@ -14,13 +14,7 @@ export function newBrowserNotice(known: KnownBrowsers, deps: NotifyDeps): Sessio
     const { res } = req
     if (!res || res.headersSent) return
     const browser = browserIn(req) ?? newToken()
-    res.cookie(COOKIE, browser, {
-      httpOnly: true,
-      sameSite: 'lax',
-      secure: req.secure,
-      path: '/',
-      maxAge: KNOWN_BROWSER_MS,
-    })
+    setCookie(req, res, COOKIE, browser, '/', KNOWN_BROWSER_MS)
     known
       .meet(account.userId, browser)
       .then((isNew) => (isNew ? notify(deps, req, account, { type: 'new_browser' }) : undefined))

@@ -35,7 +35,7 @@ export function browsersWith(
   options: NonNullable<Settings['trustedDevices']>,
   { settings, emit, sessionsValidAfter }: Pick<Deps, 'settings' | 'emit' | 'sessionsValidAfter'>,
 ): Browsers {
-  const cookie = trustCookie({ name: options.cookieName, maxAgeMs: options.maxAgeMs })
+  const cookie = trustCookie(options.cookieName, options.maxAgeMs)
   const ownerWith = (user: Express.User, userId: string, factors: string): DeviceOwner => ({
     userId,
     binding: bindingOf(factors, options.fingerprint ? String(options.fingerprint(user)) : ''),

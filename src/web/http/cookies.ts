@@ -4,7 +4,7 @@ import type { FactorView } from '../../pages/view.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import { type Factor, type Strength, strengthOf } from '../../protocol/factor.js'
 import type { Entry } from '../../stores/trust/devices.js'
-import { cookieReader } from './request.js'
+import { cookieReader, setCookie, YEAR_MS } from './request.js'
 
 /** How many users of one browser can trust it; the entry that was unused for longest is dropped. */
 const MAX_ENTRIES = 8
@@ -26,13 +26,7 @@ export interface TrustCookie {
 }
 
 /** The trusted-device cookie with that name. */
-export function trustCookie({
-  name,
-  maxAgeMs,
-}: {
-  readonly name: string
-  readonly maxAgeMs: number
-}): TrustCookie {
+export function trustCookie(name: string, maxAgeMs: number): TrustCookie {
   const read = ({ req, shared }: CookieExchange) =>
     shared.deviceEntries ?? entriesIn(req.get('cookie') ?? '', name)
 
@@ -46,13 +40,10 @@ export function trustCookie({
       const others = read(exchange).filter(({ id }) => !gone.has(id))
       const entries = [...(entry ? [entry] : []), ...others].slice(0, MAX_ENTRIES)
       shared.deviceEntries = entries
-      const options = { httpOnly: true, secure: req.secure, sameSite: 'lax', path: '/' } as const
-      if (entries.length === 0) return void res.clearCookie(name, options)
+      if (entries.length === 0)
+        return void res.clearCookie(name, { httpOnly: true, secure: req.secure, sameSite: 'lax', path: '/' })
       // The store decides when an entry expires (R65); the cookie may live longer.
-      res.cookie(name, entries.map(({ id, token }) => `${id}.${token}`).join('~'), {
-        ...options,
-        maxAge: maxAgeMs,
-      })
+      setCookie(req, res, name, entries.map(({ id, token }) => `${id}.${token}`).join('~'), '/', maxAgeMs)
     },
   }
 }
@@ -104,13 +95,7 @@ export function browserSeal(cookie: string): BrowserSeal {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(id))
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      res.cookie(cookie, key.toString('base64url'), {
-        httpOnly: true,
-        sameSite: 'lax',
-        secure: req.secure,
-        path,
-        maxAge: lifetimeMs,
-      })
+      setCookie(req, res, cookie, key.toString('base64url'), path, lifetimeMs)
       return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
     },
     open(req, sealed, id) {
@@ -153,14 +138,13 @@ export function listFactors(factors: readonly Factor[]): ListedFactor[] {
 }
 
 const COOKIE = 'mfa_last'
-const YEAR_MS = 365 * 24 * 60 * 60_000
 
 /** The factor that was last used in this browser, offered first the next time. It proves nothing. */
 export const lastUsedFactor = cookieReader(COOKIE, /[a-z0-9_-]{1,32}/)
 
 /** Remembers the factor that was used, for this package's routes only (R11). */
 export function rememberUsedFactor(req: Request, res: Response, factorId: string, path: string): void {
-  res.cookie(COOKIE, factorId, { httpOnly: true, sameSite: 'lax', secure: req.secure, path, maxAge: YEAR_MS })
+  setCookie(req, res, COOKIE, factorId, path, YEAR_MS)
 }
 
 const OFFER_COOKIE = 'mfa_key_offer'
@@ -174,5 +158,5 @@ export function wasOfferedKey(req: Request): boolean {
 
 /** Remembers for that long that this browser was offered a passkey, for this package's routes only (R11). */
 export function rememberKeyOffer(req: Request, res: Response, path: string, maxAge: number): void {
-  res.cookie(OFFER_COOKIE, '1', { httpOnly: true, sameSite: 'lax', secure: req.secure, path, maxAge })
+  setCookie(req, res, OFFER_COOKIE, '1', path, maxAge)
 }

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Settings } from '../../options/settings.js'
 import { hostBanner } from '../../pages/layout.js'
 import { languageKey, pickLocale } from '../../protocol/language.js'
+import { DAY_MS } from '../../time.js'
 
 /** So many values of a header are remembered. Browsers and programs send far fewer. */
 const MOST_VALUES = 200
@@ -39,6 +40,18 @@ export function wantsHtml(req: Request): boolean {
 export function cookieReader(name: string, value: RegExp): (req: Request) => string | undefined {
   const cookie = new RegExp(`(?:^|;\\s*)${name}=(${value.source})(?:;|$)`)
   return (req) => cookie.exec(req.get('cookie') ?? '')?.[1]
+}
+
+/** Sets a cookie that no script reads, and that a browser sends for a form of another site only with `GET`. */
+export function setCookie(
+  req: Request,
+  res: Response,
+  name: string,
+  value: string,
+  path: string,
+  maxAge: number,
+): void {
+  res.cookie(name, value, { httpOnly: true, sameSite: 'lax', secure: req.secure, path, maxAge })
 }
 
 /** Whether the browser requests a part of a page, such as an image, rather than a page or data. */
@@ -129,14 +142,16 @@ function preferredBy(req: Request, { languages }: Settings): readonly string[] {
 }
 
 const COOKIE = 'mfa_language'
-const YEAR_MS = 365 * 24 * 60 * 60_000
+
+/** How long a browser remembers what was chosen or used in it. */
+export const YEAR_MS = 365 * DAY_MS
 
 /** The language that was chosen in this browser. The value is only compared with the offered languages. */
 const chosenLanguage = cookieReader(COOKIE, /[a-zA-Z0-9-]{2,35}/)
 
 /** Remembers the chosen language. The cookie is sent to all paths, since the host's own routes send messages, too (R11). */
 export function rememberLanguage(req: Request, res: Response, tag: string): void {
-  res.cookie(COOKIE, tag, { httpOnly: true, sameSite: 'lax', secure: req.secure, path: '/', maxAge: YEAR_MS })
+  setCookie(req, res, COOKIE, tag, '/', YEAR_MS)
 }
 
 /** A sentence for the host's pages about the end of a running grace period or about a weak app, in the language of the request. */
