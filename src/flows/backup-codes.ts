@@ -1,4 +1,5 @@
 import type { MfaService } from '../protocol/service.js'
+import { remember } from '../remember.js'
 import { withTimeout } from '../time.js'
 import { backupOwner, backupTarget, callerOf, type MfaUser } from './user.js'
 
@@ -6,8 +7,6 @@ import { backupOwner, backupTarget, callerOf, type MfaUser } from './user.js'
 const MAX_WAIT_MS = 500
 /** How long an offer relies on an answer of the service. Codes may be used or requested in another process meanwhile. */
 const OFFERED_FOR_MS = 30_000
-/** How many users are remembered; the oldest is forgotten first. */
-const MAX_USERS = 10_000
 
 /** How many backup codes a user has: `some` if the number is unknown, `undefined` if it is unknown whether there are any. */
 type CodesLeft = number | 'some' | undefined
@@ -25,12 +24,6 @@ export interface BackupCodes {
 export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>): BackupCodes {
   const answered = new Map<string, { readonly left: number; readonly until: number }>()
 
-  const remember = (userId: string, left: number) => {
-    answered.delete(userId)
-    answered.set(userId, { left, until: Date.now() + OFFERED_FOR_MS })
-    const [oldest] = answered.keys()
-    if (answered.size > MAX_USERS && oldest !== undefined) answered.delete(oldest)
-  }
   const left = async (user: MfaUser): Promise<CodesLeft> => {
     const owner = backupOwner(user)
     if (!owner) return 0
@@ -40,8 +33,7 @@ export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>): BackupCod
     if (!answer) return target ? remembered(user) : 0
     // Without a contact, only codes that were shown on a page can be used.
     const left = target || answer.backupDelivery === 'page' ? answer.backupCodesLeft : 0
-    remember(user.userId, left)
-    return left
+    return remember(answered, user.userId, { left, until: Date.now() + OFFERED_FOR_MS }).left
   }
 
   return {

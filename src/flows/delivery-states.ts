@@ -1,4 +1,5 @@
 import type { Granted, MfaService } from '../protocol/service.js'
+import { remember } from '../remember.js'
 import { withTimeout } from '../time.js'
 
 /** How long a page waits for the service. A later answer is shown the next time. */
@@ -7,8 +8,6 @@ const MAX_WAIT_MS = 500
 const INTERVAL_MS = 2_000
 /** How many times the service is asked about one message in all. */
 const MAX_REQUESTS = 30
-/** How many messages are remembered; the oldest is forgotten first. */
-const MAX_MESSAGES = 10_000
 
 /** Identifies one message. */
 interface MessageName {
@@ -59,20 +58,14 @@ export function deliveryStatesOf(service: Pick<MfaService, 'deliveryOf'>): Deliv
   return {
     isSupported: service.deliveryOf !== undefined,
     async of({ challenge, round, reports = false }) {
-      const message = remembered(messages, `${challenge} ${round}`, reports)
+      const name = `${challenge} ${round}`
+      const earlier = messages.get(name) ?? { reports, requests: 0, requestedAt: 0 }
+      const message: MessageState = remember(messages, name, earlier)
       if (!message.pending && mayRequest(message)) request(challenge, message)
       await message.pending
       return message.status
     },
   }
-}
-
-function remembered(messages: Map<string, MessageState>, name: string, reports: boolean): MessageState {
-  const message = messages.get(name) ?? { reports, requests: 0, requestedAt: 0 }
-  messages.set(name, message)
-  const [oldest] = messages.keys()
-  if (messages.size > MAX_MESSAGES && oldest !== undefined) messages.delete(oldest)
-  return message
 }
 
 function isFinal({ status, reports }: MessageState): boolean {

@@ -3,6 +3,7 @@ import type { Settings } from '../options/settings.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { RecordedFactors } from '../protocol/factor.js'
 import type { AnswerOf } from '../protocol/service.js'
+import { remember } from '../remember.js'
 import type { EnrolledFactors } from './enrolled-factors.js'
 import { backupTarget, type MfaUser } from './user.js'
 
@@ -42,8 +43,6 @@ const KEPT = ['app', 'keys'] as const
 const METHOD_OF = { app: 'app', keys: 'passkey' } as const
 /** How long a record that was compared is not compared again, so that one that cannot be written is not written at each request. */
 const COMPARED_FOR_MS = 60_000
-/** How many users are remembered; the oldest is forgotten first. */
-const MAX_USERS = 10_000
 /** How often a record is written for one change, if the factors go on changing meanwhile. */
 const MAX_WRITES = 3
 
@@ -154,13 +153,6 @@ export function factorRecordIn(
       return missing.map((name) => METHOD_OF[name])
     },
   }
-}
-
-function remember<Value>(map: Map<string, Value>, userId: string, value: Value): void {
-  map.delete(userId)
-  map.set(userId, value)
-  const [oldest] = map.keys()
-  if (map.size > MAX_USERS && oldest !== undefined) map.delete(oldest)
 }
 
 function isSame(one: RecordedFactors, other: RecordedFactors): boolean {

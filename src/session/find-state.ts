@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { NextFunction, Request } from 'express'
 import { HostError, isOutage, LimitsStoreError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
+import { remember } from '../remember.js'
 import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
 import { activeState } from './known-account.js'
 import { RequestMfaStatus } from './mfa-status.js'
@@ -267,9 +268,6 @@ function askService({ deps }: SessionRequest, { user, userId, record }: Found): 
 /** How long the requests of a session share an answer, in milliseconds: those that were on their way when it came. */
 const SHARED_MS = 10_000
 
-/** How many sessions a process remembers the answer for; the oldest is forgotten first. */
-const MAX_SHARED = 10_000
-
 interface SharedAnswer {
   readonly asked: Promise<Asked>
   readonly settled: Settled
@@ -292,10 +290,7 @@ function shareAsked(
   const isSame = known?.settled.at === settled.at && known.settled.changes === settled.changes
   if (known && isSame && Date.now() - known.at < SHARED_MS) return known.asked
   const asked = askService(at, found)
-  answers.delete(name)
-  answers.set(name, { asked, settled, at: Date.now() })
-  const [oldest] = answers.keys()
-  if (answers.size > MAX_SHARED && oldest !== undefined) answers.delete(oldest)
+  remember(answers, name, { asked, settled, at: Date.now() })
   // A failure is no answer.
   asked.catch(() => answers.delete(name))
   return asked

@@ -15,7 +15,7 @@ const example = sourcesIn('example-app/src')
 const moduleOf = (path: string) => path.replace(/^src\//, '').split('/')[0] ?? ''
 
 // Small files that depend on nothing else in the plugin, and that every module may use.
-const LEAVES = ['digest.ts', 'errors.ts', 'json.ts', 'option-rules.ts', 'shape.ts', 'time.ts']
+const LEAVES = ['digest.ts', 'errors.ts', 'json.ts', 'option-rules.ts', 'remember.ts', 'shape.ts', 'time.ts']
 
 interface Layer {
   readonly uses: readonly string[]
@@ -26,6 +26,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'digest.ts': { uses: [] },
   'errors.ts': { uses: [] },
   'json.ts': { uses: [] },
+  'remember.ts': { uses: [] },
   'shape.ts': { uses: [] },
   'time.ts': { uses: [] },
   'option-rules.ts': { uses: ['time.ts'], types: ['shape.ts'] },
@@ -39,7 +40,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   options: { uses: ['stores', 'pages', 'protocol', 'host.ts', ...LEAVES], types: ['flows'] },
   client: { uses: ['options', 'protocol', ...LEAVES] },
   // Speech to text. Nothing in the plugin knows it.
-  speech: { uses: ['client', 'options', 'protocol', 'errors.ts', 'json.ts', 'option-rules.ts'], types: ['time.ts'] },
+  speech: {
+    uses: ['client', 'options', 'protocol', 'errors.ts', 'json.ts', 'option-rules.ts'],
+    types: ['time.ts'],
+  },
   session: { uses: ['protocol', ...LEAVES], types: ['options', 'stores', 'flows', 'host.ts'] },
   // A flow takes the session's record as a value and returns the next one, so it knows `session` as a type only.
   flows: { uses: ['stores', 'pages', 'protocol', ...LEAVES], types: ['options', 'session'] },

@@ -1,3 +1,4 @@
+import { remember } from '../../remember.js'
 import { DAY_MS } from '../../time.js'
 import { OPEN_REQUESTS } from './approval-requests.js'
 import type { StepStore } from './step.js'
@@ -20,28 +21,18 @@ const LIFE_MS = 2 * DAY_MS
 /** How long a page relies on what its process read, in milliseconds. */
 const RECENT_MS = 10_000
 
-/** How many users a process remembers; the one read longest ago is forgotten first. */
-const MAX_REMEMBERED = 10_000
-
 /** Counts the changes in `store`. */
 export function factorChangesIn(store: StepStore): FactorChanges {
   const remembered = new Map<string, { readonly count: number; readonly readAt: number }>()
   let added = 0
-
-  const remember = (userId: string, count: number, readAt: number) => {
-    remembered.delete(userId)
-    remembered.set(userId, { count, readAt })
-    const [oldest] = remembered.keys()
-    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest)
-    return count
-  }
 
   const read = async (userId: string) => {
     const [readAt, addedBefore] = [Date.now(), added]
     const [counters] = await store.read(userId, [])
     const count = counters?.count(CHANGES) ?? 0
     // What was read before a change says nothing of the time after it.
-    return added === addedBefore ? remember(userId, count, readAt) : count
+    if (added === addedBefore) remember(remembered, userId, { count, readAt })
+    return count
   }
 
   return {

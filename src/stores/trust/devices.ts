@@ -4,6 +4,7 @@ import { digestOf } from '../../digest.js'
 import { jsonIn } from '../../json.js'
 import { formatUser } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
+import { remember } from '../../remember.js'
 import { type ItemStore, namespaced, type StoredItem } from '../store.js'
 
 /** A browser in which one user skips the second factor. Times are milliseconds since 1970. */
@@ -189,9 +190,6 @@ export function devicesIn(
   }
 }
 
-/** How many devices a process remembers; the one read longest ago is forgotten first. */
-const MAX_HELD = 10_000
-
 /** Remembers for `recheckMs` milliseconds which devices this process found trusted. It forgets a device that it removes itself. */
 function heldDevices(recheckMs: number) {
   const held = new Map<string, { readonly owner: string; readonly until: number }>()
@@ -207,9 +205,7 @@ function heldDevices(recheckMs: number) {
     held.delete(id)
     // What was read before a removal says nothing of the time after it.
     if (expiresAt !== undefined && recheckMs > 0 && removals === removalsBefore) {
-      held.set(id, { owner, until: Math.min(readAt + recheckMs, expiresAt) })
-      const [oldest] = held.keys()
-      if (held.size > MAX_HELD && oldest !== undefined) held.delete(oldest)
+      remember(held, id, { owner, until: Math.min(readAt + recheckMs, expiresAt) })
     }
     return expiresAt !== undefined
   }
