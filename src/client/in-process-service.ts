@@ -6,11 +6,7 @@ import { returned } from '../protocol/verb.js'
 import { mapVerbs } from '../protocol/verbs.js'
 import { withTimeout } from '../time.js'
 
-/**
- * Wraps the host's own service so that an invalid response is an error, and so is one that does not come in the time that a
- * service over HTTP has by default. TypeScript does not check a response at run time, and an invalid value would be stored in a
- * session and make it void.
- */
+/** Makes an invalid or late response of the host's own service an error: it would be stored in a session and make it void. */
 export function validatedService(service: MfaService): MfaService {
   const checked = mapVerbs(service, (name, verb, call) => {
     const schema = returned(verb)

@@ -8,9 +8,8 @@ const USERS = 3
 const PROBE_EVERY_MS = 60_000
 
 /**
- * A transport that tells a refused API key from a wrong code where the service answers both with 401. A 401 of a call that checks no
- * code, or codes of three users in a row, make the key suspect. It is then tried with a request that names no user. While it is
- * refused, no code is sent, so nobody can guess without losing attempts, whatever the service answers.
+ * Tells a refused API key from wrong codes where both are a 401. After a 401 of a call that checks no code, or for three users in a
+ * row, the key is tried; while it is refused, no code is sent, so nobody can guess without losing attempts.
  */
 export function watchedTransport(transport: Transport, { send, verify }: Dialect['paths']): Transport {
   const refusedUsers = new Set<string>()

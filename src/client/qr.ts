@@ -13,10 +13,7 @@ const IMAGE_FORMATS: readonly { readonly type: string; readonly starts: (bytes: 
   { type: 'image/svg+xml', starts: (bytes) => isSvg(bytes.toString('utf8')) },
 ]
 
-/**
- * Finds the QR image in a response and returns it as a `data:` URL, or `undefined`. It recognizes the image by its
- * content, because the published API does not specify the name of the field.
- */
+/** The QR image in a response as a `data:` URL, found by its content, since the published API names no field for it. */
 export function findQr(value: unknown): string | undefined {
   return findText(value, asImage)
 }

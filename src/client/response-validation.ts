@@ -41,10 +41,7 @@ const FAILED_STATUSES = ['error', 'failed', 'denied', 'invalid']
 /** Words by which it refuses a code. */
 const REFUSED_STATUSES = ['invalid', 'failed', 'denied', 'expired', 'pending']
 
-/**
- * Reads the JSON object in a successful response; an empty body gives an empty object.
- * @throws {ServiceError} if the body is HTML or not a JSON object (R75).
- */
+/** The JSON object in a response; an empty body is an empty one. @throws {ServiceError} for anything else (R75). */
 export function validFields(answer: Answer): Fields {
   if (answer.body.trim() === '') return {}
   if (answer.contentType.includes('html')) throw invalidResponse('a web page instead of JSON')
@@ -55,10 +52,7 @@ export function validFields(answer: Answer): Fields {
   return parsed as Fields
 }
 
-/**
- * Finds a contradiction between a success status and the body, at the top and inside `data` and `result`: `no` if a
- * marker is false, `error` if there is an error member or a marker that is neither true nor false.
- */
+/** Whether the body contradicts the status, at the top or in `data` and `result`: `no` by a false marker, or by an `error`. */
 export function contradictionIn(fields: Fields): 'no' | 'error' | undefined {
   return contradictionAmong(withNested(membersOf(fields)))
 }
@@ -72,10 +66,7 @@ function contradictionAmong(members: readonly Member[]): 'no' | 'error' | undefi
   return isError || markers.includes(undefined) ? 'error' : undefined
 }
 
-/**
- * The same for the response to a verify, where more counts against the code: a status such as `denied` or `pending`, as
- * several verification APIs send it with a 2xx status, and a message beside no positive marker (R75).
- */
+/** The same for a verify, where a status such as `pending`, or a message without a positive marker, counts, too (R75). */
 export function verifyContradictionIn(fields: Fields): 'no' | 'error' | undefined {
   const own = membersOf(fields)
   const members = withNested(own)
@@ -125,8 +116,7 @@ function isErrorValue(value: unknown): boolean {
 }
 
 /**
- * Reads a refusal from an error response. `tooMany` is the reason for a 429 response that does not name one. A 5xx status
- * means that nothing was done: the Countersign service rolls its transaction back.
+ * Reads a refusal; `tooMany` is a 429 without a reason. A 5xx means that nothing was done: the service rolls back.
  * @throws {ServiceError} if the response is not a refusal.
  */
 export function refusalIn(answer: Answer, tooMany: 'limited' | 'locked' = 'limited'): Refused {
@@ -153,10 +143,7 @@ export function refusalIn(answer: Answer, tooMany: 'limited' | 'locked' = 'limit
   )
 }
 
-/**
- * Whether the status comes from a proxy that got no response from the service, to which it may have forwarded the
- * request. RFC 9110 §15.6.3 and §15.6.5; from 520 on, content delivery networks use statuses of their own for this.
- */
+/** Whether a proxy, which may have forwarded the request, says that it got no response (RFC 9110 §15.6.3, §15.6.5; CDNs: 520 on). */
 function isGatewayStatus(status: number): boolean {
   return status === 502 || status === 504 || status >= 520
 }

@@ -43,10 +43,7 @@ export interface ServiceObserver {
   onMissingScopes?(missing: readonly Scope[]): void
 }
 
-/**
- * The client of an MFA service over HTTP, in the dialect of `settings`. If they name none, the service must be the Countersign
- * service and say so before the first call.
- */
+/** The client of an MFA service in the dialect of `settings`, or by default of the Countersign service, which must say so first. */
 export function httpService(
   settings: ServiceSettings,
   { onOwnService, onUnrecognized, onMissingScopes }: ServiceObserver = {},
@@ -69,9 +66,8 @@ export function httpService(
 const IDENTITY_TIMEOUT_MS = 2_000
 
 /**
- * Sends nothing before the service has identified itself as the Countersign service. Any other answer may be that of a proxy, a
- * captive portal or a deployment, so it decides nothing (R131): the call fails, and the next one asks again. `onUnrecognized` is
- * called for every such answer except the failure of an overloaded or broken service.
+ * Sends nothing before the service has identified itself as the Countersign service. Another answer, as of a captive portal, decides
+ * nothing (R131): the next call asks again. `onUnrecognized` is called for it, unless the service failed.
  */
 export function identifiedTransport(
   transport: Transport,

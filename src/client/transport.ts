@@ -52,34 +52,21 @@ interface CallOptions extends CallLimits {
 /** The only access to the network. */
 export interface Transport {
   /**
-   * Sends a POST request. It never retries and never follows redirects (R74, R76). With `idempotencyKey` the service
-   * carries the request out only once, even if a proxy repeats it.
-   * @throws {ServiceError} if there is no complete response in time.
+   * Sends a POST request, without retries or redirects (R74, R76). With `idempotencyKey` it is carried out once, even if a proxy
+   * repeats it. @throws {ServiceError}, as all of these, if there is no complete response in time.
    */
   post(path: string, parameters: Readonly<Record<string, string>>, options?: CallOptions): Promise<Answer>
-  /**
-   * Sends a POST request with a file.
-   * @throws {ServiceError} if there is no complete response in time.
-   */
+  /** Sends a POST request with a file. */
   upload(path: string, file: Upload, limits: CallLimits): Promise<Answer>
-  /**
-   * Sends a GET request. `withKey: false` leaves the API key out.
-   * @throws {ServiceError} if there is no complete response in time.
-   */
+  /** Sends a GET request. `withKey: false` leaves the API key out. */
   get(
     path: string,
     timeoutMs: number,
     options?: { readonly withKey?: boolean; readonly maxBytes?: number | undefined },
   ): Promise<Answer>
-  /**
-   * Sends a DELETE request.
-   * @throws {ServiceError} if there is no complete response in time.
-   */
+  /** Sends a DELETE request. */
   delete(path: string, timeoutMs: number): Promise<Answer>
-  /**
-   * Resolves when the service may be called, for connections that this transport does not make. Absent if it always may.
-   * @throws {ServiceError} if it may not.
-   */
+  /** Resolves when a connection of another kind may be made. @throws {ServiceError} if it may not. */
   identify?(): Promise<void>
   close(): Promise<void>
 }
@@ -185,8 +172,8 @@ interface Limits {
 }
 
 /**
- * Sends one request and reads the complete response. The time limit includes waiting for a free socket, a connection and
- * the response. An abort signal of undici has no effect before the request is on a socket.
+ * Sends one request and reads the complete response. The time limit includes the wait for a socket, where no abort signal of undici
+ * has an effect.
  */
 function exchange(
   dispatcher: Dispatcher,
@@ -278,10 +265,7 @@ async function loadExchange(): Promise<typeof exchange> {
 /** By this key, OpenTelemetry's SDK and its instrumentations know that a request is traced already. */
 const SUPPRESS_TRACING = Symbol.for('OpenTelemetry SDK Context Key SUPPRESS_TRACING')
 
-/**
- * `exchange` as a span of the active trace, which the service continues by the header `traceparent`. Without an active trace it only
- * looks for one. Written by hand instead of by the host's propagator, which could add baggage with data of users.
- */
+/** `exchange` as a span of the active trace, continued by `traceparent`. By hand: a propagator may add baggage with user data. */
 function tracedExchange(api: typeof import('@opentelemetry/api')): typeof exchange {
   const { context, trace, isSpanContextValid, SpanKind, SpanStatusCode } = api
   return async (dispatcher, request, limits) => {
@@ -391,10 +375,7 @@ const RESPONSE_ERRORS = new Set([
   'UND_ERR_HEADERS_OVERFLOW',
 ])
 
-/**
- * A copy of the error without its other properties: a parser error holds the raw response, which can repeat the request
- * with its API key and code (R78, R84).
- */
+/** The error without its other properties: a parser error holds the raw response, with key and code (R78, R84). */
 function withoutResponse(error: unknown): Error {
   const { name, code, message } = describe(error)
   return Object.assign(new Error(message), { name, ...(code && { code }) })
@@ -408,10 +389,7 @@ function describe(error: unknown): { name: string; code: string; message: string
 
 const DAY_SECONDS = 86_400
 
-/**
- * The wait in a `Retry-After` header, in whole seconds from 1 to a day; `undefined` if the header is invalid. RFC 9110
- * §10.2.3: a number of seconds, or a date.
- */
+/** The wait in a `Retry-After` header, in seconds from 1 to a day, from seconds or a date (RFC 9110 §10.2.3). */
 export function readRetryAfter(header: string): number | undefined {
   const seconds = /^\d+$/.test(header) ? Number(header) : secondsUntil(header)
   return seconds === undefined ? undefined : Math.min(Math.max(seconds, 1), DAY_SECONDS)

@@ -72,9 +72,8 @@ function tooManyOf({ problems }: Verb): 'limited' | 'locked' {
 const E164 = /^\+[1-9]\d{6,14}$/
 
 /**
- * Wraps the service so that contacts may have phone numbers as people write them, such as `+44 7700 900123` and, with a default
- * country, `07700 900123`. libphonenumber-js is loaded for the first number that is not E.164 already. A text that is no phone
- * number fails the call with an `OptionsError`.
+ * Lets contacts have phone numbers as people write them, with a default country also without its code. libphonenumber-js is loaded
+ * for the first one. A text that is no phone number fails the call with an `OptionsError`.
  */
 export function withPhoneFormat<Service extends MfaService>(
   service: Service,

@@ -21,9 +21,7 @@ function isTraditional(subtags: readonly string[]): boolean {
 const MAX_TAG_LENGTH = 35
 const MAX_TAGS = 32
 
-/**
- * The form of a BCP 47 tag by which texts are looked up: in lower case, `pt-br` for `pt`, and `zh-hans` for `zh`.
- */
+/** The form of a BCP 47 tag by which texts are looked up: in lower case, `pt-br` for `pt`, and `zh-hans` for `zh`. */
 export function languageKey(tag: string): string {
   const key = tag.toLowerCase().replaceAll('_', '-')
   return VARIANTS.get(key)?.([])[0] ?? key

@@ -35,9 +35,8 @@ export interface KeyVerbs extends Methods<VerbsOfKeys> {}
 type RequiredVerb = 'send' | 'verify'
 
 /**
- * An MFA service: the HTTP client, the self-hosted service in the same process, or an implementation of your own. Each
- * method returns refusals as values, and throws a `ServiceError` if the service itself fails, so that the two are never
- * confused.
+ * An MFA service: the HTTP client, the self-hosted service in the same process, or an implementation of your own. Each method
+ * returns refusals as values, and throws a `ServiceError` if the service itself fails, so that the two are never confused.
  */
 export interface MfaService
   extends Pick<Methods<CodeVerbs>, RequiredVerb>,

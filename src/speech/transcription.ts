@@ -55,9 +55,8 @@ export interface TranscriptionProgress {
 /** Requests the transcript of a recording. */
 export interface TranscribeRequest {
   /**
-   * The URL of an audio or video file, which the service downloads, or the path of a local file, which is uploaded.
-   * Everything that does not begin with `http://` or `https://` is a path, so never pass user input here without
-   * checking that it is a URL.
+   * The URL of an audio or video file, which the service downloads, or the path of a local file, which is uploaded. Everything
+   * that does not begin with `http://` or `https://` is a path, so never pass user input here without checking that it is a URL.
    */
   readonly file: string
   /** The language of the speech, as a BCP 47 tag such as `en`. Refused if the engine of the service does not have it. */

@@ -33,9 +33,8 @@ interface ResumeField {
   /** The name of the field in the form. */
   readonly name: string
   /**
-   * The label of the field: one text, or one for each language. Defaults to the name in words: `recipientName` becomes
-   * "Recipient name". `false` sends the field without showing it, which is the default for names that begin with `_`, such
-   * as `_csrf`.
+   * The label of the field: one text, or one for each language. Defaults to the name in words: `recipientName` becomes "Recipient
+   * name". `false` sends the field without showing it, which is the default for names that begin with `_`, such as `_csrf`.
    */
   readonly label?: string | Readonly<Record<string, string>> | false | undefined
 }
