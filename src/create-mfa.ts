@@ -57,10 +57,7 @@ export interface Mfa<User = Express.User> {
   readonly recoveryRouter: Router
   /** Choosing a language. Without the option `languages.offer` it has no routes. */
   readonly languageRouter: Router
-  /**
-   * The public documents about passkeys: `webauthn`, the origins of other sites that share them, and `passkey-endpoints`, for
-   * password managers, which needs `urls.publicUrl`. Mount it at `/.well-known`. Without keys it has no routes.
-   */
+  /** `webauthn` and `passkey-endpoints` (needs `urls.publicUrl`), to mount at `/.well-known`. Without keys it has no routes. */
   readonly wellKnownRouter: Router
   /** Starts the pending login after a login without a Passport session, and responds. Mount it behind `session`. */
   readonly startMfa: AnyRouteHandler

@@ -115,10 +115,7 @@ function isErrorValue(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== null && value !== false
 }
 
-/**
- * Reads a refusal; `tooMany` is a 429 without a reason. A 5xx means that nothing was done: the service rolls back.
- * @throws {ServiceError} if the response is not a refusal.
- */
+/** Reads a refusal; `tooMany` is a 429 without a reason. @throws {ServiceError} if the response is none. */
 export function refusalIn(answer: Answer, tooMany: 'limited' | 'locked' = 'limited'): Refused {
   if (answer.status < 400) throw invalidResponse(`unexpected status ${answer.status}`)
   const code = problemCode(answer)

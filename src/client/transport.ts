@@ -171,10 +171,7 @@ interface Limits {
   readonly maxBytes: number
 }
 
-/**
- * Sends one request and reads the complete response. The time limit includes the wait for a socket, where no abort signal of undici
- * has an effect.
- */
+/** Sends one request and reads the complete response, within the time limit for all, as undici's signal has no effect in a queue. */
 function exchange(
   dispatcher: Dispatcher,
   request: TransportRequest & { readonly origin: string; readonly path: string },

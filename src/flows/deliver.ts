@@ -13,10 +13,7 @@ export interface Delivered<Answer> {
   readonly resendInSeconds: number
 }
 
-/**
- * Counts a message and has the service send it. It is refunded if it was certainly not sent (R77); one that may have been sent
- * stays counted, with its wait (R43). A refusal is an event.
- */
+/** Counts a message and has the service send it. It is refunded only if it was certainly not sent (R43, R77). */
 export async function deliver<Answer extends { readonly outcome: string }>(
   deps: Deps,
   { method, ...message }: Message & { readonly method?: DeliveredMethod },

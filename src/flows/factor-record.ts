@@ -20,15 +20,9 @@ export interface FactorRecord {
   read(user: Express.User): Promise<RecordedFactors | undefined>
   /** Whether a record says that the user has no factor. A record that cannot tell does not. */
   saysNone(recorded: RecordedFactors | undefined): boolean
-  /**
-   * Has the record follow a change; the service says what is left (R141). A failure is logged, or thrown where nothing else
-   * knows of the app.
-   */
+  /** Has the record follow a change (R141). A failure is logged, or thrown where nothing else knows of the app. */
   follow(who: RecordedUser, change: Partial<RecordedFactors>): Promise<void>
-  /**
-   * Compares the record with what the service has just said. Returns what the service lacks, which is reported (R141); else a
-   * record that differs is corrected. @throws what the host throws.
-   */
+  /** Returns what the record has and the service lacks, which is reported (R141); else has the record corrected. */
   compare(
     who: RecordedUser,
     found: RecordedFactors,

@@ -13,10 +13,7 @@ export interface Freshness {
   readonly acceptsEvidence?: ((strength: Strength) => boolean) | undefined
 }
 
-/**
- * What changing factors and trusting a browser require: a factor of the last 5 minutes, or `maxAgeMs`, as strong as the strongest
- * one of the account (R92). While that one is withheld, nothing is enough but a recovery (R132).
- */
+/** What changing factors and trusting a browser require: a factor of the last 5 minutes as strong as the strongest (R92, R132). */
 export function factorChange(
   { existing }: Pick<MfaUser, 'existing'>,
   maxAgeMs = FACTOR_CHANGE_MS,

@@ -218,10 +218,7 @@ export async function evaluateCode(
   return askService(deps, userId, () => deps.service.verify(request))
 }
 
-/**
- * Consumes an attempt, has the code or key evaluated, and settles the account: here alone, so that all checks have the same
- * limits (R20). Of several correct codes for one approval, one is `valid` (R21).
- */
+/** Consumes an attempt, has the code or key evaluated, and settles the account, the same way for all (R20, R21). */
 export async function checkShown<Valid extends { readonly outcome: 'valid' }>(
   { attempts, emit }: Pick<Deps, 'attempts' | 'emit'>,
   { attempt, factor, evaluate, accepts, whileSettling }: Check<Valid>,

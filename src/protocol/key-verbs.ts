@@ -21,10 +21,7 @@ class RegistrationOptionsBody {
   readonly Transaction = text(128).optional()
   /** The name of the account that the authenticator shows, such as the email address. Defaults to the contact. */
   readonly UserName = text(320).optional()
-  /**
-   * `conditional`: the password manager creates the passkey without a prompt, right after it filled in the password. The response then
-   * need not say that the user was present and verified (WebAuthn §7.1), so it proves nothing. Absent: the user is asked.
-   */
+  /** `conditional`: created without a prompt, right after the password was filled in, so it proves nothing (WebAuthn §7.1). */
   readonly Mediation = oneOf(KEY_MEDIATIONS).optional()
 }
 

@@ -151,10 +151,7 @@ class FactorUse {
 }
 
 class AccountFactors {
-  /**
-   * Every factor that the account has, each method once. One that cannot be used now must be listed, too: the account has MFA because
-   * of it, and its user is not let in by the password alone (R132).
-   */
+  /** Every factor of the account, each method once, usable or not: the password alone must not let its user in (R132). */
   readonly existing = z
     .array(answer(new ExistingFactor(), { type: 'method' }))
     .max(3)

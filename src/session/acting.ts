@@ -22,10 +22,7 @@ export function actingError(message: string): HostError {
   return new HostError('ERR_MFA_ACTING', message)
 }
 
-/**
- * Continues a session of a member of staff under another id as one of `customer`, keeping what was proven for the way back.
- * @throws {HostError} when there would be no way back. @throws {SessionEndedError}
- */
+/** Continues a session of a member of staff as one of `customer`. @throws {HostError | SessionEndedError} */
 export async function beginActing(
   at: SessionRequest,
   { userId: actor, record }: ActiveState & { readonly record: VerifiedRecord },

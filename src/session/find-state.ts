@@ -36,10 +36,7 @@ export function sessionStateOf(at: SessionRequest): SessionState | Promise<Sessi
   return foundState(at, false)
 }
 
-/**
- * The session state where a factor is asked for or changed: the service is asked anew, unless the session proved one (R133).
- * @throws as `sessionStateOf`, and {ServiceError} when the service fails.
- */
+/** As `sessionStateOf`, where a factor is asked for or changed: the service is asked anew (R133). @throws {ServiceError} */
 export function askedStateOf(at: SessionRequest): SessionState | Promise<SessionState> {
   return foundState(at, true)
 }
@@ -158,10 +155,7 @@ function isSettledFor(state: SessionState): boolean {
   return record.stage === 'verified' || (record.stage === 'exempt' && record.exemption !== 'not_required')
 }
 
-/**
- * The state of a session that was let in without a factor: until a factor changes or a grace period ends, for `login.recheck`
- * and, while the service fails, for `outage.keepSessions` (R133).
- */
+/** The state of a session that was let in without a factor, as long as the decision on it holds (R133). */
 function settledState(
   at: SessionRequest,
   found: Found,

@@ -18,10 +18,7 @@ export type Decision =
       readonly grace?: Grace
     }
 
-/**
- * Asks the host's policy. Without one, a user who has a factor, usable or not, must show it (R132). After a reset a factor must be
- * shown, whatever the policy says. @throws {HostError} for anything but a valid answer.
- */
+/** Asks the host's policy. Without one, a user who has a factor must show it (R132). @throws {HostError} for an invalid answer. */
 export async function decide(
   req: Request,
   { settings: { policy } }: Pick<SessionDeps, 'settings'>,

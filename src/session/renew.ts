@@ -14,10 +14,7 @@ export interface RenewalApprovals {
   release(userId: string, name: string): Promise<void>
 }
 
-/**
- * Gives the session another id and keeps its state; it is saved when this resolves. `user`: as the host serializes the user now.
- * @throws {SessionEndedError} when no user is signed in, or the session ended or changed during the request.
- */
+/** Gives the session another id and keeps its state. `user`: as the host serializes the user now. @throws {SessionEndedError} */
 export async function renewSession(
   at: SessionRequest,
   { acquire, release }: RenewalApprovals,
@@ -71,10 +68,7 @@ function renewed(record: MfaRecord): MfaRecord {
 /** What a pending login goes on with after a factor that does not complete it. */
 type Continuation = Pick<MfaRecord, 'mustEnroll' | 'recovery' | 'returnTo'>
 
-/**
- * Continues the session under another id as a pending login that must set up a factor (`mustEnroll`) or may request a recovery.
- * `release` is called if there is none in the end. @throws {SessionEndedError | SessionStoreError}
- */
+/** Continues as a pending login that must set up a factor (`mustEnroll`) or may request a recovery. `release`: undoes it. */
 export async function continueLogin(
   at: SessionRequest,
   { user, userId, record: { minStrength } }: ActiveState,

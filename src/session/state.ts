@@ -40,10 +40,7 @@ export interface KnownAccount {
 
 /** The first factor was shown in this session. */
 export interface ActiveState {
-  /**
-   * `pending`: the user is withheld until a factor is shown, or the first one set up. `trusted`: a trusted device took its place.
-   * `exempt`: none is required. Always the stage of the record.
-   */
+  /** `pending`: the user is withheld. `trusted`: a trusted device took the factor's place. `exempt`: none is required. */
   readonly stage: MfaRecord['stage']
   /** The host's user. */
   readonly user: Express.User

@@ -168,10 +168,7 @@ export async function requireCurrent(req: Request, userId: string, ahead?: ReadA
   if (!(await isCurrent(req, userId, ahead))) throw sessionEnded()
 }
 
-/**
- * Stores the first record of a session, unless a logout ended it in the meantime (R07). Its content is not compared, because this
- * request may have signed the user in itself. @throws {SessionEndedError | SessionStoreError}
- */
+/** Stores the first record of a session, unless a logout ended it (R07). @throws {SessionEndedError | SessionStoreError} */
 export async function storeFirst(req: Request, record: MfaRecord): Promise<void> {
   if (isBrowsersSession(req) && !(await storedData(req))) {
     detachSession(req)
@@ -262,10 +259,7 @@ function storeFailed(cause: unknown): SessionStoreError {
   )
 }
 
-/**
- * Saves the session once for the same content: express-session would save it again at the end of the response, and bring one back
- * that another request ended (R07). `beforeSave` may change the session each time before.
- */
+/** Saves the session once for the same content: a second time could bring one back that was ended (R07). */
 function skipRepeatedSaves(session: Session, beforeSave: () => unknown = () => {}): void {
   // Not express-session's own property of that name: after it, the end of the response prolongs the session instead of saving it.
   const save: unknown = Reflect.get(Reflect.getPrototypeOf(session) ?? {}, 'save')

@@ -18,18 +18,12 @@ export async function accountOf(state: ActiveState, deps: FactorDeps): Promise<K
   return account
 }
 
-/**
- * A user's factors, those of the host and those that the service keeps, without what a reset ended.
- * @throws {HostError} when the host's list cannot be used. @throws {ServiceError}: without the service, one could be left out.
- */
+/** The factors of the host and the service, without what a reset ended. @throws {HostError | ServiceError}: none may be left out. */
 export async function readAccount(user: Express.User, userId: string, deps: FactorDeps): Promise<Account> {
   return accountWith(await listedFactors(user, deps.settings), user, userId, deps)
 }
 
-/**
- * The same for the question whether a factor is needed. While the service is down, a user without one in the host's record needs
- * none: the result is `unconfirmed`.
- */
+/** The same to find out whether a factor is needed. `unconfirmed`: without the service, from a record that has none. */
 export async function readAccountAtSignIn(
   user: Express.User,
   userId: string,

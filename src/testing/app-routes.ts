@@ -37,10 +37,7 @@ interface AppRoutes {
   readonly unreadable: readonly SkippedRoute[]
 }
 
-/**
- * The routes of an Express app and its nested routers. One for every method is listed once per method in `anyMethod` that has no
- * other route. @throws if they cannot be read; the error names the remedy.
- */
+/** The routes of an app and its routers. @throws if they cannot be read; the error names the remedy. */
 export function routesOf(app: object, values: Values, anyMethod: readonly string[]): AppRoutes {
   const named = new Map<string, AppRoute>()
   const any = new Map<string, AppRoute>()

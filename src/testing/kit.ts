@@ -15,10 +15,7 @@ import {
 export interface TestApps {
   /** Gives a user a confirmed authenticator app and returns its base32 secret. */
   enroll(user: string): string
-  /**
-   * The code that the user's app shows, or that of the app being set up. A code that was used moves the test clock to the next one.
-   * With `slowBy`, such as `4m`, it is that of a slow clock. @throws if the user has no app.
-   */
+  /** The code of the user's app, moving the test clock if it was used, or of a clock that is slow by `4m`. @throws without an app. */
   code(user: string, clock?: { readonly slowBy?: Duration | undefined }): string
   /** The users who have an app. */
   users(): readonly string[]

@@ -77,10 +77,7 @@ export const PAGE_HEADERS: Headers = {
   'Sec-Fetch-Mode': 'navigate',
 }
 
-/**
- * Signs in and requests the routes, each as the first request after a login: at a later one, the gate would have closed what it
- * does not protect. One result for each kind of request; `status`: the MFA status after the login.
- */
+/** Requests each route right after a login: at a later request, the gate would have closed what it does not protect. */
 export async function probeLogin(probed: ProbedApp, probe: Probe) {
   const { name, login, routes, connections, path, running } = probe
   const results: ProbeResult[] = []

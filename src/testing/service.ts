@@ -40,10 +40,7 @@ const REFUSED: Refused = { outcome: 'refused', refusal: { reason: 'delivery_fail
 const BACKUP_CODES = 10
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/**
- * An MFA service in this process, without limits, so that a test sees those of the plugin. Each code is accepted once, and a
- * delivered one only for its challenge.
- */
+/** An MFA service in this process, without limits of its own. Each code is accepted once, and for its challenge. */
 export function testService(
   carrier: Pick<ReturnType<typeof testCarrier>, 'accept' | 'stateOf'>,
   keys?: ReturnType<typeof testKeys>,

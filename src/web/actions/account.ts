@@ -20,70 +20,54 @@ import { type AccountReset, resetAccount } from './recovery.js'
 export interface MfaAccount<User> {
   /**
    * Notifies the user that a factor was added to their account, and forgets the failures of an earlier binding of the same
-   * contact. Resolves when the notice is with the host. Call it on a route behind `requireStrongest` of `createMfa`; a change by
-   * a session that had not just shown the strongest factor of its user is a warning (`MFA_WARN_FACTOR_CHANGE`).
-   * @throws {TypeError} when the factor is invalid.
-   * @throws {HostError} `ERR_MFA_ACTING`, as `factorRemoved` and `renewSession`, while someone acts for the user.
-   * @throws {LimitsStoreError} when the store of the counters fails.
+   * contact. Call it on a route behind `requireStrongest` of `createMfa`; a change by a session that had not just shown the
+   * strongest factor of its user is a warning (`MFA_WARN_FACTOR_CHANGE`). Resolves when the notice is with the host.
+   * @throws {TypeError | LimitsStoreError} or, as `factorRemoved` and `renewSession`, {HostError} while someone acts for the user.
    */
   factorAdded(req: Request, user: User, factor: FactorInput): Promise<void>
   /**
-   * Notifies the user that a factor was removed or replaced, revokes all trusted devices, and has your record follow. Pass the user as
-   * it was before the change, so that the notice goes to the old address (R47), and call it after the change, on a route behind
-   * `requireStrongest`, as `factorAdded`.
-   * @throws {TypeError} when the factor is invalid.
-   * @throws {TrustStoreError} when the store of trusted devices fails.
+   * Notifies the user that a factor was removed or replaced, revokes all trusted devices, and has your record follow. Call it after
+   * the change with the user as it was before, so that the notice goes to the old address (R47), on a route as `factorAdded`.
+   * @throws {TypeError | TrustStoreError}
    */
   factorRemoved(req: Request, user: User, factor: FactorInput): Promise<void>
   /**
    * Has sessions that were let in without a factor ask the service again within ten seconds, after an operator or another app changed
-   * a factor. Call it with each event that `verifyWebhook` returned; other events change nothing. An account that is known by its
-   * contact is masked in the event, and asked about after `login.recheck` only.
-   * @throws {LimitsStoreError} when the store of the counters fails.
+   * a factor. Call it with each event that `verifyWebhook` returned. An account that is known by its contact is masked in the event,
+   * and asked about after `login.recheck` only. @throws {LimitsStoreError}
    */
   changed(event: WebhookEvent): Promise<void>
   /**
-   * Enables a factor again that was disabled after too many failures, and forgets its failures. Call it when you have made
-   * sure in another way that the factor is still the user's, for example after you confirmed the phone number anew.
-   * @throws {TypeError} when the factor is invalid.
-   * @throws {LimitsStoreError} when the store of the counters fails.
+   * Enables a factor again that was disabled after too many failures. Call it when you have made sure in another way that it is
+   * still the user's, for example after you confirmed the phone number anew. @throws {TypeError | LimitsStoreError}
    */
   enableFactor(user: User, factor: FactorInput): Promise<void>
   /**
-   * Revokes all trusted devices of the user, ends the approvals that were given and not used, and returns how many devices there were.
-   * Call it when the password changes.
-   * @throws {TrustStoreError} when the store of trusted devices fails.
+   * Revokes all trusted devices of the user, ends the approvals that were given and not used, and returns how many devices there
+   * were. Call it when the password changes. @throws {TrustStoreError}
    */
   revokeDevices(user: User): Promise<number>
   /**
-   * Gives the session of this request another id and keeps its MFA status. Call it when the password changes: it ends the approvals
-   * that the user gave in any session and that were not used. When it
-   * resolves, the new session is saved and the old id is void. `user` is the signed-in user after the change.
-   * @throws {SessionEndedError} when no user is signed in, or the session ended in the meantime.
-   * @throws {SessionStoreError} when the session store fails.
+   * Gives the session of this request another id, keeps its MFA status, and ends the user's approvals that were not used. Call it when
+   * the password changes, with the signed-in user after the change. When it resolves, the old id is void.
+   * @throws {SessionEndedError | SessionStoreError}
    */
   renewSession(req: Request, user: User): Promise<void>
   /**
-   * Ends all sessions, pending logins and trusted devices of the user, as a "this wasn't me" link does. Needs the option
-   * `urls.publicUrl` and a store: `notices.store`, `trustedDevices` or `recovery`.
-   * @throws {TypeError} when they are missing.
-   * @throws {TrustStoreError} when the store of trusted devices fails.
+   * Ends all sessions, pending logins and trusted devices of the user, as a "this wasn't me" link does. Needs `urls.publicUrl` and
+   * a store: `notices.store`, `trustedDevices` or `recovery`. @throws {TypeError | TrustStoreError}
    */
   secure(user: User): Promise<void>
   /**
    * Resets the account of a user who asked your staff for help: ends factors, all sessions and all trusted devices, and notifies
    * every contact. Returns a code for your staff to hand over, which works once, for one hour. Until the user has set up a new
    * factor, only such a code opens the account. Needs the option `recovery`.
-   * @throws {TypeError} when the order is invalid, or the option `recovery` is missing.
-   * @throws {HostError} when `recovery.requireTwoApprovers` is not fulfilled.
-   * @throws {TrustStoreError} when the store of recoveries fails.
+   * @throws {TypeError | TrustStoreError} or {HostError} when `recovery.requireTwoApprovers` is not fulfilled.
    */
   reset(user: User, order: AccountReset): Promise<BypassCode>
   /**
-   * Sends the notices of recoveries that are due, and returns how many recoveries had one. Every request through the gate does
-   * that already, at most once a minute; call it every few minutes if your app has times without any request. Each notice is
-   * sent once, however many processes call this.
-   * @throws {TrustStoreError} when the store of recoveries fails.
+   * Sends the notices of recoveries that are due, and returns how many recoveries had one. Every request through the gate does so at
+   * most once a minute; call it every few minutes if your app has times without any. @throws {TrustStoreError}
    */
   sendRecoveryNotices(): Promise<number>
 }

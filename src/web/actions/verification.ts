@@ -61,10 +61,9 @@ export interface Verified {
 }
 
 /**
- * The critical sequence of every second factor, for the verify route, the Passport strategy and the confirmation of an
- * enrollment. The session gets a new id and is saved before this resolves (R03, R08). If a step fails after the approval was
- * acquired, the approval is released and the browser's trust revoked.
- * @throws {ServiceError | SessionStoreError} when one of them failed: the attempt is refunded (R77), the user not signed in (R09).
+ * The critical sequence of every second factor. The session gets a new id and is saved before this resolves (R03, R08); after a
+ * failure, the approval is released and the browser's trust revoked.
+ * @throws {ServiceError | SessionStoreError}: the attempt is refunded (R77), the user not signed in (R09).
  */
 export async function completeVerification<Accepted extends AcceptedCode>(
   context: RequestContext,

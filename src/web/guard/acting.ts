@@ -22,19 +22,13 @@ export interface ActingOrder {
 /** Functions with which a member of staff acts for a user (RFC 8693, section 1.1). */
 export interface ActingAccount<User> {
   /**
-   * Continues the session of the signed-in member of staff as a session of `customer`, under another id. `req.user` is the customer, and
-   * `req.mfa.actor` names who acts. No route of this package asks for, shows or changes a factor of the customer in it. Put
-   * `requireStrongest` before your route, and decide there who may act for whom. What your app keeps in the session is not taken along.
-   * @throws {TypeError} when the reason is not a text of 1 to 500 characters.
-   * @throws {HostError} `ERR_MFA_ACTING`, when the member of staff has not shown the factor, acts for someone already, or is the customer.
-   * @throws {SessionEndedError} when nobody is signed in, or the session ended in the meantime.
+   * Continues the session of the signed-in member of staff as a session of `customer`, under another id. `req.user` is the customer,
+   * and `req.mfa.actor` names who acts. No route of this package concerns a factor of the customer in it. Put `requireStrongest`
+   * before your route, and decide there who may act for whom. What your app keeps in the session is not taken along.
+   * @throws {TypeError} for a reason that is not 1 to 500 characters. @throws {HostError} `ERR_MFA_ACTING`. @throws {SessionEndedError}
    */
   actAs(req: Request, customer: User, order: ActingOrder): Promise<void>
-  /**
-   * Returns to the session of the member of staff, with what they had shown. It works once.
-   * @throws {HostError} `ERR_MFA_ACTING`, when nobody acts in this session.
-   * @throws {SessionEndedError} when it was ended already, or your app no longer finds the member of staff.
-   */
+  /** Returns to the session of the member of staff, with what they had shown. It works once. @throws {HostError | SessionEndedError} */
   stopActing(req: Request): Promise<void>
 }
 

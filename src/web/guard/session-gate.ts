@@ -19,10 +19,7 @@ import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
 
-/**
- * Withholds the user while the second factor is missing, however they signed in (R01, R02), and sends browsers to the challenge.
- * A request whose state follows from the session alone, or that passed a gate of these options already, passes synchronously.
- */
+/** Withholds the user while the second factor is missing, however they signed in (R01, R02), and sends browsers to show it. */
 export function sessionGate(own: RouteDeps): RequestHandler {
   const isPendingPath = pendingPathsOf(own.settings)
 

@@ -22,10 +22,7 @@ import type { Problem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
 import { type AnyRouteHandler, forAnyRoute } from './require-mfa.js'
 
-/**
- * Starts the pending login of a login without a session and responds: a redirect, or 200 with what is required. A user who needs
- * no second factor is signed in, and the next handler runs.
- */
+/** Starts the pending login of a login without a session, and responds. A user who needs no second factor passes. */
 export function loginStart(own: RouteDeps): AnyRouteHandler {
   const start = async (req: Request, res: Response, next: NextFunction) => {
     // Without the gate a pending login would count as a complete one.

@@ -36,10 +36,7 @@ export async function factorChangeRefusal(
   return { code: 'step_up_required' }
 }
 
-/**
- * As `factorChangeRefusal`, for setting up a factor: what an open reset requires, or the strongest factor of an account without
- * one that is strong enough, may set up one that is.
- */
+/** As `factorChangeRefusal`, for setting up a factor, also where a reset is open or no factor of the account is strong enough. */
 export async function enrollmentRefusal(
   context: RouteContext,
   path: EnrollPath,
