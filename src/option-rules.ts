@@ -97,11 +97,15 @@ export function sitePath(example: string) {
   return z.string({ error }).regex(/^\/(?![/\\])[^\s?#\\]*$/, { error })
 }
 
+/** The members that are not `undefined`. */
+type OnlyGiven<Members> = string extends keyof Members
+  ? Record<string, Exclude<Members[keyof Members], undefined>>
+  : { [Name in keyof Members]?: Exclude<Members[Name], undefined> }
+
 /** The members that are given. `undefined` counts as "not given", so that an environment variable may be unset. */
-export function onlyGiven<Value>(object: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
-  return Object.fromEntries(
-    Object.entries(object).filter((entry): entry is [string, Value] => entry[1] !== undefined),
-  )
+export function onlyGiven<const Members extends object>(members: Members): OnlyGiven<Members> {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given) as OnlyGiven<Members>
 }
 
 /** Each fault of options as one sentence that begins with the name. For an unknown name, it names the nearest option. */

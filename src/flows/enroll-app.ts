@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { onlyGiven } from '../option-rules.js'
 import type { Contact } from '../protocol/contact.js'
 import { METHOD_AMR } from '../protocol/factor.js'
 import { canonicalCode } from '../protocol/methods.js'
@@ -33,8 +34,7 @@ export async function prepareApp(deps: Deps, user: MfaUser, contact: Contact): P
     outcome: 'prepared',
     enrollment: { id: randomUUID(), startedAt: Date.now() },
     qr,
-    ...(uri && { uri }),
-    ...(secret && { secret }),
+    ...onlyGiven({ uri, secret }),
   }
 }
 

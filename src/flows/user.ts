@@ -1,5 +1,6 @@
 import { digestOf } from '../digest.js'
 import { ServiceError } from '../errors.js'
+import { onlyGiven } from '../option-rules.js'
 import { type Caller, type Contact, canonicalUser } from '../protocol/contact.js'
 import type { ApprovalDetails } from '../protocol/details.js'
 import type { Factor, Strength } from '../protocol/factor.js'
@@ -91,12 +92,8 @@ export function backupShown(user: Pick<MfaUser, 'existing'>): 'backup' | 'phone_
 }
 
 /** What the service learns about the user: account id, client address and language. */
-export function callerOf({ userId, clientAddress, locale }: MfaUser): Caller {
-  return {
-    account: userId,
-    ...(clientAddress && { clientAddress }),
-    ...(locale && { locale }),
-  }
+export function callerOf({ userId: account, clientAddress, locale }: MfaUser): Caller {
+  return { account, ...onlyGiven({ clientAddress, locale }) }
 }
 
 /** Calls the service. A failure is an event (R89), `onFailure` refunds what was counted. @throws the error. */

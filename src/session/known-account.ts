@@ -1,3 +1,4 @@
+import { onlyGiven } from '../option-rules.js'
 import { type Factor, isAtLeast, type Strength, strongerOf, strongestOf } from '../protocol/factor.js'
 import type { MfaRecord } from './record.js'
 import type { Account, ActiveState, KnownAccount, LoginRequirement, OpenReset } from './state.js'
@@ -28,13 +29,7 @@ export function knownAccount(
   const { factors, withheld, existing, reset, weakApp } = account
   const required = record.stage === 'pending' ? record.minStrength : undefined
   const minStrength = strongestRequired(account.minStrength, required)
-  const known = {
-    factors,
-    withheld,
-    existing,
-    ...(minStrength && { minStrength }),
-    ...(weakApp && { weakApp }),
-  }
+  const known = { factors, withheld, existing, ...onlyGiven({ minStrength, weakApp }) }
   const requirement = requirementOf(record, reset)
   // What is left of an account that was reset is enough to set up the new factor.
   if (!minStrength || requirement.open || existing.length === 0) return { ...known, requirement }

@@ -68,7 +68,7 @@ function renewed(record: MfaRecord): MfaRecord {
 /** What a pending login goes on with after a factor that does not complete it. */
 type Continuation = Pick<MfaRecord, 'mustEnroll' | 'recovery' | 'returnTo'>
 
-/** Continues as a pending login that must set up a factor (`mustEnroll`) or may request a recovery. `release`: undoes it. */
+/** Continues as a pending login that must set up a factor (`mustEnroll`) or may request a recovery. `release`: if none follows. */
 export async function continueLogin(
   at: SessionRequest,
   { user, userId, record: { minStrength } }: ActiveState,

@@ -11,6 +11,7 @@ import {
 import type { Answer } from '../client/transport.js'
 import { ServiceError } from '../errors.js'
 import { jsonIn } from '../json.js'
+import { onlyGiven } from '../option-rules.js'
 import { type ServiceProblemCode, serviceProblem } from '../protocol/wire.js'
 import type {
   TranscribeAnswer,
@@ -92,8 +93,7 @@ export function transcribedFrom({
     outcome: 'transcribed',
     text,
     durationSeconds: duration,
-    ...(language && { language }),
-    ...(confidence !== undefined && { confidence }),
+    ...onlyGiven({ language, confidence }),
     ...timesIn({ segments, words }),
   }
 }
@@ -108,19 +108,12 @@ function timesIn(fields: Fields): Pick<Transcribed, 'segments' | 'words'> {
   }
 }
 
-function detailsIn(piece: {
-  readonly start: number
-  readonly end: number
-  readonly confidence?: number | undefined
-  readonly speaker?: string | undefined
-}) {
-  const { start, end, confidence, speaker } = piece
-  return {
-    startSeconds: start,
-    endSeconds: end,
-    ...(confidence !== undefined && { confidence }),
-    ...(speaker !== undefined && { speaker }),
-  }
+function detailsIn<Details extends object>({
+  start,
+  end,
+  ...details
+}: Details & Record<'start' | 'end', number>) {
+  return { startSeconds: start, endSeconds: end, ...onlyGiven(details) }
 }
 
 function refusedIn(answer: Answer): TranscribeAnswer {
@@ -204,13 +197,8 @@ function eventIn(block: string): ServerEvent[] {
 function progressIn(data: string): TranscriptionProgress | undefined {
   const read = transcriptionProgress.safeParse(jsonIn(data)).data
   if (!read) return undefined
-  const { state, seconds, duration, text } = read
-  return {
-    state,
-    ...(seconds !== undefined && { seconds }),
-    ...(duration !== undefined && { durationSeconds: duration }),
-    ...(text !== undefined && { text }),
-  }
+  const { state, seconds, duration: durationSeconds, text } = read
+  return { state, ...onlyGiven({ seconds, durationSeconds, text }) }
 }
 
 function problemIn(data: string) {

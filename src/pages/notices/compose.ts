@@ -1,3 +1,4 @@
+import { onlyGiven } from '../../option-rules.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
 import type { Catalogue, TextsLike } from '../locales/catalogue.js'
 import { en as englishPages } from '../locales/en.js'
@@ -35,8 +36,7 @@ export function composeNotice(content: NoticeContent, preferred: readonly string
   return {
     ...facts,
     ...inPreferred(content, preferred),
-    ...(notMeUrl && { notMeUrl }),
-    ...(cancelUrl && { cancelUrl }),
+    ...onlyGiven({ notMeUrl, cancelUrl }),
     inLanguage: (tag) => inPreferred(content, [tag]),
   }
 }

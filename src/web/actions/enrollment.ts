@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
 import { type Refused, refuse } from '../../flows/deps.js'
+import { onlyGiven } from '../../option-rules.js'
 import { isAtLeast, type RecordedFactors } from '../../protocol/factor.js'
 import { KEY_METHODS, type KeyMethod } from '../../protocol/methods.js'
 import { appContactOf } from '../../session/user-factors.js'
@@ -44,12 +45,7 @@ export function sealEnrollment(
 export function openEnrollment(req: Request, sealed: string | undefined, id: string): ShownEnrollment {
   const text = enrollmentSeal.open(req, sealed, id)
   if (text === undefined) return {}
-  const kept = shown.parse(JSON.parse(text))
-  return {
-    ...(kept.qr && { qr: kept.qr }),
-    ...(kept.uri && { uri: kept.uri }),
-    ...(kept.secret && { secret: kept.secret }),
-  }
+  return onlyGiven(shown.parse(JSON.parse(text)))
 }
 
 export function forgetEnrollment(res: Response, path: string): void {

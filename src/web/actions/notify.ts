@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import type { Deps } from '../../flows/deps.js'
+import { onlyGiven } from '../../option-rules.js'
 import type { Settings } from '../../options/settings.js'
 import { composeNotice } from '../../pages/notices/compose.js'
 import type { NoticeFacts } from '../../pages/notices/notice.js'
@@ -47,15 +48,8 @@ export function factsOf(
 ): NoticeFacts {
   const { browser, system } = browserName(req.get('user-agent'))
   const name = browser && system ? `${browser} on ${system}` : (browser ?? system)
-  const location = locationOf(req, settings)
-  const address = addressOf(req)
-  return {
-    ...body,
-    at: Date.now(),
-    ...(name && { browser: name }),
-    ...(address && { address }),
-    ...(location && { location }),
-  }
+  const sender = { browser: name, address: addressOf(req), location: locationOf(req, settings) }
+  return { ...body, at: Date.now(), ...onlyGiven(sender) }
 }
 
 /** The "this wasn't me" link. It is built from the configured address, never from a request (R16). */

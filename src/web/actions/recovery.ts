@@ -3,6 +3,7 @@ import { type Refused, refuse } from '../../flows/deps.js'
 import { factorsToEnd, type Sender } from '../../flows/recovery.js'
 import { backupShown, type MfaUser } from '../../flows/user.js'
 import { checkShown } from '../../flows/verify.js'
+import { onlyGiven } from '../../option-rules.js'
 import type { Settings } from '../../options/settings.js'
 import type { ShownMethod } from '../../protocol/factor.js'
 import { enrollmentFor } from '../../session/known-account.js'
@@ -147,11 +148,10 @@ export function withheldProblem(
   user: Withheld,
   state: Pick<ActiveState, 'stage'>,
 ): Problem {
-  const recover = recoverPathFor(settings, user, state)
+  const { path: next, help } = settings
   return {
     code: 'factors_withheld',
-    next: settings.path,
-    ...(recover !== undefined && { recover }),
-    ...(settings.help !== undefined && { help: settings.help }),
+    next,
+    ...onlyGiven({ recover: recoverPathFor(settings, user, state), help }),
   }
 }

@@ -11,6 +11,7 @@ import { type Refused, serviceVerb } from '../../flows/deps.js'
 import { canShowBackupCodes } from '../../flows/known-factors.js'
 import type { Refusal } from '../../flows/refusal.js'
 import { backupTarget, refusalWithoutFactor } from '../../flows/user.js'
+import { onlyGiven } from '../../option-rules.js'
 import type { View } from '../../pages/view.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import { storeRecord } from '../../session/store.js'
@@ -43,12 +44,8 @@ async function showStart(context: RouteContext): Promise<void> {
   const { codesSent } = state.record
   if (html && req.query.sent !== undefined && codesSent && target) {
     const { count, next } = codesSent
-    return showPage(context, {
-      page: 'backup-sent',
-      to: maskForOwner(target.contact),
-      ...(count !== undefined && { count }),
-      ...(next && { next }),
-    })
+    const to = maskForOwner(target.contact)
+    return showPage(context, { page: 'backup-sent', to, ...onlyGiven({ count, next }) })
   }
   const refusal = await refusalFor(context)
   if (refusal) return sendRefusal(context, refusal)

@@ -8,6 +8,7 @@ import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../.
 import { refusalAtStep } from '../../flows/login-step.js'
 import { factorsToEnd } from '../../flows/recovery.js'
 import { findFactor, offeredFactors, openApproval } from '../../flows/user.js'
+import { onlyGiven } from '../../option-rules.js'
 import type { FactorView, KeyView, PageMessage, View } from '../../pages/view.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
@@ -165,8 +166,7 @@ async function managedFactors(context: RouteContext, canRemoveApp: boolean): Pro
       factor?.manageUrl ?? (isKeyMethod(view.method) && deps.keys ? `${deps.settings.path}/keys` : undefined)
     return {
       ...view,
-      ...(manageUrl !== undefined && { manageUrl }),
-      ...(lastUsedAt !== undefined && { lastUsedAt }),
+      ...onlyGiven({ manageUrl, lastUsedAt }),
       ...(view.method === 'app' && canRemoveApp && { canRemove: true }),
     }
   })

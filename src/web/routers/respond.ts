@@ -4,6 +4,7 @@ import { digitsOf, hasBackupCodes } from '../../flows/known-factors.js'
 import type { Refusal } from '../../flows/refusal.js'
 import { findFactor, openApproval } from '../../flows/user.js'
 import { challengeIdFor } from '../../flows/verify.js'
+import { onlyGiven } from '../../option-rules.js'
 import type { Settings } from '../../options/settings.js'
 import type { PageFrame, PageMessage, View } from '../../pages/view.js'
 import type { Factor } from '../../protocol/factor.js'
@@ -62,20 +63,18 @@ function frameOf(
   const approval = asks ? openApproval(record) : undefined
   return {
     locales: user.locales,
-    appName: settings.appName,
-    base: settings.path,
-    signInPath: settings.signInPath,
+    ...appFrame(settings),
     homePath: (approval ? undefined : record.returnTo) ?? settings.homePath,
     ...(approval && { approval: { id: approval.id, lines: approval.lines } }),
     purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
     ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLifetimeMs }),
-    now: Date.now(),
-    ...(message && { message }),
-    ...(recoverPath !== undefined && { recoverPath }),
-    ...(settings.help && { help: settings.help }),
-    ...(settings.logo && { logo: settings.logo }),
-    ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
+    ...onlyGiven({ message, recoverPath, help: settings.help }),
   }
+}
+
+/** What every page of the app has. */
+function appFrame({ appName, path: base, signInPath, logo, stylesheet }: Settings) {
+  return { appName, base, signInPath, now: Date.now(), ...onlyGiven({ logo, stylesheet }) }
 }
 
 /** The id of the factor that is offered first: the host's choice, or the one that was last used in this browser. */
@@ -286,10 +285,7 @@ async function redirectRefused(
     path,
     at: Date.now(),
     code,
-    ...(attemptsLeft !== undefined && { attemptsLeft }),
-    ...(clockSteps !== undefined && { clockSteps }),
-    ...(fault && { fault }),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...onlyGiven({ attemptsLeft, clockSteps, fault, retryAfterSeconds }),
     ...(trust && { trust }),
   }
   if (!(await storeIfCurrent(req, { ...state.record, refused }, shared))) throw sessionEnded()
@@ -309,13 +305,7 @@ export function keptRefusal({ req, deps, state }: RouteContext): ErrorMessage | 
   const { at, attemptsLeft, clockSteps, fault, retryAfterSeconds } = refused
   const code = PROBLEM_CODES.find((known) => known === refused.code)
   if (code === undefined) return undefined
-  const message = {
-    tone: 'error',
-    code,
-    ...(attemptsLeft !== undefined && { attemptsLeft }),
-    ...(clockSteps !== undefined && { clockSteps }),
-    ...(fault && { fault }),
-  } as const
+  const message = { tone: 'error', code, ...onlyGiven({ attemptsLeft, clockSteps, fault }) } as const
   if (retryAfterSeconds === undefined) return message
   const left = Math.ceil(retryAfterSeconds - (Date.now() - at) / 1000)
   return left > 0 ? { ...message, retryAfterSeconds: left } : undefined
@@ -354,21 +344,9 @@ export function showPublicPage(
   view: View,
   purpose: PageFrame['purpose'] = 'sign-in',
 ): void {
-  sendPage(
-    res,
-    render(view, {
-      locales: localesOf(req, settings),
-      appName: settings.appName,
-      base: settings.path,
-      signInPath: settings.signInPath,
-      homePath: settings.homePath,
-      purpose,
-      now: Date.now(),
-      ...languageChoice(req, settings, view, false),
-      ...(settings.logo && { logo: settings.logo }),
-      ...(settings.stylesheet && { stylesheet: settings.stylesheet }),
-    }),
-  )
+  const languages = { locales: localesOf(req, settings), ...languageChoice(req, settings, view, false) }
+  const { homePath } = settings
+  sendPage(res, render(view, { ...appFrame(settings), ...languages, homePath, purpose }))
 }
 
 /** The languages that a page offers, and the address that shows it again in another one. */

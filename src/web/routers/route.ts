@@ -106,23 +106,15 @@ function add(
   path: string,
   { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', EnteredHandler | undefined>>,
 ): void {
-  const handlers = new Map<string, EnteredHandler>([
-    ...(get
-      ? ([
-          ['GET', get],
-          ['HEAD', get],
-        ] as const)
-      : []),
-    ...(post ? ([['POST', post]] as const) : []),
-    ...(del ? ([['DELETE', del]] as const) : []),
-  ])
+  const handlers = new Map(Object.entries({ GET: get, HEAD: get, POST: post, DELETE: del }))
 
   const respond = async (at: EnteredRequest, res: Response) => {
     const { req, deps } = at
     setSecurityHeaders(res)
     const handler = handlers.get(req.method)
     if (!handler) {
-      res.set('Allow', [...handlers.keys()].join(', '))
+      const allowed = [...handlers].flatMap(([method, known]) => (known ? [method] : []))
+      res.set('Allow', allowed.join(', '))
       return stop(req, res, deps, { code: 'method_not_allowed' }, 'retry')
     }
     if (handler !== get && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })

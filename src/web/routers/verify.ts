@@ -1,6 +1,7 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
 import { findFactor } from '../../flows/user.js'
+import { onlyGiven } from '../../option-rules.js'
 import type { PageMessage } from '../../pages/view.js'
 import { pickLocale } from '../../protocol/language.js'
 import { isReady } from '../../stores/trust/recoveries.js'
@@ -110,13 +111,8 @@ async function verify(context: RouteContext): Promise<void> {
   const { path } = deps.settings
   if (html && keyOffer) return res.redirect(303, `${path}/keys/offer`)
   if (html) return res.redirect(303, left === undefined ? next : `${path}/backup-codes-left`)
-  const answer: z.output<typeof verifiedAnswer> = {
-    status: 'verified',
-    next,
-    ...(trusted !== undefined && { trusted }),
-    ...(left !== undefined && { backupCodesLeft: left }),
-  }
-  res.json(answer)
+  const given = onlyGiven({ trusted, backupCodesLeft: left })
+  res.json({ status: 'verified', next, ...given } satisfies z.output<typeof verifiedAnswer>)
 }
 
 /** After a factor that does not complete the login: on to the setup of a new one, or to the recovery. */
