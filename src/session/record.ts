@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { BINDINGS } from '../protocol/details.js'
 import { AMR_VALUES, type Amr, SHOWN_METHODS, type ShownMethod, STRENGTHS } from '../protocol/factor.js'
 import { KEY_FAULTS, KEY_MEDIATIONS } from '../protocol/keys.js'
-import { METHODS, type Method } from '../protocol/methods.js'
+import { METHODS } from '../protocol/methods.js'
 
 /*
  * The session's record: what `req.session.mfa` holds. It never holds a code, a secret or a contact (R10), and no counter:
@@ -84,35 +84,23 @@ const challenge = z
     z.string().nullable(),
     z.literal(1).optional(),
   ])
-  .transform(
-    ([id, factorId, shownBy, delivery, startedAt, expiresAt, resendAt, service, reports]): Challenge => ({
-      id,
-      factorId,
-      method: shownBy,
-      delivery,
-      startedAt,
-      expiresAt,
-      ...(resendAt !== null && { resendAt }),
-      ...(service !== null && { service }),
-      ...(reports && { reports: true }),
-    }),
-  )
+  .transform(([id, factorId, shownBy, delivery, startedAt, expiresAt, resendAt, service, reports]) => ({
+    /** The plugin's id of the challenge, under which its attempts are counted. */
+    id,
+    factorId,
+    method: shownBy,
+    delivery,
+    startedAt,
+    expiresAt,
+    ...(resendAt !== null && { resendAt }),
+    /** The service's id of the challenge. */
+    ...(service !== null && { service }),
+    /** Whether the service reports if the message arrived. */
+    ...(reports && { reports: true as const }),
+  }))
 
 /** The one live challenge of a session (R06). Times are milliseconds since 1970. */
-export interface Challenge {
-  /** The plugin's id of the challenge, under which its attempts are counted. */
-  readonly id: string
-  readonly factorId: string
-  readonly method: Method | 'backup'
-  readonly delivery: 'sent' | 'queued' | 'none'
-  readonly startedAt: number
-  readonly expiresAt: number
-  readonly resendAt?: number
-  /** The service's id of the challenge. */
-  readonly service?: string
-  /** Whether the service reports if the message arrived. */
-  readonly reports?: true
-}
+export type Challenge = Readonly<z.output<typeof challenge>>
 
 const strength = z.enum(STRENGTHS)
 
