@@ -1,22 +1,14 @@
-import type { ItemStore, StoredItem } from './store.js'
-
-/** How often `add` and `put` delete expired items. */
-const SWEEP_EVERY_MS = 60 * 60_000
+import { hourly, type ItemStore, type StoredItem } from './store.js'
 
 /** A store in the memory of this process. Its items are lost when the process ends. */
 export function memoryStore(): ItemStore {
   const owners = new Map<string, Map<string, StoredItem>>()
-  let sweptAt = Number.NEGATIVE_INFINITY
-
-  const sweep = () => {
-    const now = Date.now()
-    if (Math.abs(now - sweptAt) < SWEEP_EVERY_MS) return
-    sweptAt = now
+  const sweep = hourly((now) => {
     for (const [owner, items] of owners) {
       for (const { id, expiresAt } of items.values()) if (expiresAt <= now) items.delete(id)
       if (items.size === 0) owners.delete(owner)
     }
-  }
+  })
 
   return {
     read: async (owner) => [...(owners.get(owner)?.values() ?? [])],

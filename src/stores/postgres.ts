@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type ItemStore, withStoreTimeout } from './store.js'
+import { hourly, type ItemStore, withStoreTimeout } from './store.js'
 
 /** The same statement as in docs/trusted-devices.md. */
 const createTable = (name: string) =>
@@ -8,20 +8,12 @@ const createTable = (name: string) =>
 // The package `pg` returns a bigint as text.
 const rows = z.array(z.object({ id: z.string(), value: z.string(), expires_at: z.coerce.number() }))
 
-/** How often `add` and `put` delete expired items. */
-const SWEEP_EVERY_MS = 60 * 60_000
-
 export function postgresStore(pool: QueryPool, tableName: string): ItemStore {
   const table = withTable(pool, tableName, createTable(tableName))
   const run = (text: string, ...values: unknown[]) => table.query({ text, values })
-  let sweptAt = Number.NEGATIVE_INFINITY
-
-  const sweep = async () => {
-    const now = Date.now()
-    if (Math.abs(now - sweptAt) < SWEEP_EVERY_MS) return
-    sweptAt = now
-    await run(`DELETE FROM "${tableName}" WHERE expires_at <= $1`, now)
-  }
+  const sweep = hourly((now) => run(`DELETE FROM "${tableName}" WHERE expires_at <= $1`, now))
+  const put = `INSERT INTO "${tableName}" AS kept (owner, id, value, expires_at) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (owner, id) DO UPDATE SET value = EXCLUDED.value, expires_at = EXCLUDED.expires_at`
 
   return {
     async read(owner) {
@@ -32,9 +24,7 @@ export function postgresStore(pool: QueryPool, tableName: string): ItemStore {
     async add(owner, { id, value, expiresAt }) {
       await sweep()
       const added = await run(
-        `INSERT INTO "${tableName}" AS kept (owner, id, value, expires_at) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (owner, id) DO UPDATE SET value = EXCLUDED.value, expires_at = EXCLUDED.expires_at
-         WHERE kept.expires_at <= $5 RETURNING id`,
+        `${put} WHERE kept.expires_at <= $5 RETURNING id`,
         owner,
         id,
         value,
@@ -46,14 +36,7 @@ export function postgresStore(pool: QueryPool, tableName: string): ItemStore {
 
     async put(owner, { id, value, expiresAt }) {
       await sweep()
-      await run(
-        `INSERT INTO "${tableName}" (owner, id, value, expires_at) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (owner, id) DO UPDATE SET value = EXCLUDED.value, expires_at = EXCLUDED.expires_at`,
-        owner,
-        id,
-        value,
-        expiresAt,
-      )
+      await run(put, owner, id, value, expiresAt)
     },
 
     async swap(owner, id, before, value) {

@@ -122,10 +122,7 @@ return 1`
 
 const ADD = `
 local kept = redis.call('HGET', KEYS[1], ARGV[1])
-if kept and tonumber(string.match(kept, '^%d+')) > tonumber(ARGV[4]) then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
-return 1`
+if kept and tonumber(string.match(kept, '^%d+')) > tonumber(ARGV[4]) then return 0 end${PUT}`
 
 const SWAP = `
 local kept = redis.call('HGET', KEYS[1], ARGV[1])
@@ -150,8 +147,7 @@ export function redisStore(client: RedisClient, prefix: string): ItemStore {
     async add(owner, { id, value, expiresAt }) {
       const now = Date.now()
       const lifeMs = Math.max(1, expiresAt - now)
-      const added = await run(ADD, owner, id, `${expiresAt} ${value}`, String(lifeMs), String(now))
-      return added === 1
+      return (await run(ADD, owner, id, `${expiresAt} ${value}`, String(lifeMs), String(now))) === 1
     },
 
     async put(owner, { id, value, expiresAt }) {

@@ -79,3 +79,14 @@ const STORE_TIMEOUT_MS = 3_000
 export function withStoreTimeout<Result>(operation: Promise<Result>): Promise<Result> {
   return withTimeout(operation, STORE_TIMEOUT_MS)
 }
+
+/** A sweep of what has expired, made at the first call and then at most once an hour, also if the clock was set back. */
+export function hourly<Result>(sweep: (now: number) => Result, sweptAt?: number): () => Result | undefined {
+  let last = sweptAt ?? Number.NEGATIVE_INFINITY
+  return () => {
+    const now = Date.now()
+    if (Math.abs(now - last) < 60 * 60_000) return undefined
+    last = now
+    return sweep(now)
+  }
+}

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type QueryPool, withTable } from '../postgres.js'
+import { hourly } from '../store.js'
 import {
   applyUpdate,
   countersAt,
@@ -15,9 +16,6 @@ import {
 const createTable = (name: string) =>
   `CREATE TABLE "${name}" (key varchar(255) PRIMARY KEY, counters jsonb NOT NULL, permitted boolean NOT NULL, expires_at bigint NOT NULL)`
 
-/** How often a step deletes rows whose counters have all ended. */
-const SWEEP_EVERY_MS = 60 * 60_000
-
 const rows = z.array(
   z.object({ key: z.string(), counters: z.unknown().transform(keptFrom), permitted: z.boolean().nullable() }),
 )
@@ -29,16 +27,11 @@ export function postgresSteps(
   keyOf: (account: string, login?: string) => string,
 ): StepStore {
   const table = withTable(pool, tableName, createTable(tableName))
-  let sweptAt = Date.now()
-
-  const sweep = () => {
-    const now = Date.now()
-    if (Math.abs(now - sweptAt) < SWEEP_EVERY_MS) return
-    sweptAt = now
+  const sweep = hourly((now) => {
     // A row that was not deleted holds nothing but ended counters, so nobody waits for this, nor for its failure.
     const text = `DELETE FROM "${tableName}" WHERE expires_at <= $1`
     void table.query({ text, values: [now] }).catch(() => {})
-  }
+  }, Date.now())
 
   const step = async (account: string, updates: readonly Update[]) => {
     const now = Date.now()
