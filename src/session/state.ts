@@ -3,7 +3,7 @@ import type { Deps } from '../flows/deps.js'
 import type { Amr, Factor, ShownMethod, Strength } from '../protocol/factor.js'
 import type { Entry } from '../stores/trust/devices.js'
 import type { LogIn } from './passport-request.js'
-import type { Grace, MfaRecord, TrustedRecord } from './record.js'
+import type { Activity, Grace, MfaRecord, TrustedRecord } from './record.js'
 
 /** The session state of a request: a union on `stage`. */
 export type SessionState = SignedOut | ActiveState
@@ -24,18 +24,12 @@ export type LoginRequirement =
   | { readonly requires: 'bypass_code' | 'factor' | 'enrollment'; readonly open: OpenReset | undefined }
 
 /** What was read of the account in this request, all at once. */
-export interface KnownAccount {
+export interface KnownAccount extends Omit<Account, 'user' | 'userId' | 'reset' | 'unconfirmed'> {
   /** The factors that reach `minStrength`, or the strongest ones of an account that has none of them. */
   readonly factors: readonly Factor[]
-  /** Those of them that exist and cannot be used now (R132). */
-  readonly withheld: readonly Factor[]
-  /** Every factor of the account: what it is named and judged by. */
-  readonly existing: readonly Factor[]
   /** The least strength of the factor that signs the user in, or steps up. */
   readonly minStrength?: Strength | undefined
   readonly requirement: LoginRequirement
-  /** Whether the service says that the authenticator app should be set up again. */
-  readonly weakApp?: boolean
 }
 
 /** The first factor was shown in this session. */
@@ -50,8 +44,9 @@ export interface ActiveState {
   account: KnownAccount | undefined
 }
 
-/** A second factor that was shown; the next `req.logIn` of the same user turns it into a verified session. */
-export interface PendingVerification {
+/** A second factor that was shown, with what the record of the verified session has of it, which `req.logIn` creates next. */
+export interface PendingVerification
+  extends Pick<Activity, 'backupCodes' | 'enrolled' | 'weakApp' | 'keyOffer'> {
   readonly userId: string
   /** What it counts as, by its strength. */
   readonly shown: ShownMethod
@@ -61,14 +56,6 @@ export interface PendingVerification {
   readonly record: MfaRecord
   /** Whether the return address is kept in `req.session.returnTo`, for Passport's `successReturnToOrRedirect`. */
   readonly keepReturnTo: boolean
-  /** The backup codes that are left, for the record of the new session. */
-  readonly backupCodes?: MfaRecord['backupCodes']
-  /** The app or key that was set up, for the record of the new session. */
-  readonly enrolled?: MfaRecord['enrolled']
-  /** The account's authenticator app should be set up again, for the record of the new session. */
-  readonly weakApp?: true
-  /** The passkey that is offered next, for the record of the new session. */
-  readonly keyOffer?: MfaRecord['keyOffer']
   /** Called when the new session is saved. */
   onVerified?(): Promise<void>
   /** Called when no session could be created from it. */
@@ -151,7 +138,7 @@ export interface Account {
 }
 
 /** A request, and the entries of the trusted-device cookie that its response already sets. */
-interface BrowserExchange {
+export interface BrowserExchange {
   readonly req: Request
   readonly shared: { deviceEntries?: readonly Entry[] }
 }

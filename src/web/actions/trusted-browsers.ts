@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { Deps } from '../../flows/deps.js'
 import type { Settings } from '../../options/settings.js'
-import type { Account, TrustedBrowsers } from '../../session/state.js'
+import type { Account, BrowserExchange, TrustedBrowsers } from '../../session/state.js'
 import {
   bindingOf,
   browserName,
@@ -10,7 +10,7 @@ import {
   type Devices,
   factorsDigest,
 } from '../../stores/trust/devices.js'
-import { type CookieExchange, trustCookie } from '../http/cookies.js'
+import { trustCookie } from '../http/cookies.js'
 import { locationOf } from '../http/request.js'
 
 /** Trusted devices for requests: with cookies and browser names. */
@@ -18,14 +18,14 @@ export interface Browsers extends TrustedBrowsers {
   /** How long the browser would be trusted, in milliseconds; `undefined` if this user may not trust it. */
   offer(req: Request, user: Express.User): number | undefined
   /** Trusts this browser, if the user and the session may. Returns the device's id, if so. Never fails. */
-  remember(exchange: CookieExchange, account: Account, startedAt: number): Promise<string | undefined>
+  remember(exchange: BrowserExchange, account: Account, startedAt: number): Promise<string | undefined>
   /** The user's devices, the last used first; `current` marks the browser of this request. */
   list(
-    exchange: CookieExchange,
+    exchange: BrowserExchange,
     account: Account,
   ): Promise<readonly (Device & { readonly current: boolean })[]>
   /** Revokes one device, and returns whether it existed. */
-  revoke(exchange: CookieExchange, userId: string, id: string): Promise<boolean>
+  revoke(exchange: BrowserExchange, userId: string, id: string): Promise<boolean>
   /** Revokes all devices of the user, and returns how many there were. */
   revokeAll(userId: string): Promise<number>
 }
@@ -42,7 +42,7 @@ export function browsersWith(
   })
   const ownerOf = ({ user, userId, factors }: Account) => ownerWith(user, userId, factorsDigest(factors))
   const isAllowed = (req: Request, user: Express.User) => options.canTrust?.(user, req) !== false
-  const idsIn = (exchange: CookieExchange) => cookie.read(exchange).map(({ id }) => id)
+  const idsIn = (exchange: BrowserExchange) => cookie.read(exchange).map(({ id }) => id)
 
   return {
     offer: (req, user) => (isAllowed(req, user) ? options.maxAgeMs : undefined),

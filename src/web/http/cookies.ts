@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import type { FactorView } from '../../pages/view.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import { type Factor, type Strength, strengthOf } from '../../protocol/factor.js'
+import type { BrowserExchange } from '../../session/state.js'
 import type { Entry } from '../../stores/trust/devices.js'
 import { cookieReader, setCookie, YEAR_MS } from './request.js'
 
@@ -12,22 +13,16 @@ const MAX_ENTRIES = 8
 /** How many entries are read. More than `MAX_ENTRIES`, since a site on a sibling domain can set cookies of the same name. */
 const MAX_READ = 24
 
-/** A request, and the entries of the cookie that its response already sets. */
-export interface CookieExchange {
-  readonly req: Request
-  readonly shared: { deviceEntries?: readonly Entry[] }
-}
-
 /** The trusted-device cookie of a browser: one entry for each user, the newest first. */
 export interface TrustCookie {
-  read(exchange: CookieExchange): readonly Entry[]
+  read(exchange: BrowserExchange): readonly Entry[]
   /** Adds an entry, if there is one, and removes the entries of the devices in `without`. */
-  write(exchange: CookieExchange, entry: Entry | undefined, without: readonly string[]): void
+  write(exchange: BrowserExchange, entry: Entry | undefined, without: readonly string[]): void
 }
 
 /** The trusted-device cookie with that name. */
 export function trustCookie(name: string, maxAgeMs: number): TrustCookie {
-  const read = ({ req, shared }: CookieExchange) =>
+  const read = ({ req, shared }: BrowserExchange) =>
     shared.deviceEntries ?? entriesIn(req.get('cookie') ?? '', name)
 
   return {
