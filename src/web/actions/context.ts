@@ -5,10 +5,7 @@ import { type LoginStep, loginStep } from '../../flows/login-step.js'
 import type { EventMetrics } from '../../flows/metrics.js'
 import type { AccountRecovery } from '../../flows/recovery.js'
 import { bindingsOf, type MfaUser, withoutEndedApproval } from '../../flows/user.js'
-import type { Settings } from '../../options/settings.js'
 import type { RenderView } from '../../pages/view.js'
-import type { Contact } from '../../protocol/contact.js'
-import type { Factor, Strength } from '../../protocol/factor.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
 import { isGated } from '../../session/passport-request.js'
 import type { MfaRecord } from '../../session/record.js'
@@ -55,24 +52,15 @@ export interface RequestContext {
 }
 
 /** The context of a request. Asks the host for the user's factors, unless this request already did. */
-export async function requestContext(
-  { req, deps, shared }: EnteredRequest,
-  found: ActiveState,
-): Promise<RequestContext> {
+export async function requestContext(at: EnteredRequest, found: ActiveState): Promise<RequestContext> {
+  const { req, deps, shared } = at
   const account = await accountOf(found, deps)
   const record = withoutEndedApproval(found.record)
   const state = record === found.record ? found : { ...found, record }
   const { requirement } = account
-  const user = new RequestUser(req, deps, state, account)
-  return {
-    req,
-    deps,
-    shared,
-    state,
-    requirement,
-    step: loginStep(state.stage, requirement, user),
-    user,
-  }
+  const user = requestUser(at, state, account)
+  const step = loginStep(state.stage, requirement, user)
+  return { req, deps, shared, state, requirement, step, user }
 }
 
 /** The factors of the user that are disabled, which are not offered. None if the store fails. */
@@ -95,59 +83,35 @@ function loginsOf({ transaction, enrollment }: MfaRecord): readonly string[] {
   return enrollment ? [transaction, enrollment.id] : [transaction]
 }
 
-/** Computes language and client address only for a request that calls the service. */
-class RequestUser implements AskedUser {
-  readonly userId: string
-  readonly factors: readonly Factor[]
-  readonly withheld: readonly Factor[]
-  readonly existing: readonly Factor[]
-  readonly minStrength: Strength | undefined
-  readonly acceptsLess: boolean
-  readonly resetContact: Contact | undefined
-  disabled: ReadonlySet<string> | undefined
-  private readonly req: Request
-  private readonly settings: Settings
-  private readonly readLimits: () => Promise<AccountLimits>
-  private accountLimits: Promise<AccountLimits> | undefined
-  private negotiated: readonly string[] | undefined
-  private picked: string | undefined
-
-  constructor(
-    req: Request,
-    { settings, attempts }: RouteDeps,
-    state: ActiveState,
-    { factors, withheld, existing, minStrength, requirement }: KnownAccount,
-  ) {
-    const { user, userId } = state
-    this.req = req
-    this.settings = settings
-    this.readLimits = () => attempts.limitsOf(userId, loginsOf(state.record))
-    this.userId = userId
-    this.factors = factors
-    this.withheld = withheld
-    this.existing = existing
-    this.minStrength = minStrength
-    this.acceptsLess = requirement.open !== undefined || requirement.requires === 'recovery'
-    this.resetContact = requirement.open ? appContactOf(settings, user, userId, existing) : undefined
-  }
-
-  limits(): Promise<AccountLimits> {
-    this.accountLimits ??= this.readLimits()
-    return this.accountLimits
-  }
-
-  get locales(): readonly string[] {
-    this.negotiated ??= localesOf(this.req, this.settings)
-    return this.negotiated
-  }
-
-  get locale(): string {
-    this.picked ??= languageTag(pickLocale(this.locales, this.settings.languages.texts))
-    return this.picked
-  }
-
-  get clientAddress(): string | undefined {
-    return clientAddressOf(this.req)
+/** The user of a request. Language and client address are computed only where the service is called. */
+function requestUser(
+  { req, deps: { settings, attempts } }: EnteredRequest,
+  { user, userId, record }: ActiveState,
+  { factors, withheld, existing, minStrength, requirement }: KnownAccount,
+): AskedUser {
+  let limits: Promise<AccountLimits> | undefined
+  let locales: readonly string[] | undefined
+  let locale: string | undefined
+  return {
+    ...{ userId, factors, withheld, existing, minStrength },
+    acceptsLess: requirement.open !== undefined || requirement.requires === 'recovery',
+    resetContact: requirement.open ? appContactOf(settings, user, userId, existing) : undefined,
+    disabled: undefined,
+    limits() {
+      limits ??= attempts.limitsOf(userId, loginsOf(record))
+      return limits
+    },
+    get locales() {
+      locales ??= localesOf(req, settings)
+      return locales
+    },
+    get locale() {
+      locale ??= languageTag(pickLocale(this.locales, settings.languages.texts))
+      return locale
+    },
+    get clientAddress() {
+      return clientAddressOf(req)
+    },
   }
 }
 
