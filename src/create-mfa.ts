@@ -168,12 +168,16 @@ function builtWhenRead<Parts extends object>(builders: Builders<Parts>): Parts {
 }
 
 /** A function that creates one part of options, or of what `createMfa` returned. It throws an `OptionsError` with all faults together. */
-function creates<Name extends keyof Mfa>(name: Name) {
-  return <User>(mfa: MfaOrOptions<User>): Mfa<User>[Name] => partsOf(mfa)[name]()
+type Creates<Name extends keyof Mfa> = <User>(mfa: MfaOrOptions<User>) => Mfa<User>[Name]
+
+function creates<Name extends keyof Mfa>(name: Name): Creates<Name> {
+  return (mfa) => partsOf(mfa)[name]()
 }
 
 /** Creates the gate, as `session` of `createMfa`. @throws {OptionsError} */
-export const mfaSession = creates('session')
+export function mfaSession<User>(mfa: MfaOrOptions<User>): RequestHandler {
+  return partsOf(mfa).session()
+}
 
 /** Creates a router with all routes, as `router` of `createMfa`. @throws {OptionsError} */
 export const mfaRouter = creates('router')

@@ -5,7 +5,10 @@ import type { KeyMethod, Method } from '../protocol/methods.js'
 import type { ServicePart } from '../protocol/verb.js'
 import type { RefusalCode } from './refusal.js'
 
-/** An event for logs and metrics (R89): never with a code, a secret or a contact. */
+/**
+ * An event for logs and metrics (R89). It has the host's id of the user and the method; it never holds a code, a secret
+ * or a contact.
+ */
 export type MfaEvent = {
   /** When it happened, in milliseconds since 1970. */
   readonly at: number

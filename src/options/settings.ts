@@ -85,7 +85,7 @@ function combinationFaults(given: CompleteOptions): string[] {
 
 /** The faults that there are. */
 function faultsOf(...faults: readonly unknown[]): string[] {
-  return faults.filter((fault) => typeof fault === 'string' && fault !== '')
+  return faults.filter((fault): fault is string => typeof fault === 'string' && fault !== '')
 }
 
 /** Users whose factors neither the host nor the service can name would sign in without one (R131). */

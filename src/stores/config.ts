@@ -69,7 +69,7 @@ function storeConfig<Own>(...functions: readonly (keyof Own & string)[]) {
   const text = `must be "memory", { redis: client }, { postgres: { pool } }, or an object with the functions ${functions.slice(0, -1).join(', ')} and ${functions.at(-1)}`
   const schema = z.unknown().transform((given, context): StoreConfig<Own> => {
     if (given === 'memory' || hasFunctions(given, ...functions)) return given as 'memory' | Own
-    const place = typeof given === 'object' && given !== null ? onlyGiven({ ...given }) : {}
+    const place: Record<string, unknown> = onlyGiven({ ...Object(given) })
     if ('redis' in place && 'postgres' in place) {
       context.addIssue('must have redis or postgres, not both')
       return z.NEVER
