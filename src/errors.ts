@@ -155,7 +155,7 @@ const RESPONSES: readonly ServiceErrorCode[] = [
   'ERR_MFA_SERVICE_BUSY',
 ]
 
-/** Whether the service is down, as far as this error says: it gave no valid response, or is paused because it gave none before. */
+/** Whether this error means that the service is down: it gave no valid response, or is paused because it gave none before. */
 export function isOutage(error: unknown): error is ServiceError {
   return error instanceof ServiceError && !RESPONSES.includes(error.code)
 }

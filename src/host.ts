@@ -17,7 +17,7 @@ export interface MfaStatus {
   readonly authTime: number | null
   /** The issuer whose evidence verified this session; `null` if there is none. */
   readonly issuer: string | null
-  /** Who acts for the signed-in user in this session, as the claim `act` of RFC 8693: your id of that person. `null` if nobody does. */
+  /** Who acts for the signed-in user in this session, as the claim `act` of RFC 8693: your id of that person, or `null`. */
   readonly actor: { readonly sub: string } | null
   /** When a second factor was last shown, in milliseconds since 1970. `null` unless verified. */
   readonly verifiedAt: number | null

@@ -6,7 +6,7 @@ const PREFIX = 'whsec_'
 const TOLERANCE_SECONDS = 300
 const MAX_SIGNATURES = 20
 
-/** The headers of a request: those of Node.js and Express, or those of `fetch`. */
+/** The headers of a request, from Node.js and Express or from `fetch`. */
 export type WebhookHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>
   | { get(name: string): string | null }

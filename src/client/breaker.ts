@@ -72,7 +72,7 @@ function breaker({ failures }: BreakerSettings, onChange: (isPaused: boolean) =>
       answered()
       return answer
     } catch (error) {
-      // A refused API key or request is a response; a pause would not help. Nor may a flood of one account pause those of others.
+      // A refused API key or request is a response; a pause would not help. Nor may a flood of one account pause the calls of others.
       if (isOutage(error)) failed(isProbe)
       else if (error instanceof ServiceError) answered()
       throw error

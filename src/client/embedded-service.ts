@@ -155,7 +155,7 @@ const stillStarting = () =>
 
 async function load(env: Environment, appName: string): Promise<RunningService> {
   const { createService, readEnvironment }: ServicePackage = await import(PACKAGE)
-  // PORT is that of the app.
+  // PORT belongs to the app.
   const { options } = readEnvironment({ ...env, PORT: undefined }, { dataDir: DATA_DIR })
   return createService({ ...defaultsIn(env, appName), ...options })
 }

@@ -37,7 +37,7 @@ import { type VerbCalls, verbClient } from './verb-client.js'
 export interface ServiceObserver {
   /** Called at a response of the Countersign service to a client that does not use its additions. */
   onOwnService?(): void
-  /** Called when the answer of a service without a configured dialect is not that of the Countersign service. */
+  /** Called when a service without a configured dialect does not answer like the Countersign service. */
   onUnrecognized?(): void
   /** Called with the scopes that the API key lacks, when the Countersign service says at the first call which ones it has. */
   onMissingScopes?(missing: readonly Scope[]): void
@@ -125,7 +125,7 @@ function isCountersign({ status, body, isCountersign }: Answer): boolean {
   return status === 200 && serviceIdentity.safeParse(jsonIn(body)).success
 }
 
-/** Whether the response is that of an overloaded or failing service. */
+/** Whether the response comes from an overloaded or failing service. */
 function isOutage({ status }: Answer): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429
 }

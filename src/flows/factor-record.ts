@@ -153,7 +153,7 @@ function isSame(one: RecordedFactors, other: RecordedFactors): boolean {
   return NAMES.every((name) => one[name] === other[name])
 }
 
-/** The contact that receives the user's backup codes, if it is another one than that of the app. */
+/** The contact that receives the user's backup codes, if it is not the app's. */
 function otherCodesContact({ factors, contact }: RecordedUser): Contact | undefined {
   const target = backupTarget({ existing: factors })?.contact
   return target && canonicalUser(target) !== canonicalUser(contact) ? target : undefined

@@ -110,7 +110,7 @@ export async function removeEndedKeys(
   ended: { readonly hasEnded: (method: KeyMethod) => boolean; readonly added?: Key },
 ): Promise<void> {
   const { user, contact } = account
-  // Those of the service: the app may have switched keys off.
+  // The service's keys: the app may have switched keys off.
   const { keys } = deps.service
   if (!keys) return
   const listed = await askForKeys(deps, keys, account)
@@ -225,7 +225,7 @@ export async function keyAdded(deps: Deps, { user, contact }: KeyAccount, { meth
   deps.emit({ type: 'key_added', userId, method })
 }
 
-/** The response of a key for one of the user's factors. `factor` is its id or method; it defaults to that of the live challenge. */
+/** The response of a key for one of the user's factors. `factor` is its id or method; it defaults to the factor of the live challenge. */
 export interface KeyAssertion {
   readonly response: RequestOf<'register'>['response']
   readonly factor?: string | undefined

@@ -30,7 +30,7 @@ export function refusalByRequirement({ requires }: LoginRequirement): Refusal | 
   return { code: requires === 'enrollment' ? 'enrollment_required' : 'mfa_required' }
 }
 
-/** How a verification is to make the session a verified one: by our `req.logIn`, by that of Passport, or for one request only. */
+/** How a verification makes the session a verified one: by our `req.logIn`, by Passport's, or for one request only. */
 export type Finish = 'log-in' | 'passport' | 'request'
 
 /** How a verification ends. `enroll`, `recover`: the session stays pending for that. */

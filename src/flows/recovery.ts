@@ -99,7 +99,7 @@ export class AccountRecovery {
     return this.recoveries.find(userId)
   }
 
-  /** The contacts that were not handed the first notice of a recovery, as far as is known. */
+  /** The contacts that are known not to have got the first notice of a recovery. */
   async unreached(userId: string, recovery: Recovery): Promise<readonly string[]> {
     if (!hasUnreached(recovery)) return []
     const contacts = await this.recoveries.contactsOf(userId, recovery)

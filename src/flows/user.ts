@@ -29,7 +29,7 @@ export interface MfaUser {
   readonly existing: readonly Factor[]
   /** The least strength of the factor that signs the user in, or steps up (R115, R116). */
   readonly minStrength?: Strength | undefined
-  /** Whether less is accepted at this step, which leads to a reset's new factor or to a recovery, and signs nobody in. */
+  /** Whether a weaker factor is accepted at this step, which leads to a reset's new factor or a recovery, but not into the account. */
   readonly acceptsLess?: boolean
   /** While a reset of the account is open: the contact that names the account to the service, in case no factor is left. */
   readonly resetContact?: Contact | undefined

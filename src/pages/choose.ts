@@ -121,7 +121,7 @@ function waitLine(seconds: number, enables: string, context: PageContext): Html 
   return countdown({ seconds, phrase: code.againWait, ready: code.againReady, enables }, context)
 }
 
-/** The wait before a code can be sent again: that of the challenge or of the page message, whichever is longer. */
+/** The wait before a code can be sent again: the challenge's or the page message's, whichever is longer. */
 function secondsToWait(resendAt: number | undefined, { frame }: PageContext): number {
   const fromMessage = frame.message?.tone === 'error' ? (frame.message.retryAfterSeconds ?? 0) : 0
   return Math.max(0, fromMessage, ((resendAt ?? frame.now) - frame.now) / 1000)

@@ -110,7 +110,7 @@ export function factorList(choice: Choice, context: PageContext): Html {
   return html`${list}${backupQuestion(context)}`
 }
 
-/** A link for users of whom it is unknown whether they have backup codes. */
+/** A link for users who may or may not have backup codes. */
 export function backupQuestion(context: PageContext): Html {
   return html`<p><a class="mfa-link" href="${verifyPath('backup', context)}">${context.words.choose.backupMaybe}</a></p>`
 }

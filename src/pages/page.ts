@@ -36,7 +36,7 @@ export function destination(to: string): Html {
   return html`<bdi class="mfa-to" dir="ltr">${to}</bdi>`
 }
 
-/** The masked contact of a factor, as a hint. That of an authenticator app or a key only names the account. */
+/** The masked contact of a factor, as a hint. For an authenticator app or a key, it only names the account. */
 export function contactHint({ method, to }: { readonly method: Method; readonly to: string }): Html | false {
   return isDelivered(method) && to !== '' && html`<span class="mfa-hint">${destination(to)}</span>`
 }

@@ -5,7 +5,7 @@ import { type Html, html, type Renderable } from './html.js'
 import type { Catalogue, Phrase, PluralPhrase } from './locales/catalogue.js'
 import { en } from './locales/en.js'
 
-/** The tags of the languages besides English, in each of which every catalogue has one file. */
+/** The tags of the languages besides English. Every catalogue has a file for each. */
 export const TRANSLATIONS = [
   'ar',
   'de',
@@ -49,7 +49,7 @@ const numbers = memoized((locale: string) => new Intl.NumberFormat(locale))
 /** The built-in languages of the pages. */
 export const catalogues: TextsByLanguage<Catalogue> = textsOf('pages', en)
 
-/** The languages of an app's pages: the built-in ones and those of the host. */
+/** The languages of an app's pages: the built-in ones and the host's. */
 export type Languages = TextsByLanguage<Catalogue>
 
 /** The value of each `{placeholder}`. */

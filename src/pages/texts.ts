@@ -10,7 +10,7 @@ interface AppCatalogue extends Catalogue {
   readonly notices?: NoticeCatalogue
 }
 
-/** The languages of an app: the built-in ones and those of the host. */
+/** The languages of an app: the built-in ones and the host's. */
 export type AppLanguages = TextsByLanguage<AppCatalogue>
 
 /** `Whole` with all members optional, at every level. */
@@ -135,7 +135,7 @@ function placeholdersInAllLanguages(path: readonly string[]): ReadonlySet<string
   return new Set([...catalogues.keys()].flatMap((key) => placeholdersAt(path, builtIn(key))))
 }
 
-/** The placeholders of a phrase; those of a plural are in the form `other`, which every language has. */
+/** The placeholders of a phrase. In a plural, they are in the form `other`, which every language has. */
 function placeholdersAt(path: readonly string[], catalogue: AppCatalogue): readonly string[] {
   const phrase = at(catalogue, path) ?? at(catalogue, [...path.slice(0, -1), 'other'])
   return typeof phrase === 'string' ? placeholdersIn(phrase) : []

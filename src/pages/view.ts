@@ -8,7 +8,7 @@ export interface FactorView {
   readonly id: string
   /** The method of the factor. */
   readonly method: Method
-  /** The masked contact; for an authenticator app and for keys, that of its account, which our pages do not show. */
+  /** The masked contact. For an authenticator app and keys, the contact of the account, which our pages do not show. */
   readonly to: string
   /** The label from the host, if any. */
   readonly label?: string

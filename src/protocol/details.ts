@@ -44,7 +44,7 @@ export function bindsAtLeast(binding: Binding, least: Binding): boolean {
   return BINDINGS.indexOf(binding) >= BINDINGS.indexOf(least)
 }
 
-/** The receipt of an approval: the user confirmed exactly this request with a factor. Its names are those of RFC 9396 and RFC 8176. */
+/** The receipt of an approval: the user confirmed exactly this request with a factor. Its names come from RFC 9396 and RFC 8176. */
 export interface MfaApproval {
   /** The id, which the events, the log of the service and its webhook have, too. */
   readonly id: string

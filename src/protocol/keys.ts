@@ -48,7 +48,7 @@ export const KEY_FAULTS = [
 /** Why a response of an authenticator was refused. */
 export type KeyFault = (typeof KEY_FAULTS)[number]
 
-/** What can go wrong with a key, as far as a user can tell the cases apart. Pages and programs have a text for each. */
+/** What can go wrong with a key, in cases that a user can tell apart. Pages and programs have a text for each. */
 export const KEY_FAILURES = [
   /** Cancelled by the user, timed out, or no key at hand. Browsers do not tell which. */
   'cancelled',
@@ -72,7 +72,7 @@ export const KEY_FAILURES = [
   'failed',
 ] as const
 
-/** What can go wrong with a key, as far as a user can tell the cases apart. */
+/** What can go wrong with a key, in cases that a user can tell apart. */
 export type KeyFailure = (typeof KEY_FAILURES)[number]
 
 const FAILURE_OF_FAULT: Readonly<Record<KeyFault, KeyFailure>> = {

@@ -2,7 +2,7 @@ const TRADITIONAL: ReadonlySet<string> = new Set(['hant', 'tw', 'hk', 'mo'])
 
 /** The keys of a language that has none of its own, by the subtags that follow the language in a tag; best first. */
 const VARIANTS: ReadonlyMap<string, (subtags: readonly string[]) => readonly string[]> = new Map([
-  // In CLDR, Portuguese alone is that of Brazil, and every other region follows Portugal.
+  // In CLDR, Portuguese without a region is Brazilian, and every other region follows Portugal.
   ['pt', (subtags) => (isOutsideBrazil(subtags) ? ['pt-pt', 'pt-br'] : ['pt-br', 'pt-pt'])],
   // Readers of traditional characters get their next language, not simplified characters.
   ['zh', (subtags) => [isTraditional(subtags) ? 'zh-hant' : 'zh-hans']],
@@ -29,7 +29,7 @@ export function languageKey(tag: string): string {
 
 /**
  * The key of the best matching language, `undefined` if none matches. Each preferred tag is shortened from the right
- * (`de-CH` matches `de`). Regions of Portuguese other than Brazil prefer that of Portugal. `zh-CN` matches `zh-hans`, while
+ * (`de-CH` matches `de`). Other regions of Portuguese than Brazil prefer European Portuguese. `zh-CN` matches `zh-hans`, while
  * `zh-TW`, `zh-HK` and `zh-MO` match only `zh-hant`.
  */
 export function matchLanguage(

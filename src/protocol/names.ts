@@ -25,7 +25,7 @@ type Word<Value> = Value extends string
       : Lowercase<Value>
   : Value
 
-/** Whether all words of the parameter `Type` are methods. Those of a verification are not: `PHONE` is three. */
+/** Whether all words of the parameter `Type` are methods. In a verification they are not: `PHONE` is three. */
 type IsMethod<Type> = [Word<Type>] extends [Method] ? true : false
 
 type Caller = 'User' | 'Account' | 'ClientAddress' | 'Locale'

@@ -29,7 +29,7 @@ export interface Verb extends Translated {
   readonly scope: Scope
   /** Whether a request that is repeated with its idempotency key is carried out once. Defaults to no. */
   readonly once?: true
-  /** A shorter time limit than that of the service, for what a page can do without. */
+  /** A shorter time limit than the service's, for what a page can do without. */
   readonly timeoutMs?: number
   /** What a service without the verb answers. */
   readonly without?: 'undefined' | 'method_off'

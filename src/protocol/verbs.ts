@@ -167,7 +167,7 @@ class AccountFactors {
   readonly backup_codes_left = count
   /** `page` if the backup codes were shown on a page and sent to no contact. */
   readonly backup_delivery = z.literal('page').optional()
-  /** When factors were last used, as far as the service knows. */
+  /** When factors were last used, if the service knows. */
   readonly last_used = z.array(objectOf(new FactorUse())).optional()
 }
 

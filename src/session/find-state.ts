@@ -129,7 +129,7 @@ function stateFor(at: SessionRequest, found: Found, isAsked: boolean): SessionSt
   })
 }
 
-/** Whether the sessions of the user ended, or those of the person who acts for them. */
+/** Whether the sessions of the user, or of the person who acts for them, ended. */
 async function hasEnded(
   { isVoid }: SessionsValidAfter,
   userId: string,

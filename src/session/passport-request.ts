@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import passport from 'passport'
 import { HostError } from '../errors.js'
 
-/** The methods that Passport 0.6 and 0.7 add to a request, as far as we use them. */
+/** The methods of Passport 0.6 and 0.7 on a request that we use. */
 export interface PassportRequest {
   logIn: LogIn
   logOut(done: (error?: unknown) => void): void
@@ -82,7 +82,7 @@ function passportKeyOf(req: Request): string {
   return typeof key === 'string' ? key : 'passport'
 }
 
-/** Passport, as far as we use it to bring back a user. Its own session strategy calls the same method. */
+/** The part of Passport that brings back a user. Its own session strategy calls the same method. */
 interface Authenticator {
   deserializeUser(serialized: unknown, req: Request, done: (error: unknown, user?: unknown) => void): void
 }

@@ -79,7 +79,7 @@ export function cookieOf(req: Request): Session['cookie'] {
   return sessionOf(req).cookie
 }
 
-/** Whether the browser gets the session's cookie, as far as can be told: express-session sends a secure one over https only. */
+/** Whether the browser probably gets the session's cookie: express-session sends a secure one over https only. */
 export function sendsCookie(req: Request): boolean {
   return cookieOf(req).secure !== true || req.secure || req.get('x-forwarded-proto') === 'https'
 }

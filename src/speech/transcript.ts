@@ -37,7 +37,7 @@ const MAX_BYTES_WITH_TIMES = 16 * 1024 * 1024
 /** The maximum size of a transcript with events about its progress, in bytes: they repeat its text. */
 const MAX_BYTES_WITH_EVENTS = 2 * MAX_BYTES_WITH_TIMES
 
-/** The maximum size of a transcript in this format, in bytes; `undefined` for that of every other response. */
+/** The maximum size of a transcript in this format, in bytes; `undefined` for the limit of every other response. */
 export function maxBytesOf(format: TranscriptFormat = 'json', withEvents = false): number | undefined {
   if (withEvents) return MAX_BYTES_WITH_EVENTS
   return format === 'json' || format === 'text' ? undefined : MAX_BYTES_WITH_TIMES

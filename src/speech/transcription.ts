@@ -5,7 +5,7 @@ export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json']
 
 /**
  * The form of a transcript. `json`: text, length and language. `text`: the text alone. `srt` and `vtt`: a file of subtitles.
- * `verbose_json`: like `json`, with the times of segments and words, as far as the engine of the service gives them.
+ * `verbose_json`: like `json`, with the times of segments and words, if the engine of the service gives them.
  */
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number]
 
@@ -65,7 +65,7 @@ export interface TranscribeRequest {
   readonly prompt?: string | undefined
   /** The form of the transcript. Defaults to `json`. */
   readonly format?: TranscriptFormat | undefined
-  /** Called while the recording is being transcribed, as far as the service reports its progress. */
+  /** Called while the recording is being transcribed, if the service reports its progress. */
   readonly onProgress?: ((progress: TranscriptionProgress) => void) | undefined
   /** For a client over HTTP: how long the call may take in all, with the upload, `1s` to `6h`. Defaults to `60s`. */
   readonly timeout?: Duration | undefined
@@ -162,7 +162,7 @@ export interface TranscriptionJobVerbs {
 
 /** Part of the transcript of a stream. */
 export type TranscriptPiece =
-  /** What was heard since the last `final` piece, as far as the engine knows by now. The next piece replaces it. */
+  /** What the engine has heard since the last `final` piece. The next piece replaces it. */
   | { readonly type: 'partial'; readonly text: string }
   /** Text that no longer changes. */
   | {

@@ -38,7 +38,7 @@ export const transcribeBody = z.object({
     .optional()
     .meta({
       description:
-        'The form of the transcript; `json` by default. `verbose_json` adds the times of segments and words as far as the engine gives them; `srt` and `vtt` are subtitles.',
+        'The form of the transcript; `json` by default. `verbose_json` adds the times of segments and words, if the engine gives them; `srt` and `vtt` are subtitles.',
       examples: ['verbose_json'],
     }),
 })

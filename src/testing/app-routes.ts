@@ -31,7 +31,7 @@ type Values = Readonly<Record<string, string>>
 interface AppRoutes {
   /** Routes registered for specific methods. */
   readonly routes: readonly AppRoute[]
-  /** Routes that handle every method: those of `.all()`, and middleware mounted at a path, which may respond. */
+  /** Routes that handle every method: `.all()`, and middleware at a path that may respond. */
   readonly ofAnyMethod: readonly AppRoute[]
   /** Routes whose paths cannot be determined. */
   readonly unreadable: readonly SkippedRoute[]

@@ -13,7 +13,7 @@ export interface BypassOptions {
   readonly pendingPaths?: readonly string[] | undefined
   /**
    * Methods to probe, each with an empty JSON object as body. Defaults to `GET`, because other methods change data, and
-   * to `GET` and `POST` for routes that handle every method: those of `.all()` and middleware mounted at a path.
+   * to `GET` and `POST` for routes that handle every method (`.all()`, middleware at a path).
    */
   readonly methods?: readonly string[] | undefined
   /** Values of path parameters by name. Defaults to `1` for each. */

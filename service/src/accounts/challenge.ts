@@ -40,7 +40,7 @@ export interface Owner {
   readonly transaction: string | undefined
 }
 
-/** What a code or a key counts for. That of an approval counts for what is approved, too (R121). */
+/** What a code or a key counts for. In an approval, it counts for what is approved, too (R121). */
 export function transactionOf({
   transaction,
   approval,
@@ -246,7 +246,7 @@ const STORE = statement<Parameters & { readonly expiresAt: number }>(`WITH surpl
   INSERT INTO key_challenge (application, account, hash, method, purpose, transaction, expires_at)
   VALUES (:application, :account, :hash, :method, :purpose, :transaction, :expiresAt::bigint)`)
 
-// One statement, so that of all requests with one challenge one is evaluated.
+// One statement, so that only one of all requests with a challenge is evaluated.
 const CONSUME = statement<Parameters>(`DELETE FROM key_challenge
   WHERE ${OWN} AND hash = :hash AND method = :method AND purpose = :purpose AND transaction = :transaction
     AND expires_at > :now::bigint

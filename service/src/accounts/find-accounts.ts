@@ -19,7 +19,7 @@ type Parameters = {
   readonly limit: number
 }
 
-// Each part finds its rows by an index. The data of test keys stands beside that of the application.
+// Each part finds its rows by an index. The data of test keys stands beside the application's.
 const FIND = statement<Parameters>(`WITH by_email AS MATERIALIZED (
     SELECT application, account FROM account WHERE email_hash = ANY (:emailHashes::text[])
   ), by_phone AS MATERIALIZED (

@@ -43,7 +43,7 @@ export async function holdAccounts(
   await tx.query(LOCK.text, LOCK.values({ application, accounts, references }))
 }
 
-/** The factors of those of the accounts that have an app or backup codes. */
+/** The factors of the accounts that have an app or backup codes. */
 export function factorsBefore(
   queries: Queries,
   { id }: Pick<Application, 'id'>,

@@ -184,7 +184,7 @@ const PROCESS_RANGES = {
     '10s',
     '24h',
     '5m',
-    'How long the engine may take for a recording; for that of a job, at least as long as it lasts.',
+    'How long the engine may take for a recording; in a job, at least as long as the recording lasts.',
   ),
   recordingLength: duration('1s', '24h', '10m', 'How long a recording may last.'),
   recordingMegabytes: count('MB', 1, 1_000_000, 25, 'Size of a recording.'),

@@ -22,7 +22,7 @@ export interface TrafficRefusal {
 
 /** A row of `phone_traffic` that a message counts in. */
 export interface TrafficCounter {
-  /** Its position among those of the message; the first one that refuses it is named. */
+  /** Its position among the message's; the first one that refuses it is named. */
   readonly position: number
   readonly scope: TrafficRefusal['scope']
   readonly key: string
@@ -40,7 +40,7 @@ export interface TrafficRow {
   readonly traffic_refusal: string | null
 }
 
-/** The keys under which messages to a phone are counted; none where nobody can earn anything by them. */
+/** The keys under which messages to a phone are counted; none where messages earn nothing. */
 export function trafficKeys(
   application: Pick<Application, 'mode'>,
   phone: string,

@@ -7,7 +7,7 @@ export interface Io {
   out(text: string): void
   /** Writes remarks and errors for the operator. */
   err(text: string): void
-  /** Asks the operator a question. Absent when nobody is at the terminal. */
+  /** Asks the operator a question. Absent without a terminal. */
   readonly ask?: ((question: string) => Promise<string>) | undefined
 }
 

@@ -167,7 +167,7 @@ async function diagnoseSettings(
     const ok: Diagnostic = { severity: 'ok', subject, message: 'The service can start with them.' }
     const found = warnings.map((message): Diagnostic => ({ severity: 'warning', subject, message }))
     const { failuresBeforeDisable, appStepsAhead } = limits
-    // Of all codes, those of an app are the easiest to guess: several are valid at a time.
+    // An app's codes are the easiest to guess: several are valid at a time.
     const guessing = guessingSentence({ failuresBeforeDisable, validCodes: 2 + appStepsAhead })
     const bound: Diagnostic = { severity: 'ok', subject, message: guessing }
     const diagnostics = [

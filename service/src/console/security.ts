@@ -12,7 +12,7 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ')
 
-/** The policy of a page whose scripts come from the console itself. Those of charts read the page again. */
+/** The policy of a page whose scripts come from the console itself. Chart scripts reload the page. */
 export function policyFor(scripts: Page['scripts']): string {
   return scripts === CHART_SCRIPTS
     ? `${POLICY}; script-src 'self'; connect-src 'self'`

@@ -106,7 +106,7 @@ async function evaluate(
   const { data } = read
   const found = await findKey(store, application, account, response.id)
   const { userHandle } = response.response
-  // Before the key is looked at: only a key that nobody has is unknown, since password managers delete unknown ones.
+  // Before the key is looked at: only a key of no account is unknown, since password managers delete unknown ones.
   if (found.isOfAnother || (userHandle && userHandle !== found.userHandle)) return { fault: 'user_handle' }
   const key = found.key ?? testKeyFor(application, response.id, method, data)
   if (!key) return { fault: 'unknown_key' }

@@ -165,7 +165,7 @@ interface Request {
   readonly beginning: Beginning
 }
 
-/** A statement can change an account or a counter only once; those of traffic are changed for all of its messages together. */
+/** A statement can change an account or a counter only once. It changes counters of traffic for all of its messages together. */
 function sharingOf({ application, beginning: { challenge, counted, now } }: Request): Sharing {
   const { id, limits } = application
   return {

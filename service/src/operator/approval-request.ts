@@ -89,7 +89,7 @@ export function openRequests(queries: Queries): Promise<ApprovalRow[]> {
   )
 }
 
-/** An operator who can sign in; those of the identity provider have no password here. */
+/** An operator who can sign in. Operators of the identity provider have no password here. */
 const CAN_SIGN_IN = 'disabled_at IS NULL AND (password IS NOT NULL OR issuer IS NOT NULL)'
 
 /**

@@ -114,7 +114,7 @@ async function listApprovals({ store }: Actor): Promise<Approval[]> {
   )
 }
 
-/** Approves a request and makes its change, in one transaction, once. Nobody approves a request of their own. */
+/** Approves a request and makes its change, in one transaction, once. Operators cannot approve their own requests. */
 async function approve(actor: Actor, reference: ApprovalReference): Promise<void> {
   await auditedChange(
     actor,

@@ -69,7 +69,7 @@ export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<
   const latest = (more: readonly string[]) =>
     `SELECT ${COLUMNS} FROM audit WHERE ${['true', ...conditions, ...more].join(' AND ')}
      ORDER BY at DESC, position DESC LIMIT $1`
-  // The entries of an application or operator are filtered; those of everything are found by their actions.
+  // Entries of one application or operator are filtered; all entries are found by their actions.
   const found =
     beginning === undefined || isOfOne
       ? latest(beginning === undefined ? [] : [`starts_with(action, ${beginning})`])

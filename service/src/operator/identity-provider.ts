@@ -62,7 +62,7 @@ export function oauthErrorOf(error: unknown): string | undefined {
   return undefined
 }
 
-/** The errors with which a provider refuses the console itself, whoever signs in. */
+/** The errors with which a provider refuses the console itself, for every user. */
 export const CLIENT_REFUSALS: readonly unknown[] = ['invalid_client', 'unauthorized_client', 'invalid_scope']
 
 /** Checks whether the provider can be reached, and takes client id and secret. */

@@ -9,7 +9,7 @@ import { mustExist } from './applications.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import { type DeliveryRow, type DeliverySummary, SUMMARY_COLUMNS, summaryFrom } from './deliveries.js'
 
-/** The maximum number of messages that one page looks at for those of a channel, carrier or country. */
+/** How many messages one page searches at most for a channel, carrier or country. */
 const MAX_SCANNED = 10_000
 
 /** Which messages are searched. */

@@ -47,7 +47,7 @@ export interface OperatorSummary {
   readonly signedInAt: number | null
 }
 
-/** A row of the table, as far as signing in needs it. */
+/** The columns of a row that signing in needs. */
 export interface OperatorRow {
   readonly email: string
   readonly role: Role
@@ -112,7 +112,7 @@ export function externalName(issuer: string, subject: string): string {
   return `${issuer} ${subject}`
 }
 
-/** Whether a name is that of an operator of the identity provider. */
+/** Whether a name belongs to an operator of the identity provider. */
 export function isExternalName(name: string): boolean {
   return /^https?:\/\/\S+ ./.test(name)
 }

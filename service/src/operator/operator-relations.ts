@@ -30,9 +30,9 @@ export async function readPersons(queries: Queries): Promise<WhyOnePerson> {
   const related = relatedAs('made', 'made-by', 'same')
   const [makers, same, apart] = [relatedAs('made-by'), relatedAs('same'), relatedAs('apart')]
   const holders = new Map(accounts.map(({ email, holder }) => [email, holder]))
-  // A holder without an account was local: those of the identity provider stay.
+  // A holder without an account was local: accounts of the identity provider stay.
   const external = new Set(accounts.filter((one) => one.is_external).map(({ holder }) => holder))
-  // Nobody has two company accounts or two local ones that nothing relates.
+  // No human has two company accounts, or two local ones that nothing relates.
   const mayBeOne = (one: string, other: string) =>
     !pairs(reachable(one, same), reachable(other, same)).some(
       ([its, theirs]) => external.has(its) === external.has(theirs) || apart.get(its)?.has(theirs),
@@ -140,7 +140,7 @@ export async function hasSecondAdmin({ store }: Pick<Actor, 'store'>): Promise<b
   return admins.some(({ email }, at) => admins.slice(at + 1).some((other) => !whyOne(email, other.email)))
 }
 
-/** Deletes what an operator asked for and nobody approved, because the account may have another holder now. */
+/** Deletes an operator's open requests, because the account may have another holder now. */
 export async function withdrawRequestsOf(tx: Queries, email: string): Promise<void> {
   await tx.query('DELETE FROM approval_request WHERE asked_by = $1', [email])
 }

@@ -14,7 +14,7 @@ export interface PhoneTrafficSummary {
   readonly destination: string
   /** Messages in the current hour. */
   readonly thisHour: number
-  /** Codes sent today, and half of those of the days before. */
+  /** Codes sent today, and half of the codes of the days before. */
   readonly sent: number
   /** How many of them were typed. */
   readonly typed: number

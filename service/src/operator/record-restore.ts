@@ -1,7 +1,7 @@
 import { queryOne } from '../store/store.js'
 import { type Actor, auditedChange } from './audited-change.js'
 
-/** What happens to the backup codes of a restored database, some of which may have been used. */
+/** What happens to the backup codes of a restored database, which may have been used. */
 export const BACKUP_CODE_CHOICES = ['keep', 'drop'] as const
 
 /** A restore of the database to an earlier time. */

@@ -165,7 +165,7 @@ export async function disableFactor(
   )
 }
 
-/** Whether an account has a factor or has used it, as far as the store still shows. */
+/** Whether the store still shows that an account has a factor or has used it. */
 async function isKnown(tx: Queries, key: readonly string[], factor: string): Promise<boolean> {
   const contact = factor.slice(factor.indexOf(':') + 1)
   const row = await queryOne<{ known: boolean }>(

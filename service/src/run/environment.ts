@@ -198,7 +198,7 @@ export interface Variable {
   /** The option that it sets, such as `limits.codeLifetime`. */
   readonly option: string
   readonly rule: z.core.$ZodType
-  /** The default in words, where it is another one than that of the option. */
+  /** The default in words, where it differs from the option's. */
   readonly usual?: string
   /** How its text is written, where the kind of value does not say so. */
   readonly form?: string

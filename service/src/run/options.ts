@@ -39,13 +39,13 @@ const delivery = z.union(
   [
     address.min(1),
     z.strictObject({
-      /** Address for email: `smtp://`, `smtps://`, a webhook or `inbox`. Defaults to that of `'*'`. */
+      /** Address for email: `smtp://`, `smtps://`, a webhook or `inbox`. Defaults to the address for `'*'`. */
       email: address.optional(),
-      /** Address for SMS: `twilio://`, a webhook or `inbox`. Defaults to that of `'*'`. */
+      /** Address for SMS: `twilio://`, a webhook or `inbox`. Defaults to the address for `'*'`. */
       sms: address.optional(),
-      /** Address for WhatsApp: `twilio://` with a template, a webhook or `inbox`. Defaults to that of `'*'`. */
+      /** Address for WhatsApp: `twilio://` with a template, a webhook or `inbox`. Defaults to the address for `'*'`. */
       whatsapp: address.optional(),
-      /** Address for calls: `twilio://` with a phone number, a webhook or `inbox`. Defaults to that of `'*'`. */
+      /** Address for calls: `twilio://` with a phone number, a webhook or `inbox`. Defaults to the address for `'*'`. */
       call: address.optional(),
       /** Address for all channels that are not listed. Without it they are off. */
       '*': address.optional(),

@@ -159,7 +159,7 @@ const COMMAND = fileURLToPath(new URL('dist/cli/main.js', PACKAGE_FOLDER))
 /** The account of the link that is printed in development. */
 const FIRST_OPERATOR = 'admin@example.com'
 
-/** Says how the first operator gets into the console, as long as nobody can sign in to it. */
+/** Says how the first operator gets into the console, while it has no operator who can sign in. */
 async function printFirstInvitation(
   service: CountersignService,
   ownFolder: string | undefined,

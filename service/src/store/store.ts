@@ -40,7 +40,7 @@ export interface ConnectionCounts {
 export interface Store extends Transactions {
   /** The kind of database, for the log. */
   readonly name: 'pglite' | 'postgresql'
-  /** The same database for work that nobody waits for: each statement may take minutes. */
+  /** The same database for background work: each statement may take minutes. */
   readonly background: Transactions
   /** Runs a script of several statements without parameters, for migrations. */
   script(tx: Queries, text: string): Promise<void>

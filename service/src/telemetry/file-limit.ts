@@ -27,7 +27,7 @@ export interface FileLimit {
   readonly connections?: number
 }
 
-/** Reads the limit of this process. Node.js has raised it as far as the system allows. */
+/** Reads the limit of this process. Node.js has raised it to what the system allows. */
 export function readFileLimit(limit = fileLimit()): FileLimit {
   if (limit === undefined) return {}
   const advice =

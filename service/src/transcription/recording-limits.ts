@@ -16,7 +16,7 @@ export interface RecordingLimits {
   engineMs(durationSeconds: number): number
 }
 
-/** What the recordings of callers who wait may be, and those of jobs. */
+/** The limits of recordings for which a caller waits, and of jobs. */
 export interface TranscriptionLimits {
   readonly waiting: RecordingLimits
   readonly jobs: RecordingLimits

@@ -16,7 +16,7 @@ export async function issueTicket(store: Store, application: string) {
 
 /** Uses a ticket up and returns its application; `undefined` when it is unknown, expired or used. */
 export async function redeemTicket(store: Store, ticket: string): Promise<string | undefined> {
-  // A single statement, so that of any number of concurrent requests, in any number of processes, one succeeds.
+  // A single statement, so that only one of any number of concurrent requests, in any number of processes, succeeds.
   const row = await queryOne<{ application: string }>(
     store,
     'DELETE FROM stream_ticket WHERE hash = $1 AND expires_at > $2::bigint RETURNING application',

@@ -59,7 +59,7 @@ test('locked users are counted, listed with masked contacts, and unlocked togeth
   await post(browserOf(viewer), `${PATH}/locked/unlock`, fields).expect(403)
   if (support) await typeCode(support)
   const done = await post(browserOf(support), `${PATH}/locked/unlock`, fields).expect(200)
-  expect(textOf(done.text)).toMatch(/2 users are unlocked. .* Locked now: 0. .* Nobody is locked./)
+  expect(textOf(done.text)).toMatch(/2 users are unlocked. .* Locked now: 0. .* No user is locked./)
   await post(browserOf(support), `${PATH}/locked/unlock`, fields).expect(422)
   expect(await read(browserOf(support), `${PATH}/locked?mode=test`)).toContain('Locked now: 0.')
 })

@@ -23,7 +23,7 @@ export function createKey(options: unknown, withoutPrompt = false): Promise<Resp
 export function useKey(options: unknown, autofill = false): Promise<Responded | KeyFailed> {
   const optionsJSON = options as PublicKeyCredentialRequestOptionsJSON
   return run(() => startAuthentication({ optionsJSON, useBrowserAutofill: autofill }), {
-    // Some browsers say so when the key is not among those of the account.
+    // Some browsers say so when the account does not have the key.
     InvalidStateError: 'not_your_key',
   })
 }

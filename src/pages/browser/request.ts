@@ -53,7 +53,7 @@ function refused(problem: KeyProblem): KeyFailed {
 /** Why a key was not added or accepted. `refused`: see `problem.code`. `offline`: the app was not reached. */
 export type KeyFailureReason = KeyFailure | 'refused' | 'offline'
 
-/** The problem response of the app (RFC 9457), as far as a program needs it. */
+/** What a program needs of the app's problem response (RFC 9457). */
 export interface KeyProblem {
   /** The code of the problem, such as `step_up_required`. */
   readonly code: string

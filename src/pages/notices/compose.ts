@@ -12,7 +12,7 @@ import type { AccountNotice, ContactNoticeType, NoticeFacts, NoticeType } from '
  */
 export interface NoticeCatalogue extends TextsLike<typeof en> {}
 
-/** The built-in languages of the notices, which are those of the pages. */
+/** The built-in languages of the notices, the same as of the pages. */
 export const noticeCatalogues: TextsByLanguage<NoticeCatalogue> = textsOf('notices', en)
 
 /** The texts that a notice needs in one language. */

@@ -1,6 +1,6 @@
 import type { Method } from '../../protocol/methods.js'
 
-/** The events of which the user is notified, in case another person caused them. */
+/** The events that the user is notified of, in case another person caused them. */
 export const NOTICE_TYPES = [
   'factor_added',
   'factor_removed',
@@ -66,7 +66,7 @@ export interface NoticeFacts {
 
 /** A notice to the user about a change to their account, ready to be sent by email. */
 export interface AccountNotice extends NoticeFacts {
-  /** The language of `subject` and `text`: that of the request, unless the host chose another. */
+  /** The language of `subject` and `text`: the request's, unless the host chose another. */
   readonly locale: string
   /** The subject of the message, in one line. */
   readonly subject: string

@@ -28,7 +28,7 @@ export function postgresSteps(
 ): StepStore {
   const table = withTable(pool, tableName, createTable(tableName))
   const sweep = hourly((now) => {
-    // A row that was not deleted holds nothing but ended counters, so nobody waits for this, nor for its failure.
+    // A row that was not deleted holds nothing but ended counters, so nothing waits for this or its failure.
     const text = `DELETE FROM "${tableName}" WHERE expires_at <= $1`
     void table.query({ text, values: [now] }).catch(() => {})
   }, Date.now())

@@ -4,7 +4,7 @@ import { digestOf, storableName } from '../../digest.js'
 /** Counters by name, each a count and when it ends, in milliseconds since 1970. */
 export type Kept = Map<string, Counter>
 
-/** How the name of a group ends, and that of no counter: see `counterName`. */
+/** How the names of groups end, but of no counter: see `counterName`. */
 const GROUP = ' *'
 
 type Counter = readonly [count: number, endsAt: number]
@@ -24,7 +24,7 @@ interface Requirement {
 interface Change {
   /** Its name; a group can only be removed. */
   readonly counter: string
-  /** The new count; without it, the count changes by `add`, and by those of the group `minus`. */
+  /** The new count. Without it, the count changes by `add` and by the counts of the group `minus`. */
   readonly set?: number
   readonly add?: number
   readonly minus?: string
@@ -40,7 +40,7 @@ interface Change {
 
 /** What a step requires of the counters of an account, or of one of its logins, and how it changes them. */
 export interface Update {
-  /** The login, or another part of the account with counters of its own; absent for those of the account itself. */
+  /** The login, or another part of the account with counters of its own; absent for the account itself. */
   readonly login?: string
   readonly requires?: readonly Requirement[]
   readonly changes?: readonly Change[]

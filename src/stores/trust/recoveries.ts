@@ -69,13 +69,13 @@ const MAX_LOCALES = 5
 const ID = 'recovery'
 const EVERYBODY = 'all'
 
-/** How many times the waiting period a recovery waits of which a contact was not notified. */
+/** How many waiting periods a recovery waits if a contact was not notified. */
 const UNREACHED_FACTOR = 2
 
-/** How long the first notices may take. After that, nobody knows of a contact without an outcome whether it was reached. */
+/** How long the first notices may take. After that, it is unknown whether a contact without an outcome was reached. */
 const SENDING_MS = 60_000
 
-/** Whether the owner of a contact may not know of the recovery: it was not handed the first notice, or nobody knows. */
+/** Whether the owner of a contact may not know of the recovery: the first notice was not sent, or it is unknown whether it was. */
 export function hasUnreached({ contacts, reached, noticesAt: [first] }: Recovery): boolean {
   if (reached) return reached.length < contacts
   return first !== undefined && Date.now() - first >= SENDING_MS

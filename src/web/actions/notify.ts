@@ -69,7 +69,7 @@ async function notMeUrlFor(
   }
 }
 
-/** Every contact of an account, as email addresses and phone numbers: those of its factors, of `appContact`, and of `recovery.contacts`. */
+/** The email addresses and phone numbers of an account: of its factors, `appContact` and `recovery.contacts`. */
 export function contactsOf(
   { appContact, recovery }: Pick<Settings, 'appContact' | 'recovery'>,
   user: Express.User,

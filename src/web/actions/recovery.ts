@@ -142,7 +142,7 @@ export function recoverPathFor(
   return recovery?.selfService && isPossible ? `${path}/recover` : undefined
 }
 
-/** What a JSON client learns whose user has factors, none of which can be used now: what happened, and what the user can do (R132). */
+/** The problem for a JSON client whose user's factors are all withheld: what happened, and what the user can do (R132). */
 export function withheldProblem(
   settings: Pick<Settings, 'recovery' | 'path' | 'help'>,
   user: Withheld,

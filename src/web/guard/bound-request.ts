@@ -78,7 +78,7 @@ function fieldFaults(
   })
 }
 
-/** The fields that a parser of multipart forms has read as files: those of multer, or of express-fileupload. */
+/** The fields that multer or express-fileupload has read as files. */
 function namesOfFiles(req: Request): ReadonlySet<unknown> {
   const [file, files]: unknown[] = [Reflect.get(req, 'file'), Reflect.get(req, 'files')]
   const listed = [file, ...(Array.isArray(files) ? files : [])].filter(Boolean)

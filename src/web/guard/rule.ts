@@ -188,7 +188,7 @@ export function readRule(rule: MfaRule): Rule {
     isBindable(shown, bind)
   const accepted = SHOWN_METHODS.filter(accepts).map(strengthOf)
   const strengths = STRENGTHS.filter((strength) => accepted.includes(strength))
-  // A rule that names methods means those of the account, and no issuer knows what is approved.
+  // Methods in a rule are methods of the account, and no issuer knows what is approved.
   const acceptsEvidence = (strength: Strength) =>
     !bind && methods === undefined && reaches(strength, minStrength)
   const resume = [...boundFormFields(bind, kept), ...kept]

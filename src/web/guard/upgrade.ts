@@ -29,7 +29,7 @@ export interface SignedInUpgrade<User = Express.User> {
 
 /** The connection must be refused. */
 interface RefusedUpgrade {
-  /** Nobody is signed in, or not completely. */
+  /** No user is signed in, or the second factor is missing. */
   readonly outcome: 'refused'
   /** Absent, so that `if (upgrade.user)` tells the two apart. */
   readonly user?: undefined

@@ -214,7 +214,7 @@ export async function respondState(context: RouteContext): Promise<void> {
 
 type VerifiedState = Extract<MfaState, { status: 'verified' }>
 
-/** When the factors were last used, and how many backup codes there are, as far as the service says. */
+/** When the factors were last used and how many backup codes there are, if the service says. */
 async function factorUses({
   deps,
   user,

@@ -78,7 +78,7 @@ export interface NoticeLink {
   readonly done: View
   /** What a JSON client learns afterwards. */
   readonly status: 'secured' | 'canceled'
-  /** Whether the token is that of a live link. */
+  /** Whether the token belongs to a live link. */
   isLive(token: string): Promise<boolean>
   /** Does what the link is for. Returns `false` if the link is not live (any more). */
   follow(req: Request, token: string): Promise<boolean>

@@ -57,7 +57,7 @@ async function show(context: RouteContext, recovery: AccountRecovery): Promise<v
   const isPending = mustShowFactor(context)
   if (requirement.requires === 'enrollment') return refuse(context, { code: 'enrollment_required' })
   if (isPending && !html) return refuse(context, { code: 'mfa_required' })
-  // With the password alone, nobody learns whether a recovery is pending.
+  // The password alone does not reveal whether a recovery is pending.
   const pending = isPending ? undefined : await recovery.find(state.userId)
   const unreached = pending ? await unreachedOf(context, recovery, pending) : []
   if (html) return showPage(context, await viewOf(context, pending, unreached), keptRefusal(context))

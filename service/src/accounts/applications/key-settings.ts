@@ -110,7 +110,7 @@ const deviceBoundOnly = (name: string) => z.boolean({ error: `${name} must be tr
 /** The option `relyingParty` of `createService`. */
 export const relyingPartyOption = z.strictObject(
   {
-    /** The domain that keys belong to, such as `example.com`: that of your pages, or one above it. It cannot change later. */
+    /** The domain that keys belong to, such as `example.com`: your pages' domain, or one above it. It cannot change later. */
     id: domain('relyingParty.id'),
     /** The name that authenticators show, 1 to 40 characters. Defaults to the application's name. */
     name: displayName('relyingParty.name').optional(),

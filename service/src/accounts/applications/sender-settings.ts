@@ -21,7 +21,7 @@ const TEMPLATE_ERROR =
 const VARIABLES_ERROR =
   'whatsappVariables must be a list with {code}, such as 1:{code},2:{minutes}; its only placeholders are {code} and {minutes}'
 
-const OF_CARRIER = 'that of the carrier'
+const OF_CARRIER = 'the carrier’s'
 
 /** The rules for who an application's messages come from. */
 export const senderRules = {

@@ -46,7 +46,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const GENERIC: Readonly<Record<KeyMethod, string>> = { 'security-key': 'Security key', passkey: 'Passkey' }
 
-/** A name for a new key: that of its authenticator, or `Passkey` or `Security key` if that is unknown. */
+/** A name for a new key: its authenticator's, or `Passkey` or `Security key` if that is unknown. */
 export function nameForKey(method: KeyMethod, aaguid: string): string {
   return NAMES[aaguid] ?? GENERIC[method]
 }

@@ -108,7 +108,7 @@ async function isAttested(
   { relyingPartyId, policy, isConditional = false }: Expected,
   attestation: Attestation,
 ): Promise<boolean> {
-  // Some browsers pass on an attestation that nobody asked for. The library would ask the addresses in its certificates.
+  // Some browsers pass on an attestation unasked. The library would ask the addresses in its certificates.
   const isWanted = policy.attestation === 'direct' || isWithoutCertificates(attestation)
   const attestationObject = isWanted ? response.attestationObject : withoutAttestation(attestation.bytes)
   try {

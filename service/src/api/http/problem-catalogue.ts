@@ -178,7 +178,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     status: 429,
     title: 'Too many messages. Try again later.',
     happened:
-      'A budget of messages is used up: that of the account, the mailbox or phone number, the client address, or the application.',
+      'The account, the mailbox or phone number, the client address or the application has used up its budget of messages.',
     helps: [
       'Retry-After and retry_after say how many seconds to wait.',
       'RateLimit and RateLimit-Policy show the budgets.',
@@ -301,10 +301,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
     title: 'The recording is damaged.',
     happened:
       'More than one in fifty of its frames could not be decoded, or reading it ended in the middle with an error. A transcript would be of noise.',
-    helps: [
-      'Send another copy of the file.',
-      'A file that was merely cut off is transcribed as far as it goes.',
-    ],
+    helps: ['Send another copy of the file.', 'A file that was merely cut off is transcribed up to there.'],
   },
   language_unavailable: {
     status: 422,

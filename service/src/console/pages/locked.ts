@@ -62,7 +62,7 @@ ${cardTable(
       html`<button class="small-button" aria-label="Show ${user.shown}">Show</button>`,
     ),
   ]),
-  'Nobody is locked.',
+  'No user is locked.',
 )}`
 }
 <p><a href="?mode=${mode === 'test' ? 'live' : 'test'}">Users of ${mode === 'test' ? 'live' : 'test'} keys</a></p>`,

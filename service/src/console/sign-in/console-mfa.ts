@@ -48,7 +48,7 @@ function idOf({ email, isExternal }: OperatorAccount): string {
   return isExternal ? `oidc-${createHash('sha256').update(email).digest('hex').slice(0, 32)}` : email
 }
 
-/** What the identity provider says counts for its operators, as far as the options say. */
+/** What the identity provider says counts for its operators if the options list it. */
 function evidenceOf({ oidc }: ConsoleParts) {
   if (!oidc) return {}
   const strong = (values: readonly string[]) =>

@@ -39,7 +39,7 @@ const SESSION_SECONDS = SESSION_MS / 1000
 const ANSWER_LIMIT_MS = 10 * 60_000
 const MAX_GROUPS = 1_000
 
-/** Why nobody was signed in, by the word for the log: the status of the page and its text. */
+/** Why a sign-in failed, by the word for the log: the status of the page and its text. */
 const REFUSALS = {
   state: [
     400,

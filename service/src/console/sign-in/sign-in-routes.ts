@@ -63,7 +63,7 @@ export function signInHandler(parts: ConsoleParts, passport: ConsolePassport): R
   }
 }
 
-/** Ends the session. That of the identity provider goes on, and the page says so. */
+/** Ends the session. The identity provider's session goes on, and the page says so. */
 export const signOutHandler: RequestHandler = function signOut(request, response, next) {
   const isExternal = request.user && operatorOf(request.user).isExternal
   request.logout((error: unknown) => {

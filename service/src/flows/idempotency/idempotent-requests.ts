@@ -56,7 +56,7 @@ const IS_EXPIRED = 'known.expires_at <= :now::bigint'
 const IS_ABANDONED =
   'known.answer IS NULL AND known.request = :request AND known.claimed_until <= :now::bigint'
 
-// `claim` names the operation and the try. A single statement, so that of any number of concurrent requests, in any number of processes, one is the first.
+// `claim` names the operation and the try. A single statement, so that only one of any number of concurrent requests, in any number of processes, is the first.
 const ACQUIRE = statement<{
   application: string
   name: string

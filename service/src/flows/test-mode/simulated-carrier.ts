@@ -49,7 +49,7 @@ export function isSimulated(application: Application, address: string): boolean 
   return application.mode === 'test' && simulatedOutcomeFor(address) !== undefined
 }
 
-/** The simulated outcome of a contact; that of the mailbox comes before that of the phone number. */
+/** The simulated outcome of a contact. The mailbox decides before the phone number. */
 function simulatedOutcomeOf(contact: Contact): SimulatedOutcome | undefined {
   return (
     (contact.kind === 'phone' ? undefined : simulatedOutcomeFor(contact.email)) ??

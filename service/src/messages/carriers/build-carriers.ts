@@ -135,7 +135,7 @@ const USES: { readonly [Name in keyof Senders]-?: Use } = {
   callFrom: { channels: ['call'], carriers: ['twilio', 'webhook'] },
 }
 
-/** A setting that has no effect, and the configured carriers of its channels, none of which can use it. */
+/** A setting that has no effect, and the configured carriers of its channels, which cannot use it. */
 export interface UnusedSender {
   readonly name: keyof Senders
   readonly channels: readonly Channel[]

@@ -83,7 +83,7 @@ const SENDER =
 /** The forms of the addresses of all providers, for messages about invalid addresses. */
 export const PROVIDER_FORMS = Object.values(PROVIDERS).map(({ form }) => `\`${form}\``)
 
-/** Whether an address is that of a provider. */
+/** Whether an address belongs to a provider. */
 export function isProviderAddress(url: URL): boolean {
   return Object.hasOwn(PROVIDERS, schemeOf(url))
 }

@@ -161,7 +161,7 @@ export function ownWebhooks(parts: {
   }
 }
 
-/** For an address that was allowed when it was set: outside production, that of this machine. */
+/** For an address that was allowed when it was set: outside production, one of this machine. */
 function forbiddenCarrier(name: string): Carrier {
   return {
     name,

@@ -28,7 +28,7 @@ const REFUSED_TYPES: Readonly<Partial<Record<NonNullable<NumberType>, string>>> 
 // Reserved by Ofcom for drama and examples: never assigned, and nobody earns anything by messages to them.
 const FICTIONAL = /^\+44(7700900|2079460|1632960)\d{3}$/
 
-/** Whether a number is reserved for examples: messages to it reach nobody and cost nothing. */
+/** Whether a number is reserved for examples: messages to it reach no phone and cost nothing. */
 export function isFictional(phone: string): boolean {
   return FICTIONAL.test(phone)
 }

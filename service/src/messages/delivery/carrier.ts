@@ -16,7 +16,7 @@ export interface Receipt {
 
 /** A message as it is handed over. */
 export interface OutgoingMessage extends QueuedMessage {
-  /** Who it comes from, as far as its application says so. Defaults to the carrier's own settings. */
+  /** Who it comes from, if its application says so. Defaults to the carrier's own settings. */
   readonly senders?: Senders
 }
 

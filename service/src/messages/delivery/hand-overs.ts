@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { messageLogFields, type QueuedMessage } from './queued-message.js'
 import type { AttemptRecord, RecordOutcome } from './record-outcomes.js'
 
-/** How many messages a process has in hand at most: those of which it awaits an answer, and those that it has not recorded yet. */
+/** How many messages a process has in hand at most: without an answer yet, or not recorded yet. */
 const MAX_IN_HAND = 10_000
 const RETRY_MS = 250
 
@@ -24,7 +24,7 @@ export interface HandOvers {
   free(): number
   /** How many messages carriers accepted that are not recorded yet. */
   unrecorded(): number
-  /** Waits at most so long until all is recorded, and returns the log fields of the messages of which it is not. */
+  /** Waits at most so long until all is recorded, and returns the log fields of the messages that are not. */
   close(withinMs: number): Promise<readonly UnrecordedMessage[]>
 }
 

@@ -41,7 +41,7 @@ type Outcome =
 /** How the messages of an application are delivered. */
 export interface ApplicationDelivery {
   readonly senders: Senders
-  /** The carriers of the channels that it delivers itself, instead of those of the service. */
+  /** The carriers of the channels that it delivers itself, in place of the service's. */
   readonly carriers: Readonly<Partial<Record<Channel, Carrier>>>
   /** Whether the owner of a mailbox reported a mail of the application as spam. */
   hasComplained(email: string): Promise<boolean>

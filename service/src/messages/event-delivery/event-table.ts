@@ -70,7 +70,7 @@ const TAKE_DUE = statement<{
   SELECT ${COLUMNS} FROM taken JOIN event_endpoint AS endpoint
     ON endpoint.application = taken.application AND endpoint.id = taken.endpoint`)
 
-/** Leases the events that are due, those of busy endpoints excluded. */
+/** Leases the events that are due, except those for busy endpoints. */
 export function takeDueEvents(
   queries: Queries,
   now: number,

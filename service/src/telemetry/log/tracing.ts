@@ -50,7 +50,7 @@ interface RequestTrace {
   ): void
 }
 
-/** A request, as far as a trace needs it. */
+/** What a trace needs of a request. */
 interface TracedRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, unknown>>
@@ -153,7 +153,7 @@ const tracer = ({ trace }: OpenTelemetry) => trace.getTracer('@countersign/servi
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 const MAX_STATE_LENGTH = 512
 
-/** The context of a caller; that of no trace if `traceparent` is absent or invalid. */
+/** The context of a caller, without a trace if `traceparent` is absent or invalid. */
 function contextFrom(
   { ROOT_CONTEXT, trace, createTraceState, isSpanContextValid }: OpenTelemetry,
   traceparent: unknown,

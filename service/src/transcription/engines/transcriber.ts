@@ -66,7 +66,7 @@ export function primaryLanguage(tag: string): string {
   return tag.split('-')[0]?.toLowerCase() ?? tag
 }
 
-/** Whether an engine has a language as far as it says. A dialect is understood with its language: `en-GB` by `en`. */
+/** Whether an engine says that it has a language. A dialect is understood with its language: `en-GB` by `en`. */
 export function knows({ languages }: Pick<Transcriber, 'languages'>, tag: string | undefined): boolean {
   if (!languages || tag === undefined) return true
   return languages.some((language) => primaryLanguage(language) === primaryLanguage(tag))

@@ -44,7 +44,7 @@ export interface StreamPlace {
 export interface LiveTranscription {
   /** Whether there is an engine. */
   readonly isAvailable: boolean
-  /** Whether the engine has a language, as far as it says. */
+  /** Whether the engine says that it has a language. */
   knows(language: string | undefined): boolean
   /** A place for a stream of this application; `undefined` when all are taken. */
   reserve(application: string): StreamPlace | undefined

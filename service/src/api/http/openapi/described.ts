@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { MemberWords, VerbFlow, Words } from '../../../flows/verb-flows.js'
 
 /*
- * The schemas of the document: those of the verbs, with words. The document names a schema by its identity, so each is made once.
+ * The schemas of the document: the verbs' schemas, with words. The document names a schema by its identity, so each is made once.
  */
 
 /** What the document says of the parameter `Account`. */

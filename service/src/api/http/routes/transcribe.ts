@@ -154,7 +154,7 @@ export function deleteJobRoute(jobs: TranscriptionJobs): RequestHandler {
   }
 }
 
-/** The id in the path, if it can be that of a job. */
+/** The id in the path, if it can be a job's. */
 function idIn({ params: { id } }: Request): string | undefined {
   return typeof id === 'string' && jobWire.JOB_ID.test(id) ? id : undefined
 }
