@@ -2,7 +2,15 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMfa } from '../../src/index.js'
 import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
-import { type HostSetup, host, jsonAgent, mfaPaths, signInFully, type TestUser } from '../kit/host.js'
+import {
+  addActingRoutes,
+  type HostSetup,
+  host,
+  jsonAgent,
+  mfaPaths,
+  signInFully,
+  type TestUser,
+} from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
 import { COUNTED, claims, ISSUER } from './kit.js'
 
@@ -28,16 +36,7 @@ function actingHost(setup: HostSetup = {}, rule?: { minStrength: 'strong' }) {
     beforeGate: (app, auth) => void app.use(auth.initialize()),
     routes: (app, options, auth) => {
       const mfa = createMfa(options)
-      app.post('/act/:name', async (req, res) => {
-        const customer = made.users[req.params.name]
-        const reason = String(req.query.reason ?? 'ticket 7')
-        if (customer) await mfa.account.actAs(req, customer, { reason, ...(rule && { requireMfa: rule }) })
-        res.json({ user: req.user, mfa: req.mfa })
-      })
-      app.post('/stop', async (req, res) => {
-        await mfa.account.stopActing(req)
-        res.json({ user: req.user, mfa: req.mfa })
-      })
+      addActingRoutes(app, mfa, (name) => made.users[name], rule)
       app.post('/account/:change', async (req, res) => {
         const user = req.user as object as TestUser
         const factor = { method: 'sms', phone: '+447700900102' } as const

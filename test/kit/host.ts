@@ -4,6 +4,7 @@ import passport from 'passport'
 import { Strategy } from 'passport-strategy'
 import request from 'supertest'
 import {
+  type createMfa,
   type FactorInput,
   type MfaOptions,
   MfaStrategy,
@@ -155,7 +156,7 @@ export function host(setup: HostSetup = {}) {
   })
   app.get('/secret', (req, res) => {
     if (!req.isAuthenticated()) return void res.status(401).json({ code: 'closed' })
-    res.json({ secret: 42, mfa: req.mfa })
+    res.json({ secret: 42, user: Reflect.get(req.user, 'id'), mfa: req.mfa })
   })
   app.post('/transfer', requireMfa({ maxAge: '5m' }), (_req, res) => void res.json({ done: true }))
   setup.routes?.(app, mfa, auth)
@@ -176,6 +177,25 @@ export const mfaPaths = (mfa: MfaOptions<TestUser>): readonly string[] =>
       route ? [route.path] : [],
     ),
   )
+
+/** Routes on which staff act for the user with a name, and stop doing so. */
+export function addActingRoutes(
+  app: App,
+  { account }: ReturnType<typeof createMfa<TestUser>>,
+  findUser: (name: string) => TestUser | undefined,
+  requireMfa?: { minStrength: 'strong' },
+): void {
+  app.post('/act/:name', async (req, res) => {
+    const customer = findUser(req.params.name)
+    const reason = String(req.query.reason ?? 'ticket 7')
+    if (customer) await account.actAs(req, customer, { reason, ...(requireMfa && { requireMfa }) })
+    res.json({ user: req.user, mfa: req.mfa })
+  })
+  app.post('/stop', async (req, res) => {
+    await account.stopActing(req)
+    res.json({ user: req.user, mfa: req.mfa })
+  })
+}
 
 /** A client that keeps cookies and requests JSON. */
 export function jsonAgent(app: App) {
