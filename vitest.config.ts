@@ -45,6 +45,7 @@ const OPERATION = [
   'service/test/transcription-jobs.test.ts',
   'service/test/transcription-limits.test.ts',
   'service/test/transcription.test.ts',
+  'test/browser/step-up.test.ts',
   'test/journeys/assurance.test.ts',
   'test/journeys/card.test.ts',
   'test/journeys/contact-change.test.ts',
