@@ -17,11 +17,12 @@ createMfa({
 
 /** The language server, and how it is asked. */
 function languageServer() {
-  const server: ChildProcess = spawn(process.execPath, [
-    'node_modules/typescript/bin/tsc',
-    '--lsp',
-    '--stdio',
-  ])
+  // The server looks for more types with npm, which must ask no registry.
+  const server: ChildProcess = spawn(
+    process.execPath,
+    ['node_modules/typescript/bin/tsc', '--lsp', '--stdio'],
+    { env: { ...process.env, npm_config_offline: 'true' } },
+  )
   const waiting = new Map<number, (result: unknown) => void>()
   let received = Buffer.alloc(0)
   let lastId = 0
