@@ -1,4 +1,4 @@
-import type { Amr, ShownMethod } from '../protocol/factor.js'
+import { type Amr, isStrength, type ShownMethod } from '../protocol/factor.js'
 import {
   type Activity,
   activitySchema,
@@ -16,7 +16,7 @@ import {
  *   2p <transaction> <started> <session id> <user id>
  *   2v <transaction> <started> <verified> <amr> <shown> <session id> <user id>
  *   2t <transaction> <started> <device> <factors> <settled at> <changes> <session id> <user id>
- *   2e <transaction> <started> p|r|n <settled at> <changes> <session id> <user id>
+ *   2e <transaction> <started> p|r|n[,<grace until>[,<strength>]] <settled at> <changes> <session id> <user id>
  *
  *   { "record": "2p …", "returnTo": "/vault", "challenge": ["…", "sms", …] }
  *
@@ -109,7 +109,7 @@ function textOf(record: MfaRecord): string {
     case 'trusted':
       return `2t ${begin} ${record.device} ${record.factors} ${settledText(record.settled)}${owner}`
     case 'exempt':
-      return `2e ${begin} ${EXEMPTION_LETTERS[record.exemption]} ${settledText(record.settled)}${owner}`
+      return `2e ${begin} ${exemptionText(record)} ${settledText(record.settled)}${owner}`
   }
 }
 
@@ -134,8 +134,24 @@ function readText(text: string, { userId, sessionId }: RecordOwner): MfaRecord |
   const base = { userId, sessionId, transaction, startedAt, settled }
   if (stage === '2t' && length === 7 && first)
     return { ...base, stage: 'trusted', device: first, factors: letters }
-  const exemption = EXEMPTION_OF[first]
-  return stage === '2e' && length === 6 && exemption ? { ...base, stage: 'exempt', exemption } : undefined
+  const exempted = stage === '2e' && length === 6 ? readExemption(first) : undefined
+  return exempted && { ...base, stage: 'exempt', ...exempted }
+}
+
+function exemptionText({ exemption, grace }: ExemptRecord): string {
+  const parts = grace ? [grace.until.toString(36), ...(grace.minStrength ? [grace.minStrength] : [])] : []
+  return [EXEMPTION_LETTERS[exemption], ...parts].join()
+}
+
+function readExemption(text: string): Pick<ExemptRecord, 'exemption' | 'grace'> | undefined {
+  const [letter = '', time, minStrength, ...rest] = text.split(',')
+  const exemption = EXEMPTION_OF[letter]
+  if (!exemption || rest.length > 0) return undefined
+  if (time === undefined) return { exemption }
+  const until = readTime(time)
+  if (until === undefined) return undefined
+  if (minStrength === undefined) return { exemption, grace: { until } }
+  return isStrength(minStrength) ? { exemption, grace: { until, minStrength } } : undefined
 }
 
 function settledText({ at, changes }: Settled): string {
@@ -184,8 +200,9 @@ function readShown(text: string, verifiedAt: number): Shown | undefined {
 
 const ACTIVITIES = activitySchema.keyof().options
 
-function writeActivity(record: Activity): Record<string, unknown> | undefined {
-  const given = ACTIVITIES.filter((name) => record[name] !== undefined)
+function writeActivity(record: MfaRecord): Record<string, unknown> | undefined {
+  const isInText = (name: keyof Activity) => name === 'grace' && record.stage === 'exempt'
+  const given = ACTIVITIES.filter((name) => record[name] !== undefined && !isInText(name))
   if (given.length === 0) return undefined
   return Object.fromEntries(
     given.map((name) => [

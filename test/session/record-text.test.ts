@@ -72,6 +72,21 @@ const records: readonly [string, MfaRecord][] = [
     { ...base, stage: 'exempt', exemption: 'proven', settled },
   ],
   ['exempt without a factor', { ...base, stage: 'exempt', exemption: 'not_required', settled }],
+  [
+    'exempt in a grace period',
+    { ...base, stage: 'exempt', exemption: 'not_required', settled, grace: { until: 1_795_300_900_000 } },
+  ],
+  [
+    'exempt in a grace period for a strength, with a return address',
+    {
+      ...base,
+      stage: 'exempt',
+      exemption: 'not_required',
+      settled,
+      grace: { until: 1_795_300_900_000, minStrength: 'strong' },
+      returnTo: '/vault',
+    },
+  ],
   ['of a user whose id holds spaces', { ...base, stage: 'pending', userId: 'anna b  c ' }],
   ['of a user whose id is not ASCII', { ...base, stage: 'pending', userId: 'änna "b"' }],
 ]
@@ -104,6 +119,17 @@ describe('a record in the session', () => {
 
   it('takes less than 120 bytes in a verified session without a challenge or an enrollment', () => {
     expect(Buffer.byteLength(JSON.stringify(writeRecord(verified)))).toBeLessThan(120)
+  })
+
+  it('is a text without an object in a grace period, since every page of it reads the record', () => {
+    const grace = { until: 1_795_300_900_000, minStrength: 'strong' } as const
+    const exempt = { ...base, stage: 'exempt', exemption: 'not_required', settled, grace } as const
+    const text = writeRecord(exempt)
+    expect(text).toMatch(/^2e \S+ \S+ n,\w+,strong /)
+    for (const wrong of ['n,', 'n,x,unknown', 'n,x,strong,x', 'n,,strong', 'q,x']) {
+      const changed = String(text).replace(/ n,\w+,strong /, ` ${wrong} `)
+      expect(readRecord(changed, exempt), wrong).toBeUndefined()
+    }
   })
 
   it('takes less than 300 bytes while a challenge is pending', () => {
