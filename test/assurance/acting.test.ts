@@ -79,15 +79,15 @@ describe('a member of staff who acts for a user (R117)', () => {
     expect(headers['set-cookie']).toBeDefined()
     expect(body).toMatchObject({
       user: { id: 'u-bob' },
-      mfa: { status: 'none', amr: [], actor: { sub: 'u-alice' }, verifiedAt: null },
+      mfa: { status: 'none', amr: [], actor: { sub: 'u-ali' }, verifiedAt: null },
     })
-    expect(await whoIs(agent)).toMatchObject({ actor: { sub: 'u-alice' } })
+    expect(await whoIs(agent)).toMatchObject({ actor: { sub: 'u-ali' } })
     const back = await agent.post('/stop').expect(200)
-    expect(back.body.user).toMatchObject({ id: 'u-alice' })
+    expect(back.body.user).toMatchObject({ id: 'u-ali' })
     expect(await whoIs(agent)).toEqual(before)
     expect(made.events.slice(-2)).toMatchObject([
-      { type: 'acting_started', userId: 'u-bob', actor: 'u-alice', reason: 'ticket 7' },
-      { type: 'acting_stopped', userId: 'u-bob', actor: 'u-alice', reason: 'ticket 7' },
+      { type: 'acting_started', userId: 'u-bob', actor: 'u-ali', reason: 'ticket 7' },
+      { type: 'acting_stopped', userId: 'u-bob', actor: 'u-ali', reason: 'ticket 7' },
     ])
     expect(made.notices).toEqual([])
   })
@@ -111,7 +111,7 @@ describe('a member of staff who acts for a user (R117)', () => {
       options: {
         login: { evidence: () => claims({ amr: ['face'] }), issuers: { [ISSUER]: COUNTED } },
         policy: ({ user }) =>
-          user.id === 'u-alice' ? { require: 'phishing-resistant', graceUntil } : 'optional',
+          user.id === 'u-ali' ? { require: 'phishing-resistant', graceUntil } : 'optional',
       },
     })
     const agent = await made.staff()
@@ -211,7 +211,7 @@ describe('acting (R119)', () => {
   it('does not nest', async () => {
     const agent = await actingHost().acting()
     expect((await agent.post('/act/otto')).body.failed).toBe('ERR_MFA_ACTING')
-    expect(await whoIs(agent)).toMatchObject({ actor: { sub: 'u-alice' } })
+    expect(await whoIs(agent)).toMatchObject({ actor: { sub: 'u-ali' } })
   })
 
   it('ends once, in whichever of two tabs is first', async () => {

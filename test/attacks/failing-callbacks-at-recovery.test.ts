@@ -22,7 +22,7 @@ const AT_RECOVERY: Readonly<Record<string, Callback>> = {
 }
 
 /** The answer of a callback that would help an attacker most. */
-const WISHES: Readonly<Record<string, unknown>> = { factors: [], policy: 'skip', userId: 'u-nina' }
+const WISHES: Readonly<Record<string, unknown>> = { factors: [], policy: 'skip', userId: 'u-nin' }
 
 /** The timers run again after each failure. */
 const stopClockAndTimers = () => vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })

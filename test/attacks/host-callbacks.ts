@@ -17,7 +17,7 @@ interface HostCallback {
 /** Every callback in the options, by its name. */
 export const CALLBACKS: Readonly<Record<string, HostCallback>> = {
   factors: { options: (call) => ({ factors: call }), wish: [] },
-  userId: { options: (call) => ({ userId: call }), wish: 'u-nina' },
+  userId: { options: (call) => ({ userId: call }), wish: 'u-nin' },
   policy: { options: (call) => ({ policy: call }), wish: 'skip' },
   evidence: {
     options: (call) => ({

@@ -20,7 +20,7 @@ describe('an attacker who waits for a recovery (R94)', () => {
     const { body } = await login(owner, 'alice').set('x-passkey', '1').expect(200)
     expect(body.mfa.status).toBe('verified')
     expect((await attacker.get('/mfa/recover').expect(200)).body).toEqual({ status: 'none' })
-    expect(made.told('recovery_canceled')).toMatchObject([{ userId: 'u-alice', by: 'strong_factor' }])
+    expect(made.told('recovery_canceled')).toMatchObject([{ userId: 'u-ali', by: 'strong_factor' }])
   })
 
   it('keeps nothing of it for later: no sign-in without that declaration cancels it', async () => {

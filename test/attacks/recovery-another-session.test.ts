@@ -40,7 +40,7 @@ describe('an attacker in another session (R94)', () => {
     const { agent: owner } = await requestRecovery(made)
     const { agent: bob } = await signInBy(made, 'bob', 'sms')
     expect((await bob.get('/mfa/recover')).body).toEqual({ status: 'none' })
-    await bob.post('/mfa/recover/cancel').send({ userId: 'u-alice' }).expect(404)
+    await bob.post('/mfa/recover/cancel').send({ userId: 'u-ali' }).expect(404)
     expect((await owner.get('/mfa/recover')).body.status).toBe('waiting')
     await waitForRecovery(made, clock)
     const { agent: later } = await signInBy(made, 'bob', 'sms')

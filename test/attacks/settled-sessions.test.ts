@@ -223,7 +223,7 @@ describe('a session that was let in without a factor (R133)', () => {
       const { agent } = await intrude(there, 'nina')
       const before = asked()
       const user = {
-        account: there.mfa.userId?.({ id: 'u-nina' } as TestUser)?.toString() ?? '',
+        account: there.mfa.userId?.({ id: 'u-nin' } as TestUser)?.toString() ?? '',
         reference: 'r',
       }
       const data = { application: 'default', user, factor: 'APP', by: 'operator' } as const

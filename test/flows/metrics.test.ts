@@ -73,10 +73,10 @@ describe('events', () => {
     const other = await signIn(app, 'alice')
     clock.move(10 * MINUTE)
     for (let request = 0; request < 3; request++) await other.get('/mfa')
-    expect(ofType('pending_login_started')).toMatchObject([{ userId: 'u-bob' }, { userId: 'u-alice' }])
+    expect(ofType('pending_login_started')).toMatchObject([{ userId: 'u-bob' }, { userId: 'u-ali' }])
     expect(ofType('given_up').map(({ at: _at, ...event }) => event)).toEqual([
       { type: 'given_up', userId: 'u-bob', reason: 'canceled', method: 'sms' },
-      { type: 'given_up', userId: 'u-alice', reason: 'expired' },
+      { type: 'given_up', userId: 'u-ali', reason: 'expired' },
     ])
   })
 

@@ -153,7 +153,7 @@ describe('a policy', () => {
       const { app } = host({
         options: {
           policy: ({ user, req }) =>
-            user.id === 'u-alice' || req.get('x-network') !== 'inside' ? 'require' : 'skip',
+            user.id === 'u-ali' || req.get('x-network') !== 'inside' ? 'require' : 'skip',
         },
         ...(where === 'before' ? { beforeGate: mount } : { behindGate: mount }),
       })

@@ -135,7 +135,7 @@ describe('the wiring check at the first request', () => {
     const users = testUsers()
     const auth = new passport.Authenticator()
     auth.serializeUser<string>((user, done) =>
-      done(null, String(Reflect.get(user, 'id')) === 'u-nina' ? 'nina' : 'bob'),
+      done(null, String(Reflect.get(user, 'id')) === 'u-nin' ? 'nina' : 'bob'),
     )
     auth.deserializeUser<string>((id, done) => done(null, users[id] as Express.User | undefined))
     const app = express()
@@ -329,7 +329,7 @@ describe('a host with its own wiring', () => {
       await verify(browser, made.standIn.newestCode()).expect(200)
       await browser.get('/secret').expect(200)
       const withoutFactor = await jsonAgent(made.app).post('/held?name=nina').expect(200)
-      expect(withoutFactor.body.user).toMatchObject({ id: 'u-nina' })
+      expect(withoutFactor.body.user).toMatchObject({ id: 'u-nin' })
     },
   )
 })

@@ -23,11 +23,11 @@ export interface TestUser {
   readonly factors: FactorInput[]
 }
 
-/** Users by the name they sign in with. */
+/** Users by the name they sign in with. Their ids have one length, as in most apps: a record is not compared by length alone (R04). */
 export const testUsers = (): Record<string, TestUser> => ({
   bob: { id: 'u-bob', email: 'bob@example.com', factors: [{ method: 'sms', phone: '+447700900102' }] },
   alice: {
-    id: 'u-alice',
+    id: 'u-ali',
     email: 'alice@example.com',
     factors: [
       { method: 'app', user: 'alice@example.com' },
@@ -36,12 +36,12 @@ export const testUsers = (): Record<string, TestUser> => ({
     ],
   },
   dora: {
-    id: 'u-dora',
+    id: 'u-dor',
     email: 'dora@example.com',
     factors: [{ method: 'dual', email: 'dora@example.com', phone: '+447700900104' }],
   },
-  otto: { id: 'u-otto', email: 'otto@example.com', factors: [{ method: 'app', user: 'otto@example.com' }] },
-  nina: { id: 'u-nina', email: 'nina@example.com', factors: [] },
+  otto: { id: 'u-ott', email: 'otto@example.com', factors: [{ method: 'app', user: 'otto@example.com' }] },
+  nina: { id: 'u-nin', email: 'nina@example.com', factors: [] },
 })
 
 /** Signs in the user named in the body: the existing login of the host. */

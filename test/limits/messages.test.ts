@@ -235,14 +235,14 @@ describe('the recipient of a message (R42)', () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
     await agent
-      .post('/mfa/challenge?phone=%2B15550100&user=u-alice')
+      .post('/mfa/challenge?phone=%2B15550100&user=u-ali')
       .send({
         factor: 'sms',
         phone: '+15550100',
         to: '+15550100',
-        user: 'u-alice',
+        user: 'u-ali',
         User: ['a@b.example'],
-        userId: 'u-alice',
+        userId: 'u-ali',
       })
       .expect(200)
     expect(made.standIn.delivered).toMatchObject([{ to: '+447700900102' }])
@@ -252,7 +252,7 @@ describe('the recipient of a message (R42)', () => {
   it('cannot be a factor of another account', async () => {
     const made = host()
     const agent = await signIn(made.app, 'bob')
-    for (const factor of ['email', 'app', 'dual', 'u-alice', '+447700900101', '__proto__', 'constructor']) {
+    for (const factor of ['email', 'app', 'dual', 'u-ali', '+447700900101', '__proto__', 'constructor']) {
       expect((await challenge(agent, factor).expect(404)).body.code).toBe('unknown_factor')
     }
     expect(made.standIn.calls).toHaveLength(0)

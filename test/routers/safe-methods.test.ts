@@ -222,7 +222,7 @@ const SITUATIONS: Record<string, Situation> = {
       sessions: expect.toSatisfy((left: Sessions) => Object.values(left).every(isEmpty)),
       events: [
         ...events,
-        { type: 'given_up', reason: 'expired', userId: 'u-alice', method: 'sms', at: Date.now() },
+        { type: 'given_up', reason: 'expired', userId: 'u-ali', method: 'sms', at: Date.now() },
       ],
     }),
   },

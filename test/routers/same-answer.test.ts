@@ -119,7 +119,7 @@ describe.each(ACCEPTS)('the routes that send messages, as %s (R44),', (accept) =
     expect(unknown.status).toBe(accept === 'text/html' ? 303 : 404)
     expect(unknown.steps.length).toBeGreaterThan(0)
     for (const factor of [
-      ...['email', 'app', 'dual', 'email-2', 'u-alice', 'alice@example.com'],
+      ...['email', 'app', 'dual', 'email-2', 'u-ali', 'alice@example.com'],
       ...['+447700900101', '__proto__', 'constructor'],
     ]) {
       expect(await ask(factor), factor).toEqual(unknown)

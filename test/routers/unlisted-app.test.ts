@@ -82,7 +82,7 @@ describe('an enrolled app that the host does not list', () => {
     const made = forgetful()
     const agent = await signIn(made.app, 'nina')
     for (let page = 0; page < 3; page++) await agent.get('/secret').expect(200)
-    expect(made.asked).toEqual(['u-nina'])
+    expect(made.asked).toEqual(['u-nin'])
     const verified = await signIn(made.app, 'bob')
     await challenge(verified, 'sms').expect(200)
     await verify(verified, made.standIn.newestCode()).expect(200)

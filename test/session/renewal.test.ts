@@ -207,7 +207,7 @@ describe('renewSession()', () => {
     const { app, standIn } = testbed({
       routes: (made, mfa) => {
         made.post('/renew', (req, res, next) => {
-          const alice = { id: 'u-alice', email: '', factors: [] }
+          const alice = { id: 'u-ali', email: '', factors: [] }
           createMfa(mfa)
             .account.renewSession(req, alice)
             .then(() => res.json({}), next)
@@ -228,7 +228,7 @@ describe('renewSession()', () => {
             service: { baseUrl: 'https://mfa.example.com', apiKey: 'k'.repeat(32) },
             factors: () => [],
           })
-            .account.renewSession(req, { id: 'u-nina' } as object as Express.User)
+            .account.renewSession(req, { id: 'u-nin' } as object as Express.User)
             .then(() => res.json({}), next)
         })
       },

@@ -129,7 +129,7 @@ describe('the user of a pending login', () => {
     const copied = { ...made.stored(second), mfa: made.stored(first).mfa }
     made.store.stored[sessionId(second)] = JSON.stringify(copied)
     expect((await withCookie(made.app, second).get('/mfa')).body.status).toBe('none')
-    found = 'u-alice'
+    found = 'u-ali'
     expect((await withCookie(made.app, first).get('/mfa')).body.status).toBe('none')
   })
 
@@ -151,7 +151,7 @@ describe('the user of a pending login', () => {
     expect(made.stored(cookie).passport).toBeUndefined()
     decision = 'skip'
     await withCookie(made.app, cookie).get('/mfa').expect(200)
-    expect(made.stored(cookie).passport).toEqual({ user: 'u-nina' })
+    expect(made.stored(cookie).passport).toEqual({ user: 'u-nin' })
     await withCookie(made.app, cookie).get('/secret').expect(200)
   })
 
