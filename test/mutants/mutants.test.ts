@@ -19,6 +19,7 @@ describe('a mutant', () => {
         ['const a = (b) => { b() }', ['a: b() → nothing']],
         ['const a = (b) => b === 1 ? 2 : 3', ['a: b === 1 → !(b === 1)']],
         ['const a = () => b(1, true)', ['a: b(… true) → b(…)', 'a: true → false']],
+        ['const a = () => b(1, false)', ['a: false → true']],
         [
           'const a = (endsAt) => endsAt < 1',
           ['a: endsAt < 1 → !(endsAt < 1)', 'a: endsAt < 1 → endsAt <= 1'],

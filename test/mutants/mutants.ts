@@ -41,6 +41,8 @@ const COMPARISONS = ['===', '!==', '<', '<=', '>', '>=', 'in', 'instanceof']
 const OPERATORS = new Map(Object.entries({ '<': '<=', '<=': '<', '>': '>=', '>=': '>' }))
 /** Calls that make no sense with an argument fewer. */
 const COMPLETE = /^(?:Reflect|Object|Math|JSON|z)\.|\bquery(?:One)?$|^isDeepStrictEqual$/
+/** Arguments that are the same as none. */
+const ABSENT = /^(?:false|undefined)$/
 const TIME = /now|Ms\b|At\b|Until|until|expires|time|Time|_at\b/
 const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']
 /** Types, which are gone when the code runs, except for the expressions in these. */
@@ -149,7 +151,11 @@ export function mutantsOf(source: string): Mutant[] {
     const callee = nodeIn(node, 'callee')
     const args = nodesIn(node, 'arguments')
     const [last, before] = [args.at(-1), args.at(-2)]
-    const isOptional = last && !FUNCTIONS.includes(last.type) && !COMPLETE.test(textOf(callee ?? node))
+    const isOptional =
+      last &&
+      !FUNCTIONS.includes(last.type) &&
+      !ABSENT.test(textOf(last)) &&
+      !COMPLETE.test(textOf(callee ?? node))
     if (last && before && isOptional) {
       const without =
         source.slice(node.start, before.end) + source.slice(last.end, node.end).replace(/^\s*,/, '')
