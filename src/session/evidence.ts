@@ -90,8 +90,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= MAX_LENGTH
 
-const isTime = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 && value < 1e11
+const isTime = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < 1e11
 
 /** The strength that the host gave these values, the strongest of them. */
 function strengthOf(
@@ -105,9 +104,8 @@ function strengthOf(
   return counted.length === 0 ? undefined : counted.reduce(strongerOf)
 }
 
-/** How deep, and in how many objects, the input of a request is looked through. */
-const MAX_DEPTH = 4
-const MAX_OBJECTS = 500
+/** How many values of a request are looked through. With more, any of them may be the evidence. */
+const MAX_VALUES_OF_REQUEST = 500
 
 /** Whether one of these objects is, or equals, part of what the browser sent: body, query, params or cookies. */
 function comesFromRequest(req: Request, wanted: readonly unknown[]): boolean {
@@ -115,10 +113,10 @@ function comesFromRequest(req: Request, wanted: readonly unknown[]): boolean {
   const { body, query, params } = req
   let level: unknown[] = [body, query, params, Reflect.get(req, 'cookies'), Reflect.get(req, 'signedCookies')]
   let seen = 0
-  for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
+  while (level.length > 0) {
     if (level.some((one) => objects.some((object) => isDeepStrictEqual(one, object)))) return true
     seen += level.length
-    if (seen > MAX_OBJECTS) return true
+    if (seen > MAX_VALUES_OF_REQUEST) return true
     level = level.flatMap((one) => (isObject(one) ? Object.values(one) : []))
   }
   return false

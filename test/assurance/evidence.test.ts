@@ -1,5 +1,6 @@
 import express, { type Request, type RequestHandler } from 'express'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { requireMfa } from '../../src/index.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
@@ -62,6 +63,12 @@ describe('evidence of an identity provider (R109)', () => {
         [{ ...claims(), authTime: Number.NaN }],
         [{ ...claims(), authTime: -1 }],
         [{ ...claims(), issuer: [ISSUER] }],
+        [{ ...claims(), issuer: '' }],
+        [{ ...claims(), issuer: 'i'.repeat(256) }],
+        [{ ...claims(), amr: Array(21).fill('mfa') }],
+        // In milliseconds.
+        [{ ...claims(), authTime: Date.now() }],
+        [Object.assign(() => {}, claims())],
         [Object.create(claims())],
         [Object.assign(Object.create({ issuer: ISSUER }), { amr: ['mfa'], authTime: nowSeconds() })],
         ['mfa'],
@@ -75,6 +82,14 @@ describe('evidence of an identity provider (R109)', () => {
       },
     ))
 
+  it('is no fault where the login brings nothing along', () =>
+    everyCase([[undefined], [null]], async ([nothing]) => {
+      const made = evidencedHost()
+      expect((await made.signIn('bob', nothing)).mfa.status).toBe('pending')
+      expect(made.events.map(({ type }) => type)).toEqual(['pending_login_started'])
+      expect(made.warnings).toEqual([])
+    }))
+
   it('does not count if values were put on the prototype of all objects (R111)', async () => {
     const made = evidencedHost()
     Reflect.defineProperty(Object.prototype, 'amr', { value: ['mfa'], configurable: true })
@@ -85,6 +100,30 @@ describe('evidence of an identity provider (R109)', () => {
       Reflect.deleteProperty(Object.prototype, 'amr')
     }
   })
+
+  it('does not count by issuers, values or strengths that were put on the prototype of all objects (R111)', () =>
+    everyCase(
+      [
+        [
+          { issuer: 'odd', amr: ['mfa'] },
+          { amr: { mfa: 'strong' }, acr: {}, maxAgeMs: MINUTE },
+          'unknown_issuer',
+        ],
+        [{ issuer: ISSUER, amr: ['odd'] }, 'strong', 'not_accepted'],
+        [{ issuer: ISSUER, acr: 'odd' }, 'strong', 'not_accepted'],
+      ] as const,
+      async ([evidence, value, reason]) => {
+        const made = evidencedHost()
+        Reflect.defineProperty(Object.prototype, 'odd', { value, configurable: true })
+        try {
+          const { mfa } = await made.signIn('bob', { ...evidence, authTime: nowSeconds() })
+          expect(mfa.status).toBe('pending')
+          expect(made.events[0]).toMatchObject({ type: 'evidence_refused', reason })
+        } finally {
+          Reflect.deleteProperty(Object.prototype, 'odd')
+        }
+      },
+    ))
 
   it('does not count if it came with the request (R111)', () =>
     everyCase(
@@ -125,6 +164,30 @@ describe('evidence of an identity provider (R109)', () => {
         expect(made.events[0]).toMatchObject({ reason: 'from_request' })
       },
     ))
+
+  it('does not count if the request is too large to be looked through (R111)', async () => {
+    const made = evidencedHost({ first: (app) => void app.use('/login', express.json()) })
+    made.bring(claims())
+    const logInWith = (more: object) =>
+      jsonAgent(made.app)
+        .post('/login')
+        .send({ name: 'bob', ...more })
+    const large = await logInWith({ list: Array(500).fill(1) }).expect(200)
+    expect(large.body.mfa.status).toBe('pending')
+    expect(made.events[0]).toMatchObject({ reason: 'from_request' })
+    const usual = await logInWith({ list: Array(100).fill(1) }).expect(200)
+    expect(usual.body.mfa.status).toBe('verified')
+  })
+
+  it('counts without values of amr, whatever else the request holds that is empty', async () => {
+    const made = evidencedHost({ first: (app) => void app.use('/login', express.json()) })
+    await everyCase([{}, { amr: [] }], async (more) => {
+      made.bring({ issuer: ISSUER, acr: 'gold', authTime: nowSeconds(), ...more })
+      const sent = { name: 'bob', list: [], nothing: null, text: 'x'.repeat(600) }
+      const { body } = await jsonAgent(made.app).post('/login').send(sent).expect(200)
+      expect(body.mfa).toMatchObject({ status: 'verified', acr: 'gold' })
+    })
+  })
 
   it('counts at each login that the app returns it for, so it belongs to the request and not to a cached user', () =>
     everyCase(
@@ -171,6 +234,22 @@ describe('evidence of an identity provider (R109)', () => {
       },
     ))
 
+  it('counts until the very second in which it is too old, and from a clock that is a minute ahead (R110)', () =>
+    everyCase(
+      [
+        [-10 * 60, 'pending'],
+        [-10 * 60 + 1, 'verified'],
+        [60, 'verified'],
+        [61, 'pending'],
+      ] as const,
+      async ([seconds, status]) => {
+        stopClock().set(nowSeconds() * SECOND)
+        const made = evidencedHost({ issuers: { [ISSUER]: { ...COUNTED, maxAge: '10m' } } })
+        const { mfa } = await made.signIn('bob', claims({ authTime: nowSeconds() + seconds }))
+        expect(mfa.status).toBe(status)
+      },
+    ))
+
   it('is as old for a guard as the provider says', async () => {
     const clock = stopClock()
     const made = evidencedHost()
@@ -204,6 +283,42 @@ describe('evidence of an identity provider (R109)', () => {
 })
 
 describe('a session that evidence verified (R112)', () => {
+  it('takes no code of the pending login before it', async () => {
+    const made = evidencedHost()
+    const { agent } = await made.signIn('bob', undefined)
+    await challenge(agent, 'sms').expect(200)
+    expect((await made.signIn('bob', claims(), agent)).mfa.status).toBe('verified')
+    expect((await verify(agent, made.standIn.newestCode()).expect(409)).body.code).toBe('no_challenge')
+  })
+
+  it('has shown a passkey only if the app itself saw one', () =>
+    everyCase(
+      [
+        ['hwk', 200],
+        ['mfa', 401],
+      ] as const,
+      async ([value, status]) => {
+        const made = evidencedHost({ issuers: { self: { amr: COUNTED.amr ?? {} } } })
+        const { agent } = await made.signIn('bob', claims({ issuer: 'self', amr: [value] }))
+        await agent.post('/mfa/enroll-app').send({}).expect(status)
+      },
+    ))
+
+  it('is none for an account that was reset, whatever the login brings along (R95)', async () => {
+    const made = recoveringHost({
+      options: { login: { evidence: () => claims({ amr: ['hwk'] }), issuers: { [ISSUER]: COUNTED } } },
+    })
+    const clock = stopClock()
+    await made.account.reset(made.users.alice ?? expect.unreachable(), {
+      by: 'staff-7',
+      reason: 'Lost phone',
+    })
+    clock.move(SECOND)
+    const agent = jsonAgent(made.app)
+    expect((await login(agent, 'alice').expect(200)).body.mfa.status).toBe('pending')
+    expect((await agent.get('/mfa')).body).toMatchObject({ bypass: true })
+  })
+
   it('changes no factor and requests no backup codes without a factor of the account', async () => {
     const made = evidencedHost()
     const { agent } = await made.signIn('alice', claims({ amr: ['hwk'] }))
@@ -283,6 +398,66 @@ describe('a step-up at the issuer (R113, R114)', () => {
     expect(mfa.status).toBe('pending')
     expect(made.events).toContainEqual(expect.objectContaining({ reason: 'before_step_up' }))
   })
+
+  it('asks for newer evidence for fifteen minutes', () =>
+    everyCase(
+      [
+        [15 * MINUTE - 1, 'pending'],
+        [15 * MINUTE, 'verified'],
+      ] as const,
+      async ([ms, status]) => {
+        const clock = stopClock()
+        const made = evidencedHost()
+        const agent = browserAgent(made.app)
+        const first = claims()
+        await made.signIn('bob', first, agent)
+        clock.move(6 * MINUTE)
+        await agent.get('/safe').expect(303)
+        clock.move(ms)
+        expect((await made.signIn('bob', first, agent)).mfa.status).toBe(status)
+      },
+    ))
+
+  it('takes up the form again that it interrupted, and not one that waits for a factor of the account', () =>
+    everyCase(['provider', 'account'], async (who) => {
+      const clock = stopClock()
+      const rule = { maxAge: '5m', resume: ['to'] } as const
+      const made = evidencedHost({
+        routes: (app) => {
+          app.post('/pay', express.urlencoded(), requireMfa(rule), (_req, res) => void res.json({}))
+        },
+      })
+      const agent = browserAgent(made.app)
+      await made.signIn('bob', who === 'provider' ? claims() : undefined, agent)
+      if (who === 'account') {
+        await challenge(agent, 'sms').type('form').expect(303)
+        await verify(agent, made.standIn.newestCode()).type('form').expect(303)
+      }
+      clock.move(6 * MINUTE)
+      await agent.post('/pay').type('form').send({ to: 'dora' }).expect(303)
+      expect((await made.signIn('bob', claims(), agent)).mfa.status).toBe('verified')
+      const { status, text } = await agent.get('/mfa/resume')
+      expect([status, text.includes('dora')]).toEqual(who === 'provider' ? [200, true] : [303, false])
+    }))
+
+  it('may seem two seconds older than the request for it, since providers cut times to seconds', () =>
+    everyCase(
+      [
+        [-2, 'verified'],
+        [-3, 'pending'],
+      ] as const,
+      async ([seconds, status]) => {
+        const clock = stopClock()
+        clock.set(nowSeconds() * SECOND)
+        const made = evidencedHost()
+        const agent = browserAgent(made.app)
+        await made.signIn('bob', claims(), agent)
+        clock.move(6 * MINUTE)
+        await agent.get('/safe').expect(303)
+        const { mfa } = await made.signIn('bob', claims({ authTime: nowSeconds() + seconds }), agent)
+        expect(mfa.status).toBe(status)
+      },
+    ))
 
   it('ends the session, whoever comes back, and verifies a new one for the same user with newer evidence only', () =>
     everyCase(
