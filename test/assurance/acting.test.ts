@@ -2,8 +2,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMfa } from '../../src/index.js'
 import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
+import { FaultyStore } from '../kit/faulty-store.js'
 import {
   addActingRoutes,
+  type Host,
   type HostSetup,
   host,
   jsonAgent,
@@ -33,9 +35,14 @@ function actingHost(setup: HostSetup = {}, rule?: { minStrength: 'strong' }) {
       ...setup.options,
       onEvent: (event) => void events.push(event),
     },
-    beforeGate: (app, auth) => void app.use(auth.initialize()),
+    beforeGate: setup.beforeGate ?? ((app, auth) => void app.use(auth.initialize())),
     routes: (app, options, auth) => {
       const mfa = createMfa(options)
+      app.post('/stop', async (req, _res, next) => {
+        const secured = made.users[String(req.query.secure)]
+        if (secured) await mfa.account.secure(secured)
+        next()
+      })
       addActingRoutes(app, mfa, (name) => made.users[name], rule)
       app.post('/account/:change', async (req, res) => {
         const user = req.user as object as TestUser
@@ -158,6 +165,14 @@ describe('a member of staff who acts for a user (R117)', () => {
     await login(without, 'nina').expect(200)
     expect((await without.post('/act/bob')).body.failed).toBe('ERR_MFA_ACTING')
   })
+
+  it('stays who they are where Passport could not bring them back later, and the error says what to mount', async () => {
+    const made = actingHost({ beforeGate: () => {} })
+    const agent = await made.staff()
+    expect((await agent.post('/act/bob').expect(500)).body.failed).toBe('ERR_MFA_ACTING')
+    expect(made.failures).toMatchObject([{ message: expect.stringContaining('Mount passport.initialize()') }])
+    expect(await whoIs(agent)).toMatchObject({ actor: null, status: 'verified' })
+  })
 })
 
 describe('a session that acts for a user (R118)', () => {
@@ -240,6 +255,42 @@ describe('acting (R119)', () => {
       await agent.get('/secret').expect(401)
       expect((await agent.post('/stop')).status).not.toBe(200)
     }))
+
+  it('returns to no session whose member of staff the host no longer finds, or whose record does not fit', () =>
+    everyCase(
+      [
+        ['the user', ({ users }: Host): void => void delete users.alice],
+        [
+          'the record',
+          ({ store }: Host): void => {
+            const stored: Record<string, string> = Reflect.get(store, 'sessions')
+            for (const [id, text] of Object.entries(stored)) stored[id] = text.replace('"2v ', '"2x ')
+          },
+        ],
+      ] as const,
+      async ([, lose]) => {
+        const made = actingHost()
+        const agent = await made.acting()
+        lose(made)
+        expect((await agent.post('/stop').expect(401)).body.failed).toBe('ERR_MFA_SESSION_ENDED')
+      },
+    ))
+
+  it('returns to no session that is ended meanwhile', async () => {
+    const clock = stopClock()
+    const agent = await actingHost().acting()
+    clock.move(1)
+    await agent.post('/stop?secure=alice').expect(401, { failed: 'ERR_MFA_SESSION_ENDED' })
+    await agent.get('/secret').expect(401)
+  })
+
+  it('can be ended again after the session store failed', async () => {
+    const store = new FaultyStore()
+    const agent = await actingHost({ store }).acting()
+    store.failOn('destroy')
+    await agent.post('/stop').expect(503)
+    expect((await agent.post('/stop').expect(200)).body.user).toMatchObject({ id: 'u-ali' })
+  })
 
   it('returns to what was shown and when, which has not become fresher', async () => {
     const clock = stopClock()
