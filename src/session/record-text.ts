@@ -115,7 +115,7 @@ function textOf(record: MfaRecord): string {
 
 function readText(text: string, { userId, sessionId }: RecordOwner): MfaRecord | undefined {
   const ownerAt = text.length - userId.length - sessionId.length - 2
-  if (ownerAt < 0 || !text.endsWith(userId) || !text.startsWith(` ${sessionId} `, ownerAt)) return undefined
+  if (!text.endsWith(userId) || !text.startsWith(` ${sessionId} `, ownerAt)) return undefined
   const parts = text.slice(0, ownerAt).split(' ')
   const [stage, transaction = '', started, first = '', letters = '', shown = ''] = parts
   const startedAt = readTime(started)
@@ -204,12 +204,10 @@ function writeActivity(record: MfaRecord): Record<string, unknown> | undefined {
   const isInText = (name: keyof Activity) => name === 'grace' && record.stage === 'exempt'
   const given = ACTIVITIES.filter((name) => record[name] !== undefined && !isInText(name))
   if (given.length === 0) return undefined
-  return Object.fromEntries(
-    given.map((name) => [
-      name,
-      name === 'challenge' && record.challenge ? challengeList(record.challenge) : record[name],
-    ]),
-  )
+  return {
+    ...Object.fromEntries(given.map((name) => [name, record[name]])),
+    ...(record.challenge && { challenge: challengeList(record.challenge) }),
+  }
 }
 
 function challengeList(challenge: Challenge): readonly (string | number | null)[] {

@@ -54,6 +54,8 @@ const records: readonly [string, MfaRecord][] = [
       interrupted: { path: '/pay', at: 1, fields: { to: 'x' }, labels: { to: { en: 'To' }, _csrf: false } },
       backupCodes: { left: 2, next: '/home' },
       codesSent: { count: 10 },
+      keyOffer: { next: '/home', tried: true },
+      weakApp: true,
     },
   ],
   [
@@ -104,6 +106,48 @@ describe('a record in the session', () => {
       expect(readRecord(stored, { ...record, userId: `${record.userId}x` })).toBeUndefined()
       expect(readRecord(stored, { ...record, sessionId: `${record.sessionId}x` })).toBeUndefined()
     }))
+
+  it('is ignored unless each of its fields fits', () => {
+    const time = 'mwtn6qkg'
+    return everyCase(
+      [
+        `2p abc ${time} x`,
+        `2x abc ${time}`,
+        '2p abc TIME',
+        `2v abc TIME ${time} psm s`,
+        `2v abc ${time} ${time} psm s-1`,
+        `2x abc ${time} p ${time} 0`,
+        `2e abc ${time} x ${time} 0`,
+        `2e abc ${time} p TIME 0`,
+        `2e abc ${time} p ${time} -1`,
+        `2e abc ${time} p x ${time} 0`,
+        `2x abc ${time} device factors ${time} 0`,
+        `2t abc ${time}  factors ${time} 0`,
+        `2t abc ${time} device factors x ${time} 0`,
+      ],
+      (text) => {
+        const whole = `${text} ${owner.sessionId} ${owner.userId}`
+        expect(readRecord(whole, owner)).toBeUndefined()
+        expect(readRecord({ record: whole, returnTo: '/vault' }, owner)).toBeUndefined()
+      },
+    )
+  })
+
+  it('is ignored with an activity that does not fit', () =>
+    everyCase(records, ([_title, record]) => {
+      const stored = writeRecord(record)
+      const text = typeof stored === 'string' ? stored : stored.record
+      expect(readRecord({ record: text, returnTo: '/vault' }, record)).toMatchObject({ returnTo: '/vault' })
+      expect(readRecord({ record: text, returnTo: 7 }, record)).toBeUndefined()
+    }))
+
+  it('is one text unless something is under way in the session', () => {
+    expect(writeRecord(verified)).toBeTypeOf('string')
+    expect(writeRecord({ ...verified, returnTo: '/pay' })).toEqual({
+      record: writeRecord(verified),
+      returnTo: '/pay',
+    })
+  })
 
   it('never becomes verified when a character is missing', () =>
     everyCase(records, ([_title, record]) => {

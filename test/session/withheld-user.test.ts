@@ -133,6 +133,26 @@ describe('the user of a pending login', () => {
     expect((await withCookie(made.app, first).get('/mfa')).body.status).toBe('none')
   })
 
+  it('is brought back for a pending login only, and not where it was put beside another record', async () => {
+    const made = testbed()
+    const verified = await verifiedCookie(made, 'bob')
+    const { passport: kept, ...data } = made.stored(verified)
+    const beside = { ...data, mfa: { record: data.mfa, user: kept?.user } }
+    made.store.stored[sessionId(verified)] = JSON.stringify(beside)
+    await withCookie(made.app, verified).get('/secret').expect(401, { code: 'closed' })
+  })
+
+  it('of another session does not take the place of the user who signed in to this one (R04)', async () => {
+    const made = testbed()
+    const [other, cookie] = [await pendingCookie(made, 'alice'), await verifiedCookie(made, 'bob')]
+    const planted = { ...made.stored(cookie), mfa: made.stored(other).mfa }
+    made.store.stored[sessionId(cookie)] = JSON.stringify(planted)
+    for (let visit = 0; visit < 2; visit++) {
+      expect((await withCookie(made.app, cookie).get('/mfa')).body).toMatchObject({ status: 'pending' })
+      expect(made.stored(cookie).mfa).toMatchObject({ user: 'u-bob' })
+    }
+  })
+
   it('ends with the pending login, and when the host no longer finds them (R05)', async () => {
     const clock = stopClock()
     const made = testbed()
