@@ -48,7 +48,7 @@ function foundState(at: SessionRequest, isAsked: boolean): SessionState | Promis
   // An app without express-session has no id.
   const isCurrent =
     found !== undefined && found.sessionId === req.sessionID && !(found.state.stage === 'none' && userOf(req))
-  if (found && isCurrent && (found.isAsked || !isAsked)) return found.state
+  if (isCurrent && (found.isAsked || !isAsked)) return found.state
   try {
     const state =
       isCurrent && found.state.stage !== 'none' ? askHost(at, found.state) : findState(at, isAsked)
@@ -89,17 +89,17 @@ interface Found {
 
 function findState(at: SessionRequest, isAsked: boolean): SessionState | Promise<SessionState> {
   const { req } = at
-  const session = sessionOf(req)
+  sessionOf(req)
   passportOf(req)
   const user = userOf(req)
   if (user) return stateFor(at, foundFor(at, user), isAsked)
-  if (hasPassportUser(req, session)) {
+  if (hasPassportUser(req)) {
     throw new HostError(
       'ERR_MFA_NO_PASSPORT',
       'The session has a Passport user, but `req.user` is not set, so mfa.session cannot withhold the user. Mount passport.session() before mfa.session, and do not remove `req.user` between the two.',
     )
   }
-  const withheld = withheldUserOf(req, session)
+  const withheld = withheldUserOf(req)
   return withheld === undefined ? SIGNED_OUT : withheldState(at, withheld, isAsked)
 }
 
@@ -141,18 +141,21 @@ async function hasEnded(
 
 function stateOf(at: SessionRequest, found: Found, isAsked: boolean): SessionState | Promise<SessionState> {
   const { user, record } = found
-  if (record && isSettledFor(activeState({ user }, record))) return activeState({ user }, record)
-  if (isAsked || !record) return askHost(at, found)
+  if (!record) return askHost(at, found)
+  const state = activeState({ user }, record)
+  if (record.stage === 'verified' || isExemptByPolicy(record)) return state
+  if (isAsked) return askHost(at, found)
   // Whatever the service says, the user of a pending login is withheld.
-  if (record.stage === 'pending') return pendingState(at, activeState({ user }, record))
-  return record.stage === 'verified' ? activeState({ user }, record) : settledState(at, found, record)
+  return record.stage === 'pending' ? pendingState(at, state) : settledState(at, found, record)
 }
 
 /** Whether a state follows from its record alone: the session proved a factor, or the policy exempts all of it. */
 function isSettledFor(state: SessionState): boolean {
-  if (state.stage === 'none') return true
-  const { record } = state
-  return record.stage === 'verified' || (record.stage === 'exempt' && record.exemption !== 'not_required')
+  return state.stage === 'none' || state.stage === 'verified' || isExemptByPolicy(state.record)
+}
+
+function isExemptByPolicy(record: MfaRecord): boolean {
+  return record.stage === 'exempt' && record.exemption !== 'not_required'
 }
 
 /** The state of a session that was let in without a factor, as long as the decision on it holds (R133). */
@@ -264,7 +267,6 @@ const SHARED_MS = 10_000
 
 interface SharedAnswer {
   readonly asked: Promise<Asked>
-  readonly settled: Settled
   readonly at: number
 }
 
@@ -279,12 +281,11 @@ function shareAsked(
   const { req, deps } = at
   const answers = shared.get(deps) ?? new Map<string, SharedAnswer>()
   shared.set(deps, answers)
-  const name = JSON.stringify([req.sessionID, found.userId])
+  const name = JSON.stringify([req.sessionID, found.userId, settled])
   const known = answers.get(name)
-  const isSame = known?.settled.at === settled.at && known.settled.changes === settled.changes
-  if (known && isSame && Date.now() - known.at < SHARED_MS) return known.asked
+  if (known && Date.now() - known.at < SHARED_MS) return known.asked
   const asked = askService(at, found)
-  remember(answers, name, { asked, settled, at: Date.now() })
+  remember(answers, name, { asked, at: Date.now() })
   // A failure is no answer.
   asked.catch(() => answers.delete(name))
   return asked

@@ -217,6 +217,77 @@ describe('a session that was let in without a factor (R133)', () => {
     }),
   )
 
+  it('is decided again when the clock is set back by a minute, and not by less', async () => {
+    const clock = stopClock()
+    const { there } = twoProcesses()
+    const { agent } = await intrude(there, 'nina')
+    const before = asked()
+    clock.move(1 - MINUTE)
+    await agent.get('/secret').expect(200)
+    expect(asked()).toBe(before)
+    clock.move(-1)
+    await agent.get('/secret').expect(200)
+    expect(asked()).toBe(before + 1)
+  })
+
+  it('is decided anew for an older copy of it, though the answer for that was known ten seconds ago', async () => {
+    const clock = stopClock()
+    const { here, there } = twoProcesses({ limits: { store: 'memory' } })
+    const { agent } = await intrude(there, 'nina')
+    const putBack = copySessions(there)
+    clock.move(5 * MINUTE)
+    await agent.get('/secret').expect(200)
+    await enrollApp(here, 'nina')
+    putBack()
+    clock.move(10 * SECOND)
+    await agent.get('/secret').expect(401)
+  })
+
+  it('asks the service again at the next page where it failed, and goes on from when it began', async () => {
+    const clock = stopClock()
+    const { gateway, there } = twoProcesses()
+    const { agent } = await intrude(there, 'nina')
+    const stored = () => Object.values<string>(Reflect.get(there.store, 'sessions')).join()
+    const [began] = /2e \S+ \S+/.exec(stored()) ?? expect.unreachable()
+    clock.move(5 * MINUTE)
+    const before = asked()
+    gateway.interfere(() => answer(503))
+    await agent.get('/secret').expect(200)
+    gateway.interfere(undefined)
+    for (let page = 0; page < 3; page++) await agent.get('/secret').expect(200)
+    expect(asked()).toBe(before + 2)
+    expect(stored()).toContain(began)
+  })
+
+  it('does not outlive a failure of the app itself', async () => {
+    const clock = stopClock()
+    let isDown = false
+    const factors = () => {
+      if (isDown) throw new Error('no database')
+      return []
+    }
+    const { there } = twoProcesses({ factors })
+    const { agent } = await intrude(there, 'nina')
+    isDown = true
+    await agent.get('/secret').expect(200)
+    clock.move(5 * MINUTE)
+    await agent.get('/secret').expect(500)
+  })
+
+  it('is decided again at each page while changes of factors cannot be counted', async () => {
+    const own = ownStore()
+    let isDown = true
+    const read = (key: string) => (isDown ? Promise.reject(new Error('down')) : own.read(key))
+    const { there } = twoProcesses({ limits: { store: { ...own, read } } })
+    const { agent, page } = await intrude(there, 'nina')
+    expect(page).toBe(200)
+    const before = asked()
+    await agent.get('/secret').expect(200)
+    isDown = false
+    for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(200)
+    expect(asked()).toBe(before + 2)
+  })
+
   it(
     'is decided again when the app passes on an event of the service about a factor',
     onEachStore(async ({ here, there, clock }) => {

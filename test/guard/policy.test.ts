@@ -2,6 +2,7 @@ import type { Express, RequestHandler } from 'express'
 import type { Strategy } from 'passport-strategy'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { PolicyDecision } from '../../src/index.js'
+import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, jsonAgent, signIn } from '../kit/host.js'
 import { RememberMe } from '../kit/remember-me.js'
@@ -77,6 +78,25 @@ describe('a policy', () => {
     await nina.get('/secret').expect(401)
   })
 
+  it('is asked once for a grace period, and again after five minutes, which changes nothing', async () => {
+    const clock = stopClock()
+    const graceUntil = Date.now() + HOUR
+    let asked = 0
+    const policy = () => {
+      asked++
+      return { graceUntil }
+    }
+    const { app } = host({ options: { policy } })
+    const nina = await signIn(app, 'nina')
+    for (let page = 0; page < 3; page++) await nina.get('/secret').expect(200)
+    expect(asked).toBe(1)
+    clock.move(5 * MINUTE)
+    for (let page = 0; page < 3; page++) {
+      expect((await nina.get('/secret').expect(200)).body.mfa).toMatchObject({ graceUntil })
+    }
+    expect(asked).toBe(2)
+  })
+
   it.each([
     ['en', 'Please set up two-step verification by January 31, 2027.'],
     ['de-AT', 'Bitte richten Sie bis zum 31. Januar 2027 die Bestätigung in zwei Schritten ein.'],
@@ -137,6 +157,7 @@ describe('a policy', () => {
     const bySso = jsonAgent(app)
     await bySso.post('/sso').expect(200)
     await bySso.get('/secret').expect(200)
+    expect((await bySso.get('/mfa').expect(200)).body.status).toBe('none')
     await bySso.get('/secret').expect(200)
     const byName = await signIn(app, 'bob')
     await byName.get('/secret').expect(401)

@@ -1,6 +1,6 @@
 import type { SessionData } from 'express-session'
 import { describe, expect, it } from 'vitest'
-import { HOUR, MINUTE, stopClock } from '../kit/clock.js'
+import { MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
@@ -51,6 +51,11 @@ describe('a session record (R04)', () => {
 
   it('does not count when a login route before the gate keeps the session of another user', async () => {
     const made = testbed({
+      // With links that end sessions.
+      options: {
+        urls: { publicUrl: 'https://shop.example' },
+        notices: { store: 'memory', onNotice: () => {} },
+      },
       beforeGate: (app, auth) => {
         app.post('/early', (req, res, next) => {
           req.body = { name: req.query.name }
@@ -169,7 +174,8 @@ describe('a session record (R04)', () => {
 describe('a pending login (R05)', () => {
   it('ends after exactly ten minutes, and the user starts over', async () => {
     const clock = stopClock()
-    const { app, standIn } = testbed()
+    const events: unknown[] = []
+    const { app, standIn } = testbed({ options: { onEvent: (event) => void events.push(event) } })
     const browser = await signIn(app, 'bob')
     await challenge(browser, 'sms').expect(200)
     clock.move(10 * MINUTE - 1)
@@ -179,6 +185,12 @@ describe('a pending login (R05)', () => {
     const answer = await verify(browser, standIn.newestCode()).expect(401)
     expect(answer.body).toMatchObject({ code: 'pending_login_expired', next: '/login' })
     expect(standIn.calls).toHaveLength(calls)
+    expect(events.at(-1)).toMatchObject({
+      type: 'given_up',
+      userId: 'u-bob',
+      reason: 'expired',
+      method: 'sms',
+    })
     expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
   })
 
@@ -186,9 +198,9 @@ describe('a pending login (R05)', () => {
     const clock = stopClock()
     const { app } = testbed()
     const browser = await signIn(app, 'bob')
-    clock.move(-59_000)
+    clock.move(1 - MINUTE)
     await browser.get('/mfa').expect(200)
-    clock.move(-HOUR)
+    clock.move(-1)
     expect((await browser.get('/secret').expect(401)).body.code).toBe('closed')
     expect((await browser.get('/mfa').expect(200)).body.status).toBe('none')
   })

@@ -1,6 +1,8 @@
+import { MemoryStore } from 'express-session'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/stores/config.js'
 import { DAY, HOUR, SECOND, stopClock } from '../kit/clock.js'
+import { sessionCookie } from '../kit/cookies.js'
 import { challengeStrongest, host, jsonAgent, signIn, withCookie } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
@@ -56,6 +58,18 @@ describe('a trusted browser', () => {
     clock.move(1)
     await agent.get('/secret').expect(401)
     expect((await agent.get('/mfa')).body.status).toBe('pending')
+  })
+
+  it('requires the second factor once the app trusts browsers no longer', async () => {
+    const store = new MemoryStore()
+    const made = trustingHost({ store })
+    const agent = await signInAndTrust(made, 'bob')
+    const cookie = sessionCookie(await login(agent, 'bob').expect(200))
+    await agent.get('/secret').expect(200)
+    const restarted = host({ store })
+    expect((await withCookie(restarted.app, cookie).get('/secret').expect(401)).body.code).toBe(
+      'mfa_required',
+    )
   })
 
   it('counts as one factor: no amr, no step-up, no factor change (R67)', async () => {
