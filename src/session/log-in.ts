@@ -45,9 +45,8 @@ const CONTINUED = Symbol('countersign.continued')
 
 type Options = LogInOptions & { readonly [CONTINUED]?: Continued }
 
-/** Signs the user in by our `req.logIn`, with what the new session continues. */
+/** Signs the user in by our `req.logIn`, which the gate put there, with what the new session continues. */
 export function logInContinuing(at: SessionRequest, user: Express.User, continued: Continued): Promise<void> {
-  wrapLogIn(at)
   const options: Options = { [CONTINUED]: continued }
   return logIn(at.req, user, options)
 }
@@ -196,7 +195,7 @@ async function challengeOf(
 
 interface NewSession {
   /** The record of the new session; its session id is added once it is known. */
-  readonly record: MfaRecord | undefined
+  readonly record: MfaRecord
   /** Whether the host's own data in the session are kept, unless the login route says otherwise. */
   readonly keepSessionInfo: boolean
   readonly returnTo?: string | undefined
@@ -209,7 +208,7 @@ async function regenerate(
   { record, keepSessionInfo, returnTo }: NewSession,
 ): Promise<void> {
   const oldId = req.sessionID
-  const oldDeleted = onRegenerate(req, (sessionId) => ({ mfa: record && { ...record, sessionId }, returnTo }))
+  const oldDeleted = onRegenerate(req, (sessionId) => ({ mfa: { ...record, sessionId }, returnTo }))
   try {
     await new Promise<void>((resolve, reject) => {
       const passed = { ...options, keepSessionInfo: options.keepSessionInfo ?? keepSessionInfo }

@@ -1,4 +1,3 @@
-import { digestOf } from '../digest.js'
 import { SessionEndedError } from '../errors.js'
 import { newRecord, newTransaction, sessionStateOf } from './find-state.js'
 import { logInContinuing } from './log-in.js'
@@ -33,17 +32,17 @@ export async function renewSession(
       'renewSession was called with another user than the signed-in one. To sign in another user, call req.logIn.',
     )
   }
-  const record = recordOf(req, userId)
-  // Anyone who reads a session id can sign in with it, so only its digest is stored elsewhere.
-  const name = record?.transaction ?? digestOf(req.sessionID)
-  if (!(await acquire(userId, name))) {
+  // An earlier step of this request may have changed the record since.
+  const record = recordOf(req, userId) ?? state.record
+  const { transaction } = record
+  if (!(await acquire(userId, transaction))) {
     detachSession(req)
     throw sessionEnded()
   }
   const renewal: PendingRenewal = {
     userId,
-    renewed: record && renewed(record),
-    release: () => release(userId, name),
+    renewed: renewed(record),
+    release: () => release(userId, transaction),
   }
   await logInContinuing(at, user, { renewal })
   // A "this wasn't me" link may have ended all sessions in the meantime.

@@ -69,8 +69,8 @@ export interface PendingRenewal {
   readonly of?: string
   /** Whether the host's own data in the session are kept. Defaults to yes. */
   readonly keepSessionInfo?: boolean
-  /** The record of the new session, apart from its id; `undefined` if the old session had none. */
-  readonly renewed: MfaRecord | undefined
+  /** The record of the new session, apart from its id. */
+  readonly renewed: MfaRecord
   /** Called when no session could be created from it. */
   release(): Promise<void>
 }

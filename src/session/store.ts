@@ -219,7 +219,7 @@ export function rememberTarget(req: Request, target: string | undefined): void {
 /** Fills the next regenerated session by `write`, and nothing else. Returns what waits until the old one is gone. */
 export function onRegenerate(
   req: Request,
-  write: (sessionId: string) => { mfa?: MfaRecord | undefined; returnTo?: string | undefined },
+  write: (sessionId: string) => { mfa: MfaRecord; returnTo?: string | undefined },
 ): () => Promise<void> {
   const old = sessionOf(req)
   let deleted: Promise<void> | undefined
@@ -233,8 +233,8 @@ export function onRegenerate(
       const { mfa, returnTo } = write(req.sessionID)
       const fresh = sessionOf(req)
       // Passport writes the user into the new session just before it saves it.
-      skipRepeatedSaves(fresh, () => mfa?.stage === 'pending' && withholdFromSession(req, fresh))
-      if (mfa) fresh.mfa = writeRecord(mfa)
+      skipRepeatedSaves(fresh, () => mfa.stage === 'pending' && withholdFromSession(req, fresh))
+      fresh.mfa = writeRecord(mfa)
       if (returnTo) fresh.returnTo = returnTo
       callback()
       return this

@@ -2,7 +2,10 @@ import type express from 'express'
 import type { Request } from 'express'
 import { Strategy } from 'passport-strategy'
 import { describe, expect, it } from 'vitest'
-import { browserAgent, host, jsonAgent, signIn, signInFully, testUsers } from '../kit/host.js'
+import { createMfa, requireMfa } from '../../src/index.js'
+import { everyCase } from '../kit/every-case.js'
+import { FaultyStore } from '../kit/faulty-store.js'
+import { browserAgent, type HostSetup, host, jsonAgent, signIn, signInFully, testUsers } from '../kit/host.js'
 import { RememberMe } from '../kit/remember-me.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
@@ -23,10 +26,11 @@ describe('a pending login (R01, R02)', () => {
   it('starts with a login by JSON or form', async () => {
     const { app } = host()
     const byJson = await signIn(app, 'bob')
-    expect((await byJson.get('/secret').expect(401)).body.code).toBe('mfa_required')
+    const refused = await byJson.get('/secret').expect(401).expect('Cache-Control', 'no-store')
+    expect(refused.body.code).toBe('mfa_required')
     const byForm = browserAgent(app)
     await login(byForm, 'bob').type('form').expect(200)
-    await byForm.get('/secret').expect(303).expect('Location', '/mfa')
+    await byForm.get('/secret').expect(303).expect('Location', '/mfa').expect('Cache-Control', 'no-store')
   })
 
   it('starts with a link that redirects', async () => {
@@ -129,7 +133,9 @@ describe('a pending login (R01, R02)', () => {
   )
 
   it('starts with a login route before the gate, from the next request on', async () => {
+    const events: unknown[] = []
     const { app } = host({
+      options: { onEvent: (event) => void events.push(event) },
       beforeGate: (app, auth) => {
         app.get('/link', auth.authenticate(new Link()), (_req, res) => void res.json({}))
       },
@@ -137,6 +143,7 @@ describe('a pending login (R01, R02)', () => {
     const browser = jsonAgent(app)
     await browser.get('/link?as=bob').expect(200)
     await browser.get('/secret').expect(401)
+    expect(events).toMatchObject([{ type: 'pending_login_started', userId: 'u-bob' }])
     await challenge(browser, 'sms').expect(200)
   })
 
@@ -167,11 +174,57 @@ describe('a pending login (R01, R02)', () => {
     expect(Object.keys(Reflect.get(store, 'sessions'))).toHaveLength(0)
   })
 
+  it('starts where a guard follows a login behind the gate for one request only', async () => {
+    const { app } = host({
+      routes: (app, _mfa, auth) => {
+        app.get('/api', auth.authenticate(new Link(), { session: false }), requireMfa(), (_req, res) => {
+          res.json({})
+        })
+      },
+    })
+    expect((await jsonAgent(app).get('/api?as=bob').expect(401)).body.code).toBe('mfa_required')
+  })
+
   it('starts when a verified user signs in again', async () => {
     const made = host()
     const browser = await signInFully(made, 'bob')
     await login(browser, 'bob').expect(200)
     expect((await browser.get('/secret').expect(401)).body.code).toBe('mfa_required')
+  })
+})
+
+describe('a signed-in user', () => {
+  it('is signed out for the guards behind a logout in the same request', async () => {
+    const made = host({
+      routes: (app) => {
+        app.post(
+          '/bye',
+          (req, _res, next) => req.logout(next),
+          requireMfa(),
+          (_req, res) => {
+            res.json({ done: true })
+          },
+        )
+      },
+    })
+    const browser = await signInFully(made, 'bob')
+    expect((await browser.post('/bye').expect(401)).body.code).toBe('sign_in_required')
+  })
+
+  it('stays the object that the app put in the place of the one that Passport found', async () => {
+    const { app } = host({
+      behindGate: (app) => {
+        app.use((req, _res, next) => {
+          if (req.user) req.user = { ...req.user, orders: 3 } as Express.User
+          next()
+        })
+      },
+      routes: (app, mfa) => {
+        app.get('/me', createMfa(mfa).requireStrongest(), (req, res) => void res.json(req.user))
+      },
+    })
+    const browser = await signIn(app, 'nina')
+    expect((await browser.get('/me').expect(200)).body).toMatchObject({ id: 'u-nin', orders: 3 })
   })
 })
 
@@ -261,7 +314,74 @@ describe('a user with a pending login (R01)', () => {
   })
 })
 
+describe('req.logIn', () => {
+  /** A host whose route calls `req.logIn` for bob as the test says. */
+  const calling = (call: (req: Request, done: (error?: unknown) => void) => void, setup: HostSetup = {}) =>
+    host({
+      ...setup,
+      behindGate: (app) => {
+        app.post('/link', (req, res, next) =>
+          call(req, (error) => (error ? next(error) : res.json({ mfa: req.mfa?.status }))),
+        )
+      },
+    })
+  const bob = userNamed('bob') ?? expect.unreachable()
+
+  it('takes its options as Passport does', () =>
+    everyCase([[], [null], [undefined], [{}], [{ keepSessionInfo: true }]], async (options) => {
+      const { app } = calling((req, done) => void Reflect.apply(req.logIn, req, [bob, ...options, done]))
+      await jsonAgent(app).post('/link').expect(200, { mfa: 'pending' })
+    }))
+
+  it('asks for a callback, and for its own request', () =>
+    everyCase(
+      [
+        [(req: Request) => Reflect.apply(req.logIn, req, [bob]), 'req.logIn requires a callback function'],
+        [
+          (req: Request) => Reflect.apply(req.logIn, {}, [bob, () => {}]),
+          'must be called on its own request',
+        ],
+      ] as const,
+      async ([call, message]) => {
+        const made = calling(call)
+        await jsonAgent(made.app).post('/link').expect(500)
+        expect(String(made.failures[0])).toContain(message)
+      },
+    ))
+
+  it('reports a callback that throws each time, and the process keeps running (R83)', async () => {
+    const logged: unknown[][] = []
+    const { app } = calling(
+      (req) =>
+        req.logIn(bob, () => {
+          req.res?.status(204).end()
+          throw new RangeError('a bug of the host')
+        }),
+      { options: { logger: { warn: () => {}, error: (...said) => void logged.push(said) } } },
+    )
+    await jsonAgent(app).post('/link').expect(204)
+    await jsonAgent(app).get('/secret').expect(401)
+    expect(logged).toEqual([
+      [expect.stringContaining('the callback of req.logIn threw'), expect.any(RangeError)],
+    ])
+  })
+})
+
 describe('a host that fails while a login is pending (R83)', () => {
+  it('gets no user of a sign-in that the session store failed, even if its error handler continues (R09)', async () => {
+    const store = new FaultyStore()
+    const { app } = host({
+      store,
+      routes: (app) => {
+        app.use(((_error, _req, _res, next) => next()) satisfies express.ErrorRequestHandler)
+        app.post('/login', (req, res) => void res.json({ user: req.user ?? null, in: req.isAuthenticated() }))
+      },
+    })
+    store.failOn('destroy')
+    await login(jsonAgent(app), 'nina').expect(200, { user: null, in: false })
+    expect(store.willFail()).toBe(false)
+  })
+
   it('gets its own error when it reads the withheld user, and the process keeps running', async () => {
     const { app } = host({
       behindGate: (app, auth) => {

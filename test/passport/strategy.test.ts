@@ -320,6 +320,19 @@ describe('passport.authenticate("mfa", callback)', () => {
     expect((await agent.get('/secret').expect(401)).body.code).toBe('mfa_required')
   })
 
+  it('counts for the first req.logIn only, whomever that signs in', () =>
+    everyCase(['bob', 'alice'], async (first) => {
+      const made = customHost((req, user, done) => {
+        const other = made.users[first] as object as Express.User
+        req.logIn(other, (error) => (error ? done(error) : req.logIn(user, done)))
+      })
+      const agent = await signIn(made.app, 'bob')
+      await challenge(agent, 'sms')
+      const answer = await agent.post('/mfa-login').send({ code: made.standIn.newestCode() }).expect(200)
+      expect(answer.body.in).toBe(false)
+      expect((await agent.get('/secret').expect(401)).body.code).toBe('mfa_required')
+    }))
+
   it('passes on an error of the callback, and the process keeps running (R83)', async () => {
     const made = customHost(() => {
       throw new TypeError('a bug of the host')
