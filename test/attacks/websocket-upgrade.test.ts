@@ -44,6 +44,11 @@ function hostWithPassport(setup: HostSetup = {}) {
   return { ...made, auth, sessions }
 }
 
+type Clock = ReturnType<typeof stopClock>
+
+/** All sessions, as they are stored. */
+const storedIn = ({ store }: Pick<Host, 'store'>) => JSON.stringify(Reflect.get(store, 'sessions'))
+
 /** The request of an upgrade, with what middleware adds to it. */
 type Extended = IncomingMessage & { user?: unknown; session?: { passport?: { user?: unknown } } }
 
@@ -124,9 +129,10 @@ describe('mfa.upgrade', () => {
         ),
     })
     const port = await serveWithSockets(made.app, guarded(made))
-    const answer = await withCookie(made.app, '').post('/early').expect(200)
-    const cookie = String(answer.headers['set-cookie']).split(';')[0] ?? ''
+    const cookie = sessionCookie(await withCookie(made.app, '').post('/early').expect(200))
+    const before = storedIn(made)
     expect(await connect(port, cookie)).toEqual({ status: 401, code: 'mfa_required' })
+    expect(storedIn(made)).toBe(before)
   })
 
   it('neither ends nor changes the session that it reads (R134)', async () => {
@@ -134,14 +140,13 @@ describe('mfa.upgrade', () => {
     const made = host()
     const port = await serveWithSockets(made.app, guarded(made))
     const cookie = await pendingCookie(made, 'bob')
-    const stored = () => JSON.stringify(Reflect.get(made.store, 'sessions'))
-    const before = stored()
+    const before = storedIn(made)
     await connect(port, cookie)
     await connect(port, '')
-    expect(stored()).toBe(before)
+    expect(storedIn(made)).toBe(before)
     clock.move(HOUR)
     expect(await connect(port, cookie)).toEqual({ status: 401, code: 'pending_login_expired' })
-    expect(stored()).toBe(before)
+    expect(storedIn(made)).toBe(before)
   })
 
   it('refuses pages of other sites, unless they are listed', async () => {
@@ -169,6 +174,49 @@ describe('mfa.upgrade', () => {
     made.users.nina?.factors.push({ method: 'sms', phone: '+447700900105' })
     clock.move(5 * MINUTE)
     expect(await connect(port, cookie)).toEqual({ status: 401, code: 'mfa_required' })
+  })
+
+  it('says why it refuses, for programs and for the socket', async () => {
+    const made = host()
+    const found: Upgrade<TestUser>[] = []
+    const port = await serveWithSockets(made.app, async (req, _accept, socket) => {
+      const upgrade = await createMfa(made.mfa).upgrade(req, made.app)
+      found.push(upgrade)
+      if (upgrade.outcome === 'refused') socket.end(upgrade.response)
+    })
+    await connect(port, await pendingCookie(made, 'bob'))
+    expect(found).toMatchObject([
+      {
+        ...{ outcome: 'refused', refusal: 'mfa_required', status: 401 },
+        problem: { code: 'mfa_required', status: 401, next: '/mfa' },
+        response: expect.stringMatching(/^HTTP\/1\.1 401 Unauthorized\r\n/),
+      },
+    ])
+  })
+
+  it('lets middleware in front of the gate read the request to its end', async () => {
+    const made = host({
+      first: (app) =>
+        void app.use('/live', async (req, _res, next) => {
+          for await (const part of req) expect(part).toBe('')
+          next()
+        }),
+    })
+    const port = await serveWithSockets(made.app, guarded(made))
+    expect((await connect(port, await verifiedCookie(made, 'bob'))).status).toBe(101)
+  })
+
+  it('finds the gate by the address that the browser requested, in a route that is mounted at a path', async () => {
+    const made = host({
+      first: (app) => void app.get('/', (_req, res) => void res.send('home')),
+      routes: (app, mfa) =>
+        void app.use('/stream', async (req, res) => {
+          const { outcome } = await createMfa(mfa).upgrade(req, made.app)
+          res.json({ outcome })
+        }),
+    })
+    const agent = withCookie(made.app, await verifiedCookie(made, 'bob'))
+    await agent.get('/stream').expect(200, { outcome: 'signed_in' })
   })
 
   it('fails closed when the request does not reach the gate (R134)', async () => {
@@ -226,16 +274,22 @@ describe('a connection that mfa.upgrade accepted', () => {
     const { bob } = made.users
     if (!bob) throw new Error('no bob')
     await createMfa(made.mfa).account.secure(bob)
+    const before = storedIn(made)
     expect(await upgrade.isCurrent()).toBe(false)
+    expect(storedIn(made)).toBe(before)
   })
 
   it('is not current after the trust in its browser ended (R134)', async () => {
+    const clock = stopClock()
     const made = trustingHost()
     const agent = await signInAndTrust(made, 'bob')
     await agent.post('/logout').expect(200)
     const upgrade = await accepted(made, sessionCookie(await login(agent, 'bob').expect(200)))
     expect(upgrade.mfa.trusted).toBe(true)
+    const before = storedIn(made)
+    clock.move(5 * MINUTE)
     expect(await upgrade.isCurrent()).toBe(true)
+    expect(storedIn(made)).toBe(before)
     const { bob } = made.users
     if (!bob) throw new Error('no bob')
     await createMfa(made.mfa).account.revokeDevices(bob)
@@ -252,23 +306,74 @@ describe('a connection that mfa.upgrade accepted', () => {
 })
 
 describe('the gate on a request that did not come through Express', () => {
-  it('withholds the user of the password alone (R134)', async () => {
-    const hosted = hostWithPassport()
-    const handlers = [hosted.sessions, hosted.auth.session(), mfaSession(hosted.mfa)]
-    const port = await serveWithSockets(
-      hosted.app,
-      says((req) => req.user, handlers),
-    )
-    expect((await connect(port, await pendingCookie(hosted, 'bob'))).status).toBe(401)
-    expect((await connect(port, await verifiedCookie(hosted, 'bob'))).status).toBe(101)
-  })
+  it('withholds the user of the password alone (R134)', () =>
+    everyCase([{}, { app: 'of another framework' }], async (more) => {
+      const hosted = hostWithPassport()
+      const extend: RequestHandler = (req, _res, next) => {
+        Object.assign(req, more)
+        next()
+      }
+      const handlers = [extend, hosted.sessions, hosted.auth.session(), mfaSession(hosted.mfa)]
+      const port = await serveWithSockets(
+        hosted.app,
+        says((req) => req.user, handlers),
+      )
+      expect((await connect(port, await pendingCookie(hosted, 'bob'))).status).toBe(401)
+      expect((await connect(port, await verifiedCookie(hosted, 'bob'))).status).toBe(101)
+    }))
+
+  it('withholds the user of a login that took too long, and of a session that was ended (R134)', () =>
+    everyCase(
+      [
+        [pendingCookie, (_made: Host, clock: Clock) => clock.move(HOUR)],
+        [verifiedCookie, ({ mfa, users }: Host) => users.bob && createMfa(mfa).account.secure(users.bob)],
+      ] as const,
+      async ([cookieOf, end]) => {
+        const clock = stopClock()
+        let sessionAuth: RequestHandler = () => {}
+        const made = host({
+          options: {
+            urls: { publicUrl: 'https://shop.example' },
+            notices: { store: 'memory', onNotice: () => {} },
+          },
+          beforeGate: (_app, auth) => {
+            sessionAuth = auth.session()
+          },
+        })
+        const cookie = await cookieOf(made, 'bob')
+        clock.move(1)
+        await end(made, clock)
+        const sessions = session({
+          secret: 'a test secret',
+          resave: false,
+          saveUninitialized: false,
+          store: made.store,
+        })
+        const handlers = [sessions, sessionAuth, mfaSession(made.mfa)]
+        const before = storedIn(made)
+        const port = await serveWithSockets(
+          made.app,
+          says((req) => req.user, handlers),
+        )
+        expect((await connect(port, cookie)).status).toBe(401)
+        expect(storedIn(made)).toBe(before)
+      },
+    ))
 
   it('says what is missing in front of it instead of throwing a TypeError (R134)', async () => {
-    const made = host()
-    const port = await serveWithSockets(
-      made.app,
-      says(() => true, [mfaSession(made.mfa)]),
+    const made = hostWithPassport()
+    await everyCase(
+      [
+        [[], 'ERR_MFA_NO_SESSION'],
+        [[made.sessions], 'ERR_MFA_NO_PASSPORT'],
+      ] as const,
+      async ([before, code]) => {
+        const port = await serveWithSockets(
+          made.app,
+          says(() => true, [...before, mfaSession(made.mfa)]),
+        )
+        expect(await connect(port, '')).toEqual({ status: 500, code })
+      },
     )
-    expect(await connect(port, '')).toEqual({ status: 500, code: 'ERR_MFA_NO_SESSION' })
   })
 })

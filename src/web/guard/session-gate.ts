@@ -110,6 +110,6 @@ function pendingPathsOf(settings: Settings): (req: Request) => boolean {
 }
 
 function pathOf(req: Request, settings: Settings): string {
-  const [path = ''] = requestedUrl(req, settings).split('?', 1)
+  const [path = ''] = requestedUrl(req, settings).split('?')
   return path
 }

@@ -70,11 +70,10 @@ export async function findUpgrade(
   options: UpgradeOptions = {},
 ): Promise<Upgrade> {
   const { req: copy, shared, state } = await inspect(own, req, app)
-  const deps = gateOf({ req: copy, shared }, own)
+  const { settings } = gateOf({ req: copy, shared })
   if (!isSameOrigin(copy) && !options.origins?.includes(copy.get('origin') ?? '')) {
     return refused({ code: 'cross_site' })
   }
-  const { settings } = deps
   if (state.stage === 'none') {
     const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
     return refused({ code, next: settings.signInPath })
@@ -122,7 +121,7 @@ function inspect(
       reject(notReached(`responded with ${response.statusCode} before the request reached mfa.session`))
       return response
     }
-    Object.defineProperty(response, 'end', { configurable: true, writable: true, value: answered })
+    Reflect.set(response, 'end', answered)
     const shared = requestState<RouteDeps>(copy as Request)
     shared.readOnly = true
     shared.inspection = { gate: deps, found: (found, state) => resolve({ req: found, shared, state }) }
