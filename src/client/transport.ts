@@ -184,7 +184,7 @@ function exchange(
     let abort: ((reason: Error) => void) | undefined
     const chunks: Buffer[] = []
     let bytes = 0
-    const decoder = onEvents && new TextDecoder()
+    const decoder = new TextDecoder()
 
     const finish = () => {
       isDone = true
@@ -193,7 +193,6 @@ function exchange(
     }
     /** Ends the call with an error of the caller. */
     const cancel = (reason: unknown) => {
-      if (isDone) return
       finish()
       if (request.body instanceof Readable) request.body.destroy()
       reject(reason)
@@ -201,7 +200,6 @@ function exchange(
     }
     const onAbort = () => cancel(signal?.reason)
     const fail = (error: unknown, timedOut = false) => {
-      if (isDone) return
       finish()
       if (request.body instanceof Readable) request.body.destroy()
       reject(callFailed(error, { sent, begun: head !== undefined, timedOut, timeoutMs: limitMs }))
@@ -225,7 +223,7 @@ function exchange(
         bytes += chunk.length
         if (bytes > maxBytes) return controller.abort(tooLargeError())
         chunks.push(chunk)
-        if (!onEvents || !decoder || !isEventStream(head)) return
+        if (!onEvents || !isEventStream(head)) return
         try {
           onEvents(decoder.decode(chunk, { stream: true }))
         } catch (error) {
@@ -233,14 +231,14 @@ function exchange(
         }
       },
       onResponseEnd() {
-        if (isDone || !head) return
+        if (!head) return
         finish()
         resolve({ ...head, body: utf8.decode(Buffer.concat(chunks)) })
       },
       onResponseError: (_controller, error) => fail(error),
     }
     if (signal?.aborted) return onAbort()
-    signal?.addEventListener('abort', onAbort, { once: true })
+    signal?.addEventListener('abort', onAbort)
     try {
       // The timer above is the only time limit.
       dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0 }, handler)
@@ -316,7 +314,7 @@ function isEventStream(head: Omit<Reply, 'body'> | undefined): boolean {
 }
 
 function abortError(): Error {
-  return new DOMException('The call was ended.', 'AbortError')
+  return new Error('The call was ended.')
 }
 
 function tooLargeError(): Error {

@@ -88,6 +88,19 @@ describe.each(Object.entries(verbs))('what a failed %s did (R43, R77)', (_verb, 
     expect(rung).toEqual([150])
   })
 
+  it('is none when no connection was established in the time for that, which is part of that of a call', async () => {
+    const timeout = Object.assign(new Error('slow'), { code: 'UND_ERR_CONNECT_TIMEOUT' })
+    const dispatcher = new Agent({ connect: (_options, done) => done(timeout, null) })
+    onTestFinished(() => dispatcher.destroy())
+    const settings = readServiceAddress({ baseUrl: 'https://mfa.example.com', apiKey: API_KEY })
+    const failed = httpTransport(settings, dispatcher).post('/long', {}, { timeoutMs: 60_000 })
+    await expect(failed).rejects.toMatchObject({
+      code: 'ERR_MFA_SERVICE_TIMEOUT',
+      effect: 'none',
+      cause: { code: 'UND_ERR_CONNECT_TIMEOUT' },
+    })
+  })
+
   it('is none when the request only waited for a free socket, and it is never sent later', async () => {
     const { client, service, longer } = await busy()
     expect(await effectOf(ask(client))).toBe('none')

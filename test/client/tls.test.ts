@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createServer } from 'node:tls'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readOptions } from '../../src/options/settings.js'
 import { missing } from '../kit/debian-packages.js'
+import { listenOnLoopback } from '../kit/loopback.js'
 import { API_KEY, BOBS_CODE, clientFor, failure, verdict } from './ask.js'
 import { answer, hostileService } from './hostile-service.js'
 
@@ -34,6 +36,23 @@ describe.skipIf(opensslMissing)('a service whose certificate nobody vouches for 
     expect(error.code).toBe('ERR_MFA_SERVICE_UNAVAILABLE')
     expect(error.message).toContain('SELF_SIGNED_CERT')
     expect(service.calls).toEqual([])
+  })
+
+  it('is offered HTTP/1.1 alone, so that each call has a socket of its own', async () => {
+    const offered: string[] = []
+    const server = createServer({
+      ...tls,
+      ALPNCallback: ({ protocols }) => {
+        offered.push(...protocols)
+        return protocols[0]
+      },
+    })
+    const port = await listenOnLoopback(server)
+    onTestFinished(() => void server.close())
+    expect(await verdict(clientFor({ baseUrl: `https://127.0.0.1:${port}`, apiKey: API_KEY }))).toBe(
+      'ERR_MFA_SERVICE_UNAVAILABLE',
+    )
+    expect(offered).toEqual(['http/1.1'])
   })
 
   it('receives nothing either when the environment turns verification off', async () => {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { stopTimers } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { freePort } from '../kit/loopback.js'
 import { timesPassed } from '../kit/times-passed.js'
@@ -56,6 +57,25 @@ describe('the time a call may take (R76)', () => {
     expect(rung).toEqual([150])
   })
 
+  it('is bounded by no timer once the call has ended, in whatever way', async () => {
+    let behave: Behaviour = answer(200)
+    const { client } = await pair((response, call) => behave(response, call))
+    stopTimers()
+    const counts = []
+    for (let round = 0; round < 3; round++) {
+      for (const [next, outcome] of [
+        [answer(200), 'valid'],
+        [raw(''), DOWN],
+      ] as const) {
+        behave = next
+        expect(await verdict(client)).toBe(outcome)
+      }
+      // undici has one of its own.
+      counts.push(vi.getTimerCount())
+    }
+    expect(counts).toEqual(Array(3).fill(counts[0]))
+  })
+
   it('does not end a response that comes in time', async () => {
     const { client } = await pair((response) => dribble(response, '{"valid":true}', 5), { timeout: 2_000 })
     expect(await verdict(client)).toBe('valid')
@@ -82,6 +102,7 @@ describe('an answer that is not whole (R75, R80)', () => {
     ],
     ['never ends', endless, FAULT],
     ['is not HTTP', raw('220 mail.example.com ESMTP\r\n'), FAULT],
+    ['is a stream of events', answer(200, 'data: {}\n\n', { 'Content-Type': 'text/event-stream' }), FAULT],
     ['has headers without end', raw(`HTTP/1.1 200 OK\r\nX-Filler: ${'x'.repeat(100_000)}\r\n\r\n`), FAULT],
     ['has two lengths', raw('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'), FAULT],
     [

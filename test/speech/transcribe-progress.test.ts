@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { TranscriptFormat, TranscriptionProgress } from '../../src/speech/transcription.js'
 import { failure } from '../client/ask.js'
@@ -102,6 +103,16 @@ describe('the signal of a transcription', () => {
     })
     await expect(transcript).rejects.toThrow('enough')
     await expect.poll(() => [...service.sockets].every(({ destroyed }) => destroyed)).toBe(true)
+  })
+
+  it('is no longer listened to after the call, and ends no other call', async () => {
+    const over = new AbortController()
+    const { client, service } = await speechPair(answer(200, { text: 'go' }))
+    await client.transcribe({ file, signal: over.signal })
+    expect(getEventListeners(over.signal, 'abort')).toEqual([])
+    over.abort(new Error('enough'))
+    await client.transcribe({ file })
+    expect(service.calls).toHaveLength(2)
   })
 
   it('that is aborted beforehand sends nothing', async () => {
