@@ -125,6 +125,7 @@ describeOnBothDatabases((bench) => {
         name,
         expect.stringMatching(/yourself|cannot approve/),
       ])
+    expect(await fault(act(admin).approvals.approve(request))).toContain('You asked for this yourself')
     expect(await disabled()).toBe(0)
     // The request of an operator whose account is disabled is void.
     const late = await ask()
@@ -150,6 +151,68 @@ describeOnBothDatabases((bench) => {
       application,
     ])
     expect(left).toEqual([])
+  })
+
+  test('a request is named by application, mode and id, and no other one is decided in its place', async () => {
+    const { asker, other, ask, open, disabled } = await fresh()
+    const request = await ask()
+    for (const wrong of [{ application: 'another' }, { mode: 'test' }, { id: 'none' }] as const) {
+      const named = { ...request, ...wrong }
+      expect(await fault(act(other).approvals.approve(named))).toContain('decided already')
+      expect(await fault(act(other).approvals.refuse(named))).toContain('decided already')
+    }
+    expect(await open()).toMatchObject([request])
+    advance(HOUR)
+    expect(await open()).toEqual([])
+    expect(await fault(act(asker).approvals.refuse(request))).toContain('expired')
+    expect(await disabled()).toBe(0)
+  })
+
+  test('an operator has fifty requests open at most, of those that have not expired', async () => {
+    const { application, asker, other, ask } = await fresh()
+    await bench().store.query(
+      `INSERT INTO approval_request (application, id, account, action, target, asked_by, asked_at, expires_at)
+         SELECT $1, 'request ' || n, 'user 7', 'disable-factor', 'app', $2, 1, $3 FROM generate_series(1, 49) AS n`,
+      [application, asker, Date.now() + 1_000],
+    )
+    await ask()
+    expect(await fault(ask())).toContain('50 of your requests wait for approval')
+    await ask('app', other)
+    advance(1)
+    await ask()
+  })
+
+  test('a request counts no more once the operator who asked lost the role or the account, whatever kept it', async () => {
+    const { application, user, asker, ask, open } = await fresh()
+    const [admin, leaver, approver] = [await person('admin'), await person('support'), await person('admin')]
+    const { id } = await act(admin).approvals.ask(user, { action: 'erase-user', target: '' })
+    for (const [by, request, change] of [
+      [admin, { application, mode: 'live', id }, "role = 'support'"],
+      [asker, await ask(), "role = 'viewer'"],
+      [leaver, await ask('app', leaver), 'disabled_at = 1'],
+    ] as const) {
+      await bench().store.query(`UPDATE operator_account SET ${change} WHERE email = $1`, [by])
+      const refused = await fault(act(approver).approvals.approve(request))
+      expect(refused).toContain(`${by} cannot ask for this any more`)
+    }
+    expect(await open()).toHaveLength(3)
+  })
+
+  test('nobody approves a change to their own account, nor is named as one who could', async () => {
+    const [ann, bob, eve, viewer] = [
+      await person('admin'),
+      await person('admin'),
+      await person('admin'),
+      await person('viewer'),
+    ]
+    const change = { action: 'change-role', email: eve, role: 'viewer' } as const
+    const { id } = await act(ann).approvals.askOperatorChange(change)
+    const { approvers } = (await act(bob).approvals.list()).find((one) => one.id === id) ?? {}
+    expect(approvers).toContain(bob)
+    for (const name of [ann, eve, viewer]) expect(approvers).not.toContain(name)
+    const request = { application: '_console', mode: 'live', id } as const
+    expect(await fault(act(eve).approvals.approve(request))).toContain('about your own account')
+    await act(bob).approvals.approve(request)
   })
 
   test('two operators are one person through any chain, in both directions, for good (R137)', async () => {
@@ -301,6 +364,7 @@ describeOnBothDatabases((bench) => {
       expect(await fault(act(name).approvals.approve(request))).toContain('an operator who can sign in')
     const [listed] = (await act('system').approvals.list()).filter(({ id }) => id === request.id)
     expect(listed?.approvers).not.toEqual(expect.arrayContaining([other]))
+    expect(await fault(ask('app', other))).toContain('cannot ask')
     expect(await disabled()).toBe(0)
     await act(await person('support')).approvals.approve(request)
     expect(await disabled()).toBe(1)
@@ -401,6 +465,16 @@ describeOnBothDatabases((bench) => {
     expect(await fault(act(ann).approvals.approve(reference(reset.id)))).toContain('decided already')
   })
 
+  test('an invitation that was asked for does not end the account that its operator got meanwhile', async () => {
+    const [ann, bob] = [await person('admin'), await person('admin')]
+    const email = `meanwhile-${++people}@ops.example`
+    const { id } = await act(ann).approvals.askOperatorChange({ action: 'invite-operator', email })
+    const { token } = await alone('root').inviteOperator({ email })
+    await act(email).acceptInvitation(token, PASSWORD)
+    const request = { application: '_console', mode: 'live', id } as const
+    expect(await fault(act(bob).approvals.approve(request))).toContain('has an account already')
+  })
+
   test('the command line makes operators of their own, unless it acts in the name of an operator (R137)', async () => {
     const relatedTo = async (who: string) =>
       (await alone('system').listOperators()).find((one) => one.email === who)?.samePersonAs
@@ -444,5 +518,16 @@ describeOnBothDatabases((bench) => {
     expect(await ask('disable-factor', 'nothing')).toContain('is not a factor')
     expect(await ask('remove-key', 'none')).toContain('no such key')
     expect(await ask('disable-factor', 'app', 'user 8')).toContain('no account')
+    const { user: elsewhere, key } = await fresh()
+    expect(await ask('remove-key', key)).toContain('no such key')
+    const unused = `unused-${elsewhere.application}`
+    await act('system').createApplication(unused)
+    const app = { action: 'disable-factor', target: 'app' } as const
+    for (const [wrong, why] of [
+      [{ application: 'nowhere' }, 'does not exist'],
+      [{ application: unused }, 'no account'],
+      [{ mode: 'test' }, 'no account'],
+    ] as const)
+      expect(await fault(act(asker).approvals.ask({ ...user, ...wrong }, app))).toContain(why)
   })
 })
