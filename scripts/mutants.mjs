@@ -84,9 +84,11 @@ function runOnce(file) {
 /** What became of each mutant of a file. */
 async function outcomesOf(file) {
   prepare(file)
+  const coverage = join(folderOf(file), 'coverage.json')
   for (let idle = 0; idle < IDLE; ) {
     const before = readLines(join(folderOf(file), 'results.jsonl')).length
     await runOnce(file)
+    if (existsSync(coverage) && readJson(coverage).tests.length === 0) break
     const results = resultsOf(file)
     const mutants = existsSync(join(folderOf(file), 'mutants.json'))
       ? readJson(join(folderOf(file), 'mutants.json'))
