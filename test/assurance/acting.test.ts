@@ -295,6 +295,15 @@ describe('acting (R119)', () => {
     expect((await agent.post('/stop').expect(200)).body.user).toMatchObject({ id: 'u-ali' })
   })
 
+  it('goes on after the sessions of the member of staff that were ended before it began', async () => {
+    const clock = stopClock()
+    const made = actingHost()
+    await createMfa(made.mfa).account.secure(made.users.alice ?? expect.unreachable())
+    clock.move(1)
+    const agent = await made.acting()
+    expect(await whoIs(agent)).toMatchObject({ actor: { sub: 'u-ali' } })
+  })
+
   it('returns to what was shown and when, which has not become fresher', async () => {
     const clock = stopClock()
     const made = actingHost()

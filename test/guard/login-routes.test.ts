@@ -1,8 +1,8 @@
-import type express from 'express'
-import type { Request } from 'express'
+import express, { type Request } from 'express'
 import { Strategy } from 'passport-strategy'
 import { describe, expect, it } from 'vitest'
 import { createMfa, requireMfa } from '../../src/index.js'
+import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, type HostSetup, host, jsonAgent, signIn, signInFully, testUsers } from '../kit/host.js'
@@ -211,6 +211,64 @@ describe('a signed-in user', () => {
     expect((await browser.post('/bye').expect(401)).body.code).toBe('sign_in_required')
   })
 
+  it('must sign in again where a guard asks for a factor that they got meanwhile', async () => {
+    const { app, users } = host()
+    const browser = await signIn(app, 'nina')
+    for (let page = 0; page < 2; page++) await browser.get('/secret').expect(200)
+    users.nina?.factors.push({ method: 'sms', phone: '+447700900105' })
+    await browser.get('/secret').expect(200)
+    expect((await browser.post('/transfer').expect(401)).body.code).toBe('mfa_required')
+    await browser.get('/secret').expect(401)
+  })
+
+  it('must do so too when a login for one request brings them back into a session that Passport had lost', () =>
+    everyCase(
+      [
+        {},
+        { urls: { publicUrl: 'https://shop.example' }, notices: { store: 'memory', onNotice: () => {} } },
+      ] as const,
+      async (options) => {
+        const store = new FaultyStore()
+        const made = host({
+          store,
+          options,
+          routes: (app) => {
+            const back: express.RequestHandler = (req, _res, next) =>
+              req.logIn(made.users.nina as object as Express.User, { session: false }, next)
+            app.get('/api', back, requireMfa(), (_req, res) => void res.json({}))
+          },
+        })
+        const browser = await signIn(made.app, 'nina')
+        const [[id, text] = ['', '']] = Object.entries(store.stored)
+        const { passport: _lost, ...rest } = JSON.parse(text)
+        store.stored[id] = JSON.stringify(rest)
+        made.users.nina?.factors.push({ method: 'sms', phone: '+447700900105' })
+        expect((await browser.get('/api').expect(401)).body.code).toBe('mfa_required')
+      },
+    ))
+
+  it('is looked up once in each request, however many guards ask', async () => {
+    let asked = 0
+    const { app } = host({
+      options: {
+        policy: () => {
+          asked++
+          return 'optional'
+        },
+      },
+      routes: (app, mfa, auth) => {
+        const guard = createMfa(mfa).requireStrongest()
+        app.get('/twice', guard, guard, (_req, res) => void res.json({}))
+        app.post('/enter', express.json(), auth.authenticate('name'), guard, (_req, res) => void res.json({}))
+      },
+    })
+    const browser = jsonAgent(app)
+    await browser.post('/enter').send({ name: 'nina' }).expect(200)
+    expect(asked).toBe(1)
+    await browser.get('/twice').expect(200)
+    expect(asked).toBe(2)
+  })
+
   it('stays the object that the app put in the place of the one that Passport found', async () => {
     const { app } = host({
       behindGate: (app) => {
@@ -415,9 +473,14 @@ describe('a host that fails while a login is pending (R83)', () => {
         app.use(((_error, _req, _res, next) => next()) satisfies express.ErrorRequestHandler)
       },
     })
-    const browser = await signIn(app, 'bob')
+    const clock = stopClock()
+    const [browser, without] = [await signIn(app, 'bob'), await signIn(app, 'nina')]
+    await without.get('/secret').expect(200)
     down = true
-    expect((await browser.get('/secret')).status).toBe(401)
-    expect((await browser.post('/transfer')).body).not.toHaveProperty('done')
+    clock.move(5 * MINUTE)
+    for (const one of [browser, without]) {
+      expect((await one.get('/secret')).status).toBe(401)
+      expect((await one.post('/transfer')).body).not.toHaveProperty('done')
+    }
   })
 })

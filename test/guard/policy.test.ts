@@ -88,9 +88,12 @@ describe('a policy', () => {
     }
     const { app } = host({ options: { policy } })
     const nina = await signIn(app, 'nina')
-    for (let page = 0; page < 3; page++) await nina.get('/secret').expect(200)
+    for (let minute = 0; minute < 4; minute++) {
+      await nina.get('/secret').expect(200)
+      clock.move(MINUTE)
+    }
     expect(asked).toBe(1)
-    clock.move(5 * MINUTE)
+    clock.move(MINUTE)
     for (let page = 0; page < 3; page++) {
       expect((await nina.get('/secret').expect(200)).body.mfa).toMatchObject({ graceUntil })
     }

@@ -1,6 +1,7 @@
 import type { SessionData } from 'express-session'
 import type passport from 'passport'
 import { describe, expect, it } from 'vitest'
+import { createMfa } from '../../src/index.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { FaultyStore } from '../kit/faulty-store.js'
@@ -173,6 +174,19 @@ describe('the user of a pending login', () => {
     await withCookie(made.app, cookie).get('/mfa').expect(200)
     expect(made.stored(cookie).passport).toEqual({ user: 'u-nin' })
     await withCookie(made.app, cookie).get('/secret').expect(200)
+  })
+
+  it('is shown at once where a guard finds that no second factor is required any more', async () => {
+    let decision: 'require' | 'skip' = 'require'
+    const made = testbed({
+      options: { policy: () => decision },
+      routes: (app, mfa) => {
+        app.get('/login/me', createMfa(mfa).requireStrongest(), (req, res) => void res.json(req.user))
+      },
+    })
+    const cookie = await pendingCookie(made, 'nina')
+    decision = 'skip'
+    expect((await withCookie(made.app, cookie).get('/login/me').expect(200)).body.id).toBe('u-nin')
   })
 
   it('goes back to Passport when the user no longer has a factor', async () => {
