@@ -21,10 +21,7 @@ interface Row {
   readonly used: Readonly<Record<string, number>>
 }
 
-/**
- * The confirmed authenticator app of an account and the kinds of keys that it has, offered or not (R132), the number of its unused
- * backup codes that are valid for the contact, and when its factors were last used. An unknown account has none, and stays unknown.
- */
+/** The confirmed authenticator app, kinds of keys (R132), unused backup codes and last uses of an account; an unknown one has none. */
 export async function readAccountFactors(
   store: Store,
   application: Pick<Application, 'id'>,
@@ -101,8 +98,7 @@ const OWNERS_OF_KEYS = 'SELECT DISTINCT account FROM account_key WHERE applicati
 const OWNERS_OF_APPS = `SELECT account FROM app_secret WHERE application = $1 AND sealed IS NOT NULL AND $2 = 'app'`
 
 /**
- * Counts the accounts of an application whose authenticator app and keys are all of these methods, and who have no backup code.
- * Contacts do not count: they belong to the app that asks. An account with two of the methods counts in both.
+ * Counts accounts without backup codes whose app and keys are all of these methods, once for each. Contacts belong to the app that asks.
  * `among`: the methods that are counted. Defaults to all of them.
  */
 export async function countLockedOut(

@@ -112,10 +112,7 @@ export async function findKey(
   return { key: isOwn ? row : undefined, isOfAnother: row !== undefined && !isOwn, userHandle }
 }
 
-/**
- * Stores a new key, and forgets the failures of its factor. `false` if an account of the application has it already. The account
- * must be held.
- */
+/** Stores a new key, and forgets the failures of its factor. `false` if an account of the application has it already. The account must be held. */
 export async function insertKey(
   tx: Queries,
   application: Pick<Application, 'id'>,

@@ -15,10 +15,7 @@ export interface AccountRow {
 /** The failures of a factor that an operator disabled: more than any limit allows. */
 export const DISABLED_BY_OPERATOR = 1_000_000
 
-/**
- * Locks the accounts in `source (account, reference)`, in the order of their names, creates those that are missing, and returns
- * them. `reference` is what `storedReference` makes of the account.
- */
+/** Locks the accounts in `source (account, reference)` in the order of their names, creates those that are missing, and returns them. */
 export const lockAccounts = (source: string): string => `INSERT INTO account (application, account, reference)
     SELECT :application, account, reference FROM ${source} ORDER BY account
     ON CONFLICT (application, account) DO UPDATE SET reference = EXCLUDED.reference
@@ -28,19 +25,15 @@ const LOCK_ACCOUNT = statement<{ application: string; account: string; reference
   lockAccounts('(SELECT :account::text AS account, :reference::text AS reference) AS wanted'),
 )
 
-/**
- * Locks the account's row until the transaction ends, and creates it if necessary. Every other change to the same
- * account waits, in every process.
- */
+/** Locks the account's row until the transaction ends, and creates it if necessary. Every other change to the same account waits, in every process. */
 export async function holdAccount(
   keys: Keys,
   tx: Queries,
   { id: application }: Pick<Application, 'id'>,
   account: string,
 ): Promise<AccountRow> {
-  const { text, values } = LOCK_ACCOUNT
   const reference = storedReference(keys, application, account)
-  const row = await queryOne<AccountRow>(tx, text, values({ application, account, reference }))
+  const row = await LOCK_ACCOUNT.first<AccountRow>(tx, { application, account, reference })
   if (!row) throw new Error('The store returned no row for an account.')
   return row
 }
@@ -78,10 +71,7 @@ export function lockedForSeconds(row: Pick<AccountRow, 'locked_until'>, now: num
 
 const CONTACT_PREFIX = 'contact:'
 
-/**
- * The mailboxes and phone numbers that the store shows for an account, in lower case, as the budgets of destinations are
- * named: proven ones, those of its challenges, backup codes and failures, and its own name if that is a contact.
- */
+/** The mailboxes and phone numbers of an account, in lower case as budgets name them: all that its rows and its own name contain. */
 export async function destinationsOf(
   queries: Queries,
   application: Pick<Application, 'id'>,

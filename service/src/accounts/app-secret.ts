@@ -20,10 +20,7 @@ export interface AppSecretRow {
 /** The name of the authenticator app among an account's factors. */
 export const APP_FACTOR = 'APP'
 
-/**
- * The account's authenticator secrets, still sealed. An unknown account is created, so that its failures can be
- * counted and its responses do not differ from those of a known account (R90).
- */
+/** The sealed authenticator secrets. An unknown account is created, so that its failures count and its responses do not differ (R90). */
 export function findAppSecret(
   queries: Queries,
   application: Application,
@@ -79,11 +76,7 @@ export function matchSealed(
 
 // A step counts once, and no step before it counts, whatever the clock says (R51, R57). The secret must still be the
 // one that the code was compared with.
-const EVALUATE_CONFIRMED = attemptStatement<{
-  step: number | null
-  secret: string | null
-  always_valid: boolean
-}>(
+const EVALUATE_CONFIRMED = attemptStatement(
   'app',
   'step bigint, secret text, always_valid boolean',
   `stepped AS (
@@ -99,10 +92,7 @@ const EVALUATE_CONFIRMED = attemptStatement<{
 )
 
 // The pending secret becomes the confirmed one, its step is used, and the factor's failures are forgotten (R26, R54).
-const EVALUATE_PENDING = attemptStatement<{
-  step: number | null
-  secret: string | null
-}>(
+const EVALUATE_PENDING = attemptStatement(
   'pending-app',
   'step bigint, secret text',
   `bound AS (

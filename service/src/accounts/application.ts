@@ -18,10 +18,7 @@ export const OPTIONAL_METHODS = [
   'passkey',
 ] as const satisfies Method[]
 
-/**
- * The account notices that the service can send (R34, R61, R63). An application that notifies its users itself
- * switches them off.
- */
+/** The account notices that the service can send (R34, R61, R63). An application that notifies its users itself switches them off. */
 export const NOTICES = [
   'locked',
   'app-bound',

@@ -1,25 +1,29 @@
 import { lookedUp, type Statement, statement } from '../store/store.js'
 
-/** An attempt as a statement reads it from JSON. Times in milliseconds since 1970. */
-export interface AttemptFields {
-  readonly now: number
-  readonly account: string
-  readonly factor: string
-  /** Scope of failures that belong to no challenge: `transaction:<name>`, or nothing. */
-  readonly transaction_scope: string | null
-  readonly new_email: string | null
-  readonly new_phone: string | null
-  readonly new_email_hash: string | null
-  readonly new_phone_hash: string | null
-  readonly new_locale: string | null
-  /** With this many recorded failures nothing is evaluated, so that the attempt can be repeated in a transaction. */
-  readonly deferred_from: number
+interface ValueOf {
+  readonly text: string
+  readonly bigint: number
+  readonly boolean: boolean
+  readonly 'text[]': readonly string[]
 }
 
-const FIELDS = `nr integer, now bigint, account text, factor text, transaction_scope text, new_email text, new_phone text,
-    new_email_hash text, new_phone_hash text, new_locale text, deferred_from integer`
+/** What JSON has for columns such as `step bigint, secret text`: a value of their types, or `null`. */
+type ColumnsOf<Columns extends string> = Columns extends `${infer First}, ${infer Rest}`
+  ? ColumnsOf<First> & ColumnsOf<Rest>
+  : Columns extends `${infer Name} ${infer Type extends keyof ValueOf}`
+    ? { readonly [Column in Name]: ValueOf[Type] | null }
+    : never
 
-/** The parameters of every attempt statement. */
+const FIELDS =
+  'now bigint, account text, factor text, transaction_scope text, new_email text, new_phone text, new_email_hash text, new_phone_hash text, new_locale text, defers boolean, notifies boolean'
+
+/**
+ * An attempt as a statement reads it from JSON. Times in milliseconds since 1970. `transaction_scope`, `transaction:<name>`, is the scope
+ * of failures that belong to no challenge. With `defers`, nothing is evaluated if a notice may be due, so that the attempt can be repeated
+ * in a transaction; with `notifies`, a valid code is a reason for one, and not only a wrong one that locks the account.
+ */
+export type AttemptFields = ColumnsOf<typeof FIELDS>
+
 type AttemptParameters = {
   readonly application: string
   /** Attempts as JSON, for different accounts: `AttemptFields`, those of the evaluation, and the position `nr`. */
@@ -48,7 +52,8 @@ export const ofAccount = (table: string, attempts: 'gate' | 'held'): string =>
   `${lookedUp(`${table}.application`, `${attempts}.application`)} AND ${table}.account = ${attempts}.account`
 
 const IS_LOCKED = '(held.locked_until > held.now)'
-const IS_DEFERRED = '(jsonb_array_length(held.failures) >= held.deferred_from)'
+const IS_DEFERRED = `(held.defers
+  AND (held.notifies OR jsonb_array_length(held.failures) >= :failuresBeforeLock::integer - 1))`
 
 // Failures before the latest lock no longer count: the account starts again with all its attempts.
 const IS_RECENT = `(entry ->> 'at')::bigint > greatest(held.now - ${DAY_MS}, held.locked_at)`
@@ -60,7 +65,7 @@ const LOCKED_WITHIN_A_DAY = `held.now - account.locked_until < ${DAY_MS}`
 /** Locks the accounts' rows: attempts on one account happen one after the other. Accounts that do not exist get no result. */
 const holdAccounts = (ownFields: string) => `held AS MATERIALIZED (
     SELECT :application::text AS application, wanted.*, known.* FROM (
-      SELECT * FROM json_to_recordset(:attempts::json) AS wanted (${FIELDS}, ${ownFields})
+      SELECT * FROM json_to_recordset(:attempts::json) AS wanted (nr integer, ${FIELDS}, ${ownFields})
       -- Two statements that lock accounts in different orders would wait for each other.
       ORDER BY account
     ) AS wanted, LATERAL (
@@ -69,7 +74,6 @@ const holdAccounts = (ownFields: string) => `held AS MATERIALIZED (
     ) AS known
   )`
 
-/** Locks the factors' counts of failures. */
 const HOLD_FACTORS = `held_factor AS MATERIALIZED (
     SELECT held.nr, known.failures FROM held, LATERAL (
       SELECT factor.failures FROM factor
@@ -165,11 +169,11 @@ const RESULT = `SELECT nr, gate.locked_until, gate.proven_email, gate.proven_pho
  * (nr, ok, challenge, rebound)`, which has a row for each attempt that was evaluated. It reads `gate (nr, open, disabled, …)`,
  * which has all fields of the attempts, and must evaluate nothing unless the gate is open.
  */
-export function attemptStatement<Own extends object>(
+export function attemptStatement<const Columns extends string>(
   name: string,
-  ownFields: string,
+  ownFields: Columns,
   evaluation: string,
-): AttemptStatement<Own> {
+): AttemptStatement<ColumnsOf<Columns>> {
   const steps = [
     holdAccounts(ownFields),
     HOLD_FACTORS,

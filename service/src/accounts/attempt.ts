@@ -12,9 +12,6 @@ import {
 } from './attempt-statement.js'
 import { belongsTo, isActive, macOf, type Owner, ownerParameters } from './challenge.js'
 
-// More failures than any account records.
-const NEVER = 1_000
-
 /** An attempt to prove possession of a factor. */
 export interface Attempt {
   readonly account: string
@@ -51,7 +48,6 @@ export interface AttemptResult extends Omit<AccountRow, 'account'> {
   readonly locks_until: number | null
 }
 
-/** An attempt, ready to be made. */
 interface PreparedAttempt {
   readonly application: Application
   readonly statement: AttemptStatement<object>
@@ -83,16 +79,13 @@ async function evaluate(
 ): Promise<(AttemptResult | undefined)[]> {
   const { application, statement } = attempts[0] as PreparedAttempt
   const { limits } = application
-  const rows = await queries.query<AttemptResult & { nr: number }>(
-    statement.text,
-    statement.values({
-      application: application.id,
-      attempts: JSON.stringify(attempts.map(({ fields }, nr) => ({ nr, ...fields }))),
-      failuresBeforeDisable: limits.failuresBeforeDisable,
-      failuresBeforeLock: limits.failuresBeforeLock,
-      lockMs: limits.lockDurationMs,
-    }),
-  )
+  const rows = await statement.rows<AttemptResult & { nr: number }>(queries, {
+    application: application.id,
+    attempts: JSON.stringify(attempts.map(({ fields }, nr) => ({ nr, ...fields }))),
+    failuresBeforeDisable: limits.failuresBeforeDisable,
+    failuresBeforeLock: limits.failuresBeforeLock,
+    lockMs: limits.lockDurationMs,
+  })
   return attempts.map((_, nr) => rows.find((row) => row.nr === nr))
 }
 
@@ -111,7 +104,7 @@ export async function makeAttempt<Own extends object>(
 ): Promise<AttemptResult | undefined> {
   const { account, factor, transaction, proven, notifiesOnSuccess = false } = attempt
   const contact = proven?.contact
-  const prepared = (deferred_from: number): PreparedAttempt => ({
+  const prepared = (defers: boolean): PreparedAttempt => ({
     application,
     statement,
     // Object.assign, because V8 takes twenty times as long to spread two objects into one literal.
@@ -126,27 +119,19 @@ export async function makeAttempt<Own extends object>(
         new_email_hash: proven?.hashes.email ?? null,
         new_phone_hash: proven?.hashes.phone ?? null,
         new_locale: proven?.locale ?? null,
-        deferred_from,
+        defers,
+        notifies: notifiesOnSuccess,
       },
       own,
     ),
   })
-  const deferredFrom = notifiesOnSuccess ? 0 : application.limits.failuresBeforeLock - 1
-  const result = await attemptsOf(store)(prepared(deferredFrom))
+  const result = await attemptsOf(store)(prepared(true))
   if (!result?.deferred) return result
   return store.transaction(async (tx) => {
-    const [final] = await evaluate(tx, [prepared(NEVER)])
+    const [final] = await evaluate(tx, [prepared(false)])
     if (final) await attempt.notify(tx, final)
     return final
   })
-}
-
-interface CodeFields {
-  readonly contact: string
-  readonly type: string
-  readonly transaction: string
-  readonly macs: readonly string[]
-  readonly always_valid: boolean
 }
 
 const FIELDS = 'contact text, type text, transaction text, macs text[], always_valid boolean'
@@ -161,7 +146,7 @@ const evaluation = (id: string) => `evaluated AS (
       AND ${belongsTo('gate')} AND ${isActive('gate.now')} AND challenge.id = ${id}
     RETURNING gate.nr, ${IS_VALID} AS ok, challenge.id AS challenge, purpose = 'enrollment' AS rebound
   )`
-const EVALUATE_BY_ID = attemptStatement<CodeFields & { challenge_id: string }>(
+const EVALUATE_BY_ID = attemptStatement(
   'code',
   `${FIELDS}, challenge_id text`,
   evaluation('gate.challenge_id'),
@@ -172,12 +157,9 @@ const NEWEST = `(
         AND ${isActive('gate.now', 'newest')}
       ORDER BY created_at DESC LIMIT 1
     )`
-const EVALUATE_NEWEST = attemptStatement<CodeFields>('newest-code', FIELDS, evaluation(NEWEST))
+const EVALUATE_NEWEST = attemptStatement('newest-code', FIELDS, evaluation(NEWEST))
 
-/**
- * Makes an attempt with a delivered code, in one statement: for the challenge with this id, or for the newest active
- * one if no id is given, provided that it belongs to the owner (R38).
- */
+/** Makes an attempt with a delivered code: for this challenge, or else the newest active one, provided that it belongs to the owner (R38). */
 export function attemptDeliveredCode(
   parts: { readonly store: Store; readonly keys: Keys },
   application: Application,
@@ -219,17 +201,8 @@ export interface KeyUse {
   readonly isTestKey: boolean
 }
 
-interface Fields {
-  readonly key: string
-  readonly verified: boolean
-  readonly counter: number
-  readonly any_counter: boolean
-  readonly backed_up: boolean
-  readonly is_test_key: boolean
-}
-
 // WebAuthn §7.2: a counter of 0 on both sides says that the key does not count. Otherwise it must have grown.
-const EVALUATE_KEY = attemptStatement<Fields>(
+const EVALUATE_KEY = attemptStatement(
   'key',
   'key text, verified boolean, counter bigint, any_counter boolean, backed_up boolean, is_test_key boolean',
   `used_key AS (

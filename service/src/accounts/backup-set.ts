@@ -34,10 +34,7 @@ export function newBackupSet({ limits }: Application): NewSet {
   return { salt: newBackupSalt(), codes }
 }
 
-/**
- * Stores a new set beside the active one until the messages that carry it have been handed over. It replaces a set that
- * was waiting before, but not the active one. The account's row must be locked.
- */
+/** Stores a set, in place of one that waits, until its messages are handed over. The active one stays. The account's row must be locked. */
 export async function storeWaitingSet(
   keys: Keys,
   tx: Queries,
@@ -118,10 +115,7 @@ async function storeCodes(
   )
 }
 
-/**
- * Activates the waiting set if all its messages have been handed over: the former set is deleted and the failures of
- * its codes are forgotten (R26, R61). Resolves to `true` if it was activated now.
- */
+/** Activates the waiting set once its messages are handed over; the former set and its failures go (R26, R61). `true` if it did so now. */
 export async function activateWaitingSet(
   queries: Queries,
   application: Pick<Application, 'id'>,
@@ -184,7 +178,7 @@ export async function dropWaitingSet(
   )
 }
 
-const EVALUATE_BACKUP_CODE = attemptStatement<{ macs: readonly string[] }>(
+const EVALUATE_BACKUP_CODE = attemptStatement(
   'backup',
   'macs text[]',
   `used AS (
@@ -198,10 +192,7 @@ const EVALUATE_BACKUP_CODE = attemptStatement<{ macs: readonly string[] }>(
   )`,
 )
 
-/**
- * Makes an attempt with a backup code, which is used up if it belongs to the active set of this contact, or to one that was
- * shown (R60). An account without a set costs the same work (R90).
- */
+/** Makes an attempt with a backup code of this contact's active set or of a shown one (R60). Without a set it costs the same work (R90). */
 export async function attemptBackupCode(
   parts: { readonly store: Store; readonly keys: Keys },
   application: Application,

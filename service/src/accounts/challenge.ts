@@ -9,7 +9,7 @@ import {
 } from 'countersign/protocol'
 import { deliveredCode, deliveredCodeMac } from '../store/secrets/codes.js'
 import { type Keys, keyById, keyIdOf, withKeyId } from '../store/secrets/keys.js'
-import { type Queries, queryOne, statement } from '../store/store.js'
+import { type Queries, statement } from '../store/store.js'
 import type { Application } from './application.js'
 
 /** A challenge that awaits its code. Times in milliseconds since 1970. */
@@ -99,8 +99,7 @@ export function findActiveChallenge(
   owner: Owner,
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<ChallengeRow | undefined> {
-  const { text, values } = FIND_ACTIVE
-  return queryOne<ChallengeRow>(queries, text, values({ ...ownerParameters(application, owner), id, now }))
+  return FIND_ACTIVE.first(queries, { ...ownerParameters(application, owner), id, now })
 }
 
 /** A new challenge, which is not stored yet. */
@@ -141,10 +140,7 @@ export function repeatedChallenge({ limits }: Application, row: ChallengeRow, no
 export const CHALLENGE_FIELDS = `account text, contact text, type text, method text, purpose text, transaction text, id text,
     digits integer, max_attempts integer, sends integer, resend_at bigint, created_at bigint, expires_at bigint, code_mac text`
 
-/**
- * Of the challenges in `source (nr, now, …)`, those whose code is sent again: as they are stored, locked, unless they have ended
- * or the code was sent again meanwhile. `held` are the locked accounts.
- */
+/** Of the challenges in `source`, those whose code is sent again, locked; not if they have ended or were sent again meanwhile. */
 export const repeatedIn = (source: string): string => `SELECT wanted.nr, known.resend_at
     FROM ${source} AS wanted JOIN held USING (account), LATERAL (
       SELECT resend_at FROM challenge
@@ -188,10 +184,7 @@ export function macOf(keys: Keys, application: Application, owner: Owner, code: 
   )
 }
 
-/**
- * Ends the challenge whose code is in a message that was given up. It stays active if its code was sent before, or still may
- * be, by an earlier message.
- */
+/** Ends the challenge whose code is in a message that was given up, unless an earlier message carried or may still carry that code. */
 export async function endUndelivered(
   queries: Queries,
   message: { readonly application: string; readonly id: string },
@@ -252,10 +245,7 @@ const CONSUME = statement<Parameters>(`DELETE FROM key_challenge
     AND expires_at > :now::bigint
   RETURNING hash`)
 
-/**
- * Creates a challenge for a ceremony, in base64url; for an approval, of what is approved. Only its hash is stored. An unknown account is created, so that its failures
- * can be counted.
- */
+/** Creates a challenge for a ceremony, in base64url, and stores its hash. An unknown account is created, so that its failures count. */
 export async function createKeyChallenge(
   queries: Queries,
   application: Pick<Application, 'id'>,
@@ -265,7 +255,7 @@ export async function createKeyChallenge(
 ): Promise<string> {
   const challenge = keyChallenge(randomBytes(CHALLENGE_BYTES), digest)
   const values = { ...parameters(application, ceremony, challenge, now), expiresAt: now + KEY_CHALLENGE_MS }
-  await queries.query(STORE.text, STORE.values(values))
+  await STORE.rows(queries, values)
   return challenge
 }
 
@@ -276,12 +266,7 @@ export async function consumeKeyChallenge(
   ceremony: KeyCeremony,
   { challenge, now }: { readonly challenge: string; readonly now: number },
 ): Promise<boolean> {
-  const row = await queryOne(
-    queries,
-    CONSUME.text,
-    CONSUME.values(parameters(application, ceremony, challenge, now)),
-  )
-  return row !== undefined
+  return (await CONSUME.first(queries, parameters(application, ceremony, challenge, now))) !== undefined
 }
 
 function parameters(

@@ -1,5 +1,5 @@
 import { raiseConflict } from '../store/sql-state.js'
-import { type Queries, queryOne, statement } from '../store/store.js'
+import { type Queries, statement } from '../store/store.js'
 import type { Application } from './application.js'
 import {
   countTraffic,
@@ -17,7 +17,6 @@ const HOUR_MS = 3_600_000
 /** The number of rows that count an application's day, because a single row would serialize all of its sends. */
 const PARTS = 64
 
-/** A row of `budget` that a message counts in. */
 interface BudgetCounter {
   readonly scope: string
   readonly key: string
@@ -194,7 +193,6 @@ export async function findFreePart(
   { id: application, limits: { sendsPerApplicationDay } }: Application,
   now: number,
 ): Promise<number | undefined> {
-  const values = FREE_PART.values({ application, day: dayOf(now), sendsPerApplicationDay })
-  const row = await queryOne<{ part: number }>(queries, FREE_PART.text, values)
-  return row?.part
+  const parameters = { application, day: dayOf(now), sendsPerApplicationDay }
+  return (await FREE_PART.first<{ part: number }>(queries, parameters))?.part
 }

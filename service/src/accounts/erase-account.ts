@@ -62,10 +62,7 @@ const ERASE = statement<Parameters>(`WITH counters AS (DELETE FROM budget WHERE 
     ((SELECT count(*) FROM messages) + (SELECT count(*) FROM inbox_messages))::integer AS messages,
     (SELECT count(*) FROM counters)::integer AS counters`)
 
-/**
- * Deletes everything that is stored about an account (R104). A verification or a send that runs at the same time is either
- * complete before, and deleted, or begins with an unknown account. Resolves to `undefined` when there was nothing.
- */
+/** Deletes everything about an account (R104): verifications and sends are complete before, or begin anew. `undefined` if there is nothing. */
 export async function eraseAccount(
   tx: Queries,
   application: Pick<Application, 'id'>,
@@ -84,8 +81,8 @@ export async function eraseAccount(
   )
   const destinations = await destinationsOf(tx, application, account)
   const own = { application: application.id, account, destinations }
-  await tx.query(LOCK_COUNTERS.text, LOCK_COUNTERS.values(own))
-  const erased = await queryOne<Erasure & Record<string, number>>(tx, ERASE.text, ERASE.values(own))
+  await LOCK_COUNTERS.rows(tx, own)
+  const erased = await ERASE.first<Erasure & Record<string, number>>(tx, own)
   if (!erased) throw new Error('The store returned no row for an erasure.')
   const { accounts, ...others } = erased
   return existed || Object.values(others).some((count) => count > 0) ? { accounts, ...others } : undefined

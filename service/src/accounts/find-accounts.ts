@@ -56,16 +56,13 @@ export function findAccounts(
 ): Promise<FoundAccount[]> {
   const every = allKeys(keys)
   const hashes = contact ? every.map((key) => contactHashes(key, contact)) : []
-  return queries.query<FoundAccount & Record<string, string>>(
-    FIND.text,
-    FIND.values({
-      names: [`account:${name}`, ...(contact ? [`contact:${canonicalUser(contact)}`] : [])],
-      references: reference === undefined ? [] : every.map((key) => withKeyId(key, reference)),
-      emailHashes: hashes.flatMap(({ email }) => email ?? []),
-      phoneHashes: hashes.flatMap(({ phone }) => phone ?? []),
-      isDual: contact?.kind === 'dual',
-      recipients: contact ? every.map((key) => contactReference(key, contact)) : [],
-      limit,
-    }),
-  )
+  return FIND.rows(queries, {
+    names: [`account:${name}`, ...(contact ? [`contact:${canonicalUser(contact)}`] : [])],
+    references: reference === undefined ? [] : every.map((key) => withKeyId(key, reference)),
+    emailHashes: hashes.flatMap(({ email }) => email ?? []),
+    phoneHashes: hashes.flatMap(({ phone }) => phone ?? []),
+    isDual: contact?.kind === 'dual',
+    recipients: contact ? every.map((key) => contactReference(key, contact)) : [],
+    limit,
+  })
 }

@@ -40,7 +40,7 @@ export async function holdAccounts(
   accounts: readonly string[],
 ): Promise<void> {
   const references = accounts.map((account) => storedReference(keys, application, account))
-  await tx.query(LOCK.text, LOCK.values({ application, accounts, references }))
+  await LOCK.rows(tx, { application, accounts, references })
 }
 
 /** The factors of the accounts that have an app or backup codes. */
@@ -92,5 +92,5 @@ export async function importFactors(
   now: number,
 ): Promise<void> {
   const data = JSON.stringify({ factor: APP_FACTOR, by: 'operator' })
-  await tx.query(IMPORT.text, IMPORT.values({ application: id, factors: JSON.stringify(factors), data, now }))
+  await IMPORT.rows(tx, { application: id, factors: JSON.stringify(factors), data, now })
 }

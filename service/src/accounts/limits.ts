@@ -25,200 +25,131 @@ interface DurationRange {
   readonly usual?: string
 }
 
-function count<const Unit extends string, const Initial extends number | undefined>(
+/** A range whose hint follows. */
+const range = <Range>(given: Range) => ({ says: (hint: string) => ({ hint, ...given }) })
+
+const count = <const Unit extends string, const Initial extends number | undefined>(
   unit: Unit,
   min: number,
   max: number,
   initial: Initial,
-  hint: string,
-) {
-  return { hint, unit, min, max, default: initial } satisfies CountRange
-}
+) => range({ unit, min, max, default: initial })
 
-function duration(min: Duration, max: Duration, initial: Duration, hint: string): DurationRange {
-  return { hint, unit: 'ms', min, max, default: initial }
-}
+const duration = (min: Duration, max: Duration, initial: Duration) =>
+  range({ unit: 'ms' as const, min, max, default: initial })
 
 // A client refuses other codes itself.
 const { delivered } = COUNTERSIGN_CODES
 
-/**
- * Every limit of an application with its unit, allowed range, default and description. The service does not start with a value
- * outside the range.
- */
+/** Every limit of an application with its unit, allowed range, default and description. The service does not start with a value outside the range. */
 export const LIMIT_RANGES = {
-  codeDigits: count('digits', delivered.shortest, delivered.longest, 6, 'Length of a code that is sent.'),
+  codeDigits: count('digits', delivered.shortest, delivered.longest, 6).says(
+    'Length of a code that is sent.',
+  ),
   // R36
-  codeLifetime: duration('1m', '10m', '5m', 'How long a code sent to a phone is valid.'),
-  emailCodeLifetime: duration('1m', '10m', '10m', 'How long a code sent by email is valid.'),
+  codeLifetime: duration('1m', '10m', '5m').says('How long a code sent to a phone is valid.'),
+  emailCodeLifetime: duration('1m', '10m', '10m').says('How long a code sent by email is valid.'),
   // R22
-  attemptsPerChallenge: count('attempts', 3, 10, 5, 'How many codes are checked for one challenge.'),
+  attemptsPerChallenge: count('attempts', 3, 10, 5).says('How many codes are checked for one challenge.'),
   // R23
-  failuresBeforeLock: count('failures', 5, 10, 10, 'Wrong codes within 24 hours that lock an account.'),
+  failuresBeforeLock: count('failures', 5, 10, 10).says('Wrong codes within 24 hours that lock an account.'),
   // R27
-  lockDuration: duration(
-    '15m',
-    '24h',
-    '30m',
+  lockDuration: duration('15m', '24h', '30m').says(
     'The first lock; each further one lasts twice as long, up to 24 hours.',
   ),
   // R26
-  failuresBeforeDisable: count(
-    'failures',
-    20,
-    100,
-    100,
+  failuresBeforeDisable: count('failures', 20, 100, 100).says(
     'Wrong codes since a factor was bound that disable it.',
   ),
-  resendDelay: duration(
-    '20s',
-    '5m',
-    '30s',
+  resendDelay: duration('20s', '5m', '30s').says(
     'Wait before a code is sent again for the first time; then twice, then four times as long.',
   ),
   // R43
-  sendsPerTenMinutes: count('messages', 1, 5, 5, 'Messages to one account in ten minutes.'),
-  sendsPerDay: count('messages', 1, 10, 10, 'Messages to one account in 24 hours.'),
-  sendsPerDestinationHour: count('messages', 1, 5, 5, 'Messages to one mailbox or phone number in an hour.'),
+  sendsPerTenMinutes: count('messages', 1, 5, 5).says('Messages to one account in ten minutes.'),
+  sendsPerDay: count('messages', 1, 10, 10).says('Messages to one account in 24 hours.'),
+  sendsPerDestinationHour: count('messages', 1, 5, 5).says(
+    'Messages to one mailbox or phone number in an hour.',
+  ),
   // R31, R43
-  sendsPerClientHour: count(
-    'messages',
-    1,
-    10,
-    10,
+  sendsPerClientHour: count('messages', 1, 10, 10).says(
     'Messages requested from one client address (IPv6: one /64) in an hour.',
   ),
-  sendsPerApplicationDay: count(
-    'messages',
-    1,
-    10_000_000,
-    10_000,
+  sendsPerApplicationDay: count('messages', 1, 10_000_000, 10_000).says(
     'Messages of the application in a UTC day.',
   ),
   // R103
-  sendsPerCountryHour: count(
-    'messages',
-    1,
-    1_000_000,
-    1_000,
+  sendsPerCountryHour: count('messages', 1, 1_000_000, 1_000).says(
     'Messages to the phones of one country in an hour.',
   ),
-  sendsPerPrefixHour: count(
-    'messages',
-    1,
-    1_000_000,
-    500,
+  sendsPerPrefixHour: count('messages', 1, 1_000_000, 500).says(
     'Messages to the phones of one prefix (10,000 numbers) in an hour.',
   ),
-  minConversionPercent: count(
-    'percent',
-    0,
-    90,
-    25,
+  minConversionPercent: count('percent', 0, 90, 25).says(
     'Share of the codes sent to phones that must be typed; 0 switches this off.',
   ),
-  untypedPerCountry: count(
-    'codes',
-    10,
-    100_000,
-    100,
+  untypedPerCountry: count('codes', 10, 100_000, 100).says(
     'Codes to one country that may stay untyped before the share counts.',
   ),
-  untypedPerPrefix: count(
-    'codes',
-    5,
-    10_000,
-    20,
+  untypedPerPrefix: count('codes', 5, 10_000, 20).says(
     'Codes to one prefix that may stay untyped before the share counts.',
   ),
   // R98
-  enrollmentLifetime: duration(
-    '5m',
-    '1h',
-    '15m',
+  enrollmentLifetime: duration('5m', '1h', '15m').says(
     'How long a new authenticator app waits for its first code.',
   ),
   // R50
-  appStepsAhead: count(
-    'steps',
-    0,
-    1,
-    0,
+  appStepsAhead: count('steps', 0, 1, 0).says(
     "Steps of 30 seconds by which an app may be ahead of the service's clock.",
   ),
   // R58
-  backupCodes: count('codes', 8, 16, 10, 'Codes in a set of backup codes.'),
-  backupCodeLength: count(
-    'characters',
-    13,
-    32,
-    16,
+  backupCodes: count('codes', 8, 16, 10).says('Codes in a set of backup codes.'),
+  backupCodeLength: count('characters', 13, 32, 16).says(
     'Characters in a backup code, 5 bits each. Codes with another length stay valid if they are sent with Kind=BACKUP.',
   ),
-  keysPerAccount: count('keys', 1, 100, 20, 'Security keys and passkeys of one account.'),
+  keysPerAccount: count('keys', 1, 100, 20).says('Security keys and passkeys of one account.'),
 } as const
 
 /** The same for how a process uses its database, its time and its transcription engine. */
 const PROCESS_RANGES = {
-  databasePoolSize: count('', 1, 500, 10, 'Connections of this process to PostgreSQL.'),
-  databaseConnectTimeout: duration('1s', '30s', '2s', 'How long connecting to PostgreSQL may take.'),
-  databaseStatementTimeout: duration('1s', '60s', '3s', 'How long a statement on PostgreSQL may take.'),
-  requestTimeout: duration(
-    '4s',
-    '120s',
-    '8s',
+  databasePoolSize: count('', 1, 500, 10).says('Connections of this process to PostgreSQL.'),
+  databaseConnectTimeout: duration('1s', '30s', '2s').says('How long connecting to PostgreSQL may take.'),
+  databaseStatementTimeout: duration('1s', '60s', '3s').says('How long a statement on PostgreSQL may take.'),
+  requestTimeout: duration('4s', '120s', '8s').says(
     'How long a request may take, from the arrival of its headers; then it is answered with `unavailable`. Recordings have limits of their own.',
   ),
-  requestsPerAccount: count(
-    '',
-    1,
-    1_000,
-    8,
+  requestsPerAccount: count('', 1, 1_000, 8).says(
     'Requests of one account that may be in progress in this process at once; further ones are answered with `account_busy`. Keep it below `databasePoolSize`.',
   ),
   transcriberConcurrency: {
-    ...count('', 1, 1_000, undefined, 'Recordings that the engine transcribes at once.'),
+    ...count('', 1, 1_000, undefined).says('Recordings that the engine transcribes at once.'),
     usual: '16 with a transcription server, else the number of processor cores',
   },
-  transcriberTimeout: duration(
-    '10s',
-    '24h',
-    '5m',
+  transcriberTimeout: duration('10s', '24h', '5m').says(
     'How long the engine may take for a recording; in a job, at least as long as the recording lasts.',
   ),
-  recordingLength: duration('1s', '24h', '10m', 'How long a recording may last.'),
-  recordingMegabytes: count('MB', 1, 1_000_000, 25, 'Size of a recording.'),
-  recordingTimeout: duration(
-    '1s',
-    '24h',
-    '60s',
+  recordingLength: duration('1s', '24h', '10m').says('How long a recording may last.'),
+  recordingMegabytes: count('MB', 1, 1_000_000, 25).says('Size of a recording.'),
+  recordingTimeout: duration('1s', '24h', '60s').says(
     'How long a recording may take to arrive, by upload or from its address.',
   ),
-  jobRecordingLength: duration('1s', '24h', '4h', 'How long the recording of a transcription job may last.'),
-  jobRecordingMegabytes: count(
-    'MB',
-    1,
-    1_000_000,
-    1_024,
+  jobRecordingLength: duration('1s', '24h', '4h').says(
+    'How long the recording of a transcription job may last.',
+  ),
+  jobRecordingMegabytes: count('MB', 1, 1_000_000, 1_024).says(
     'Size of the recording of a job. The temporary folder (`TMPDIR`) must have room for it and for two megabytes per minute.',
   ),
-  jobRecordingTimeout: duration('1s', '24h', '1h', 'How long the recording of a job may take to arrive.'),
-  jobStorageMegabytes: count(
-    'MB',
-    1,
-    10_000_000,
-    4_096,
+  jobRecordingTimeout: duration('1s', '24h', '1h').says(
+    'How long the recording of a job may take to arrive.',
+  ),
+  jobStorageMegabytes: count('MB', 1, 10_000_000, 4_096).says(
     'Size of all recordings of an application that wait in the database for their jobs.',
   ),
   transcriptionStreams: {
-    ...count('', 1, 10_000, undefined, 'Streams that are transcribed at once.'),
+    ...count('', 1, 10_000, undefined).says('Streams that are transcribed at once.'),
     usual: '64 with a server, else two per processor core',
   },
   drainDuration: {
-    ...duration(
-      '0s',
-      '60s',
-      '5s',
+    ...duration('0s', '60s', '5s').says(
       'How long `/readyz` reports 503 before the service stops accepting requests.',
     ),
     usual: '5s in production, else 0s',

@@ -1,5 +1,5 @@
 import { clientNetwork } from '../messages/contacts/client-network.js'
-import { type Queries, queryOne, statement } from '../store/store.js'
+import { type Queries, statement } from '../store/store.js'
 import { secondsUntil } from '../telemetry/time.js'
 import type { Application } from './application.js'
 import {
@@ -63,7 +63,6 @@ export interface BudgetResult {
   readonly traffic?: TrafficRefusal | undefined
 }
 
-/** The counters of a message (R43). */
 function countersOf({ limits }: Application, message: BudgetedMessage): Counter[] {
   const account: Counter = {
     scope: 'account',
@@ -153,7 +152,6 @@ export async function withinBudget<Row extends BudgetRow>(
   }
 }
 
-/** The budgets after the message, if it was counted. */
 function budgetsLeft(
   allowances: readonly Allowance[],
   row: BudgetRow & { readonly sent: readonly number[]; readonly oldest: readonly number[] },
@@ -204,11 +202,8 @@ export async function consumeMessageBudget(
   now: number,
 ): Promise<BudgetResult> {
   const run = async (counted: CountedMessage, part: number | undefined) => {
-    const values = CONSUME.values({
-      ...budgetParameters(application, [counted], now, part),
-      now,
-    })
-    const row = await queryOne<BudgetRow>(tx, CONSUME.text, values)
+    const parameters = budgetParameters(application, [counted], now, part)
+    const row = await CONSUME.first<BudgetRow>(tx, { ...parameters, now })
     if (!row) throw new Error('The store returned no row for the budgets of a message.')
     return row
   }

@@ -30,9 +30,8 @@ export interface AccountNotice {
 type NotifiedAccount = Pick<AccountRow, 'proven_email' | 'proven_phone' | 'locale'>
 
 /**
- * Writes a notice to the account holder (R34, R61, R63): to a proven contact or to all, else to `fallback`. Writes nothing
- * when none can be reached, or when the application has switched this notice off. Returns the messages to dispatch after
- * the transaction is committed.
+ * Writes a notice to the account holder (R34, R61, R63), or to `fallback`, unless it is switched off or no contact can be reached.
+ * Returns the messages to dispatch after the transaction.
  */
 export async function writeNotice(
   context: FlowContext,

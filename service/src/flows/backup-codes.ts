@@ -30,10 +30,7 @@ type Created = Granted<'createBackupCodes'> & {
   readonly notices: readonly QueuedMessage[]
 }
 
-/**
- * Creates backup codes for a page that shows them once, in place of all earlier ones (R61). They count against the budget of
- * messages, so that they are limited as those that are sent.
- */
+/** Creates backup codes for a page that shows them once, in place of all earlier ones (R61). They count against the budget of messages. */
 export async function createBackupCodes(
   context: FlowContext,
   application: Application,

@@ -49,7 +49,6 @@ interface Beginning {
   readonly messages: PreparedMessages['fields']
 }
 
-/** What became of it. */
 interface BeginningResult extends BudgetRow {
   readonly locked_until: number
   readonly disabled: boolean
@@ -126,7 +125,6 @@ async function beginAll(store: Store, requests: readonly Request[]): Promise<rea
   return results
 }
 
-/** Begins challenges of one application by one statement. */
 async function begin(
   store: Store,
   requests: readonly Request[],
@@ -135,27 +133,20 @@ async function begin(
   const { application } = requests[0] as Request
   const beginnings = requests.map(({ beginning }) => beginning)
   const latest = Math.max(...beginnings.map(({ now }) => now))
-  const rows = await store.query<BeginningResult & { nr: number }>(
-    BEGIN.text,
-    BEGIN.values({
-      ...budgetParameters(
-        application,
-        beginnings.map(({ counted }) => counted),
-        latest,
-        part,
-      ),
-      failuresBeforeDisable: application.limits.failuresBeforeDisable,
-      challenges: JSON.stringify(
-        beginnings.map(({ challenge, factor, reference, now }, nr) => ({
-          ...{ nr, now, factor, reference },
-          ...challenge,
-        })),
-      ),
-      messages: JSON.stringify(
-        beginnings.flatMap(({ messages }, nr) => messages.map((message) => ({ ...message, nr }))),
-      ),
-    }),
+  const counted = beginnings.map((beginning) => beginning.counted)
+  const challenges = beginnings.map(({ challenge, factor, reference, now }, nr) => ({
+    ...{ nr, now, factor, reference },
+    ...challenge,
+  }))
+  const messages = beginnings.flatMap((beginning, nr) =>
+    beginning.messages.map((message) => ({ ...message, nr })),
   )
+  const rows = await BEGIN.rows<BeginningResult & { nr: number }>(store, {
+    ...budgetParameters(application, counted, latest, part),
+    failuresBeforeDisable: application.limits.failuresBeforeDisable,
+    challenges: JSON.stringify(challenges),
+    messages: JSON.stringify(messages),
+  })
   if (rows.length !== beginnings.length) throw new Error('The store did not answer for every challenge.')
   return rows.sort((a, b) => a.nr - b.nr)
 }

@@ -40,17 +40,11 @@ export const ACCOUNT_BUSY_SECONDS = 1
 
 /** Counts the requests of each account that are under way in this process. */
 export interface RequestsUnderWay {
-  /**
-   * Counts a request before its first query. Call the returned function when it has ended, even if its response was sent before.
-   * `undefined` if as many requests of the account as the process allows are under way.
-   */
+  /** Counts a request until the returned function is called. `undefined` if as many of the account are under way as the process allows. */
   enter(application: Application, account: string): (() => void) | undefined
 }
 
-/**
- * Allows `maxPerAccount` requests of one account at once: they wait for the same rows, and would otherwise occupy all connections to
- * the database (R139).
- */
+/** Allows `maxPerAccount` requests of one account, which wait for the same rows: they would occupy every database connection (R139). */
 export function requestsUnderWay(maxPerAccount: number): RequestsUnderWay {
   const counts = new Map<string, number>()
   return {

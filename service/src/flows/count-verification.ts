@@ -74,10 +74,7 @@ export function approvalFields({ approval, transaction }: Approves): { readonly 
   return approval && transaction !== undefined ? { approval: transaction } : {}
 }
 
-/**
- * Writes the event of an attempt in its transaction, which is committed even if the event cannot be written: otherwise an error
- * would let an attacker go on guessing.
- */
+/** Writes the event of an attempt, which is committed even if that fails: otherwise an error would let an attacker go on guessing. */
 export async function writeEventOfAttempt(
   context: FlowContext,
   tx: Queries,

@@ -63,10 +63,7 @@ export interface ForeignSecret {
   readonly allowWeak?: boolean | undefined
 }
 
-/**
- * Binds an authenticator app whose secret comes from another system or from a demonstration. `kept`: the account
- * already has an app, which is left unchanged.
- */
+/** Binds an authenticator app whose secret comes from elsewhere. `kept`: the account already has an app, which is left unchanged. */
 export async function importApp(
   context: FlowContext,
   application: Application,

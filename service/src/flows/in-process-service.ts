@@ -34,10 +34,7 @@ function userFields(request: UserRequest) {
   }
 }
 
-/**
- * Runs a flow with valid parameters. Invalid ones throw a `ServiceError` with code `ERR_MFA_SERVICE_REQUEST`, a failing flow one with
- * `ERR_MFA_SERVICE_UNAVAILABLE`.
- */
+/** Runs a flow. Invalid parameters throw a `ServiceError` `ERR_MFA_SERVICE_REQUEST`, a failing flow `ERR_MFA_SERVICE_UNAVAILABLE`. */
 async function answer<Input, Answer>(
   parsed: Parsed<Input>,
   flow: (input: Input) => Promise<Answer>,
@@ -63,10 +60,7 @@ async function answer<Input, Answer>(
   }
 }
 
-/**
- * `answer` for flows about an account of one application, which is looked up for each call. If as many requests of the account are
- * under way as this process allows (R139), a call throws a `ServiceError` with code `ERR_MFA_SERVICE_BUSY`.
- */
+/** `answer` for flows about an account. Throws a `ServiceError` `ERR_MFA_SERVICE_BUSY` when too many of it are under way (R139). */
 function accountAnswers(context: FlowContext, findApplication: () => Promise<Application>) {
   return <Input extends { readonly account: string }, Answer>(
     parsed: Parsed<Input>,
@@ -111,10 +105,7 @@ function accountBusy(): ServiceError {
   )
 }
 
-/**
- * An error without its other properties: a database error carries the statement and the row, and with them a contact,
- * which the host would log together with our error (R89).
- */
+/** An error without the statement and row of a database error, and with them a contact, which the host would log with ours (R89). */
 function withoutDetails(cause: unknown): unknown {
   if (!(cause instanceof Error)) return undefined
   const { name, message, stack } = cause
@@ -125,9 +116,8 @@ function withoutDetails(cause: unknown): unknown {
 }
 
 /**
- * The service without HTTP, for one application, which is looked up for each call. Requests are validated like those of
- * the HTTP API: an invalid one throws a `ServiceError` with code `ERR_MFA_SERVICE_REQUEST`, a failing store one with
- * `ERR_MFA_SERVICE_UNAVAILABLE`.
+ * The service without HTTP, for one application, which is looked up for each call. Invalid requests throw a `ServiceError` with code
+ * `ERR_MFA_SERVICE_REQUEST`, a failing store one with `ERR_MFA_SERVICE_UNAVAILABLE`.
  */
 export function inProcessService(
   context: FlowContext,
@@ -194,7 +184,6 @@ type JobVerbs = Required<
   Pick<TranscriptionService, 'createTranscriptionJob' | 'transcriptionJob' | 'deleteTranscriptionJob'>
 >
 
-/** Transcription jobs without HTTP. */
 function inProcessJobs({ jobs }: FlowContext, findApplication: () => Promise<Application>): JobVerbs {
   const withId = <Result>(id: string, use: (application: string) => Promise<Result>) =>
     answer({ ok: true, value: id }, async () => use((await findApplication()).id))

@@ -6,10 +6,7 @@ import type { Recipient } from '../messages/texts/compose.js'
 import type { FlowContext } from './context.js'
 import { phoneAtRisk, undelivered } from './refusals.js'
 
-/**
- * The refusal of a code to these recipients, if the phone check of the operator gives one; `undefined` if the code may be sent. It asks
- * about no mailbox, and about nothing that test keys send.
- */
+/** The refusal of the operator's phone check, if any. It asks about no mailbox, and about nothing that test keys send. */
 export async function refusedByPhoneCheck(
   { phoneCheck, activity, log }: Pick<FlowContext, 'phoneCheck' | 'activity' | 'log'>,
   application: Application,

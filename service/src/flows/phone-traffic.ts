@@ -2,7 +2,7 @@ import type { Refused } from 'countersign/protocol'
 import type { Application } from '../accounts/application.js'
 import { HALVINGS, type TrafficRefusal, trafficFreeAt, trafficKeys } from '../accounts/phone-traffic.js'
 import { writeTogether } from '../messages/delivery/record-outcomes.js'
-import { queryOne, type Store, statement } from '../store/store.js'
+import { type Store, statement } from '../store/store.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
 import { secondsUntil } from '../telemetry/time.js'
 import { contactRefused, limited } from './refusals.js'
@@ -35,14 +35,9 @@ interface Typed {
   readonly key: string
 }
 
-const RECORD_TYPED = statement<{
-  applications: readonly string[]
-  scopes: readonly string[]
-  keys: readonly string[]
-  day: number
-}>(`WITH typed AS (
+const RECORD_TYPED = statement<{ typed: string; day: number }>(`WITH typed AS (
     SELECT application, scope, key, count(*)::integer AS codes
-    FROM unnest(:applications::text[], :scopes::text[], :keys::text[]) AS typed (application, scope, key)
+    FROM json_to_recordset(:typed::json) AS typed (application text, scope text, key text)
     GROUP BY application, scope, key
   ), held AS MATERIALIZED (
     SELECT application, scope, key, codes FROM phone_traffic JOIN typed USING (application, scope, key)
@@ -60,7 +55,6 @@ const RECORD_UNTYPED = statement<{
   key: string
   now: number
   today: number
-  detail: string
 }>(`WITH held AS MATERIALIZED (
     SELECT exhausted_at FROM phone_traffic
     WHERE application = :application AND scope = :scope AND key = :key AND paused_at IS NULL FOR UPDATE
@@ -73,7 +67,7 @@ const RECORD_UNTYPED = statement<{
   ), audited AS (
     INSERT INTO audit (application, at, who, action, detail)
     SELECT :application, :now, 'service', 'traffic.paused',
-      :detail || ': ' || typed || ' of ' || sent || ' codes were typed' FROM changed WHERE is_paused
+      :key || ': ' || typed || ' of ' || sent || ' codes were typed' FROM changed WHERE is_paused
   )
   SELECT * FROM changed`)
 
@@ -91,16 +85,7 @@ export function phoneTraffic(store: Store, log: Logger): PhoneTraffic {
   const alarms = new Map<string, number>()
 
   const write = writeTogether<Typed>(
-    (all) =>
-      store.query(
-        RECORD_TYPED.text,
-        RECORD_TYPED.values({
-          applications: all.map(({ application }) => application),
-          scopes: all.map(({ scope }) => scope),
-          keys: all.map(({ key }) => key),
-          day: Math.floor(Date.now() / DAY_MS),
-        }),
-      ),
+    (all) => RECORD_TYPED.rows(store, { typed: JSON.stringify(all), day: Math.floor(Date.now() / DAY_MS) }),
     { maxItems: MAX_TYPED_TOGETHER, collectMs: COLLECT_TYPED_MS },
   )
 
@@ -122,15 +107,9 @@ export function phoneTraffic(store: Store, log: Logger): PhoneTraffic {
     now: number,
   ): Promise<Refused> {
     const { scope, key } = refusal
-    const changed = await queryOne<Changed>(
-      store,
-      RECORD_UNTYPED.text,
-      RECORD_UNTYPED.values({
-        ...{ application: application.id, scope, key, now },
-        today: now - (now % DAY_MS),
-        detail: key,
-      }),
-    )
+    const today = now - (now % DAY_MS)
+    const of = { application: application.id, scope, key, now, today }
+    const changed = await RECORD_UNTYPED.first<Changed>(store, of)
     const counts = changed && `${key}: ${changed.typed} of ${changed.sent} codes were typed`
     if (changed?.is_paused) {
       const detail = `${counts}. Nothing is sent there until: traffic resume ${application.id} ${key}`

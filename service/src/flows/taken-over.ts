@@ -32,10 +32,7 @@ const OUTCOMES: Readonly<Record<string, EarlierTry['outcome']>> = {
   expired: 'failed',
 }
 
-/**
- * Runs a request that writes messages once, whatever happens to the processes that handle it: when it is taken over from a process that
- * died after it wrote them, or that was only slow and wrote them meanwhile, `answer` makes the response of what was written.
- */
+/** Runs a request that writes messages once: taken over from a process that died or was slow, `answer` makes the response of what was written. */
 export async function onceForOperation<T>(
   context: FlowContext,
   application: Application,

@@ -1,4 +1,4 @@
-import { queryOne, type Store, statement } from '../store/store.js'
+import { type Store, statement } from '../store/store.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
 
 const MINUTE_MS = 60_000
@@ -77,8 +77,7 @@ export function leaseOf(store: Store, task: string, holder: string): Lease {
   return {
     async acquire(durationMs) {
       const now = Date.now()
-      const params = ACQUIRE.values({ task, holder, now, until: now + durationMs })
-      return (await queryOne(store, ACQUIRE.text, params)) !== undefined
+      return (await ACQUIRE.first(store, { task, holder, now, until: now + durationMs })) !== undefined
     },
     async release(delayMs) {
       await store.query('UPDATE lease SET leased_until = $3 WHERE task = $1 AND holder = $2', [

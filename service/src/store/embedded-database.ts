@@ -70,10 +70,7 @@ const STATE = 0
 const START_TIME = 19
 const lockedByThisProcess = new Set<string>()
 
-/**
- * Locks the folder for this process and returns a function that unlocks it. Throws a `ConfigurationError` when a
- * running process holds the lock; the lock of a process that has died is taken over.
- */
+/** Locks the folder and returns what unlocks it. The lock of a dead process is taken over; a running one throws a `ConfigurationError`. */
 async function lockFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(resolve(folder), 'lock')

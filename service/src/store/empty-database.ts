@@ -13,10 +13,7 @@ const FOLDER = new URL('empty-database/', PACKAGE_FOLDER)
 // Unpacking 40 MB in the default chunks of 16 KB takes three times as long.
 const GUNZIP_OPTIONS = { chunkSize: 8 * 1024 * 1024 }
 
-/**
- * The folder of an empty database as a tar file, which saves the seconds that `initdb` takes; `undefined` when the
- * package was built for another version of PGlite than the installed one.
- */
+/** An empty database as a tar file, which saves the seconds of `initdb`; `undefined` when it was built for another PGlite. */
 export async function emptyDatabase(): Promise<Buffer | undefined> {
   try {
     return await promisify<Buffer, ZlibOptions, Buffer>(gunzip)(
@@ -55,10 +52,7 @@ async function fileOfInstalled(): Promise<URL> {
 const BLOCK = 512
 const FOLDER_TYPE = '5'
 
-/**
- * Unpacks a tar file, in the form in which PGlite dumps a database, into a folder, which is created if necessary. Only
- * the current user can read the result.
- */
+/** Unpacks a tar file, as PGlite dumps a database, into a new folder that only the current user can read. */
 export function unpackTar(tar: Buffer, folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   let offset = 0

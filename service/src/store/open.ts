@@ -6,10 +6,7 @@ import { lackOfPrivileges, missingPrivileges, missingSchemas } from './privilege
 import { INSUFFICIENT_PRIVILEGE, sqlStateOf } from './sql-state.js'
 import type { PostgresLimits, Store } from './store.js'
 
-/**
- * Opens the store and migrates it: PostgreSQL when `databaseUrl` is given, else PGlite under `dataDir`. Throws a
- * `ConfigurationError` when that fails.
- */
+/** Opens PostgreSQL at `databaseUrl`, else PGlite under `dataDir`, and migrates it. Throws a `ConfigurationError` when that fails. */
 export async function openStore(options: {
   readonly databaseUrl?: string | undefined
   readonly dataDir: string

@@ -12,10 +12,7 @@ export interface StoreOutages {
   isFull(): boolean
 }
 
-/**
- * Observes a store. A database whose disk is full still reads, and still changes rows on pages with free space, so only
- * the statements that fail show it.
- */
+/** Observes a store. A full database still reads, and changes rows on pages with free space: only statements that fail show it. */
 export function storeOutages(store: Store): StoreOutages {
   let fullUntil = 0
   const observed = async <T>(work: Promise<T>): Promise<T> => {

@@ -48,19 +48,14 @@ function queriesOn(client: PgliteClient, prepared: PreparedStatements): Scriptab
   }
 }
 
-/** Runs a statement's text as it is. */
 type Run<Row> = (text: string) => Promise<Row[]>
 
-/** The prepared statements of one PGlite session. */
 interface PreparedStatements {
   /** Runs a statement by its name, and prepares it first if necessary. */
   execute<Row>(run: Run<Row>, text: string, params: readonly Value[]): Promise<Row[]>
 }
 
-/**
- * Prepares statements by SQL's own PREPARE and EXECUTE. PGlite parses and plans every statement anew, which costs five
- * times as much as running it, and has no protocol for named statements. EXECUTE takes values as literals only.
- */
+/** Prepares statements by PREPARE and EXECUTE, with literal values: PGlite cannot name them, and planning costs five times as much. */
 function preparedStatements(): PreparedStatements {
   const names = new Map<string, string>()
   let count = 0

@@ -16,10 +16,7 @@ export interface Session {
 export interface PostgresConnections {
   /** Whether there are several hosts, so that another one may accept what this one refuses. */
   readonly hasStandby: boolean
-  /**
-   * Runs `work` with a connection to a server that accepts writes. Throws a `StoreUnavailableError` when there is none in
-   * time. After an error of the connection, the connection is closed.
-   */
+  /** Runs `work` on a server that accepts writes, or throws a `StoreUnavailableError`. A connection that fails is closed. */
   use<T>(work: (client: pg.PoolClient, session: Session) => Promise<T>): Promise<T>
   counts(): ConnectionCounts
   close(): Promise<void>
@@ -176,11 +173,7 @@ const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/
 /** The values of `target_session_attrs` that a service can work with: it writes all the time. */
 const WRITABLE = ['read-write', 'primary']
 
-/**
- * The connection strings of each host in `postgresql://user:password@first:5432,second:5432/name`, in their order, as in
- * libpq. Throws a `ConfigurationError` for a `target_session_attrs` other than `read-write` or `primary`, which are what
- * the service always requires.
- */
+/** A connection string for each host, as in libpq. Throws a `ConfigurationError` for a `target_session_attrs` that does not write. */
 function connectionStrings(databaseUrl: string): string[] {
   const [, start = '', hosts = '', rest = ''] = PARTS.exec(databaseUrl) ?? []
   const [path = '', query = ''] = split(rest, '?')

@@ -20,10 +20,7 @@ const MAX_RETRY_DELAY_MS = 100
 // Everything that decides is read with a lock, and a statement that waited for one must see what changed meanwhile.
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
-/**
- * A store on PostgreSQL 15 or later, which any number of processes can share. `databaseUrl` is a connection string of
- * `pg`, which may list several hosts; the one that accepts writes is used.
- */
+/** A store on PostgreSQL 15 or later, shared by any number of processes. Of several hosts, the one that accepts writes is used. */
 export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimits> = {}): Store {
   const { connectTimeoutMs, statementTimeoutMs, poolSize } = { ...DEFAULT_LIMITS, ...limits }
   const connections = postgresConnections(databaseUrl, { connectTimeoutMs, statementTimeoutMs, poolSize })

@@ -81,10 +81,7 @@ export async function missingSchemas(store: Queries): Promise<string[]> {
   return rows.map(({ missing }) => missing)
 }
 
-/**
- * Gives a role what it needs to run the service: it may connect, read and write rows, and change nothing else. Throws a
- * `ConfigurationError` for a role that does not exist, and for a privilege that the role of this store may not give.
- */
+/** Lets a role connect, read and write rows, and nothing else. Throws a `ConfigurationError` if it does not exist or this role may not. */
 export async function grantPrivileges(store: Queries, role: string): Promise<void> {
   const name = escapeIdentifier(role)
   const known = await store.query('SELECT FROM pg_roles WHERE rolname = $1', [role])

@@ -9,10 +9,7 @@ export interface Queries {
 
 /** Statements and transactions. A `StoreUnavailableError` says that the database cannot be used at the moment. */
 export interface Transactions extends Queries {
-  /**
-   * Runs `work` in one transaction; when it throws, the transaction is rolled back and the error is passed on. `work` runs
-   * again when the transaction conflicts with another one.
-   */
+  /** Runs `work` in a transaction, again when it conflicts with another one; when `work` throws, it is rolled back. */
   transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>
 }
 
@@ -73,15 +70,16 @@ export interface Statement<Parameters extends object> {
   readonly text: string
   /** The values of the parameters in the order of `text`. Members that the statement does not name are ignored. */
   values(parameters: Parameters): Value[]
+  /** Runs the statement and returns its rows. */
+  rows<Row extends object>(queries: Queries, parameters: Parameters): Promise<Row[]>
+  /** Runs the statement and returns its first row, if there is one. */
+  first<Row extends object>(queries: Queries, parameters: Parameters): Promise<Row | undefined>
 }
 
 // `:name`, but not the cast `::text`.
 const NAMED_PARAMETER = /(?<!:):([a-z]\w*)/gi
 
-/**
- * Numbers the named parameters of a statement (`:account`) in the order in which they first appear, so that a
- * statement can be composed of fragments that do not know each other's numbers. Call it once, when the module loads.
- */
+/** Numbers named parameters (`:account`), so that fragments can be composed without knowing each other's. Call it once per module. */
 export function statement<Parameters extends { readonly [Name in keyof Parameters]: Value }>(
   sql: string,
 ): Statement<Parameters> {
@@ -90,14 +88,17 @@ export function statement<Parameters extends { readonly [Name in keyof Parameter
     if (!names.includes(name)) names.push(name)
     return `$${names.indexOf(name) + 1}`
   })
+  const values = (parameters: Parameters) =>
+    names.map((name) => {
+      const value = parameters[name as keyof Parameters]
+      if (value === undefined) throw new TypeError(`The statement has no value for :${name}.`)
+      return value
+    })
   return {
     text,
-    values: (parameters) =>
-      names.map((name) => {
-        const value = parameters[name as keyof Parameters]
-        if (value === undefined) throw new TypeError(`The statement has no value for :${name}.`)
-        return value
-      }),
+    values,
+    rows: (queries, parameters) => queries.query(text, values(parameters)),
+    first: (queries, parameters) => queryOne(queries, text, values(parameters)),
   }
 }
 

@@ -34,7 +34,7 @@ export function describeCarrier(
       opened = await open()
     })
     afterAll(async () => {
-      await opened.carrier.close()
+      await opened.carrier.close?.()
       await opened.close()
     })
     const deliver = (one: ReturnType<typeof message>, timeoutMs = 5_000) =>

@@ -313,7 +313,7 @@ describe('the outbox', () => {
     expect(mails.arrived.map(({ to }) => to[0]).sort()).toEqual(names.map((name) => `${name}@example.com`))
     expect((await rows()).every(({ state }) => state === 'sent')).toBe(true)
     await outbox.close()
-    await smtp.close()
+    await smtp.close?.()
     await mails.close()
   })
 
@@ -645,7 +645,7 @@ describe('several processes on one PostgreSQL', () => {
     const states = await first.query('SELECT state, count(*)::integer AS n FROM outbox GROUP BY state')
     expect(states).toEqual([{ state: 'sent', n: 600 }])
     await Promise.all(workers.map(({ outbox }) => outbox.close()))
-    await Promise.all([...smtp, ...stores].map((one) => one.close()))
+    await Promise.all([...smtp, ...stores].map((one) => one.close?.()))
     await mails.close()
     await server.stop()
   })

@@ -22,7 +22,7 @@ const [SES, SNS, VONAGE, MESSAGEBIRD] = PROVIDERS
 
 async function deliver(carrier: Carrier, channel: Channel, senders: Senders, changes = {}) {
   await carrier.deliver({ ...message(channel, changes), senders }, AbortSignal.timeout(5_000))
-  await carrier.close()
+  await carrier.close?.()
 }
 
 /** The request of a provider's adapter. */

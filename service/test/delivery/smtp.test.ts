@@ -20,7 +20,7 @@ function settingsOf(address: string): SmtpSettings {
 
 async function deliver(address: string, one: QueuedMessage) {
   const carrier = smtpCarrier(settingsOf(address))
-  return await carrier.deliver(one, AbortSignal.timeout(5_000)).finally(() => carrier.close())
+  return await carrier.deliver(one, AbortSignal.timeout(5_000)).finally(() => carrier.close?.())
 }
 
 const FROM = `from=${encodeURIComponent('Vault <no-reply@vault.example>')}`
@@ -159,7 +159,7 @@ describe('an email', () => {
         Array.from({ length: 20 }, () => carrier.deliver(message('email'), AbortSignal.timeout(5_000))),
       )
     }
-    await carrier.close()
+    await carrier.close?.()
     expect(server.connections() - before).toBeLessThanOrEqual(3)
   })
 
@@ -173,7 +173,7 @@ describe('an email', () => {
     expect(await rejection(stuck)).toMatchObject({ fault: 'outage' })
     server.answer('accept')
     await carrier.deliver(message('email'), AbortSignal.timeout(5_000))
-    await carrier.close()
+    await carrier.close?.()
     expect(server.arrived).toHaveLength(before + 1)
   })
 })
@@ -183,7 +183,7 @@ describe('the check of a mail server', () => {
     const server = await mailServer()
     const check = async (address: string) => {
       const carrier = smtpCarrier(settingsOf(address))
-      await carrier.check?.(AbortSignal.timeout(5_000)).finally(() => carrier.close())
+      await carrier.check?.(AbortSignal.timeout(5_000)).finally(() => carrier.close?.())
     }
     await check(`smtp://vault:p%25w%40rd@127.0.0.1:${server.port}?${FROM}`)
     const wrong = await rejection(check(`smtp://vault:wrong@127.0.0.1:${server.port}?${FROM}`))

@@ -31,7 +31,6 @@ export interface ApplicationDirectory {
   forget(name: string): void
 }
 
-/** What an application sets about the delivery of its messages. */
 interface DeliverySettings {
   readonly senders: Senders
   readonly webhook: OwnWebhook | undefined
@@ -39,7 +38,6 @@ interface DeliverySettings {
   readonly hasComplaints: boolean
 }
 
-/** The settings of an application, made once for all requests until they are read again. */
 interface Found {
   readonly delivery: DeliverySettings
   readonly application: Readonly<Record<Mode, Application>>

@@ -30,7 +30,6 @@ const entry = z.object({
 })
 const payload = z.object({ entries: z.array(entry) })
 
-/** The rule for the id of a model of authenticators; `field` is the name of the option. */
 function aaguidList(field: string) {
   const error = `${field} must be a list of AAGUIDs such as ee882879-721c-4913-9775-3dfcce97072a`
   const aaguid = z.string({ error }).toLowerCase().regex(AAGUID, { error })

@@ -1,6 +1,6 @@
 import { serverNetwork } from '../../messages/contacts/client-network.js'
 import { writeEventsSql } from '../../messages/events/write-events.js'
-import { queryOne, type Store, statement } from '../../store/store.js'
+import { type Store, statement } from '../../store/store.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
 
 const HOUR_MS = 3_600_000
@@ -47,10 +47,7 @@ const RECORD = statement<{
       :now::bigint AS at FROM used WHERE is_new)`)}
   SELECT is_new FROM used`)
 
-/**
- * Notes that a key is used from an address (`undefined` if that is not known), and raises an alert when its network is new: an event
- * and a warning in the log. Writes only when the hour of the last use or the network is new, and about each key ten times a minute at most.
- */
+/** Notes that a key is used from an address (`undefined` if unknown), at most ten times a minute, and warns when its network is new. */
 export type NoteKeyUse = (key: KeyUse, address: string | undefined) => void
 
 /** Notes the use of keys in a store. */
@@ -72,14 +69,10 @@ export function keyUses(store: Store, log: Logger): NoteKeyUse {
     network: string | undefined,
   ) {
     const now = Date.now()
-    const row = await queryOne<{ is_new: boolean }>(
-      store,
-      RECORD.text,
-      RECORD.values({
-        ...{ application, id, now, hour: now - (now % HOUR_MS) },
-        ...{ address: address ?? null, network: network ?? null },
-      }),
-    )
+    const row = await RECORD.first<{ is_new: boolean }>(store, {
+      ...{ application, id, now, hour: now - (now % HOUR_MS) },
+      ...{ address: address ?? null, network: network ?? null },
+    })
     if (!row?.is_new) return
     const detail = `The API key ${id} was used from ${network}, a network that is new for it. If nothing of yours is there, revoke the key.`
     log({ level: 'warn', event: 'key.new_network', application, detail })

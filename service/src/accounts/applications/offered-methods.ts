@@ -31,10 +31,7 @@ export function relyingPartyFor(application: Application, method: KeyMethod): Re
   return refuseMethod(application, method) ?? relyingPartyOrRefusal(application)
 }
 
-/**
- * The refusal of passkeys that are created without a prompt. Those of password managers can be synced and have no attestation, so the
- * password manager would keep one that the policy refuses.
- */
+/** The refusal of passkeys created without a prompt: they can be synced and have no attestation, and the policy would refuse them later. */
 export function refuseConditional({ keyPolicy }: Application): Refused | undefined {
   return keyPolicy.deviceBoundOnly || keyPolicy.attestation !== 'none'
     ? off('The key policy of this application does not accept passkeys that are created without a prompt.')
@@ -63,10 +60,7 @@ function off(detail: string): Refused {
   return { outcome: 'refused', refusal: { reason: 'method_off', detail } }
 }
 
-/**
- * The names of the applications that serve the phone numbers of every country because nothing says otherwise (R103): those
- * without the setting `countries`, and `default` without a `homeCountry`.
- */
+/** The applications that serve the phone numbers of every country because neither `countries` nor `homeCountry` says otherwise (R103). */
 export async function unrestrictedApplications(
   queries: Queries,
   homeCountry: string | undefined,

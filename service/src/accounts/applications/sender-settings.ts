@@ -76,7 +76,6 @@ export const senderRules = {
   callFrom: setting(phone('callFrom'), { hint: 'Number that calls come from.', usual: OF_CARRIER }),
 } satisfies { readonly [Name in keyof Senders]-?: z.ZodType }
 
-/** The names of the settings for senders. */
 const SENDER_NAMES = Object.keys(senderRules) as (keyof Senders)[]
 
 /** What is set about who messages come from. */

@@ -50,7 +50,6 @@ export function toBase32(secret: Uint8Array): string {
   return new Secret({ buffer: new Uint8Array(secret).buffer }).base32
 }
 
-/** The number of the step of this length at `now` (in milliseconds). */
 function stepAt(now: number, period: number): number {
   return Math.floor(now / 1000 / period)
 }

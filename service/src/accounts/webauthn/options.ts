@@ -5,10 +5,7 @@ import { requiresUserVerification } from './authenticator-data.js'
 /** The algorithms of keys, with their number in COSE, in the order in which they are preferred. */
 export const COSE_ALGORITHM = { EdDSA: -8, ES256: -7, ES384: -35, ES512: -36, RS256: -257 } as const
 
-/**
- * Names of authenticators by AAGUID, the id of their model. An id is a claim of the authenticator, so a name is a convenience
- * for the user and proves nothing.
- */
+/** Names of authenticators by AAGUID, the id of their model. Each only claims its id, so a name proves nothing. */
 const NAMES: Readonly<Record<string, string>> = {
   '08987058-cadc-4b81-b6e1-30de50dcbe96': 'Windows Hello',
   '9ddd1817-af5a-4672-a2b9-3e3dd95000a9': 'Windows Hello',
@@ -51,7 +48,6 @@ export function nameForKey(method: KeyMethod, aaguid: string): string {
   return NAMES[aaguid] ?? GENERIC[method]
 }
 
-/** A key as options name it. */
 interface NamedCredential {
   readonly id: string
   readonly transports: readonly string[]

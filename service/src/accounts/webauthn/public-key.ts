@@ -23,10 +23,7 @@ const RSA_BITS = { min: 2_048, max: 8_192 } as const
 // FIPS 186-5 §5.4. With the exponent 1, a message is its own signature.
 const RSA_EXPONENT = { above: 2n ** 16n, below: 2n ** 256n } as const
 
-/**
- * The algorithm of a COSE key: `unknown` if it is none of ours, `undefined` if the key cannot be used with the algorithm that it
- * names, such as a point that is not on its curve, or proves nothing, such as an RSA key with the exponent 1 (R107).
- */
+/** The algorithm of a COSE key: `unknown` if not one of ours, `undefined` for a key that is invalid or proves nothing, as RSA with exponent 1 (R107). */
 export function algorithmOf(publicKey: Uint8Array<ArrayBuffer>): AlgorithmName | 'unknown' | undefined {
   try {
     const cose = decodeCredentialPublicKey(publicKey) as unknown as ReadonlyMap<number, unknown>
@@ -81,10 +78,7 @@ const SIGN = 1n << 255n
 const Y_OF_ORDER_8 = 2707385501144840649318225287225658788936804267575313519463743609750303402022n
 const SMALL_ORDER = [0n, 1n, FIELD - 1n, Y_OF_ORDER_8, FIELD - Y_OF_ORDER_8]
 
-/**
- * Whether bytes are the one encoding of a point of Ed25519 that can be a public key. For a point of small order, such as the
- * identity, everybody can sign. OpenSSL accepts any 32 bytes.
- */
+/** Whether bytes encode a point that can be a public key. OpenSSL accepts any, but for one of small order, everybody can sign. */
 function isEdwardsKey(bytes: Uint8Array): boolean {
   const encoded = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
   const y = encoded % SIGN

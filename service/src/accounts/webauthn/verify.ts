@@ -160,10 +160,7 @@ function isWithoutCertificates({ format, statement }: Attestation): boolean {
   return format === 'none' || (format === 'packed' && !statement.has('x5c'))
 }
 
-/**
- * Whether the certificates of an attestation lead to a root of the model in the operator's metadata, and the policy accepts the
- * model. Its signature is checked elsewhere. Nothing is fetched.
- */
+/** Whether the certificates lead to a root of the model in the metadata, and the policy accepts it. Nothing is fetched, no signature checked. */
 function isAccepted(
   { format, statement }: Attestation,
   aaguid: string,
@@ -198,7 +195,6 @@ function isCurrent({ validFrom, validTo }: X509Certificate): boolean {
   return Date.parse(validFrom) <= now && now <= Date.parse(validTo)
 }
 
-/** An assertion as its `toJSON` writes it, with valid fields. */
 type AssertionResponse = z.output<typeof KEY_VERBS.authenticate.body.shape.Response>
 
 /** Reads the authenticator data of an assertion, and checks everything in it that does not depend on the stored key. */

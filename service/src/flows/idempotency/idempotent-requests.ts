@@ -6,18 +6,13 @@ const RETENTION_MS = 24 * 3_600_000
 /** So much longer than a request may take is its key held: after that, the process that handles it counts as dead. */
 const AFTER_LIMIT_MS = 2_000
 
-/** A request with an Idempotency-Key. */
 interface KeyedRequest {
   readonly application: string
   readonly key: string
-  /**
-   * Everything that distinguishes the request from others, in a form that later releases keep: during an upgrade, a repetition
-   * reaches another release.
-   */
+  /** Everything that distinguishes the request, in a form that later releases keep: during an upgrade, a repetition may reach one. */
   readonly content: readonly (string | number)[]
 }
 
-/** How a request with an Idempotency-Key is to be handled. */
 type Acquisition =
   | {
       readonly outcome: 'first'
@@ -80,10 +75,7 @@ const ACQUIRE = statement<{
 
 /** `requestTimeoutMs` is how long a request may take. */
 export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: number): IdempotentRequests {
-  /**
-   * During a rotation of secrets, another process may have stored the request under the name of a former key. Each
-   * request looks for it after acquiring its own key, so of two concurrent requests at least one sees the other.
-   */
+  /** While secrets rotate, another process may store the request under a former key. Each looks after acquiring, so one of two sees the other. */
   async function findUnderFormerKey(keyed: KeyedRequest, now: number): Promise<Acquisition | undefined> {
     for (const former of keys.previous) {
       const { name, request } = storedNames(former, keyed)
@@ -113,8 +105,10 @@ export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: n
         claimedUntil: now + requestTimeoutMs + AFTER_LIMIT_MS,
         expiresAt: now + RETENTION_MS,
       }
-      const params = ACQUIRE.values({ application, name, request, operation, attempt, ...times })
-      const row = await queryOne<Row>(store, ACQUIRE.text, params)
+      const row = await ACQUIRE.first<Row>(store, {
+        ...{ application, name, request, operation, attempt },
+        ...times,
+      })
       if (!row) throw new Error('The store returned no row for an Idempotency-Key.')
       if (row.request !== request) return { outcome: 'other_request' }
       if (row.answer !== null) return { outcome: 'answered', answer: JSON.parse(row.answer) }

@@ -7,10 +7,7 @@ export interface FileRecord {
   readonly fields: Readonly<Record<string, unknown>> | undefined
 }
 
-/**
- * The records of a file: a JSON array, a JSON object with an array `users`, JSON objects in lines of their own, or CSV with a
- * heading. `undefined` when the file is none of these.
- */
+/** The records of a file: a JSON array, an object with `users`, lines of JSON, or CSV with a heading. `undefined` for anything else. */
 export function recordsOf(text: string): readonly FileRecord[] | undefined {
   const content = text.replace(/^\ufeff/, '')
   // Without an end of line, an empty last cell could not be seen.

@@ -8,7 +8,6 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** An encrypted text, after the version of its secret, if there is one. */
 const ENCRYPTED = /^(?:\$ba\$\d+\$)?((?:[0-9a-f]{2}){40,})$/i
-/** Secrets that better-auth took over from elsewhere begin with this. */
 const BASE32 = 'base32:'
 
 /** A row of the table `twoFactor` of better-auth, encrypted with one of the secrets of the app, or decrypted already. */
@@ -45,7 +44,6 @@ function decrypted(text: string, secrets: readonly string[]): string | undefined
   return undefined
 }
 
-/** How the records of a source are read. */
 interface Source {
   /** The field of the account's name, unless the operator names another. */
   readonly account: string

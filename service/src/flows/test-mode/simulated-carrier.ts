@@ -15,7 +15,6 @@ export function simulatedCarrier(inbox: Inbox): Carrier {
         throw new DeliveryError('This recipient is always unreachable for now.', 'outage')
       return inbox.deliver(message, signal)
     },
-    async close() {},
   }
 }
 

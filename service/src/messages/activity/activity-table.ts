@@ -44,50 +44,25 @@ const COUNTS = ACTIVITY_COUNTS.join(', ')
 const ADD_TO_KNOWN = `ON CONFLICT (${KEY}) DO UPDATE SET
   ${ACTIVITY_COUNTS.map((count) => `${count} = known.${count} + EXCLUDED.${count}`).join(', ')}`
 
-type AddParameters = Record<ActivityCount, readonly number[]> & {
-  readonly applications: readonly string[]
-  readonly steps: readonly number[]
-  readonly methods: readonly string[]
-  readonly countries: readonly string[]
-  readonly carriers: readonly string[]
-}
-
 // In the order of the key, so that processes that add to the same rows wait for each other and never in a circle.
-const ADD = statement<AddParameters>(`INSERT INTO activity AS known (${KEY}, ${COUNTS})
-  SELECT * FROM unnest(:applications::text[], :steps::bigint[], :methods::text[], :countries::text[], :carriers::text[],
-    ${ACTIVITY_COUNTS.map((count) => `:${count}::bigint[]`).join(', ')}) AS added (${KEY}, ${COUNTS})
-  ORDER BY ${KEY} ${ADD_TO_KNOWN}`)
+const ADD = statement<{ rows: string }>(`INSERT INTO activity AS known (${KEY}, ${COUNTS})
+  SELECT application, "startsAt", method, country, carrier, ${COUNTS} FROM json_to_recordset(:rows::json) AS added
+    (application text, "startsAt" bigint, method text, country text, carrier text, ${ACTIVITY_COUNTS.map((count) => `${count} bigint`).join(', ')})
+  ORDER BY application, "startsAt", method, country, carrier ${ADD_TO_KNOWN}`)
 
 /** Adds counts to their rows, in one statement. No two of them may have the same key. */
 export async function addActivity(queries: Queries, rows: readonly ActivityRow[]): Promise<void> {
-  const columns = Object.fromEntries(
-    ACTIVITY_COUNTS.map((count) => [count, rows.map(({ counts }) => counts[count])]),
-  ) as Record<ActivityCount, number[]>
-  const parameters = {
-    ...columns,
-    applications: rows.map(({ application }) => application),
-    steps: rows.map(({ startsAt }) => startsAt),
-    methods: rows.map(({ method }) => method),
-    countries: rows.map(({ country }) => country),
-    carriers: rows.map(({ carrier }) => carrier),
-  }
-  await queries.query(ADD.text, ADD.values(parameters))
+  await ADD.rows(queries, { rows: JSON.stringify(rows.map(({ counts, ...key }) => ({ ...key, ...counts }))) })
 }
 
-/**
- * Sums up what has become old: which rows, and the step that their counts move to. The hours of the sums over all applications are
- * kept for longer, to be compared with the same hour of last week.
- */
+/** Sums up what has become old. Hours of all applications together are kept longer, to compare them with those of last week. */
 const ROLL_UPS = [
   { stepMs: HOUR_MS, afterMs: 2 * HOUR_MS, of: 'true' },
   { stepMs: DAY_MS, afterMs: 2 * DAY_MS, of: `application <> '${ALL_APPLICATIONS}'` },
   { stepMs: DAY_MS, afterMs: 8 * DAY_MS, of: `application = '${ALL_APPLICATIONS}'` },
 ] as const
 
-/**
- * Moves the counts of up to `limit` rows to rows with longer steps. Resolves to the number of moved rows. A step is moved when
- * the longer one that it belongs to is over and old enough, so that no chart shows a part of it.
- */
+/** Moves up to `limit` rows to longer steps that are over and old enough, so that no chart shows part of one. Resolves to their number. */
 export async function rollUpActivity(queries: Queries, now: number, limit: number): Promise<number> {
   let moved = 0
   for (const { stepMs, afterMs, of } of ROLL_UPS) {
@@ -138,9 +113,9 @@ interface Row {
 
 const MAX_TOGETHER = 1_000
 
-const FIND = statement<{ applications: readonly string[]; challenges: readonly string[] }>(
+const FIND = statement<{ wanted: string }>(
   `SELECT wanted.application, wanted.challenge, message.channel, message.country, message.carrier
-   FROM (SELECT DISTINCT * FROM unnest(:applications::text[], :challenges::text[]) AS one (application, challenge)) AS wanted,
+   FROM (SELECT DISTINCT * FROM json_to_recordset(:wanted::json) AS one (application text, challenge text)) AS wanted,
      LATERAL (
        SELECT DISTINCT ON (channel) channel, country, carrier FROM outbox
        WHERE outbox.application = wanted.application AND outbox.challenge = wanted.challenge
@@ -156,11 +131,8 @@ export async function messagesOfChallenges(
   const found = new Map<string, Row[]>()
   for (let first = 0; first < attempts.length; first += MAX_TOGETHER) {
     const some = attempts.slice(first, first + MAX_TOGETHER)
-    const parameters = {
-      applications: some.map(({ application }) => application),
-      challenges: some.map(({ challenge }) => challenge),
-    }
-    for (const row of await queries.query<Row>(FIND.text, FIND.values(parameters))) {
+    const wanted = JSON.stringify(some.map(({ application, challenge }) => ({ application, challenge })))
+    for (const row of await FIND.rows<Row>(queries, { wanted })) {
       const key = keyOf(row)
       found.set(key, [...(found.get(key) ?? []), row])
     }
@@ -176,12 +148,6 @@ export async function messagesOfChallenges(
   })
 }
 
-function keyOf({
-  application,
-  challenge,
-}: {
-  readonly application: string
-  readonly challenge: string
-}): string {
+function keyOf({ application, challenge }: Pick<Row, 'application' | 'challenge'>): string {
   return `${application} ${challenge}`
 }

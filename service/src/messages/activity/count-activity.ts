@@ -12,7 +12,6 @@ import {
   STEP_MS,
 } from './activity-table.js'
 
-/** What happened, where. */
 type Activity = Omit<ActivityKey, 'startsAt'>
 
 /** How long counts are collected before they are written: a write for each would cost a tenth of a verification. */

@@ -29,7 +29,8 @@ export interface Carrier {
   deliver(message: OutgoingMessage, signal: AbortSignal): Promise<Receipt>
   /** Checks, without sending anything, that the carrier is reachable and accepts our credentials. Throws when not. */
   check?(signal: AbortSignal): Promise<void>
-  close(): Promise<void>
+  /** Closes its connections, if it keeps some. */
+  close?(): Promise<void>
 }
 
 /**

@@ -6,19 +6,13 @@ import type { AttemptRecord, RecordOutcome } from './record-outcomes.js'
 const MAX_IN_HAND = 10_000
 const RETRY_MS = 250
 
-/**
- * The messages that this process has in hand: from the moment it gives one to a carrier until the store knows what became of it. What a
- * carrier accepted while the store is away is remembered here, so that it is not sent again.
- */
+/** Messages from when a carrier gets them until the store knows what became of them. What it accepted is not sent again. */
 export interface HandOvers {
   /** Takes a message in hand. `false` when it is in hand already, or when there are too many. */
   begin(message: QueuedMessage): boolean
   /** Lets go of a message that no carrier accepted. */
   end(message: QueuedMessage): void
-  /**
-   * Records that a carrier accepted a message, and lets go of it. Rejects when the first try fails; it is then repeated until it
-   * succeeds.
-   */
+  /** Records that a carrier accepted a message, and lets go of it. Rejects when the first try fails; it is then repeated until it succeeds. */
   record(message: QueuedMessage, attempt: AttemptRecord, now: number): Promise<void>
   /** How many more messages may be taken in hand. */
   free(): number

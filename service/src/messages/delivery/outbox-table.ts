@@ -24,10 +24,7 @@ const LATE_MS = 30_000
 /** The same when a process starts: longer than codes are valid. */
 const LATE_AT_START_MS = 10 * 60_000
 
-/**
- * Which messages are on the way for the first time, or were when their process died. Before a process has looked for the latter, only new
- * ones count.
- */
+/** Messages on their first attempt, or that were when their process died. Until a process has looked for the latter, only new ones. */
 export const IS_ON_FIRST_ATTEMPT = `due_at IS NULL AND settled_at IS NULL
   AND created_at > coalesce((SELECT leased_until FROM lease WHERE task = 'outbox'),
     (extract(epoch FROM now()) * 1000)::bigint - ${LATE_AT_START_MS}) - ${LATE_MS}`
@@ -59,7 +56,6 @@ export function idsOfOperation(operation: string): readonly string[] {
   )
 }
 
-/** A message whose time is over. */
 interface ExpiredMessage {
   readonly application: string
   readonly channel: string
@@ -227,12 +223,12 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
 
     async insert(tx, application, messages, details) {
       const { queued, fields } = prepare(application, messages, details)
-      await tx.query(INSERT.text, INSERT.values({ application, messages: JSON.stringify(fields) }))
+      await INSERT.rows(tx, { application, messages: JSON.stringify(fields) })
       return queued
     },
 
     async adopt(now) {
-      await store.query(ADOPT.text, ADOPT.values({ now, lateMs }))
+      await ADOPT.rows(store, { now, lateMs })
       lateMs = LATE_MS
     },
 
@@ -269,12 +265,7 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
     },
 
     async expire(now) {
-      return store.query<{
-        application: string
-        channel: string
-        country: string | null
-        carrier: string | null
-      }>(
+      return store.query<ExpiredMessage>(
         `WITH expired AS (
            UPDATE outbox SET state = 'expired', sealed = NULL, due_at = NULL, updated_at = $1, settled_at = $1
            WHERE due_at <= $1 AND expires_at <= $1 RETURNING ${MESSAGE_COLUMNS}, outbox.country
@@ -285,19 +276,12 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
 
     finish,
 
-    async postpone({ application, id, slot, leasedUntil }, delayMs, { carrier, fault, detail }, now) {
-      const params = {
-        application,
-        id,
-        slot,
-        leasedUntil,
+    async postpone({ application, id, slot, leasedUntil }, delayMs, { carrier, fault = null, detail }, now) {
+      await POSTPONE.rows(store, {
+        ...{ application, id, slot, leasedUntil, carrier, fault, now },
         dueAt: now + delayMs,
-        carrier,
-        fault: fault ?? null,
         detail: detail?.slice(0, MAX_DETAIL_LENGTH) ?? null,
-        now,
-      }
-      await store.query(POSTPONE.text, POSTPONE.values(params))
+      })
     },
   }
 }

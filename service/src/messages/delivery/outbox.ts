@@ -62,19 +62,13 @@ export interface Outbox {
     messages: readonly Message[],
     details: EnqueueDetails,
   ): Promise<QueuedMessage[]>
-  /**
-   * Delivers messages whose transaction has been committed, and waits at most 3 s. For several messages, the result is
-   * `sent` when all were handed over, and `failed` when one of them was refused for good.
-   */
+  /** Delivers committed messages, and waits at most 3 s: `sent` when all were handed over, `failed` when one was refused for good. */
   dispatch(messages: readonly QueuedMessage[]): Promise<Outcome>
   /** How many messages carriers accepted from this process that the store does not know as sent yet. */
   unrecorded(): number
   /** Delivers all messages that are due, of any process, and schedules the next poll. */
   poll(): Promise<void>
-  /**
-   * Stops delivering, waits for the attempts that are in progress, and at most 5 s longer for the store to record those that
-   * succeeded. Logs the messages of which it did not.
-   */
+  /** Waits for attempts in progress, and at most 5 s more for the store to record them. Logs those that it did not. */
   close(): Promise<void>
 }
 
@@ -304,7 +298,6 @@ const SUPPRESSING: Carrier = {
       contact: 'complained',
     })
   },
-  async close() {},
 }
 
 function carrierField({ carrier }: AttemptRecord): { carrier?: string } {

@@ -11,10 +11,7 @@ export interface QueuedMessage extends Message {
   readonly slot: number
   /** From this time on, in milliseconds since 1970, the message is useless. */
   readonly expiresAt: number
-  /**
-   * Until this time, in milliseconds since 1970, no other process may take the message; `null` for the process that wrote it, which
-   * has `LEASE_MS` for the first attempt.
-   */
+  /** Until when no other process may take the message; `null` for its first attempt, for which its writer has `LEASE_MS`. */
   readonly leasedUntil: number | null
   /** How many attempts to deliver it were made before. */
   readonly attempts: number

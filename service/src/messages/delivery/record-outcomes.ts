@@ -21,7 +21,6 @@ export interface AttemptRecord {
   readonly price?: string | undefined
 }
 
-/** The state of a message after its last attempt. */
 type FinalState = 'sent' | 'refused' | 'expired'
 
 /** Records the final state of a message. */
@@ -32,7 +31,7 @@ export type RecordOutcome = (
   now: number,
 ) => Promise<void>
 
-interface Finished extends Required<AttemptRecord> {
+interface Finished extends AttemptRecord {
   readonly application: string
   readonly id: string
   readonly leasedUntil: number | null
@@ -43,28 +42,16 @@ interface Finished extends Required<AttemptRecord> {
 // The slot is a constant, because PostgreSQL would otherwise lock and open every partition each time.
 // `sent` is recorded even when the lease ran out meanwhile; a failure only while this process has the lease.
 const finishIn = (slot: number) =>
-  statement<{
-    applications: readonly string[]
-    ids: readonly string[]
-    leases: readonly number[]
-    states: readonly string[]
-    carriers: readonly string[]
-    carrierIds: readonly string[]
-    faults: readonly string[]
-    details: readonly string[]
-    prices: readonly string[]
-    times: readonly number[]
-  }>(`WITH finished AS (UPDATE outbox SET state = CASE WHEN done.state = 'sent' AND report = 'failed' THEN 'failed' ELSE done.state END,
-    sealed = NULL, due_at = NULL, attempts = attempts + 1, carrier = nullif(done.carrier, ''),
-    carrier_id = nullif(done.carrier_id, ''), fault = nullif(done.fault, ''),
-    detail = CASE WHEN outbox.report = 'failed' THEN outbox.detail ELSE nullif(done.detail, '') END,
-    price = nullif(done.price, ''), updated_at = done.at, settled_at = done.at
-  FROM unnest(:applications::text[], :ids::text[], :leases::bigint[], :states::text[], :carriers::text[],
-    :carrierIds::text[], :faults::text[], :details::text[], :prices::text[], :times::bigint[])
-    AS done (application, id, leased_until, state, carrier, carrier_id, fault, detail, price, at)
+  statement<{ outcomes: string }>(`WITH finished AS (UPDATE outbox
+  SET state = CASE WHEN done.state = 'sent' AND report = 'failed' THEN 'failed' ELSE done.state END,
+    sealed = NULL, due_at = NULL, attempts = attempts + 1, carrier = done.carrier, carrier_id = done."carrierId", fault = done.fault,
+    detail = CASE WHEN outbox.report = 'failed' THEN outbox.detail ELSE done.detail END,
+    price = done.price, updated_at = done.now, settled_at = done.now
+  FROM json_to_recordset(:outcomes::json) AS done (application text, id text, "leasedUntil" bigint, state text, carrier text,
+    "carrierId" text, fault text, detail text, price text, now bigint)
   WHERE ${lookedUp('outbox.application', 'done.application')} AND ${lookedUp('outbox.id', 'done.id')}
     AND outbox.slot = ${slot} AND outbox.settled_at IS NULL
-    AND (done.state = 'sent' OR outbox.due_at IS NOT DISTINCT FROM nullif(done.leased_until, 0))
+    AND (done.state = 'sent' OR outbox.due_at IS NOT DISTINCT FROM done."leasedUntil")
   RETURNING ${MESSAGE_COLUMNS}), ${writeMessageEventsSql('finished')} SELECT`)
 
 const FINISH = new Map(Array.from({ length: SLOTS }, (_, slot) => [slot, finishIn(slot)]))
@@ -72,31 +59,17 @@ const FINISH = new Map(Array.from({ length: SLOTS }, (_, slot) => [slot, finishI
 /** Records final states of messages in `queries`, those that come at the same time in one statement for each partition. */
 export function recordOutcomes(queries: Queries): RecordOutcome {
   const writers = new Map(
-    [...FINISH].map(([slot, { text, values }]) => {
-      const write = (all: readonly Finished[]) =>
-        queries.query(
-          text,
-          values({
-            applications: all.map(({ application }) => application),
-            ids: all.map(({ id }) => id),
-            leases: all.map(({ leasedUntil }) => leasedUntil ?? 0),
-            states: all.map(({ state }) => state),
-            carriers: all.map(({ carrier }) => carrier ?? ''),
-            carrierIds: all.map(({ carrierId }) => carrierId?.slice(0, MAX_CARRIER_ID_LENGTH) ?? ''),
-            faults: all.map(({ fault }) => fault ?? ''),
-            details: all.map(({ detail }) => detail?.slice(0, MAX_DETAIL_LENGTH) ?? ''),
-            prices: all.map(({ price }) => price ?? ''),
-            times: all.map(({ now }) => now),
-          }),
-        )
+    [...FINISH].map(([slot, finish]) => {
+      const write = (all: readonly Finished[]) => finish.rows(queries, { outcomes: JSON.stringify(all) })
       return [slot, writeTogether(write, { maxItems: MAX_WRITTEN_TOGETHER })]
     }),
   )
   return async ({ application, id, slot, leasedUntil }, state, attempt, now) => {
-    const { carrier, carrierId, fault, detail, price } = attempt
+    const carrierId = attempt.carrierId?.slice(0, MAX_CARRIER_ID_LENGTH)
+    const detail = attempt.detail?.slice(0, MAX_DETAIL_LENGTH)
     const write = writers.get(slot)
     if (!write) throw new RangeError(`The outbox has no partition ${slot}.`)
-    await write({ application, id, leasedUntil, state, carrier, carrierId, fault, detail, price, now })
+    await write({ ...attempt, application, id, leasedUntil, state, carrierId, detail, now })
   }
 }
 

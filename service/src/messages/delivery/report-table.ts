@@ -3,10 +3,7 @@ import { type Queries, queryOne } from '../../store/store.js'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
 import type { Channel } from '../message.js'
 
-/**
- * What a carrier reports about a message that it accepted. `delivered`: it reached the phone or mailbox. `failed`: it did not
- * (undelivered, bounced). `complaint`: the recipient marked it as spam.
- */
+/** What a carrier reports of a message: `delivered`, `failed` (undelivered, bounced), or `complaint`: the recipient marked it as spam. */
 export type ReportOutcome = 'delivered' | 'failed' | 'complaint'
 
 /** A carrier's report about one message. */

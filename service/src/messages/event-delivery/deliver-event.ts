@@ -43,7 +43,6 @@ export async function attemptEvent(parts: EventAttemptParts, event: DueEvent): P
   return { ...attempt, disabled }
 }
 
-/** The response, or why there was none. */
 async function post(parts: EventAttemptParts, event: DueEvent): Promise<HttpResponse | string> {
   const { keys, agentFor, timeoutMs = ATTEMPT_TIMEOUT_MS } = parts
   const { application, endpoint, id, url, sealed, former, formerUntil } = event
@@ -150,10 +149,7 @@ const DELAYS_MS = [
 /** A receiver cannot postpone an event for longer. */
 const MAX_RETRY_AFTER_MS = 12 * HOUR_MS
 
-/**
- * The delay before the next attempt to deliver an event after this many, and not before the receiver asks for it;
- * `undefined` when no attempt is left.
- */
+/** The delay before the next attempt after this many, and not before the receiver asks for it; `undefined` when none is left. */
 function eventRetryDelay(attempts: number, retryAfterMs = 0): number | undefined {
   const delayMs = DELAYS_MS[attempts - 1]
   if (delayMs === undefined) return undefined

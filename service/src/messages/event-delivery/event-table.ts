@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { type Queries, queryOne, statement } from '../../store/store.js'
+import { type Queries, statement } from '../../store/store.js'
 
 /** How long a process may keep an event before it counts as dead. Longer than an attempt. */
 const LEASE_MS = 30_000
@@ -76,15 +76,10 @@ export function takeDueEvents(
   now: number,
   options: { readonly busy: readonly string[]; readonly perEndpoint: number; readonly limit: number },
 ): Promise<DueEvent[]> {
-  return queries.query(TAKE_DUE.text, TAKE_DUE.values({ now, leasedUntil: now + LEASE_MS, ...options }))
+  return TAKE_DUE.rows(queries, { now, leasedUntil: now + LEASE_MS, ...options })
 }
 
-const TAKE_ONE = statement<{
-  application: string
-  endpoint: string
-  id: string
-  leasedUntil: number
-}>(`WITH taken AS (
+const TAKE_ONE = statement<Pick<DueEvent, 'application' | 'endpoint' | 'id' | 'leasedUntil'>>(`WITH taken AS (
     UPDATE event_delivery SET due_at = :leasedUntil::bigint, state = 'queued',
       attempts = CASE WHEN state = 'queued' THEN attempts ELSE 0 END
     WHERE application = :application AND endpoint = :endpoint AND id = :id RETURNING *
@@ -98,20 +93,11 @@ export function takeEvent(
   event: { readonly application: string; readonly endpoint: string; readonly id: string },
   now: number,
 ): Promise<DueEvent | undefined> {
-  return queryOne(queries, TAKE_ONE.text, TAKE_ONE.values({ ...event, leasedUntil: now + LEASE_MS }))
+  return TAKE_ONE.first(queries, { ...event, leasedUntil: now + LEASE_MS })
 }
 
-interface Recorded {
-  readonly application: string
-  readonly endpoint: string
-  readonly id: string
-  readonly leasedUntil: number
-  readonly state: string
-  readonly status: number | null
-  readonly answer: string
-  readonly dueAt: number
-  readonly now: number
-}
+type Recorded = Pick<DueEvent, 'application' | 'endpoint' | 'id' | 'leasedUntil'> &
+  Omit<EventAttempt, 'isGone'> & { readonly now: number }
 
 const RECORDED = (condition: string) => `recorded AS (
     UPDATE event_delivery SET state = :state, due_at = :dueAt::bigint, attempts = attempts + 1, attempted_at = :now::bigint,
@@ -120,7 +106,7 @@ const RECORDED = (condition: string) => `recorded AS (
     RETURNING attempts
   )`
 
-const RECORD_DELIVERED = statement<{ [Name in keyof Recorded]: Recorded[Name] }>(`WITH ${RECORDED('')}
+const RECORD_DELIVERED = statement<Recorded>(`WITH ${RECORDED('')}
   UPDATE event_endpoint SET failing_since = NULL FROM recorded
   WHERE application = :application AND id = :endpoint AND failing_since IS NOT NULL`)
 
@@ -128,7 +114,7 @@ const IS_TO_BE_DISABLED = `(:isGone::boolean OR
     failing_since <= :now::bigint - ${FAILING_MS} AND recorded.attempts >= ${ATTEMPTS_BEFORE_DISABLE})`
 
 // Only while this process has the lease: another one may have taken the event over and delivered it.
-const RECORD_FAILED = statement<{ [Name in keyof Recorded]: Recorded[Name] } & { isGone: boolean }>(
+const RECORD_FAILED = statement<Recorded & Pick<EventAttempt, 'isGone'>>(
   `WITH ${RECORDED('AND due_at = :leasedUntil::bigint')}
   UPDATE event_endpoint SET failing_since = coalesce(failing_since, :now::bigint),
     disabled_at = CASE WHEN ${IS_TO_BE_DISABLED} THEN :now::bigint END
@@ -147,14 +133,10 @@ export async function recordEventAttempt(
 ): Promise<boolean> {
   const recorded = { application, endpoint, id, leasedUntil, state, status, answer, dueAt, now }
   if (state === 'delivered') {
-    await queries.query(RECORD_DELIVERED.text, RECORD_DELIVERED.values(recorded))
+    await RECORD_DELIVERED.rows(queries, recorded)
     return false
   }
-  const row = await queryOne<{ disabled_at: number | null }>(
-    queries,
-    RECORD_FAILED.text,
-    RECORD_FAILED.values({ ...recorded, isGone }),
-  )
+  const row = await RECORD_FAILED.first<{ disabled_at: number | null }>(queries, { ...recorded, isGone })
   return row?.disabled_at === now
 }
 

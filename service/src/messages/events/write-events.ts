@@ -37,7 +37,7 @@ export interface NewEvent {
   /** The id of the application; events of test keys are written nowhere, because no endpoint has their id. */
   readonly application: string
   /** The account that it is about, as in rows. */
-  readonly account?: string
+  readonly account?: string | null
   readonly type: WebhookEventType
   /** What the event says beside application and user, without secrets and full contacts. */
   readonly data: Readonly<Record<string, unknown>>
@@ -46,21 +46,17 @@ export interface NewEvent {
 /** Writes an event in the transaction of its change. */
 export async function writeEvent(
   tx: Queries,
-  { application, account, type, data }: NewEvent,
+  { application, account = null, type, data }: NewEvent,
   now: number,
 ): Promise<void> {
-  const parameters = { application, account: account ?? null, type, data: JSON.stringify(data), now }
-  await tx.query(WRITE.text, WRITE.values(parameters))
+  await WRITE.rows(tx, { application, account, type, data: JSON.stringify(data), now })
 }
 
 /** What a statement on the outbox returns for `writeMessageEventsSql`. */
 export const MESSAGE_COLUMNS = `outbox.application, outbox.account, outbox.id, outbox.challenge, outbox.channel, outbox.masked,
     outbox.carrier, outbox.fault, outbox.state, outbox.updated_at AS at`
 
-/**
- * CTEs that write the events of messages that arrived, or that did not. `rows` is the CTE that returned `MESSAGE_COLUMNS` of the
- * changed messages; those that are queued or sent are no events.
- */
+/** CTEs that write the events of messages that arrived or did not. `rows` is the CTE that returned `MESSAGE_COLUMNS` of those that changed. */
 export function writeMessageEventsSql(rows: string): string {
   return writeEventsSql(`(SELECT application, account, type, at, jsonb_build_object('message', jsonb_strip_nulls(
       jsonb_build_object('id', id, 'challenge', challenge, 'channel', channel, 'to', masked, 'carrier', carrier,

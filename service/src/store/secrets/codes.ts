@@ -18,10 +18,7 @@ export function isBackupShaped(code: string, length: number): boolean {
   return code.length === length && [...code].every((character) => CROCKFORD.includes(character))
 }
 
-/**
- * The form of an imported code of which only the unsalted SHA-512 is known, in base64, as Keycloak stores it. Our own keyed hash
- * is made of this form.
- */
+/** The form of an imported code of which only the SHA-512 is known, as Keycloak stores it. Our own hash is made of this form. */
 export function hashedForm(sha512: string): string {
   return `sha512:${sha512}`
 }
@@ -29,10 +26,7 @@ export function hashedForm(sha512: string): string {
 // Codes of twelve characters have about two that can be mistaken. Guesses that are made of them get no further hashes.
 const MAX_SPELLINGS = 243
 
-/**
- * The forms that a typed code may have if only its SHA-512 was imported. The hash tells letters from digits that look like them, but
- * users mistake them, and callers may have replaced them: each spelling is a form.
- */
+/** The forms of a typed code of which only the SHA-512 is known: one for each spelling, since users mistake letters for digits. */
 export function hashedFormsOf(code: string): string[] {
   const spellings = [...code].map((one) => ALIKE.find((group) => group.includes(one)) ?? one)
   const count = spellings.reduce((product, { length }) => product * length, 1)
@@ -77,10 +71,7 @@ export interface CodeIdentity {
 
 const RANGE = 2 ** 48
 
-/**
- * The challenge's code, uniformly distributed over all codes of its length, leading zeros included (R35). It is derived
- * and never stored (R40); a resend derives it again (R39).
- */
+/** The challenge's code, uniform over all of its length (R35), derived and never stored (R40); a resend derives it again (R39). */
 export function deliveredCode(key: KeyObject, of: CodeIdentity): string {
   const values = 10 ** of.digits
   const fair = RANGE - (RANGE % values)

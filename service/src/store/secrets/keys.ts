@@ -67,11 +67,7 @@ export function mac(key: KeyObject, parts: readonly (string | number)[]): Buffer
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest()
 }
 
-/**
- * A secret for development: created once and kept in `<dataDir>/secret`, readable only by its owner. In production the
- * operator provides the secret and keeps it outside the data store (R40). Throws a `ConfigurationError` when the folder
- * cannot be used.
- */
+/** A secret for development, created once in `<dataDir>/secret`. In production the operator keeps it outside the data store (R40). */
 export function developmentSecret(dataDir: string): string {
   try {
     return createOrRead(dataDir, join(dataDir, 'secret'))

@@ -12,10 +12,7 @@ export function seal(keys: Keys, identity: readonly string[], text: string): str
   return sealWith(keys, identity, text, randomBytes(IV_BYTES))
 }
 
-/**
- * Encrypts sealed text again with the current key. The nonce stays the same, which is safe under another key, and which
- * still identifies the sealed text.
- */
+/** Encrypts sealed text with the current key. The nonce, which identifies the text, stays the same: under another key, that is safe. */
 export function reseal(keys: Keys, identity: readonly string[], sealed: string): string {
   const nonce = Buffer.from(sealed.split('.')[2] ?? '', 'base64url').subarray(0, IV_BYTES)
   return sealWith(keys, identity, open(keys, identity, sealed), nonce)
