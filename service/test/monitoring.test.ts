@@ -13,6 +13,7 @@ import { freePort } from '../../test/kit/loopback.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { sourcesIn } from '../../test/layering/scan.js'
 import { serviceMetrics } from '../src/api/metrics/metrics.js'
+import { carrierPauses } from '../src/messages/carriers/fallback.js'
 import type { Operator } from '../src/operator/operator.js'
 import { advance, eventually, freshEmail, listen, SECRET, stopClock } from './kit.js'
 import { ownPostgres } from './postgres-cluster.js'
@@ -396,16 +397,17 @@ describe('the alert rules', () => {
 describe('the gauge of a paused carrier', () => {
   test('ends with the pause, without a message that tries the carrier again', async () => {
     stopClock()
-    const { countEvent, read } = serviceMetrics('0.0.0')
+    const { show, read } = serviceMetrics('0.0.0')
+    const { note, list: pauses } = carrierPauses(() => {})
+    show({ pauses, unrecorded: () => 0, isStoreAvailable: async () => true, lockedOut: async () => [] })
     const shown = async () =>
       Number(/^countersign_carrier_paused\{carrier="smtp"\} (\d)$/m.exec((await read()).text)?.[1])
-    const pause = () => countEvent({ level: 'warn', event: 'carrier.paused', carrier: 'smtp', seconds: 10 })
-    pause()
+    note('smtp', 10_000)
     expect(await shown()).toBe(1)
     advance(10)
     expect(await shown()).toBe(0)
-    pause()
-    countEvent({ level: 'info', event: 'carrier.resumed', carrier: 'smtp' })
+    note('smtp', 10_000)
+    note('smtp', undefined)
     expect(await shown()).toBe(0)
     vi.useRealTimers()
   })

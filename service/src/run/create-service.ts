@@ -24,8 +24,5 @@ export async function createService(options: ServiceOptions): Promise<Countersig
   return runService(settings, keys, store)
 }
 
-/**
- * Loads what runs once the store is open. It keeps the process busy, so it begins when the store has been asked for what
- * takes long: before that, each answer of the store would wait for it.
- */
+/** Loads what runs once the store is open. It keeps the process busy, so it begins when the store was asked for what takes long. */
 const loadRest = () => import('./service.js')

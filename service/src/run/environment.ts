@@ -22,17 +22,11 @@ export interface ServiceEnvironment {
   readonly host: string | undefined
   /** SERVICE_PORT, else PORT. Defaults to 4000. */
   readonly port: number
-  /**
-   * SERVICE_CONSOLE_HOST and SERVICE_CONSOLE_PORT: where the console listens. Defaults to the address of the API, which is
-   * `undefined`.
-   */
+  /** SERVICE_CONSOLE_HOST and SERVICE_CONSOLE_PORT: where the console listens. Defaults to the address of the API, which is `undefined`. */
   readonly consoleAddress: { readonly host: string | undefined; readonly port: number } | undefined
   /** SERVICE_LOG_LEVEL: the least urgent events that the log contains. Defaults to `info`. */
   readonly logLevel: LogEvent['level']
-  /**
-   * SERVICE_DRAIN_DURATION in milliseconds: how long `/readyz` reports that the service is not ready before it stops
-   * accepting requests. Defaults to 5 s in production, else 0.
-   */
+  /** SERVICE_DRAIN_DURATION: how long `/readyz` fails before the service stops accepting requests. Defaults to 5 s in production, else 0. */
   readonly drainMs: number
   /** What the operator should know, one sentence per entry. */
   readonly warnings: readonly string[]

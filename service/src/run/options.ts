@@ -57,6 +57,16 @@ const delivery = z.union(
   },
 )
 
+/** The transformation of an option that `parse` reads: a text in its result is what is wrong with it. */
+const reading =
+  <Given, Read>(parse: (given: Given) => Read | string) =>
+  (given: Given, context: z.RefinementCtx): Read => {
+    const read = parse(given)
+    if (typeof read !== 'string') return read
+    context.addIssue({ code: 'custom', message: read })
+    return z.NEVER
+  }
+
 /** Whether an option is text, or an object with this method. */
 const isTextOrHas = (method: string) => (value: unknown) =>
   typeof value === 'string' || typeof Reflect.get(Object(value), method) === 'function'
@@ -121,9 +131,7 @@ export const optionsSchema = z.strictObject({
     .default('en'),
   /** How messages are delivered: one address for all channels, or an object with one for each. Required. */
   delivery,
-  /**
-   * The account notices that the service sends. Omit those that your app sends itself. Defaults to all.
-   */
+  /** The account notices that the service sends. Omit those that your app sends itself. Defaults to all. */
   notices: noticesRule.default([...NOTICES]),
   /** Secret that signs webhook requests to addresses without `?secret=`, at least 16 characters. Defaults to one derived from `secret`. */
   webhookSecret: text('webhookSecret', 'at least 16 characters')
@@ -162,15 +170,13 @@ export const optionsSchema = z.strictObject({
     .optional(),
   /** Verification key of SendGrid's signed event webhook, as SendGrid shows it. Defaults to none. */
   sendgridVerificationKey: text('sendgridVerificationKey', 'the key that SendGrid shows')
-    .transform((value, context) => {
-      const key = sendgridKey(value)
-      if (key) return key
-      context.addIssue({
-        code: 'custom',
-        message: 'sendgridVerificationKey must be the public key that SendGrid shows, in base64',
-      })
-      return z.NEVER
-    })
+    .transform(
+      reading(
+        (value) =>
+          sendgridKey(value) ??
+          'sendgridVerificationKey must be the public key that SendGrid shows, in base64',
+      ),
+    )
     .optional(),
   /** Bearer token that `/metrics` requires: 16 to 512 visible ASCII characters. Without it, `/metrics` answers requests from this machine at most. */
   metricsKey: text('metricsKey', '32 random bytes')
@@ -192,12 +198,7 @@ export const optionsSchema = z.strictObject({
       error: `transcriber must be ${TRANSCRIBER_FORMS}`,
     })
     .default('auto')
-    .transform((value, context) => {
-      const engine = parseEngine(value)
-      if (typeof engine !== 'string') return engine
-      context.addIssue({ code: 'custom', message: engine })
-      return z.NEVER
-    }),
+    .transform(reading(parseEngine)),
   /**
    * The languages that the engine has, as BCP 47 tags such as `en` and `pt`: recordings in others are refused. Defaults to English
    * for pocketsphinx, else to those that the engine names itself, or to all.
@@ -224,12 +225,7 @@ export const optionsSchema = z.strictObject({
       error: `liveTranscriber must be ${LIVE_TRANSCRIBER_FORMS}`,
     })
     .default('auto')
-    .transform((value, context) => {
-      const engine = parseLiveEngine(value)
-      if (typeof engine !== 'string') return engine
-      context.addIssue({ code: 'custom', message: engine })
-      return z.NEVER
-    }),
+    .transform(reading(parseLiveEngine)),
   /** API key of the server for realtime transcription. Defaults to none. */
   liveTranscriberKey: text('liveTranscriberKey', 'the key of the server')
     .regex(/^[\x21-\x7e]+$/, { error: 'liveTranscriberKey must be one line of visible ASCII characters' })
@@ -237,15 +233,15 @@ export const optionsSchema = z.strictObject({
   /** Hosts, such as `media.internal` or `10.0.0.7:8080`, from which recordings may be fetched by http and at private addresses. Defaults to none. */
   transcribeHosts: z
     .array(
-      z.string().transform((value, context) => {
-        const host = parseHost(value)
-        if (host) return host
-        context.addIssue({
-          code: 'custom',
-          message: `transcribeHosts must be a list of hosts such as media.internal or 10.0.0.7:8080 (got ${value})`,
-        })
-        return z.NEVER
-      }),
+      z
+        .string()
+        .transform(
+          reading(
+            (value) =>
+              parseHost(value) ??
+              `transcribeHosts must be a list of hosts such as media.internal or 10.0.0.7:8080 (got ${value})`,
+          ),
+        ),
       { error: 'transcribeHosts must be a list of hosts' },
     )
     .default([]),

@@ -24,10 +24,7 @@ function print(sentence: string): void {
   process.stderr.write(`${sentence}\n`)
 }
 
-/**
- * Runs the service as a process that is configured by its environment, until a signal ends it. Resolves when it listens;
- * rejects with a `ConfigurationError` when it cannot start.
- */
+/** Runs the service as a process until a signal ends it. Resolves when it listens; rejects with a `ConfigurationError` if it cannot. */
 export async function serve(): Promise<void> {
   const { options, host, port, consoleAddress, logLevel, drainMs, warnings } = readEnvironment(process.env, {
     dataDir: '.data',
@@ -184,7 +181,6 @@ async function printFirstInvitation(
   )
 }
 
-/** A path as a word of a shell. */
 function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }

@@ -22,7 +22,7 @@ import { phoneTraffic } from '../flows/phone-traffic.js'
 import { simulatedCarrier } from '../flows/test-mode/simulated-carrier.js'
 import { activityCounter } from '../messages/activity/count-activity.js'
 import { buildCarriers } from '../messages/carriers/build-carriers.js'
-import { rememberPauses } from '../messages/carriers/fallback.js'
+import { carrierPauses } from '../messages/carriers/fallback.js'
 import { type InboxMessage, storedInbox } from '../messages/carriers/inbox.js'
 import { type PhoneCheck, phoneCheckAt } from '../messages/carriers/phone-check.js'
 import { describeRoutes, usesInbox } from '../messages/carriers/route.js'
@@ -104,8 +104,8 @@ export async function runService(
 ): Promise<CountersignService> {
   const metrics = serviceMetrics(ownVersion())
   await loadOpenTelemetry(ownVersion())
-  const pauses = rememberPauses()
-  const log = combinedLogger(tracedLogger(settings.logger ?? warningsOnly()), metrics.countEvent, pauses.log)
+  const log = combinedLogger(tracedLogger(settings.logger ?? warningsOnly()), metrics.countEvent)
+  const pauses = carrierPauses(log)
   const outages = storeOutages(opened)
   const store = metrics.timeStore(outages.store)
   for (const warning of startWarnings(settings, store.name)) log(warning)
@@ -126,10 +126,11 @@ export async function runService(
     inbox,
     webhookSecret: settings.webhookSecret ?? keys.webhook,
     log,
+    pauses,
     reportAddress: twilioReportAddress(settings.publicUrl),
     mailReports: reports.ses !== undefined || reports.sendgrid !== undefined,
   })
-  const webhooks = ownWebhooks({ keys, log, timed: metrics.timeCarriers })
+  const webhooks = ownWebhooks({ keys, pauses, timed: metrics.timeCarriers })
   const activity = activityCounter(store, log)
   const outbox = storedOutbox({
     store,
@@ -170,6 +171,7 @@ export async function runService(
   const checkReadiness = readinessCheck({ store, log, isStopping, isFull: outages.isFull })
   metrics.show({
     unrecorded: outbox.unrecorded,
+    pauses: pauses.list,
     isStoreAvailable: async () => (await checkReadiness()).checks.store === 'ok',
     lockedOut: () => lockedOutUsers(store, settings.relyingParty),
   })
@@ -214,7 +216,7 @@ export async function runService(
       url: settings.console.url,
       oidc: oidcSettings(settings.console),
       usesInbox: hasInbox,
-      pausedCarriers: pauses.paused,
+      pausedCarriers: () => pauses.list().filter(({ until }) => until > 0),
       doctor: {
         hasOptionKey: settings.apiKey !== undefined,
         homeCountry: settings.homeCountry,

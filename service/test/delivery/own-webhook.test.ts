@@ -12,6 +12,7 @@ import {
   vi,
 } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
+import { carrierPauses } from '../../src/messages/carriers/fallback.js'
 import { ownWebhooks } from '../../src/messages/carriers/webhook.js'
 import { keysFrom } from '../../src/store/secrets/keys.js'
 import { seal, webhookIdentity } from '../../src/store/secrets/seal.js'
@@ -200,7 +201,7 @@ describe('a request to an own webhook', () => {
     sealed: seal(keys, webhookIdentity('vault'), 'secret'),
   })
   const deliver = (url: string, lookup?: LookupFunction) => {
-    const parts = { keys, log: () => {}, timed: <T>(carriers: T) => carriers }
+    const parts = { keys, pauses: carrierPauses(() => {}), timed: <T>(carriers: T) => carriers }
     const { sms } = ownWebhooks({ ...parts, ...(lookup && { lookup }) }).carriersOf('vault', webhook(url))
     return sms?.deliver(message('sms'), AbortSignal.timeout(5_000)) ?? Promise.reject(new Error('no carrier'))
   }

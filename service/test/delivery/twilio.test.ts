@@ -143,7 +143,7 @@ describe('a call', () => {
     const challenge = { code: '012345', purpose: 'sign-in', secondsLeft: 300 } as const
     const recipient = { channel: 'call', to: '+447700900123', locale: 'en' } as const
     const { request } = await deliver(queued(codeMessage(named, recipient, challenge)))
-    expect(request?.form.Twiml).toContain('A&amp;B &lt;Dial&gt;&quot;+1900&apos;&lt;/Dial&gt;')
+    expect(request?.form.Twiml).toContain('A&#38;B &#60;Dial&#62;&#34;+1900&#39;&#60;/Dial&#62;')
     expect(request?.form.Twiml?.replace(/<\/?(Response|Say|Pause)\b[^>]*>/g, '')).not.toMatch(/[<>\p{Cc}]/u)
   })
 })

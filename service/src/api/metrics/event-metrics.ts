@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Histogram, type Registry } from 'prom-client'
 import type { Carrier } from '../../messages/delivery/carrier.js'
 import type { Channel } from '../../messages/message.js'
 import type { LogEvent, Logger } from '../../telemetry/log/logger.js'
@@ -25,7 +25,7 @@ const COUNTED_FROM_ZERO = [
   'webhook.not_written',
 ]
 
-/** A logger that counts verifications, sends, deliveries and all other events, and follows the pauses of carriers. */
+/** A logger that counts verifications, sends, deliveries and all other events. */
 export function eventCounter(registry: Registry): Logger {
   const verifications = new Counter({
     name: 'countersign_verifications_total',
@@ -63,16 +63,6 @@ export function eventCounter(registry: Registry): Logger {
     labelNames: ['application', 'outcome'],
     registers: [registry],
   })
-  const pausedUntil = new Map<string, number>()
-  new Gauge({
-    name: 'countersign_carrier_paused',
-    help: 'Whether this process pauses a carrier after failures (1) or not (0), by carrier',
-    labelNames: ['carrier'],
-    registers: [registry],
-    collect() {
-      for (const [carrier, until] of pausedUntil) this.set({ carrier }, Number(until > Date.now()))
-    },
-  })
   const events = new Counter({
     name: 'countersign_events_total',
     help: 'Events in the log other than requests, by event',
@@ -101,8 +91,6 @@ export function eventCounter(registry: Registry): Logger {
       sends.inc({ application, method: event.factor ?? '', outcome: outcomeOf(outcome, event) })
     if (kind === 'webhook' && event.reason) webhooks.inc({ application, type: event.reason, outcome })
     if (kind === 'phone_check') phoneChecks.inc({ application, outcome: outcomeOf(outcome, event) })
-    // Without messages nothing tries the carrier again, so a pause ends by its time, and `carrier.resumed` has none.
-    if (kind === 'carrier') pausedUntil.set(event.carrier ?? '', Date.now() + (event.seconds ?? 0) * 1_000)
     if (kind === 'report') reports.inc({ provider: event.carrier ?? '', outcome })
     if (kind === 'delivery' && event.channel) deliveries.inc({ application, channel: event.channel, outcome })
   }

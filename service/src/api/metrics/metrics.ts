@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { PausedCarrier } from '../../messages/carriers/fallback.js'
 import type { Carrier } from '../../messages/delivery/carrier.js'
 import { selectWaiting } from '../../messages/delivery/outbox-table.js'
 import type { Channel } from '../../messages/message.js'
@@ -7,9 +8,7 @@ import type { Store } from '../../store/store.js'
 import type { Logger } from '../../telemetry/log/logger.js'
 import { eventCounter, type RequestObserver, requestTimes, timedCarriers } from './event-metrics.js'
 
-/**
- * The metrics of a service. All labels are words from fixed lists or names of carriers, never a contact, account or address.
- */
+/** The metrics of a service. All labels are words from fixed lists or names of carriers, never a contact, account or address. */
 export interface Metrics {
   readonly observeRequest: RequestObserver
   /** Counts the events of the log. */
@@ -29,6 +28,8 @@ type Carriers = Readonly<Partial<Record<Channel, Carrier>>>
 interface ShownParts {
   /** How many messages a carrier accepted that the store does not know as sent yet. */
   unrecorded(): number
+  /** Every carrier that this process has paused. */
+  pauses(): readonly PausedCarrier[]
   /** Whether the store answers and accepts writes. */
   isStoreAvailable(): Promise<boolean>
   /** The applications with users who cannot sign in. */
@@ -149,38 +150,67 @@ function countsInStore(registry: Registry, store: Store): void {
   }
 }
 
-function showParts(registry: Registry, { unrecorded, isStoreAvailable, lockedOut }: ShownParts): void {
+function gauge(registry: Registry, name: string, help: string, value: () => number | Promise<number>): void {
   new Gauge({
-    name: 'countersign_unrecorded_messages',
-    help: 'Messages that a carrier accepted from this process, and that the database does not know as sent yet',
-    registers: [registry],
-    collect() {
-      this.set(unrecorded())
-    },
-  })
-  new Gauge({
-    name: 'countersign_store_available',
-    help: 'Whether the database answers this process and accepts writes (1) or not (0)',
-    registers: [registry],
+    ...{ name, help, registers: [registry] },
     async collect() {
-      this.set(Number(await isStoreAvailable()))
-    },
-  })
-  new Gauge({
-    name: 'countersign_locked_out_users',
-    help: 'Users who cannot sign in, because their application does not offer any of their factors, by application',
-    labelNames: ['application'],
-    registers: [registry],
-    async collect() {
-      const found = await lockedOut().catch(() => [])
-      this.reset()
-      for (const { application, lockedOut } of found)
-        this.set({ application }, Math.max(...lockedOut.map(({ users }) => users), 1))
+      this.set(await value())
     },
   })
 }
 
-/** Shows how the pool of connections is used, where there is one. */
+/** A metric with a value for each of some names, the values of its label. */
+function labelledGauge(
+  registry: Registry,
+  about: { readonly name: string; readonly help: string; readonly label: string },
+  values: () => Promise<readonly (readonly [label: string, value: number])[]>,
+): void {
+  const { name, help, label } = about
+  new Gauge({
+    ...{ name, help, labelNames: [label], registers: [registry] },
+    async collect() {
+      const found = await values()
+      this.reset()
+      for (const [of, value] of found) this.set({ [label]: of }, value)
+    },
+  })
+}
+
+function showParts(
+  registry: Registry,
+  { unrecorded, pauses, isStoreAvailable, lockedOut }: ShownParts,
+): void {
+  gauge(
+    registry,
+    'countersign_unrecorded_messages',
+    'Messages that a carrier accepted from this process, and that the database does not know as sent yet',
+    unrecorded,
+  )
+  gauge(
+    registry,
+    'countersign_store_available',
+    'Whether the database answers this process and accepts writes (1) or not (0)',
+    async () => Number(await isStoreAvailable()),
+  )
+  const paused = 'Whether this process pauses a carrier after failures (1) or not (0), by carrier'
+  labelledGauge(
+    registry,
+    { name: 'countersign_carrier_paused', help: paused, label: 'carrier' },
+    // Without messages nothing tries the carrier again, so a pause ends by its time.
+    async () => pauses().map(({ carrier, until }) => [carrier, Number(until > Date.now())] as const),
+  )
+  const lockedOutHelp =
+    'Users who cannot sign in, because their application does not offer any of their factors, by application'
+  labelledGauge(
+    registry,
+    { name: 'countersign_locked_out_users', help: lockedOutHelp, label: 'application' },
+    async () =>
+      (await lockedOut().catch(() => [])).map(
+        (one) => [one.application, Math.max(...one.lockedOut.map(({ users }) => users), 1)] as const,
+      ),
+  )
+}
+
 function poolUse(registry: Registry, store: Store): void {
   const counts = store.connections?.bind(store)
   if (!counts) return
@@ -195,20 +225,16 @@ function poolUse(registry: Registry, store: Store): void {
       connections.set({ state: 'idle' }, idle)
     },
   })
-  new Gauge({
-    name: 'countersign_database_connections_max',
-    help: 'The maximum number of connections of this process (SERVICE_DATABASE_POOL_SIZE)',
-    registers: [registry],
-    collect() {
-      this.set(counts().max)
-    },
-  })
-  new Gauge({
-    name: 'countersign_database_waiting',
-    help: 'Statements that wait for a free connection',
-    registers: [registry],
-    collect() {
-      this.set(counts().waiting)
-    },
-  })
+  gauge(
+    registry,
+    'countersign_database_connections_max',
+    'The maximum number of connections of this process (SERVICE_DATABASE_POOL_SIZE)',
+    () => counts().max,
+  )
+  gauge(
+    registry,
+    'countersign_database_waiting',
+    'Statements that wait for a free connection',
+    () => counts().waiting,
+  )
 }

@@ -49,7 +49,6 @@ export function sesCarrier(settings: SesSettings): Carrier {
       if (response.status !== 200 || id === undefined) throw sesError(response)
       return { id }
     },
-    async close() {},
   }
 }
 
@@ -101,7 +100,6 @@ export function snsCarrier({ baseUrl, credentials, from, name = 'sns' }: SnsSett
       if (response.status !== 200 || id === undefined) throw snsError(response)
       return { id }
     },
-    async close() {},
   }
 }
 

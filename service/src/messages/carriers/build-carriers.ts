@@ -6,7 +6,7 @@ import { ATTEMPT_TIMEOUT_MS, type Carrier } from '../delivery/carrier.js'
 import { messageLogFields } from '../delivery/queued-message.js'
 import type { Channel } from '../message.js'
 import { sesCarrier, snsCarrier } from './aws.js'
-import { fallbackCarrier, logPause, withBreaker } from './fallback.js'
+import { type CarrierPauses, carrierPauses, fallbackCarrier, withBreaker } from './fallback.js'
 import type { Inbox } from './inbox.js'
 import { messageBirdCarrier } from './messagebird.js'
 import type { Route, Routes } from './route.js'
@@ -21,6 +21,8 @@ interface Parts {
   readonly inbox: Inbox
   readonly webhookSecret: string | KeyObject
   readonly log: Logger
+  /** Notes the pauses of the carriers. Defaults to pauses that are only logged. */
+  readonly pauses?: CarrierPauses
   /** The address for Twilio's status callbacks. */
   readonly reportAddress?: string | undefined
   /** Whether a mail provider sends delivery reports. Defaults to `false`. */
@@ -38,13 +40,11 @@ export interface Carriers {
 
 /** Builds the carriers of all routes; equal routes share one carrier. */
 export function buildCarriers(routes: Routes, parts: Parts): Carriers {
+  const { pauses = carrierPauses(parts.log) } = parts
   const built = new Map<string, { readonly route: Route; readonly carrier: Carrier }>()
   const carrierOf = (route: Route): Carrier => {
     const key = JSON.stringify(route)
-    const known = built.get(key) ?? {
-      route,
-      carrier: withBreaker(buildCarrier(route, parts), logPause(parts.log)),
-    }
+    const known = built.get(key) ?? { route, carrier: withBreaker(buildCarrier(route, parts), pauses.note) }
     built.set(key, known)
     return known.carrier
   }
@@ -59,7 +59,7 @@ export function buildCarriers(routes: Routes, parts: Parts): Carriers {
       await Promise.all(checked.map(({ carrier }) => logUnreachable(carrier, parts.log)))
     },
     async close() {
-      await Promise.all([...built.values()].map(({ carrier }) => carrier.close()))
+      await Promise.all([...built.values()].map(({ carrier }) => carrier.close?.()))
     },
   }
 }

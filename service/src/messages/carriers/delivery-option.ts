@@ -14,19 +14,14 @@ import { isProviderAddress, PROVIDER_FORMS, parseProviderAddress } from './provi
 import type { Route, Routes } from './route.js'
 import type { SmtpSettings } from './smtp.js'
 
-/**
- * How messages are delivered: one address for all channels, such as `inbox`, or one per channel; `'*'` stands for the
- * channels that are not listed. Several addresses of one channel are separated by `|` and tried in order.
- */
+/** How messages are delivered: an address for all channels, or by channel with `'*'` for the rest. `|` separates those tried in order. */
 export type Delivery = string | { readonly [Name in Channel | '*']?: string | undefined }
 
-/** The routes, and the faults in the option. */
 interface ParsedDelivery {
   readonly routes: Routes
   readonly faults: readonly string[]
 }
 
-/** The address formats, for messages about invalid addresses. */
 const FORMATS = [
   '`inbox`',
   '`smtp://user:password@host:port?from=…`',
@@ -97,10 +92,7 @@ function isChannel(name: string): name is Channel {
 const SMTP_FORM = 'smtp://user:password@host:port?from=…'
 const TWILIO_FORM = 'twilio://SID:TOKEN@api.twilio.com?from=+…'
 
-/**
- * Parses an address. The result is its route, or a fault as a sentence (`{formats}` stands for the list of formats), or
- * `undefined` when the address applies to all remaining channels (`isRest`) and cannot serve this one.
- */
+/** The route of an address, a fault as a sentence (`{formats}` stands for the formats), or `undefined` if `isRest` and it cannot serve this channel. */
 function parseAddress(channel: Channel, address: string, isRest: boolean): Route | string | undefined {
   if (address === 'inbox') return { by: 'inbox' }
   const option = isRest ? 'delivery' : `delivery for ${channel}`

@@ -20,10 +20,7 @@ export interface Email {
   readonly raw: string
 }
 
-/**
- * An email from its application's sender or else the carrier's. Its `Message-ID` names the message, so that delivery reports
- * can.
- */
+/** An email from its application's sender or else the carrier's. Its `Message-ID` names the message, so that delivery reports can. */
 export function composeEmail(message: OutgoingMessage, carrier: EmailSender): Email {
   const from = mailboxOf(message.senders?.emailFrom ?? carrier.from)
   const replyTo = message.senders?.emailReplyTo ?? carrier.replyTo
@@ -50,7 +47,6 @@ function mailboxOf(text: string): Mailbox {
   return { name: name.replace(/^"(.*)"$/, '$1'), address: inAscii(address) }
 }
 
-/** The address with its domain in Punycode. */
 function inAscii(address: string): string {
   const [, local, domain] = /^(.*)@([^@]*)$/.exec(address) ?? []
   return domain === undefined ? address : `${local}@${domainToASCII(domain) || domain}`
@@ -82,10 +78,7 @@ const LINE_LENGTH = 76
 // RFC 2047 allows 75 characters for an encoded word, its frame included.
 const WORD_LENGTH = 52
 
-/**
- * The source of an email with its content as text and as HTML (RFC 5322, RFC 2046). It is written at once: nodemailer composes
- * each part in streams, which takes more time than sending the email.
- */
+/** The source of an email as text and HTML (RFC 5322, RFC 2046). nodemailer would compose it in streams, which takes longer than sending. */
 export function emailSource(email: EmailContent, date: Date): string {
   const { from, replyTo, to, subject, messageId, headers, text, html } = email
   const boundary = `=_${randomBytes(16).toString('hex')}`

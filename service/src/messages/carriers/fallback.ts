@@ -45,7 +45,7 @@ export function fallbackCarrier(
       for (const carrier of carriers) await carrier.check?.(signal)
     },
     async close() {
-      await Promise.all(carriers.map((carrier) => carrier.close()))
+      await Promise.all(carriers.map((carrier) => carrier.close?.()))
     },
   }
 }
@@ -135,29 +135,30 @@ export function withBreaker(carrier: Carrier, onPause: OnPause): Carrier {
   }
 }
 
-/** Logs each pause of a carrier, and its end. */
-export function logPause(log: Logger): OnPause {
-  return (carrier, pauseMs) => {
-    if (pauseMs === undefined) log({ level: 'info', event: 'carrier.resumed', carrier })
-    else log({ level: 'warn', event: 'carrier.paused', carrier, seconds: Math.ceil(pauseMs / 1000) })
-  }
-}
-
-/** A carrier that this process has paused after failures. */
+/** A carrier that this process paused after failures. */
 export interface PausedCarrier {
   readonly carrier: string
-  /** When a message is tried again, in milliseconds since 1970. */
+  /** When a message is tried again, in milliseconds since 1970; 0 when the carrier accepts messages again. */
   readonly until: number
 }
 
-/** Remembers, from the log of this process, which carriers it has paused. */
-export function rememberPauses(): { readonly log: Logger; paused(): readonly PausedCarrier[] } {
-  const until = new Map<string, number>()
+/** The pauses of the carriers of this process. */
+export interface CarrierPauses {
+  /** Notes and logs each pause, and its end. */
+  readonly note: OnPause
+  /** Every carrier that was paused. */
+  list(): readonly PausedCarrier[]
+}
+
+/** The pauses of carriers, from now on. */
+export function carrierPauses(log: Logger): CarrierPauses {
+  const paused = new Map<string, number>()
   return {
-    log({ event, carrier = '', seconds = 0 }) {
-      if (event === 'carrier.paused') until.set(carrier, Date.now() + seconds * 1000)
-      if (event === 'carrier.resumed') until.delete(carrier)
+    note(carrier, pauseMs) {
+      paused.set(carrier, pauseMs === undefined ? 0 : Date.now() + pauseMs)
+      if (pauseMs === undefined) log({ level: 'info', event: 'carrier.resumed', carrier })
+      else log({ level: 'warn', event: 'carrier.paused', carrier, seconds: Math.ceil(pauseMs / 1000) })
     },
-    paused: () => [...until].map(([carrier, time]) => ({ carrier, until: time })),
+    list: () => [...paused].map(([carrier, until]) => ({ carrier, until })),
   }
 }

@@ -22,10 +22,7 @@ export interface HttpResponse {
   readonly retryAfterMs: number | undefined
 }
 
-/**
- * Sends one HTTP request, with the `traceparent` of the current trace, without following redirects. Throws a `DeliveryError`
- * that mentions the `server` when there is no response.
- */
+/** Sends one HTTP request in the current trace. Redirects are not followed. Throws a `DeliveryError` naming `server` without a response. */
 export async function httpRequest(
   server: string,
   url: string,
@@ -65,10 +62,7 @@ export function postJson(
   return httpRequest(server, url, { method: 'POST', ...request }, signal)
 }
 
-/**
- * What it means that an API refused a message: an outage, if the same request may succeed later, or the fault of the contact or else of
- * the carrier. `isLoad` says what the API itself calls temporary.
- */
+/** What a refusal by an API means: an outage if it may succeed later (`isLoad`: the API says so), else the contact's fault or the carrier's. */
 export function refusalError(
   message: string,
   { status, retryAfterMs }: HttpResponse,
@@ -83,10 +77,7 @@ export function isTemporary(status: number): boolean {
   return status >= 500 || [408, 425, 429].includes(status)
 }
 
-/**
- * Whether a response is none of the API's, which would have refused the message or returned its id: a proxy in between, or a
- * page for maintenance, says nothing about the message.
- */
+/** Whether a response is none of the API's, which refuses a message or returns its id: a proxy or a page for maintenance says nothing. */
 export function isForeign({ status }: HttpResponse): boolean {
   return status >= 200 && status < 300
 }

@@ -60,6 +60,5 @@ export function storedInbox(store: Store, keys: Keys): Inbox {
           JSON.parse(open(keys, inboxIdentity(application, row.recipient), row.sealed)) as InboxMessage,
       )
     },
-    async close() {},
   }
 }

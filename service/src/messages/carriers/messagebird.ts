@@ -46,7 +46,6 @@ export function messageBirdCarrier(settings: MessageBirdSettings): Carrier {
       if (response.status !== 201 || id === undefined) throw messageBirdError(response)
       return { id }
     },
-    async close() {},
   }
 }
 

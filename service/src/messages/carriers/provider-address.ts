@@ -88,10 +88,7 @@ export function isProviderAddress(url: URL): boolean {
   return Object.hasOwn(PROVIDERS, schemeOf(url))
 }
 
-/**
- * Parses the address of a provider. The result is its route, a fault as a sentence, or `undefined` when the address applies to
- * all remaining channels (`isRest`) and cannot serve this one.
- */
+/** The route of a provider's address, a fault as a sentence, or `undefined` if `isRest` and it cannot serve this channel. */
 export function parseProviderAddress(
   url: URL,
   channel: Channel,

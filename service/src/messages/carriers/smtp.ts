@@ -82,7 +82,6 @@ function queueId(response: string): string | undefined {
   return /\bqueued as ([A-Za-z0-9._-]{1,128})/i.exec(response)?.[1]
 }
 
-/** The properties of nodemailer's errors. */
 interface SmtpFailure {
   readonly code?: unknown
   readonly responseCode?: unknown

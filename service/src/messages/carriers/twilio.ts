@@ -9,7 +9,7 @@ import {
 } from '../delivery/carrier.js'
 import { messageReference, type QueuedMessage } from '../delivery/queued-message.js'
 import { spokenCode } from '../texts/compose.js'
-import { type HttpResponse, httpRequest, isTemporary, priceFrom } from './http-request.js'
+import { type HttpResponse, httpRequest, jsonFields, priceFrom, refusalError } from './http-request.js'
 
 /** An account with Twilio, or with a gateway that has the same API. */
 export interface TwilioSettings {
@@ -30,10 +30,7 @@ export interface TwilioSettings {
 /** The longest `ValidityPeriod` that Twilio accepts. */
 const MAX_VALIDITY_SECONDS = 36_000
 
-/**
- * Delivers SMS, WhatsApp messages and calls over Twilio's REST API. `reportAddress` receives the status callbacks; without it
- * there are none.
- */
+/** Delivers SMS, WhatsApp messages and calls over Twilio's REST API. `reportAddress` receives the status callbacks; without it there are none. */
 export function twilioCarrier(settings: TwilioSettings, reportAddress?: string): Carrier {
   const { baseUrl, sid, token, name = 'twilio' } = settings
   const account = `${baseUrl}/2010-04-01/Accounts/${encodeURIComponent(sid)}`
@@ -71,7 +68,6 @@ export function twilioCarrier(settings: TwilioSettings, reportAddress?: string):
       const response = await httpRequest('The gateway', `${account}.json`, { method: 'GET', headers }, signal)
       if (response.status !== 200) throw twilioError(response)
     },
-    async close() {},
   }
 }
 
@@ -146,7 +142,7 @@ function senderOf(
 
 /** The gateway's id for the message that it accepted. Throws a `DeliveryError` when it did not accept it. */
 function acceptedId(response: HttpResponse): string | undefined {
-  const fields = readJson(response.body)
+  const fields = jsonFields(response.body)
   const failed = fields.status === 'failed' || fields.status === 'undelivered'
   if (response.status < 200 || response.status >= 300 || failed) throw twilioError(response)
   return typeof fields.sid === 'string' && /^\w{1,128}$/.test(fields.sid) ? fields.sid : undefined
@@ -154,19 +150,10 @@ function acceptedId(response: HttpResponse): string | undefined {
 
 /** Twilio itself knows the price only later; gateways with its API may answer it. It is negative, as what is taken from the balance. */
 function priceIn({ body }: HttpResponse): string | undefined {
-  const { price, price_unit: unit } = readJson(body)
+  const { price, price_unit: unit } = jsonFields(body)
   const amount = priceFrom(price)
   if (amount === undefined) return undefined
   return typeof unit === 'string' && /^[A-Za-z]{3}$/.test(unit) ? `${amount} ${unit.toUpperCase()}` : amount
-}
-
-function readJson(body: string): Readonly<Record<string, unknown>> {
-  try {
-    const read: unknown = JSON.parse(body)
-    return typeof read === 'object' && read !== null ? { ...read } : {}
-  } catch {
-    return {}
-  }
 }
 
 /** The error codes that are about the recipient. All others are about our account with the gateway. */
@@ -182,25 +169,14 @@ const CONTACT_ERRORS: Readonly<Record<ContactFault, readonly number[]>> = {
 function twilioError(response: HttpResponse): DeliveryError {
   const code = errorCode(response.body)
   const details = [response.status, code].filter((part) => part !== undefined).join(', error ')
-  const message = `The gateway answered ${details}.`
-  const { retryAfterMs } = response
-  if (isTemporary(response.status)) return new DeliveryError(message, 'outage', { retryAfterMs })
-  const contact = code === undefined ? undefined : contactFaultOf(code)
-  return contact ? new DeliveryError(message, 'contact', { contact }) : new DeliveryError(message, 'carrier')
-}
-
-function contactFaultOf(code: number): ContactFault | undefined {
-  return CONTACT_FAULTS.find((fault) => CONTACT_ERRORS[fault].includes(code))
+  const contact = CONTACT_FAULTS.find((fault) => code !== undefined && CONTACT_ERRORS[fault].includes(code))
+  return refusalError(`The gateway answered ${details}.`, response, { isLoad: false, contact })
 }
 
 function errorCode(body: string): number | undefined {
-  try {
-    const read = JSON.parse(body) as { code?: unknown; error_code?: unknown } | null
-    const code = Number(read?.code ?? read?.error_code ?? Number.NaN)
-    return Number.isInteger(code) && code >= 0 && code < 1_000_000 ? code : undefined
-  } catch {
-    return undefined
-  }
+  const fields = jsonFields(body)
+  const code = Number(fields.code ?? fields.error_code ?? Number.NaN)
+  return Number.isInteger(code) && code >= 0 && code < 1_000_000 ? code : undefined
 }
 
 /** The locale of the voice for each language: voices need a region. */
@@ -238,12 +214,5 @@ function partsAround(text: string, code: string): string[] {
 }
 
 function escapeXml(text: string): string {
-  const names: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&apos;',
-  }
-  return text.replace(/[&<>"']/g, (character) => names[character] ?? character)
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

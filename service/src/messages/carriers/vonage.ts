@@ -65,7 +65,6 @@ export function vonageCarrier({
       if (response.status !== 200 || first.status !== '0') throw vonageError(response, first.status)
       return { id: messageIdIn(first['message-id']), price: priceFrom(first['message-price']) }
     },
-    async close() {},
   }
 }
 

@@ -3,7 +3,6 @@ import type { LookupFunction } from 'node:net'
 import type { OwnWebhook } from '../../accounts/application.js'
 import type { Keys } from '../../store/secrets/keys.js'
 import { open, webhookIdentity } from '../../store/secrets/seal.js'
-import type { Logger } from '../../telemetry/log/logger.js'
 import { isProduction } from '../../telemetry/production.js'
 import { type ConnectionAgent, publicAgent } from '../../telemetry/safe-fetch/public-agent.js'
 import {
@@ -15,8 +14,8 @@ import {
 } from '../delivery/carrier.js'
 import type { Channel } from '../message.js'
 import { LOOPBACK } from './address-parts.js'
-import { logPause, withBreaker } from './fallback.js'
-import { type HttpResponse, httpRequest, isTemporary } from './http-request.js'
+import { type CarrierPauses, withBreaker } from './fallback.js'
+import { type HttpResponse, httpRequest, isTemporary, jsonFields, messageIdIn } from './http-request.js'
 
 /** The address of the webhook, and the secret that signs its requests. */
 export interface WebhookSettings {
@@ -46,22 +45,9 @@ export function webhookCarrier(settings: WebhookSettings): Carrier {
       const { id, application, channel, to, purpose, locale, subject, text, code, codes } = message
       const expires_at = new Date(message.expiresAt).toISOString()
       const email = channel === 'email' ? { subject } : {}
-      const sender = senderOf(message)
       const body = JSON.stringify({
-        ...{
-          id,
-          application,
-          channel,
-          to,
-          ...sender,
-          purpose,
-          locale,
-          ...email,
-          text,
-          code,
-          codes,
-          expires_at,
-        },
+        ...{ id, application, channel, to, ...senderOf(message), purpose, locale, ...email },
+        ...{ text, code, codes, expires_at },
       })
       const headers = {
         'content-type': 'application/json',
@@ -69,14 +55,13 @@ export function webhookCarrier(settings: WebhookSettings): Carrier {
         'idempotency-key': id,
       }
       const response = await httpRequest('The webhook', url, { method: 'POST', headers, body, agent }, signal)
-      if (response.status >= 200 && response.status < 300) return { id: idIn(response.body) }
+      if (response.status >= 200 && response.status < 300)
+        return { id: messageIdIn(jsonFields(response.body).id) }
       throw webhookError(response)
     },
-    async close() {},
   }
 }
 
-/** The sender that the application sets for the channel. */
 function senderOf({ channel, senders = {} }: OutgoingMessage) {
   const { emailFrom, emailReplyTo, smsFrom, whatsappFrom, callFrom } = senders
   const from = { email: emailFrom, sms: smsFrom, whatsapp: whatsappFrom, call: callFrom }[channel]
@@ -87,7 +72,7 @@ function webhookError({ status, body, retryAfterMs }: HttpResponse): DeliveryErr
   const message = `The webhook answered ${status}.`
   if (isTemporary(status)) return new DeliveryError(message, 'outage', { retryAfterMs })
   if (status !== 422) return new DeliveryError(message, 'carrier')
-  const reason = fieldIn(body, 'reason')
+  const { reason } = jsonFields(body)
   const contact = CONTACT_FAULTS.find((fault) => fault === reason)
   return new DeliveryError(message, 'contact', contact && { contact })
 }
@@ -101,21 +86,6 @@ export function signatureOf(secrets: readonly (string | KeyObject)[], body: stri
   return [`t=${time}`, ...signatures].join(',')
 }
 
-/** The receiver's own id for the message, if its JSON response has an `id`. */
-function idIn(body: string): string | undefined {
-  const id = fieldIn(body, 'id')
-  return typeof id === 'string' && /^[\x21-\x7e]{1,128}$/.test(id) ? id : undefined
-}
-
-function fieldIn(body: string, name: string): unknown {
-  try {
-    const read: unknown = JSON.parse(body)
-    return typeof read === 'object' && read !== null ? Reflect.get(read, name) : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** The carriers of each channel that an application delivers to its own webhook. */
 export type OwnCarriers = Readonly<Partial<Record<Channel, Carrier>>>
 
@@ -127,13 +97,13 @@ export interface OwnWebhooks {
 /** Builds the carrier of a webhook when it is first needed, and again after it was changed. */
 export function ownWebhooks(parts: {
   readonly keys: Keys
-  readonly log: Logger
+  readonly pauses: CarrierPauses
   /** Measures the carriers. */
   readonly timed: (carriers: OwnCarriers) => OwnCarriers
   /** Resolves names. Defaults to the system's resolver. */
   readonly lookup?: LookupFunction
 }): OwnWebhooks {
-  const { keys, log, timed, lookup } = parts
+  const { keys, pauses, timed, lookup } = parts
   const built = new Map<string, { readonly version: string; readonly carriers: OwnCarriers }>()
 
   function build(application: string, { url, channels, sealed, former }: OwnWebhook): OwnCarriers {
@@ -144,7 +114,7 @@ export function ownWebhooks(parts: {
     const carrier = agent
       ? webhookCarrier({ url, secret: secretIn(sealed), formerSecret, name, agent })
       : forbiddenCarrier(name)
-    const measured = withBreaker(carrier, logPause(log))
+    const measured = withBreaker(carrier, pauses.note)
     return timed(Object.fromEntries(channels.map((channel) => [channel, measured])))
   }
 
@@ -168,14 +138,10 @@ function forbiddenCarrier(name: string): Carrier {
     async deliver() {
       throw new DeliveryError('The address of the webhook is not allowed.', 'carrier')
     },
-    async close() {},
   }
 }
 
-/**
- * The agent for requests to an application's own webhook (R87): only by https to port 443 of a public address and, outside
- * production, to any port of this machine. `undefined` when the address is not allowed.
- */
+/** The agent for an application's own webhook (R87): https to port 443 of a public address or, outside production, any port of this machine. */
 export function ownWebhookAgent(address: string, lookup?: LookupFunction): ConnectionAgent | undefined {
   if (!URL.canParse(address)) return undefined
   const url = new URL(address)

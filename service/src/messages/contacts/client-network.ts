@@ -1,9 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/**
- * The part of a client address that one subscriber controls: an IPv4 address, or the /64 of an IPv6 address (R31).
- * IPv4-mapped IPv6 addresses count as IPv4.
- */
+/** What one subscriber controls of an address: an IPv4 address, mapped or not, or the /64 of an IPv6 address (R31). */
 export function clientNetwork(address: string): string {
   if (!isIPv6(address)) return address
   const { hostname } = new URL(`http://[${address.split('%')[0]}]/`)

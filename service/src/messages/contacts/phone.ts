@@ -33,10 +33,7 @@ export function isFictional(phone: string): boolean {
   return FICTIONAL.test(phone)
 }
 
-/**
- * Why messages by this channel to a phone number are refused (R103); `undefined` when they are allowed. `phone` is in
- * E.164 form; `countries` are the ISO codes of the countries that are served, and an empty list serves all.
- */
+/** Why messages by this channel to a number in E.164 form are refused (R103). An empty list of ISO codes serves all countries. */
 export function refusePhone(
   phone: string,
   channel: PhoneChannel,

@@ -18,7 +18,6 @@ export interface ReportSettings {
   readonly sendgridVerificationKey?: KeyObject | undefined
 }
 
-/** The path that receives the delivery reports of a provider. */
 const reportPath = (provider: ReportProvider): string => `/v1/reports/${provider}`
 
 /** The address for Twilio's status callbacks; `undefined` without a public address of the service. */

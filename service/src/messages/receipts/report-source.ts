@@ -1,7 +1,6 @@
 import { parseReference } from '../delivery/queued-message.js'
 import type { DeliveryReport } from '../delivery/report-table.js'
 
-/** A request with delivery reports, as it arrived. */
 interface ReportRequest {
   /** The query of its address, without the question mark. */
   readonly query: string
@@ -9,10 +8,7 @@ interface ReportRequest {
   readonly body: Buffer
 }
 
-/**
- * Verifies a request of a carrier or mail provider and returns its delivery reports. Throws an `InvalidReportError` when the
- * signature is wrong or the content makes no sense.
- */
+/** The delivery reports in a request. Throws an `InvalidReportError` when its signature is wrong or its content makes no sense. */
 export type ReportSource = (request: ReportRequest) => Promise<readonly DeliveryReport[]>
 
 /** The senders of delivery reports; their names are in the addresses that receive them. */

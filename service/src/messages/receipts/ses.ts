@@ -15,10 +15,7 @@ const OUTCOMES: Readonly<Record<string, ReportOutcome>> = {
   Complaint: 'complaint',
 }
 
-/**
- * The notifications of Amazon SES through a topic of Amazon SNS. The subscription of the topic is confirmed automatically.
- * Notifications must include the original headers of the email, since SES replaces its `Message-ID`.
- */
+/** Notifications of Amazon SES through SNS, with the original headers, since SES replaces `Message-ID`. Subscriptions are confirmed. */
 export function sesReports(topicArn: string, fetchText: FetchText): ReportSource {
   const verified = snsVerifier(topicArn, fetchText)
   return async ({ body }) => {
@@ -82,13 +79,9 @@ export function snsHost(topicArn: string): string | undefined {
   return region && `sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`
 }
 
-/** A message of Amazon SNS whose signature is correct. */
 type SnsMessage = Readonly<Record<string, string>>
 
-/**
- * Verifies messages of one topic. The certificate is only fetched from the host of Amazon SNS in the topic's region, and
- * remembered. Throws an `InvalidReportError` for a message of another topic or with a wrong signature.
- */
+/** Verifies messages of a topic by the certificate at its region's host. Throws an `InvalidReportError` for others and wrong signatures. */
 function snsVerifier(topicArn: string, fetchText: FetchText): (body: Buffer) => Promise<SnsMessage> {
   const host = snsHost(topicArn)
   let known: { readonly url: string; readonly certificate: Promise<X509Certificate> } | undefined

@@ -15,10 +15,7 @@ const OUTCOMES: Readonly<Record<string, ReportOutcome>> = {
   canceled: 'failed',
 }
 
-/**
- * The status callbacks of Twilio, or of a gateway with the same API: each has the header `X-Twilio-Signature`, an HMAC-SHA-1
- * of the `address` with its query and the sorted parameters, under the token of the account.
- */
+/** The status callbacks of Twilio: `X-Twilio-Signature` is an HMAC-SHA-1 of `address`, query and sorted parameters under the token. */
 export function twilioReports(address: string, tokens: readonly string[]): ReportSource {
   return async ({ query, header, body }) => {
     const parameters = [...new URLSearchParams(body.toString('utf8'))].sort(([a], [b]) => (a < b ? -1 : 1))

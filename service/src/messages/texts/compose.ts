@@ -144,10 +144,7 @@ function minutes(language: string, seconds: number): string {
   return language === 'ja' ? text.replaceAll(' ', '') : text
 }
 
-/**
- * An application's name as messages show it: on one line and without bidirectional controls and invisible characters,
- * so that a name cannot add a line, a header or text of its own (R88).
- */
+/** An application's name on one line without invisible characters, so that it cannot add a line, header or text of its own (R88). */
 function displayedName(name: string): string {
   return (
     name

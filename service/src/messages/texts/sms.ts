@@ -38,10 +38,7 @@ function cutNames(name: string): string[] {
 const GSM_7_LIMIT = { 1: 160, 2: 305 }
 const UCS_2_LIMIT = { 1: 70, 2: 133 }
 
-/**
- * Whether a text has at most so many segments of an SMS: one holds 160 characters of the GSM alphabet, of which some count twice, or 70
- * UTF-16 code units if it has any other character. Carriers charge for each segment.
- */
+/** Whether a text has so many SMS segments, which carriers charge for: 160 GSM characters (some count twice), or 70 UTF-16 units. */
 function isWithin(text: string, segments: 1 | 2): boolean {
   const units = gsm7Units(text)
   return units === undefined ? text.length <= UCS_2_LIMIT[segments] : units <= GSM_7_LIMIT[segments]
@@ -79,10 +76,7 @@ export function gsm7Units(text: string): number | undefined {
   return units
 }
 
-/**
- * The text in the GSM alphabet, in which one SMS holds 160 characters instead of 70; accents that the alphabet lacks are
- * removed. A text that it cannot represent (another script, an emoji) is returned unchanged.
- */
+/** The text in the GSM alphabet, without accents that it lacks: 160 characters fit instead of 70. Other scripts are returned unchanged. */
 export function inGsm7(text: string): string {
   const converted = [...text].map(toAlphabet)
   return converted.every((character) => character !== undefined) ? converted.join('') : text
