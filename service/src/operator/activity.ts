@@ -72,7 +72,6 @@ type Row = ActivityCounts & {
   readonly carrier: string | null
 }
 
-/** The numbers of a period, from one read of its rows. */
 export async function showActivity({ store }: Actor, filter: ActivityFilter): Promise<ActivityReport> {
   const { application = ALL_APPLICATIONS, period } = filter
   if (application !== ALL_APPLICATIONS) await mustExist(store, application)
@@ -147,10 +146,7 @@ export interface LastHour {
   readonly now: ActivityCounts
   /** The same minutes a week before, estimated from its hours; `null` when nothing was counted then. */
   readonly before: ActivityCounts | null
-  /**
-   * The counts that are worse: less than half as many sent, less than half the share delivered or typed, or more than twice the share
-   * that failed. Small numbers say nothing.
-   */
+  /** The counts that are worse: less than half sent, delivered or typed, or twice the share failed. Small numbers say nothing. */
   readonly worse: readonly ('sent' | 'delivered' | 'typed' | 'failed')[]
 }
 
@@ -158,7 +154,6 @@ const WEEK_MS = 7 * DAY_MS
 const ENOUGH_MESSAGES = 20
 const ENOUGH_FAILED = 5
 
-/** Compares the last hour of all applications with the same hour of last week. */
 export async function showLastHour({ store }: Actor): Promise<LastHour> {
   const until = Date.now()
   const { stepMs, steps } = ACTIVITY_PERIODS.hour

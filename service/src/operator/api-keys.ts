@@ -6,6 +6,7 @@ import type { Mode } from '../store/partition.js'
 import { queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { changeRows } from './change-rows.js'
 
 /** An API key in a list, without the key itself. */
 export interface KeySummary {
@@ -50,7 +51,6 @@ export interface NewKey {
 const HOUR_MS = 3_600_000
 const MAX_LIFETIME_MS = 3_653 * 24 * HOUR_MS
 
-/** Creates an API key. `key` is returned this once and stored only as a hash (R85). */
 export async function createKey(
   actor: Actor,
   application: string,
@@ -71,62 +71,33 @@ export async function createKey(
   const id = `key_${randomBytes(5).toString('hex')}`
   const now = Date.now()
   const expiresAt = lifetimeMs === undefined ? null : now + lifetimeMs
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      await tx.query(
-        `INSERT INTO api_key (application, id, hash, mode, label, hint, scopes, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-        [application, id, hashApiKey(key), mode, label, hintOf(key), granted, now, expiresAt],
-      )
-    },
-    () => {
-      const until = expiresAt === null ? '' : ` until ${new Date(expiresAt).toISOString()}`
-      const detail = `${id} ${hintOf(key)} for ${granted.join(', ')}${until} ${label}`.trim()
-      return { application, action: 'key.created', detail }
-    },
-  )
+  const until = expiresAt === null ? '' : ` until ${new Date(expiresAt).toISOString()}`
+  await changeRows(actor, {
+    ...{ application, action: 'key.created' },
+    detail: `${id} ${hintOf(key)} for ${granted.join(', ')}${until} ${label}`.trim(),
+    sql: `INSERT INTO api_key (application, id, hash, mode, label, hint, scopes, created_at, expires_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [application, id, hashApiKey(key), mode, label, hintOf(key), granted, now, expiresAt],
+  })
   return { id, key }
 }
 
-/** All keys of an application, revoked ones included, newest first. */
 export async function listKeys({ store }: Actor, application: string): Promise<KeySummary[]> {
   await mustExist(store, application)
-  const rows = await store.query<{
-    id: string
-    mode: Mode
-    label: string
-    hint: string
-    scopes: readonly Scope[]
-    created_at: number
-    expires_at: number | null
-    last_used_at: number | null
-    last_address: string | null
-    new_network: string | null
-    new_network_at: number | null
-    revoked_at: number | null
-  }>(
-    `SELECT id, mode, label, hint, scopes, created_at, expires_at, last_used_at, last_address, new_network, new_network_at, revoked_at
-     FROM api_key
-     WHERE application = $1 ORDER BY created_at DESC, id`,
+  const rows = await store.query<
+    Omit<KeySummary, 'newNetwork'> & { network: string | null; at: number | null }
+  >(
+    `SELECT id, mode, label, hint, scopes, created_at AS "createdAt", expires_at AS "expiresAt", last_used_at AS "lastUsedAt",
+       last_address AS "lastAddress", revoked_at AS "revokedAt", new_network AS network, new_network_at AS at
+     FROM api_key WHERE application = $1 ORDER BY created_at DESC, id`,
     [application],
   )
-  return rows.map(({ id, mode, label, hint, scopes, ...row }) => ({
-    ...{ id, mode, label, hint, scopes },
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-    lastAddress: row.last_address,
-    newNetwork:
-      row.new_network !== null && row.new_network_at !== null
-        ? { network: row.new_network, at: row.new_network_at }
-        : null,
-    revokedAt: row.revoked_at,
+  return rows.map(({ network, at, ...key }) => ({
+    ...key,
+    newNetwork: network !== null && at !== null ? { network, at } : null,
   }))
 }
 
-/** Revokes a key for good: immediately in this process, within a second in all others. */
 export async function revokeKey(actor: Actor, application: string, id: string): Promise<void> {
   await auditedChange(
     actor,

@@ -5,9 +5,10 @@ import { ownWebhookAgent } from '../messages/carriers/webhook.js'
 import { CHANNELS, type Channel } from '../messages/message.js'
 import type { Keys } from '../store/secrets/keys.js'
 import { seal, webhookIdentity } from '../store/secrets/seal.js'
-import { type Queries, queryOne, type Value } from '../store/store.js'
+import { type Queries, queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type Actor, OperatorError } from './audited-change.js'
+import { changeRows } from './change-rows.js'
 
 const SECRET_BYTES = 32
 const MAX_URL_LENGTH = 1_000
@@ -33,7 +34,6 @@ export interface NewWebhook {
   readonly channels: readonly string[]
 }
 
-/** The webhook of an application; `undefined` when it has none. */
 export async function showWebhook(
   { store }: Actor,
   application: string,
@@ -46,7 +46,6 @@ export async function showWebhook(
   return { url, channels, formerSecretUntil: formerUntil }
 }
 
-/** Sets the webhook of an application. Its secret is created with it, returned this once, and kept by later changes. */
 export async function setWebhook(
   actor: Actor,
   application: string,
@@ -55,65 +54,42 @@ export async function setWebhook(
   const { url, channels } = checked(given)
   const secret = newSecret()
   const sealed = sealSecret(actor.keys(), application, secret)
-  const isNew = await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const row = await queryOne<{ sealed: string }>(
-        tx,
-        `INSERT INTO application_webhook AS known (application, url, channels, sealed, changed_at)
-         VALUES ($1, $2, $3::text[], $4, $5)
-         ON CONFLICT (application) DO UPDATE SET url = $2, channels = $3::text[], changed_at = $5
-         RETURNING sealed`,
-        [application, url.href, channels, sealed, Date.now()],
-      )
-      return row?.sealed === sealed
-    },
-    () => ({
-      application,
-      action: 'webhook.set',
-      detail: `${url.origin}${url.pathname} ${channels.join(',')}`,
-    }),
-  )
-  return isNew ? { secret } : {}
+  const [row] = await changeRows<{ sealed: string }>(actor, {
+    ...{ application, action: 'webhook.set', detail: `${url.origin}${url.pathname} ${channels.join(',')}` },
+    sql: `INSERT INTO application_webhook AS known (application, url, channels, sealed, changed_at)
+      VALUES ($1, $2, $3::text[], $4, $5)
+      ON CONFLICT (application) DO UPDATE SET url = $2, channels = $3::text[], changed_at = $5
+      RETURNING sealed`,
+    values: [application, url.href, channels, sealed, Date.now()],
+  })
+  return row?.sealed === sealed ? { secret } : {}
 }
 
-/** Replaces the secret of an application's webhook. For 24 hours, requests are signed with both. */
 export async function rotateWebhookSecret(
   actor: Actor,
   application: string,
 ): Promise<{ readonly secret: string }> {
   const secret = newSecret()
   const sealed = sealSecret(actor.keys(), application, secret)
-  await change(actor, application, 'webhook.secret_rotated', {
-    text: `UPDATE application_webhook SET former = sealed, former_until = $3, sealed = $2, changed_at = $4
-           WHERE application = $1 RETURNING url`,
-    params: [sealed, Date.now() + FORMER_SECRET_MS, Date.now()],
+  await changeRows(actor, {
+    ...{ application, action: 'webhook.secret_rotated', detail: '', otherwise: noWebhook(application) },
+    sql: `UPDATE application_webhook SET former = sealed, former_until = $3, sealed = $2, changed_at = $4
+      WHERE application = $1 RETURNING url`,
+    values: [application, sealed, Date.now() + FORMER_SECRET_MS, Date.now()],
   })
   return { secret }
 }
 
-/** Removes the webhook of an application: the carriers of the service deliver its messages again. */
 export async function removeWebhook(actor: Actor, application: string): Promise<void> {
-  const text = 'DELETE FROM application_webhook WHERE application = $1 RETURNING url'
-  await change(actor, application, 'webhook.removed', { text, params: [] })
+  await changeRows(actor, {
+    ...{ application, action: 'webhook.removed', detail: '', otherwise: noWebhook(application) },
+    sql: 'DELETE FROM application_webhook WHERE application = $1 RETURNING url',
+    values: [application],
+  })
 }
 
-async function change(
-  actor: Actor,
-  application: string,
-  action: string,
-  { text, params }: { readonly text: string; readonly params: readonly Value[] },
-): Promise<void> {
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const row = await queryOne(tx, text, [application, ...params])
-      if (!row) throw new OperatorError(`The application "${application}" has no webhook: set one first.`)
-    },
-    () => ({ application, action, detail: '' }),
-  )
+function noWebhook(application: string): string {
+  return `The application "${application}" has no webhook: set one first.`
 }
 
 async function find(queries: Queries, application: string): Promise<OwnWebhook | undefined> {

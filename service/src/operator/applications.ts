@@ -27,7 +27,6 @@ export interface Setting {
   readonly from: 'set' | 'default'
 }
 
-/** Creates an application. */
 export async function createApplication(
   actor: Actor,
   application: string,
@@ -57,7 +56,6 @@ export async function createApplication(
   )
 }
 
-/** Every setting of an application, and whether it is set. */
 export async function showSettings({ store }: Actor, application: string): Promise<Setting[]> {
   return describeSettings(application, await storedSettings(store, application))
 }
@@ -96,7 +94,6 @@ export interface SettingsChange {
   readonly lockOut: boolean
 }
 
-/** Sets some settings and unsets others. Every process applies them within a second. */
 export async function changeSettings(
   actor: Actor,
   application: string,
@@ -132,7 +129,6 @@ function settingsAfter(
   return checked({ ...Object.fromEntries(kept), ...set })
 }
 
-/** Counts the users whose only factors a change would withhold (R132). */
 export async function usersLockedOutBy(
   actor: Actor,
   application: string,

@@ -92,10 +92,7 @@ export function openRequests(queries: Queries): Promise<ApprovalRow[]> {
 /** An operator who can sign in. Operators of the identity provider have no password here. */
 const CAN_SIGN_IN = 'disabled_at IS NULL AND (password IS NOT NULL OR issuer IS NOT NULL)'
 
-/**
- * Deletes a request that this operator may approve, in one statement: of two operators at once, one gets it. Throws an `OperatorError`
- * that says why there is none, which must undo the transaction.
- */
+/** Deletes a request that this operator may approve: of two at once, one gets it. Throws an `OperatorError`, which must undo the transaction. */
 export async function takeApproved(
   tx: Queries,
   { application, mode, id }: ApprovalReference,

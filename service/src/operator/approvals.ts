@@ -61,7 +61,6 @@ export interface Approval extends ApprovalReference {
   readonly approvers: readonly string[]
 }
 
-/** Asks for a change to a user's factors, which another operator has to approve within an hour. */
 async function askApproval(
   actor: Actor,
   user: UserReference,
@@ -93,7 +92,6 @@ async function askApproval(
   return { id }
 }
 
-/** The requests that wait for approval, the oldest first. */
 async function listApprovals({ store }: Actor): Promise<Approval[]> {
   const rows = await openRequests(store)
   const whyOnePerson = await readPersons(store)
@@ -114,7 +112,6 @@ async function listApprovals({ store }: Actor): Promise<Approval[]> {
   )
 }
 
-/** Approves a request and makes its change, in one transaction, once. Operators cannot approve their own requests. */
 async function approve(actor: Actor, reference: ApprovalReference): Promise<void> {
   await auditedChange(
     actor,
@@ -128,7 +125,6 @@ async function approve(actor: Actor, reference: ApprovalReference): Promise<void
   )
 }
 
-/** Refuses a request, or withdraws one of one's own. */
 async function refuseApproval(actor: Actor, reference: ApprovalReference): Promise<void> {
   await auditedChange(
     actor,
@@ -168,7 +164,6 @@ export interface AskedOperatorApproval {
   readonly token?: string
 }
 
-/** Asks for a change to an operator, which another administrator has to approve within an hour. */
 async function askOperatorApproval(
   actor: Actor,
   { action, email: given, role }: NewOperatorApproval,
@@ -192,7 +187,6 @@ async function askOperatorApproval(
   return { id, ...(link && { token: link.token }) }
 }
 
-/** Makes a change to an operator that was approved. */
 async function makeOperatorChange(
   actor: Actor,
   { account: email, action, target, invitation }: ApprovalRow,
@@ -210,10 +204,7 @@ async function makeOperatorChange(
  * approve each other's requests. They go by the accounts of the console, so `operator(name)` needs the email address of one.
  */
 export const APPROVAL_METHODS = {
-  /**
-   * Asks for a change. Throws an `OperatorError` when the user is unknown, the factor is not one, or this operator has not the role
-   * for it.
-   */
+  /** Asks for a change. Throws an `OperatorError` when the user is unknown, the factor is not one, or this operator has not the role for it. */
   ask: askApproval,
   /**
    * Asks for a new operator, a new role or a reset. The link becomes valid when another administrator approves it. Throws an

@@ -50,7 +50,6 @@ const ACTIONS = (beginning: string) => `WITH RECURSIVE known (action) AS (
   )
   SELECT action FROM known WHERE starts_with(action, ${beginning})`
 
-/** The latest changes, newest first. */
 export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<AuditEntry[]> {
   if (filter.application !== undefined) await mustExist(store, filter.application)
   const { application, actor, action, from, until, before, limit } = filter
@@ -75,15 +74,6 @@ export async function listAudit({ store }: Actor, filter: AuditFilter): Promise<
       ? latest(beginning === undefined ? [] : [`starts_with(action, ${beginning})`])
       : `SELECT entry.* FROM (${ACTIONS(beginning)}) AS known,
          LATERAL (${latest(['audit.action = known.action'])}) AS entry ORDER BY at DESC, position DESC LIMIT $1`
-  const rows = await store.query<
-    Omit<AuditEntry, 'id'> & { position: number } & Record<string, string | number>
-  >(found, values)
-  return rows.map(({ at, actor, application, action, detail, position }) => ({
-    id: String(position),
-    at,
-    actor,
-    application,
-    action,
-    detail,
-  }))
+  const rows = await store.query<Omit<AuditEntry, 'id'> & { readonly position: number }>(found, values)
+  return rows.map(({ position, ...entry }) => ({ id: String(position), ...entry }))
 }

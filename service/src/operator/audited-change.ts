@@ -11,10 +11,7 @@ export interface NewAuditEntry {
   readonly detail: string
 }
 
-/**
- * Makes a change and records it in the audit log, in one transaction; `entry` may depend on the result of `work`, and is
- * `undefined` when nothing changed.
- */
+/** Makes a change and records it in one transaction; `entry` depends on its result, and is `undefined` when nothing changed. */
 export async function auditedChange<T>(
   actor: Actor,
   work: (tx: Queries) => Promise<T>,

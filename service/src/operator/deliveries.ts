@@ -40,44 +40,10 @@ export interface DeliverySummary {
   readonly settledAt: number | null
 }
 
-/** The columns of the outbox that a summary is made of. */
-export const SUMMARY_COLUMNS =
-  'id, channel, masked, state, attempts, carrier, carrier_id, fault, detail, report, country, price, created_at, updated_at, due_at, expires_at, settled_at'
-
-/** A row with these columns. */
-export interface DeliveryRow {
-  readonly id: string
-  readonly channel: string
-  readonly masked: string
-  readonly state: string
-  readonly attempts: number
-  readonly carrier: string | null
-  readonly carrier_id: string | null
-  readonly fault: string | null
-  readonly detail: string | null
-  readonly report: string | null
-  readonly country: string | null
-  readonly price: string | null
-  readonly created_at: number
-  readonly updated_at: number
-  readonly due_at: number | null
-  readonly expires_at: number
-  readonly settled_at: number | null
-}
-
-/** The summary of a message. */
-export function summaryFrom(row: DeliveryRow): DeliverySummary {
-  const { id, channel, masked, state, attempts, carrier, fault, detail, report, country, price } = row
-  return {
-    ...{ id, channel, to: masked, state, attempts, carrier, fault, detail, report, country, price },
-    carrierId: row.carrier_id,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    dueAt: row.due_at,
-    expiresAt: row.expires_at,
-    settledAt: row.settled_at,
-  }
-}
+/** The columns of the outbox that are a summary. */
+export const SUMMARY_COLUMNS = `id, channel, masked AS "to", state, attempts, carrier, fault, detail, report, country, price,
+  carrier_id AS "carrierId", created_at AS "createdAt", due_at AS "dueAt", updated_at AS "updatedAt",
+  expires_at AS "expiresAt", settled_at AS "settledAt"`
 
 /** Where the count stops, so that it takes milliseconds however many messages wait. */
 const MAX_COUNTED = 10_000
@@ -92,7 +58,6 @@ export interface QueueState {
   readonly oldestDueAt: number | null
 }
 
-/** How many messages wait, and since when. */
 export async function showQueue({ store }: Actor): Promise<QueueState> {
   const row = await queryOne<{ waiting: number; due: number; oldest: number | null }>(
     store,

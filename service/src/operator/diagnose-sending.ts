@@ -117,7 +117,7 @@ async function diagnoseCarrier(carrier: Carrier): Promise<Diagnostic> {
         : 'Check its address, user and password in SERVICE_DELIVERY.'
     return { severity: 'error', subject, message: `${carrier.name}: ${message} ${remedy}` }
   } finally {
-    await carrier.close()
+    await carrier.close?.()
   }
 }
 

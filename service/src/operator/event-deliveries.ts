@@ -3,8 +3,9 @@ import { attemptEvent, eventAgents, TEST_EVENT } from '../messages/event-deliver
 import { takeEvent } from '../messages/event-delivery/event-table.js'
 import { queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
-import { type EndpointReference, unknownEndpoint } from './event-endpoints.js'
+import { type Actor, OperatorError } from './audited-change.js'
+import { changeRows } from './change-rows.js'
+import { type EndpointReference, noEndpoint } from './event-endpoints.js'
 
 /** An event at an endpoint. Times in milliseconds since 1970. */
 export interface EventDelivery {
@@ -27,7 +28,6 @@ export interface EventDelivery {
 /** The result of one attempt. */
 export type AttemptSummary = Pick<EventDelivery, 'state' | 'status' | 'answer'> & { readonly id: string }
 
-/** The latest events of an endpoint, newest first. */
 export async function listEventDeliveries(
   { store }: Actor,
   { application, endpoint }: EndpointReference,
@@ -38,7 +38,7 @@ export async function listEventDeliveries(
     application,
     endpoint,
   ])
-  if (!known) throw unknownEndpoint({ application, endpoint })
+  if (!known) throw new OperatorError(noEndpoint({ application, endpoint }))
   return store.query(
     `SELECT id, type, state, attempts, created_at AS "createdAt", attempted_at AS "attemptedAt", status, answer
      FROM event_delivery WHERE application = $1 AND endpoint = $2 ORDER BY created_at DESC, id LIMIT $3`,
@@ -46,59 +46,38 @@ export async function listEventDeliveries(
   )
 }
 
-/** Posts a test event to an endpoint at once, also while it is paused. It is not repeated. */
 export async function sendTestEvent(
   actor: Actor,
   { application, endpoint }: EndpointReference,
 ): Promise<AttemptSummary> {
   const id = `evt_${randomBytes(16).toString('hex')}`
-  const now = Date.now()
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const rows = await tx.query(
-        `INSERT INTO event_delivery (application, endpoint, id, type, data, created_at, due_at, state)
-         SELECT application, id, $3, $4, '{}', $5, $5, 'failed' FROM event_endpoint WHERE application = $1 AND id = $2
-         RETURNING id`,
-        [application, endpoint, id, TEST_EVENT, now],
-      )
-      if (rows.length === 0) throw unknownEndpoint({ application, endpoint })
-    },
-    () => ({ application, action: 'endpoint.tested', detail: `${endpoint} ${id}` }),
-  )
+  await changeRows(actor, {
+    ...{ application, action: 'endpoint.tested', detail: `${endpoint} ${id}` },
+    sql: `INSERT INTO event_delivery (application, endpoint, id, type, data, created_at, due_at, state)
+      SELECT application, id, $3, $4, '{}', $5, $5, 'failed' FROM event_endpoint WHERE application = $1 AND id = $2
+      RETURNING id`,
+    values: [application, endpoint, id, TEST_EVENT, Date.now()],
+    otherwise: noEndpoint({ application, endpoint }),
+  })
   return attemptNow(actor, { application, endpoint, id })
 }
 
-/**
- * Posts an event to its endpoint once more, at once, with the same id. When that fails, it is repeated like a new event.
- */
 export async function resendEvent(
   actor: Actor,
   { application, endpoint }: EndpointReference,
   id: string,
 ): Promise<AttemptSummary> {
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const known = await queryOne(
-        tx,
-        'SELECT FROM event_delivery WHERE application = $1 AND endpoint = $2 AND id = $3',
-        [application, endpoint, id],
-      )
-      if (!known) {
-        throw new OperatorError(`The endpoint has no event "${id}": events are kept for 7 days.`)
-      }
-    },
-    () => ({ application, action: 'endpoint.resent', detail: `${endpoint} ${id}` }),
-  )
+  await changeRows(actor, {
+    ...{ application, action: 'endpoint.resent', detail: `${endpoint} ${id}` },
+    sql: 'SELECT FROM event_delivery WHERE application = $1 AND endpoint = $2 AND id = $3',
+    values: [application, endpoint, id],
+    otherwise: `The endpoint has no event "${id}": events are kept for 7 days.`,
+  })
   return attemptNow(actor, { application, endpoint, id })
 }
 
 const IS_GIVEN_UP = `application = $1 AND endpoint = $2 AND state = 'failed' AND type <> '${TEST_EVENT}'`
 
-/** Counts the events of an endpoint that were given up; 10,000 stands for this many or more. */
 export async function countGivenUp(
   { store }: Actor,
   { application, endpoint }: EndpointReference,
@@ -111,29 +90,20 @@ export async function countGivenUp(
   return row?.count ?? 0
 }
 
-/**
- * Posts the events that were given up and written by the time `writtenUntil` again, like new ones: those that were counted. Resolves
- * to how many there were.
- */
-export function resendGivenUp(
+export async function resendGivenUp(
   actor: Actor,
   { application, endpoint }: EndpointReference,
   writtenUntil: number,
 ): Promise<number> {
-  return auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const rows = await tx.query(
-        `UPDATE event_delivery SET state = 'queued', attempts = 0, due_at = $3
-         WHERE ${IS_GIVEN_UP} AND created_at <= $4 RETURNING 1`,
-        [application, endpoint, Date.now(), writtenUntil],
-      )
-      if (rows.length === 0) throw new OperatorError('No event of this endpoint was given up.')
-      return rows.length
-    },
-    (count) => ({ application, action: 'endpoint.resent', detail: `${endpoint} ${count} events` }),
-  )
+  const resent = await changeRows(actor, {
+    ...{ application, action: 'endpoint.resent' },
+    detail: ({ length }) => `${endpoint} ${length} events`,
+    sql: `UPDATE event_delivery SET state = 'queued', attempts = 0, due_at = $3
+      WHERE ${IS_GIVEN_UP} AND created_at <= $4 RETURNING 1`,
+    values: [application, endpoint, Date.now(), writtenUntil],
+    otherwise: 'No event of this endpoint was given up.',
+  })
+  return resent.length
 }
 
 async function attemptNow(
@@ -142,7 +112,7 @@ async function attemptNow(
 ): Promise<AttemptSummary> {
   const { store } = actor
   const taken = await takeEvent(store, event, Date.now())
-  if (!taken) throw unknownEndpoint(event)
+  if (!taken) throw new OperatorError(noEndpoint(event))
   const agents = eventAgents()
   try {
     const { agentFor } = agents

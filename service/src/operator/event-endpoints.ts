@@ -6,6 +6,7 @@ import { eventEndpointIdentity, seal } from '../store/secrets/seal.js'
 import { queryOne, type Value } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { changeRows } from './change-rows.js'
 
 const MAX_URL_LENGTH = 1_000
 /** Each event is written once for every endpoint that asked for it. */
@@ -48,42 +49,20 @@ export interface NewEventEndpoint {
   readonly types: readonly string[]
 }
 
-interface Row {
-  readonly id: string
-  readonly url: string
-  readonly types: readonly WebhookEventType[]
-  readonly paused_at: number | null
-  readonly disabled_at: number | null
-  readonly failing_since: number | null
-  readonly queued: number
-  readonly former_until: number | null
-  readonly created_at: number
-}
-
-/** The endpoints of an application, the oldest first. */
 export async function listEventEndpoints({ store }: Actor, application: string): Promise<EventEndpoint[]> {
   await mustExist(store, application)
-  const rows = await store.query<Row>(
-    `SELECT id, url, types, paused_at, disabled_at, failing_since, former_until, created_at, (
+  return store.query<EventEndpoint>(
+    `SELECT id, url, types, failing_since AS "failingSince", created_at AS "createdAt",
+       CASE WHEN disabled_at IS NOT NULL THEN 'disabled' WHEN paused_at IS NOT NULL THEN 'paused' ELSE 'active' END AS state,
+       CASE WHEN former_until > $2::bigint THEN former_until END AS "formerSecretUntil", (
        SELECT count(*)::integer FROM (
          SELECT FROM event_delivery WHERE application = $1 AND endpoint = event_endpoint.id AND state = 'queued' LIMIT 10000
        ) AS waiting) AS queued
      FROM event_endpoint WHERE application = $1 ORDER BY created_at, id`,
-    [application],
+    [application, Date.now()],
   )
-  return rows.map((row) => ({
-    id: row.id,
-    url: row.url,
-    types: row.types,
-    state: row.disabled_at !== null ? 'disabled' : row.paused_at !== null ? 'paused' : 'active',
-    failingSince: row.failing_since,
-    queued: row.queued,
-    formerSecretUntil: row.former_until !== null && row.former_until > Date.now() ? row.former_until : null,
-    createdAt: row.created_at,
-  }))
 }
 
-/** Creates an endpoint. Its secret is returned this once. */
 export async function createEventEndpoint(
   actor: Actor,
   application: string,
@@ -124,75 +103,53 @@ export async function createEventEndpoint(
   return { id, secret }
 }
 
-/** Replaces the secret of an endpoint. For 24 hours, requests are signed with both. */
 export async function rotateEventSecret(
   actor: Actor,
   reference: EndpointReference,
 ): Promise<{ readonly secret: string }> {
-  const { application, endpoint } = reference
   const secret = newEventSecret()
-  const sealed = seal(actor.keys(), eventEndpointIdentity(application, endpoint), secret)
-  const set = 'former = sealed, sealed = $3, former_until = $4'
+  const sealed = seal(actor.keys(), eventEndpointIdentity(reference.application, reference.endpoint), secret)
   const values = [sealed, Date.now() + FORMER_SECRET_MS]
-  await change(actor, reference, { action: 'endpoint.secret_rotated', set, values })
+  await change(actor, reference, 'secret_rotated', 'former = sealed, sealed = $3, former_until = $4', values)
   return { secret }
 }
 
-/** Lets the events of an endpoint wait until it is resumed. */
 export function pauseEventEndpoint(actor: Actor, reference: EndpointReference): Promise<void> {
-  return change(actor, reference, { action: 'endpoint.paused', set: 'paused_at = $3', values: [Date.now()] })
+  return change(actor, reference, 'paused', 'paused_at = $3', [Date.now()])
 }
 
-/** Posts events to a paused or disabled endpoint again, those first that wait. */
 export function resumeEventEndpoint(actor: Actor, reference: EndpointReference): Promise<void> {
-  const set = 'paused_at = NULL, disabled_at = NULL, failing_since = NULL'
-  return change(actor, reference, { action: 'endpoint.resumed', set, values: [] })
-}
-
-/** Removes an endpoint and its events. */
-export async function removeEventEndpoint(actor: Actor, reference: EndpointReference): Promise<void> {
-  const { application, endpoint } = reference
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const removed = await tx.query(
-        'DELETE FROM event_endpoint WHERE application = $1 AND id = $2 RETURNING id',
-        [application, endpoint],
-      )
-      if (removed.length === 0) throw unknownEndpoint(reference)
-      await tx.query('DELETE FROM event_delivery WHERE application = $1 AND endpoint = $2', [
-        application,
-        endpoint,
-      ])
-    },
-    () => ({ application, action: 'endpoint.removed', detail: endpoint }),
-  )
+  return change(actor, reference, 'resumed', 'paused_at = NULL, disabled_at = NULL, failing_since = NULL')
 }
 
 async function change(
   actor: Actor,
   reference: EndpointReference,
-  made: { readonly action: string; readonly set: string; readonly values: readonly Value[] },
+  what: string,
+  set: string,
+  values: readonly Value[] = [],
 ): Promise<void> {
   const { application, endpoint } = reference
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const text = `UPDATE event_endpoint SET ${made.set} WHERE application = $1 AND id = $2 RETURNING id`
-      const changed = await tx.query(text, [application, endpoint, ...made.values])
-      if (changed.length === 0) throw unknownEndpoint(reference)
-    },
-    () => ({ application, action: made.action, detail: endpoint }),
-  )
+  await changeRows(actor, {
+    ...{ application, action: `endpoint.${what}`, detail: endpoint, otherwise: noEndpoint(reference) },
+    sql: `UPDATE event_endpoint SET ${set} WHERE application = $1 AND id = $2 RETURNING id`,
+    values: [application, endpoint, ...values],
+  })
 }
 
-/** The error for an endpoint that does not exist. */
-export function unknownEndpoint({ application, endpoint }: EndpointReference): OperatorError {
-  return new OperatorError(
-    `"${application}" has no endpoint "${endpoint}": list its endpoints to see their ids.`,
-  )
+export async function removeEventEndpoint(actor: Actor, reference: EndpointReference): Promise<void> {
+  const { application, endpoint } = reference
+  await changeRows(actor, {
+    ...{ application, action: 'endpoint.removed', detail: endpoint, otherwise: noEndpoint(reference) },
+    sql: `WITH events AS (DELETE FROM event_delivery WHERE application = $1 AND endpoint = $2)
+      DELETE FROM event_endpoint WHERE application = $1 AND id = $2 RETURNING id`,
+    values: [application, endpoint],
+  })
+}
+
+/** What is wrong with an endpoint that does not exist. */
+export function noEndpoint({ application, endpoint }: EndpointReference): string {
+  return `"${application}" has no endpoint "${endpoint}": list its endpoints to see their ids.`
 }
 
 function checked({ url: address, types }: NewEventEndpoint): {

@@ -58,10 +58,7 @@ function sessionKey(session: string): string {
   return `oidc:session:${session}`
 }
 
-/**
- * Ends all sessions of an operator of the identity provider, who may have none and no account: of a subject, or of the one who signed in
- * with a session there.
- */
+/** Ends the sessions of a subject, or of who signed in with a session of the provider. There may be none. */
 export async function endExternalSessions(
   store: Store,
   { iss, sub, sid = '' }: { readonly iss: string; sub?: string | undefined; sid?: string | undefined },

@@ -27,17 +27,12 @@ export interface Found {
   readonly isCut: boolean
 }
 
-/** The maximum number of users that a search shows. */
 const MAX_FOUND = 20
 const MAX_LENGTH = 400
 
 const ACCOUNT_REFERENCE = /^[\da-f]{12}$/i
 const MESSAGE_ID = /^[\w-]{22}$/
 
-/**
- * Finds users and messages of all applications by what is known of them: the name of an account, a mailbox or phone number, the
- * reference of an account in the log, the id of a message, or the reference of a message at its carrier.
- */
 export async function find({ store, keys }: Actor, text: string): Promise<Found> {
   const wanted = text.trim()
   if (wanted === '' || wanted.length > MAX_LENGTH) {
@@ -85,7 +80,6 @@ async function findMessages(store: Store, text: string): Promise<MessageReferenc
   }))
 }
 
-/** The user whom a message was written to. Throws an `OperatorError` when the message or the account is not stored. */
 export async function findUserOfMessage(
   { store, keys }: Actor,
   { application, mode, id }: MessageReference,

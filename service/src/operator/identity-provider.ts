@@ -97,10 +97,7 @@ const logoutRule = z
   })
   .refine(({ sub, sid }) => sub ?? sid)
 
-/**
- * Reads logout tokens of a provider, for at most six minutes after they were issued (OpenID Connect Back-Channel Logout 1.0 §2.6). Throws
- * for one that is not valid, and when the keys of the provider cannot be read.
- */
+/** Reads logout tokens of a provider (OpenID Connect Back-Channel Logout 1.0 §2.6). Throws for invalid ones, and without its keys. */
 export function logoutTokenReader({ clientId: audience }: OidcSettings, findProvider: FindProvider) {
   let keys: ReturnType<typeof createRemoteJWKSet> | undefined
   return async (token: string) => {

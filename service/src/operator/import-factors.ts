@@ -75,7 +75,6 @@ const KEPT = 'The account has backup codes already, which stay valid instead of 
 /** Each batch is a transaction: what an interrupted import has added stays, and the next run finds it unchanged. */
 const BATCH = 500
 
-/** Adds authenticator apps and backup codes of another system. */
 export async function importFactorsOf(actor: Actor, given: FactorImport): Promise<ImportReport> {
   await mustExist(actor.store, given.application)
   const partition = { id: partitionOf(given.application, given.mode ?? 'live') }

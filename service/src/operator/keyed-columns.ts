@@ -41,101 +41,41 @@ const hashOf = (hash: (keys: Keys, first: string, second: string) => string | nu
   moved: (keys, text, first, second) => hash(keys, first, second) ?? text,
 })
 
+// Where the columns that identify a row are also what its texts belong to.
+const OF_ACCOUNT = { key: ['application', 'account'], owner: ['application', 'account'] } as const
+const OF_ID = { key: ['application', 'id'], owner: ['application', 'id'] } as const
+const OF_APPLICATION = { key: ['application'], owner: ['application', 'application'] } as const
+
 /** Every column of this kind. */
 export const KEYED_COLUMNS: readonly KeyedColumn[] = [
+  { table: 'account', column: 'reference', ...OF_ACCOUNT, ...hashOf(storedReference) },
   {
-    table: 'account',
-    column: 'reference',
-    key: ['application', 'account'],
-    owner: ['application', 'account'],
-    ...hashOf(storedReference),
-  },
-  {
-    table: 'account',
-    column: 'email_hash',
-    key: ['application', 'account'],
-    owner: ['application', 'proven_email'],
+    ...{ table: 'account', column: 'email_hash', ...OF_ACCOUNT, owner: ['application', 'proven_email'] },
     ...hashOf((keys, _application, email) => contactHashes(keys, { kind: 'email', email }).email),
   },
   {
-    table: 'account',
-    column: 'phone_hash',
-    key: ['application', 'account'],
-    owner: ['application', 'proven_phone'],
+    ...{ table: 'account', column: 'phone_hash', ...OF_ACCOUNT, owner: ['application', 'proven_phone'] },
     ...hashOf((keys, _application, phone) => contactHashes(keys, { kind: 'phone', phone }).phone),
   },
+  { table: 'app_secret', column: 'sealed', ...OF_ACCOUNT, ...sealedFor(appSecretIdentity) },
+  { table: 'app_secret', column: 'pending', ...OF_ACCOUNT, ...sealedFor(appSecretIdentity) },
   {
-    table: 'app_secret',
-    column: 'sealed',
-    key: ['application', 'account'],
-    owner: ['application', 'account'],
-    ...sealedFor(appSecretIdentity),
-  },
-  {
-    table: 'app_secret',
-    column: 'pending',
-    key: ['application', 'account'],
-    owner: ['application', 'account'],
-    ...sealedFor(appSecretIdentity),
-  },
-  {
-    table: 'outbox',
-    column: 'sealed',
-    key: ['application', 'id'],
+    ...{ table: 'outbox', column: 'sealed', ...OF_ID, ...sealedFor(outboxIdentity) },
     order: ['due_at', 'application', 'id'],
     where: 'due_at IS NOT NULL',
-    owner: ['application', 'id'],
-    ...sealedFor(outboxIdentity),
   },
   {
-    table: 'outbox',
-    column: 'sealed',
-    key: ['application', 'id'],
+    ...{ table: 'outbox', column: 'sealed', ...OF_ID, ...sealedFor(outboxIdentity) },
     order: ['created_at', 'application', 'id'],
     where: IS_ON_FIRST_ATTEMPT,
-    owner: ['application', 'id'],
-    ...sealedFor(outboxIdentity),
   },
   {
-    table: 'inbox',
-    column: 'sealed',
-    key: ['position'],
-    owner: ['application', 'recipient'],
+    ...{ table: 'inbox', column: 'sealed', key: ['position'], owner: ['application', 'recipient'] },
     ...sealedFor(inboxIdentity),
   },
-  {
-    table: 'transcription_job',
-    column: 'sealed',
-    key: ['id'],
-    owner: ['application', 'id'],
-    ...sealedFor(jobIdentity),
-  },
-  {
-    table: 'application_webhook',
-    column: 'sealed',
-    key: ['application'],
-    owner: ['application', 'application'],
-    ...sealedFor(webhookIdentity),
-  },
-  {
-    table: 'application_webhook',
-    column: 'former',
-    key: ['application'],
-    owner: ['application', 'application'],
-    ...sealedFor(webhookIdentity),
-  },
-  {
-    table: 'event_endpoint',
-    column: 'sealed',
-    key: ['application', 'id'],
-    owner: ['application', 'id'],
-    ...sealedFor(eventEndpointIdentity),
-  },
-  {
-    table: 'event_endpoint',
-    column: 'former',
-    key: ['application', 'id'],
-    owner: ['application', 'id'],
-    ...sealedFor(eventEndpointIdentity),
-  },
+  { table: 'transcription_job', column: 'sealed', ...OF_ID, key: ['id'], ...sealedFor(jobIdentity) },
+  { table: 'application_webhook', column: 'sealed', ...OF_APPLICATION, ...sealedFor(webhookIdentity) },
+  { table: 'application_webhook', column: 'former', ...OF_APPLICATION, ...sealedFor(webhookIdentity) },
+  { table: 'event_endpoint', column: 'sealed', ...OF_ID, ...sealedFor(eventEndpointIdentity) },
+  { table: 'event_endpoint', column: 'former', ...OF_ID, ...sealedFor(eventEndpointIdentity) },
 ]

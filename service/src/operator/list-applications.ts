@@ -46,41 +46,32 @@ export interface ApplicationPage {
 
 const ALL_AT_ONCE = 1_000
 
-/** Finds applications by name, a page at a time. */
 export async function searchApplications(
   { store }: Actor,
   filter: ApplicationFilter,
 ): Promise<ApplicationPage> {
   const { search = '', after = '', limit } = filter
-  const rows = await store.query<{
-    application: string
-    settings: string
-    created_at: number
-    live_keys: number
-    test_keys: number
-  }>(
-    `SELECT application, settings, created_at, live_keys, test_keys FROM (
+  const rows = await store.query<Omit<ApplicationSummary, 'name' | 'tier'> & { readonly settings: string }>(
+    `SELECT application, settings, created_at AS "createdAt", "liveKeys", "testKeys" FROM (
        SELECT application, settings, created_at FROM application
        WHERE application > $1 AND ($2 = '' OR position($2 IN application) > 0
          OR position($2 IN lower(settings::jsonb ->> 'name')) > 0)
        ORDER BY application LIMIT $3
      ) AS found, LATERAL (
-       SELECT count(*) FILTER (WHERE mode = 'live')::integer AS live_keys,
-         count(*) FILTER (WHERE mode = 'test')::integer AS test_keys
+       SELECT count(*) FILTER (WHERE mode = 'live')::integer AS "liveKeys",
+         count(*) FILTER (WHERE mode = 'test')::integer AS "testKeys"
        FROM api_key WHERE api_key.application = found.application AND revoked_at IS NULL
      ) AS keys ORDER BY application`,
     [after, search.toLowerCase(), limit + 1],
   )
-  const applications = rows.slice(0, limit).map((row) => {
-    const { name, tier } = effectiveApplication(row.application, parseStoredSettings(row.settings))
-    const keys = { liveKeys: row.live_keys, testKeys: row.test_keys }
-    return { application: row.application, name, tier, ...keys, createdAt: row.created_at }
+  const applications = rows.slice(0, limit).map(({ settings, ...row }) => {
+    const { name, tier } = effectiveApplication(row.application, parseStoredSettings(settings))
+    return { ...row, name, tier }
   })
   const last = applications.at(-1)
   return { applications, ...(rows.length > limit && last && { next: last.application }) }
 }
 
-/** All applications, by name. */
 export async function listApplications(actor: Actor): Promise<ApplicationSummary[]> {
   const all: ApplicationSummary[] = []
   let after: string | undefined
@@ -92,10 +83,7 @@ export async function listApplications(actor: Actor): Promise<ApplicationSummary
   return all
 }
 
-/**
- * Parses settings as an operator writes them: `tier=enterprise`, `countries=GB,DE`, `lockDuration=1h`. Throws an
- * `OperatorError` that lists everything that is wrong with them.
- */
+/** Parses settings as an operator writes them: `countries=GB,DE`, `lockDuration=1h`. Throws an `OperatorError` that lists all faults. */
 export function parseSettings(written: readonly string[]): ApplicationSettings {
   const faults: string[] = []
   const entries = written.flatMap((pair) => {

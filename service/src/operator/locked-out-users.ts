@@ -10,7 +10,6 @@ import {
 import { isTestPartition } from '../store/partition.js'
 import type { Queries } from '../store/store.js'
 
-/** How many applications are looked at. */
 const MAX_APPLICATIONS = 100
 
 /** An application with users who cannot sign in, because it does not offer now what they have. */

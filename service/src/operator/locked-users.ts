@@ -1,8 +1,8 @@
-import type { Mode } from '../store/partition.js'
-import { partitionOf } from '../store/partition.js'
+import { type Mode, partitionOf } from '../store/partition.js'
 import { queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import type { Actor } from './audited-change.js'
+import { changeRows } from './change-rows.js'
 import { maskedUser, type UserReference, userOf } from './users.js'
 
 /** The accounts of an application that are locked now. */
@@ -27,7 +27,6 @@ const MAX_LISTED = 100
 // An index has the accounts that were ever locked.
 const IS_LOCKED = 'application = $1 AND locked_until > 0 AND locked_until > $2'
 
-/** Lists and counts the accounts that are locked now. */
 export async function listLocked({ store }: Actor, { application, mode }: Data): Promise<LockedUsers> {
   await mustExist(store, application)
   const partition = partitionOf(application, mode)
@@ -36,47 +35,34 @@ export async function listLocked({ store }: Actor, { application, mode }: Data):
     `SELECT count(*)::integer AS count FROM (SELECT FROM account WHERE ${IS_LOCKED} LIMIT ${MAX_COUNTED}) AS locked`,
     [partition, Date.now()],
   )
-  const rows = await store.query<{ account: string; locked_until: number }>(
-    `SELECT account, locked_until FROM account WHERE ${IS_LOCKED} ORDER BY locked_until LIMIT ${MAX_LISTED}`,
+  const rows = await store.query<{ account: string; lockedUntil: number }>(
+    `SELECT account, locked_until AS "lockedUntil" FROM account WHERE ${IS_LOCKED} ORDER BY locked_until LIMIT ${MAX_LISTED}`,
     [partition, Date.now()],
   )
   return {
     count: row?.count ?? 0,
-    users: rows.map(({ account, locked_until }) => {
+    users: rows.map(({ account, lockedUntil }) => {
       const user = userOf(partition, account)
-      return { ...user, shown: maskedUser(user), lockedUntil: locked_until }
+      return { ...user, shown: maskedUser(user), lockedUntil }
     }),
   }
 }
 
-/**
- * Ends the locks of all accounts of an application that were locked by the time `lockedBy`, in milliseconds since 1970: those that
- * were counted. At most 10,000 at once; resolves to how many there were. Disabled factors stay disabled.
- */
-export function unlockUsers(
+export async function unlockUsers(
   actor: Actor,
   { application, mode, lockedBy }: Data & { readonly lockedBy: number },
 ): Promise<number> {
-  return auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const rows = await tx.query(
-        // In the order in which every statement locks accounts, so that no two of them wait for each other.
-        `WITH locked AS MATERIALIZED (
-           SELECT account FROM account WHERE ${IS_LOCKED} AND locked_at <= $3 ORDER BY account LIMIT ${MAX_COUNTED} FOR UPDATE
-         )
-         UPDATE account SET locked_until = $2 FROM locked
-         WHERE account.application = $1 AND account.account = locked.account RETURNING 1`,
-        [partitionOf(application, mode), Date.now(), lockedBy],
+  const unlocked = await changeRows(actor, {
+    ...{ application, action: 'users.unlocked' },
+    detail: ({ length }) => `${length} accounts${mode === 'test' ? ' of test keys' : ''}`,
+    // In the order in which every statement locks accounts, so that no two of them wait for each other.
+    sql: `WITH locked AS MATERIALIZED (
+        SELECT account FROM account WHERE ${IS_LOCKED} AND locked_at <= $3 ORDER BY account LIMIT ${MAX_COUNTED} FOR UPDATE
       )
-      if (rows.length === 0) throw new OperatorError('None of these accounts is locked any more.')
-      return rows.length
-    },
-    (count) => ({
-      application,
-      action: 'users.unlocked',
-      detail: `${count} accounts${mode === 'test' ? ' of test keys' : ''}`,
-    }),
-  )
+      UPDATE account SET locked_until = $2 FROM locked
+      WHERE account.application = $1 AND account.account = locked.account RETURNING 1`,
+    values: [partitionOf(application, mode), Date.now(), lockedBy],
+    otherwise: 'None of these accounts is locked any more.',
+  })
+  return unlocked.length
 }

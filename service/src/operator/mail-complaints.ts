@@ -1,7 +1,7 @@
 import { maskContact } from 'countersign/protocol'
-import { queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import type { Actor } from './audited-change.js'
+import { changeRows } from './change-rows.js'
 
 const MAX_LISTED = 200
 
@@ -13,7 +13,6 @@ export interface MailComplaint {
   readonly complainedAt: number
 }
 
-/** The latest mailboxes whose owner reported a mail of an application as spam, at most 200. */
 export async function listComplaints({ store }: Actor, application: string): Promise<MailComplaint[]> {
   await mustExist(store, application)
   const rows = await store.query<{ email: string; complained_at: number }>(
@@ -24,25 +23,14 @@ export async function listComplaints({ store }: Actor, application: string): Pro
   return rows.map(({ email, complained_at }) => ({ mailbox: masked(email), complainedAt: complained_at }))
 }
 
-/** Lets a mailbox get mail of an application again. */
 export async function liftComplaint(actor: Actor, application: string, mailbox: string): Promise<void> {
   const email = mailbox.toLowerCase()
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const row = await queryOne(
-        tx,
-        'DELETE FROM mail_complaint WHERE application = $1 AND email = $2 RETURNING email',
-        [application, email],
-      )
-      if (row) return
-      throw new OperatorError(
-        `No complaint of this mailbox about "${application}" is stored: complaint list ${application} lists them.`,
-      )
-    },
-    () => ({ application, action: 'mail.allowed', detail: masked(email) }),
-  )
+  await changeRows(actor, {
+    ...{ application, action: 'mail.allowed', detail: masked(email) },
+    sql: 'DELETE FROM mail_complaint WHERE application = $1 AND email = $2 RETURNING email',
+    values: [application, email],
+    otherwise: `No complaint of this mailbox about "${application}" is stored: complaint list ${application} lists them.`,
+  })
 }
 
 function masked(email: string): string {

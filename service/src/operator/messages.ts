@@ -1,13 +1,12 @@
 import { canonicalUser, parseUser } from 'countersign/protocol'
 import { type InboxMessage, storedInbox } from '../messages/carriers/inbox.js'
 import { IS_ON_FIRST_ATTEMPT } from '../messages/delivery/outbox-table.js'
-import type { Mode } from '../store/partition.js'
-import { partitionOf } from '../store/partition.js'
+import { type Mode, partitionOf } from '../store/partition.js'
 import { allKeys, contactReference } from '../store/secrets/keys.js'
 import type { Value } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, OperatorError } from './audited-change.js'
-import { type DeliveryRow, type DeliverySummary, SUMMARY_COLUMNS, summaryFrom } from './deliveries.js'
+import { type DeliverySummary, SUMMARY_COLUMNS } from './deliveries.js'
 
 /** How many messages one page searches at most for a channel, carrier or country. */
 const MAX_SCANNED = 10_000
@@ -46,7 +45,6 @@ export interface MessagePage {
   readonly next?: string | undefined
 }
 
-/** Finds messages of an application, newest first, a page at a time. */
 export async function searchMessages(actor: Actor, filter: MessageFilter): Promise<MessagePage> {
   const { store } = actor
   await mustExist(store, filter.application)
@@ -80,17 +78,17 @@ export async function searchMessages(actor: Actor, filter: MessageFilter): Promi
     ...when(filter.carrier, (carrier) => `carrier = ${carrier}`),
   ]
   const scanned = filtered.length > 0 ? MAX_SCANNED : filter.limit
-  const newest = `ORDER BY created_at DESC, id DESC LIMIT ${value(scanned)}`
+  const newest = `ORDER BY "createdAt" DESC, id DESC LIMIT ${value(scanned)}`
   const known = kinds.map(
     (kind) => `(SELECT * FROM (
          SELECT ${SUMMARY_COLUMNS} FROM outbox WHERE ${[...own, kind].join(' AND ')} ${ofOne.length > 0 ? 'OFFSET 0' : ''}
        ) AS known ${newest})`,
   )
-  const rows = await store.query<DeliveryRow & { readonly position: number; readonly scanned: number }>(
+  const rows = await store.query<DeliverySummary & { readonly position: number; readonly scanned: number }>(
     `WITH scanned AS MATERIALIZED (
        SELECT * FROM (${known.join(' UNION ALL ')}) AS listed ${newest}
      ), numbered AS (
-       SELECT *, row_number() OVER (ORDER BY created_at DESC, id DESC)::integer AS position,
+       SELECT *, row_number() OVER (ORDER BY "createdAt" DESC, id DESC)::integer AS position,
          count(*) OVER ()::integer AS scanned FROM scanned
      )
      (SELECT * FROM numbered WHERE ${['true', ...filtered].join(' AND ')} ORDER BY position LIMIT ${value(filter.limit)})
@@ -104,20 +102,20 @@ export async function searchMessages(actor: Actor, filter: MessageFilter): Promi
   const found = isFull ? rows.slice(0, -1) : rows
   const isCut = found.length === filter.limit
   const end = isCut ? found.at(-1) : isFull ? last : undefined
-  return { messages: found.map(summaryFrom), ...(end && { next: `${end.created_at}.${end.id}` }) }
+  const messages = found.map(({ position: _position, scanned: _scanned, ...message }) => message)
+  return { messages, ...(end && { next: `${end.createdAt}.${end.id}` }) }
 }
 
-/** One message of an application. Throws an `OperatorError` when there is none with this id. */
 export async function showMessage(
   { store }: Actor,
   { application, mode, id }: MessageReference,
 ): Promise<DeliverySummary> {
   await mustExist(store, application)
-  const [row] = await store.query<DeliveryRow>(
+  const [message] = await store.query<DeliverySummary>(
     `SELECT ${SUMMARY_COLUMNS} FROM outbox WHERE application = $1 AND id = $2`,
     [partitionOf(application, mode), id],
   )
-  if (row) return summaryFrom(row)
+  if (message) return message
   throw new OperatorError(`"${application}" has no message with this id. Messages are kept for a week.`)
 }
 
@@ -171,7 +169,6 @@ export interface InboxFilter {
   readonly limit: number
 }
 
-/** The messages in the inbox of an application, newest first, with their codes. */
 export async function listInbox(
   actor: Actor,
   { application, mode, limit }: InboxFilter,

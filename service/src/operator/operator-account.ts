@@ -8,10 +8,7 @@ export const CONSOLE_APPLICATION = '_console'
 
 /** A person with an account for the console. */
 export interface OperatorAccount {
-  /**
-   * Their email address, which never changes; of an operator of the identity provider, its issuer and their subject. It is also their
-   * name in the audit log.
-   */
+  /** Their email address, which never changes and names them in the audit log; for one of the provider, its issuer and their subject. */
   readonly email: string
   /** What they may do. */
   readonly role: Role

@@ -1,6 +1,7 @@
 import type { KeyMethod } from 'countersign/protocol'
 import { type Queries, queryOne } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { changeRows } from './change-rows.js'
 import {
   CONSOLE_APPLICATION,
   canonicalEmail,
@@ -11,43 +12,27 @@ import {
 import { readPersons, relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './rights.js'
 
-/** All operators, by email address. */
 export async function listOperators({ store }: Actor): Promise<OperatorSummary[]> {
-  const rows = await store.query<{
-    email: string
-    role: Role
-    active: boolean
-    app_enrolled_at: number | null
-    keys: readonly KeyMethod[]
-    created_at: number
-    invited_until: number | null
-    signed_in_at: number | null
-    disabled_at: number | null
-    issuer: string | null
-  }>(
-    `SELECT email, role, issuer, password IS NOT NULL OR issuer IS NOT NULL AS active, app_enrolled_at, ${KEYS_COLUMN},
-       created_at, signed_in_at, disabled_at,
-       CASE WHEN invitation IS NOT NULL AND invited_until > $1 THEN invited_until END AS invited_until
+  const rows = await store.query<
+    Omit<OperatorSummary, 'factors' | 'samePersonAs'> & { app: boolean; keys: readonly KeyMethod[] }
+  >(
+    `SELECT email, role, issuer IS NOT NULL AS "isExternal", app_enrolled_at IS NOT NULL AS app, ${KEYS_COLUMN},
+       CASE WHEN disabled_at IS NOT NULL THEN 'disabled' WHEN password IS NOT NULL OR issuer IS NOT NULL THEN 'active'
+         ELSE 'invited' END AS state, created_at AS "createdAt", signed_in_at AS "signedInAt",
+       CASE WHEN invitation IS NOT NULL AND invited_until > $1 THEN invited_until END AS "invitedUntil"
      FROM operator_account ORDER BY email`,
     [Date.now()],
   )
   const whyOnePerson = await readPersons(store)
-  return rows.map((row) => ({
-    email: row.email,
-    role: row.role,
-    state: row.disabled_at !== null ? 'disabled' : row.active ? 'active' : 'invited',
-    isExternal: row.issuer !== null,
-    factors: row.app_enrolled_at === null ? row.keys : ['app', ...row.keys],
-    createdAt: row.created_at,
-    invitedUntil: row.invited_until,
+  return rows.map(({ app, keys, ...row }) => ({
+    ...row,
+    factors: app ? ['app', ...keys] : keys,
     samePersonAs: rows.flatMap(({ email }) =>
       email !== row.email && whyOnePerson(row.email, email)?.isRelated ? [email] : [],
     ),
-    signedInAt: row.signed_in_at,
   }))
 }
 
-/** Gives an operator another role, with effect on their next request. */
 export async function changeRole(actor: Actor, email: string, role: Role): Promise<void> {
   checkRole(role)
   requireLocal(email)
@@ -61,7 +46,6 @@ export async function changeRole(actor: Actor, email: string, role: Role): Promi
   })
 }
 
-/** Disables an operator's account and ends their sessions. A new invitation enables it again. */
 export async function disableOperator(actor: Actor, email: string): Promise<void> {
   await changeOperator(actor, email, {
     change: 'disabled_at = $2, invitation = NULL, version = version + 1',
@@ -72,27 +56,16 @@ export async function disableOperator(actor: Actor, email: string): Promise<void
   })
 }
 
-/** Lets an operator of the identity provider sign in again whose account was disabled. Others get a new invitation. */
 export async function enableOperator(actor: Actor, name: string): Promise<void> {
-  await auditedChange(
-    actor,
-    async (tx) => {
-      const row = await queryOne(
-        tx,
-        `UPDATE operator_account SET disabled_at = NULL
-         WHERE email = $1 AND issuer IS NOT NULL AND disabled_at IS NOT NULL RETURNING email`,
-        [canonicalEmail(name)],
-      )
-      if (row) return
-      throw new OperatorError(
-        `No disabled account of the identity provider is named ${name}; invite others anew.`,
-      )
-    },
-    () => ({ application: '', action: 'operator.enabled', detail: name }),
-  )
+  await changeRows(actor, {
+    ...{ action: 'operator.enabled', detail: name },
+    sql: `UPDATE operator_account SET disabled_at = NULL
+      WHERE email = $1 AND issuer IS NOT NULL AND disabled_at IS NOT NULL RETURNING email`,
+    values: [canonicalEmail(name)],
+    otherwise: `No disabled account of the identity provider is named ${name}; invite others anew.`,
+  })
 }
 
-/** Ends all sessions of an operator, who can sign in again. */
 export async function endOperatorSessions(actor: Actor, email: string): Promise<void> {
   await changeOperator(actor, email, {
     change: 'version = version + 1',
@@ -145,10 +118,7 @@ export function unknownOperator(email: string): OperatorError {
   return new OperatorError(`There is no operator ${email}, or the account is disabled.`)
 }
 
-/**
- * Throws an `OperatorError` when this operator is the only administrator who can sign in. The rows of all administrators are
- * locked until the end of the transaction, so that two of them cannot end each other's account at once.
- */
+/** Throws an `OperatorError` for the only administrator who can sign in. Locks all of them, so that two cannot end each other at once. */
 export async function requireOtherAdmin(tx: Queries, email: string): Promise<void> {
   const admins = await tx.query<{ email: string; is_complete: boolean }>(
     `SELECT email, password IS NOT NULL AND (app_enrolled_at IS NOT NULL OR EXISTS (

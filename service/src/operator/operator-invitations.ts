@@ -55,7 +55,6 @@ export function newLink(): NewLink {
   return { token, hash: hashInvitation(token) }
 }
 
-/** Invites an operator to the console, or, if there is one already, lets them choose a new password and set up a new second factor. */
 export async function inviteOperator(actor: Actor, invited: Invited): Promise<Invitation> {
   const { token, hash } = newLink()
   return { token, expiresAt: await inviteWithLink(actor, invited, hash) }
@@ -100,7 +99,6 @@ export async function inviteWithLink(actor: Actor, invited: Invited, hash: strin
   return now + INVITATION_MS
 }
 
-/** Makes the link of an invitation void. An operator without a password is removed; whom they were related to stays related. */
 export async function revokeInvitation(actor: Actor, given: string): Promise<void> {
   const email = canonicalEmail(given)
   await auditedChange(
@@ -130,7 +128,6 @@ export interface Reset {
   readonly independent?: boolean | undefined
 }
 
-/** Ends an operator's password, second factors and sessions at once, and invites them again. */
 export async function resetOperator(actor: Actor, email: string, reset: Reset = {}): Promise<Invitation> {
   const { token, hash } = newLink()
   return { token, expiresAt: await resetWithLink(actor, email, hash, reset) }
@@ -173,10 +170,6 @@ export async function resetWithLink(
   return expiresAt
 }
 
-/**
- * Accepts an invitation once: sets the password, and ends all sessions and second factors that the operator had. They must
- * set up a new one within an hour.
- */
 export async function acceptInvitation(
   actor: Actor,
   token: string,
@@ -212,7 +205,6 @@ async function eraseFactors(tx: Queries, email: string): Promise<void> {
   await eraseAccount(tx, { id: CONSOLE_APPLICATION }, accountOf(user))
 }
 
-/** What is wrong with a password is an `OperatorError`. */
 function checkPassword(password: string, email: string): void {
   const { length } = [...password]
   const { min, max } = PASSWORD_LENGTH

@@ -68,10 +68,7 @@ function reachable(start: string, edges: ReadonlyMap<string, ReadonlySet<string>
   return found
 }
 
-/**
- * Records that an operator got a link or a role from the operator who acts, or who asked for it. A name at the command line that is
- * no account relates to nobody.
- */
+/** Records that the acting or asking operator gave another a link or a role. A name at the command line that is no account relates to nobody. */
 export async function relateTo(tx: Queries, actor: Actor, email: string): Promise<void> {
   await relate(tx, [actor.asker ?? canonicalEmail(actor.name), email], ['made', 'made-by'])
 }

@@ -29,35 +29,22 @@ import { eraseUser, exportUser, listUsers, userTimeline } from './user-data.js'
 import { disableFactor, listUserKeys, removeUserKey, showUser, unlockUser } from './users.js'
 import { countWaiting, retryMessage, retryMessages } from './waiting-messages.js'
 
-/** A change that, with four eyes, only an approval by a second operator makes. */
-function withSecondOperator<Given extends unknown[], Result>(
-  change: (actor: Actor, ...given: Given) => Promise<Result>,
-) {
-  return async (actor: Actor, ...given: Given): Promise<Result> => {
-    if (actor.fourEyes) throw new OperatorError('This needs a second operator: ask for approval.')
-    return change(actor, ...given)
-  }
-}
-
-/** A change that, with four eyes, only an approval by a second administrator makes, if there is one. */
-function withSecondAdmin<Given extends unknown[], Result>(
-  change: (actor: Actor, ...given: Given) => Promise<Result>,
-) {
-  return async (actor: Actor, ...given: Given): Promise<Result> => {
-    if (actor.fourEyes && (await hasSecondAdmin(actor))) {
-      throw new OperatorError('This needs a second administrator: ask for approval.')
+/** A change that, with four eyes, only an approval by a second person makes, if there is one. */
+const withSecond =
+  (person: 'operator' | 'administrator', exists: (actor: Actor) => Promise<boolean> = async () => true) =>
+  <Given extends unknown[], Result>(change: (actor: Actor, ...given: Given) => Promise<Result>) =>
+  async (actor: Actor, ...given: Given): Promise<Result> => {
+    if (actor.fourEyes && (await exists(actor))) {
+      throw new OperatorError(`This needs a second ${person}: ask for approval.`)
     }
     return change(actor, ...given)
   }
-}
+const withSecondOperator = withSecond('operator')
+const withSecondAdmin = withSecond('administrator', hasSecondAdmin)
 
 /** What an operator can do, by the functions that do it. */
 const METHODS = {
-  /**
-   * Creates an application. Its name has 1 to 40 lowercase letters, digits and dashes; `settings` defaults to none, except
-   * that `countries` is the service's `homeCountry`, if it has one.
-   * Throws an `OperatorError` when the name is invalid or taken.
-   */
+  /** Creates an application: 1 to 40 lowercase letters, digits and dashes. `settings` defaults to the service's `homeCountry`, if any. */
   createApplication,
   /** Lists all applications by name, with the number of their valid keys. */
   listApplications,
@@ -72,10 +59,7 @@ const METHODS = {
    * unless `lockOut` says that this is meant.
    */
   changeSettings,
-  /**
-   * Counts the users whose only factors a change would withhold: the service offers these no more, and their logins stay pending. Such
-   * users have nothing but keys, as far as the service knows.
-   */
+  /** Counts the users, by method, who have nothing but keys or an app that a change would withhold: their logins would stay pending. */
   usersLockedOutBy,
   /** Shows the webhook of an application without its secret; `undefined` when it has none. */
   showWebhook,
@@ -85,64 +69,37 @@ const METHODS = {
    * `OperatorError` that lists everything that is wrong with the address and the channels.
    */
   setWebhook,
-  /**
-   * Replaces the secret of an application's webhook, and returns the new one this once. For 24 hours, requests are signed with
-   * both. Throws an `OperatorError` when the application has no webhook.
-   */
+  /** Replaces the secret of an application's webhook, and returns the new one this once. For 24 hours, both sign requests. */
   rotateWebhookSecret,
   /** Removes the webhook of an application. Throws an `OperatorError` when it has none. */
   removeWebhook,
-  /**
-   * Creates an API key for an application. The key is returned this once and stored only as a hash. `label`, at most 80
-   * characters, defaults to none. Throws an `OperatorError` when the label is invalid.
-   */
+  /** Creates an API key, which is returned this once and stored as a hash. `label`, at most 80 characters, defaults to none. */
   createKey,
   /** Lists all keys of an application, revoked ones included, newest first. */
   listKeys,
-  /**
-   * Revokes a key for good: immediately in this process, within a second in all others. Throws an `OperatorError` when
-   * the application has no valid key with this id.
-   */
+  /** Revokes a key for good: immediately in this process, within a second in all others. */
   revokeKey,
-  /**
-   * Shows an account's lock, factors and failures, with masked contacts. Throws an `OperatorError` when the account is
-   * unknown.
-   */
+  /** Shows an account's lock, factors and failures, with masked contacts. Throws an `OperatorError` when the account is unknown. */
   showUser,
   /** Lists the latest challenges, messages and wrong codes of an account, newest first, without codes and contacts. */
   userTimeline,
-  /** Unlocks an account; disabled factors stay disabled. Throws an `OperatorError` when the account is not locked. */
+  /** Unlocks an account: the next lock is as long as if this one had run out. Disabled factors stay disabled. */
   unlockUser,
   /** Lists the accounts of an application that are locked now. */
   listLocked,
   /** Unlocks all accounts that were locked by a time. Throws an `OperatorError` when there are none. */
   unlockUsers,
-  /**
-   * Disables a factor of an account until it is bound again: `app`, `backup`, or a contact such as `+447700900123`.
-   * Throws an `OperatorError` when the account is unknown or the factor is not one of these.
-   */
+  /** Disables a factor of an account until it is bound again: `app`, `backup`, a kind of keys, or a contact such as `+447700900123`. */
   disableFactor: withSecondOperator(disableFactor),
   /** Lists the security keys and passkeys of an account, in the order in which they were registered. */
   listUserKeys,
-  /**
-   * Removes a security key or passkey of an account. No notice is sent. Throws an `OperatorError` when the account has no key
-   * with this id.
-   */
+  /** Removes a security key or passkey of an account. No notice is sent. Throws an `OperatorError` when the account has no key with this id. */
   removeUserKey: withSecondOperator(removeUserKey),
-  /**
-   * Lists the accounts of an application in the order of their names, a page at a time, with masked contacts. Throws an
-   * `OperatorError` when `after` is not the `next` of an earlier page.
-   */
+  /** Lists the accounts of an application by name with masked contacts, from `after`, the `next` of an earlier page. */
   listUsers,
-  /**
-   * Exports everything that is stored about an account, without secrets and codes. Throws an `OperatorError` when the
-   * account is unknown.
-   */
+  /** Exports everything that is stored about an account, without secrets and codes. Throws an `OperatorError` when the account is unknown. */
   exportUser,
-  /**
-   * Deletes everything that is stored about an account, its locks and failures included. The audit log keeps a keyed hash.
-   * An unknown account is no error, so that the call can be repeated.
-   */
+  /** Deletes everything about an account, also an unknown one, so that it can be repeated. The audit log keeps a keyed hash. */
   eraseUser: withSecondOperator(eraseUser),
   /**
    * Adds authenticator apps and backup codes of another system. An account that has an app keeps it. A second run with the same
@@ -152,15 +109,9 @@ const METHODS = {
   importFactors: withSecondOperator(importFactorsOf),
   /** Lists the countries and prefixes to whose phones an application sends codes, those with the most untyped codes first. */
   showTraffic,
-  /**
-   * Pauses the messages of an application to a country (`GB`) or prefix (`+44770090`), with immediate effect. Throws an
-   * `OperatorError` when the destination is neither, or is paused already.
-   */
+  /** Pauses the messages of an application to a country (`GB`) or prefix (`+44770090`), with immediate effect. */
   pauseTraffic,
-  /**
-   * Ends the pause of a country or prefix; its sent and typed codes are counted anew. Throws an `OperatorError` when it is not
-   * paused.
-   */
+  /** Ends the pause of a country or prefix; its sent and typed codes are counted anew. Throws an `OperatorError` when it is not paused. */
   resumeTraffic,
   /** Shows what was sent and typed in a period, by step, method, country and carrier. Test keys do not count. */
   showActivity,
@@ -170,31 +121,19 @@ const METHODS = {
   showQueue,
   /** Lists the mailboxes that get no more mail of an application because their owners reported it as spam: the latest 200. */
   listComplaints,
-  /**
-   * Lets a mailbox get mail of an application again, after its owner reported one as spam. Throws an `OperatorError` when no
-   * complaint of it is stored.
-   */
+  /** Lets a mailbox get mail of an application again, after its owner reported one as spam. */
   liftComplaint,
   /** Lists the latest messages in the inbox of an application, newest first, with their contacts and codes. */
   listInbox,
-  /**
-   * Finds messages of an application by state, channel, carrier, time, account or exact contact, newest first, a page at a time.
-   * Throws an `OperatorError` when `contact` is not one contact, or `after` not the `next` of an earlier page.
-   */
+  /** Finds messages by state, channel, carrier, time, account or one exact contact, newest first, from `after`, the `next` of a page. */
   searchMessages,
-  /**
-   * Finds users and messages of all applications by what is known of them: the name of an account, a mailbox or phone number that it
-   * has proven or gets messages at, its reference in the log, the id of a message, or the reference of a message at its carrier.
-   */
+  /** Finds users and messages of all applications by account, mailbox, phone number, reference in the log, message id or carrier's id. */
   find,
   /** Finds the user whom a message was written to. Throws an `OperatorError` when nothing is stored about them. */
   findUserOfMessage,
   /** Shows one message. Throws an `OperatorError` when the application has none with this id. */
   showMessage,
-  /**
-   * Lets a message that waits for its next attempt be delivered now. Throws an `OperatorError` when it does not wait for longer
-   * than 15 seconds.
-   */
+  /** Lets a message that waits for its next attempt be delivered now. Throws an `OperatorError` when it does not wait for longer than 15 seconds. */
   retryMessage,
   /** Counts the messages that wait for another attempt, by channel and carrier. */
   countWaiting,
@@ -208,7 +147,7 @@ const METHODS = {
    * with `unlessActive`, throws an `OperatorError` then.
    */
   inviteOperator: withSecondAdmin(inviteOperator),
-  /** Makes the link of an invitation void. Throws an `OperatorError` when there is no open one. */
+  /** Makes the open link of an invitation void. An operator without a password is removed. */
   revokeInvitation,
   /**
    * Ends an operator's password, second factors and sessions at once, and returns the token of a new invitation. With
@@ -216,10 +155,7 @@ const METHODS = {
    * they are the only administrator who can sign in.
    */
   resetOperator: withSecondAdmin(resetOperator),
-  /**
-   * Sets the password of the invited operator, who must set up a second factor within an hour. Throws an `OperatorError`
-   * when the invitation is not valid or the password is too weak.
-   */
+  /** Sets the password of the invited operator, once. A second factor must be set up within an hour. */
   acceptInvitation,
   /** Notes that this operator has added or removed a second factor of the console. */
   recordOwnFactor,
@@ -227,20 +163,11 @@ const METHODS = {
   recordSignIn,
   /** Lists the operators of the console by email address. */
   listOperators,
-  /**
-   * Gives an operator another role, with effect on their next request. Throws an `OperatorError` when they are the only
-   * administrator who can sign in.
-   */
+  /** Gives an operator another role, with effect on their next request. One administrator must be able to sign in. */
   changeRole: withSecondAdmin(changeRole),
-  /**
-   * Disables an operator's account and ends their sessions. A new invitation enables it again. Throws an `OperatorError` when
-   * they are the only administrator who can sign in.
-   */
+  /** Disables an operator's account and ends their sessions until a new invitation. One administrator must be able to sign in. */
   disableOperator,
-  /**
-   * Lets an operator of the identity provider sign in again whose account was disabled. Throws an `OperatorError` when there is none by
-   * this name.
-   */
+  /** Lets an operator of the identity provider sign in again whose account was disabled. Throws an `OperatorError` when there is none by this name. */
   enableOperator,
   /** Ends all sessions of an operator, who can sign in again. */
   endOperatorSessions,
@@ -304,11 +231,8 @@ interface AppliedMigration {
 }
 
 /** The applied migrations, in order. */
-export async function listMigrations(store: Store): Promise<AppliedMigration[]> {
-  const rows = await store.query<{ name: string; applied_at: number }>(
-    'SELECT name, applied_at FROM migration ORDER BY name',
-  )
-  return rows.map((row) => ({ name: row.name, appliedAt: row.applied_at }))
+export function listMigrations(store: Store): Promise<AppliedMigration[]> {
+  return store.query<AppliedMigration>('SELECT name, applied_at AS "appliedAt" FROM migration ORDER BY name')
 }
 
 /** Records in the audit log which migrations the operator has applied, if any. */

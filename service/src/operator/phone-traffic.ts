@@ -1,8 +1,9 @@
 import { HALVINGS } from '../accounts/phone-traffic.js'
 import { isCountry } from '../messages/contacts/phone.js'
-import { queryOne, statement } from '../store/store.js'
+import { statement } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { type Actor, OperatorError } from './audited-change.js'
+import { changeRows } from './change-rows.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -29,69 +30,35 @@ const SHOW = statement<{ application: string; day: number; period: number }>(
    ORDER BY paused_at IS NULL, (sent >> ${HALVINGS}) - (typed >> ${HALVINGS}) DESC, scope, key LIMIT ${MAX_LISTED}`,
 )
 
-/** The destinations of an application's codes, those with the most untyped codes first. */
 export async function showTraffic({ store }: Actor, application: string): Promise<PhoneTrafficSummary[]> {
   await mustExist(store, application)
   const now = Date.now()
   const parameters = { application, day: Math.floor(now / DAY_MS), period: Math.floor(now / HOUR_MS) }
-  return store.query<PhoneTrafficSummary & Record<string, string | number | null>>(
-    SHOW.text,
-    SHOW.values(parameters),
-  )
+  return SHOW.rows(store, parameters)
 }
 
-/** Pauses the messages to a country or prefix. */
 export async function pauseTraffic(actor: Actor, application: string, destination: string): Promise<void> {
-  const scope = scopeOf(destination)
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const row = await queryOne(
-        tx,
-        `INSERT INTO phone_traffic (application, scope, key, day, paused_at) VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT (application, scope, key) DO UPDATE SET paused_at = EXCLUDED.paused_at
-         WHERE phone_traffic.paused_at IS NULL RETURNING key`,
-        [application, scope, destination, Math.floor(Date.now() / DAY_MS), Date.now()],
-      )
-      if (!row) throw new OperatorError(`Messages of "${application}" to ${destination} are paused already.`)
-    },
-    () => ({ application, action: 'traffic.paused', detail: destination }),
-  )
+  await changeRows(actor, {
+    ...{ application, action: 'traffic.paused', detail: destination },
+    sql: `INSERT INTO phone_traffic (application, scope, key, day, paused_at) VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (application, scope, key) DO UPDATE SET paused_at = EXCLUDED.paused_at
+      WHERE phone_traffic.paused_at IS NULL RETURNING key`,
+    values: [application, scopeOf(destination), destination, Math.floor(Date.now() / DAY_MS), Date.now()],
+    otherwise: `Messages of "${application}" to ${destination} are paused already.`,
+  })
 }
 
-/** Ends the pause of a country or prefix, and counts its codes anew. */
 export async function resumeTraffic(actor: Actor, application: string, destination: string): Promise<void> {
-  const scope = scopeOf(destination)
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const key = [application, scope, destination]
-      const counted = await queryOne<{ sent: number; typed: number }>(
-        tx,
-        `SELECT sent, typed FROM phone_traffic
-         WHERE application = $1 AND scope = $2 AND key = $3 AND paused_at IS NOT NULL FOR UPDATE`,
-        key,
-      )
-      if (!counted) {
-        throw new OperatorError(
-          `Messages of "${application}" to ${destination} are not paused: traffic show ${application} lists what is.`,
-        )
-      }
-      await tx.query(
-        `UPDATE phone_traffic SET paused_at = NULL, exhausted_at = 0, sent = 0, typed = 0
-         WHERE application = $1 AND scope = $2 AND key = $3`,
-        key,
-      )
-      return counted
-    },
-    ({ sent, typed }) => ({
-      application,
-      action: 'traffic.resumed',
-      detail: `${destination}: ${typed} of ${sent} codes were typed`,
-    }),
-  )
+  await changeRows<{ sent: number; typed: number }>(actor, {
+    ...{ application, action: 'traffic.resumed' },
+    detail: ([counted]) => `${destination}: ${counted?.typed} of ${counted?.sent} codes were typed`,
+    sql: `UPDATE phone_traffic SET paused_at = NULL, exhausted_at = 0, sent = 0, typed = 0
+      FROM (SELECT sent, typed FROM phone_traffic
+        WHERE application = $1 AND scope = $2 AND key = $3 AND paused_at IS NOT NULL FOR UPDATE) AS counted
+      WHERE application = $1 AND scope = $2 AND key = $3 RETURNING counted.sent, counted.typed`,
+    values: [application, scopeOf(destination), destination],
+    otherwise: `Messages of "${application}" to ${destination} are not paused: traffic show ${application} lists what is.`,
+  })
 }
 
 function scopeOf(destination: string): 'country' | 'prefix' {

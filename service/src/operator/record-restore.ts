@@ -68,10 +68,7 @@ const voiding = (now: number, backupCodes: Restore['backupCodes']): Readonly<Rec
     WHERE invitation IS NOT NULL OR enroll_until > ${now}`,
 })
 
-/**
- * Makes void what can be used once, in one transaction, after a restore of the database: all of it may have been used in the time that
- * was lost. Lists what was valid at that time and may not be any more.
- */
+/** Voids, after a restore, what can be used once: it may have been used since. Lists what was valid then and may not be any more. */
 export async function recordRestore(actor: Actor, { at, backupCodes }: Restore): Promise<Restored> {
   const { store } = actor
   const now = Date.now()

@@ -68,10 +68,7 @@ const RULES: readonly Rule[] = [
   { table: 'transcription_job', key: 'id', index: 'expires_at', afterMs: 0 },
 ]
 
-/**
- * Deletes what is no longer needed, in batches, and skips rows that are locked. Resolves to the number of deleted rows by
- * table; `MAX_ROWS_PER_ROUND` or more of one mean that some may be left. Messages are deleted with their partition.
- */
+/** Deletes what is no longer needed, in batches. Resolves to the deleted rows by table; `MAX_ROWS_PER_ROUND` of one: some may be left. */
 export async function deleteExpired(whole: Store): Promise<Readonly<Record<string, number>>> {
   const store = whole.background
   const now = Date.now()

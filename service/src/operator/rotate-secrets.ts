@@ -170,7 +170,6 @@ function orderOf({ key, order = key }: KeyedColumn): readonly string[] {
 /** Rows that depend on a key are counted up to this number: more would take as long as they are many. */
 const MAX_COUNT = 10_000
 
-/** What backup codes are called in a use. */
 const BACKUP_CODES = 'backup codes'
 
 /** How much of the store depends on a key. */

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { KeyMethod } from 'countersign/protocol'
 import { isPassword } from '../store/secrets/password.js'
 import type { Store } from '../store/store.js'
-import { type Actor, auditedChange } from './audited-change.js'
+import type { Actor } from './audited-change.js'
+import { changeRows } from './change-rows.js'
 import { type ConsoleCounters, consoleCounters } from './console-counters.js'
 import { canonicalEmail, findOperatorRow, type OperatorAccount, operatorFrom } from './operator-account.js'
 
@@ -66,31 +67,24 @@ export interface OwnFactorChange {
   readonly change: 'added' | 'removed'
 }
 
-/** Notes that the operator who acts has added or removed a second factor of the console. */
 export async function recordOwnFactor(actor: Actor, { method, change }: OwnFactorChange): Promise<void> {
   const isAdded = change === 'added'
   const now = Date.now()
-  await auditedChange(
-    actor,
-    (tx) =>
-      tx.query(
-        // Of keys, the service knows which ones there are.
-        `UPDATE operator_account SET
-           signed_in_at = CASE WHEN $2::boolean THEN $3::bigint ELSE signed_in_at END,
-           app_enrolled_at = CASE WHEN $4::boolean THEN $5::bigint ELSE app_enrolled_at END
-         WHERE email = $1`,
-        [actor.name, isAdded, now, method === 'app', isAdded ? now : null],
-      ),
-    () => ({ application: '', action: `operator.factor_${change}`, detail: `${actor.name} ${method}` }),
-  )
+  await changeRows(actor, {
+    ...{ action: `operator.factor_${change}`, detail: `${actor.name} ${method}` },
+    // Of keys, the service knows which ones there are.
+    sql: `UPDATE operator_account SET
+        signed_in_at = CASE WHEN $2::boolean THEN $3::bigint ELSE signed_in_at END,
+        app_enrolled_at = CASE WHEN $4::boolean THEN $5::bigint ELSE app_enrolled_at END
+      WHERE email = $1`,
+    values: [actor.name, isAdded, now, method === 'app', isAdded ? now : null],
+  })
 }
 
-/** Notes that the operator who acts has signed in with both factors. */
 export async function recordSignIn(actor: Actor): Promise<void> {
-  await auditedChange(
-    actor,
-    (tx) =>
-      tx.query('UPDATE operator_account SET signed_in_at = $2 WHERE email = $1', [actor.name, Date.now()]),
-    () => ({ application: '', action: 'operator.signed_in', detail: actor.name }),
-  )
+  await changeRows(actor, {
+    ...{ action: 'operator.signed_in', detail: actor.name },
+    sql: 'UPDATE operator_account SET signed_in_at = $2 WHERE email = $1',
+    values: [actor.name, Date.now()],
+  })
 }

@@ -62,10 +62,7 @@ const ACCOUNT_PREFIX = 'account:'
 // Audit entries that show an account's name. Contacts are only ever shown masked.
 const NAMED_IN_AUDIT = "action IN ('user.unlocked', 'factor.disabled')"
 
-/**
- * Erases an account, and replaces its name in the audit log by a keyed hash, all in one transaction (R104). To erase an
- * unknown account changes nothing.
- */
+/** Erases an account, and its name from the audit log (R104), in one transaction. For an unknown account, nothing changes. */
 export async function eraseUserData(
   actor: Actor,
   partition: Partition,
@@ -172,11 +169,10 @@ export interface TimelineEntry {
 
 const MAX_ENTRIES = 50
 
-/** The latest challenges, messages and wrong codes of an account, newest first. */
 export async function userTimeline({ store }: Actor, user: UserReference): Promise<TimelineEntry[]> {
   await mustExist(store, user.application)
   const key = [partitionOf(user.application, user.mode), accountOf(user)]
-  const rows = await store.query<TimelineEntry & Record<string, string | number | null>>(
+  return store.query<TimelineEntry>(
     `(SELECT created_at AS at, 'challenge' AS kind, method || ' for ' || purpose AS what,
         attempts || ' of ' || max_attempts || ' attempts, '
           || CASE WHEN ended_at IS NOT NULL THEN 'ended' WHEN expires_at <= $3 THEN 'expired' ELSE 'open' END AS result, NULL AS message
@@ -189,7 +185,6 @@ export async function userTimeline({ store }: Actor, user: UserReference): Promi
      ORDER BY at DESC LIMIT ${MAX_ENTRIES}`,
     [...key, Date.now()],
   )
-  return rows
 }
 
 /** Which accounts are listed. */
@@ -204,7 +199,6 @@ export interface UserFilter {
   readonly after?: string | undefined
 }
 
-/** A page of accounts. */
 export async function listUsers(actor: Actor, filter: UserFilter): Promise<UserPage> {
   const { application, mode, ...page } = filter
   await mustExist(actor.store, application)
@@ -215,7 +209,6 @@ export async function listUsers(actor: Actor, filter: UserFilter): Promise<UserP
   return found
 }
 
-/** Everything that is stored about an account. */
 export async function exportUser(actor: Actor, user: UserReference): Promise<AccountExport> {
   await mustExist(actor.store, user.application)
   const partition = { id: partitionOf(user.application, user.mode) }
@@ -224,7 +217,6 @@ export async function exportUser(actor: Actor, user: UserReference): Promise<Acc
   return exported
 }
 
-/** Deletes everything that is stored about an account. */
 export async function eraseUser(actor: Actor, user: UserReference): Promise<ErasedUser> {
   await mustExist(actor.store, user.application)
   return eraseUserData(actor, { id: partitionOf(user.application, user.mode) }, accountOf(user))

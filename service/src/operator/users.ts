@@ -11,12 +11,12 @@ import { deleteKey, keyFactor, keyFrom, listKeys } from '../accounts/account-key
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { writeEvent } from '../messages/events/write-events.js'
-import type { Mode } from '../store/partition.js'
-import { isTestPartition, nameOfPartition, partitionOf } from '../store/partition.js'
+import { isTestPartition, type Mode, nameOfPartition, partitionOf } from '../store/partition.js'
 import { accountReference } from '../store/secrets/keys.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { limitsOf, mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import { changeRows } from './change-rows.js'
 
 /** The state of a factor. */
 interface FactorState {
@@ -62,7 +62,6 @@ export interface UserState {
 
 const DAY_MS = 86_400_000
 
-/** The state of an account. */
 export async function showUser(actor: Actor, user: UserReference): Promise<UserState> {
   const { store } = actor
   await mustExist(store, user.application)
@@ -111,26 +110,16 @@ export async function showUser(actor: Actor, user: UserReference): Promise<UserS
   }
 }
 
-/** Ends an account's lock. The next lock is as long as if this one had run out; disabled factors stay disabled. */
 export async function unlockUser(actor: Actor, user: UserReference): Promise<void> {
-  const now = Date.now()
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, user.application)
-      const row = await queryOne(
-        tx,
-        `UPDATE account SET locked_until = $3 WHERE application = $1 AND account = $2 AND locked_until > $3
-         RETURNING account`,
-        [partitionOf(user.application, user.mode), accountOf(user), now],
-      )
-      if (!row) throw new OperatorError(`${maskedUser(user)} is not locked in "${user.application}".`)
-    },
-    () => ({ application: user.application, action: 'user.unlocked', detail: maskedUser(user) }),
-  )
+  await changeRows(actor, {
+    ...{ application: user.application, action: 'user.unlocked', detail: maskedUser(user) },
+    sql: `UPDATE account SET locked_until = $3 WHERE application = $1 AND account = $2 AND locked_until > $3
+      RETURNING account`,
+    values: [partitionOf(user.application, user.mode), accountOf(user), Date.now()],
+    otherwise: `${maskedUser(user)} is not locked in "${user.application}".`,
+  })
 }
 
-/** Disables a factor until it is bound again (R26): `app`, `backup`, `security-key`, `passkey`, or a contact, whose codes are then refused. */
 export async function disableFactor(
   actor: Actor,
   user: UserReference,
@@ -268,14 +257,12 @@ export function unknownUser(user: UserReference): OperatorError {
   )
 }
 
-/** The security keys and passkeys of an account, in the order in which they were registered. */
 export async function listUserKeys({ store }: Actor, user: UserReference): Promise<readonly Key[]> {
   await mustExist(store, user.application)
   const rows = await listKeys(store, { id: partitionOf(user.application, user.mode) }, accountOf(user))
   return rows.map(keyFrom)
 }
 
-/** Removes a key of an account. No notice is sent: the operator knows why. */
 export async function removeUserKey(actor: Actor, user: UserReference, id: string): Promise<void> {
   const partition = { id: partitionOf(user.application, user.mode) }
   const account = accountOf(user)

@@ -1,9 +1,9 @@
 import { LEASE_MS } from '../messages/delivery/outbox-table.js'
-import type { Mode } from '../store/partition.js'
-import { partitionOf } from '../store/partition.js'
-import { queryOne, statement } from '../store/store.js'
+import { type Mode, partitionOf } from '../store/partition.js'
+import { statement } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, auditedChange, OperatorError } from './audited-change.js'
+import type { Actor } from './audited-change.js'
+import { changeRows } from './change-rows.js'
 import type { MessageReference } from './messages.js'
 
 /** Which of the messages that wait for another attempt are meant. */
@@ -56,51 +56,31 @@ function parametersOf(filter: WaitingFilter & { readonly id?: string }): Paramet
   }
 }
 
-/** Counts the messages that wait for another attempt for longer than 15 seconds. */
 export async function countWaiting({ store }: Actor, filter: WaitingFilter): Promise<number> {
   await mustExist(store, filter.application)
-  const row = await queryOne<{ waiting: number }>(store, COUNT.text, COUNT.values(parametersOf(filter)))
+  const row = await COUNT.first<{ waiting: number }>(store, parametersOf(filter))
   return row?.waiting ?? 0
 }
 
-/** Lets all of these messages be delivered now: the outbox takes them within five seconds. Resolves to how many there were. */
-export function retryMessages(actor: Actor, filter: WaitingFilter): Promise<number> {
+export async function retryMessages(actor: Actor, filter: WaitingFilter): Promise<number> {
   const { application, mode, channel, carrier } = filter
-  return auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const rows = await tx.query(RETRY.text, RETRY.values(parametersOf(filter)))
-      if (rows.length === 0) throw new OperatorError('No such message waits any more.')
-      return rows.length
-    },
-    (count) => ({
-      application,
-      action: 'messages.retried',
-      detail: [`${count} messages`, ...(mode === 'test' ? ['of test keys'] : []), channel, carrier]
-        .filter((part) => part !== undefined)
-        .join(', '),
-    }),
-  )
+  const of = [mode === 'test' && 'of test keys', channel, carrier]
+  const retried = await changeRows(actor, {
+    ...{ application, action: 'messages.retried' },
+    detail: ({ length }) => [`${length} messages`, ...of].filter(Boolean).join(', '),
+    sql: RETRY.text,
+    values: RETRY.values(parametersOf(filter)),
+    otherwise: 'No such message waits any more.',
+  })
+  return retried.length
 }
 
-/** Lets a message that waits for its next attempt be delivered now: the outbox takes it within five seconds. */
-export async function retryMessage(actor: Actor, { application, mode, id }: MessageReference): Promise<void> {
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const row = await queryOne(
-        tx,
-        RETRY_ONE.text,
-        RETRY_ONE.values(parametersOf({ application, mode, id })),
-      )
-      if (!row) {
-        throw new OperatorError(
-          'This message does not wait, or its next attempt is made within seconds. A message that was given up cannot be sent again: its content is deleted, and the user requests a new code.',
-        )
-      }
-    },
-    () => ({ application, action: 'message.retried', detail: id }),
-  )
+export async function retryMessage(actor: Actor, message: MessageReference): Promise<void> {
+  await changeRows(actor, {
+    ...{ application: message.application, action: 'message.retried', detail: message.id },
+    sql: RETRY_ONE.text,
+    values: RETRY_ONE.values(parametersOf(message)),
+    otherwise:
+      'This message does not wait, or its next attempt is made within seconds. A message that was given up cannot be sent again: its content is deleted, and the user requests a new code.',
+  })
 }
