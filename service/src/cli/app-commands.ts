@@ -7,8 +7,9 @@ import { OperatorError } from '../operator/audited-change.js'
 import { checkSettingNames, parseSettings } from '../operator/list-applications.js'
 import type { Operator } from '../operator/operator.js'
 import { durationMs } from '../telemetry/time.js'
-import { type CommonOptions, type Io, print, table } from './output.js'
-import { READS, withOperator } from './store-access.js'
+import { commandsOf } from './commands-of.js'
+import { type CommonOptions, type Io, listed, type Printed, print, table, tableOf } from './output.js'
+import { withOperator } from './store-access.js'
 
 const LIST = SETTING_GROUPS.flatMap(({ settings }) =>
   settings.map((one) => `  ${one.name.padEnd(25)}${wholeHint(one)}`),
@@ -42,70 +43,72 @@ export function appCommands(program: Command, io: Io): void {
       const options = command.optsWithGlobals<CommonOptions>()
       const settings = await withCountries(io, parseSettings(withFiles(written)))
       await withOperator(io, options, (operator) => operator.createApplication(name, settings))
-      print(io, options, { application: name }, () => `Created "${name}". Next: key create ${name}`)
+      print(io, options, {
+        result: { application: name },
+        text: `Created "${name}". Next: key create ${name}`,
+      })
     })
 
-  app
-    .command('list')
-    .description('list all applications')
-    .action(async (_own, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions>()
-      const found = await withOperator(io, options, (operator) => operator.listApplications(), READS)
-      print(io, options, found, () =>
-        table(
-          ['application', 'name', 'tier', 'live keys', 'test keys', 'created'],
-          found.map((one) => [
-            ...[one.application, one.name, one.tier, one.liveKeys, one.testKeys],
-            new Date(one.createdAt),
-          ]),
-        ),
-      )
-    })
+  const { read, change } = commandsOf(app, io)
 
-  app
-    .command('settings')
+  read('list', 'list all applications', async (operator) =>
+    listed(
+      await operator.listApplications(),
+      ...(['application', 'name', 'tier', 'liveKeys', 'testKeys', 'createdAt'] as const),
+    ),
+  )
+
+  change(
+    'settings',
+    'show the settings of an application, or change some',
+    settingsOf,
+    (_name, written, { unset = [] }) => written.length + unset.length > 0,
+  )
     .argument('<name>', 'the application')
     .argument('[settings...]', 'name=value')
     .option('--unset <names...>', 'reset these to their defaults')
     .option('--lock-out', 'also if users are left without a factor that they can use')
-    .description('show the settings of an application, or change some')
     .addHelpText('after', SETTINGS)
-    .action(
-      async (
-        name: string,
-        written: string[],
-        own: { unset?: string[]; lockOut?: true },
-        command: Command,
-      ) => {
-        const options = command.optsWithGlobals<CommonOptions>()
-        const set = parseSettings(withFiles(written))
-        const unset = checkSettingNames(own.unset ?? [])
-        const changes = written.length + unset.length > 0
-        const settings = await withOperator(
-          io,
-          options,
-          async (operator) => {
-            if (changes) await operator.changeSettings(name, { set, unset, lockOut: own.lockOut === true })
-            return operator.showSettings(name)
-          },
-          changes ? {} : READS,
-        )
-        print(io, options, settings, () =>
-          table(
-            ['setting', 'value', ''],
-            settings.map(({ name: setting, value, from }) => [
-              ...[setting, value || '–'],
-              from === 'set' ? 'set' : '',
-            ]),
-          ),
-        )
-        if (name === 'default' && !options.json) {
-          io.err('The environment variables of the service decide everything that is not set for "default".')
-        }
-      },
-    )
 
-  webhookCommand(app, io)
+  change(
+    'webhook',
+    "show, set or remove an application's own webhook; its secret is printed once",
+    webhookOf,
+    (_name, own) => isWebhookChange(own),
+  )
+    .argument('<name>', 'the application')
+    .option('--url <address>', 'where to post its messages')
+    .option('--channels <list>', 'whose messages, such as sms,call')
+    .option('--rotate-secret', 'replace the secret; for 24 hours, requests are signed with both')
+    .option('--remove', 'deliver its messages by the carriers of the service again')
+    .addHelpText('after', EXAMPLES)
+}
+
+/** Changes settings, if some are given, and shows them all. */
+async function settingsOf(
+  operator: Operator,
+  name: string,
+  written: string[],
+  own: { readonly unset?: string[]; readonly lockOut?: true },
+): Promise<Printed> {
+  const set = parseSettings(withFiles(written))
+  const unset = checkSettingNames(own.unset ?? [])
+  if (written.length + unset.length > 0) {
+    await operator.changeSettings(name, { set, unset, lockOut: own.lockOut === true })
+  }
+  const settings = await operator.showSettings(name)
+  const rows = settings.map(({ name: setting, value, from }) => [
+    ...[setting, value || '–'],
+    from === 'set' ? 'set' : '',
+  ])
+  return {
+    result: settings,
+    text: table(['setting', 'value', ''], rows),
+    hint:
+      name === 'default'
+        ? 'The environment variables of the service decide everything that is not set for "default".'
+        : undefined,
+  }
 }
 
 interface NewKeyOptions {
@@ -118,65 +121,47 @@ interface NewKeyOptions {
 /** `key create|list|revoke`. */
 export function keyCommands(program: Command, io: Io): void {
   const key = program.command('key').description('manage the API keys of an application')
+  const { read, change } = commandsOf(key, io)
 
-  key
-    .command('create')
-    .argument('<application>')
+  change('create <application>', 'create a key and print it, this once', createKey)
     .option('--test', 'create a test key, which has its own data and delivers nothing')
     .option('--label <text>', 'what it is for')
     .option('--scopes <list>', `what it may do, of ${SCOPES.join(', ')}`, SIGN_IN_SCOPES.join(','))
     .option('--expires <duration>', 'when it expires, such as 90d; without it, never')
-    .description('create a key and print it, this once')
     .addHelpText('after', '\nExample:\n  KEY=$(countersign-service key create vault --label "web servers")')
-    .action(async (application: string, own: NewKeyOptions, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions>()
-      const mode = own.test ? 'test' : 'live'
-      const scopes = own.scopes.split(',').map((scope) => scope.trim())
-      const lifetimeMs = own.expires === undefined ? undefined : (durationMs(own.expires) ?? Number.NaN)
-      const created = await withOperator(io, options, (operator) =>
-        operator.createKey(application, { mode, label: own.label, scopes, lifetimeMs }),
-      )
-      print(io, options, { ...created, application, mode }, () => created.key)
-      if (!options.json)
-        io.err(`Created ${created.id}, a ${mode} key of "${application}". It is not shown again.`)
-    })
 
-  key
-    .command('list')
-    .argument('<application>')
-    .description('list the keys of an application')
-    .action(async (application: string, _own, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions>()
-      const keys = await withOperator(io, options, (operator) => operator.listKeys(application), READS)
-      print(io, options, keys, () =>
-        table(
-          ['id', 'key', 'label', 'scopes', 'last address', 'created', 'expires', 'last used', 'revoked'],
-          keys.map((one) => [
-            ...[one.id, one.hint, one.label || null, one.scopes.join(' '), one.lastAddress],
-            ...[one.createdAt, one.expiresAt, one.lastUsedAt, one.revokedAt].map(
-              (time) => time && new Date(time),
-            ),
-          ]),
-        ),
-      )
-    })
+  read('list <application>', 'list the keys of an application', async (operator, application: string) =>
+    listed(
+      await operator.listKeys(application),
+      ...(['id', ['hint', 'key'], 'label', 'scopes', 'lastAddress', 'createdAt', 'expiresAt'] as const),
+      ...(['lastUsedAt', 'revokedAt'] as const),
+    ),
+  )
 
-  key
-    .command('revoke')
-    .argument('<application>')
-    .argument('<id>', 'the id that `key list` shows')
-    .description('revoke a key for good; all processes refuse it within a second')
-    .action(async (application: string, id: string, _own, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions>()
-      await withOperator(io, options, (operator) => operator.revokeKey(application, id))
-      print(io, options, { id, revoked: true }, () => `Revoked ${id}.`)
-    })
+  change(
+    'revoke <application>',
+    'revoke a key for good; all processes refuse it within a second',
+    async (operator, application: string, id: string) => {
+      await operator.revokeKey(application, id)
+      return { result: { id, revoked: true }, text: `Revoked ${id}.` }
+    },
+  ).argument('<id>', 'the id that `key list` shows')
 }
 
-/**
- * The settings of a new application with the countries that it serves, which nobody should leave open by accident: as
- * given, else as answered at the terminal, else SERVICE_HOME_COUNTRY. Throws an `OperatorError` when there is none of these.
- */
+async function createKey(
+  operator: Operator,
+  application: string,
+  { test, label, scopes: list, expires }: NewKeyOptions,
+): Promise<Printed> {
+  const mode = test ? 'test' : 'live'
+  const scopes = list.split(',').map((scope) => scope.trim())
+  const lifetimeMs = expires === undefined ? undefined : (durationMs(expires) ?? Number.NaN)
+  const created = await operator.createKey(application, { mode, label, scopes, lifetimeMs })
+  const hint = `Created ${created.id}, a ${mode} key of "${application}". It is not shown again.`
+  return { result: { ...created, application, mode }, text: created.key, hint }
+}
+
+/** The settings of a new application with its countries: as given, answered at the terminal, or SERVICE_HOME_COUNTRY; never by accident all. */
 async function withCountries(io: Io, settings: ApplicationSettings): Promise<ApplicationSettings> {
   if (settings.countries !== undefined) return settings
   const home = io.env.SERVICE_HOME_COUNTRY
@@ -231,40 +216,20 @@ Examples:
   countersign-service app webhook vault --url https://vault.example/messages --channels sms,call
   countersign-service app webhook vault --rotate-secret`
 
-/** `app webhook`. */
-function webhookCommand(app: Command, io: Io): void {
-  app
-    .command('webhook')
-    .argument('<name>', 'the application')
-    .option('--url <address>', 'where to post its messages')
-    .option('--channels <list>', 'whose messages, such as sms,call')
-    .option('--rotate-secret', 'replace the secret; for 24 hours, requests are signed with both')
-    .option('--remove', 'deliver its messages by the carriers of the service again')
-    .description("show, set or remove an application's own webhook; its secret is printed once")
-    .addHelpText('after', EXAMPLES)
-    .action(async (name: string, own: WebhookOptions, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions>()
-      const isChange = Object.keys(own).length > 0
-      const { secret, webhook } = await withOperator(
-        io,
-        options,
-        async (operator) => ({
-          secret: isChange ? await change(operator, name, own) : undefined,
-          webhook: await operator.showWebhook(name),
-        }),
-        isChange ? {} : READS,
-      )
-      print(io, options, { ...webhook, ...(secret !== undefined && { secret }) }, () => {
-        if (secret !== undefined) return secret
-        if (!webhook) return `"${name}" has no webhook.`
-        const { url, channels, formerSecretUntil } = webhook
-        const until = formerSecretUntil === null ? null : new Date(formerSecretUntil)
-        return table(['url', 'channels', 'former secret until'], [[url, channels.join(','), until]])
-      })
-      if (secret !== undefined && !options.json) {
-        io.err(`This is the secret of the webhook of "${name}". It is not shown again.`)
-      }
-    })
+function isWebhookChange({ url, channels, rotateSecret, remove }: WebhookOptions): boolean {
+  return [url, channels, rotateSecret, remove].some((given) => given !== undefined)
+}
+
+/** Changes the webhook of an application, if something is given, and shows it. */
+async function webhookOf(operator: Operator, name: string, own: WebhookOptions): Promise<Printed> {
+  const secret = isWebhookChange(own) ? await change(operator, name, own) : undefined
+  const webhook = await operator.showWebhook(name)
+  if (secret !== undefined) {
+    const hint = `This is the secret of the webhook of "${name}". It is not shown again.`
+    return { result: { ...webhook, secret }, text: secret, hint }
+  }
+  if (!webhook) return { result: {}, text: `"${name}" has no webhook.` }
+  return { result: webhook, text: tableOf([webhook], 'url', 'channels', 'formerSecretUntil') }
 }
 
 /** Makes one change; resolves to a new secret, if there is one. */

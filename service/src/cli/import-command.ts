@@ -3,10 +3,10 @@ import { type Command, Option } from 'commander'
 import { ENCODINGS, type Encoding, IMPORT_SOURCES, type ImportSource } from '../flows/import/import-row.js'
 import { OperatorError } from '../operator/audited-change.js'
 import { hasImported, type ImportReport } from '../operator/import-factors.js'
-import { type CommonOptions, type Io, pairs, print, table } from './output.js'
-import { withOperator } from './store-access.js'
+import { commandsOf } from './commands-of.js'
+import { type Io, pairs, tableOf } from './output.js'
 
-interface ImportOptions extends CommonOptions {
+interface ImportOptions {
   readonly from: ImportSource
   readonly dryRun?: boolean
   readonly allowWeak?: boolean
@@ -22,13 +22,34 @@ interface ImportOptions extends CommonOptions {
 
 /** `import`. */
 export function importCommand(program: Command, io: Io): void {
-  program
-    .command('import')
-    .argument('<application>')
-    .argument('<file>', 'CSV with a heading, a JSON array, or JSON lines; see docs/moving.md')
-    .description(
+  commandsOf(program, io)
+    .change(
+      'import <application>',
       'add authenticator apps and backup codes of another system; a second run adds only what is missing',
+      async (operator, application: string, file: string, options: ImportOptions) => {
+        const { digits, period, secretEnv = [], dryRun = false } = options
+        const report = await operator.importFactors({
+          ...options,
+          application,
+          text: await contentOf(file),
+          mode: options.test ? 'test' : 'live',
+          digits: digits === undefined ? undefined : Number(digits),
+          period: period === undefined ? undefined : Number(period),
+          secrets: secretEnv.map((name) => secretIn(io, name)),
+        })
+        const { length: weak } = report.weak
+        return {
+          result: report,
+          text: describe(report),
+          remarks: [
+            dryRun && 'Nothing was changed: this was a dry run.',
+            weak > 0 && `${weak} secrets have fewer than 128 bits: ask these users to set up a new app.`,
+          ],
+          failure: !hasImported(report) && 'Nothing was imported. The report says why, row by row.',
+        }
+      },
     )
+    .argument('<file>', 'CSV with a heading, a JSON array, or JSON lines; see docs/moving.md')
     .addOption(
       new Option('--from <system>', 'the system that the file comes from')
         .choices(IMPORT_SOURCES)
@@ -46,30 +67,6 @@ export function importCommand(program: Command, io: Io): void {
     .addOption(new Option('--period <seconds>', 'of rows that name none').choices(['30', '60']))
     .option('--secret-env <name...>', 'environment variables with the secrets that the system encrypts with')
     .option('--test', 'import for test keys')
-    .action(async (application: string, file: string, _own, me: Command) => {
-      const { from, ...options } = me.optsWithGlobals<ImportOptions>()
-      const { digits, period, secretEnv = [] } = options
-      const text = await contentOf(file)
-      const report = await withOperator(io, options, (operator) =>
-        operator.importFactors({
-          ...options,
-          application,
-          from,
-          text,
-          mode: options.test ? 'test' : 'live',
-          digits: digits === undefined ? undefined : Number(digits),
-          period: period === undefined ? undefined : Number(period),
-          secrets: secretEnv.map((name) => secretIn(io, name)),
-        }),
-      )
-      print(io, options, report, () => describe(report))
-      if (options.dryRun) io.err('Nothing was changed: this was a dry run.')
-      if (report.weak.length > 0) {
-        io.err(`${report.weak.length} secrets have fewer than 128 bits: ask these users to set up a new app.`)
-      }
-      if (!hasImported(report))
-        throw new OperatorError('Nothing was imported. The report says why, row by row.')
-    })
 }
 
 async function contentOf(file: string): Promise<string> {
@@ -97,6 +94,6 @@ function describe({ refused, remarks, ...report }: ImportReport): string {
     ['with backup codes', report.backupCodes],
     ['weak, in lines', report.weak.join(', ') || 'none'],
   ])
-  const rows = [...refused, ...remarks].map(({ line, code, reason }) => [line, code, reason])
-  return rows.length === 0 ? facts : `${facts}\n\n${table(['line', 'code', 'reason'], rows)}`
+  const rows = [...refused, ...remarks]
+  return rows.length === 0 ? facts : `${facts}\n\n${tableOf(rows, 'line', 'code', 'reason')}`
 }

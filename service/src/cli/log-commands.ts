@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import { type CommonOptions, type Io, limitOption, print, table } from './output.js'
-import { READS, withOperator } from './store-access.js'
+import { commandsOf } from './commands-of.js'
+import { type Io, limitOption, listed } from './output.js'
 
-interface ListOptions extends CommonOptions {
+interface ListOptions {
   readonly limit: number
   readonly test?: boolean
   readonly state?: string
@@ -10,75 +10,35 @@ interface ListOptions extends CommonOptions {
 
 /** `deliveries` and `audit`. */
 export function logCommands(program: Command, io: Io): void {
-  program
-    .command('deliveries')
-    .argument('<application>')
-    .addOption(
-      new Option('--state <state>', 'only messages in this state').choices([
-        'queued',
-        'sent',
-        'delivered',
-        'failed',
-        'refused',
-        'expired',
-      ]),
-    )
+  const { read } = commandsOf(program, io)
+  const states = ['queued', 'sent', 'delivered', 'failed', 'refused', 'expired']
+
+  read(
+    'deliveries <application>',
+    'list messages and their delivery state, newest first',
+    async (operator, application: string, { state, limit, test }: ListOptions) => {
+      const mode = test ? 'test' : 'live'
+      const { messages } = await operator.searchMessages({ application, mode, state, limit })
+      return listed(
+        messages,
+        ...(['id', 'channel', 'to', 'state', 'attempts', 'carrier', 'fault', 'createdAt'] as const),
+        ...([['dueAt', 'next attempt'], 'settledAt'] as const),
+      )
+    },
+  )
+    .addOption(new Option('--state <state>', 'only messages in this state').choices(states))
     .addOption(limitOption())
     .option('--test', 'the messages of test keys')
-    .description('list messages and their delivery state, newest first')
-    .action(async (application: string, _own, command: Command) => {
-      const options = command.optsWithGlobals<ListOptions>()
-      const { state, limit, test } = options
-      const { messages: found } = await withOperator(
-        io,
-        options,
-        (operator) => operator.searchMessages({ application, mode: test ? 'test' : 'live', state, limit }),
-        READS,
-      )
-      print(io, options, found, () =>
-        table(
-          [
-            'id',
-            'channel',
-            'to',
-            'state',
-            'attempts',
-            'carrier',
-            'fault',
-            'created',
-            'next attempt',
-            'settled',
-          ],
-          found.map((one) => [
-            ...[one.id, one.channel, one.to, one.state, one.attempts, one.carrier, one.fault],
-            ...[one.createdAt, one.dueAt, one.settledAt].map((time) => time && new Date(time)),
-          ]),
-        ),
-      )
-    })
 
-  program
-    .command('audit')
-    .argument('[application]')
-    .addOption(limitOption())
-    .description('list changes by operators, newest first')
-    .action(async (application: string | undefined, _own, command: Command) => {
-      const options = command.optsWithGlobals<ListOptions>()
-      const found = await withOperator(
-        io,
-        options,
-        (operator) => operator.listAudit({ application, limit: options.limit }),
-        READS,
-      )
-      print(io, options, found, () =>
-        table(
-          ['at', 'actor', 'application', 'action', 'detail'],
-          found.map(({ at, actor, application: changed, action, detail }) => [
-            ...[new Date(at), actor, changed || '–', action, detail],
-          ]),
-        ),
-      )
-    })
+  read(
+    'audit [application]',
+    'list changes by operators, newest first',
+    async (operator, application: string | undefined, { limit }: ListOptions) =>
+      listed(
+        await operator.listAudit({ application, limit }),
+        ...(['at', 'actor', 'application', 'action', 'detail'] as const),
+      ),
+  ).addOption(limitOption())
 }
 
 /** `complaint list|lift`. */
@@ -86,32 +46,23 @@ export function complaintCommands(program: Command, io: Io): void {
   const complaint = program
     .command('complaint')
     .description('manage the mailboxes that get no more mail because their owners reported it as spam')
+  const { read, change } = commandsOf(complaint, io)
 
-  complaint
-    .command('list')
-    .argument('<application>')
-    .description('list these mailboxes, masked, latest first')
-    .action(async (application: string, _own, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions>()
-      const found = await withOperator(io, options, (operator) => operator.listComplaints(application), READS)
-      print(io, options, found, () =>
-        table(
-          ['mailbox', 'reported'],
-          found.map(({ mailbox, complainedAt }) => [mailbox, new Date(complainedAt)]),
-        ),
-      )
-    })
+  read(
+    'list <application>',
+    'list these mailboxes, masked, latest first',
+    async (operator, application: string) =>
+      listed(await operator.listComplaints(application), 'mailbox', ['complainedAt', 'reported']),
+  )
 
-  complaint
-    .command('lift')
-    .argument('<application>')
-    .argument('<mailbox>', 'in full, as its owner names it')
-    .description('let a mailbox get mail again')
-    .action(async (application: string, mailbox: string, _own, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions>()
-      await withOperator(io, options, (operator) => operator.liftComplaint(application, mailbox))
-      print(io, options, { lifted: true }, () => `The mailbox gets mail of "${application}" again.`)
-    })
+  change(
+    'lift <application>',
+    'let a mailbox get mail again',
+    async (operator, application: string, mailbox: string) => {
+      await operator.liftComplaint(application, mailbox)
+      return { result: { lifted: true }, text: `The mailbox gets mail of "${application}" again.` }
+    },
+  ).argument('<mailbox>', 'in full, as its owner names it')
 }
 
 const DESTINATION =
@@ -120,40 +71,29 @@ const DESTINATION =
 /** `traffic show|pause|resume`. */
 export function trafficCommands(program: Command, io: Io): void {
   const traffic = program.command('traffic').description('watch and pause codes that are sent to phones')
+  const { read, change } = commandsOf(traffic, io)
 
-  traffic
-    .command('show')
-    .argument('<application>')
-    .description('list countries and prefixes with their sent and typed codes, paused ones first')
-    .action(async (application: string, _own, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions>()
-      const found = await withOperator(io, options, (operator) => operator.showTraffic(application), READS)
-      print(io, options, found, () =>
-        table(
-          ['destination', 'this hour', 'sent', 'typed', 'paused'],
-          found.map(({ destination, thisHour, sent, typed, pausedAt }) => [
-            ...[destination, thisHour, sent, typed],
-            pausedAt === null ? null : new Date(pausedAt),
-          ]),
-        ),
-      )
-    })
+  read(
+    'show <application>',
+    'list countries and prefixes with their sent and typed codes, paused ones first',
+    async (operator, application: string) =>
+      listed(
+        await operator.showTraffic(application),
+        ...(['destination', 'thisHour', 'sent', 'typed', 'pausedAt'] as const),
+      ),
+  )
 
-  const change = (name: 'pause' | 'resume', description: string, done: string) =>
-    traffic
-      .command(name)
-      .argument('<application>')
-      .argument('<destination>', DESTINATION)
-      .description(description)
-      .action(async (application: string, destination: string, _own, command: Command) => {
-        const options = command.optsWithGlobals<CommonOptions>()
-        await withOperator(io, options, (operator) =>
-          name === 'pause'
-            ? operator.pauseTraffic(application, destination)
-            : operator.resumeTraffic(application, destination),
-        )
-        print(io, options, { destination, paused: name === 'pause' }, () => `${done} ${destination}.`)
-      })
-  change('pause', 'send nothing to the phones of a country or prefix', 'Nothing is sent to')
-  change('resume', 'end a pause, and count sent and typed codes anew', 'Messages are sent again to')
+  for (const [name, description, done] of [
+    ['pause', 'send nothing to the phones of a country or prefix', 'Nothing is sent to'],
+    ['resume', 'end a pause, and count sent and typed codes anew', 'Messages are sent again to'],
+  ] as const) {
+    change(
+      `${name} <application>`,
+      description,
+      async (operator, application: string, destination: string) => {
+        await operator[`${name}Traffic`](application, destination)
+        return { result: { destination, paused: name === 'pause' }, text: `${done} ${destination}.` }
+      },
+    ).argument('<destination>', DESTINATION)
+  }
 }

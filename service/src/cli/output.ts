@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
+import { OperatorError } from '../operator/audited-change.js'
 
 /** The environment and the output of a command. */
 export interface Io {
@@ -18,9 +19,61 @@ export interface CommonOptions {
   readonly as?: string
 }
 
-/** Prints a result: as JSON with `--json`, else as text. */
-export function print(io: Io, { json }: CommonOptions, result: unknown, text: () => string): void {
-  io.out(json ? JSON.stringify(result, null, 2) : text())
+/** What a command prints. */
+export interface Printed {
+  /** The result for programs, with `--json`. */
+  readonly result: unknown
+  /** The same for people. */
+  readonly text: string
+  /** A remark beside the text. Defaults to none. */
+  readonly hint?: string | undefined
+  /** Remarks that are printed with `--json` too. Default to none. */
+  readonly remarks?: readonly (string | false)[]
+  /** Why the command failed although it has a result. Defaults to success. */
+  readonly failure?: string | false
+}
+
+/** Prints a result: as JSON with `--json`, else as text. Throws an `OperatorError` when it is a failure. */
+export function print(io: Io, { json }: CommonOptions, { result, text, hint, ...more }: Printed): void {
+  io.out(json ? JSON.stringify(result, null, 2) : text)
+  for (const remark of [!json && hint, ...(more.remarks ?? [])]) if (remark) io.err(remark)
+  if (more.failure) throw new OperatorError(more.failure)
+}
+
+/** A column of a list: a member of its rows, and its heading where that is not the name of the member in words. */
+type Column<Row> = (keyof Row & string) | readonly [keyof Row & string, heading: string]
+
+/** A list, with a column for each of these members. */
+export function listed<Row extends object>(
+  rows: readonly Row[],
+  ...columns: readonly Column<Row>[]
+): Printed & { readonly result: readonly Row[] } {
+  return { result: rows, text: tableOf(rows, ...columns) }
+}
+
+/** The text of a list. Members that end in `At`, `Until` or `Since` are times. */
+export function tableOf<Row extends object>(
+  rows: readonly Row[],
+  ...columns: readonly Column<Row>[]
+): string {
+  const named = columns.map((column) =>
+    typeof column === 'string' ? ([column, wordsOf(column)] as const) : column,
+  )
+  const headings = named.map(([, heading]) => heading)
+  return table(
+    headings,
+    rows.map((row) => named.map(([member]) => cellOf(member, row[member]))),
+  )
+}
+
+function wordsOf(member: string): string {
+  return member.replace(/At$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
+function cellOf(member: string, value: unknown): Cell {
+  if (typeof value === 'number') return /(?:^at|At|Until|Since)$/.test(member) ? new Date(value) : value
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return String((Array.isArray(value) ? value.join(' ') : value) ?? '') || null
 }
 
 /** The content of a cell; times are `Date`s. */

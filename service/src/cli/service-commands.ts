@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { guessingSentence } from 'countersign/protocol'
 import { configuredSources } from '../messages/receipts/configured-sources.js'
-import { type Actor, OperatorError } from '../operator/audited-change.js'
+import type { Actor } from '../operator/audited-change.js'
 import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-sending.js'
 import { diagnoseStore } from '../operator/diagnose-store.js'
 import type { Diagnostic } from '../operator/diagnostic.js'
@@ -19,7 +19,7 @@ import type { Store } from '../store/store.js'
 import { ConfigurationError } from '../telemetry/configuration-error.js'
 import { isProduction } from '../telemetry/production.js'
 import { demonstrationAdvice, transcriberOf } from '../transcription/open-transcription.js'
-import { type CommonOptions, type Io, print, table } from './output.js'
+import { type CommonOptions, type Io, listed, print, tableOf } from './output.js'
 import { COMMAND_LIMITS, keysOf, storeLocation, systemUser, withStore } from './store-access.js'
 
 const VARIABLES = `
@@ -48,12 +48,7 @@ export function serviceCommands(program: Command, io: Io): void {
         const applied = migrations.filter(({ appliedAt }) => appliedAt >= began)
         await recordMigrations(actorOn(io, store, options), applied)
         if (own.grant !== undefined) await grantPrivileges(store, own.grant)
-        print(io, options, migrations, () =>
-          table(
-            ['migration', 'applied'],
-            migrations.map(({ name, appliedAt }) => [name, new Date(appliedAt)]),
-          ),
-        )
+        print(io, options, listed(migrations, ['name', 'migration'], 'appliedAt'))
       } finally {
         await store.close()
       }
@@ -68,13 +63,13 @@ export function serviceCommands(program: Command, io: Io): void {
       const options = command.optsWithGlobals<CommonOptions>()
       const keys = keysOf(io)
       const rotation = await withStore(io, (store) => rotateSecrets(actorOn(io, store, options), keys, own))
-      print(io, options, rotation, () => {
-        const lines = [`Moved ${rotation.moved} sealed texts to key ${rotation.keyId}.`]
-        for (const id of rotation.retired) lines.push(`Nothing depends on key ${id} any more.`)
-        for (const use of rotation.remaining) lines.push(`${describeKeyUse(use)}.`)
-        const advice = rotation.remaining.length > 0 ? 'Keep' : 'You can now empty'
-        return [...lines, `${advice} SERVICE_PREVIOUS_SECRETS.`].join('\n')
-      })
+      const lines = [
+        `Moved ${rotation.moved} sealed texts to key ${rotation.keyId}.`,
+        ...rotation.retired.map((id) => `Nothing depends on key ${id} any more.`),
+        ...rotation.remaining.map((use) => `${describeKeyUse(use)}.`),
+        `${rotation.remaining.length > 0 ? 'Keep' : 'You can now empty'} SERVICE_PREVIOUS_SECRETS.`,
+      ]
+      print(io, options, { result: rotation, text: lines.join('\n') })
     })
 
   program
@@ -95,18 +90,14 @@ export function serviceCommands(program: Command, io: Io): void {
     .action(async (restore: Restore, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>()
       const found = await withStore(io, (store) => recordRestore(actorOn(io, store, options), restore))
-      print(io, options, found, () => {
-        const counts = Object.entries(found.voided).map(([kind, count]) => `${count} ${kind}`)
-        const rows = found.unconfirmed.map(({ kind, application, name, detail, createdAt, lastUsedAt }) => [
-          ...[kind, application || '–', name, detail, new Date(createdAt)],
-          lastUsedAt && new Date(lastUsedAt),
-        ])
-        return [
-          `Void: ${counts.join(', ')}.`,
-          `Changes after ${new Date(restore.at).toISOString()} are undone. Confirm each of these, or revoke, disable or change it again:`,
-          table(['', 'application', 'name', 'detail', 'created', 'last used'], rows),
-        ].join('\n')
-      })
+      const counts = Object.entries(found.voided).map(([kind, count]) => `${count} ${kind}`)
+      const [kind, ...columns] = ['kind', 'application', 'name', 'detail', 'createdAt', 'lastUsedAt'] as const
+      const lines = [
+        `Void: ${counts.join(', ')}.`,
+        `Changes after ${new Date(restore.at).toISOString()} are undone. Confirm each of these, or revoke, disable or change it again:`,
+        tableOf(found.unconfirmed, [kind, ''], ...columns),
+      ]
+      print(io, options, { result: found, text: lines.join('\n') })
     })
 
   program
@@ -142,15 +133,11 @@ export function doctorCommand(program: Command, io: Io): void {
       const keys = keysOf(io)
       const { settings, diagnostics: ofSettings } = await diagnoseSettings(io)
       const diagnostics = [...ofSettings, ...(await diagnoseStoreOf(io, keys, settings))]
-      print(io, options, diagnostics, () =>
-        table(
-          ['', 'subject', 'diagnostic'],
-          diagnostics.map(({ severity, subject, message }) => [severity, subject, message]),
-        ),
-      )
-      if (diagnostics.some(({ severity }) => severity === 'error')) {
-        throw new OperatorError('The doctor found errors, which are listed above.')
-      }
+      const hasErrors = diagnostics.some(({ severity }) => severity === 'error')
+      print(io, options, {
+        ...listed(diagnostics, ['severity', ''], 'subject', ['message', 'diagnostic']),
+        failure: hasErrors && 'The doctor found errors, which are listed above.',
+      })
     })
 }
 

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { UserReference } from '../operator/users.js'
-import { type CommonOptions, type Io, pairs, print, table } from './output.js'
-import { READS, withOperator } from './store-access.js'
+import type { UserReference, UserState } from '../operator/users.js'
+import { commandsOf } from './commands-of.js'
+import { type Io, listed, type Printed, pairs, tableOf } from './output.js'
 
-interface UserOptions extends CommonOptions {
+interface UserOptions {
   readonly account?: boolean
   readonly test?: boolean
 }
@@ -13,136 +13,121 @@ interface UserListOptions extends UserOptions {
   readonly after?: string
 }
 
-/** `find` and `user show|unlock|disable-factor|list|export|erase`. */
+/** `find` and `user show|unlock|disable-factor|keys|remove-key|list|export|erase`. */
 export function userCommands(program: Command, io: Io): void {
   findCommand(program, io)
   const user = program.command('user').description('manage the accounts of an application')
-  const command = (name: string) =>
-    user
-      .command(name)
+  const { read, change } = commandsOf(user, io)
+  const named = (command: Command) =>
+    command
       .argument('<application>')
       .argument('<user>', 'ann@example.com, +447700900123, or both separated by a colon; or see --account')
       .option('--account', '<user> is the name that the application sends as Account')
       .option('--test', 'use the data of test keys')
 
-  command('show')
-    .description('show the lock, factors and failures of an account')
-    .action(async (application: string, who: string, _own, me: Command) => {
-      const options = me.optsWithGlobals<UserOptions>()
-      const state = await withOperator(
-        io,
-        options,
-        (operator) => operator.showUser(referenceTo(application, who, options)),
-        READS,
-      )
-      print(io, options, state, () => {
-        const facts = pairs([
-          ['user', state.user],
-          ['locked until', state.lockedUntil && new Date(state.lockedUntil)],
-          ['wrong codes in 24 h', state.failures],
-          ['email', state.email],
-          ['phone', state.phone],
-          ['language', state.locale],
-          ['authenticator app', state.authenticatorApp],
-          ['backup codes left', state.backupCodesLeft],
-          ['security keys and passkeys', state.keys],
-        ])
-        if (state.factors.length === 0) return facts
-        const rows = state.factors.map((one) => [one.factor, one.failures, one.disabled])
-        return `${facts}\n\n${table(['factor', 'wrong codes', 'disabled'], rows)}`
-      })
-    })
+  named(
+    read(
+      'show',
+      'show the lock, factors and failures of an account',
+      async (operator, application: string, who: string, own: UserOptions) =>
+        describeUser(await operator.showUser(referenceTo(application, who, own))),
+    ),
+  )
 
-  command('unlock')
-    .description('unlock an account')
-    .action(async (application: string, who: string, _own, me: Command) => {
-      const options = me.optsWithGlobals<UserOptions>()
-      await withOperator(io, options, (operator) =>
-        operator.unlockUser(referenceTo(application, who, options)),
-      )
-      print(io, options, { unlocked: true }, () => 'Unlocked.')
-    })
+  named(
+    change(
+      'unlock',
+      'unlock an account',
+      async (operator, application: string, who: string, own: UserOptions) => {
+        await operator.unlockUser(referenceTo(application, who, own))
+        return { result: { unlocked: true }, text: 'Unlocked.' }
+      },
+    ),
+  )
 
-  command('disable-factor')
-    .argument('<factor>', 'app, backup, security-key, passkey, or a contact of the user')
-    .description('disable a factor until the user sets it up again')
-    .action(async (application: string, who: string, factor: string, _own, me: Command) => {
-      const options = me.optsWithGlobals<UserOptions>()
-      const disabled = await withOperator(io, options, (operator) =>
-        operator.disableFactor(referenceTo(application, who, options), factor),
-      )
-      print(
-        io,
-        options,
-        { disabled: disabled.factor, wasKnown: disabled.wasKnown },
-        () => `Disabled ${disabled.factor}. The user must set it up again.`,
-      )
-      if (!disabled.wasKnown) {
-        io.err('This account has never used this factor: check the spelling.')
-      }
-    })
+  named(
+    change(
+      'disable-factor',
+      'disable a factor until the user sets it up again',
+      async (operator, application: string, who: string, given: string, own: UserOptions) => {
+        const { factor, wasKnown } = await operator.disableFactor(referenceTo(application, who, own), given)
+        return {
+          result: { disabled: factor, wasKnown },
+          text: `Disabled ${factor}. The user must set it up again.`,
+          remarks: [!wasKnown && 'This account has never used this factor: check the spelling.'],
+        }
+      },
+    ),
+  ).argument('<factor>', 'app, backup, security-key, passkey, or a contact of the user')
 
-  command('keys')
-    .description('list the security keys and passkeys of an account')
-    .action(async (application: string, who: string, _own, me: Command) => {
-      const options = me.optsWithGlobals<UserOptions>()
-      const keys = await withOperator(
-        io,
-        options,
-        (operator) => operator.listUserKeys(referenceTo(application, who, options)),
-        READS,
-      )
-      print(io, options, keys, () =>
-        table(
-          ['id', 'kind', 'name', 'can be synced', 'added', 'last used'],
-          keys.map(({ id, method, name, backupEligible, createdAt, lastUsedAt }) => [
-            ...[id, method, name, backupEligible ? 'yes' : 'no', new Date(createdAt)],
-            lastUsedAt === undefined ? null : new Date(lastUsedAt),
-          ]),
+  named(
+    read(
+      'keys',
+      'list the security keys and passkeys of an account',
+      async (operator, application: string, who: string, own: UserOptions) =>
+        listed(
+          await operator.listUserKeys(referenceTo(application, who, own)),
+          ...(['id', ['method', 'kind'], 'name', ['backupEligible', 'can be synced']] as const),
+          ...([['createdAt', 'added'], 'lastUsedAt'] as const),
         ),
-      )
-    })
+    ),
+  )
 
-  command('remove-key')
-    .argument('<key>', 'the id that `user keys` shows')
-    .description('remove a security key or passkey of an account')
-    .action(async (application: string, who: string, key: string, _own, me: Command) => {
-      const options = me.optsWithGlobals<UserOptions>()
-      await withOperator(io, options, (operator) =>
-        operator.removeUserKey(referenceTo(application, who, options), key),
-      )
-      print(io, options, { removed: true }, () => 'Removed.')
-    })
+  named(
+    change(
+      'remove-key',
+      'remove a security key or passkey of an account',
+      async (operator, application: string, who: string, key: string, own: UserOptions) => {
+        await operator.removeUserKey(referenceTo(application, who, own), key)
+        return { result: { removed: true }, text: 'Removed.' }
+      },
+    ),
+  ).argument('<key>', 'the id that `user keys` shows')
 
-  command('export')
-    .description('print everything that is stored about an account as JSON, without secrets')
-    .action(async (application: string, who: string, _own, me: Command) => {
-      const options = me.optsWithGlobals<UserOptions>()
-      const exported = await withOperator(
-        io,
-        options,
-        (operator) => operator.exportUser(referenceTo(application, who, options)),
-        READS,
-      )
-      io.out(JSON.stringify(exported, null, 2))
-    })
+  named(
+    read(
+      'export',
+      'print everything that is stored about an account as JSON, without secrets',
+      async (operator, application: string, who: string, own: UserOptions) => {
+        const result = await operator.exportUser(referenceTo(application, who, own))
+        return { result, text: JSON.stringify(result, null, 2) }
+      },
+    ),
+  )
 
-  command('erase')
-    .description('delete everything that is stored about an account; the audit log keeps a keyed hash')
-    .action(async (application: string, who: string, _own, me: Command) => {
-      const options = me.optsWithGlobals<UserOptions>()
-      const { reference, deleted } = await withOperator(io, options, (operator) =>
-        operator.eraseUser(referenceTo(application, who, options)),
-      )
-      print(io, options, { reference, deleted: deleted ?? null }, () =>
-        deleted ? `Erased account ${reference}.` : `Nothing is stored about account ${reference}.`,
-      )
-      if (!deleted) io.err('Nothing was erased. If you expected data, check the spelling and --account.')
-    })
+  named(
+    change(
+      'erase',
+      'delete everything that is stored about an account; the audit log keeps a keyed hash',
+      async (operator, application: string, who: string, own: UserOptions) => {
+        const { reference, deleted } = await operator.eraseUser(referenceTo(application, who, own))
+        const why = 'Nothing was erased. If you expected data, check the spelling and --account.'
+        return {
+          result: { reference, deleted: deleted ?? null },
+          text: deleted ? `Erased account ${reference}.` : `Nothing is stored about account ${reference}.`,
+          remarks: [!deleted && why],
+        }
+      },
+    ),
+  )
 
-  user
-    .command('list')
-    .argument('<application>')
+  read(
+    'list <application>',
+    'list accounts with masked contacts, a page at a time',
+    async (operator, application: string, { limit, after, test }: UserListOptions) => {
+      const page = await operator.listUsers({ application, mode: test ? 'test' : 'live', limit, after })
+      const users = page.users.map((one) => ({ ...one, user: one.account ?? one.user }))
+      return {
+        result: page,
+        text: tableOf(
+          users,
+          ...(['user', 'reference', 'email', 'phone', ['authenticatorApp', 'app']] as const),
+          ...([['backupCodesLeft', 'backup codes'], 'keys', 'lockedUntil'] as const),
+        ),
+        hint: page.next === undefined ? undefined : `For the next page, add: --after ${page.next}`,
+      }
+    },
+  )
     .addOption(
       new Option('--limit <n>', 'the maximum number of accounts, up to 1000')
         .argParser(readPageSize)
@@ -150,38 +135,28 @@ export function userCommands(program: Command, io: Io): void {
     )
     .option('--after <next>', 'the next page: what the page before printed')
     .option('--test', 'the accounts of test keys')
-    .description('list accounts with masked contacts, a page at a time')
-    .action(async (application: string, _own, me: Command) => {
-      const options = me.optsWithGlobals<UserListOptions>()
-      const { limit, after, test } = options
-      const page = await withOperator(
-        io,
-        options,
-        (operator) => operator.listUsers({ application, mode: test ? 'test' : 'live', limit, after }),
-        READS,
-      )
-      print(io, options, page, () =>
-        table(
-          ['user', 'reference', 'email', 'phone', 'app', 'backup codes', 'keys', 'locked until'],
-          page.users.map((one) => [
-            ...[one.account ?? one.user, one.reference, one.email, one.phone],
-            ...[one.authenticatorApp ? 'yes' : 'no', one.backupCodesLeft, one.keys],
-            one.lockedUntil === null ? null : new Date(one.lockedUntil),
-          ]),
-        ),
-      )
-      if (page.next !== undefined && !options.json) io.err(`For the next page, add: --after ${page.next}`)
-    })
+}
+
+function describeUser(state: UserState): Printed {
+  const facts = pairs([
+    ['user', state.user],
+    ['locked until', state.lockedUntil && new Date(state.lockedUntil)],
+    ['wrong codes in 24 h', state.failures],
+    ['email', state.email],
+    ['phone', state.phone],
+    ['language', state.locale],
+    ['authenticator app', state.authenticatorApp],
+    ['backup codes left', state.backupCodesLeft],
+    ['security keys and passkeys', state.keys],
+  ])
+  const factors = tableOf(state.factors, 'factor', ['failures', 'wrong codes'], 'disabled')
+  return { result: state, text: state.factors.length === 0 ? facts : `${facts}\n\n${factors}` }
 }
 
 function findCommand(program: Command, io: Io): void {
-  program
-    .command('find')
-    .argument('<text>', 'an account, a mailbox, a phone number, a reference, or the id of a message')
-    .description('find users and messages of all applications')
-    .action(async (text: string, _own, me: Command) => {
-      const options = me.optsWithGlobals<CommonOptions>()
-      const found = await withOperator(io, options, (operator) => operator.find(text), READS)
+  commandsOf(program, io)
+    .read('find', 'find users and messages of all applications', async (operator, text: string) => {
+      const { isCut, messages, ...found } = await operator.find(text)
       const users = found.users.map(({ application, mode, isAccount, shown, reference }) => ({
         ...{
           application,
@@ -191,21 +166,23 @@ function findCommand(program: Command, io: Io): void {
           reference,
         },
       }))
-      const { messages } = found
-      print(io, options, { users, messages }, () =>
-        table(
-          ['kind', 'application', 'keys', 'account', 'contact', 'reference'],
-          [
-            ...users.map((one) => [
-              ...['user', one.application, one.mode, one.account, one.user, one.reference],
-            ]),
-            ...messages.map(({ application, mode, id }) => ['message', application, mode, null, null, id]),
-          ],
-        ),
-      )
-      if (users.length + messages.length === 0) io.err('Nothing was found.')
-      if (found.isCut) io.err('There are more users. Write more of what you know.')
+      const rows = [
+        ...users.map((one) => ({ kind: 'user', ...one })),
+        ...messages.map(({ application, mode, id: reference }) => ({
+          ...{ kind: 'message', application, mode, account: null, user: null, reference },
+        })),
+      ]
+      const [kind, application, keys] = ['kind', 'application', ['mode', 'keys']] as const
+      return {
+        result: { users, messages },
+        text: tableOf(rows, kind, application, keys, 'account', ['user', 'contact'], 'reference'),
+        remarks: [
+          rows.length === 0 && 'Nothing was found.',
+          isCut && 'There are more users. Write more of what you know.',
+        ],
+      }
     })
+    .argument('<text>', 'an account, a mailbox, a phone number, a reference, or the id of a message')
 }
 
 function readPageSize(text: string): number {
