@@ -22,10 +22,7 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, string>>
 }
 
-/**
- * Checks whether the service can accept requests: the store responds, accepts writes, grants every privilege and is migrated, and
- * the service is not shutting down. However often it is called, it asks the store at most once per second.
- */
+/** Checks that the store responds, accepts writes, is migrated and not shutting down. It asks the store at most once per second. */
 export function readinessCheck(parts: {
   readonly store: Store
   readonly log: Logger

@@ -8,10 +8,7 @@ export function baseOf(rule: z.core.$ZodType): z.core.$ZodType {
   return rule instanceof z.ZodPipe ? baseOf(rule.def.in) : rule
 }
 
-/**
- * The value that an operator writes as text in a variable or a command: lists with commas, pairs as `GB:0.04,*:0.20`, JSON for
- * what has no other form. Text that does not have the form stays text, which the rule refuses.
- */
+/** The value of a text: lists with commas, pairs as `GB:0.04,*:0.20`, else JSON. Text of another form is left to the rule to refuse. */
 export function writtenValue(rule: z.core.$ZodType, text: string): unknown {
   const base = baseOf(rule)
   if (base instanceof z.ZodArray) return text === '' ? [] : text.split(',').map((part) => part.trim())
@@ -50,10 +47,7 @@ function parsePairs(values: z.core.$ZodType, text: string): unknown {
   )
 }
 
-/**
- * The service, or a command, cannot run with its configuration: an option is wrong, the store cannot be opened, a
- * port is in use. The message lists every fault with its remedy and contains no secret.
- */
+/** The service, or a command, cannot run with its configuration. The message lists every fault with its remedy, and no secret. */
 export class ConfigurationError extends Error {
   /** Identifies the error for programs. */
   readonly code = 'ERR_SERVICE_OPTIONS'

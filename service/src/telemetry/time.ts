@@ -28,10 +28,7 @@ export function retryAfterMs(header: string | undefined, now = Date.now()): numb
   return waitMs > 0 ? Math.min(waitMs, DAY_MS) : undefined
 }
 
-/**
- * Runs `work` with a signal that aborts after `limitMs`, or together with the first of `others`. The timer ends with
- * the work. When the time limit makes the work fail, `onTimeout` decides the result; without it the error is passed on.
- */
+/** Runs `work` with a signal that aborts after `limitMs` or with one of `others`. After the limit, `onTimeout` replaces its error. */
 export async function withTimeLimit<T>(
   limitMs: number,
   others: readonly AbortSignal[],

@@ -85,10 +85,7 @@ export interface ProgramResult {
   readonly errorOutput: string
 }
 
-/**
- * Runs a program without a shell, without the secrets in our environment, and without input. When `signal` aborts, the
- * program is killed and the promise is rejected with the reason.
- */
+/** Runs a program without shell, input and our secrets. When `signal` aborts, it is killed and the promise rejected with the reason. */
 export function runProgram(
   [program, ...args]: readonly [string, ...string[]],
   {

@@ -48,10 +48,7 @@ export function concurrencyOf({ by }: Engine): number {
   return by === 'server' ? SERVER_CONCURRENCY : availableParallelism()
 }
 
-/**
- * Runs a local program that transcribes a file and prints the text, without times. `{file}` in its arguments stands for the path
- * of a WAV file, 16 kHz, mono.
- */
+/** Runs a local program that transcribes the WAV file (16 kHz, mono) at `{file}` in its arguments and prints the text. */
 export function commandTranscriber([program, ...args]: readonly [string, ...string[]]): Transcriber {
   return {
     name: 'command',
@@ -93,7 +90,6 @@ export function streamsOf({ by }: LiveEngineChoice): number {
   return by === 'openai' ? SERVER_STREAMS : 2 * availableParallelism()
 }
 
-/** The options of transcription. */
 type TranscriptionSettings = Parameters<typeof transcriptionLimits>[0] & {
   readonly transcriber: Engine
   readonly transcriberKey?: string | undefined

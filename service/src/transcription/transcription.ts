@@ -53,7 +53,6 @@ export interface Origin {
   readonly request?: string
 }
 
-/** What the caller says about the speech, and for how long the caller waits. */
 interface TranscribeOptions extends SpeechOptions {
   readonly callerGone?: AbortSignal | undefined
   /** What the recording may be. Defaults to the limits of callers who wait. */
@@ -74,10 +73,7 @@ export interface Transcription {
   readonly limits: TranscriptionLimits
   /** A file that a caller names by its address. */
   fromAddress(address: string): RecordingSource
-  /**
-   * Receives, decodes and transcribes a recording; silence gives an empty text. When `callerGone` aborts, the work stops
-   * and the promise is rejected. Throws an `EngineError` when the engine fails.
-   */
+  /** Receives, decodes and transcribes a recording until `callerGone` aborts. Throws an `EngineError` when the engine fails. */
   recognize(
     source: RecordingSource,
     origin: Origin,

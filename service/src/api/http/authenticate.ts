@@ -50,10 +50,7 @@ export function callerOfRequest(request: Request): ApiCaller {
   return caller
 }
 
-/**
- * Runs `work` for a request about an account of the calling application. Refuses the request if as many of the account are under way
- * as this process allows (R139).
- */
+/** Runs `work` for a request about an account, unless as many of the account are under way as this process allows (R139). */
 export async function forAccount(
   { underWay }: Pick<FlowContext, 'underWay'>,
   account: string,

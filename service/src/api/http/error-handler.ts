@@ -10,10 +10,7 @@ import { problem } from './problem.js'
 /** When a caller may try again; the service recovers by itself within this time of the database's return. */
 const UNAVAILABLE_FOR_SECONDS = 5
 
-/**
- * Responds with `unavailable` when the handlers behind it have not responded after `limitMs`, or with `request_timeout` when the
- * body has not arrived by then. It must run first, so that authentication and the body count, too (R139).
- */
+/** Responds with `unavailable` or `request_timeout` after `limitMs`. Must run first, so that authentication and the body count (R139). */
 export function answerWithin(limitMs: number, log: Logger): RequestHandler {
   return function setDeadline(request, response, next) {
     const timer = setTimeout(() => {
@@ -71,7 +68,6 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
   }
 }
 
-/** The beginning of a name that the caller chose. */
 function truncatedName(field: string): string {
   return field.replace(/[\p{Cc}\p{Surrogate}]/gu, '').slice(0, 64)
 }

@@ -54,10 +54,7 @@ export function requestIdFrom(header = ''): string {
   return SAFE.test(header) ? header : randomUUID()
 }
 
-/**
- * The message budgets as `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). Clients need only
- * `Retry-After`, since this is a draft.
- */
+/** The message budgets as `RateLimit` and `RateLimit-Policy`, headers of a draft; clients need only `Retry-After`. */
 export function rateLimitHeaders(budgets: readonly BudgetLeft[]): Record<string, string> {
   const list = (item: (budget: BudgetLeft) => string) =>
     budgets.map((budget) => `"${budget.name}";${item(budget)}`).join(', ')

@@ -9,10 +9,7 @@ const FORMAT = /^[\x21-\x7e]{1,128}$/
 const RETRY_AFTER_SECONDS = 1
 const VERSION = 1
 
-/**
- * A request as it was sent: its path, and its parameters by name, the same as JSON and as a form. Nothing that this release makes of
- * them, so that an upgrade does not change it.
- */
+/** A request as it was sent, the same as JSON and as a form: nothing that this release makes of it, so that upgrades do not change it. */
 function contentOf(path: string, body: unknown): (string | number)[] {
   const parameters = Object.entries(body ?? {})
     .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const)

@@ -22,10 +22,7 @@ const SCOPES = new Map([
   ...Object.entries(OTHER_ROUTES),
 ])
 
-/**
- * The scope that an API key needs for the route at a path, as the OpenAPI document writes it; `undefined` for the description of the key,
- * which every key may read. Throws for a path that has no scope.
- */
+/** The scope that an API key needs for a path; `undefined` for `/v1/key`, which every key may read. Throws for a path that has none. */
 export function scopeOf(path: string): Scope | undefined {
   const scope = SCOPES.get(path)
   if (scope === undefined && path !== API_KEY_INFO) throw new Error(`The route ${path} has no scope.`)

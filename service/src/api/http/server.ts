@@ -10,10 +10,7 @@ const HEADERS_TIMEOUT_MS = 10_000
 // Longer than load balancers keep connections open: the side that sends the next request must close first.
 const KEEP_ALIVE_MS = 65_000
 
-/**
- * An HTTP server for the API. It also responds with a problem to requests that are not valid HTTP, and closes the
- * connections of clients that send too slowly.
- */
+/** An HTTP server that also answers invalid HTTP with a problem, and closes connections of clients that send too slowly. */
 export function apiServer(listener: RequestListener, publicUrl?: string): Server {
   const api = withBodyLimit(listener, (socket) => respondOnSocket(socket, 'request_timeout', publicUrl))
   const server = createServer(
@@ -46,10 +43,7 @@ export function apiServer(listener: RequestListener, publicUrl?: string): Server
   return server
 }
 
-/**
- * Accepts at most `max` connections at a time, so that files are left for what the service itself opens. When all are in use, those
- * that wait for another request are closed for new ones, and `onFull` is called; what is in progress goes on.
- */
+/** Accepts `max` connections, so that files are left for the service. When all are in use, idle ones are closed and `onFull` is called. */
 export function limitConnections(server: Server, max: number, onFull: () => void): void {
   let open = 0
   server.maxConnections = max

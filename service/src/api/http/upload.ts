@@ -18,10 +18,7 @@ const DESCRIPTIONS: readonly string[] = ['language', 'prompt', 'response_format'
 /** More than any valid address has, so that one that is too long is recognized. */
 const FIELD_BYTES = 4_096
 
-/**
- * The part `file` of a multipart form: a file, which is saved while it arrives, or an address in a plain field. The file
- * name that the caller sends is ignored. Throws an `InvalidSourceError` unless the form has exactly one such part.
- */
+/** The part `file` of a form: a file, saved as it arrives, or an address. Throws an `InvalidSourceError` unless there is exactly one. */
 export function fromForm(
   request: Request,
   fromAddress: (address: string) => RecordingSource,

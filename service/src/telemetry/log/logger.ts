@@ -115,10 +115,7 @@ export interface LineBuffer {
   flush(): void
 }
 
-/**
- * Writes the lines of one turn of the event loop to `stream` in one call: under load, one write to a pipe per line
- * costs more than the request that the line is about. Code that ends the process must call `flush` first.
- */
+/** Writes the lines of one turn of the event loop together: a write each costs more than a request. `flush` before the process ends. */
 export function lineBuffer(stream: { write(lines: string): unknown }): LineBuffer {
   let lines = ''
   const flush = () => {

@@ -39,7 +39,6 @@ export function tracedLogger(log: Logger): Logger {
   }
 }
 
-/** The span of one request. */
 interface RequestTrace {
   /** Handles the request within its span. */
   run(handle: () => void): void
@@ -50,7 +49,6 @@ interface RequestTrace {
   ): void
 }
 
-/** What a trace needs of a request. */
 interface TracedRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, unknown>>
@@ -92,7 +90,6 @@ function traceRequest(api: OpenTelemetry, { headers }: TracedRequest): RequestTr
   }
 }
 
-/** What a span says of an attempt to deliver a message. */
 interface TracedMessage {
   readonly id: string
   readonly application: string

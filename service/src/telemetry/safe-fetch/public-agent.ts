@@ -42,10 +42,7 @@ export function isForbiddenAddress(error: unknown): boolean {
   return error instanceof Error && error.message.includes('is not allowed. Because')
 }
 
-/**
- * Whether an IPv6 address is global unicast (RFC 4291 §2.4, 2000::/3); all others are reserved or local. The agent's
- * own filter is a list of reserved ranges that lacks `::127.0.0.1` (RFC 4291 §2.5.5.1).
- */
+/** Whether an IPv6 address is global unicast (RFC 4291 §2.4). The agent's own list of reserved ranges lacks `::127.0.0.1`. */
 function isGlobalIPv6(address: string): boolean {
   return /^[23][0-9a-f]{3}:/i.test(address)
 }

@@ -85,10 +85,7 @@ function quoted(name: string): string {
 /** The maximum size of a transcription server's response, in bytes: four hours of words have up to 12 MB. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
-/**
- * Reads the JSON in the response of a transcription server, and stops reading after 32 MB.
- * @throws {EngineError} for every other response
- */
+/** Reads the JSON in a response of up to 32 MB. Throws an `EngineError` for every other response. */
 export async function readJson(response: Response): Promise<unknown> {
   if (!response.ok) {
     await response.body?.cancel()

@@ -16,7 +16,6 @@ export interface StreamFailure {
   readonly detail: string
 }
 
-/** The listeners of a stream. */
 interface StreamListeners {
   onPiece(piece: TranscriptPiece): void
   /** Called at most once. The stream is closed then, and its methods do nothing more. */

@@ -38,34 +38,19 @@ export class InvalidSourceError extends Error {
   }
 }
 
-export const addressRefused: RecordingRefused = { outcome: 'refused', refusal: { reason: 'address_refused' } }
-export const fetchFailed: RecordingRefused = { outcome: 'refused', refusal: { reason: 'fetch_failed' } }
-export const fileTooLarge: RecordingRefused = { outcome: 'refused', refusal: { reason: 'file_too_large' } }
-export const recordingTooLong: RecordingRefused = {
-  outcome: 'refused',
-  refusal: { reason: 'recording_too_long' },
-}
-export const recordingDamaged: RecordingRefused = {
-  outcome: 'refused',
-  refusal: { reason: 'recording_damaged' },
-}
-export const languageUnavailable: RecordingRefused = {
-  outcome: 'refused',
-  refusal: { reason: 'language_unavailable' },
-}
-export const unsupportedMedia: RecordingRefused = {
-  outcome: 'refused',
-  refusal: { reason: 'unsupported_media' },
-}
-export const unavailable: RecordingRefused = {
-  outcome: 'refused',
-  refusal: { reason: 'transcription_unavailable' },
+function refused(reason: Exclude<RecordingRefused['refusal']['reason'], 'busy'>): RecordingRefused {
+  return { outcome: 'refused', refusal: { reason } }
 }
 
-export const timestampsUnavailable: RecordingRefused = {
-  outcome: 'refused',
-  refusal: { reason: 'timestamps_unavailable' },
-}
+export const addressRefused = refused('address_refused')
+export const fetchFailed = refused('fetch_failed')
+export const fileTooLarge = refused('file_too_large')
+export const recordingTooLong = refused('recording_too_long')
+export const recordingDamaged = refused('recording_damaged')
+export const languageUnavailable = refused('language_unavailable')
+export const unsupportedMedia = refused('unsupported_media')
+export const unavailable = refused('transcription_unavailable')
+export const timestampsUnavailable = refused('timestamps_unavailable')
 
 export function busy(retryAfterSeconds: number): RecordingRefused {
   return { outcome: 'refused', refusal: { reason: 'busy', retryAfterSeconds } }

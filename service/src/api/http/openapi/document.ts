@@ -19,21 +19,19 @@ import { accountBody } from '../../../flows/inputs.js'
 import { FLOWS, flowsOf, VERB_FLOWS, type VerbFlow } from '../../../flows/verb-flows.js'
 import { scopeOf } from '../scopes.js'
 import { ACCOUNT, described, schemasOf } from './described.js'
-import { get, operationsOf, post, problemResponses } from './operation.js'
-import { eraseAnswer, HEADERS, header, inboxAnswer, readiness, usersAnswer } from './schemas.js'
+import { get, keyedResponse, operationsOf, post, problemResponses } from './operation.js'
+import { eraseAnswer, HEADERS, inboxAnswer, readiness, usersAnswer } from './schemas.js'
 import { SPEECH_OPERATIONS } from './speech-operations.js'
 
 export type ApiDocument = oas31.OpenAPIObject
 
 const CODE_FLOWS = flowsOf(VERBS, FLOWS)
 
-/** The schemas of a verb that the document names. */
 function verbSchemas(name: string, verb: keyof typeof VERBS): Record<string, z.ZodType> {
   const { body, answer } = schemasOf(CODE_FLOWS[verb])
   return { ...(body && { [`${name}Body`]: body }), [`${name}Answer`]: answer }
 }
 
-/** The operations, each with the scope that an API key needs for it. */
 function withScopes(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObject {
   const withScope = (operation: ZodOpenApiOperationObject, scope: string): ZodOpenApiOperationObject => ({
     ...operation,
@@ -146,7 +144,6 @@ const ACCOUNT_BODY = described(accountBody, {
   },
 })
 
-/** The operations on the data of users, by path. */
 const USER_OPERATIONS: ZodOpenApiPathsObject = {
   '/v1/users': get({
     id: 'listUsers',
@@ -168,11 +165,7 @@ const USER_OPERATIONS: ZodOpenApiPathsObject = {
       },
     ],
     responses: {
-      200: {
-        description: 'A page of the accounts of your application, with masked contacts.',
-        headers: { 'X-Request-Id': header('RequestId') },
-        content: { 'application/json': { schema: usersAnswer } },
-      },
+      200: keyedResponse('A page of the accounts of your application, with masked contacts.', usersAnswer),
     },
     problems: ['invalid_request'],
   }),
@@ -203,7 +196,6 @@ const anyJson = { 'application/json': { schema: { type: 'object' as const } } }
 
 const isLast = ({ verb }: VerbFlow) => verb === VERBS.deliveryOf
 
-/** All operations of the service, by path. */
 const OPERATIONS: ZodOpenApiPathsObject = {
   ...operationsOf(VERB_FLOWS.filter((verb) => !isLast(verb))),
   ...operationsOf(VERB_FLOWS.filter(isLast)),
@@ -255,12 +247,10 @@ const OPERATIONS: ZodOpenApiPathsObject = {
     tag: 'Second factor',
     key: true,
     responses: {
-      200: {
-        description:
-          'The application, mode, scopes and expiry of the API key of this request. Every key may ask.',
-        headers: { 'X-Request-Id': header('RequestId') },
-        content: { 'application/json': { schema: apiKeyInfo } },
-      },
+      200: keyedResponse(
+        'The application, mode, scopes and expiry of the API key of this request. Every key may ask.',
+        apiKeyInfo,
+      ),
     },
   }),
   ...USER_OPERATIONS,
@@ -280,12 +270,10 @@ const OPERATIONS: ZodOpenApiPathsObject = {
       },
     ],
     responses: {
-      200: {
-        description:
-          'The latest messages of the test key, or of the development inbox outside production, newest first.',
-        headers: { 'X-Request-Id': header('RequestId') },
-        content: { 'application/json': { schema: inboxAnswer } },
-      },
+      200: keyedResponse(
+        'The latest messages of the test key, or of the development inbox outside production, newest first.',
+        inboxAnswer,
+      ),
     },
     problems: ['invalid_request', 'not_found'],
   }),

@@ -112,15 +112,18 @@ function operationOf(described: VerbFlow): ZodOpenApiPathsObject[string] {
       schema: { type: 'string', maxLength },
       example,
     })),
-    responses: {
-      200: {
-        description: success,
-        headers: { 'X-Request-Id': header('RequestId') },
-        content: { 'application/json': { schema: answer } },
-      },
-    },
+    responses: { 200: keyedResponse(success, answer) },
     problems,
   })
+}
+
+/** A response with JSON and the id of its request. */
+export function keyedResponse(description: string, schema: z.ZodType): ZodOpenApiResponseObject {
+  return {
+    description,
+    headers: { 'X-Request-Id': header('RequestId') },
+    content: { 'application/json': { schema } },
+  }
 }
 
 /** A GET. */

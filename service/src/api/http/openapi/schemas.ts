@@ -65,12 +65,14 @@ export const eraseAnswer = z.object({
   reference,
 })
 
+const text = { type: 'string' as const }
+
 /** The response headers in the document. */
 export const HEADERS = {
   RequestId: {
     description:
       'Identifies the request in the log of the service: your `X-Request-Id` if it was valid, else a new id.',
-    schema: { type: 'string' as const },
+    schema: text,
   },
   RetryAfter: {
     description: 'Seconds to wait before the next attempt.',
@@ -79,33 +81,29 @@ export const HEADERS = {
   RateLimit: {
     description:
       'What is left of each budget: `r` messages, and `t` seconds until one more is available. An IETF draft that may change.',
-    schema: { type: 'string' as const },
+    schema: text,
     example: '"account";r=4;t=600, "application";r=9999;t=52000',
   },
   RateLimitPolicy: {
     description: 'The budgets: `q` messages in `w` seconds. An IETF draft that may change.',
-    schema: { type: 'string' as const },
+    schema: text,
     example: '"account";q=5;w=600, "application";q=10000;w=86400',
   },
   IdempotencyReplayed: {
     description: '`true` when this is the response to an earlier request with the same key.',
-    schema: { type: 'string' as const, enum: ['true'] },
+    schema: { ...text, enum: ['true'] },
   },
   WwwAuthenticate: {
     description: 'Present only when the API key is invalid, never for a wrong code.',
-    schema: { type: 'string' as const },
+    schema: text,
     example: 'Bearer',
   },
   Location: {
     description: 'The path of what was created.',
-    schema: { type: 'string' as const },
+    schema: text,
     example: '/v1/transcribe/jobs/tj_3p_W79o5l64pvICP53C_rw',
   },
-  Allow: {
-    description: 'The methods that the address supports.',
-    schema: { type: 'string' as const },
-    example: 'POST',
-  },
+  Allow: { description: 'The methods that the address supports.', schema: text, example: 'POST' },
 }
 
 /** A reference to one of them. */

@@ -1,6 +1,6 @@
 import { jobWire, streamWire, transcriptionWire } from 'countersign/speech'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
-import { get, post, problemResponses, REQUEST_ID, WITH_BODY } from './operation.js'
+import { get, keyedResponse, post, problemResponses, REQUEST_ID, WITH_BODY } from './operation.js'
 import { header } from './schemas.js'
 
 const JOB_PARAMETER = {
@@ -67,11 +67,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
       key: true,
       parameters: [JOB_PARAMETER],
       responses: {
-        200: {
-          description: 'Success.',
-          headers: { 'X-Request-Id': header('RequestId') },
-          content: { 'application/json': { schema: jobWire.transcriptionJobAnswer } },
-        },
+        200: keyedResponse('Success.', jobWire.transcriptionJobAnswer),
       },
       problems: ['not_found', 'unavailable'],
     }),
@@ -100,11 +96,7 @@ export const SPEECH_OPERATIONS: ZodOpenApiPathsObject = {
       security: [{ apiKey: [] }],
       parameters: [REQUEST_ID],
       responses: {
-        200: {
-          description: 'Success.',
-          headers: { 'X-Request-Id': header('RequestId') },
-          content: { 'application/json': { schema: streamWire.streamTicketAnswer } },
-        },
+        200: keyedResponse('Success.', streamWire.streamTicketAnswer),
         ...problemResponses([...WITH_BODY, 'transcription_unavailable']),
       },
     },

@@ -18,10 +18,7 @@ export function readiness(checkReadiness: () => Promise<Readiness>): RequestHand
   }
 }
 
-/**
- * `GET /metrics` for Prometheus: requires `key` as a bearer token. Without a key, it does not exist, unless `withoutKey`
- * allows requests from this machine. A request that a proxy forwarded does not count as one from this machine.
- */
+/** `GET /metrics` for Prometheus, with `key` as a bearer token. `withoutKey` allows unforwarded requests from this machine without one. */
 export function metricsRoute(
   metrics: Metrics,
   { key, withoutKey }: { readonly key: string | undefined; readonly withoutKey: boolean },

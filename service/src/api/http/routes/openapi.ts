@@ -6,10 +6,7 @@ import { baseUrlOf, problem } from '../problem.js'
 import { PROBLEMS } from '../problem-catalogue.js'
 import { streamDocumentText } from '../streams/stream-document.js'
 
-/**
- * `GET /openapi.json`: the OpenAPI document of a service at this address, for programs. It is made when it is first read, since that
- * takes longer than all routes.
- */
+/** `GET /openapi.json`. The document is made when it is first read, since that takes longer than all routes. */
 export function documentRoute(publicUrl: string | undefined): RequestHandler {
   let text: string | undefined
   return async function showDocument(_request, response) {

@@ -47,10 +47,7 @@ class Refused extends Error {
   }
 }
 
-/**
- * Accepts WebSockets for streams. Everything is checked before the connection becomes a WebSocket, so that a refusal is a
- * problem with an HTTP status as for every other route.
- */
+/** Accepts WebSockets for streams. Everything is checked first, so that a refusal is a problem with an HTTP status. */
 export function streamAcceptor(parts: StreamParts) {
   const {
     live,
