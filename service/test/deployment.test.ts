@@ -20,7 +20,7 @@ import { limitText } from '../src/accounts/limits.js'
 import { apiDocument } from '../src/api/http/openapi/document.js'
 import { apiServer, withConsole } from '../src/api/http/server.js'
 import { readEnvironment } from '../src/run/environment.js'
-import { DEFAULT_LIMITS, longestWaitMs } from '../src/transcription/recording-limits.js'
+import { DEFAULT_LIMITS } from '../src/transcription/recording-limits.js'
 import { enrollApp, PASSWORD, post, read as readPage, typePassword } from './console/kit.js'
 import { type MailServer, mailServer } from './delivery/mail-server.js'
 import { entriesOf } from './document-parts.js'
@@ -391,7 +391,9 @@ describe.skipIf(missing('nginx-light', 'openssl'))('the TLS proxy', () => {
     const [, seconds] = /proxy_read_timeout (\d+)s;/.exec(read('nginx.conf')) ?? []
     const [, longest] = /to (\d+)s/.exec(limitText('requestTimeout')?.allowed ?? '') ?? []
     expect(Number(seconds)).toBeGreaterThan(Number(longest))
-    expect(Number(seconds) * 1_000).toBeGreaterThan(longestWaitMs(DEFAULT_LIMITS))
+    const { arrivalMs, maxSeconds, engineMs } = DEFAULT_LIMITS.waiting
+    const longestWaitMs = arrivalMs + decodingTimeoutMs(maxSeconds) + engineMs(maxSeconds)
+    expect(Number(seconds) * 1_000).toBeGreaterThan(longestWaitMs)
   })
 })
 

@@ -101,9 +101,7 @@ export interface ListedAccount {
   readonly locked_until: number
   /** Whether a confirmed authenticator app is set up. */
   readonly app: boolean
-  /** The number of backup codes that were not used. */
   readonly backup_codes: number
-  /** The number of security keys and passkeys. */
   readonly keys: number
 }
 

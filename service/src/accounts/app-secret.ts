@@ -151,7 +151,6 @@ export interface ConfirmedSecret {
   readonly text: string
   /** Whether it has fewer than 128 bits. */
   readonly weak: boolean
-  /** How many digits its codes have. */
   readonly digits: number
 }
 

@@ -46,12 +46,10 @@ export interface Application {
   /** Language of messages when the user's language is unknown. */
   readonly locale: string
   readonly tier: Tier
-  /** The methods that are switched on. */
   readonly methods: readonly Method[]
   /** ISO 3166 codes of the countries whose phone numbers are served; an empty list serves all. */
   readonly countries: readonly string[]
   readonly spending: Spending
-  /** The account notices that the service sends. */
   readonly notices: readonly Notice[]
   readonly limits: Limits
   /** The channels whose messages go to a webhook of its own. */
@@ -91,7 +89,6 @@ export interface KeyPolicy {
   /** The accepted models by AAGUID; an empty list accepts all in `metadata`. It needs `direct`. */
   readonly authenticators: readonly string[]
   readonly metadata: readonly AuthenticatorModel[]
-  /** The accepted algorithms. */
   readonly algorithms: readonly (typeof KEY_ALGORITHMS)[number][]
   /** What happens when a signature counter goes back: the key is refused, or accepted with a notice to the user. */
   readonly counter: 'refuse' | 'flag'
@@ -109,9 +106,7 @@ export interface AuthenticatorModel {
 interface Spending {
   /** The price of a message by ISO code of the country; `*` stands for all others. */
   readonly prices: Readonly<Record<string, number>>
-  /** The ceiling of a UTC day. */
   readonly perDay: number | undefined
-  /** The ceiling of a UTC month. */
   readonly perMonth: number | undefined
 }
 
@@ -129,14 +124,12 @@ export interface Senders {
   readonly whatsappTemplate?: Readonly<Record<string, string>> | undefined
   /** The variables of the templates, with the placeholders `{code}` and `{minutes}`. */
   readonly whatsappVariables?: Readonly<Record<string, string>> | undefined
-  /** The number that calls come from. */
   readonly callFrom?: string | undefined
 }
 
 /** A webhook of an application's own, to which messages are delivered instead of to the carriers of the service. */
 export interface OwnWebhook {
   readonly url: string
-  /** The channels whose messages it gets. */
   readonly channels: readonly Exclude<DeliveredMethod, 'dual'>[]
   /** The secret that signs its requests, sealed. */
   readonly sealed: string

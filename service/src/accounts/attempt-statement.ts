@@ -1,4 +1,5 @@
 import { lookedUp, type Statement, statement } from '../store/store.js'
+import { DAY_MS, HOUR_MS } from '../telemetry/time.js'
 
 interface ValueOf {
   readonly text: string
@@ -35,17 +36,14 @@ type AttemptParameters = {
 
 /** A statement that evaluates and counts attempts, each of them with fields of its own for the evaluation. */
 export interface AttemptStatement<Own> extends Statement<AttemptParameters> {
-  /** What it evaluates. */
   readonly name: string
   /** Never set; it only carries the type of the fields that the evaluation needs. */
   readonly own?: Own
 }
 
-const DAY_MS = 86_400_000
 // After ten locks the lock duration has long reached its maximum of 24 hours.
 const MAX_LOCK_LEVEL = 10
 // The last use of a factor is written at most once in this time, to save writes.
-const HOUR_MS = 3_600_000
 
 /** The condition that rows of a table belong to the account of a row of `attempts`. */
 export const ofAccount = (table: string, attempts: 'gate' | 'held'): string =>

@@ -22,7 +22,6 @@ export interface Attempt {
   /** Recorded as a proven contact of the account when the code is valid. */
   readonly proven?: {
     readonly contact: Contact
-    /** What `contactHashes` makes of it. */
     readonly hashes: ContactHashes
     readonly locale: string | undefined
   }
@@ -42,7 +41,6 @@ export interface AttemptResult extends Omit<AccountRow, 'account'> {
   readonly disabled: boolean
   /** Whether the code was valid; `null` when nothing was evaluated. */
   readonly ok: boolean | null
-  /** The challenge whose code was evaluated; `null` when none was. */
   readonly challenge: string | null
   /** When this attempt locked the account: until when. */
   readonly locks_until: number | null
@@ -188,11 +186,9 @@ export function attemptDeliveredCode(
 
 /** What an assertion says about the key that it names. */
 export interface KeyUse {
-  /** The credential id. */
   readonly key: string
   /** Whether everything but the signature counter is right. */
   readonly verified: boolean
-  /** The signature counter of the assertion. */
   readonly counter: number
   /** Whether a counter that went back is accepted. */
   readonly acceptsAnyCounter: boolean

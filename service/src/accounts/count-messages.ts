@@ -1,5 +1,6 @@
 import { raiseConflict } from '../store/sql-state.js'
 import { type Queries, statement } from '../store/store.js'
+import { HOUR_MS } from '../telemetry/time.js'
 import type { Application } from './application.js'
 import {
   countTraffic,
@@ -11,8 +12,6 @@ import {
 
 /** The period of an application's budget: the UTC day. */
 export const APPLICATION_DAY_MS = 86_400_000
-
-const HOUR_MS = 3_600_000
 
 /** The number of rows that count an application's day, because a single row would serialize all of its sends. */
 const PARTS = 64
@@ -91,7 +90,6 @@ export interface BudgetRow extends TrafficRow {
   readonly available_at: number | null
   /** Whether the message was counted against every budget. Otherwise it was counted against none. */
   readonly is_counted: boolean
-  /** Messages of the application today. */
   readonly sent_today: number
 }
 

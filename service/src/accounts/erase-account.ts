@@ -6,16 +6,13 @@ import type { Application } from './application.js'
 export interface Erasure {
   /** 1 if the account existed. */
   readonly accounts: number
-  /** Failures per factor. */
   readonly factors: number
   /** Secrets of an authenticator app, sets of backup codes, and backup codes. */
   readonly secrets: number
-  /** Security keys and passkeys. */
   readonly keys: number
   readonly challenges: number
   /** Messages and their delivery states, also those in the development inbox. */
   readonly messages: number
-  /** Message budgets. */
   readonly counters: number
 }
 

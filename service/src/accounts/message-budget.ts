@@ -1,6 +1,6 @@
 import { clientNetwork } from '../messages/contacts/client-network.js'
 import { type Queries, statement } from '../store/store.js'
-import { secondsUntil } from '../telemetry/time.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS, secondsUntil } from '../telemetry/time.js'
 import type { Application } from './application.js'
 import {
   APPLICATION_DAY_MS,
@@ -13,10 +13,6 @@ import {
   findFreePart,
 } from './count-messages.js'
 import { type TrafficRefusal, trafficCountersOf, trafficRefusalIn } from './phone-traffic.js'
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 
 interface Allowance {
   /** The budget's name in `RateLimit` headers. */
@@ -38,7 +34,6 @@ export interface BudgetedMessage {
   /** Each mailbox and phone number that it goes to. */
   readonly destinations: readonly string[]
   readonly clientAddress?: string | undefined
-  /** The phone number among the destinations. */
   readonly phone?: string | undefined
   /** Whether the message carries a code that the user types, so that unused ones tell of abuse. */
   readonly isCode: boolean
@@ -59,7 +54,6 @@ export interface BudgetResult {
   /** 0 when the message may be sent. */
   readonly waitSeconds: number
   readonly budgets: readonly BudgetLeft[]
-  /** Why no message is sent to the phone. */
   readonly traffic?: TrafficRefusal | undefined
 }
 

@@ -1,9 +1,7 @@
 import { countryOf, isFictional } from '../messages/contacts/phone.js'
 import { raiseConflict } from '../store/sql-state.js'
+import { DAY_MS, HOUR_MS } from '../telemetry/time.js'
 import type { Application } from './application.js'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** The digits at the end of a number that its prefix leaves out: a prefix stands for 10,000 numbers. */
 const DIGITS_AFTER_PREFIX = 4

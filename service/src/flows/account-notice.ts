@@ -7,15 +7,13 @@ import { chooseLanguage } from '../messages/texts/catalogue.js'
 import { noticeMessage, type Recipient } from '../messages/texts/compose.js'
 import type { Queries } from '../store/store.js'
 import { describeError } from '../telemetry/log/logger.js'
+import { DAY_MS } from '../telemetry/time.js'
 import type { FlowContext } from './context.js'
 import { refuseRecipient } from './send-code.js'
-
-const DAY_MS = 86_400_000
 
 /** A notice to the account holder. */
 export interface AccountNotice {
   readonly notice: Notice
-  /** The account that it is about. */
   readonly account: string
   /** The recipient when the account has no proven contact. */
   readonly fallback?: Contact | undefined

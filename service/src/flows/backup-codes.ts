@@ -15,6 +15,7 @@ import { backupMessage, type Recipient } from '../messages/texts/compose.js'
 import { formatBackupCode } from '../store/secrets/codes.js'
 import { accountReference } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
+import { HOUR_MS } from '../telemetry/time.js'
 import { writeNotice } from './account-notice.js'
 import { budgetedMessage } from './begin-challenges.js'
 import type { FlowContext } from './context.js'
@@ -87,8 +88,6 @@ async function begin(
   context.onBudgets?.(budgets)
   return waitSeconds > 0 ? limited(waitSeconds) : { account, traffic }
 }
-
-const HOUR_MS = 3_600_000
 
 /** Logs that backup codes were created, with `how` if they were not sent, or why not. */
 function logBackup(

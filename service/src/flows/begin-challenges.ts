@@ -29,21 +29,17 @@ import { codeMessage, type Recipient } from '../messages/texts/compose.js'
 import { perStore, runTogether, SHARED_STATEMENTS, type Sharing } from '../store/run-together.js'
 import { storedReference } from '../store/secrets/keys.js'
 import { type Store, statement } from '../store/store.js'
-import { secondsUntil } from '../telemetry/time.js'
+import { HOUR_MS, secondsUntil } from '../telemetry/time.js'
 import type { FlowContext } from './context.js'
 import type { SendInput } from './inputs.js'
 import { factorDisabled, limited, locked } from './refusals.js'
-
-const HOUR_MS = 3_600_000
 
 /** A challenge to begin, or to repeat with another code. */
 interface Beginning {
   readonly challenge: ChallengeRow
   /** The factor that its code confirms, such as `EMAIL:dana@example.com`. */
   readonly factor: string
-  /** The stored reference of its account. */
   readonly reference: string
-  /** The time of the request, in milliseconds since 1970. */
   readonly now: number
   readonly counted: CountedMessage
   readonly messages: PreparedMessages['fields']
@@ -178,7 +174,6 @@ function sharingOf({ application, beginning: { challenge, counted, now } }: Requ
 export interface Begun {
   readonly outcome: 'begun'
   readonly row: ChallengeRow
-  /** To be dispatched. */
   readonly messages: QueuedMessage[]
 }
 

@@ -21,13 +21,10 @@ export interface FlowContext {
   readonly jobs: TranscriptionJobs
   readonly live: LiveTranscription
   readonly phoneTraffic: PhoneTraffic
-  /** The phone check of the operator, if one is configured. */
   readonly phoneCheck?: PhoneCheck | undefined
   readonly underWay: RequestsUnderWay
-  /** Counts attempts, for the charts of operators. */
   readonly activity: ActivityCounter
   readonly log: Logger
-  /** The id of the current request, for the log. */
   readonly requestId?: string
   /** What the current request does, if it has an `Idempotency-Key`. */
   readonly operation?: Operation

@@ -48,7 +48,7 @@ export function parseVerb<Row extends VerbWithBody>(
   return parse(schema, body, (parameters) => {
     const { Type = '', User = '', ...caller } = parameters as Readonly<Partial<Record<string, string>>>
     const fields = { ...caller, User }
-    const method = contactsOf ?? METHOD_OF[Type] ?? anyMethodFor(fields)
+    const method = contactsOf ?? METHOD_OF[Type] ?? (parseUser(User)?.kind === 'dual' ? 'dual' : 'app')
     const members = membersOf(schema, parameters)
     return withUser(fields, method, (user) => ({ ...user, ...members }) as VerbInput<Row>)
   })
@@ -182,11 +182,6 @@ export function withUser<T>(fields: UserFields, method: Method, use: (user: Requ
   const account = accountName(fields.Account, canonicalContact)
   const { Locale: locale, ClientAddress: clientAddress } = fields
   return { ok: true, value: use({ account, contact, canonicalContact, locale, clientAddress }) }
-}
-
-/** A method that accepts the contact, for requests that accept every kind. */
-export function anyMethodFor({ User }: Pick<UserFields, 'User'>): Method {
-  return parseUser(User)?.kind === 'dual' ? 'dual' : 'app'
 }
 
 /** How rows name an account. The prefixes keep the two kinds of names apart, so that no Account can equal a contact. */

@@ -13,9 +13,9 @@ import { removeAppSecret } from '../accounts/app-secret.js'
 import type { Application } from '../accounts/application.js'
 import { relyingPartyOrRefusal, usableMethods } from '../accounts/applications/offered-methods.js'
 import { removeBackupSet } from '../accounts/backup-set.js'
-import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import { writeEvent } from '../messages/events/write-events.js'
 import { accountReference } from '../store/secrets/keys.js'
+import type { Queries } from '../store/store.js'
 import { writeNotice } from './account-notice.js'
 import type { FlowContext } from './context.js'
 import type { RequestUser, VerbInput } from './inputs.js'
@@ -52,67 +52,62 @@ export async function renameAccountKey(
 }
 
 /** Removes a key, also one that cannot be used now, and notifies every proven contact. */
-export async function removeAccountKey(
+export function removeAccountKey(
   context: FlowContext,
   application: Application,
-  { account: name, contact, key }: VerbInput<typeof KEY_VERBS.remove>,
-): Promise<{ readonly outcome: 'removed' | 'none' } | Refused> {
+  user: VerbInput<typeof KEY_VERBS.remove>,
+): Promise<Removal | Refused> {
+  return removeNotifying(context, application, user, 'key-removed', async (tx) => {
+    const removed = await deleteKey(tx, application, user.account, user.key)
+    return removed && { factor: keyFactor(removed.method), key: user.key }
+  })
+}
+
+/** Removes the authenticator app or all backup codes of an account, and notifies every proven contact. */
+export function removeFactor(
+  context: FlowContext,
+  application: Application,
+  user: VerbInput<typeof VERBS.removeFactor>,
+): Promise<Removal | Refused> {
+  const remove = user.factor === 'app' ? removeAppSecret : removeBackupSet
+  return removeNotifying(context, application, user, 'factor-removed', async (tx) =>
+    (await remove(tx, application, user.account)) ? { factor: user.factor.toUpperCase() } : undefined,
+  )
+}
+
+interface Removal {
+  readonly outcome: 'removed' | 'none'
+}
+
+/** `remove` resolves to what the event says of the factor; `undefined` if the account does not have it. */
+async function removeNotifying(
+  context: FlowContext,
+  application: Application,
+  { account: name, contact }: RequestUser,
+  kind: 'key-removed' | 'factor-removed',
+  remove: (tx: Queries) => Promise<{ readonly factor: string; readonly key?: string } | undefined>,
+): Promise<Removal | Refused> {
   const simulated = simulatedRefusal(application, contact)
   if (simulated) return simulated
   const now = Date.now()
-  const removal = await context.store.transaction(async (tx): Promise<Removal | Refused> => {
+  const removal = await context.store.transaction(async (tx) => {
     const account = await holdAccount(context.keys, tx, application, name)
     const seconds = lockedForSeconds(account, now)
     if (seconds > 0) return locked(seconds)
-    const removed = await deleteKey(tx, application, name, key)
-    if (!removed) return { outcome: 'none', notices: [] }
-    const data = { factor: keyFactor(removed.method), key, by: 'user' }
+    const removed = await remove(tx)
+    if (!removed) return { outcome: 'none' } as const
+    const data = { ...removed, by: 'user' }
     await writeEvent(tx, { application: application.id, account: name, type: 'factor.removed', data }, now)
-    const notice = { notice: 'key-removed', account: name, toAll: true } as const
+    const notice = { notice: kind, account: name, toAll: true } as const
     const notices = await writeNotice(context, tx, application, account, notice, now)
-    return { outcome: 'removed', factor: keyFactor(removed.method), notices }
+    return { outcome: 'removed', factor: removed.factor, notices } as const
   })
-  if (removal.outcome !== 'removed') return removal.outcome === 'refused' ? removal : { outcome: 'none' }
+  if (removal.outcome !== 'removed') return removal
   if (removal.notices.length > 0) void context.outbox.dispatch(removal.notices)
   const account = accountReference(context.keys, application.id, name)
   const { factor } = removal
   context.log({ level: 'info', event: 'factor.removed', application: application.id, account, factor })
   return { outcome: 'removed' }
-}
-
-type Removal =
-  | { readonly outcome: 'none'; readonly notices: readonly QueuedMessage[] }
-  | { readonly outcome: 'removed'; readonly factor: string; readonly notices: readonly QueuedMessage[] }
-
-/** Removes the authenticator app or all backup codes of an account, and notifies every proven contact. */
-export async function removeFactor(
-  context: FlowContext,
-  application: Application,
-  { account: name, contact, factor: removed }: VerbInput<typeof VERBS.removeFactor>,
-): Promise<Granted<'removeFactor'> | Refused> {
-  const simulated = simulatedRefusal(application, contact)
-  if (simulated) return simulated
-  const factor = removed.toUpperCase()
-  const now = Date.now()
-  const notices: QueuedMessage[] = []
-  const answer = await context.store.transaction(async (tx): Promise<Granted<'removeFactor'> | Refused> => {
-    const account = await holdAccount(context.keys, tx, application, name)
-    const seconds = lockedForSeconds(account, now)
-    if (seconds > 0) return locked(seconds)
-    const remove = removed === 'app' ? removeAppSecret : removeBackupSet
-    if (!(await remove(tx, application, name))) return { outcome: 'none' }
-    const data = { factor, by: 'user' }
-    await writeEvent(tx, { application: application.id, account: name, type: 'factor.removed', data }, now)
-    const notice = { notice: 'factor-removed', account: name, toAll: true } as const
-    notices.push(...(await writeNotice(context, tx, application, account, notice, now)))
-    return { outcome: 'removed' }
-  })
-  if (notices.length > 0) void context.outbox.dispatch(notices)
-  if (answer.outcome === 'removed') {
-    const account = accountReference(context.keys, application.id, name)
-    context.log({ level: 'info', event: 'factor.removed', application: application.id, account, factor })
-  }
-  return answer
 }
 
 /** The factors that an account has: its authenticator app, its backup codes for the contact, and when they were last used. */

@@ -4,10 +4,8 @@ import { HALVINGS, type TrafficRefusal, trafficFreeAt, trafficKeys } from '../ac
 import { writeTogether } from '../messages/delivery/record-outcomes.js'
 import { type Store, statement } from '../store/store.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
-import { secondsUntil } from '../telemetry/time.js'
+import { DAY_MS, secondsUntil } from '../telemetry/time.js'
 import { contactRefused, limited } from './refusals.js'
-
-const DAY_MS = 86_400_000
 
 /** How long the users who wait for a code have to type it, before untyped codes pause a destination. */
 const PAUSE_AFTER_MS = 180_000

@@ -41,7 +41,6 @@ export interface MemberWords {
 
 /** What the OpenAPI document says about a verb. */
 export interface VerbWords {
-  /** The id of the operation. */
   readonly id: string
   readonly summary: string
   readonly description?: string

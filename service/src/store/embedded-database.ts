@@ -76,7 +76,11 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const file = join(resolve(folder), 'lock')
   if (lockedByThisProcess.has(file)) throw inUse(folder, process.pid)
   lockedByThisProcess.add(file)
-  const mine: Holder = { pid: process.pid, started: startOf(process.pid), token: randomUUID() }
+  const mine: Holder = {
+    pid: process.pid,
+    started: statOf(process.pid)[START_TIME] ?? '',
+    token: randomUUID(),
+  }
   try {
     if (!(await create(file, mine))) await takeOver(folder, file, mine)
   } catch (error) {
@@ -144,10 +148,6 @@ function isAlive(holder: Holder): boolean {
   if (fields[STATE] === 'Z' || fields[STATE] === 'X') return false
   // Process ids are reused: the start time distinguishes two processes with the same id.
   return holder.started === '' || fields[START_TIME] === holder.started
-}
-
-function startOf(pid: number): string {
-  return statOf(pid)[START_TIME] ?? ''
 }
 
 /** The fields of Linux's `/proc/<pid>/stat` from the process state on; empty where the file does not exist. */

@@ -77,9 +77,7 @@ function headerField(header: Buffer, from: number, length: number): string {
 
 /** Runs statements: a PGlite database, or a transaction in it. */
 export interface PgliteClient {
-  /** Runs one statement with numbered parameters. */
   query<Row>(text: string, params?: unknown[]): Promise<{ rows: Row[] }>
-  /** Runs several statements without parameters. */
   exec(text: string): Promise<unknown>
 }
 
@@ -87,11 +85,9 @@ export interface PgliteClient {
 export interface PgliteDatabase extends PgliteClient {
   /** Resolves when the database is open; rejects when it cannot be opened. */
   readonly waitReady: Promise<void>
-  /** Runs `work` in one transaction, which is rolled back when it throws. */
   transaction<T>(work: (tx: PgliteClient) => Promise<T>): Promise<T>
   /** The data folder as a tar file. */
   dumpDataDir(compression: 'none'): Promise<Blob>
-  /** Closes the database and unlocks its folder. */
   close(): Promise<void>
 }
 

@@ -4,16 +4,8 @@ import type { Store, Transactions } from './store.js'
 /** For how long a database counts as full after it refused to write for that reason. */
 const FULL_FOR_MS = 3_000
 
-/** What the failures of a store reveal that no probe can find out. */
-export interface StoreOutages {
-  /** The same store, observed. */
-  readonly store: Store
-  /** Whether a statement failed in the last seconds because the database has no disk space left. */
-  isFull(): boolean
-}
-
 /** Observes a store. A full database still reads, and changes rows on pages with free space: only statements that fail show it. */
-export function storeOutages(store: Store): StoreOutages {
+export function storeOutages(store: Store) {
   let fullUntil = 0
   const observed = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -30,7 +22,8 @@ export function storeOutages(store: Store): StoreOutages {
     transaction: (work) => observed(transactions.transaction(work)),
   })
   return {
-    store: { ...store, ...observe(store), background: observe(store.background) },
+    store: { ...store, ...observe(store), background: observe(store.background) } satisfies Store,
+    /** Whether a statement failed in the last seconds because the database has no disk space left. */
     isFull: () => performance.now() < fullUntil,
   }
 }

@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000
+import { DAY_MS } from '../telemetry/time.js'
 
 /** How long a message is kept after it was written. */
 export const KEPT_MS = 7 * DAY_MS

@@ -12,16 +12,6 @@ export interface Session {
   readonly isSnapshotted: boolean
 }
 
-/** The connections of a process to one database. */
-export interface PostgresConnections {
-  /** Whether there are several hosts, so that another one may accept what this one refuses. */
-  readonly hasStandby: boolean
-  /** Runs `work` on a server that accepts writes, or throws a `StoreUnavailableError`. A connection that fails is closed. */
-  use<T>(work: (client: pg.PoolClient, session: Session) => Promise<T>): Promise<T>
-  counts(): ConnectionCounts
-  close(): Promise<void>
-}
-
 /** How much longer than a statement may take its answer may take, so that the database cancels it first. */
 export const CANCEL_GRACE_MS = 500
 const KEEP_ALIVE_AFTER_MS = 10_000
@@ -52,7 +42,7 @@ interface SessionRow {
 const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
 
 /** Connects to the first host that accepts writes, and keeps connections open. */
-export function postgresConnections(databaseUrl: string, limits: PostgresLimits): PostgresConnections {
+export function postgresConnections(databaseUrl: string, limits: PostgresLimits) {
   const pools = connectionStrings(databaseUrl).map((connectionString) => openPool(connectionString, limits))
   const sessions = new WeakMap<pg.PoolClient, Session & { readonly generation: number }>()
   let current = 0
@@ -111,8 +101,10 @@ export function postgresConnections(databaseUrl: string, limits: PostgresLimits)
   }
 
   return {
+    /** Whether another host may accept what this one refuses. */
     hasStandby: pools.length > 1,
-    async use(work) {
+    /** Runs `work` on a server that accepts writes, or throws a `StoreUnavailableError`. A connection that fails is closed. */
+    async use<T>(work: (client: pg.PoolClient, session: Session) => Promise<T>): Promise<T> {
       const client = await acquire()
       const session = sessions.get(client) as Session
       try {
@@ -126,7 +118,7 @@ export function postgresConnections(databaseUrl: string, limits: PostgresLimits)
         throw error
       }
     },
-    counts() {
+    counts(): ConnectionCounts {
       const sum = (count: (pool: pg.Pool) => number) => pools.reduce((total, pool) => total + count(pool), 0)
       const idle = sum((pool) => pool.idleCount)
       return {

@@ -15,11 +15,8 @@ export interface Transactions extends Queries {
 
 /** How the service uses a PostgreSQL server. */
 export interface PostgresLimits {
-  /** The maximum number of connections of this process. */
   readonly poolSize: number
-  /** How long connecting may take. */
   readonly connectTimeoutMs: number
-  /** How long a statement may take. */
   readonly statementTimeoutMs: number
 }
 
@@ -29,7 +26,6 @@ export interface ConnectionCounts {
   readonly idle: number
   /** Statements that wait for a free connection. */
   readonly waiting: number
-  /** The maximum number of connections. */
   readonly max: number
 }
 
@@ -70,9 +66,7 @@ export interface Statement<Parameters extends object> {
   readonly text: string
   /** The values of the parameters in the order of `text`. Members that the statement does not name are ignored. */
   values(parameters: Parameters): Value[]
-  /** Runs the statement and returns its rows. */
   rows<Row extends object>(queries: Queries, parameters: Parameters): Promise<Row[]>
-  /** Runs the statement and returns its first row, if there is one. */
   first<Row extends object>(queries: Queries, parameters: Parameters): Promise<Row | undefined>
 }
 

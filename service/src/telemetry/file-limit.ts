@@ -19,9 +19,7 @@ function fileLimit(): number | undefined {
 
 /** What this process may have open, and what that means for it. */
 export interface FileLimit {
-  /** Why the program cannot start. */
   readonly fault?: string
-  /** What the operator should change. */
   readonly warning?: string
   /** How many connections of clients it may accept. */
   readonly connections?: number

@@ -1,4 +1,11 @@
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+/** A minute, in milliseconds. */
+export const MINUTE_MS = 60_000
+/** An hour, in milliseconds. */
+export const HOUR_MS = 60 * MINUTE_MS
+/** A day, in milliseconds. */
+export const DAY_MS = 24 * HOUR_MS
+
+const UNIT_MS = { s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const
 
 /** The longest time that a timer can wait, 24.8 days; Node fires a longer one at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -18,8 +25,6 @@ export function durationMs(value: unknown): number | undefined {
 export function secondsUntil(then: number, now: number): number {
   return Math.max(0, Math.ceil((then - now) / 1000))
 }
-
-const DAY_MS = 86_400_000
 
 /** The wait in a `Retry-After` header, in seconds or as a date (RFC 9110 §10.2.3), at most a day; `undefined` without one. */
 export function retryAfterMs(header: string | undefined, now = Date.now()): number | undefined {

@@ -65,8 +65,3 @@ export const DEFAULT_LIMITS = transcriptionLimits(settingsSchema.parse({}))
 export function decodingTimeoutMs(maxSeconds: number): number {
   return MIN_TIMEOUT_MS + (maxSeconds / MIN_SPEED) * 1_000
 }
-
-/** How long a caller may wait for a transcript at most, in milliseconds: a proxy must wait longer. */
-export function longestWaitMs({ waiting }: TranscriptionLimits): number {
-  return waiting.arrivalMs + decodingTimeoutMs(waiting.maxSeconds) + waiting.engineMs(waiting.maxSeconds)
-}

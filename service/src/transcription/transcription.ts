@@ -1,10 +1,5 @@
 import { join } from 'node:path'
-import type {
-  TranscribeAnswer,
-  TranscriptFormat,
-  TranscriptionProgress,
-  TranscriptSegment,
-} from 'countersign/speech'
+import type { TranscribeAnswer, TranscriptionProgress, TranscriptSegment } from 'countersign/speech'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
 import type { AddressRules } from '../telemetry/safe-fetch/public-agent.js'
 import { withSignals, withTimeLimit } from '../telemetry/time.js'
@@ -39,7 +34,6 @@ export interface TranscriptionParts {
   readonly transcriber: Transcriber | undefined
   readonly fetchOptions: AddressRules
   readonly log: Logger
-  /** The maximum number of concurrent transcriptions. */
   readonly maxConcurrent: number
   /** What recordings may be. Defaults to the defaults of the options. */
   readonly limits?: TranscriptionLimits
@@ -65,11 +59,8 @@ interface TranscribeOptions extends SpeechOptions {
 export interface Transcription {
   /** The name of the engine, or `none`. */
   readonly engine: string
-  /** Whether there is an engine. */
   readonly isAvailable: boolean
-  /** How many recordings it transcribes at once. */
   readonly maxConcurrent: number
-  /** What recordings may be. */
   readonly limits: TranscriptionLimits
   /** A file that a caller names by its address. */
   fromAddress(address: string): RecordingSource
@@ -87,7 +78,8 @@ export interface Transcription {
 
 export function createTranscription(parts: TranscriptionParts): Transcription {
   const { fetchOptions, log, maxConcurrent, limits = DEFAULT_LIMITS } = parts
-  const transcriber = withLanguages(parts.transcriber, parts.languages)
+  const { transcriber: engine, languages } = parts
+  const transcriber = engine && languages ? { ...engine, languages } : engine
   const slots = fairSlots(maxConcurrent)
   const running = new Set<Promise<unknown>>()
   const closing = new AbortController()
@@ -176,21 +168,11 @@ async function transcribeIn(
   const recording = { ...speech, path, durationSeconds, withTimes, onSegment, signal }
   const transcript = await recognize(transcriber, recording, limits.engineMs(durationSeconds))
   if (transcript === 'language_unavailable') return progress.refused(languageUnavailable)
-  if (isWithoutTimes(transcript, format)) return progress.refused(timestampsUnavailable)
+  // Silence needs no times.
+  if (needsTimes(format) && transcript.text !== '' && !transcript.segments)
+    return progress.refused(timestampsUnavailable)
   progress.step('done', { seconds: durationSeconds, detail: transcriber.name })
   return { outcome: 'recognized', format, durationSeconds, transcript }
-}
-
-function withLanguages(
-  transcriber: Transcriber | undefined,
-  languages: readonly string[] | undefined,
-): Transcriber | undefined {
-  return transcriber && languages ? { ...transcriber, languages } : transcriber
-}
-
-/** Whether the format needs times that the engine did not give. Silence needs none. */
-function isWithoutTimes({ text, segments }: Transcript, format: TranscriptFormat): boolean {
-  return needsTimes(format) && text !== '' && !segments
 }
 
 /** Runs the engine on a decoded recording. Throws an `EngineError` unless the recording's signal aborts. */

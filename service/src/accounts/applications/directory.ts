@@ -56,9 +56,7 @@ export function applicationDirectory(parts: {
   readonly defaults: ApplicationDefaults
   /** A key of the application `default` in addition to those in the store. */
   readonly apiKey: string | undefined
-  /** What that key may do. */
   readonly apiKeyScopes: readonly Scope[]
-  /** Whether test keys are accepted. */
   readonly acceptTestKeys: boolean
   readonly log: Logger
 }): ApplicationDirectory {

@@ -2,12 +2,10 @@ import { serverNetwork } from '../../messages/contacts/client-network.js'
 import { writeEventsSql } from '../../messages/events/write-events.js'
 import { type Store, statement } from '../../store/store.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
-
-const HOUR_MS = 3_600_000
+import { HOUR_MS, MINUTE_MS } from '../../telemetry/time.js'
 
 /** How often a process writes about one key in a minute. By then, the alerts of the first networks were raised. */
 const MAX_WRITES_PER_MINUTE = 10
-const MINUTE_MS = 60_000
 
 /** The networks that are remembered of a key; the oldest ones are forgotten. */
 const MAX_NETWORKS = 100

@@ -6,10 +6,10 @@ import type { Mode } from '../../store/partition.js'
 import { partitionOf } from '../../store/partition.js'
 import { baseOf, choicesIn } from '../../telemetry/configuration-error.js'
 import { type Application, NOTICES, OPTIONAL_METHODS, type OwnTexts, TIERS } from '../application.js'
-import { LIMIT_NAMES, type LimitOptions, limitRules, limitsFrom, limitText } from '../limits.js'
+import { LIMIT_NAMES, limitRules, limitsFrom, limitText } from '../limits.js'
 import { DEFAULT_KEY_POLICY, keyPolicyFrom, keyRules, relyingPartyFrom } from './key-settings.js'
 import { senderRules } from './sender-settings.js'
-import { displayName, setting, textOf } from './setting-text.js'
+import { displayName, type SettingText, setting, textOf } from './setting-text.js'
 
 /** How an operator writes the empty list of countries, which serves all. */
 export const ALL_COUNTRIES = 'all'
@@ -145,16 +145,11 @@ export function settingRule(name: string): z.core.$ZodType | undefined {
 }
 
 /** A setting as people see it. */
-export interface SettingDescription {
+export interface SettingDescription extends SettingText {
   readonly name: string
-  /** What it does. */
-  readonly hint: string
-  /** The default. */
-  readonly usual: string
   /** The range of a limit. */
   readonly allowed?: string
-  /** The values to choose from: one of them, or several with `isList`. */
-  readonly choices?: readonly string[]
+  /** Whether it is a list of values. */
   readonly isList: boolean
   /** Whether the value is JSON, which may have several lines. */
   readonly isLong: boolean
@@ -263,7 +258,7 @@ export function applicationFrom(
       perMonth: set.spendPerMonth ?? defaults.spending.perMonth,
     },
     notices: set.notices ?? defaults.notices,
-    limits: limitsFrom(limitsIn(set), defaults.limits),
+    limits: limitsFrom(Object.fromEntries(LIMIT_NAMES.map((limit) => [limit, set[limit]])), defaults.limits),
     relyingParty: relyingPartyFrom(set, defaults.relyingParty, set.name ?? defaults.name),
     keyPolicy: keyPolicyFrom(set, defaults.keyPolicy),
     texts: set.texts ?? {},
@@ -274,8 +269,4 @@ export function applicationFrom(
 /** Reads settings as the database stores them. */
 export function parseStoredSettings(json: string): ApplicationSettings {
   return settingsSchema.parse(JSON.parse(json))
-}
-
-function limitsIn(set: ApplicationSettings): LimitOptions {
-  return Object.fromEntries(LIMIT_NAMES.map((name) => [name, set[name]]))
 }

@@ -147,7 +147,6 @@ function withoutAttestation(authenticatorData: Uint8Array): string {
 interface Attestation {
   readonly format: string
   readonly statement: ReadonlyMap<unknown, unknown>
-  /** The authenticator data. */
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 

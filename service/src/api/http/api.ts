@@ -43,17 +43,13 @@ export interface ApiParts {
   readonly inboxes: Inboxes
   readonly idempotent: IdempotentRequests
   readonly metrics: Metrics
-  /** The bearer token that `/metrics` requires. */
   readonly metricsKey: string | undefined
-  /** Whether `/metrics` answers requests from this machine without a key. */
   readonly metricsWithoutKey: boolean
-  /** The public address of the service, if the operator configured it. */
   readonly publicUrl: string | undefined
   readonly checkReadiness: () => Promise<Readiness>
   /** The proxies in front of the API, whose `X-Forwarded-For` says where a request came from. */
   readonly trustedProxies: readonly string[]
   readonly isStopping: () => boolean
-  /** The configured senders of delivery reports. */
   readonly reports: ReportSources
   /** How long a request may take, except for transcription. */
   readonly requestTimeoutMs: number

@@ -33,7 +33,6 @@ export function bodyReader(limit = LIMIT_BYTES): readonly RequestHandler[] {
 export class InvalidBodyError extends Error {
   /** The parameters that are wrong; `body` stands for the whole body. */
   readonly fields: readonly string[]
-  /** What is wrong with each of them. */
   readonly detail: string
 
   constructor(fields: readonly string[], detail: string) {

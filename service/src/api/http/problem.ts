@@ -13,9 +13,7 @@ export interface ProblemDetails {
   readonly retryAfterSeconds?: number
   /** How many steps ago the code was valid, as a negative number. */
   readonly clockSteps?: number
-  /** Why the response of an authenticator was refused. */
   readonly fault?: KeyFault
-  /** The scope that the API key lacks. */
   readonly scope?: Scope
 }
 

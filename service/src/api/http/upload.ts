@@ -65,7 +65,6 @@ export async function receiveForm(
 }
 
 type Part = ({ readonly address: string } | { readonly received: Received }) & {
-  /** The fields in `DESCRIPTIONS`. */
   readonly fields?: Readonly<Record<string, string>>
 }
 

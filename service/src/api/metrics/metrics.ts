@@ -11,13 +11,11 @@ import { eventCounter, type RequestObserver, requestTimes, timedCarriers } from 
 /** The metrics of a service. All labels are words from fixed lists or names of carriers, never a contact, account or address. */
 export interface Metrics {
   readonly observeRequest: RequestObserver
-  /** Counts the events of the log. */
   readonly countEvent: Logger
   /** The same store, measured; what waits in it is counted when the metrics are read. */
   timeStore(store: Store): Store
   /** Shows what these parts say whenever the metrics are read, so also without any other request. */
   show(parts: ShownParts): void
-  /** The same carriers, measured. */
   timeCarriers(carriers: Carriers): Carriers
   /** All metrics in Prometheus' text format. */
   read(): Promise<{ readonly text: string; readonly contentType: string }>

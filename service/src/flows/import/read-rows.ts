@@ -5,7 +5,6 @@ import { type AccountFields, rowsOf, SOURCES } from './sources.js'
 
 /** What is imported, and how it is read. */
 export interface ImportFile extends Omit<SecretDefaults, 'encoding'> {
-  /** The system that the file comes from. */
   readonly from: ImportSource
   /** The content of the file: CSV with a heading, a JSON array, or JSON objects in lines of their own. */
   readonly text: string

@@ -1,4 +1,5 @@
 import { type Queries, statement } from '../../store/store.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../telemetry/time.js'
 
 /**
  * What is counted, in the order of the table's columns. `codes` are those of the sent messages that carry a code to type. The phone check
@@ -10,10 +11,6 @@ export const ACTIVITY_COUNTS = [
 ] as const
 /** One of the counts. */
 export type ActivityCount = (typeof ACTIVITY_COUNTS)[number]
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 
 /** The shortest time that is counted on its own. */
 export const STEP_MS = 5 * MINUTE_MS

@@ -108,15 +108,12 @@ function faultOf(
   // The operator must fix a connection without the required encryption or with an untrusted certificate.
   if (replyCode === undefined) return failure.code === 'ETLS' ? 'carrier' : 'outage'
   // A reply to one recipient or message says nothing about the server, except 421: it is closing the connection.
-  if (replyCode < 500) return replyCode !== 421 && isAboutMessage(failure) ? 'deferred' : 'outage'
+  const isAboutMessage = failure.command === 'RCPT TO' || failure.command === 'DATA'
+  if (replyCode < 500) return replyCode !== 421 && isAboutMessage ? 'deferred' : 'outage'
   // RFC 3463: x.1.x is about an address (7 and 8: the sender's), x.2.x about the mailbox, the others about the servers.
   if (failure.command === 'MAIL FROM') return 'carrier'
   if (status) return /^5\.(1\.(?![78]$)|2\.)/.test(status) ? 'contact' : 'carrier'
   return failure.command === 'RCPT TO' && [550, 551, 553].includes(replyCode) ? 'contact' : 'carrier'
-}
-
-function isAboutMessage({ command }: SmtpFailure): boolean {
-  return command === 'RCPT TO' || command === 'DATA'
 }
 
 /** RFC 3463: x.2.x is about a mailbox that exists, and is full or disabled. */

@@ -98,7 +98,6 @@ export interface OwnWebhooks {
 export function ownWebhooks(parts: {
   readonly keys: Keys
   readonly pauses: CarrierPauses
-  /** Measures the carriers. */
   readonly timed: (carriers: OwnCarriers) => OwnCarriers
   /** Resolves names. Defaults to the system's resolver. */
   readonly lookup?: LookupFunction

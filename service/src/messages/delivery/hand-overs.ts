@@ -6,26 +6,10 @@ import type { AttemptRecord, RecordOutcome } from './record-outcomes.js'
 const MAX_IN_HAND = 10_000
 const RETRY_MS = 250
 
-/** Messages from when a carrier gets them until the store knows what became of them. What it accepted is not sent again. */
-export interface HandOvers {
-  /** Takes a message in hand. `false` when it is in hand already, or when there are too many. */
-  begin(message: QueuedMessage): boolean
-  /** Lets go of a message that no carrier accepted. */
-  end(message: QueuedMessage): void
-  /** Records that a carrier accepted a message, and lets go of it. Rejects when the first try fails; it is then repeated until it succeeds. */
-  record(message: QueuedMessage, attempt: AttemptRecord, now: number): Promise<void>
-  /** How many more messages may be taken in hand. */
-  free(): number
-  /** How many messages carriers accepted that are not recorded yet. */
-  unrecorded(): number
-  /** Waits at most so long until all is recorded, and returns the log fields of the messages that are not. */
-  close(withinMs: number): Promise<readonly UnrecordedMessage[]>
-}
-
 type UnrecordedMessage = ReturnType<typeof logFields>
 
-/** Messages in hand, whose outcome `record` writes. */
-export function handOvers(record: RecordOutcome, maxInHand = MAX_IN_HAND): HandOvers {
+/** Messages from when a carrier gets them until the store knows what became of them, which `record` writes. None is sent twice. */
+export function handOvers(record: RecordOutcome, maxInHand = MAX_IN_HAND) {
   const inHand = new Set<string>()
   const unwritten = new Map<string, UnrecordedMessage>()
   let ended = false
@@ -45,14 +29,17 @@ export function handOvers(record: RecordOutcome, maxInHand = MAX_IN_HAND): HandO
   }
 
   return {
-    begin(message) {
+    /** Takes a message in hand. `false` when it is in hand already, or when there are too many. */
+    begin(message: QueuedMessage): boolean {
       const key = keyOf(message)
       if (inHand.has(key) || inHand.size >= maxInHand) return false
       inHand.add(key)
       return true
     },
-    end: (message) => void inHand.delete(keyOf(message)),
-    async record(message, attempt, now) {
+    /** Lets go of a message that no carrier accepted. */
+    end: (message: QueuedMessage): void => void inHand.delete(keyOf(message)),
+    /** Records that a carrier accepted a message, and lets go of it. Rejects when the first try fails; it is then repeated until it succeeds. */
+    async record(message: QueuedMessage, attempt: AttemptRecord, now: number): Promise<void> {
       const key = keyOf(message)
       const { application, id, slot, leasedUntil } = message
       const write = () => record({ application, id, slot, leasedUntil }, 'sent', attempt, now)
@@ -66,9 +53,12 @@ export function handOvers(record: RecordOutcome, maxInHand = MAX_IN_HAND): HandO
         throw error
       }
     },
+    /** How many more messages may be taken in hand. */
     free: () => maxInHand - inHand.size,
+    /** How many messages carriers accepted that are not recorded yet. */
     unrecorded: () => unwritten.size,
-    async close(withinMs) {
+    /** Waits at most so long until all is recorded, and returns the log fields of the messages of which it is not. */
+    async close(withinMs: number): Promise<readonly UnrecordedMessage[]> {
       const giveUpAt = performance.now() + withinMs
       while (unwritten.size > 0 && performance.now() < giveUpAt) await wait(RETRY_MS / 5)
       ended = true

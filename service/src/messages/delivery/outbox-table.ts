@@ -9,12 +9,7 @@ import { countryOf } from '../contacts/phone.js'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
 import { type Message, messageSchema } from '../message.js'
 import type { QueuedMessage } from './queued-message.js'
-import {
-  type AttemptRecord,
-  MAX_DETAIL_LENGTH,
-  type RecordOutcome,
-  recordOutcomes,
-} from './record-outcomes.js'
+import { type AttemptRecord, MAX_DETAIL_LENGTH, recordOutcomes } from './record-outcomes.js'
 
 /** How long a process may keep a message before it counts as dead. Longer than any attempt to deliver. */
 export const LEASE_MS = 15_000
@@ -63,30 +58,6 @@ interface ExpiredMessage {
   readonly carrier: string | null
 }
 
-/** The outbox in the store. The content of a message is sealed, and deleted once the message has been handed over or given up. */
-export interface OutboxTable {
-  /** Seals messages, to be written with `insertMessages` and leased to this process. */
-  prepare(application: string, messages: readonly Message[], details: EnqueueDetails): PreparedMessages
-  /** Writes messages, leased to this process. */
-  insert(
-    tx: Queries,
-    application: string,
-    messages: readonly Message[],
-    details: EnqueueDetails,
-  ): Promise<QueuedMessage[]>
-  /** Makes the messages due whose process died before it recorded its first attempt. */
-  adopt(now: number): Promise<void>
-  /** Leases the messages that have been due for longest. One that cannot be decrypted is marked as refused. */
-  takeDue(now: number, limit: number): Promise<QueuedMessage[]>
-  /** When the next message after this time is due; `undefined` when none is queued. */
-  nextDue(after: number): Promise<number | undefined>
-  /** Marks queued messages whose time is over as expired, and returns them. */
-  expire(now: number): Promise<readonly ExpiredMessage[]>
-  readonly finish: RecordOutcome
-  /** Schedules the next attempt. */
-  postpone(message: QueuedMessage, delayMs: number, attempt: AttemptRecord, now: number): Promise<void>
-}
-
 interface Row {
   readonly application: string
   readonly id: string
@@ -118,7 +89,6 @@ interface MessageFields {
 /** Messages that are not written yet. */
 export interface PreparedMessages {
   readonly queued: QueuedMessage[]
-  /** What `insertMessages` writes. */
   readonly fields: readonly MessageFields[]
 }
 
@@ -169,7 +139,8 @@ const POSTPONE = statement<{
   WHERE application = :application AND id = :id AND slot = :slot::smallint AND settled_at IS NULL
     AND due_at IS NOT DISTINCT FROM :leasedUntil::bigint`)
 
-export function outboxTable(store: Store, keys: Keys): OutboxTable {
+/** The outbox in the store. The content of a message is sealed, and deleted once the message has been handed over or given up. */
+export function outboxTable(store: Store, keys: Keys) {
   let lateMs = LATE_AT_START_MS
 
   function read(row: Row, leasedUntil: number): QueuedMessage | undefined {
@@ -219,20 +190,29 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
   const finish = recordOutcomes(store)
 
   return {
+    /** Seals messages, to be written with `insertMessages` and leased to this process. */
     prepare,
 
-    async insert(tx, application, messages, details) {
+    /** Writes messages, leased to this process. */
+    async insert(
+      tx: Queries,
+      application: string,
+      messages: readonly Message[],
+      details: EnqueueDetails,
+    ): Promise<QueuedMessage[]> {
       const { queued, fields } = prepare(application, messages, details)
       await INSERT.rows(tx, { application, messages: JSON.stringify(fields) })
       return queued
     },
 
-    async adopt(now) {
+    /** Makes the messages due whose process died before it recorded its first attempt. */
+    async adopt(now: number): Promise<void> {
       await ADOPT.rows(store, { now, lateMs })
       lateMs = LATE_MS
     },
 
-    async takeDue(now, limit) {
+    /** Leases the messages that have been due for longest. One that cannot be decrypted is marked as refused. */
+    async takeDue(now: number, limit: number): Promise<QueuedMessage[]> {
       const leasedUntil = now + LEASE_MS
       const rows = await store.query<Row>(
         `WITH due AS MATERIALIZED (
@@ -255,7 +235,8 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
       return messages
     },
 
-    async nextDue(after) {
+    /** When the next message after this time is due; `undefined` when none is queued. */
+    async nextDue(after: number): Promise<number | undefined> {
       const row = await queryOne<{ due: number | null }>(
         store,
         'SELECT min(due_at) AS due FROM outbox WHERE due_at > $1',
@@ -264,7 +245,8 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
       return row?.due ?? undefined
     },
 
-    async expire(now) {
+    /** Marks queued messages whose time is over as expired, and returns them. */
+    async expire(now: number): Promise<readonly ExpiredMessage[]> {
       return store.query<ExpiredMessage>(
         `WITH expired AS (
            UPDATE outbox SET state = 'expired', sealed = NULL, due_at = NULL, updated_at = $1, settled_at = $1
@@ -276,10 +258,17 @@ export function outboxTable(store: Store, keys: Keys): OutboxTable {
 
     finish,
 
-    async postpone({ application, id, slot, leasedUntil }, delayMs, { carrier, fault = null, detail }, now) {
+    /** Schedules the next attempt. */
+    async postpone(
+      { application, id, slot, leasedUntil }: QueuedMessage,
+      delayMs: number,
+      { carrier, fault, detail }: AttemptRecord,
+      now: number,
+    ): Promise<void> {
       await POSTPONE.rows(store, {
-        ...{ application, id, slot, leasedUntil, carrier, fault, now },
+        ...{ application, id, slot, leasedUntil, carrier, now },
         dueAt: now + delayMs,
+        fault: fault ?? null,
         detail: detail?.slice(0, MAX_DETAIL_LENGTH) ?? null,
       })
     },

@@ -1,13 +1,13 @@
 import type { Application, Senders } from '../../accounts/application.js'
 import { isTestPartition } from '../../store/partition.js'
 import type { Keys } from '../../store/secrets/keys.js'
-import type { Queries, Store } from '../../store/store.js'
+import type { Store } from '../../store/store.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
 import { outsideTraces, traceDelivery } from '../../telemetry/log/tracing.js'
 import { LONGEST_TIMER_MS, withTimeLimit } from '../../telemetry/time.js'
 import type { ActivityCount } from '../activity/activity-table.js'
 import type { ActivityCounter } from '../activity/count-activity.js'
-import type { Channel, Message } from '../message.js'
+import type { Channel } from '../message.js'
 import {
   ATTEMPT_TIMEOUT_MS,
   asDeliveryError,
@@ -18,7 +18,7 @@ import {
   type Receipt,
 } from './carrier.js'
 import { handOvers } from './hand-overs.js'
-import { countryOfMessage, type EnqueueDetails, type OutboxTable, outboxTable } from './outbox-table.js'
+import { countryOfMessage, outboxTable } from './outbox-table.js'
 import { messageLogFields, type QueuedMessage } from './queued-message.js'
 import { type AttemptRecord, retryDelay } from './record-outcomes.js'
 
@@ -48,29 +48,7 @@ export interface ApplicationDelivery {
 }
 
 /** Messages on their way. A message is written in the transaction that it is about, so that neither exists without the other. */
-export interface Outbox {
-  /** Whether a carrier or the application's own webhook serves the channel. */
-  serves(application: Application, channel: Channel): boolean
-  /** Whether a carrier of one of the application's messages reports if it arrived. */
-  reports(application: Application, messages: readonly Pick<QueuedMessage, 'channel'>[]): boolean
-  /** Seals messages that a statement with `insertMessages` then writes. */
-  prepare: OutboxTable['prepare']
-  /** Writes messages in a transaction. No attempt to deliver them is made after `expiresAt`. */
-  enqueue(
-    tx: Queries,
-    application: string,
-    messages: readonly Message[],
-    details: EnqueueDetails,
-  ): Promise<QueuedMessage[]>
-  /** Delivers committed messages, and waits at most 3 s: `sent` when all were handed over, `failed` when one was refused for good. */
-  dispatch(messages: readonly QueuedMessage[]): Promise<Outcome>
-  /** How many messages carriers accepted from this process that the store does not know as sent yet. */
-  unrecorded(): number
-  /** Delivers all messages that are due, of any process, and schedules the next poll. */
-  poll(): Promise<void>
-  /** Waits for attempts in progress, and at most 5 s more for the store to record them. Logs those that it did not. */
-  close(): Promise<void>
-}
+export type Outbox = ReturnType<typeof storedOutbox>
 
 /** An outbox in `store` that hands each message to the carrier of its channel. */
 export function storedOutbox(parts: {
@@ -84,7 +62,6 @@ export function storedOutbox(parts: {
   readonly log: Logger
   /** Called when a message is given up, before its caller is answered. */
   readonly onUndelivered: (message: QueuedMessage, now: number) => Promise<void>
-  /** Counts what becomes of messages. */
   readonly activity: ActivityCounter
   /** How long a caller waits for the outcome. Defaults to 3 s. */
   readonly answerWithinMs?: number
@@ -92,7 +69,7 @@ export function storedOutbox(parts: {
   readonly attemptTimeoutMs?: number
   /** How many messages the process has in hand at most; more are left to later or to other processes. Defaults to 10,000. */
   readonly maxInHand?: number
-}): Outbox {
+}) {
   const { store, keys, carriers, simulated, deliveryOf, log, onUndelivered, activity } = parts
   const { answerWithinMs = ANSWER_WITHIN_MS, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = parts
   const table = outboxTable(store, keys)
@@ -262,23 +239,31 @@ export function storedOutbox(parts: {
   }
 
   return {
-    serves: ({ mode, webhookChannels }, channel) =>
+    /** Whether a carrier or the application's own webhook serves the channel. */
+    serves: ({ mode, webhookChannels }: Application, channel: Channel) =>
       mode === 'test' || webhookChannels.includes(channel) || carriers[channel] !== undefined,
-    reports: ({ mode, webhookChannels }, messages) =>
+    /** Whether a carrier of one of the application's messages reports if it arrived. */
+    reports: ({ mode, webhookChannels }: Application, messages: readonly Pick<QueuedMessage, 'channel'>[]) =>
       mode === 'live' &&
       messages.some(
         ({ channel }) => !webhookChannels.includes(channel) && carriers[channel]?.reports === true,
       ),
+    /** Seals messages that a statement with `insertMessages` then writes. */
     prepare: table.prepare,
+    /** Writes messages in a transaction. No attempt to deliver them is made after `expiresAt`. */
     enqueue: table.insert,
-    dispatch: (messages) =>
+    /** Delivers committed messages, and waits at most 3 s: `sent` when all were handed over, `failed` when one was refused for good. */
+    dispatch: (messages: readonly QueuedMessage[]): Promise<Outcome> =>
       combinedOutcome(
         messages.map((message) => track(attemptDelivery(message).catch(logUnavailable))),
         answerWithinMs,
       ),
+    /** How many messages carriers accepted from this process that the store does not know as sent yet. */
     unrecorded: held.unrecorded,
+    /** Delivers all messages that are due, of any process, and schedules the next poll. */
     poll,
-    async close() {
+    /** Waits for attempts in progress, and at most 5 s more for the store to record them. Logs those that it did not. */
+    async close(): Promise<void> {
       closing = true
       timer.stop()
       await Promise.allSettled(inProgress)
@@ -315,19 +300,13 @@ async function combinedOutcome(attempts: readonly Promise<Outcome>[], withinMs: 
   return find('failed') ?? find('queued') ?? { outcome: 'sent' }
 }
 
-/** A timer that fires at the earliest of the times it was scheduled for, at the latest after 24.8 days, and does not keep the process alive. */
-export interface PollTimer {
-  scheduleIn(delayMs: number): void
-  /** Cancels the timer for good. */
-  stop(): void
-}
-
-export function pollTimer(poll: () => void): PollTimer {
+/** A timer that fires at the earliest of the times it was scheduled for, after at most 24.8 days, and does not keep the process alive. */
+export function pollTimer(poll: () => void) {
   let timer: NodeJS.Timeout | undefined
   let firesAt = Number.POSITIVE_INFINITY
   let stopped = false
   return {
-    scheduleIn(delayMs) {
+    scheduleIn(delayMs: number): void {
       const at = performance.now() + delayMs
       // Rescheduling to a later time would let a series of failures postpone the poll forever.
       if (stopped || at >= firesAt) return
@@ -341,6 +320,7 @@ export function pollTimer(poll: () => void): PollTimer {
         Math.min(delayMs, LONGEST_TIMER_MS),
       ).unref()
     },
+    /** Cancels the timer for good. */
     stop() {
       stopped = true
       clearTimeout(timer)

@@ -9,7 +9,6 @@ export type ReportOutcome = 'delivered' | 'failed' | 'complaint'
 /** A carrier's report about one message. */
 export interface DeliveryReport {
   readonly application: string
-  /** The id of the message. */
   readonly id: string
   readonly outcome: ReportOutcome
   /** What the carrier says about it, in words without a contact. */

@@ -4,7 +4,7 @@ import { accountReference, type Keys } from '../../store/secrets/keys.js'
 import { eventEndpointIdentity, open } from '../../store/secrets/seal.js'
 import type { Queries } from '../../store/store.js'
 import type { ConnectionAgent } from '../../telemetry/safe-fetch/public-agent.js'
-import { withTimeLimit } from '../../telemetry/time.js'
+import { HOUR_MS, MINUTE_MS, withTimeLimit } from '../../telemetry/time.js'
 import { type HttpResponse, httpRequest, isTemporary } from '../carriers/http-request.js'
 import { ownWebhookAgent } from '../carriers/webhook.js'
 import { asDeliveryError } from '../delivery/carrier.js'
@@ -85,19 +85,12 @@ function shortened(text: string): string {
 
 const MAX_AGENTS = 200
 
-/** The agents of endpoints, which keep their connections. */
-export interface EventAgents {
-  /** The agent for an address; `undefined` when it is not allowed (R87). */
-  agentFor(url: string): ConnectionAgent | undefined
-  /** Closes all connections. */
-  close(): void
-}
-
-/** The agents of the latest addresses. `lookup` resolves names, and defaults to the system's resolver. */
-export function eventAgents(lookup?: LookupFunction): EventAgents {
+/** The agents of the latest addresses, which keep their connections. `lookup` resolves names, and defaults to the system's resolver. */
+export function eventAgents(lookup?: LookupFunction) {
   const agents = new Map<string, ConnectionAgent>()
   return {
-    agentFor(url) {
+    /** The agent for an address; `undefined` when it is not allowed (R87). */
+    agentFor(url: string): ConnectionAgent | undefined {
       const agent = agents.get(url) ?? ownWebhookAgent(url, lookup)
       if (!agent) return undefined
       agents.delete(url)
@@ -136,13 +129,9 @@ function userOf(keys: Keys, application: string, account: string): WebhookUser {
     : { contact: contact ? shown : '•••', reference }
 }
 
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
-
 /** The delays between the attempts to deliver an event: about 36 hours together. */
 const DELAYS_MS = [
-  ...[5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS],
+  ...[5_000, 30_000, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS],
   ...[HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS, 8 * HOUR_MS, 10 * HOUR_MS, 10 * HOUR_MS],
 ] as const
 

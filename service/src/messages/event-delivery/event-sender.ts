@@ -11,15 +11,7 @@ const MAX_CONCURRENT = 100
 /** An endpoint that responds slowly must not use up all attempts of a process. */
 const MAX_PER_ENDPOINT = 20
 
-/** Posts the events of applications to their endpoints. */
-export interface EventSender {
-  /** Posts all events that are due, of any process. */
-  poll(): Promise<void>
-  /** Stops, and waits for the attempts that are in progress. */
-  close(): Promise<void>
-}
-
-/** A sender that looks for due events every five seconds, without keeping the process alive. */
+/** Posts the events of applications to their endpoints, every five seconds, without keeping the process alive. */
 export function eventSender(parts: {
   readonly store: Store
   readonly keys: Keys
@@ -28,7 +20,7 @@ export function eventSender(parts: {
   readonly lookup?: LookupFunction
   /** How long one attempt may take. Defaults to 15 s, which is also the maximum. */
   readonly timeoutMs?: number
-}): EventSender {
+}) {
   const { store, keys, log, lookup, timeoutMs } = parts
   const agents = eventAgents(lookup)
   const running = new Map<Promise<void>, string>()
@@ -90,7 +82,9 @@ export function eventSender(parts: {
   }
 
   return {
+    /** Posts all events that are due, of any process. */
     poll,
+    /** Stops, and waits for the attempts that are in progress. */
     async close() {
       closing = true
       timer.stop()

@@ -18,7 +18,6 @@ export interface DueEvent {
   readonly account: string | null
   readonly data: Readonly<Record<string, unknown>>
   readonly createdAt: number
-  /** How many attempts were made. */
   readonly attempts: number
   readonly leasedUntil: number
   readonly url: string
@@ -35,7 +34,6 @@ export interface EventAttempt {
   readonly status: number | null
   /** The first bytes of the response, or why there was none. */
   readonly answer: string
-  /** When the next attempt is due. */
   readonly dueAt: number
   /** Whether the receiver wants no further events (410). */
   readonly isGone: boolean

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../telemetry/time.js'
 import { parseReference } from '../delivery/queued-message.js'
 import type { DeliveryReport } from '../delivery/report-table.js'
 
@@ -30,8 +31,6 @@ export class InvalidReportError extends Error {
     this.reason = reason
   }
 }
-
-const DAY_MS = 86_400_000
 
 /** Throws an `InvalidReportError` when a request was signed more than a day ago, or in the future. */
 export function checkSigningTime(signedAt: number): void {

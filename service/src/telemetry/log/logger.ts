@@ -108,15 +108,8 @@ export function describeError(error: unknown): string {
   return `${error.name}: ${error.message}${causes.length > 0 ? ` (${causes.join(' ')})` : ''}`
 }
 
-/** Collects lines and writes them together. */
-export interface LineBuffer {
-  write(line: string): void
-  /** Writes what has not been written yet. */
-  flush(): void
-}
-
 /** Writes the lines of one turn of the event loop together: a write each costs more than a request. `flush` before the process ends. */
-export function lineBuffer(stream: { write(lines: string): unknown }): LineBuffer {
+export function lineBuffer(stream: { write(lines: string): unknown }) {
   let lines = ''
   const flush = () => {
     if (lines === '') return
@@ -125,7 +118,7 @@ export function lineBuffer(stream: { write(lines: string): unknown }): LineBuffe
     stream.write(text)
   }
   return {
-    write(line) {
+    write(line: string): void {
       if (lines === '') setImmediate(flush)
       lines += line
     },

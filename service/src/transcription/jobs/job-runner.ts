@@ -23,16 +23,6 @@ const RESULT_KEPT_MS = 24 * 60 * 60_000
 /** The name under which the result of a job is encrypted. */
 export const RESULT = 'result'
 
-/** Runs the jobs of all applications. */
-export interface JobRunner {
-  /** Looks for a job at once. */
-  wake(): void
-  /** Ends a job in this process, if it runs. */
-  cancel(id: string): void
-  /** Puts the jobs in progress back into the queue. */
-  close(): Promise<void>
-}
-
 /** The parts of the runner. */
 export interface JobRunnerParts {
   readonly store: Store
@@ -45,7 +35,8 @@ export interface JobRunnerParts {
 
 class JobLostError extends Error {}
 
-export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunnerParts): JobRunner {
+/** Runs the jobs of all applications. */
+export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunnerParts) {
   // The others are for callers who wait.
   const maxConcurrent = parts.maxConcurrent ?? Math.max(1, Math.floor(transcription.maxConcurrent / 2))
   const holder = randomUUID()
@@ -159,8 +150,11 @@ export function jobRunner({ store, keys, transcription, log, ...parts }: JobRunn
   // Jobs of the process before.
   wake()
   return {
+    /** Looks for a job at once. */
     wake,
-    cancel: (id) => running.get(id)?.abort(new JobLostError()),
+    /** Ends a job in this process, if it runs. */
+    cancel: (id: string) => running.get(id)?.abort(new JobLostError()),
+    /** Puts the jobs in progress back into the queue. */
     async close() {
       isClosed = true
       clearInterval(timer)

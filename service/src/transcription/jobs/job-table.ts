@@ -19,8 +19,8 @@ export interface ClaimedJob {
 export interface JobRow {
   readonly state: JobState
   readonly sealed: string
-  readonly created_at: number
-  readonly expires_at: number
+  readonly createdAt: number
+  readonly expiresAt: number
   readonly result: string | null
   readonly problem: string | null
 }
@@ -77,7 +77,7 @@ export async function queueJob(store: Store, id: string, expiresAt: number): Pro
 export function findJob(store: Store, application: string, id: string): Promise<JobRow | undefined> {
   return queryOne<JobRow>(
     store,
-    `SELECT state, sealed, created_at, expires_at, encode(result, 'base64') AS result, problem
+    `SELECT state, sealed, created_at AS "createdAt", expires_at AS "expiresAt", encode(result, 'base64') AS result, problem
      FROM transcription_job WHERE id = $1 AND application = $2 AND expires_at > $3 AND state <> 'storing'`,
     [id, application, Date.now()],
   )

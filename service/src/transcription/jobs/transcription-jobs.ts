@@ -36,15 +36,11 @@ export type JobFile = { readonly address: string } | { readonly path: string }
 
 /** Transcribes recordings without a caller who waits. Jobs survive the process; each belongs to one application. */
 export interface TranscriptionJobs {
-  /** Whether there is an engine. */
   readonly isAvailable: boolean
-  /** What the recording of a job may be. */
   readonly limits: RecordingLimits
-  /** Whether an application may create another job. */
   hasRoom(application: string): Promise<boolean>
   /** Creates a job; `undefined` when the application has too many. */
   create(application: string, file: JobFile, speech: SpeechOptions): Promise<Job | undefined>
-  /** The job with this id, if it belongs to the application. */
   find(application: string, id: string): Promise<Job | undefined>
   /** Cancels a job, and deletes everything that belongs to it. Whether there was one. */
   remove(application: string, id: string): Promise<boolean>
@@ -109,9 +105,9 @@ export function transcriptionJobs(parts: JobRunnerParts): TranscriptionJobs {
 async function readJob(store: Store, keys: Keys, application: string, id: string): Promise<Job | undefined> {
   const row = await findJob(store, application, id)
   if (!row) return undefined
-  const { state, sealed, created_at: createdAt, expires_at: expiresAt, result, problem } = row
-  const job = { id, state, createdAt, expiresAt }
-  if (state === 'failed') return { ...job, problem: problem ?? 'internal_error' }
+  const { sealed, result, problem, ...stored } = row
+  const job = { id, ...stored }
+  if (job.state === 'failed') return { ...job, problem: problem ?? 'internal_error' }
   if (!result) return job
   const { key } = openRequest(keys, { application, id }, sealed)
   const recognized: Recognized = JSON.parse(

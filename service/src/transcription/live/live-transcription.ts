@@ -41,7 +41,6 @@ export interface StreamPlace {
 
 /** Transcribes streams of audio, a limited number at a time. */
 export interface LiveTranscription {
-  /** Whether there is an engine. */
   readonly isAvailable: boolean
   /** Whether the engine says that it has a language. */
   knows(language: string | undefined): boolean
@@ -193,7 +192,6 @@ function logOf(log: Logger, origin: Origin, engine: string) {
 export interface StreamRequest {
   /** A BCP 47 tag; `undefined` leaves the choice to the engine. */
   readonly language: string | undefined
-  /** Called for each piece of the transcript. */
   onPiece(piece: TranscriptPiece): void
   /** Called at most once, when the engine fails while the stream is open. */
   onFailure(error: EngineError): void

@@ -64,12 +64,8 @@ export function transcribeRoute(transcription: Transcription): readonly RequestH
   return [
     async function transcribeUpload(request, response, next) {
       if (!request.is('multipart/form-data')) return next()
-      try {
-        await transcribe(request, response, fromForm(request, transcription.fromAddress))
-      } catch (error) {
-        if (!(error instanceof InvalidSourceError)) throw error
-        problem(response, 'invalid_request', { errors: [{ field: error.field, detail: error.message }] })
-      }
+      const source = fromForm(request, transcription.fromAddress)
+      await transcribe(request, response, source).catch(refuseInvalidForm(response))
     },
     ...bodyReader(),
     async function transcribeAddress(request, response) {
@@ -79,6 +75,11 @@ export function transcribeRoute(transcription: Transcription): readonly RequestH
       await transcribe(request, response, transcription.fromAddress(file), speech)
     },
   ]
+}
+
+const refuseInvalidForm = (response: Response) => (error: unknown) => {
+  if (!(error instanceof InvalidSourceError)) throw error
+  problem(response, 'invalid_request', { errors: [{ field: error.field, detail: error.message }] })
 }
 
 function logFields(request: Request) {
@@ -112,17 +113,12 @@ export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler
       if (!request.is('multipart/form-data')) return next()
       if (await isRefused(request, response)) return request.resume()
       const callerGone = callerGoneSignal(response)
-      try {
-        await withTemporaryFolder(async (folder) => {
-          const form = await receiveForm(request, `${folder}/received`, callerGone, jobs.limits)
-          if ('address' in form) return create(request, response, { address: form.address }, form.speech)
-          if (form.received.outcome === 'refused') return refuse(response, form.received.refusal)
-          await create(request, response, { path: form.received.path }, form.speech)
-        })
-      } catch (error) {
-        if (!(error instanceof InvalidSourceError)) throw error
-        problem(response, 'invalid_request', { errors: [{ field: error.field, detail: error.message }] })
-      }
+      await withTemporaryFolder(async (folder) => {
+        const form = await receiveForm(request, `${folder}/received`, callerGone, jobs.limits)
+        if ('address' in form) return create(request, response, { address: form.address }, form.speech)
+        if (form.received.outcome === 'refused') return refuse(response, form.received.refusal)
+        await create(request, response, { path: form.received.path }, form.speech)
+      }).catch(refuseInvalidForm(response))
     },
     ...bodyReader(),
     async function createFromAddress(request, response) {

@@ -186,34 +186,20 @@ const UPGRADE_HEADERS = ['upgrade', 'connection', 'http2-settings']
  * any other upgrade, such as the one to HTTP/2 that Java's client offers, is ignored as before.
  */
 export function attachStreams(server: Server, accept: AcceptStream, mountPath = ''): void {
-  const isIgnored = (request: IncomingMessage) =>
-    !isWebSocket(request) && server.listenerCount('upgrade') === 1
-  ignoreUpgrades(server, isIgnored)
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const path = (request.url ?? '').split('?', 1)[0]
     if (isWebSocket(request) && path === `${mountPath}${streamWire.STREAM_PATH}`)
       return void accept(request, socket, head)
     if (server.listenerCount('upgrade') > 1) return
     socket.on('error', () => socket.destroy())
-    if (isIgnored(request)) withoutUpgrade(server, request, socket, head)
+    if (!isWebSocket(request)) withoutUpgrade(server, request, socket, head)
     else respondOnSocket(socket, 'not_found', '', { headers: [`X-Request-Id: ${idOf(request)}`] })
   })
 }
 
 const isWebSocket = (request: IncomingMessage) => request.headers.upgrade?.toLowerCase() === 'websocket'
 
-/** Lets Node ignore the header `Upgrade` of these requests. Node 20 has no such function. */
-function ignoreUpgrades(server: Server, isIgnored: (request: IncomingMessage) => boolean): void {
-  const shouldUpgrade: unknown = Reflect.get(server, 'shouldUpgradeCallback')
-  if (typeof shouldUpgrade !== 'function') return
-  Reflect.set(
-    server,
-    'shouldUpgradeCallback',
-    (request: IncomingMessage) => !isIgnored(request) && shouldUpgrade.call(server, request),
-  )
-}
-
-/** Gives the server the same request once more, without the header `Upgrade`, where Node could not ignore it. */
+/** Gives the server the same request once more, without the header `Upgrade`. */
 function withoutUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request
   const lines = rawHeaders.flatMap((name, i) =>
