@@ -1,11 +1,8 @@
 import { ACTIVITY_COUNTS, type ActivityCount, ALL_APPLICATIONS } from '../messages/activity/activity-table.js'
 import { CHANNELS } from '../messages/message.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../telemetry/time.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 
 /** The periods that can be shown, with the step of their charts. */
 export const ACTIVITY_PERIODS = {

@@ -4,6 +4,7 @@ import { hashApiKey, hintOf, newApiKey, SIGN_IN_SCOPES } from '../accounts/appli
 import { writeEvent } from '../messages/events/write-events.js'
 import type { Mode } from '../store/partition.js'
 import { queryOne } from '../store/store.js'
+import { HOUR_MS } from '../telemetry/time.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
@@ -48,7 +49,6 @@ export interface NewKey {
   readonly lifetimeMs?: number | undefined
 }
 
-const HOUR_MS = 3_600_000
 const MAX_LIFETIME_MS = 3_653 * 24 * HOUR_MS
 
 export async function createKey(

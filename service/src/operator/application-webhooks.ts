@@ -1,20 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { OwnWebhook } from '../accounts/application.js'
 import { WEBHOOK_COLUMNS, type WebhookRow, webhookFrom } from '../accounts/applications/directory.js'
-import { ownWebhookAgent } from '../messages/carriers/webhook.js'
 import { CHANNELS, type Channel } from '../messages/message.js'
 import type { Keys } from '../store/secrets/keys.js'
 import { seal, webhookIdentity } from '../store/secrets/seal.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
-import { type Actor, OperatorError } from './audited-change.js'
+import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
+import { checkedReceiver, FORMER_SECRET_MS } from './checked-receiver.js'
 
 const SECRET_BYTES = 32
-const MAX_URL_LENGTH = 1_000
-
-/** How long a former secret still signs requests, so that the receiver can change to the new one. */
-const FORMER_SECRET_MS = 86_400_000
 
 /** The webhook of an application, without its secret. */
 export interface WebhookSummary {
@@ -51,7 +47,10 @@ export async function setWebhook(
   application: string,
   given: NewWebhook,
 ): Promise<{ readonly secret?: string }> {
-  const { url, channels } = checked(given)
+  const { url, items: channels } = checkedReceiver({
+    ...{ name: 'A webhook', address: given.url, kind: 'channel', path: 'messages' },
+    ...{ items: given.channels, known: CHANNELS },
+  })
   const secret = newSecret()
   const sealed = sealSecret(actor.keys(), application, secret)
   const [row] = await changeRows<{ sealed: string }>(actor, {
@@ -99,28 +98,6 @@ async function find(queries: Queries, application: string): Promise<OwnWebhook |
     [application],
   )
   return webhookFrom(row)
-}
-
-function checked({ url: address, channels }: NewWebhook): {
-  readonly url: URL
-  readonly channels: readonly Channel[]
-} {
-  const faults = channels
-    .filter((channel) => !isChannel(channel))
-    .map((channel) => `"${channel}" is not a channel: use ${CHANNELS.join(', ')}.`)
-  if (channels.length === 0) faults.push(`A webhook needs channels: ${CHANNELS.join(', ')}.`)
-  if (address.length > MAX_URL_LENGTH || !ownWebhookAgent(address)) {
-    faults.push(
-      'The address of a webhook must be https://, on port 443 of a public host, without user and password. ' +
-        'Outside production it can also be one of this machine, such as http://localhost:8080/messages.',
-    )
-  }
-  if (faults.length > 0) throw new OperatorError(...faults)
-  return { url: new URL(address), channels: CHANNELS.filter((channel) => channels.includes(channel)) }
-}
-
-function isChannel(name: string): name is Channel {
-  return (CHANNELS as readonly string[]).includes(name)
 }
 
 function newSecret(): string {

@@ -12,7 +12,7 @@ import {
   parseStoredSettings,
   settingsSchema,
 } from '../accounts/applications/settings.js'
-import { LIMIT_NAMES, LIMIT_RANGES, type Limits } from '../accounts/limits.js'
+import { LIMIT_NAMES, LIMIT_RANGES } from '../accounts/limits.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { describeLockedOut } from './locked-out-users.js'
@@ -52,7 +52,7 @@ export async function createApplication(
       if (!row)
         throw new OperatorError(`The application "${application}" already exists: choose another name.`)
     },
-    () => ({ application, action: 'application.created', detail: formatSettings(settings) }),
+    { application, action: 'application.created', detail: formatSettings(settings) },
   )
 }
 
@@ -99,6 +99,7 @@ export async function changeSettings(
   application: string,
   { set = {}, unset = [], seen = new Map(), lockOut = false }: Partial<SettingsChange>,
 ): Promise<void> {
+  const detail = [formatSettings(set), ...unset.map((name) => `${name} unset`)].filter(Boolean).join(' ')
   await auditedChange(
     actor,
     async (tx) => {
@@ -106,18 +107,15 @@ export async function changeSettings(
       refuseConflicts(describeSettings(application, before), seen)
       const after = settingsAfter(before, { set, unset })
       refuseCeilingsWithoutPrices(after)
-      refuseUnfitPolicy(application, after)
+      const faults = faultsInPolicy(effectiveApplication(application, after).keyPolicy)
+      if (faults.length > 0) throw new OperatorError(...faults)
       if (!lockOut) refuseLockOut(application, await lockedOutBetween(tx, actor, application, before, after))
       await tx.query('UPDATE application SET settings = $2 WHERE application = $1', [
         application,
         JSON.stringify(after),
       ])
     },
-    () => ({
-      application,
-      action: 'application.changed',
-      detail: [formatSettings(set), ...unset.map((name) => `${name} unset`)].filter(Boolean).join(' '),
-    }),
+    { application, action: 'application.changed', detail },
   )
 }
 
@@ -189,11 +187,6 @@ function refuseConflicts(current: readonly Setting[], seen: ReadonlyMap<string, 
   )
 }
 
-/** The limits of an application: what is set, and the defaults for the rest. */
-export async function limitsOf({ store }: Actor, application: string): Promise<Limits> {
-  return effectiveApplication(application, await storedSettings(store, application)).limits
-}
-
 /** Throws an `OperatorError` when the application does not exist. */
 export async function mustExist(queries: Queries, application: string): Promise<void> {
   await storedSettings(queries, application)
@@ -243,11 +236,6 @@ function formatSettings(settings: ApplicationSettings): string {
         : `${name}=${formatValue(name, value)}`,
     )
     .join(' ')
-}
-
-function refuseUnfitPolicy(application: string, set: ApplicationSettings): void {
-  const faults = faultsInPolicy(effectiveApplication(application, set).keyPolicy)
-  if (faults.length > 0) throw new OperatorError(...faults)
 }
 
 function refuseCeilingsWithoutPrices({ prices = {}, spendPerDay, spendPerMonth }: ApplicationSettings): void {

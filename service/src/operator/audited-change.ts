@@ -2,27 +2,27 @@ import type { RelyingPartyOption } from '../accounts/applications/key-settings.j
 import type { Keys } from '../store/secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 
-/** A change, as it is written to the audit log. An empty application stands for the whole service. */
+/** A change, as it is written to the audit log. Without an application, it is one of the whole service. */
 export interface NewAuditEntry {
-  readonly application: string
+  readonly application?: string
   /** In dotted words: `key.revoked`. */
   readonly action: string
   /** Further details, without secrets and full contacts. */
   readonly detail: string
 }
 
-/** Makes a change and records it in one transaction; `entry` depends on its result, and is `undefined` when nothing changed. */
+/** Makes a change and records it in one transaction; `entry` may depend on its result, and is `undefined` when nothing changed. */
 export async function auditedChange<T>(
   actor: Actor,
   work: (tx: Queries) => Promise<T>,
-  entry: (result: T) => NewAuditEntry | undefined,
+  entry: NewAuditEntry | ((result: T) => NewAuditEntry | undefined),
 ): Promise<T> {
   let changed: string | undefined
   const result = await actor.store.transaction(async (tx) => {
     const made = await work(tx)
-    const written = entry(made)
+    const written = typeof entry === 'function' ? entry(made) : entry
     if (!written) return made
-    const { application, action, detail } = written
+    const { application = '', action, detail } = written
     await tx.query('INSERT INTO audit (application, at, who, action, detail) VALUES ($1, $2, $3, $4, $5)', [
       application,
       Date.now(),

@@ -1,19 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from 'countersign/protocol'
-import { ownWebhookAgent } from '../messages/carriers/webhook.js'
 import { newEventSecret } from '../messages/event-delivery/event-table.js'
 import { eventEndpointIdentity, seal } from '../store/secrets/seal.js'
 import { queryOne, type Value } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
+import { checkedReceiver, FORMER_SECRET_MS } from './checked-receiver.js'
 
-const MAX_URL_LENGTH = 1_000
 /** Each event is written once for every endpoint that asked for it. */
 const MAX_ENDPOINTS = 10
-
-/** How long a former secret still signs requests, so that the receiver can change to the new one. */
-const FORMER_SECRET_MS = 86_400_000
 
 /** Names an endpoint of an application. */
 export interface EndpointReference {
@@ -68,7 +64,10 @@ export async function createEventEndpoint(
   application: string,
   given: NewEventEndpoint,
 ): Promise<{ readonly id: string; readonly secret: string }> {
-  const { url, types } = checked(given)
+  const { url, items: types } = checkedReceiver({
+    ...{ name: 'An endpoint', address: given.url, kind: 'event', path: 'events' },
+    ...{ items: given.types, known: WEBHOOK_EVENT_TYPES },
+  })
   const id = `ep_${randomBytes(8).toString('hex')}`
   const secret = newEventSecret()
   const sealed = seal(actor.keys(), eventEndpointIdentity(application, id), secret)
@@ -94,11 +93,10 @@ export async function createEventEndpoint(
         [application, id, url.href, types, sealed, Date.now()],
       )
     },
-    () => ({
-      application,
-      action: 'endpoint.created',
+    {
+      ...{ application, action: 'endpoint.created' },
       detail: `${id} ${url.origin}${url.pathname} ${types.join(',')}`,
-    }),
+    },
   )
   return { id, secret }
 }
@@ -150,22 +148,4 @@ export async function removeEventEndpoint(actor: Actor, reference: EndpointRefer
 /** What is wrong with an endpoint that does not exist. */
 export function noEndpoint({ application, endpoint }: EndpointReference): string {
   return `"${application}" has no endpoint "${endpoint}": list its endpoints to see their ids.`
-}
-
-function checked({ url: address, types }: NewEventEndpoint): {
-  readonly url: URL
-  readonly types: readonly WebhookEventType[]
-} {
-  const faults = types
-    .filter((type) => !WEBHOOK_EVENT_TYPES.some((known) => known === type))
-    .map((type) => `"${type}" is not an event: use ${WEBHOOK_EVENT_TYPES.join(', ')}.`)
-  if (types.length === 0) faults.push(`An endpoint needs events: ${WEBHOOK_EVENT_TYPES.join(', ')}.`)
-  if (address.length > MAX_URL_LENGTH || !ownWebhookAgent(address)) {
-    faults.push(
-      'The address of an endpoint must be https://, on port 443 of a public host, without user and password. ' +
-        'Outside production it can also be one of this machine, such as http://localhost:8080/events.',
-    )
-  }
-  if (faults.length > 0) throw new OperatorError(...faults)
-  return { url: new URL(address), types: WEBHOOK_EVENT_TYPES.filter((type) => types.includes(type)) }
 }

@@ -149,7 +149,12 @@ function planBatch(
   before: readonly FactorsBefore[],
 ): { readonly factors: readonly NewFactors[]; readonly report: Written } {
   const report = emptyReport()
-  const has = new Map(before.map((row) => [row.account, secretOf(keys, partition, row)]))
+  const has = new Map(
+    before.map(({ account, sealed }) => [
+      account,
+      sealed === null ? undefined : open(keys, appSecretIdentity(partition.id, account), sealed),
+    ]),
+  )
   const hasCodes = new Set(before.filter(({ codes }) => codes).map(({ account }) => account))
   const factors: NewFactors[] = []
   for (const { line, account, secret, codes } of rows) {
@@ -181,14 +186,6 @@ function planBatch(
 
 function emptyReport(): Written {
   return { imported: 0, unchanged: 0, absent: 0, backupCodes: 0, refused: [], remarks: [], weak: [] }
-}
-
-function secretOf(
-  keys: Keys,
-  { id }: { readonly id: string },
-  { account, sealed }: FactorsBefore,
-): string | undefined {
-  return sealed === null ? undefined : open(keys, appSecretIdentity(id, account), sealed)
 }
 
 function setOf(

@@ -103,7 +103,7 @@ async function changeOperator(
       if (!row) throw unknownOperator(email)
       await after(tx, email)
     },
-    () => ({ application: '', action, detail: `${email} ${detail}`.trim() }),
+    { action, detail: `${email} ${detail}`.trim() },
   )
 }
 

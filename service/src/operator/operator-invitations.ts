@@ -3,6 +3,7 @@ import { parseUser } from 'countersign/protocol'
 import { eraseAccount } from '../accounts/erase-account.js'
 import { hashPassword } from '../store/secrets/password.js'
 import { type Queries, queryOne } from '../store/store.js'
+import { HOUR_MS } from '../telemetry/time.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import {
   CONSOLE_APPLICATION,
@@ -14,8 +15,6 @@ import { requireLocal, requireOtherAdmin, unknownOperator } from './operator-acc
 import { relateSameEmail, relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './rights.js'
 import { accountOf, type UserReference } from './users.js'
-
-const HOUR_MS = 3_600_000
 
 /** How long the link of an invitation is valid. */
 const INVITATION_MS = 24 * HOUR_MS
@@ -94,7 +93,7 @@ export async function inviteWithLink(actor: Actor, invited: Invited, hash: strin
       await relateSameEmail(tx, email)
       return row.role
     },
-    (given) => ({ application: '', action: 'operator.invited', detail: `${email} ${given}` }),
+    (given) => ({ action: 'operator.invited', detail: `${email} ${given}` }),
   )
   return now + INVITATION_MS
 }
@@ -115,7 +114,7 @@ export async function revokeInvitation(actor: Actor, given: string): Promise<voi
         await withdrawRequestsOf(tx, email)
       }
     },
-    () => ({ application: '', action: 'operator.invitation_revoked', detail: email }),
+    { action: 'operator.invitation_revoked', detail: email },
   )
 }
 
@@ -161,11 +160,7 @@ export async function resetWithLink(
       await withdrawRequestsOf(tx, email)
       await eraseFactors(tx, email)
     },
-    () => ({
-      application: '',
-      action: 'operator.reset',
-      detail: independent ? `${email} independent` : email,
-    }),
+    { action: 'operator.reset', detail: independent ? `${email} independent` : email },
   )
   return expiresAt
 }
@@ -196,7 +191,7 @@ export async function acceptInvitation(
       await eraseFactors(tx, row.email)
       return { ...row, hasApp: false, isExternal: false, keys: [] }
     },
-    ({ email }) => ({ application: '', action: 'operator.password_set', detail: email }),
+    ({ email }) => ({ action: 'operator.password_set', detail: email }),
   )
 }
 

@@ -115,11 +115,7 @@ export async function tellPersons(
       const why = are === 'two' && (await readPersons(tx))(...emails)
       if (why) throw new OperatorError(why.text)
     },
-    () => ({
-      application: '',
-      action: are === 'one' ? 'operator.one_person' : 'operator.two_persons',
-      detail: emails.join(' '),
-    }),
+    { action: are === 'one' ? 'operator.one_person' : 'operator.two_persons', detail: emails.join(' ') },
   )
 }
 

@@ -1,12 +1,11 @@
 import { HALVINGS } from '../accounts/phone-traffic.js'
 import { isCountry } from '../messages/contacts/phone.js'
 import { statement } from '../store/store.js'
+import { DAY_MS, HOUR_MS } from '../telemetry/time.js'
 import { mustExist } from './applications.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const MAX_LISTED = 200
 
 /** The codes that an application sent to the phones of a country or prefix. */

@@ -84,11 +84,10 @@ export async function recordRestore(actor: Actor, { at, backupCodes }: Restore):
       }
       return counts
     },
-    () => ({
-      application: '',
+    {
       action: 'service.restored',
       detail: `to ${new Date(at).toISOString()}, backup codes: ${backupCodes}`,
-    }),
+    },
   )
   const unconfirmed = await store.query<Restored['unconfirmed'][number]>(UNCONFIRMED, [at, now])
   return { voided, unconfirmed }

@@ -3,9 +3,7 @@ import { forgetFailures } from '../accounts/expired-failures.js'
 import { rollUpActivity } from '../messages/activity/activity-table.js'
 import { deletePastMessages } from '../messages/delivery/past-messages.js'
 import type { Store } from '../store/store.js'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+import { DAY_MS, HOUR_MS } from '../telemetry/time.js'
 
 /** The maximum number of rows that one statement deletes, so that no request waits long for it. */
 const BATCH_SIZE = 1_000

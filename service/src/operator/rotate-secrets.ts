@@ -52,7 +52,6 @@ export async function rotateSecrets(
       return { keyId: keys.id, moved, retired: retired.map((row) => row.key_id), remaining }
     },
     ({ retired }) => ({
-      application: '',
       action: 'secrets.rotated',
       detail: [
         `to ${keys.id}, ${moved} moved`,
@@ -221,7 +220,7 @@ const hashUses = (column: string) => {
 }
 
 // Messages are sealed while they are queued.
-const KEY_USES = `SELECT key_id, what, movable, sum(count)::integer AS count FROM (
+const KEY_USES = `SELECT key_id AS "keyId", what, movable = 1 AS movable, least(sum(count), ${MAX_COUNT})::integer AS count FROM (
     ${indexedUses('app_secret', 'sealed', 2, 'authenticator secrets', 1)}
     UNION ALL ${indexedUses('app_secret', 'pending', 2, 'authenticator secrets', 1)}
     UNION ALL ${hashUses('reference')}
@@ -240,15 +239,6 @@ const KEY_USES = `SELECT key_id, what, movable, sum(count)::integer AS count FRO
   ) AS used GROUP BY key_id, what, movable ORDER BY key_id, what`
 
 /** What depends on which key at this time. */
-export async function keyUses(queries: Queries, now: number): Promise<KeyUse[]> {
-  const rows = await queries.query<{ key_id: string; what: string; count: number; movable: number }>(
-    KEY_USES,
-    [now],
-  )
-  return rows.map((row) => ({
-    keyId: row.key_id,
-    what: row.what,
-    count: Math.min(row.count, MAX_COUNT),
-    movable: row.movable === 1,
-  }))
+export function keyUses(queries: Queries, now: number): Promise<KeyUse[]> {
+  return queries.query<KeyUse>(KEY_USES, [now])
 }

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import type { KeyMethod } from 'countersign/protocol'
 import { isPassword } from '../store/secrets/password.js'
 import type { Store } from '../store/store.js'
+import { MINUTE_MS } from '../telemetry/time.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 import { type ConsoleCounters, consoleCounters } from './console-counters.js'
 import { canonicalEmail, findOperatorRow, type OperatorAccount, operatorFrom } from './operator-account.js'
-
-const MINUTE_MS = 60_000
 
 /** How often passwords are checked: for one account from one network, for one account, and from one network. */
 const PER_NETWORK = { attempts: 10, windowMs: 15 * MINUTE_MS }

@@ -1,7 +1,7 @@
 import { type Store, statement } from '../store/store.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
+import { MINUTE_MS } from '../telemetry/time.js'
 
-const MINUTE_MS = 60_000
 const INTERVAL_MS = 60 * MINUTE_MS
 /** The pause after a round that left something: long enough for other statements, and short beside a round. */
 const UNFINISHED_MS = 10_000

@@ -14,7 +14,8 @@ import { writeEvent } from '../messages/events/write-events.js'
 import { isTestPartition, type Mode, nameOfPartition, partitionOf } from '../store/partition.js'
 import { accountReference } from '../store/secrets/keys.js'
 import { type Queries, queryOne } from '../store/store.js'
-import { limitsOf, mustExist } from './applications.js'
+import { DAY_MS } from '../telemetry/time.js'
+import { effectiveApplication, mustExist, storedSettings } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 
@@ -60,11 +61,8 @@ export interface UserState {
   readonly factors: readonly FactorState[]
 }
 
-const DAY_MS = 86_400_000
-
-export async function showUser(actor: Actor, user: UserReference): Promise<UserState> {
-  const { store } = actor
-  await mustExist(store, user.application)
+export async function showUser({ store }: Actor, user: UserReference): Promise<UserState> {
+  const { limits } = effectiveApplication(user.application, await storedSettings(store, user.application))
   const partition = partitionOf(user.application, user.mode)
   const key = [partition, accountOf(user)]
   const account = await queryOne<{
@@ -86,7 +84,6 @@ export async function showUser(actor: Actor, user: UserReference): Promise<UserS
     'SELECT sealed, pending FROM app_secret WHERE application = $1 AND account = $2',
     key,
   )
-  const { failuresBeforeDisable } = await limitsOf(actor, user.application)
   const factors = await store.query<{ factor: string; failures: number }>(
     'SELECT factor, failures FROM factor WHERE application = $1 AND account = $2 ORDER BY factor',
     key,
@@ -105,7 +102,7 @@ export async function showUser(actor: Actor, user: UserReference): Promise<UserS
       factor: maskedFactor(row.factor),
       // An operator's disabling is stored as a number that no guessing reaches.
       failures: row.failures % DISABLED_BY_OPERATOR,
-      disabled: disabledBy(row.failures, failuresBeforeDisable),
+      disabled: disabledBy(row.failures, limits.failuresBeforeDisable),
     })),
   }
 }
@@ -146,11 +143,10 @@ export async function disableFactor(
       )
       return { factor: shown, wasKnown }
     },
-    () => ({
-      application: user.application,
-      action: 'factor.disabled',
+    {
+      ...{ application: user.application, action: 'factor.disabled' },
       detail: `${shown} of ${maskedUser(user)}`,
-    }),
+    },
   )
 }
 
