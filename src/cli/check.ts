@@ -1,25 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import {
-  type AppCheck,
-  type AppCheckReport,
-  type AppSignIn,
-  awaitLogin,
-  checkApp,
-} from '../testing/app-check.js'
-import type { AppRoute } from '../testing/app-routes.js'
+import { type AppCheckReport, awaitLogin, checkApp } from '../testing/app-check.js'
+import { APP_OPTIONS, addressOf, appFrom, isThisMachine } from './app-arguments.js'
+import type { CommandIo } from './command-io.js'
 import { startApp } from './start-app.js'
-
-/** What a command reads and writes. */
-export interface CommandIo {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Reads standard input until its end. */
-  readonly stdin: () => Promise<string>
-  readonly out: (text: string) => void
-  readonly err: (text: string) => void
-}
-
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** The exit code of each outcome. */
 export const EXIT_CODES = { none: 0, bypass: 1, unknown: 2 } as const
@@ -49,22 +32,9 @@ Signs in to an app with the first factor only, anew for each request, and finds 
 Exit code: 0 without a bypass, 1 with one, 2 if the command cannot tell.`
 
 const OPTIONS = {
+  ...APP_OPTIONS,
   start: { type: 'string' },
-  'sign-in': { type: 'string' },
-  'sign-in-page': { type: 'string' },
-  body: { type: 'string', default: 'form' },
-  protected: { type: 'string', multiple: true, default: [] as string[] },
-  route: { type: 'string', multiple: true, default: [] as string[] },
-  routes: { type: 'string' },
-  upgrade: { type: 'string', multiple: true, default: [] as string[] },
-  'pending-path': { type: 'string', multiple: true, default: [] as string[] },
-  header: { type: 'string', multiple: true, default: [] as string[] },
-  path: { type: 'string', default: '/mfa' },
-  'max-routes': { type: 'string', default: '50' },
-  'max-seconds': { type: 'string', default: '120' },
   'allow-remote': { type: 'boolean', default: false },
-  json: { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
 } as const
 
 const read = (args: readonly string[]) =>
@@ -90,13 +60,15 @@ export async function runCheck(args: readonly string[], io: CommandIo): Promise<
       "Expected one address or --start: countersign check http://localhost:3000, or countersign check --start 'npm start'. See countersign check --help.",
     )
   }
-  const check = await checkFrom(values, io)
+  const check = await appFrom(values, io)
   if (start === undefined) {
-    return print(
-      await checkApp({ ...check, url: addressOf(positionals[0] ?? '', values['allow-remote']) }),
-      values,
-      io,
-    )
+    const url = addressOf(positionals[0] ?? '')
+    if (!values['allow-remote'] && !isThisMachine(url)) {
+      throw new Error(
+        `${url.hostname} is not this machine: to sign in there and request its routes, add --allow-remote.`,
+      )
+    }
+    return print(await checkApp({ ...check, url }), values, io)
   }
   const started = await startApp(process.cwd(), start, { path: check.path, timeoutMs: START_MS })
   try {
@@ -112,93 +84,6 @@ export async function runCheck(args: readonly string[], io: CommandIo): Promise<
 function print(report: AppCheckReport, { json }: Values, io: CommandIo): number {
   io.out(json ? JSON.stringify(report, null, 2) : table(report))
   return EXIT_CODES[report.outcome]
-}
-
-async function checkFrom(values: Values, io: CommandIo): Promise<Omit<AppCheck, 'url'>> {
-  const file = values.routes === undefined ? '' : await readFile(values.routes, 'utf8')
-  const lines = file.split('\n').map((line) => line.trim())
-  const routes = [...values.route, ...lines.filter((line) => line !== '' && !line.startsWith('#'))]
-  return {
-    routes: routes.map(routeOf),
-    protectedPaths: values.protected.map(pathOf),
-    upgrades: values.upgrade.map(pathOf),
-    pendingPaths: values['pending-path'].map(pathOf),
-    path: pathOf(values.path),
-    headers: Object.fromEntries(values.header.map(headerOf)),
-    maxRoutes: countOf('max-routes', values['max-routes']),
-    maxSeconds: countOf('max-seconds', values['max-seconds']),
-    signIn: await signInOf(values, io),
-  }
-}
-
-function addressOf(address: string, allowRemote: boolean): URL {
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new Error(`The address must be like http://localhost:3000 (got ${address}).`)
-  }
-  if (allowRemote || /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname)) return url
-  throw new Error(
-    `${url.hostname} is not this machine: to sign in there and request its routes, add --allow-remote.`,
-  )
-}
-
-/** Reads `POST /login username=bob&password=$APP_PASSWORD`. */
-async function signInOf(values: Values, io: CommandIo): Promise<AppSignIn> {
-  const [, request, encoded = ''] = /^(\S+\s+\S+)\s*(.*)$/s.exec(values['sign-in']?.trim() ?? '') ?? []
-  if (request === undefined) {
-    throw new Error("--sign-in must be like 'POST /login username=bob&password=$APP_PASSWORD'.")
-  }
-  const { body } = values
-  if (body !== 'form' && body !== 'json') throw new Error(`--body must be form or json (got ${body}).`)
-  const fields: Record<string, string> = {}
-  for (const pair of encoded.split('&').filter(Boolean)) {
-    const [[name, literal] = ['', '']] = new URLSearchParams(pair)
-    const raw = pair.slice(pair.indexOf('=') + 1)
-    const variable = /^\$\{?(\w+)\}?$/.exec(raw)?.[1]
-    if (variable !== undefined) fields[name] = fromEnvironment(variable, io.env)
-    else if (raw === '-') fields[name] = (await io.stdin()).replace(/\r?\n$/, '')
-    else {
-      fields[name] = literal
-      if (/pass|pwd|secret|pin$/i.test(name)) {
-        io.err(
-          `The value of "${name}" is in the list of processes and in the history of the shell. Write ${name}=$NAME in single quotes to read it from the environment, or ${name}=- to read it from standard input.`,
-        )
-      }
-    }
-  }
-  const { method, path } = routeOf(request)
-  return { method, path, fields, body, page: pathOf(values['sign-in-page'] ?? path) }
-}
-
-function fromEnvironment(name: string, env: CommandIo['env']): string {
-  const value = env[name]
-  if (value !== undefined) return value
-  throw new Error(`The environment variable ${name} is not set. --sign-in reads a field from it.`)
-}
-
-/** Reads `/orders` or `POST /orders`. */
-function routeOf(text: string): AppRoute {
-  const [first = '', second] = text.trim().split(/\s+/)
-  if (second === undefined) return { method: 'GET', path: pathOf(first) }
-  const method = first.toUpperCase()
-  if (!METHODS.includes(method)) throw new Error(`A route must be like 'POST /orders' (got ${text}).`)
-  return { method, path: pathOf(second) }
-}
-
-function pathOf(text: string): string {
-  if (/^\/(?![/\\])/.test(text)) return text
-  throw new Error(`A path must begin with one slash (got ${text}).`)
-}
-
-function headerOf(text: string): [string, string] {
-  const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(text) ?? []
-  if (name !== undefined && value !== undefined) return [name, value]
-  throw new Error(`A header must be like 'X-Forwarded-Proto: https' (got ${text}).`)
-}
-
-function countOf(name: string, text: string): number {
-  if (/^\d{1,5}$/.test(text)) return Number(text)
-  throw new Error(`--${name} must be a whole number (got ${text}).`)
 }
 
 const VERDICTS = {

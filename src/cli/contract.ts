@@ -1,7 +1,7 @@
 import { exec } from 'node:child_process'
 import { parseArgs, promisify } from 'node:util'
 import { ServiceError } from '../errors.js'
-import type { CommandIo } from './check.js'
+import type { CommandIo } from './command-io.js'
 import { CHECKS, runCheck, type TestMailbox } from './contract/checks.js'
 import { type FoundDialect, findDialect, settingsOf } from './contract/find-dialect.js'
 

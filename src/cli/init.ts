@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, extname, join, posix, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { type CommandIo, EXIT_CODES } from './check.js'
+import { EXIT_CODES } from './check.js'
+import type { CommandIo } from './command-io.js'
 import { type AppFacts, findApp, type Place, positionOf } from './find-app.js'
 
 const HELP = `Usage: countersign init [folder]

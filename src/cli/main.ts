@@ -1,4 +1,6 @@
-import { type CommandIo, EXIT_CODES, runCheck } from './check.js'
+import { runAttack } from './attack.js'
+import { EXIT_CODES, runCheck } from './check.js'
+import type { CommandIo } from './command-io.js'
 import { runContract } from './contract.js'
 import { runInit } from './init.js'
 
@@ -6,6 +8,7 @@ const HELP = `Usage: countersign <command>
 
   init [folder]    Prints the lines that add Countersign to an Express app.
   check <address>  Finds the routes of an app that skip the second factor.
+  attack <address> Attacks the second factor of an app on this machine.
   contract         Checks an MFA service that has the published API.
 
 countersign <command> --help describes the options of a command.`
@@ -13,6 +16,7 @@ countersign <command> --help describes the options of a command.`
 /** Runs a command and returns its exit code. */
 export async function runCommand([command, ...args]: readonly string[], io: CommandIo): Promise<number> {
   try {
+    if (command === 'attack') return await runAttack(args, io)
     if (command === 'check') return await runCheck(args, io)
     if (command === 'contract') return await runContract(args, io)
     if (command === 'init') return await runInit(args, io)

@@ -1,23 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { type AppRequest, attribute, decoded, sendRequest } from './app-request.js'
 import type { AppRoute } from './app-routes.js'
 import { messageOf, PAGE_HEADERS, type ProbeResponse, type ProbeResult, probeLogin } from './probe-login.js'
 import { type ProbeAgent, runningApp } from './probed-app.js'
-
-/** How to sign in with the first factor. */
-export interface AppSignIn {
-  readonly method: string
-  readonly path: string
-  readonly fields: Readonly<Record<string, string>>
-  readonly body: 'form' | 'json'
-  /** The page with the form; its hidden fields are sent too. Not read for JSON. */
-  readonly page: string
-}
 
 /** A running app, and what to request from it. */
 export interface AppCheck {
   /** The address of the landing page. */
   readonly url: URL
-  readonly signIn: AppSignIn
+  /** How to sign in with the first factor. */
+  readonly signIn: AppRequest
   /** Paths that no anonymous request may use. */
   readonly protectedPaths: readonly string[]
   readonly routes: readonly AppRoute[]
@@ -38,6 +30,8 @@ export interface AppCheck {
 export interface CheckedRoute extends AppRoute {
   readonly verdict: 'bypass' | 'unclear' | 'mfa' | 'refused' | 'public'
   readonly reason: string
+  /** Whether a bypass follows only from two refusals that differ. */
+  readonly differs?: true
 }
 
 /** The result of `checkApp`. */
@@ -70,7 +64,7 @@ export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
   const named = [
     ...[
       `${url.pathname}${url.search}`,
-      ...(signIn.method === 'GET' ? [] : [signIn.page]),
+      ...(signIn.method === 'GET' || signIn.page === undefined ? [] : [signIn.page]),
       ...protectedPaths,
     ].map(getOf),
     ...check.routes,
@@ -123,16 +117,19 @@ export async function awaitLogin({ url: { origin }, headers, signIn }: AppCheck)
   const { agent } = runningApp(origin, headers, SERVICE_START_MS)
   const until = Date.now() + SERVICE_START_MS
   while (Date.now() < until) {
-    const status = await sendFirstFactor(agent(), signIn, origin).catch(() => 0)
+    const status = await sendRequest(agent(), signIn, origin).then(
+      ({ status }) => status,
+      () => 0,
+    )
     if (status < 500) return
     await wait(RETRY_MS)
   }
 }
 
 /** @throws {Error} if the app refuses the login. */
-async function passFirstFactor(agent: ProbeAgent, signIn: AppSignIn, origin: string): Promise<void> {
+async function passFirstFactor(agent: ProbeAgent, signIn: AppRequest, origin: string): Promise<void> {
   const { method, path } = signIn
-  const status = await sendFirstFactor(agent, signIn, origin)
+  const { status } = await sendRequest(agent, signIn, origin)
   if (status < 400) return
   const remedy =
     status === 429
@@ -141,30 +138,7 @@ async function passFirstFactor(agent: ProbeAgent, signIn: AppSignIn, origin: str
   throw new Error(`Cannot sign in: ${method} ${path} responded with ${status}. ${remedy}`)
 }
 
-/** Posts the fields, with the hidden fields of the page's form, which hold CSRF tokens. Returns the status of the response. */
-async function sendFirstFactor(
-  agent: ProbeAgent,
-  { method, path, fields, body, page }: AppSignIn,
-  origin: string,
-): Promise<number> {
-  const isForm = body === 'form'
-  const html = isForm && method !== 'GET' ? await textOf(agent, page) : ''
-  const sent = { ...hiddenFields(html, Object.keys(fields)), ...fields }
-  const text = isForm ? new URLSearchParams(sent).toString() : JSON.stringify(sent)
-  const { status } = await agent(path, {
-    method,
-    headers: {
-      ...(isForm && PAGE_HEADERS),
-      Origin: origin,
-      'Content-Type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
-    },
-    // A link in an email has no body.
-    ...(method !== 'GET' && { body: text }),
-  })
-  return status
-}
-
-function jsonHint({ method, body }: AppSignIn): string {
+function jsonHint({ method, body }: AppRequest): string {
   return body === 'form' && method !== 'GET' ? ' Add --body json if the login takes JSON.' : ''
 }
 
@@ -206,41 +180,6 @@ function contentsOf(html: string, name: string): string[] {
   const elements = html.matchAll(new RegExp(`<${name}\\b[^>]*>([\\s\\S]*?)</${name}>`, 'gi'))
   const texts = [...elements].map(([, inner = '']) => decoded(inner.replace(/<[^>]*>/g, ' ')))
   return texts.map((text) => text.replace(/\s+/g, ' ').trim()).filter(Boolean)
-}
-
-async function textOf(agent: ProbeAgent, path: string): Promise<string> {
-  const answer = await agent(path, { headers: PAGE_HEADERS })
-  return answer.text()
-}
-
-/** The hidden fields of the form that has one of these fields. */
-function hiddenFields(html: string, names: readonly string[]): Record<string, string> {
-  const forms = [...html.matchAll(/<form\b[\s\S]*?<\/form>/gi)].map(([form]) =>
-    [...form.matchAll(/<input\b[^>]*>/gi)].map(([input]) => input),
-  )
-  const form = forms.find((inputs) => inputs.some((one) => names.includes(attribute(one, 'name') ?? '')))
-  const hidden = form?.filter((input) => attribute(input, 'type')?.toLowerCase() === 'hidden') ?? []
-  return Object.fromEntries(
-    hidden.map((input) => [attribute(input, 'name') ?? '', attribute(input, 'value') ?? '']),
-  )
-}
-
-function attribute(tag: string, name: string): string | undefined {
-  const pattern = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i')
-  const [, double, single, bare] = pattern.exec(tag) ?? []
-  const value = double ?? single ?? bare
-  return value === undefined ? undefined : decoded(value)
-}
-
-/** Text of HTML without its character references. */
-function decoded(text: string): string {
-  const named = { amp: '&', quot: '"', apos: "'", lt: '<', gt: '>' }
-  return text
-    .replace(/&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi, (whole, hex?: string, decimal?: string) => {
-      const point = hex ? Number.parseInt(hex, 16) : Number(decimal)
-      return point <= 0x10ffff ? String.fromCodePoint(point) : whole
-    })
-    .replace(/&(amp|quot|apos|lt|gt);/g, (_, entity: keyof typeof named) => named[entity])
 }
 
 /** The routes to request: those that are named, and those that their pages link to, within the origin, without signing out. */
@@ -299,13 +238,13 @@ function verdicts(results: readonly ProbeResult[], protectedPaths: readonly stri
 function verdictOf(
   { verdict, reason, anonymous }: ProbeResult,
   isProtected: boolean,
-): Pick<CheckedRoute, 'verdict' | 'reason'> {
+): Omit<CheckedRoute, keyof AppRoute> {
   const status = anonymous?.status ?? 0
   if (verdict !== 'bypass' && isProtected && status >= 200 && status < 300) {
     return { verdict: 'bypass', reason: `it is named as protected, and an anonymous request gets ${status}` }
   }
   // Whatever the app does for a login without the second factor, it does not ask for it.
-  if (verdict === 'differs') return { verdict: 'bypass', reason }
+  if (verdict === 'differs') return { verdict: 'bypass', reason, differs: true }
   if (verdict === 'silent') return { verdict: 'unclear', reason }
   if (isProtected && status === 404) return { verdict: 'unclear', reason: 'an anonymous request gets 404' }
   return { verdict, reason }

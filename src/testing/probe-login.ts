@@ -106,7 +106,7 @@ export async function probeLogin(probed: ProbedApp, probe: Probe) {
       reason: 'the request has a user when the login route responds',
     })
   }
-  const cookies = probed.cookiesOf(first)
+  const cookies = [...probed.cookiesOf(first).keys()]
   const status = await mfaStatus(first, path)
   if (status !== 'pending' && !running) {
     const reason = `the MFA status after this login is "${status}" instead of "pending"`

@@ -24,14 +24,17 @@ export type ProbeAgent = (
   },
 ) => Promise<Response>
 
+/** The cookies of a browser by name. `sameSite` is in lower case, and empty for a cookie without it. */
+export type Cookies = ReadonlyMap<string, { readonly value: string; readonly sameSite: string }>
+
 /** An app that runs, and browsers that send requests to it. */
 export interface ProbedApp {
   /** Returns the requests that had a user when they were answered, and clears the list. Only an app in this process shows them. */
   takeRequestsWithUser(): readonly AppRoute[]
-  /** A new browser without cookies. */
-  agent(): ProbeAgent
-  /** The names of the cookies that a browser has. */
-  cookiesOf(agent: ProbeAgent): readonly string[]
+  /** A new browser, with these cookies or without any. */
+  agent(cookies?: Cookies): ProbeAgent
+  /** A copy of the cookies that a browser has. */
+  cookiesOf(agent: ProbeAgent): Cookies
   /** Opens a connection with the cookies of a browser. */
   connect(agent: ProbeAgent, probe: UpgradeProbe): Promise<UpgradeAnswer>
 }
@@ -42,13 +45,13 @@ const TIMEOUT_MS = 2_000
 
 /** An app that runs at an origin, in whatever process. */
 export function runningApp(origin: string, headers: Headers, timeoutMs = TIMEOUT_MS): ProbedApp {
-  const jars = new WeakMap<ProbeAgent, ReadonlyMap<string, string>>()
-  const cookieHeader = (jar: ReadonlyMap<string, string> = new Map()): Headers =>
-    jar.size > 0 ? { Cookie: [...jar].map((pair) => pair.join('=')).join('; ') } : {}
+  const jars = new WeakMap<ProbeAgent, Cookies>()
+  const cookieHeader = (jar: Cookies = new Map()): Headers =>
+    jar.size > 0 ? { Cookie: [...jar].map(([name, { value }]) => `${name}=${value}`).join('; ') } : {}
   return {
     takeRequestsWithUser: () => [],
-    agent() {
-      const jar = new Map<string, string>()
+    agent(cookies) {
+      const jar = new Map(cookies)
       const agent: ProbeAgent = async (path, init = {}) => {
         const answer = await fetch(new URL(path, origin), {
           ...init,
@@ -58,14 +61,17 @@ export function runningApp(origin: string, headers: Headers, timeoutMs = TIMEOUT
         })
         for (const line of answer.headers.getSetCookie()) {
           const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-          jar.set(name, value)
+          const [, sameSite = ''] = /;\s*samesite=(\w+)/i.exec(line) ?? []
+          // A cookie that is cleared is empty.
+          if (value === '') jar.delete(name)
+          else jar.set(name, { value, sameSite: sameSite.toLowerCase() })
         }
         return answer
       }
       jars.set(agent, jar)
       return agent
     },
-    cookiesOf: (agent) => [...(jars.get(agent)?.keys() ?? [])],
+    cookiesOf: (agent) => new Map(jars.get(agent)),
     connect: (agent, probe) => probeUpgrade(origin, probe, { ...headers, ...cookieHeader(jars.get(agent)) }),
   }
 }

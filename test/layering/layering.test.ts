@@ -199,9 +199,10 @@ describe('the layering of the plugin', () => {
     ])
   })
 
-  it('uses the network in the clients only, in browsers, and in the test kit for a port of this machine', () => {
+  it('uses the network in the clients only, in browsers, and for ports of this machine in the test kit and a relay', () => {
     const network = /\bfetch\(|\bWebSocket\(|node:(?:https?|net|tls|dgram|http2)['"]/
     expect(plugin.filter(({ code }) => network.test(code)).map(({ path }) => path)).toEqual([
+      'src/cli/attack/relay.ts',
       'src/pages/browser/request.ts',
       'src/pages/browser/step-up.ts',
       'src/speech/live-client.ts',

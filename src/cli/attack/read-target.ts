@@ -1,0 +1,98 @@
+import { lookup } from 'node:dns/promises'
+import type { parseArgs } from 'node:util'
+import type { AppCheck } from '../../testing/app-check.js'
+import type { AppRequest } from '../../testing/app-request.js'
+import {
+  APP_OPTIONS,
+  addressOf,
+  appFrom,
+  fromEnvironment,
+  isThisMachine,
+  pathOf,
+  requestOf,
+} from '../app-arguments.js'
+import type { CommandIo } from '../command-io.js'
+
+const repeated = { type: 'string', multiple: true, default: [] as string[] } as const
+
+/** The options of `countersign attack`. */
+export const ATTACK_OPTIONS = {
+  ...APP_OPTIONS,
+  inbox: { type: 'string' },
+  totp: { type: 'string' },
+  factor: { type: 'string' },
+  request: { type: 'string' },
+  verify: { type: 'string' },
+  'other-sign-in': { type: 'string' },
+  'other-totp': { type: 'string' },
+  login: repeated,
+  change: repeated,
+  remember: { type: 'string' },
+  'sign-out': { type: 'string' },
+  skip: repeated,
+  relay: { type: 'boolean', default: false },
+} as const
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof ATTACK_OPTIONS }>>['values']
+
+/**
+ * Reads what the options say about an app, and how its users sign in with both factors.
+ * @throws {Error} for an argument that cannot be used, and for an app that is not on this machine.
+ */
+export async function readTarget(address: string, values: Values, io: CommandIo) {
+  const url = await loopbackAddress(address)
+  const { body, inbox, factor, verify } = values
+  const check: AppCheck = { ...(await appFrom(values, io)), url }
+  if (check.protectedPaths.length === 0)
+    throw new Error('Name a page that only signed-in users may see: --protected /account.')
+  const read = async (name: 'request' | 'verify' | 'other-sign-in' | 'sign-out') =>
+    values[name] === undefined ? undefined : requestOf(name, values[name], { body }, io)
+  const readAll = (name: 'login' | 'change') =>
+    Promise.all(values[name].map((text) => requestOf(name, text, { body }, io)))
+  const ofPlugin = (path: string, fields: AppRequest['fields']): AppRequest => ({
+    ...{ method: 'POST', path: `${check.path}${path}`, fields, body: 'json' },
+  })
+  const secretOf = (name: 'totp' | 'other-totp') =>
+    values[name] === undefined ? undefined : fromEnvironment(name, values[name], io)
+  const isPlugin = verify === undefined
+  const signIn = await read('other-sign-in')
+  return {
+    check,
+    /** Without `totp`, codes are sent and read in `inbox`. */
+    user: { signIn: check.signIn, totp: secretOf('totp') },
+    /** The attacker's own account. */
+    other: signIn && { signIn: { ...signIn, page: check.signIn.page }, totp: secretOf('other-totp') },
+    /** Without it, no code needs to be requested. */
+    request: isPlugin ? ofPlugin('/challenge', {}) : await read('request'),
+    /** Submits a code, as the field whose value is `{code}`. */
+    verify: (await read('verify')) ?? ofPlugin('/verify', { code: '{code}' }),
+    isPlugin,
+    factor,
+    inbox: inbox?.startsWith('/') ? new URL(pathOf(inbox), url) : inbox && (await loopbackAddress(inbox)),
+    signOut: (await read('sign-out')) ?? { method: 'POST', path: '/logout', fields: {}, body: 'form' },
+    logins: await readAll('login'),
+    changes: await readAll('change'),
+    remember:
+      values.remember === undefined ? undefined : Object.fromEntries(new URLSearchParams(values.remember)),
+  }
+}
+
+/** A running app, and how its users sign in with both factors. */
+export type AttackTarget = Awaited<ReturnType<typeof readTarget>>
+
+/**
+ * The address of an app on this machine. A name must lead to this machine only.
+ * @throws {Error} for every other address.
+ */
+export async function loopbackAddress(
+  text: string,
+  resolve: (name: string) => Promise<readonly { readonly address: string }[]> = (name) =>
+    lookup(name, { all: true }),
+): Promise<URL> {
+  const url = addressOf(text)
+  const found = isThisMachine(url) ? await resolve(url.hostname.replace(/^\[|\]$/g, '')).catch(() => []) : []
+  const isHere = ({ address }: { readonly address: string }) =>
+    isThisMachine(new URL(address.includes(':') ? `http://[${address}]` : `http://${address}`))
+  if (found.length > 0 && found.every(isHere)) return url
+  throw new Error(`${url.hostname} is not this machine, and countersign attack attacks no other.`)
+}

@@ -1,0 +1,148 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { isDelivered, METHODS } from '../../protocol/methods.js'
+import { type AppRequest, sendRequest } from '../../testing/app-request.js'
+import { PAGE_HEADERS } from '../../testing/probe-login.js'
+import { type Cookies, type ProbeAgent, runningApp } from '../../testing/probed-app.js'
+import { totpCode } from '../../testing/service.js'
+import type { AttackTarget } from './read-target.js'
+
+/** An answer of the app. */
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  readonly location: string
+}
+
+/** A user of the app. */
+export type AttackedUser = AttackTarget['user']
+
+/** Why an attack could not be tried, and what to give. */
+export class Untried extends Error {}
+
+type Headers = Readonly<Record<string, string>>
+
+const REQUEST_MS = 15_000
+const DELIVERY_MS = 5_000
+const POLL_MS = 100
+/** How long a code of an authenticator app is shown. */
+const STEP_MS = 30_000
+
+/** Opens browsers at the target. It remembers which codes of an authenticator app were used. */
+export function openTarget(target: AttackTarget) {
+  const { check, inbox, isPlugin, request, verify } = target
+  const { origin } = check.url
+  const { agent: browser, cookiesOf } = runningApp(origin, check.headers, REQUEST_MS)
+  const used = new Map<AttackedUser, string>()
+
+  const answerOf = async (response: Response): Promise<Answer> => ({
+    status: response.status,
+    text: await response.text().catch(() => ''),
+    location: response.headers.get('Location') ?? '',
+  })
+  const send = async (agent: ProbeAgent, what: AppRequest, headers?: Headers) =>
+    answerOf(await sendRequest(agent, what, origin, headers))
+  const get = async (agent: ProbeAgent, path: string, headers = PAGE_HEADERS) =>
+    answerOf(await agent(path, { headers }))
+
+  /** The codes in the messages that were sent. */
+  const codesSent = async (): Promise<string[]> => {
+    if (!inbox) throw new Untried('give --inbox, or --totp for an authenticator app, to read codes')
+    const answer = await runningApp(inbox.origin, check.headers, REQUEST_MS).agent()(inbox.href)
+    return (await answer.text()).match(/(?<![\w+-])\d{6,8}(?![\w-])/g) ?? []
+  }
+  const newCode = async (before: readonly string[]): Promise<string> => {
+    for (const until = Date.now() + DELIVERY_MS; Date.now() < until; await wait(POLL_MS)) {
+      const known = [...before]
+      for (const code of await codesSent()) {
+        if (!known.includes(code)) return code
+        known.splice(known.indexOf(code), 1)
+      }
+    }
+    throw new Untried('no message with a new code arrived in --inbox')
+  }
+
+  /** What the plugin says about the factors of a user. */
+  const factorsOf = async (agent: ProbeAgent) => {
+    const { text } = await get(agent, check.path, {})
+    const state: { factors?: { id: string; method: string; strength: string }[] } = JSON.parse(text)
+    return state.factors ?? []
+  }
+  const factorOf = async (agent: ProbeAgent, { totp }: AttackedUser): Promise<string> => {
+    const methods: string[] = METHODS.filter((one) => (totp === undefined ? isDelivered(one) : one === 'app'))
+    const id = target.factor ?? (await factorsOf(agent)).find(({ method }) => methods.includes(method))?.id
+    if (id !== undefined) return id
+    throw new Untried(`GET ${check.path} offers no factor whose code can be read; name one with --factor`)
+  }
+  const requestCode = async (agent: ProbeAgent, user: AttackedUser) =>
+    request &&
+    send(agent, isPlugin ? { ...request, fields: { factor: await factorOf(agent, user) } } : request)
+
+  return {
+    ...target,
+    browser,
+    cookiesOf,
+    send,
+    get,
+    codesSent,
+    factorsOf,
+    factorOf,
+    requestCode,
+    /** Whether a browser reaches a protected page. */
+    async isIn(agent: ProbeAgent, headers: Headers = {}): Promise<boolean> {
+      for (const path of check.protectedPaths) {
+        for (const kind of [PAGE_HEADERS, {}]) {
+          const { status } = await get(agent, path, { ...kind, ...headers })
+          if (status >= 200 && status < 300) return true
+        }
+      }
+      return false
+    },
+    /** A browser that has passed the first factor. @throws {Untried} if the app refuses it. */
+    async passed(signIn: AppRequest, cookies?: Cookies): Promise<ProbeAgent> {
+      const agent = browser(cookies)
+      const { status } = await send(agent, signIn)
+      if (status < 400) return agent
+      throw new Untried(`cannot sign in: ${signIn.method} ${signIn.path} responded with ${status}`)
+    },
+    /** Passes the first factor and requests a code. @throws {Untried} if the app refuses one of both, or no code can be read. */
+    async pending(user: AttackedUser, { agent = browser(), signIn = user.signIn } = {}) {
+      const { totp } = user
+      const before = totp === undefined ? await codesSent() : []
+      const answers = [await send(agent, signIn)]
+      if (answers[0] && answers[0].status < 400)
+        answers.push(...[await requestCode(agent, user)].filter((one) => one !== undefined))
+      const refused = answers.find(({ status }) => status >= 400)
+      if (refused)
+        throw new Untried(`the app refuses the sign-in or the request of a code with ${refused.status}`)
+      const sent = totp === undefined ? await newCode(before) : ''
+      const code = async () => {
+        if (totp === undefined) return sent
+        if (totpCode(totp) === used.get(user)) await wait(STEP_MS - (Date.now() % STEP_MS))
+        return totpCode(totp)
+      }
+      return { agent, answers, code }
+    },
+    /** Submits a code; `undefined` leaves the field out. */
+    async submit(
+      agent: ProbeAgent,
+      code: unknown,
+      as: AppRequest = verify,
+      headers?: Headers,
+    ): Promise<Answer> {
+      const fields = Object.entries(as.fields).map(([name, value]) => [
+        name,
+        value === '{code}' ? code : value,
+      ])
+      return send(
+        agent,
+        { ...as, fields: Object.fromEntries(fields.filter(([, value]) => value !== undefined)) },
+        headers,
+      )
+    },
+    /** Notes the code of a user that the app has accepted. Without one, codes can be used again from now on. */
+    hasUsed: (user: AttackedUser, code = '') => void (used.get(user) === '' || used.set(user, code)),
+  }
+}
+
+/** An open target. */
+export type OpenTarget = ReturnType<typeof openTarget>

@@ -1,0 +1,189 @@
+import { readFile } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { loopbackAddress } from '../../src/cli/attack/read-target.js'
+import type { Relayed } from '../../src/cli/attack/relay.js'
+import type { AttackReport } from '../../src/cli/attack.js'
+import { mfaTestKit } from '../../src/testing/index.js'
+import { findingsIn, runAttack, runAttackCommand } from '../kit/attack.js'
+import { host } from '../kit/host.js'
+import { listenOnLoopback } from '../kit/loopback.js'
+import { byHand } from '../naive-apps/by-hand/app.js'
+import { lateGate } from '../naive-apps/late-gate/app.js'
+import { passportTotp, TOTP_SECRETS } from '../naive-apps/passport-totp/app.js'
+import { secondLogin } from '../naive-apps/second-login/app.js'
+
+/** Serves an app until the end of the test, and returns its address. */
+async function serve(server: Server): Promise<string> {
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://localhost:${await listenOnLoopback(server)}`
+}
+
+const PASSWORDS = { BOB: 'bob-password', MALLORY: 'mallory-password' }
+const USERS = [
+  ...['--sign-in', 'POST /login username=bob&password=$BOB', '--protected', '/'],
+  ...['--other-sign-in', 'POST /login username=mallory&password=$MALLORY'],
+]
+
+/** Attacks a naive app, and compares what is broken with the list in its README. */
+async function expectItsFindings(
+  folder: string,
+  app: Server,
+  args: readonly string[],
+  env = {},
+): Promise<AttackReport> {
+  const { code, report } = await runAttack(await serve(app), [...USERS, ...args], { ...PASSWORDS, ...env })
+  const readme = await readFile(new URL(`../naive-apps/${folder}/README.md`, import.meta.url), 'utf8')
+  expect(findingsIn(report, 'broken')).toEqual(
+    [...readme.matchAll(/^- `([\w-]+)`: /gm)].map(([, name]) => name),
+  )
+  expect(code).toBe(1)
+  return report
+}
+
+describe('countersign attack finds exactly what the README of a naive app lists, in an app', () => {
+  it('whose second factor was written by hand', async () => {
+    const report = await expectItsFindings('by-hand', byHand(), [
+      ...['--path', '/code', '--request', 'POST /code/send', '--verify', 'POST /code code={code}'],
+      ...['--inbox', '/inbox', '--route', '/export', '--upgrade', '/live', '--remember', 'remember=on'],
+      ...['--change', 'POST /second-factor/remove'],
+    ])
+    expect(findingsIn(report, 'untried')).toEqual(['second-login'])
+  })
+
+  it('with passport-totp', async () => {
+    const args = ['--path', '/login-otp', '--verify', 'POST /login-otp code={code}', '--route', '/setup']
+    const report = await expectItsFindings(
+      'passport-totp',
+      passportTotp(),
+      [...args, '--totp', '$BOBS_APP', '--other-totp', '$MALLORYS_APP'],
+      { BOBS_APP: TOTP_SECRETS.bob, MALLORYS_APP: TOTP_SECRETS.mallory },
+    )
+    expect(findingsIn(report, 'held')).toEqual([
+      'code-in-answer',
+      'session-fixation',
+      'foreign-code',
+      'return-address',
+      'cross-site-post',
+      'wrong-code',
+      'sign-out',
+    ])
+  })
+
+  it('with Countersign and its gate after the routes', async () => {
+    const report = await expectItsFindings('late-gate', lateGate(), ['--inbox', '/inbox'])
+    expect(findingsIn(report, 'held')).toEqual([])
+  })
+
+  it('with Countersign and a second login', async () => {
+    const report = await expectItsFindings('second-login', secondLogin(), ['--inbox', '/inbox'])
+    expect(findingsIn(report, 'untried')).toEqual(['weak-factor'])
+  })
+})
+
+describe('countersign attack', () => {
+  it('refuses every address that is not, or not only, this machine', async () => {
+    for (const address of [
+      'http://192.0.2.1',
+      'https://example.com',
+      'http://localhost.example.com',
+      'http://0.0.0.0',
+    ]) {
+      const { hostname } = new URL(address)
+      const { code, err } = await runAttack(address, USERS, PASSWORDS)
+      expect(err).toBe(`${hostname} is not this machine, and countersign attack attacks no other.`)
+      expect(code).toBe(2)
+    }
+    const leadsTo =
+      (...addresses: string[]) =>
+      async () =>
+        addresses.map((address) => ({ address }))
+    await expect(loopbackAddress('http://app.localhost', leadsTo('127.0.0.1', '192.0.2.1'))).rejects.toThrow(
+      'app.localhost is not this machine',
+    )
+    await expect(loopbackAddress('http://app.localhost', leadsTo())).rejects.toThrow('is not this machine')
+    expect((await loopbackAddress('http://app.localhost', leadsTo('127.0.0.1', '::1'))).hostname).toBe(
+      'app.localhost',
+    )
+  })
+
+  it('requests nothing elsewhere, also where the app redirects to', async () => {
+    const elsewhere: string[] = []
+    const listener: RequestListener = (req, res) => {
+      elsewhere.push(req.url ?? '')
+      res.end()
+    }
+    const other = await serve(createServer(listener))
+    const app = await serve(
+      createServer((_req, res) =>
+        res.writeHead(302, { Location: `${other}/login` }).end(`<a href="${other}/a">a</a>`),
+      ),
+    )
+    expect((await runAttack(app, USERS, PASSWORDS)).code).toBe(2)
+    expect(elsewhere).toEqual([])
+  })
+
+  it('never counts what it could not try as held: it exits with 2 unless --skip names it', async () => {
+    const app = await serve(secondLogin())
+    const slow = ['pending-session', 'second-login', 'mailbox-flood', 'parallel-guesses', 'session-guesses']
+    const args = [...USERS, '--inbox', '/inbox', ...slow.flatMap((name) => ['--skip', name])]
+    const unknown = await runAttack(app, args, PASSWORDS)
+    expect(unknown.report.outcome).toBe('unknown')
+    expect(unknown.code).toBe(2)
+    const skipped = await runAttack(await serve(secondLogin()), [...args, '--skip', 'weak-factor'], PASSWORDS)
+    expect(skipped.report.outcome).toBe('held')
+    expect(skipped.code).toBe(0)
+    expect(findingsIn(skipped.report, 'untried')).toEqual([...slow, 'weak-factor'])
+    expect((await runAttack(app, [...args, '--skip', 'nothing'], PASSWORDS)).err).toContain(
+      'There is no attack "nothing", only pending-session, ',
+    )
+  })
+})
+
+describe('countersign attack --relay', () => {
+  /** Relays the sign-in of bob at an app whose service takes keys that signed for one of these origins. */
+  async function relay(originsAt: (own: string) => readonly string[]) {
+    let app: RequestListener | undefined
+    const url = await serve(createServer((req, res) => app?.(req, res)))
+    const kit = mfaTestKit({ relyingParty: { id: 'localhost', origins: originsAt(url) } })
+    app = host({
+      options: { service: kit.service },
+      first: (made) => void made.get('/inbox', (_req, res) => void res.json(kit.inbox.all())),
+    }).app
+    const args = [
+      '--sign-in',
+      'POST /login name=bob',
+      '--protected',
+      '/secret',
+      '--inbox',
+      '/inbox',
+      '--relay',
+    ]
+    const { code, out } = await runAttackCommand([url, ...args, '--json'])
+    const factors: readonly Relayed[] = JSON.parse(out)
+    return {
+      code,
+      relayed: Object.fromEntries(factors.map(({ factor, relayed, reason }) => [factor, [relayed, reason]])),
+    }
+  }
+
+  it('passes on a code, and no key, because it signs the origin of the phishing page', async () => {
+    const { code, relayed } = await relay((own) => [own])
+    expect(relayed).toEqual({
+      code: ['yes', expect.stringMatching(/^typed at http:\/\/localhost:\d+$/)],
+      key: ['no', expect.stringMatching(/^signed at http:\/\/localhost:\d+: .*401 invalid_key$/)],
+    })
+    expect(code).toBe(0)
+  })
+
+  it('finds a service that takes keys from every port', async () => {
+    const { code, relayed } = await relay(() =>
+      Array.from({ length: 2 ** 16 }, (_, port) => `http://localhost:${port}`),
+    )
+    expect(relayed.key?.[0]).toBe('yes')
+    expect(code).toBe(1)
+  })
+})
