@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { defects } from './test/defects/plugin.js'
 import { PATIENCE_MS } from './test/kit/patience.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -87,7 +88,13 @@ const AT_ONCE = [
   'test/hosts/redis.test.ts',
   'test/limits/same-steps.test.ts',
   'test/limits/stores.test.ts',
+  'test/releases/releases.test.ts',
+  'test/releases/side-by-side.test.ts',
+  'test/releases/write.test.ts',
 ]
+
+/** Switch on one defect after the other, all of which the sources have, and see a check find it. */
+const PROBED = ['test/defects/*.test.ts']
 
 /** The script that runs, which gives its results their name. */
 const SCRIPT = process.env.npm_lifecycle_event ?? 'test'
@@ -134,7 +141,7 @@ export default defineConfig({
           name: 'together',
           isolate: false,
           include: tests,
-          exclude: [...configDefaults.exclude, ...APART, ...PACKAGE, ...OPERATION, ...AT_ONCE],
+          exclude: [...configDefaults.exclude, ...APART, ...PACKAGE, ...OPERATION, ...AT_ONCE, ...PROBED],
         },
       },
       { extends: true, test: { name: 'apart', include: APART } },
@@ -143,6 +150,11 @@ export default defineConfig({
       { extends: true, test: { name: 'operation', isolate: false, include: OPERATION, retry: 1 } },
       // Runs in the same script, without a second try: a race must not pass by luck.
       { extends: true, test: { name: 'databases', isolate: false, include: AT_ONCE } },
+      {
+        extends: true,
+        plugins: [defects()],
+        test: { name: 'probed', isolate: false, include: PROBED },
+      },
       // Has a script of its own, so that `npm test` stays quick. Hooks pack the package, compile apps and start processes.
       { extends: true, test: { name: 'package', isolate: false, include: PACKAGE } },
     ],

@@ -4,7 +4,10 @@
  * packages to release/. It publishes nothing. With --tag it also makes the tag; pushing that tag starts
  * .github/workflows/release.yml, which publishes.
  *
+ * `fixtures` writes test/releases/<version>/ instead: what this version stores and sends, which later releases must read.
+ *
  * usage: node scripts/release.mjs [--skip-checks] [--tag]
+ *        node scripts/release.mjs fixtures
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +16,8 @@ import { sbomsOf } from './sbom.mjs'
 
 const OUT = 'release'
 
-const { values: options } = parseArgs({
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
   options: { 'skip-checks': { type: 'boolean', default: false }, tag: { type: 'boolean', default: false } },
 })
 
@@ -34,6 +38,22 @@ function notesOf(version) {
 
 /** Where the package says its repository is; npm derives the addresses of its home page and of its issues. */
 const addressIn = ({ repository }) => repository?.url ?? ''
+
+/** Where the version keeps what it stores and sends. */
+const fixtures = `test/releases/${plugin.version}`
+
+if (positionals.length > 0) {
+  if (positionals.join() !== 'fixtures') {
+    console.error(`Expected fixtures, or options only (got ${positionals.join(' ')}).`)
+    process.exit(2)
+  }
+  execFileSync('npx', ['vitest', 'run', '--project', 'databases', 'test/releases/write.test.ts'], {
+    stdio: 'inherit',
+    env: { ...process.env, WRITE_FIXTURES: 'true' },
+  })
+  console.log(`Wrote ${fixtures}. Review and commit it.`)
+  process.exit()
+}
 
 function faults() {
   const tagsHere = lines(git('tag', '--points-at', 'HEAD', '--list', 'v*'))
@@ -59,6 +79,10 @@ function faults() {
     [
       !notesOf(plugin.version),
       `CHANGELOG.md has nothing under "## ${plugin.version}": rename "Unreleased" and date it.`,
+    ],
+    [
+      !existsSync(fixtures),
+      `${fixtures} does not exist, which later releases must read: run npm run release -- fixtures, and commit it.`,
     ],
     [
       tagsHere.some((one) => one !== tag),

@@ -65,9 +65,11 @@ function releasable(files: Readonly<Record<string, unknown>> = {}) {
     'package-lock.json': lockfile,
     'CHANGELOG.md': CHANGELOG,
     '.gitignore': 'release/\n',
+    'test/releases/1.2.0/own.json': '{}',
     ...files,
   }
-  for (const name of ['service', 'example']) mkdirSync(join(folder, name))
+  for (const name of ['service', 'example', 'test/releases/1.2.0'])
+    mkdirSync(join(folder, name), { recursive: true })
   for (const [path, content] of Object.entries(all)) {
     writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content))
   }
@@ -138,6 +140,16 @@ describe('the release script', () => {
       '- @countersign/service depends on countersign ^1.1.0: expected ^1.2.0.',
       '- CHANGELOG.md has nothing under "## 1.2.0": rename "Unreleased" and date it.',
     ])
+  })
+
+  it('refuses a version without the set that later releases must read', () => {
+    const { git, release } = releasable()
+    git('mv', 'test/releases/1.2.0', 'test/releases/1.1.0')
+    git('commit', '--quiet', '--message', 'Keep what another version stored')
+    const { status, error } = release('--skip-checks')
+    expect(status).toBe(1)
+    expect(error).toContain('- test/releases/1.2.0 does not exist')
+    expect(error).toContain('run npm run release -- fixtures')
   })
 
   it('refuses packages without the address of their repository, or with two', () => {

@@ -124,7 +124,7 @@ function settingsAfter(
   { set, unset }: Pick<SettingsChange, 'set' | 'unset'>,
 ): ApplicationSettings {
   const kept = Object.entries(before).filter(([name]) => !unset.includes(name))
-  return checked({ ...Object.fromEntries(kept), ...set })
+  return { ...Object.fromEntries(kept), ...checked(set) }
 }
 
 export async function usersLockedOutBy(

@@ -266,7 +266,10 @@ export function applicationFrom(
   }
 }
 
+// A process of a later release may have stored settings that this one does not know.
+const storedSchema = settingsSchema.loose()
+
 /** Reads settings as the database stores them. */
 export function parseStoredSettings(json: string): ApplicationSettings {
-  return settingsSchema.parse(JSON.parse(json))
+  return storedSchema.parse(JSON.parse(json))
 }
