@@ -169,6 +169,16 @@ describe('a policy', () => {
     await bySso.get('/secret').expect(401)
   })
 
+  it('is not asked again while the factor is missing, as it does not know that login any more', async () => {
+    const { app } = host({
+      login: { via: 'form' } as object,
+      options: { policy: ({ login }) => (login.via === 'form' ? 'require' : 'skip') },
+    })
+    const agent = await signIn(app, 'bob')
+    expect((await agent.get('/mfa').expect(200)).body.status).toBe('pending')
+    await agent.get('/secret').expect(401)
+  })
+
   it.each(['before', 'behind'])(
     'decides about users of a remember-me strategy %s the gate, for each user and request',
     async (where) => {

@@ -74,6 +74,17 @@ describe('a user whose record says that they have no factor (R77)', () => {
       await agent.get('/secret').expect(200)
     }))
 
+  it('is asked for a factor that the service knows at the first page after it is back', async () => {
+    const made = recordingHost()
+    await enrollApp(made, 'nina')
+    made.record.set('u-nin', NONE)
+    made.gateway.interfere(() => answer(500))
+    const { agent, page } = await intrude(made, 'nina')
+    expect(page).toBe(200)
+    made.gateway.interfere(undefined)
+    await agent.get('/secret').expect(401)
+  })
+
   it('signs in while the circuit breaker is open', async () => {
     const { gateway } = recordingHost()
     const made = recordingHost({ service: { ...gateway.address, breaker: { failures: 2 } } })

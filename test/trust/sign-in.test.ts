@@ -1,9 +1,9 @@
 import { MemoryStore } from 'express-session'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/stores/config.js'
-import { DAY, HOUR, SECOND, stopClock } from '../kit/clock.js'
+import { DAY, HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
-import { challengeStrongest, host, jsonAgent, signIn, withCookie } from '../kit/host.js'
+import { challengeStrongest, host, jsonAgent, signIn, type TestUser, withCookie } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { listen, postJson } from '../kit/sockets.js'
 import { COOKIE, signInAndTrust, stateAfterLogin, trustCookieOf, trustingHost, trustLineOf } from './kit.js'
@@ -50,14 +50,27 @@ describe('a trusted browser', () => {
 
   it('requires the second factor when its trust expires during a session (R65)', async () => {
     const clock = stopClock()
-    const host = trustingHost({ options: { trustedDevices: { store: 'memory', maxAge: '1h' } } })
+    const fingerprint = ({ email }: TestUser) => email
+    const host = trustingHost({ options: { trustedDevices: { store: 'memory', maxAge: '1h', fingerprint } } })
     const agent = await signInAndTrust(host, 'bob')
     await login(agent, 'bob').expect(200)
+    await agent.get('/secret').expect(200)
     clock.move(HOUR - 1)
     await agent.get('/secret').expect(200)
     clock.move(1)
     await agent.get('/secret').expect(401)
     expect((await agent.get('/mfa')).body.status).toBe('pending')
+  })
+
+  it('requires the second factor in a session once its decision is made again and the user has other factors', async () => {
+    const clock = stopClock()
+    const host = trustingHost()
+    const agent = await signInAndTrust(host, 'bob')
+    await login(agent, 'bob').expect(200)
+    host.users.bob?.factors.push({ method: 'email', email: 'bob@example.com' })
+    await agent.get('/secret').expect(200)
+    clock.move(5 * MINUTE)
+    await agent.get('/secret').expect(401)
   })
 
   it('requires the second factor once the app trusts browsers no longer', async () => {
