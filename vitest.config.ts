@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { probes } from './test/canaries/probes.js'
 import { defects } from './test/defects/plugin.js'
 import { PATIENCE_MS } from './test/kit/patience.js'
 
@@ -93,8 +94,11 @@ const AT_ONCE = [
   'test/releases/write.test.ts',
 ]
 
-/** Switch on one defect after the other, all of which the sources have, and see a check find it. */
-const PROBED = ['test/defects/*.test.ts']
+/**
+ * Look for secrets where others could read them, with probes in the sources; or switch on one defect after the other, all of which the
+ * sources have, and see a check find it.
+ */
+const PROBED = ['test/canaries/*.test.ts', 'test/defects/*.test.ts']
 
 /** The script that runs, which gives its results their name. */
 const SCRIPT = process.env.npm_lifecycle_event ?? 'test'
@@ -152,8 +156,8 @@ export default defineConfig({
       { extends: true, test: { name: 'databases', isolate: false, include: AT_ONCE } },
       {
         extends: true,
-        plugins: [defects()],
-        test: { name: 'probed', isolate: false, include: PROBED },
+        plugins: [probes(), defects()],
+        test: { name: 'probed', isolate: false, include: PROBED, setupFiles: ['test/canaries/watch.ts'] },
       },
       // Has a script of its own, so that `npm test` stays quick. Hooks pack the package, compile apps and start processes.
       { extends: true, test: { name: 'package', isolate: false, include: PACKAGE } },

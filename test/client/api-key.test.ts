@@ -1,25 +1,10 @@
-import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { MfaStrategy, mfaSession } from '../../src/index.js'
 import { readOptions } from '../../src/options/settings.js'
 import { everyCase } from '../kit/every-case.js'
+import { everythingAbout } from '../kit/everything-about.js'
 import { API_KEY, BOBS_CODE, clientFor, failure, pair } from './ask.js'
 import { answer, type Behaviour, raw } from './hostile-service.js'
-
-/** Everything that a logger could make of a value. */
-function everythingAbout(value: unknown): string {
-  const parts: string[] = []
-  for (let one = value; one instanceof Error; one = one.cause) {
-    parts.push(
-      one.message,
-      one.stack ?? '',
-      String(one),
-      JSON.stringify(one, Object.getOwnPropertyNames(one)),
-    )
-  }
-  parts.push(inspect(value, { depth: Infinity, showHidden: true, getters: true }), JSON.stringify(value))
-  return parts.join('\n')
-}
 
 describe('the API key (R78)', () => {
   it('is sent as a bearer token in one header, and nowhere else in the request', async () => {

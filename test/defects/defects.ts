@@ -6,7 +6,7 @@ export interface Defect {
 }
 
 /*
- * The defects that checks were made for. The project `defects` of vitest runs with all of them in the
+ * The defects that the checks of releases and of canaries were made for. The project `defects` of vitest runs with all of them in the
  * sources, switched off; its tests switch on one after the other, and see it found.
  */
 
@@ -76,4 +76,56 @@ export const INCOMPATIBLE = {
   },
 } as const satisfies Record<string, Defect>
 
-export const DEFECTS = { ...INCOMPATIBLE }
+/** A program that shows a secret, or a contact, to others than its user. */
+export const LEAKS = {
+  'a line of the log has a code': {
+    file: 'service/src/flows/verify-code.ts',
+    right: 'accountReference(context.keys, application.id, input.account)',
+    wrong: 'input.code',
+  },
+  'an error has a full contact': {
+    file: 'src/client/verb-client.ts',
+    right:
+      '`A phone number of ${phone.length} characters is not valid: write it with its country code, such as +44 7700 900123${hint}`',
+    wrong: '`The phone number ${phone} is not valid`',
+  },
+  'what a client consists of shows its API key': {
+    file: 'src/mfa-client.ts',
+    right: 'withPhoneFormat(httpService(readServiceAddress(service)), country)',
+    wrong: 'Object.assign(httpService(readServiceAddress(service)), { address: service })',
+  },
+  'a label of a metric has an address': {
+    file: 'service/src/api/http/observe-requests.ts',
+    right: "typeof path === 'string' ? path : 'unknown'",
+    wrong: 'request.originalUrl',
+  },
+  'a session keeps the secret of an app in the clear': {
+    file: 'src/web/actions/enrollment.ts',
+    right: 'enrollmentSeal.seal(exchange, JSON.stringify(kept), scope)',
+    wrong: 'JSON.stringify(kept)',
+  },
+  'the database keeps codes in the clear': {
+    file: 'service/src/store/secrets/codes.ts',
+    right:
+      "mac(key, ['compare', of.application, of.account, of.contact, of.type, of.code]).toString('base64url')",
+    wrong: 'of.code',
+  },
+  'a span has the recipient of a message': {
+    file: 'service/src/telemetry/log/tracing.ts',
+    right: '`deliver ${channel}`',
+    wrong: '`deliver ${channel} to ${message.to}`',
+  },
+  'a statement has a contact in its text': {
+    file: 'service/src/store/store.ts',
+    right: 'queries.query(text, values(parameters))',
+    wrong: 'queries.query(`${text} /* ${values(parameters)} */`, values(parameters))',
+  },
+  'a page shows the factors of whoever came first': {
+    file: 'src/session/user-factors.ts',
+    right: 'accountWith(await listedFactors(user, deps.settings), user, userId, deps)',
+    wrong:
+      'accountWith((readAccount.first ??= await listedFactors(user, deps.settings)), user, userId, deps)',
+  },
+} as const satisfies Record<string, Defect>
+
+export const DEFECTS = { ...INCOMPATIBLE, ...LEAKS }
