@@ -97,17 +97,6 @@ export function sitePath(example: string) {
   return z.string({ error }).regex(/^\/(?![/\\])[^\s?#\\]*$/, { error })
 }
 
-/** The members that are not `undefined`. */
-type OnlyGiven<Members> = string extends keyof Members
-  ? Record<string, Exclude<Members[keyof Members], undefined>>
-  : { [Name in keyof Members]?: Exclude<Members[Name], undefined> }
-
-/** The members that are given. `undefined` counts as "not given", so that an environment variable may be unset. */
-export function onlyGiven<const Members extends object>(members: Members): OnlyGiven<Members> {
-  const given = Object.entries(members).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(given) as OnlyGiven<Members>
-}
-
 /** Each fault of options as one sentence that begins with the name. For an unknown name, it names the nearest option. */
 export function optionFaults(
   error: z.ZodError,

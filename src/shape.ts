@@ -14,3 +14,14 @@ export type ShapeOf<Members extends Schemas<Members>> = { -readonly [Name in key
 export function objectOf<Members extends Schemas<Members>>(members: Members): z.ZodObject<ShapeOf<Members>> {
   return z.object({ ...members })
 }
+
+/** The members that are not `undefined`. */
+type OnlyGiven<Members> = string extends keyof Members
+  ? Record<string, Exclude<Members[keyof Members], undefined>>
+  : { [Name in keyof Members]?: Exclude<Members[Name], undefined> }
+
+/** The members that are given. `undefined` counts as "not given", so that an environment variable may be unset. */
+export function onlyGiven<const Members extends object>(members: Members): OnlyGiven<Members> {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given) as OnlyGiven<Members>
+}

@@ -1,7 +1,7 @@
 import { isOutage, ServiceError } from '../errors.js'
+import { mapVerbs } from '../protocol/map-verbs.js'
 import type { MfaService } from '../protocol/service.js'
 import type { ServicePart } from '../protocol/verb.js'
-import { mapVerbs } from '../protocol/verbs.js'
 
 /** When the service is paused. */
 export interface BreakerSettings {

@@ -1,9 +1,9 @@
 import type * as z from 'zod'
 import { ServiceError } from '../errors.js'
 import { SERVICE_TIMEOUT_MS } from '../options/service.js'
+import { mapVerbs } from '../protocol/map-verbs.js'
 import type { MfaService } from '../protocol/service.js'
 import { returned } from '../protocol/verb.js'
-import { mapVerbs } from '../protocol/verbs.js'
 import { withTimeout } from '../time.js'
 
 /** Makes an invalid or late response of the host's own service an error: it would be stored in a session and make it void. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../errors.js'
 import { jsonIn } from '../json.js'
-import { onlyGiven } from '../option-rules.js'
 import { COUNTERSIGN, type Dialect } from '../options/dialect.js'
 import type { ServiceSettings } from '../options/service.js'
 import { type Caller, formatUser } from '../protocol/contact.js'
@@ -17,6 +16,7 @@ import {
   SERVICE_IDENTITY,
   serviceIdentity,
 } from '../protocol/wire.js'
+import { onlyGiven } from '../shape.js'
 import { watchedTransport } from './key-watch.js'
 import { bareImage, findOtpauthUri, findQr } from './qr.js'
 import {

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { OptionsError } from '../errors.js'
-import { onlyGiven } from '../option-rules.js'
 import { type Caller, type Contact, formatUser, type UserRequest } from '../protocol/contact.js'
+import { mapVerbs } from '../protocol/map-verbs.js'
 import { ownParametersOf } from '../protocol/names.js'
 import type { MfaService } from '../protocol/service.js'
 import { canRefuse, type Verb } from '../protocol/verb.js'
-import { mapVerbs } from '../protocol/verbs.js'
+import { onlyGiven } from '../shape.js'
 import { invalidResponse, keyFaultIn, problemCode, refusalIn, validFields } from './response-validation.js'
 import type { Answer } from './transport.js'
 

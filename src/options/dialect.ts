@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { onlyGiven, typed } from '../option-rules.js'
+import { typed } from '../option-rules.js'
 import type { BackupMethod, DeliveredMethod } from '../protocol/methods.js'
+import { onlyGiven } from '../shape.js'
 
 /*
  * Everything that the published API leaves open. No other file of the client depends on how a particular service

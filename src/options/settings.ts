@@ -1,7 +1,8 @@
 import { OptionsError } from '../errors.js'
-import { hasParts, onlyGiven, optionFaults } from '../option-rules.js'
+import { hasParts, optionFaults } from '../option-rules.js'
 import { languageKey } from '../protocol/language.js'
 import type { MfaService } from '../protocol/service.js'
+import { onlyGiven } from '../shape.js'
 import { type CompleteOptions, optionsSchema } from './options.js'
 import { type ServiceSettings, serviceAddress } from './service.js'
 

@@ -325,38 +325,3 @@ export const VERBS: CodeVerbs = { ...new CodeVerbs() }
 export const SIGN_IN_SCOPES: readonly Scope[] = [
   ...new Set([...Object.values(VERBS), ...Object.values(KEY_VERBS)].map(({ scope }) => scope)),
 ]
-
-/** Wraps one verb. `name` is what a message calls it. */
-export type WrapVerb = (
-  name: string,
-  verb: Verb,
-  call: (request: unknown) => Promise<unknown>,
-) => (request: never) => Promise<unknown>
-
-/** The verbs that a service has, each of them wrapped. Its other members are left out. */
-export function mapVerbs<Service extends { readonly keys?: object }>(
-  service: Service,
-  wrap: WrapVerb,
-): Omit<Service, 'approvals' | 'codes' | 'close'> {
-  const { keys } = service
-  return {
-    ...mapped(VERBS, service, '', wrap),
-    ...(keys && { keys: mapped(KEY_VERBS, keys, 'keys.', wrap) }),
-  }
-}
-
-function mapped<Service extends object>(
-  verbs: object,
-  service: Service,
-  prefix: string,
-  wrap: WrapVerb,
-): Service {
-  const host: object = service
-  const calls = Object.entries<Verb>({ ...verbs }).flatMap(([name, verb]) => {
-    if (typeof Reflect.get(host, name) !== 'function') return []
-    const call = async (request: unknown): Promise<unknown> =>
-      Reflect.apply(Reflect.get(host, name), host, [request])
-    return [[name, wrap(`${prefix}${name}`, verb, call)] as const]
-  })
-  return Object.fromEntries(calls) as unknown as Service
-}

@@ -1,5 +1,5 @@
-import { onlyGiven } from '../option-rules.js'
 import { type Factor, isAtLeast, type Strength, strongerOf, strongestOf } from '../protocol/factor.js'
+import { onlyGiven } from '../shape.js'
 import type { MfaRecord } from './record.js'
 import type { Account, ActiveState, KnownAccount, LoginRequirement, OpenReset } from './state.js'
 

@@ -1,8 +1,11 @@
+import * as z from 'zod'
 import { type Amr, isStrength, type ShownMethod } from '../protocol/factor.js'
+import { onlyGiven } from '../shape.js'
 import {
   type Activity,
   activitySchema,
   type Challenge,
+  challengeSchema,
   type ExemptRecord,
   type MfaRecord,
   type Settled,
@@ -83,7 +86,7 @@ export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | und
   const text: unknown = Reflect.get(stored, 'record')
   if (typeof text !== 'string') return undefined
   const record = readText(text, owner)
-  const activity = record && activitySchema.safeParse(stored).data
+  const activity = record && storedActivity.safeParse(stored).data
   return activity && { ...record, ...activity }
 }
 
@@ -209,6 +212,31 @@ function writeActivity(record: MfaRecord): Record<string, unknown> | undefined {
     ...(record.challenge && { challenge: challengeList(record.challenge) }),
   }
 }
+
+const { shape } = challengeSchema
+
+/** A challenge is a list, to keep the session short. */
+const storedChallenge = z
+  .tuple([
+    shape.id,
+    shape.factorId,
+    shape.method,
+    shape.delivery,
+    shape.startedAt,
+    shape.expiresAt,
+    shape.resendAt.unwrap().nullable(),
+    shape.service.unwrap().nullable(),
+    z.literal(1).optional(),
+  ])
+  .transform(
+    ([id, factorId, method, delivery, startedAt, expiresAt, resendAt, service, reports]): Challenge => ({
+      ...{ id, factorId, method, delivery, startedAt, expiresAt },
+      ...onlyGiven({ resendAt: resendAt ?? undefined, service: service ?? undefined }),
+      ...(reports && { reports: true }),
+    }),
+  )
+
+const storedActivity = activitySchema.extend({ challenge: storedChallenge.optional() })
 
 function challengeList(challenge: Challenge): readonly (string | number | null)[] {
   const { id, factorId, method, delivery, startedAt, expiresAt, resendAt = null, service = null } = challenge

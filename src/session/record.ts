@@ -71,36 +71,24 @@ interface RecordBase extends Activity {
 const time = z.number().int().nonnegative()
 const method = z.enum([...METHODS, 'backup'])
 
-/** A challenge as it is stored: a list, to keep the session short. */
-const challenge = z
-  .tuple([
-    z.string(),
-    z.string(),
-    method,
-    z.enum(['sent', 'queued', 'none']),
-    time,
-    time,
-    time.nullable(),
-    z.string().nullable(),
-    z.literal(1).optional(),
-  ])
-  .transform(([id, factorId, shownBy, delivery, startedAt, expiresAt, resendAt, service, reports]) => ({
-    /** The plugin's id of the challenge, under which its attempts are counted. */
-    id,
-    factorId,
-    method: shownBy,
-    delivery,
-    startedAt,
-    expiresAt,
-    ...(resendAt !== null && { resendAt }),
-    /** The service's id of the challenge. */
-    ...(service !== null && { service }),
-    /** Whether the service reports if the message arrived. */
-    ...(reports && { reports: true as const }),
-  }))
+/** The stored form is a list: see record-text.ts. */
+export const challengeSchema = z.object({
+  /** The plugin's id of the challenge, under which its attempts are counted. */
+  id: z.string(),
+  factorId: z.string(),
+  method,
+  delivery: z.enum(['sent', 'queued', 'none']),
+  startedAt: time,
+  expiresAt: time,
+  resendAt: time.optional(),
+  /** The service's id of the challenge. */
+  service: z.string().optional(),
+  /** Whether the service reports if the message arrived. */
+  reports: z.literal(true).optional(),
+})
 
 /** The one live challenge of a session (R06). Times are milliseconds since 1970. */
-export type Challenge = Readonly<z.output<typeof challenge>>
+export type Challenge = Readonly<z.output<typeof challengeSchema>>
 
 const strength = z.enum(STRENGTHS)
 
@@ -120,7 +108,7 @@ const evidence = z.object({
 export const activitySchema = z.object({
   /** The return address: a path on this site. */
   returnTo: z.string().optional(),
-  challenge: challenge.optional(),
+  challenge: challengeSchema.optional(),
   /** An authenticator app that waits for its first code. */
   enrollment: z
     .object({

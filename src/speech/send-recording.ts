@@ -1,6 +1,7 @@
 import type { Answer, CallLimits, Transport } from '../client/transport.js'
 import { OptionsError } from '../errors.js'
-import { duration, onlyGiven } from '../option-rules.js'
+import { duration } from '../option-rules.js'
+import { onlyGiven } from '../shape.js'
 import type { TranscribeRequest } from './transcription.js'
 import { uploadOf } from './upload.js'
 import { isAddress } from './wire.js'

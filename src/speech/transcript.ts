@@ -11,8 +11,8 @@ import {
 import type { Answer } from '../client/transport.js'
 import { ServiceError } from '../errors.js'
 import { jsonIn } from '../json.js'
-import { onlyGiven } from '../option-rules.js'
 import { type ServiceProblemCode, serviceProblem } from '../protocol/wire.js'
+import { onlyGiven } from '../shape.js'
 import type {
   TranscribeAnswer,
   Transcribed,

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { storableName } from '../digest.js'
-import { hasFunctions, onlyGiven, typed } from '../option-rules.js'
+import { hasFunctions, typed } from '../option-rules.js'
+import { onlyGiven } from '../shape.js'
 import { memoryStore } from './memory.js'
 import { postgresStore, type QueryPool } from './postgres.js'
 import { clientFault, type RedisClient, redisStore } from './redis.js'

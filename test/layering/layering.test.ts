@@ -41,7 +41,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   client: { uses: ['options', 'protocol', ...LEAVES] },
   // Speech to text. Nothing in the plugin knows it.
   speech: {
-    uses: ['client', 'options', 'protocol', 'errors.ts', 'json.ts', 'option-rules.ts'],
+    uses: ['client', 'options', 'protocol', 'errors.ts', 'json.ts', 'option-rules.ts', 'shape.ts'],
     types: ['time.ts'],
   },
   session: { uses: ['protocol', ...LEAVES], types: ['options', 'stores', 'flows', 'host.ts'] },

@@ -1,8 +1,11 @@
 import * as z from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
 import type { ProblemCode } from '../../src/pages/view.js'
+import * as answers from '../../src/web/http/answers.js'
+import * as bodies from '../../src/web/http/bodies.js'
 import { statusOf, titleOf } from '../../src/web/http/problem.js'
-import * as wire from '../../src/web/http/schemas.js'
+
+const wire = { ...answers, ...bodies }
 
 /** The problems of every route. */
 const ANYWHERE = [

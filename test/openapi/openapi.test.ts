@@ -4,10 +4,13 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type * as z from 'zod'
 import { type MfaState, mfaRouter } from '../../src/index.js'
 import { mfaTestKit, signInWithMfa } from '../../src/testing/index.js'
-import * as wire from '../../src/web/http/schemas.js'
+import * as answers from '../../src/web/http/answers.js'
+import * as bodies from '../../src/web/http/bodies.js'
 import { challengeStrongest, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { openApi } from './document.js'
+
+const wire = { ...answers, ...bodies }
 
 const text = `${JSON.stringify(openApi, null, 2)}\n`
 

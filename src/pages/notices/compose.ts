@@ -1,5 +1,5 @@
-import { onlyGiven } from '../../option-rules.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
+import { onlyGiven } from '../../shape.js'
 import type { Catalogue, TextsLike } from '../locales/catalogue.js'
 import { en as englishPages } from '../locales/en.js'
 import { type TextsByLanguage, textsOf } from '../text.js'

@@ -1,10 +1,10 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
 import { type Refused, refuse } from '../../flows/deps.js'
-import { onlyGiven } from '../../option-rules.js'
 import { isAtLeast, type RecordedFactors } from '../../protocol/factor.js'
 import { KEY_METHODS, type KeyMethod } from '../../protocol/methods.js'
 import { appContactOf } from '../../session/user-factors.js'
+import { onlyGiven } from '../../shape.js'
 import { browserSeal } from '../http/cookies.js'
 import type { RequestContext } from './context.js'
 

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { OptionsError } from '../../errors.js'
 import { bindingOf } from '../../flows/approval.js'
 import { FACTOR_CHANGE_MS } from '../../flows/freshness.js'
-import { duration, hasParts, inMilliseconds, onlyGiven, optionFaults } from '../../option-rules.js'
+import { duration, hasParts, inMilliseconds, optionFaults } from '../../option-rules.js'
 import { callback } from '../../options/callback.js'
 import {
   type AuthorizationDetails,
@@ -25,6 +25,7 @@ import {
 } from '../../protocol/factor.js'
 import { METHODS, type Method } from '../../protocol/methods.js'
 import type { InterruptedRequest } from '../../session/record.js'
+import { onlyGiven } from '../../shape.js'
 import type { Duration } from '../../time.js'
 import { resumeEntries } from '../http/entries.js'
 

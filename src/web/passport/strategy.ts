@@ -17,11 +17,11 @@ import {
 } from '../actions/context.js'
 import { type ShownProof, verifyFactor } from '../actions/verification.js'
 import { missingFactor } from '../guard/start-mfa.js'
+import { loginBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { setRetryAfter, setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem, statusOf, titleOf } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
-import { loginBody } from '../http/schemas.js'
 
 /** What the strategy passes to `fail`. A custom callback of `passport.authenticate` receives it as `info`. */
 export interface MfaFailure extends Problem {

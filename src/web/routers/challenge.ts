@@ -8,29 +8,24 @@ import { canShowBackupCodes, knownFactors, lastBackupUse, lastUseOf } from '../.
 import { refusalAtStep } from '../../flows/login-step.js'
 import { factorsToEnd } from '../../flows/recovery.js'
 import { findFactor, offeredFactors, openApproval } from '../../flows/user.js'
-import { onlyGiven } from '../../option-rules.js'
 import type { FactorView, KeyView, PageMessage, View } from '../../pages/view.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { isDelivered, isKeyMethod } from '../../protocol/methods.js'
 import { endPendingLogin, givenUp } from '../../session/find-state.js'
 import { storeRecord } from '../../session/store.js'
+import { onlyGiven } from '../../shape.js'
 import { iso } from '../../time.js'
 import { refuseApproval } from '../actions/approval.js'
 import { type EnteredRequest, type RouteDeps, readDisabledFactors } from '../actions/context.js'
 import { enrollPathFor, mayEnrollFirst } from '../actions/enrollment.js'
 import { actingWith } from '../guard/acting.js'
+import type { canceledAnswer, challengedAnswer, MfaState } from '../http/answers.js'
+import { cancelBody, challengeBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { factorView, listFactors } from '../http/cookies.js'
 import { logFailure, sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
-import {
-  cancelBody,
-  type canceledAnswer,
-  challengeBody,
-  type challengedAnswer,
-  type MfaState,
-} from '../http/schemas.js'
 import {
   factorViews,
   followedChallenge,

@@ -5,7 +5,7 @@ import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
 import { appContactOf } from '../../session/user-factors.js'
 import { iso } from '../../time.js'
-import type { keysAnswer } from '../http/schemas.js'
+import type { keysAnswer } from '../http/answers.js'
 import type { RouteContext } from './context.js'
 
 /** The account of the request, as the service names its keys. */

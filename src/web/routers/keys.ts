@@ -23,18 +23,11 @@ import type { RouteDeps } from '../actions/context.js'
 import { confirmForReset, recordFactors } from '../actions/enrollment.js'
 import { notify } from '../actions/notify.js'
 import { completeVerification } from '../actions/verification.js'
+import type { keyAddedAnswer, keyOptionsAnswer, keyRenamedAnswer, keysAnswer } from '../http/answers.js'
+import { addKeyBody, keyOptionsBody, renameKeyBody } from '../http/bodies.js'
 import { MAX_KEY_BODY_BYTES, readBody } from '../http/body.js'
 import { rememberKeyOffer, rememberUsedFactor } from '../http/cookies.js'
 import { sendProblem } from '../http/problem.js'
-import {
-  addKeyBody,
-  type keyAddedAnswer,
-  type keyOptionsAnswer,
-  keyOptionsBody,
-  type keyRenamedAnswer,
-  type keysAnswer,
-  renameKeyBody,
-} from '../http/schemas.js'
 import type { RouteContext } from './context.js'
 import { conditionalKeyRefusal, enrollmentRefusal, factorChangeRefusal } from './factor-change.js'
 import {
