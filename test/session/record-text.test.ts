@@ -39,6 +39,10 @@ const records: readonly [string, MfaRecord][] = [
     'pending, with a message whose delivery is reported',
     { ...base, stage: 'pending', challenge: { ...challenge, reports: true } },
   ],
+  [
+    'pending, in a grace period',
+    { ...base, stage: 'pending', grace: { until: 1_795_400_000_000, minStrength: 'strong' } },
+  ],
   ['verified', verified],
   [
     'verified by several methods',
@@ -132,6 +136,11 @@ describe('a record in the session', () => {
       },
     )
   })
+
+  it('is ignored unless it is a text, or an object that holds one', () =>
+    everyCase([[undefined], [null], [7], [{}], [{ record: 7 }], [{ record: null }]], ([stored]) =>
+      expect(readRecord(stored, owner)).toBeUndefined(),
+    ))
 
   it('is ignored with an activity that does not fit', () =>
     everyCase(records, ([_title, record]) => {
