@@ -301,7 +301,10 @@ describe('a connection that mfa.upgrade accepted', () => {
     const made = host({ store })
     const upgrade = await accepted(made, await verifiedCookie(made, 'bob'))
     store.get = (_id, callback) => callback(new Error('the store is down'))
-    await expect(upgrade.isCurrent()).rejects.toMatchObject({ code: 'ERR_MFA_UPGRADE' })
+    await expect(upgrade.isCurrent()).rejects.toMatchObject({
+      code: 'ERR_MFA_UPGRADE',
+      message: expect.stringContaining('Pass the Express app that mounts express-session'),
+    })
   })
 })
 
