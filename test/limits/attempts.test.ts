@@ -100,6 +100,12 @@ describe('attempts in a remote store', () => {
   })
 })
 
+describe('the backup codes of an account', () => {
+  it('are not known before any were sent', async () => {
+    expect((await attemptsInMemory().limitsOf('u', [])).backupCodesLeft).toBeUndefined()
+  })
+})
+
 describe('the lock of an account', () => {
   async function lock(attempts: Attempts) {
     let evaluated = 0
