@@ -64,22 +64,24 @@ describe('the quick start of the README', () => {
   })
 
   it.skipIf(!hasBrowser)('leads a user in a browser from the sign-in to the QR code and in', async () => {
-    await pending()
+    const shop = await startScript(project.folder, 'shop.mjs', { DATA_DIR: '.data-browser' })
     const chromium = await openBrowser()
     try {
+      const signIn = () => request(shop.url).post('/login').expect(302)
+      await vi.waitFor(signIn, { timeout: 150_000 })
       const page = await (await chromium.newContext()).newPage()
-      await page.goto(app.url)
+      await page.goto(shop.url)
       await page.getByRole('button', { name: 'Sign in as bob' }).click()
       await page.getByRole('button', { name: 'Set up an app' }).click()
-      const qrCode = page.getByRole('img', { name: /QR code/ })
-      await qrCode.waitFor()
+      await page.getByRole('img', { name: /QR code/ }).waitFor()
       const [, secret = ''] = /secret=([A-Z2-7]+)/.exec(await page.content()) ?? []
-      await page.getByLabel('Verification code').fill(new TOTP({ secret }).generate())
+      await page.getByRole('textbox').fill(new TOTP({ secret }).generate())
       await page.getByRole('heading', { name: 'Your app is ready' }).waitFor()
-      await page.goto(app.url)
+      await page.goto(shop.url)
       await page.getByText('Hello bob@example.com.').waitFor()
     } finally {
       await chromium.close()
+      await shop.stop()
     }
   })
 
