@@ -3,12 +3,12 @@ import { expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
 import { DAY, SECOND, stopClock } from '../kit/clock.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { describeJourney } from './kit/journey.js'
+import { describeInEveryBrowser } from './kit/journey.js'
 import { newestCode, passwordStep, typeCode } from './kit/vault.js'
 
 const PHONE = '+12025550111'
 
-describeJourney('account recovery in the example app (R94)', (app) => {
+describeInEveryBrowser('account recovery in the example app (R94)', (app) => {
   async function confirmByText(page: Page): Promise<void> {
     await page.getByRole('button', { name: /Text a code/ }).click()
     await page.waitForURL(/\/mfa\/verify/)

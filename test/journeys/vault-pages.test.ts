@@ -24,9 +24,10 @@ const IS_WIDER_THAN_THE_SCREEN = 'document.documentElement.scrollWidth > documen
 /** What Vault's own pages and countersign's in its style sheet look like in every look. */
 describeJourney('a page of the example app', (app) => {
   let page: Page
+  let refused: readonly string[]
 
   beforeAll(async () => {
-    ;({ page } = await newUser(app.browser, { ...LOOKS['phone-light'], reducedMotion: 'reduce' }))
+    ;({ page, refused } = await newUser(app.browser, { ...LOOKS['phone-light'], reducedMotion: 'reduce' }))
   })
 
   async function expectAccessible(): Promise<void> {
@@ -40,6 +41,7 @@ describeJourney('a page of the example app', (app) => {
       await page.setViewportSize(screen)
       expect(await page.evaluate(IS_WIDER_THAN_THE_SCREEN)).toBe(false)
     }
+    expect(refused).toEqual([])
   }
 
   it.each(['/', '/login', '/nowhere', '/inbox'])('is accessible without a sign-in: %s', async (path) => {

@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { openTestVault } from '../../../example-app/test/kit.js'
-import { hasBrowser, openBrowser } from '../../kit/chromium.js'
+import { BROWSERS } from '../../kit/browsers.js'
+import { openBrowser } from '../../kit/chromium.js'
 import { listenOnLoopback } from '../../kit/loopback.js'
 import { temporaryFolder } from '../../kit/temporary-folder.js'
 import { startApp } from './process.js'
@@ -58,29 +59,48 @@ export async function openProcessJourney(
   }
 }
 
-/** The tests of a journey, which share an example app and a browser. They are skipped where there is no browser. */
+/** What the tests of a journey share. */
+interface SharedJourney extends Pick<Journey, 'url' | 'browser'> {
+  /** Whether pages can be opened without scripts in this browser. */
+  readonly canDisableScripts: boolean
+}
+
+/**
+ * The tests of a journey, which share an example app and a browser: Chromium, or each of `browsers`. They are skipped where there is no
+ * such browser.
+ */
 export function describeJourney(
   title: string,
-  define: (app: Pick<Journey, 'url' | 'browser'>) => void,
-  open: () => Promise<Journey> = openJourney,
+  define: (app: SharedJourney) => void,
+  open: (browser: () => Promise<Browser>) => Promise<Journey> = (browser) => openJourney({}, browser),
+  browsers: typeof BROWSERS = BROWSERS.filter(({ name }) => name === 'Chromium'),
 ): void {
-  describe.skipIf(!hasBrowser)(title, () => {
-    let journey: Journey | undefined
-    const opened = () => {
-      if (!journey) throw new Error('The app is not open before the first test.')
-      return journey
-    }
-    beforeAll(async () => {
-      journey = await open()
+  for (const { name, isThere, open: openOne } of browsers) {
+    describe.skipIf(!isThere)(name === 'Chromium' ? title : `${title}, in ${name}`, () => {
+      let journey: Journey | undefined
+      const opened = () => {
+        if (!journey) throw new Error('The app is not open before the first test.')
+        return journey
+      }
+      beforeAll(async () => {
+        journey = await open(openOne)
+      })
+      afterAll(() => journey?.close())
+      define({
+        // Firefox has no command for it.
+        canDisableScripts: name === 'Chromium',
+        get url() {
+          return opened().url
+        },
+        get browser() {
+          return opened().browser
+        },
+      })
     })
-    afterAll(() => journey?.close())
-    define({
-      get url() {
-        return opened().url
-      },
-      get browser() {
-        return opened().browser
-      },
-    })
-  })
+  }
+}
+
+/** As `describeJourney`, in Chromium and in Firefox. */
+export function describeInEveryBrowser(title: string, define: (app: SharedJourney) => void): void {
+  describeJourney(title, define, undefined, BROWSERS)
 }
