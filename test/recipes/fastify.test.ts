@@ -1,6 +1,7 @@
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunningProcess } from '../kit/process.js'
+import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
 import { openRecipe, type Recipe, showEmailCode } from './kit.js'
 
 describe('the recipe "Fastify"', () => {
@@ -25,5 +26,10 @@ describe('the recipe "Fastify"', () => {
     await showEmailCode(browser)
     expect((await browser.get('/').expect(200)).text).toContain('Signed in as bob.')
     expect((await browser.post('/transfer').expect(200)).text).toBe('Transferred.')
+  })
+
+  it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
+    const { url } = await recipe.start('server.js', { DATA_DIR: '.data-attack' })
+    await expectHeld(url, ['--protected', '/', '--inbox', '/inbox'])
   })
 })

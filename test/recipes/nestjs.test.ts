@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jsonClient } from '../journeys/kit/json-client.js'
 import type { RunningProcess } from '../kit/process.js'
+import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
 import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
@@ -32,5 +33,12 @@ describe('the recipe "Nest"', () => {
     expect((await client.post('/mfa/verify', { code })).body).toMatchObject({ status: 'verified' })
     expect((await client.get('/me')).body).toEqual({ username: 'bob', mfa: 'verified' })
     expect((await client.post('/transfer')).body).toEqual({ status: 'transferred' })
+  })
+
+  it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
+    const own = await serviceForRecipes()
+    const { url } = await recipe.start('dist/main.js', { ...own.env })
+    await expectHeld(url, ['--body', 'json', '--protected', '/me', '--inbox', own.inbox])
+    await own.stop()
   })
 })

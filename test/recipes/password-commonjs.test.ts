@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeIn } from '../kit/message-code.js'
 import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
+import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
 import { openRecipe, type Recipe } from './kit.js'
 
 const tokenIn = (html: string) => /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
@@ -57,5 +58,10 @@ describe('the recipe "password login in CommonJS"', () => {
     const browser = await passwordOnly()
     const forged = browser.post('/mfa/challenge').set('Origin', 'https://evil.example')
     await forged.type('form').send({ factor: 'email' }).expect(403)
+  })
+
+  it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
+    const { url } = await recipe.start('bin/www', { DATA_DIR: '.data-attack' })
+    await expectHeld(url, ['--protected', '/', '--inbox', '/inbox'])
   })
 })

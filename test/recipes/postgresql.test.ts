@@ -5,6 +5,7 @@ import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { totpCode } from '../../src/testing/service.js'
 import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
+import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
 import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
@@ -57,5 +58,12 @@ describe.skipIf(postgresMissing)('the recipe "PostgreSQL"', () => {
     expect((await again.get('/').expect(200)).text).toContain('Signed in as bob.')
     const factors = await again.get('/mfa').set('Accept', 'application/json').expect(200)
     expect(factors.body.factors.map(({ id }: { id: string }) => id)).toEqual(['app', 'email'])
+  })
+
+  it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
+    const own = await serviceForRecipes()
+    const { url } = await recipe.start('server.js', { ...own.env, DATABASE_URL: database.url })
+    await expectHeld(url, ['--protected', '/', '--inbox', own.inbox])
+    await own.stop()
   })
 })

@@ -9,6 +9,7 @@ import { freePort } from '../kit/loopback.js'
 import { PATIENCE_MS } from '../kit/patience.js'
 import { startRedis } from '../kit/redis.js'
 import { challenge, verify } from '../kit/sign-in.js'
+import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
 import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
@@ -83,5 +84,9 @@ describe.skipIf(missing('nginx-light', 'redis-server'))('the recipe "two process
       note(page)
     }
     expect(processes.size).toBe(2)
+  })
+
+  it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
+    await expectHeld(nginx.url, ['--protected', '/', '--inbox', service.inbox])
   })
 })

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createService } from '@countersign/service'
 import { codeIn } from '../kit/message-code.js'
@@ -13,10 +13,15 @@ export async function serviceForRecipes() {
     delivery: 'inbox',
     logger: () => {},
   })
-  const server = createServer(service.api)
+  const listMessages = async (res: ServerResponse) => res.end(JSON.stringify(await service.inbox?.messages()))
+  const server = createServer(
+    (req, res) => void (req.url === '/inbox' ? listMessages(res) : service.api(req, res)),
+  )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
+    /** Where its messages are listed. */
+    inbox: `http://127.0.0.1:${port}/inbox`,
     /** The environment of an app that uses it. */
     env: { MFA_BASE_URL: `http://127.0.0.1:${port}`, MFA_API_KEY: API_KEY },
     /** The code in the newest message to a mailbox or phone. */

@@ -4,6 +4,7 @@ import { jsonClient } from '../journeys/kit/json-client.js'
 import { BROWSERS } from '../kit/browsers.js'
 import type { RunningProcess } from '../kit/process.js'
 import { temporaryFolder } from '../kit/temporary-folder.js'
+import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
 import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
@@ -79,5 +80,21 @@ describe('the recipe "a single-page app"', () => {
         await page.getByText('Transferred.').waitFor()
       },
     )
+  })
+
+  it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
+    const own = await serviceForRecipes()
+    const { url } = await recipe.start('dist/server.js', { ...own.env })
+    await expectHeld(url, [
+      '--sign-in',
+      'POST /api/login username=bob&password=$BOB',
+      '--body',
+      'json',
+      '--protected',
+      '/api/me',
+      '--inbox',
+      own.inbox,
+    ])
+    await own.stop()
   })
 })

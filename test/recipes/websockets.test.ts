@@ -6,6 +6,7 @@ import { sessionCookie } from '../kit/cookies.js'
 import { codeIn } from '../kit/message-code.js'
 import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
+import { expectHeld } from './attack.js'
 import { openRecipe, type Recipe } from './kit.js'
 
 /** What a server says to a connection: its first words, or the status of its refusal. */
@@ -108,4 +109,9 @@ describe('the recipe "WebSockets"', () => {
       expect((await connect(app, cookie)).said).toBe(refusal)
     },
   )
+
+  it('holds when it is attacked', async () => {
+    const { url } = await recipe.start('server.js', { DATA_DIR: '.data-attack' })
+    await expectHeld(url, ['--protected', '/', '--inbox', '/inbox', '--upgrade', '/ws', '--route', '/events'])
+  })
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunningProcess } from '../kit/process.js'
+import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
 import { openRecipe, type Recipe, showEmailCode } from './kit.js'
 
 describe('the recipe "without Passport"', () => {
@@ -60,5 +61,10 @@ describe('the recipe "without Passport"', () => {
     const server = await readFile(join(recipe.folder, 'server.js'), 'utf8')
     const numbers = [...server.matchAll(/ \/\/ (\d)$/gm)].map(([, number]) => number)
     expect(numbers).toEqual(['1', '2', '3', '4', '5', '6'])
+  })
+
+  it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
+    const { url } = await recipe.start('server.js', { DATA_DIR: '.data-attack' })
+    await expectHeld(url, ['--protected', '/', '--inbox', '/inbox'])
   })
 })

@@ -300,7 +300,8 @@ export function attacksOn(target: OpenTarget): readonly Attack[] {
     const copied = cookiesOf(agent)
     const { method, path } = target.signOut
     const { status } = await target.send(agent, { ...target.signOut, page: check.protectedPaths[0] })
-    if (status >= 400) throw new Untried(`${method} ${path} responded with ${status}; give --sign-out`)
+    if (status >= 400 || (await isIn(agent)))
+      throw new Untried(`${method} ${path} got ${status} and did not sign out; give --sign-out`)
     return ((await isIn(browser(copied))) ? broken : held)(`${method} ${path}`)
   }
 
