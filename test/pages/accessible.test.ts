@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PageFrame, View } from '../../src/pages/view.js'
 import { axeViolations } from '../kit/axe.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
+import { MISSING_FRAGMENTS, WAYS_ON, WIDER_THAN_THEIR_PLACE } from '../kit/page-checks.js'
 import { ALL_VIEWS, codeView, FACTORS, factorOf, frame, manyTongued, problem, VIEWS } from './samples.js'
 import { servePage } from './serve-page.js'
 
@@ -23,16 +24,6 @@ const SCREENS = [
 /** What a user reaches with the Tab key, if it is rendered. */
 const CONTROLS = `[...document.querySelectorAll('a[href], button:not(:disabled), input:not([type=hidden]), summary')]
   .filter((one) => one.checkVisibility())`
-
-/** Boxes whose content sticks out, and the page itself if it has to be scrolled sideways (WCAG 1.4.10). */
-const WIDER_THAN_THEIR_PLACE = `[document.documentElement, ...document.querySelectorAll('main, main :is(ul, ol, li, dl, form, button, a, p, h1, h2, details, .mfa-message), footer')]
-  .filter((one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).display !== 'inline')
-  .map((one) => one.outerHTML.slice(0, 80))`
-
-/** What leads a user on: a link or a form, apart from the switch of languages and what stays on the page. */
-const WAYS_ON = `[...document.querySelectorAll('a[href]:not([download]), form:not(.mfa-languages form, [data-mfa-key])')]
-  .filter((one) => one.checkVisibility())
-  .map((one) => one.outerHTML.slice(0, 80))`
 
 /** Lists of options with one entry, outside the help that is folded up. */
 const CHOICES_OF_ONE = `[...document.querySelectorAll('main > .mfa-choices')]
@@ -104,6 +95,7 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
       site.show(view, on)
       await page.goto(site.url)
       expect(await page.evaluate(WAYS_ON)).not.toEqual([])
+      expect(await page.evaluate(MISSING_FRAGMENTS)).toEqual([])
       expect(await page.evaluate(CHOICES_OF_ONE)).toEqual([])
     }
   })
