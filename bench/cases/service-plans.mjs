@@ -117,7 +117,7 @@ function operations({ mfa, operator, importApp }, store) {
     'user-export': () => desk.exportUser(user),
     'user-erase': () => desk.eraseUser(user),
     traffic: () => desk.showTraffic('default'),
-    doctor: () => diagnoseStore(store, keysFrom(SECRET), { production: true, hasOptionKey: true }),
+    doctor: () => diagnoseStore(store, keysFrom(SECRET), { production: true }),
     retention: () => deleteExpired(store),
     // The outbox looks for due messages every five seconds.
     outbox: () => new Promise((resolve) => setTimeout(resolve, 6_000)),

@@ -79,6 +79,8 @@ CREATE TABLE account (
 CREATE INDEX account_by_reference ON account (reference);
 CREATE INDEX account_by_email ON account (email_hash) WHERE email_hash IS NOT NULL;
 CREATE INDEX account_by_phone ON account (phone_hash) WHERE phone_hash IS NOT NULL;
+-- To find accounts by the beginning of their name.
+CREATE INDEX account_by_beginning ON account (account text_pattern_ops);
 -- To count and unlock the locked accounts of an application. Most accounts were never locked.
 CREATE INDEX account_locked ON account (application, locked_until) WHERE locked_until > 0;
 -- To forget failures of more than a day ago. Most accounts have none.

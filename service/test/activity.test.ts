@@ -103,8 +103,12 @@ describeOnBothDatabases((bench) => {
     await send(20, 8)
     const { countries } = await show(undefined)
     const france = countries.find(({ name }) => name === 'FR')
-    expect(france).toMatchObject({ codes: 20, typed: 8, percent: 40, percentBefore: 100, isLow: true })
-    expect((await show(tenant, 'day')).countries[0]).toMatchObject({ codes: 40, percent: 70, isLow: false })
+    expect(france).toMatchObject({ codes: 20, typed: 8, percent: 40, percentBefore: 100, conversion: 'low' })
+    expect((await show(tenant, 'day')).countries[0]).toMatchObject({
+      codes: 40,
+      percent: 70,
+      conversion: 'fine',
+    })
   })
 
   test('compares the last hour with the same hour of last week, and says what is worse', async () => {

@@ -242,7 +242,7 @@ describeOnBothDatabases((bench) => {
     await Promise.all(others.map((one) => one.byKey(key, '198.51.100.77')))
     await eventually(async () => expect((await row())?.newNetwork?.network).toBe('198.51.100.0/24'))
     await eventually(async () => expect(await ofNew()).toBe(10))
-    const findings = await diagnoseStore(store, keysFrom(SECRET), { production: false, hasOptionKey: true })
+    const findings = await diagnoseStore(store, keysFrom(SECRET), { production: false })
     const [found] = findings.filter(({ message }) => message.includes(id))
     expect(found).toMatchObject({ severity: 'warning', message: expect.stringContaining('198.51.100.0/24') })
   })
@@ -256,10 +256,7 @@ describeOnBothDatabases((bench) => {
       lifetimeMs: 86_400_000,
     })
     await ann.createKey('lacking', { mode: 'test' })
-    const findings = await diagnoseStore(bench().store, keysFrom(SECRET), {
-      production: false,
-      hasOptionKey: true,
-    })
+    const findings = await diagnoseStore(bench().store, keysFrom(SECRET), { production: false })
     const messages = findings.map(({ message }) => message).filter((message) => message.includes('"lacking"'))
     expect(messages).toEqual([
       'No live key of "lacking" has the scope enroll or read, which signing users in needs: create one with key create lacking.',

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
+import { SCOPES } from 'countersign/protocol'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { missing } from '../../test/kit/debian-packages.js'
 import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { run } from '../src/cli/program.js'
 import { inProcessService } from '../src/flows/in-process-service.js'
 import { parseDelivery } from '../src/messages/carriers/delivery-option.js'
+import { showActivity } from '../src/operator/activity.js'
 import { diagnoseDeliveries } from '../src/operator/diagnose-sending.js'
 import { diagnoseStore } from '../src/operator/diagnose-store.js'
 import { operator } from '../src/operator/operator.js'
@@ -18,7 +20,7 @@ import { mailServer } from './delivery/mail-server.js'
 import { advance, DeliveryError, freshEmail, freshTenant, SECRET, stopClock, wrong } from './kit.js'
 
 const OTHER = 'another secret for tests, long enough to be taken'
-const PRODUCTION = { production: true, hasOptionKey: true }
+const PRODUCTION = { production: true, optionKey: SCOPES, applicationName: 'Vault' }
 
 describeOnBothDatabases((bench, database) => {
   beforeEach(async () => {
@@ -43,7 +45,7 @@ describeOnBothDatabases((bench, database) => {
     )
   }
   const diagnosticsOf = async (subject: string, ...rest: Parameters<typeof diagnose>) =>
-    (await diagnose(...rest)).filter((one) => one.split(' ')[1] === `${subject}:`)
+    (await diagnose(...rest)).filter((one) => one.includes(` ${subject}: `))
 
   /** The store, with another version or clock. */
   const pretending = (as: { readonly version?: string; readonly clockMs?: number }): Store => ({
@@ -56,19 +58,71 @@ describeOnBothDatabases((bench, database) => {
     },
   })
 
-  test('reports a healthy store as ok in every subject', async () => {
+  test('reports a store without anything wrong as ok where something happened, and as without data elsewhere', async () => {
     const { store } = bench()
-    await operator(store, 'ann').createApplication('vault', { countries: ['GB'] })
-    await operator(store, 'ann').createKey('vault', { mode: 'live' })
+    const ann = operator(store, 'ann')
+    await ann.createApplication('vault', { name: 'Vault', countries: ['GB'] })
+    await ann.createApplication('world', { name: 'World', countries: [] })
+    for (const name of ['vault', 'world']) await ann.createKey(name, { mode: 'live' })
     const [first, ...others] = await diagnose(keysFrom(SECRET), { ...PRODUCTION, production: false })
     expect(first).toMatch(database === 'PGlite' ? /^ok database: pglite \d/ : /^ok database: postgresql 15/)
     expect(others).toEqual([
-      `ok secrets: Everything uses key ${keysFrom(SECRET).id}.`,
-      'ok deliveries: In the last 24 hours 0 messages were sent and 0 were not delivered.',
-      'ok API keys: Every application has a live key.',
-      'ok countries: Every application names the countries that it serves.',
-      'ok traffic: The codes sent to phones are typed.',
+      'no data secrets: Nothing was encrypted yet.',
+      'no data deliveries: In the last 24 hours 0 messages were sent and 0 were not delivered.',
+      'ok API keys: Every application has a live key. Applications: 2, keys: 2 and SERVICE_API_KEY.',
+      'ok countries: Every application says which countries it serves; 1 of 2 serve all of them.',
+      'no data traffic: In the last 24 hours 0 codes were sent to phones and 0 were typed: too few to judge by.',
     ])
+  })
+
+  test('reports nothing as ok while there are no applications', async () => {
+    const found = await diagnose(keysFrom(SECRET), { ...PRODUCTION, production: false })
+    expect(found.filter((one) => one.startsWith('ok')).map((one) => one.split(':')[0])).toEqual([
+      'ok database',
+    ])
+  })
+
+  test('judges the codes to phones by those that were sent and typed in the last 24 hours (R103)', async () => {
+    const { mfa, lastCode } = freshTenant(bench(), { limits: { minConversionPercent: 0 } })
+    let phones = 0
+    const send = async (count: number, typed: number) => {
+      for (let i = 0; i < count; i++) {
+        const phone = `+4474001${String(++phones).padStart(5, '0')}`
+        const to = { method: 'sms', contact: { kind: 'phone', phone } } as const
+        await mfa.send(to)
+        if (i < typed) await mfa.verify({ ...to, kind: 'code', code: lastCode() })
+      }
+    }
+    await send(3, 0)
+    expect(await diagnosticsOf('traffic')).toEqual([
+      'no data traffic: In the last 24 hours 3 codes were sent to phones and 0 were typed: too few to judge by.',
+    ])
+    await send(11, 0)
+    expect(await diagnosticsOf('traffic')).toEqual([
+      'warning traffic: In the last 24 hours 14 codes were sent to phones and 0 were typed, few of them in GB (0 of 14). ' +
+        'It may be SMS pumping: see the traffic of the applications that send there.',
+    ])
+    await send(20, 20)
+    expect(await diagnosticsOf('traffic')).toEqual([
+      'ok traffic: In the last 24 hours 34 codes were sent to phones and 20 were typed.',
+    ])
+  })
+
+  test('warns about applications whose users are shown a technical name', async () => {
+    const ann = operator(bench().store, 'ann')
+    await ann.createApplication('default')
+    await ann.createApplication('shop')
+    await ann.createApplication('named', { name: 'Named' })
+    expect(await diagnosticsOf('names')).toEqual([
+      'warning names: No name is set, so messages and authenticator apps show users the technical name of "shop": ' +
+        'set one with app settings shop name=….',
+    ])
+    const { applicationName: _none, ...unnamed } = PRODUCTION
+    expect((await diagnosticsOf('names', undefined, unnamed))[0]).toContain(
+      'the technical name of "default" (as "Countersign"), "shop": set one with app settings default name=…, or SERVICE_APPLICATION_NAME',
+    )
+    await ann.changeSettings('shop', { set: { name: 'Shop' } })
+    expect(await diagnosticsOf('names')).toEqual([])
   })
 
   test('reports relying parties that do not fit, and nothing while no application has one', async () => {
@@ -210,10 +264,11 @@ describeOnBothDatabases((bench, database) => {
       const { application } = freshTenant(bench())
       const mfa = inProcessService({ ...context, outbox }, async () => application)
       await mfa.send({ method: 'email', contact: freshEmail() })
+      const report = await showActivity(bench(), { period: 'day' })
       const [row] = await bench().store.query<{ created_at: number }>('SELECT created_at FROM outbox')
       // The clock stays, since the running outbox sends what is due, at a moment of its own.
       const messageAt = async (ms: number) =>
-        (await diagnoseDeliveries(bench().store, (row?.created_at ?? 0) + ms)).message
+        (await diagnoseDeliveries(bench().store, report, (row?.created_at ?? 0) + ms)).message
       expect(await messageAt(60_000)).not.toContain('overdue')
       expect(await messageAt(60_001)).toBe('1 messages are overdue: check that a service is running.')
     })
@@ -241,7 +296,7 @@ describeOnBothDatabases((bench, database) => {
       ])
       advance(86_400)
       expect(await diagnosticsOf('deliveries')).toEqual([
-        'ok deliveries: In the last 24 hours 0 messages were sent and 0 were not delivered.',
+        'no data deliveries: In the last 24 hours 0 messages were sent and 0 were not delivered.',
       ])
     })
   })
@@ -261,7 +316,7 @@ describeOnBothDatabases((bench, database) => {
     )
     await ops.changeSettings('old', { set: { countries: [] } })
     expect(await diagnosticsOf('countries', undefined, home)).toEqual([
-      'ok countries: Every application names the countries that it serves.',
+      'ok countries: Every application says which countries it serves; 2 of 4 serve all of them.',
     ])
   })
 
@@ -277,10 +332,12 @@ describeOnBothDatabases((bench, database) => {
     expect((await diagnose()).filter((one) => one.includes('API keys'))).toEqual(
       ['revoked', 'tests-only'].map(keyless),
     )
-    const withoutKey = await diagnose(keysFrom(SECRET), { production: true, hasOptionKey: false })
+    const withoutKey = await diagnose(keysFrom(SECRET), { production: true })
     expect(withoutKey.filter((one) => one.includes('API keys'))).toEqual(
       ['default', 'revoked', 'tests-only'].map(keyless),
     )
+    const reading = await diagnosticsOf('API keys', undefined, { ...PRODUCTION, optionKey: ['read'] })
+    expect(reading[0]).toMatch(/^warning API keys: No live key of "default" has the scope verify or enroll/)
   })
 
   test('changes nothing', async () => {
@@ -384,7 +441,7 @@ describe('the command doctor', () => {
         .filter(({ subject }) => subject === 'carriers')
         .map(({ severity, message }) => `${severity} ${message}`)
     }
-    const unreported = expect.stringMatching(/^ok No carrier reports what became of a message/)
+    const unreported = expect.stringMatching(/^no data No carrier reports what became of a message/)
     expect(await carriers('vault:p%25w%40rd', TOKEN)).toEqual([
       'ok post is reachable and accepts the credentials.',
       'ok twilio is reachable and accepts the credentials.',

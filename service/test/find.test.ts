@@ -122,6 +122,34 @@ describeOnBothDatabases((bench) => {
     expect(await find('000000000000')).toEqual([])
   })
 
+  test('finds accounts by the beginning of their name, if nothing has the whole name', async () => {
+    const tenant = await storedTenant()
+    const start = `customer ${tenant.application.id}`
+    for (const name of [`${start}/10%_\\`, `${start}/11`, `${start}/2`])
+      await prove(tenant, freshEmail().email, name, false)
+    expect(await find(start)).toEqual([`${start}/10%_\\`, `${start}/11`, `${start}/2`])
+    expect(await find(`${start}/1`)).toEqual([`${start}/10%_\\`, `${start}/11`])
+    expect(await find(`${start}/10%_\\`)).toEqual([`${start}/10%_\\`])
+    for (const other of [`${start}/%`, `${start}/1_`, start.slice(1), start.toUpperCase()])
+      expect([other, await find(other)]).toEqual([other, []])
+    await prove(tenant, freshEmail().email, start, false)
+    expect(await find(start)).toEqual([start])
+  })
+
+  test('finds a contact without its domain or its last two digits, and lets nobody spell out more of it (R46)', async () => {
+    const tenant = await storedTenant()
+    const mailbox = `ann.${tenant.application.id}`
+    const phone = `+4474${String(Date.now()).slice(-8)}`
+    await prove(tenant, `${mailbox}@example.com`)
+    await prove(tenant, phone)
+    for (const text of [mailbox, `${mailbox}@`, mailbox.toUpperCase()])
+      expect([text, await find(text)]).toEqual([text, ['a•••@e•••']])
+    for (const text of [phone.slice(0, -1), phone.slice(0, -2), phone.slice(0, -2).replace('+', '00')])
+      expect([text, await find(text)]).toEqual([text, [`••• ${phone.slice(-2)}`]])
+    for (const text of [mailbox.slice(0, -1), `${mailbox}@e`, `${mailbox}@example.co`, phone.slice(0, -3)])
+      expect([text, await find(text)]).toEqual([text, []])
+  })
+
   test('finds a message by its id and by its reference at the carrier, and the user of a message', async () => {
     const tenant = await storedTenant()
     await prove(tenant, freshPhone().phone, 'user 4')

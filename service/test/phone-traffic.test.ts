@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { showActivity } from '../src/operator/activity.js'
 import { diagnoseTraffic } from '../src/operator/diagnose-sending.js'
 import { operator } from '../src/operator/operator.js'
 import { describeOnBothDatabases } from './both-databases.js'
@@ -84,7 +85,9 @@ describeOnBothDatabases((bench) => {
     }
     expect(eventsOf(tenant)).toEqual(['traffic.untyped', 'traffic.paused'])
     const { id } = tenant.application
-    const warnings = (await diagnoseTraffic(bench().store, Date.now())).map(({ message }) => message)
+    const warnings = (
+      await diagnoseTraffic(bench().store, await showActivity(bench(), { period: 'day' }), Date.now())
+    ).map(({ message }) => message)
     expect(warnings).toContain(
       `"${id}" sends nothing to phones of +44740012: traffic show ${id} shows why, traffic resume ends a pause.`,
     )

@@ -37,6 +37,36 @@ const FIND = statement<Parameters>(`WITH by_email AS MATERIALIZED (
     WHERE ${lookedUp('account.application', 'wanted.application')} AND ${lookedUp('account.account', 'wanted.account')}
   ) AS known ORDER BY application, account LIMIT :limit::integer`)
 
+// In the order of bytes, which an index has.
+const FIND_BY_BEGINNING = `SELECT known.application, known.account FROM unnest($1::text[], $2::integer[]) AS wanted (beginning, more),
+    LATERAL (SELECT application, account FROM account
+      WHERE account ~>=~ wanted.beginning AND account ~<~ (wanted.beginning || chr(1114111))
+        AND length(account) <= length(wanted.beginning) + wanted.more LIMIT $3) AS known
+  ORDER BY application, account LIMIT $3`
+
+const HIDDEN_DIGITS = 2
+const ANY = 1_000
+
+/**
+ * The accounts of all applications whose name begins like this, at most `limit`. Of a name that is a contact, only the domain or the last
+ * two digits may be missing, so that nobody finds out a masked contact letter by letter (R46).
+ */
+export function findAccountsByBeginning(
+  queries: Queries,
+  text: string,
+  limit: number,
+): Promise<FoundAccount[]> {
+  const [, mailbox] = /^([^@:+]+)@?$/.exec(text.toLowerCase()) ?? []
+  const names = [`account:${text}`, ...(mailbox === undefined ? [] : [`contact:${mailbox}@`])]
+  const phones = /^\+\d{7,}$/.test(text) ? [`contact:${text}`] : []
+  const more = [...names.map(() => ANY), ...phones.map(() => HIDDEN_DIGITS)]
+  return queries.query<FoundAccount & Record<string, string>>(FIND_BY_BEGINNING, [
+    [...names, ...phones],
+    more,
+    limit,
+  ])
+}
+
 /** What is known of an account. */
 export interface Clues {
   /** The name that the application sends as `Account`. */

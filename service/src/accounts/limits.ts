@@ -1,7 +1,7 @@
 import { COUNTERSIGN_CODES } from 'countersign/protocol'
 import * as z from 'zod'
 import { LOG_LEVELS } from '../telemetry/log/logger.js'
-import { type Duration, durationMs } from '../telemetry/time.js'
+import { type Duration, durationMs, durationText } from '../telemetry/time.js'
 
 interface CountRange {
   /** What it limits, as documents, the console and the command line show it. */
@@ -206,6 +206,12 @@ const ENGLISH_NUMBER = new Intl.NumberFormat('en')
 
 function spell(value: number | string = ''): string {
   return typeof value === 'number' ? ENGLISH_NUMBER.format(value) : value
+}
+
+/** A limit as an operator writes it. */
+export function limitValue(limits: Limits, name: keyof typeof LIMIT_RANGES): Duration {
+  const isDuration = LIMIT_RANGES[name].unit === 'ms'
+  return isDuration ? durationText(limits[`${name}Ms` as keyof Limits]) : limits[name as keyof Limits]
 }
 
 /** Bounds and durations in milliseconds. */

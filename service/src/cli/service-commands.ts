@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { guessingSentence } from 'countersign/protocol'
+import { guessingSentence, SCOPES } from 'countersign/protocol'
 import { configuredSources } from '../messages/receipts/configured-sources.js'
 import type { Actor } from '../operator/audited-change.js'
 import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-sending.js'
@@ -118,7 +118,7 @@ function readTime(text: string): number {
 
 function actorOn(io: Io, store: Store, options: CommonOptions): Actor {
   const name = options.as ?? systemUser()
-  return { store, name, relyingParty: null, keys: () => keysOf(io), onApplicationChanged: () => {} }
+  return { store, name, keys: () => keysOf(io), onApplicationChanged: () => {} }
 }
 
 /** `doctor`. */
@@ -179,8 +179,9 @@ async function diagnoseStoreOf(
   const production = isProduction(io.env)
   const service = {
     production,
-    hasOptionKey: !!io.env.SERVICE_API_KEY,
+    optionKey: io.env.SERVICE_API_KEY ? (settings?.apiKeyScopes ?? SCOPES) : undefined,
     homeCountry: io.env.SERVICE_HOME_COUNTRY || undefined,
+    applicationName: settings?.applicationName,
     routes: settings?.routes,
     relyingParty: settings?.relyingParty,
   }

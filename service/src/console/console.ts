@@ -119,7 +119,8 @@ function errorHandler(log: ConsoleParts['log']): ErrorRequestHandler {
     const { status, text } = describe(error)
     if (status >= 500) log({ level: 'error', event: 'console.failed', detail: describeError(error) })
     const account = request.mfa?.status === 'verified' && request.user && operatorOf(request.user)
-    const page = { title: TITLES[status] ?? 'Not possible', status, main: html`<p>${text}</p>` }
+    const way = !account && html`<p><a href="/console">To the console</a></p>`
+    const page = { title: TITLES[status] ?? 'Not possible', status, main: html`<p>${text}</p>${way}` }
     sendPage(response, page, account || undefined)
   }
 }

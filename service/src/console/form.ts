@@ -36,14 +36,31 @@ export async function wasPosted({ form, parts, account }: PageRequest): Promise<
   return count > 1
 }
 
+/** Reads something. Where the operator must correct the request, `found` is `otherwise`, and the page says why. */
+export async function attemptToFind<T>(
+  read: () => Promise<T>,
+  otherwise: T,
+): Promise<{ readonly found: T; readonly message?: PageMessage }> {
+  try {
+    return { found: await read() }
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    return { found: otherwise, message: { tone: 'error', text: error.message } }
+  }
+}
+
 /** Runs a change, and returns what the page says about it: `done`, or what the operator must correct. */
 export async function attempt(work: () => Promise<unknown>, done: string): Promise<PageMessage> {
+  const { message } = await attemptToFind(work, undefined)
+  return message ?? { tone: 'success', text: done }
+}
+
+/** Reads something that may not exist: then there is no such page, and `text` says so. */
+export async function orNotFound<T>(read: () => Promise<T>, text: string): Promise<T> {
   try {
-    await work()
-    return { tone: 'success', text: done }
+    return await read()
   } catch (error) {
-    if (error instanceof OperatorError) return { tone: 'error', text: error.message }
-    throw error
+    throw error instanceof OperatorError ? new ConsoleError(404, text) : error
   }
 }
 

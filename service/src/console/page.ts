@@ -144,10 +144,10 @@ function searchField({ searched = '' }: Page): Html {
 }
 
 function accountMenu({ email, role }: OperatorAccount): Html {
-  return html`<form class="console-account" method="post" action="/console/sign-out">
-<span><a href="/console/mfa" title="Your second factors"><bdi>${email}</bdi></a> <span class="badge">${role}</span></span>
-<button class="mfa-link">Sign out</button>
-</form>`
+  return html`<details class="console-account">
+<summary><bdi>${email}</bdi> <span class="badge">${role}</span></summary>
+<form method="post" action="/console/sign-out"><p class="note"><bdi>${email}</bdi></p><a href="/console/mfa">Your second factors</a>
+<button class="small-button">Sign out</button></form></details>`
 }
 
 function navigation({ section }: Page, role: Role): Html {

@@ -1,7 +1,7 @@
 import type { MfaService } from 'countersign'
 import type { RequestHandler } from 'express'
 import type { PausedCarrier } from '../messages/carriers/fallback.js'
-import type { Routes } from '../messages/carriers/route.js'
+import type { DoctorOptions } from '../operator/diagnose-store.js'
 import type { OidcSettings } from '../operator/identity-provider.js'
 import type { Operator } from '../operator/operator.js'
 import type { Keys } from '../store/secrets/keys.js'
@@ -25,11 +25,7 @@ export interface ConsoleParts {
   /** The addresses of proxies whose headers are trusted. */
   readonly trustedProxies: readonly string[]
   /** What the doctor knows of the service's options. */
-  readonly doctor: {
-    readonly hasOptionKey: boolean
-    readonly homeCountry: string | undefined
-    readonly routes: Routes
-  }
+  readonly doctor: Omit<DoctorOptions, 'production'>
   /** The carriers that this process has paused after failures. */
   readonly pausedCarriers: () => readonly PausedCarrier[]
   /** Whether messages of live keys are delivered to the development inbox. */

@@ -28,8 +28,7 @@ export interface CountryActivity extends ActivityGroup {
   readonly percent: number | null
   /** The same in the period before. */
   readonly percentBefore: number | null
-  /** Whether so few codes are typed, or so many fewer than before, that it may be SMS pumping. */
-  readonly isLow: boolean
+  readonly conversion: ConversionState
 }
 
 /** What an application, or all of them, sent and what was typed in a period. */
@@ -55,8 +54,9 @@ export interface ActivityFilter {
 }
 
 const MAX_COUNTRIES = 100
-/** From how many codes on their conversion says something. */
+/** From how many codes on their share says something, and from how many on that none of them was typed. */
 const ENOUGH_CODES = 20
+const ENOUGH_UNTYPED = 10
 const LOW_PERCENT = 25
 
 const SUMS = ACTIVITY_COUNTS.map((count) => `sum(${count})::bigint AS ${count}`).join(', ')
@@ -69,7 +69,10 @@ type Row = ActivityCounts & {
   readonly carrier: string | null
 }
 
-export async function showActivity({ store }: Actor, filter: ActivityFilter): Promise<ActivityReport> {
+export async function showActivity(
+  { store }: Pick<Actor, 'store'>,
+  filter: ActivityFilter,
+): Promise<ActivityReport> {
   const { application = ALL_APPLICATIONS, period } = filter
   if (application !== ALL_APPLICATIONS) await mustExist(store, application)
   const { stepMs, steps } = ACTIVITY_PERIODS[period]
@@ -120,20 +123,31 @@ function countsIn(row: ActivityCounts | undefined): ActivityCounts {
 
 type Conversion = Pick<ActivityCounts, 'codes' | 'typed'>
 
-function compared(group: ActivityGroup, before: Conversion | undefined): CountryActivity {
-  const percent = percentOf(group)
-  const percentBefore = before ? percentOf(before) : null
-  const isHalved =
-    percent !== null &&
-    before !== undefined &&
-    before.codes >= ENOUGH_CODES &&
-    percent * 2 < (percentBefore ?? 0)
-  const isLow = percent !== null && group.codes >= ENOUGH_CODES && (percent < LOW_PERCENT || isHalved)
-  return { ...group, percent, percentBefore, isLow }
+/**
+ * What the number of typed codes says: `low` if so few are typed, or so many fewer than before, that it may be SMS pumping; `too few` if
+ * not enough were sent to tell.
+ */
+export type ConversionState = 'fine' | 'low' | 'too few'
+
+/** Judges how many of the codes to phones were typed. `before` is the same of the period before, if it is known. */
+export function conversionState(now: Conversion, before?: Conversion): ConversionState {
+  const percent = percentOf(now) ?? 0
+  if (now.codes < ENOUGH_CODES) return now.typed === 0 && now.codes >= ENOUGH_UNTYPED ? 'low' : 'too few'
+  const isHalved = before && before.codes >= ENOUGH_CODES && percent * 2 < (percentOf(before) ?? 0)
+  return percent < LOW_PERCENT || isHalved ? 'low' : 'fine'
 }
 
-/** A code that was sent before the period began can be typed in it. */
-function percentOf({ codes, typed }: Conversion): number | null {
+function compared(group: ActivityGroup, before: Conversion | undefined): CountryActivity {
+  return {
+    ...group,
+    percent: percentOf(group),
+    percentBefore: before ? percentOf(before) : null,
+    conversion: conversionState(group, before),
+  }
+}
+
+/** The percentage of codes that were typed; `null` when none was sent. A code that was sent before the period began can be typed in it. */
+export function percentOf({ codes, typed }: Conversion): number | null {
   return codes === 0 ? null : Math.min(100, Math.round((100 * typed) / codes))
 }
 

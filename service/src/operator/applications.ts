@@ -1,10 +1,12 @@
 import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
+import type { Application } from '../accounts/application.js'
 import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
 import { faultsInPolicy, keySettingsFrom } from '../accounts/applications/key-settings.js'
 import { KEPT_METHODS, type KeptMethod, usableMethods } from '../accounts/applications/offered-methods.js'
 import { sendersIn } from '../accounts/applications/sender-settings.js'
 import {
   ALL_COUNTRIES,
+  type ApplicationDefaults,
   type ApplicationSettings,
   applicationDefaults,
   applicationFrom,
@@ -12,7 +14,7 @@ import {
   parseStoredSettings,
   settingsSchema,
 } from '../accounts/applications/settings.js'
-import { LIMIT_NAMES, LIMIT_RANGES } from '../accounts/limits.js'
+import { LIMIT_NAMES, limitValue } from '../accounts/limits.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { describeLockedOut } from './locked-out-users.js'
@@ -25,6 +27,8 @@ export interface Setting {
   readonly value: string
   /** `default` if it is not set. For the application `default`, the options of the service then apply. */
   readonly from: 'set' | 'default'
+  /** Whether the value is that of the default, even if it is set. */
+  readonly isUsual: boolean
 }
 
 export async function createApplication(
@@ -56,30 +60,41 @@ export async function createApplication(
   )
 }
 
-export async function showSettings({ store }: Actor, application: string): Promise<Setting[]> {
-  return describeSettings(application, await storedSettings(store, application))
+export async function showSettings(actor: Actor, application: string): Promise<Setting[]> {
+  return describeSettings(actor, application, await storedSettings(actor.store, application))
 }
 
-function describeSettings(application: string, set: ApplicationSettings): Setting[] {
-  const limits = Object.fromEntries(
-    LIMIT_NAMES.map((name) => [name, set[name] ?? LIMIT_RANGES[name].default]),
+function describeSettings(actor: Actor, application: string, set: ApplicationSettings): Setting[] {
+  const usual = settingValues(actor, application, {})
+  const values = settingValues(actor, application, set)
+  return Object.keys(settingsSchema.shape).map((name) => {
+    const value = formatValue(name, values[name])
+    const from = set[name as keyof ApplicationSettings] === undefined ? 'default' : 'set'
+    return { name, value, from, isUsual: value === formatValue(name, usual[name]) }
+  })
+}
+
+/** The value of each setting, by name. */
+function settingValues(
+  actor: Actor,
+  application: string,
+  set: ApplicationSettings,
+): Readonly<Record<string, unknown>> {
+  const { spending, relyingParty, keyPolicy, limits, ...effective } = effectiveApplication(
+    actor,
+    application,
+    set,
   )
-  const { spending, relyingParty, keyPolicy, ...effective } = effectiveApplication(application, set)
   const { prices, perDay: spendPerDay, perMonth: spendPerMonth } = spending
-  const values = {
+  return {
     ...effective,
-    ...limits,
+    ...Object.fromEntries(LIMIT_NAMES.map((name) => [name, set[name] ?? limitValue(limits, name)])),
     ...sendersIn(set),
     ...keySettingsFrom(relyingParty, keyPolicy),
     prices,
     spendPerDay,
     spendPerMonth,
   }
-  return Object.keys(settingsSchema.shape).map((name) => {
-    const value = values[name as keyof typeof values]
-    const from = set[name as keyof ApplicationSettings] === undefined ? 'default' : 'set'
-    return { name, value: formatValue(name, value), from }
-  })
 }
 
 /** Settings to set and to unset; all others stay as they are. */
@@ -104,10 +119,10 @@ export async function changeSettings(
     actor,
     async (tx) => {
       const before = await storedSettings(tx, application, 'FOR UPDATE')
-      refuseConflicts(describeSettings(application, before), seen)
+      refuseConflicts(describeSettings(actor, application, before), seen)
       const after = settingsAfter(before, { set, unset })
       refuseCeilingsWithoutPrices(after)
-      const faults = faultsInPolicy(effectiveApplication(application, after).keyPolicy)
+      const faults = faultsInPolicy(effectiveApplication(actor, application, after).keyPolicy)
       if (faults.length > 0) throw new OperatorError(...faults)
       if (!lockOut) refuseLockOut(application, await lockedOutBetween(tx, actor, application, before, after))
       await tx.query('UPDATE application SET settings = $2 WHERE application = $1', [
@@ -138,12 +153,12 @@ export async function usersLockedOutBy(
 
 async function lockedOutBetween(
   queries: Queries,
-  { relyingParty }: Pick<Actor, 'relyingParty'>,
+  actor: Actor,
   application: string,
   before: ApplicationSettings,
   after: ApplicationSettings,
 ): Promise<readonly LockedOut[]> {
-  const usable = (set: ApplicationSettings) => usableFactors(application, set, relyingParty)
+  const usable = (set: ApplicationSettings) => usableFactors(actor, application, set)
   const was = usable(before)
   const willBe = usable(after)
   // Keys belong to one relying party: under another id, none of them works.
@@ -156,14 +171,14 @@ async function lockedOutBetween(
 
 /** The methods of factors that can be used with these settings, and whose the keys are. */
 function usableFactors(
+  actor: Actor,
   application: string,
   set: ApplicationSettings,
-  relyingParty: Actor['relyingParty'],
 ): { readonly methods: readonly KeptMethod[]; readonly relyingPartyId: string | undefined } {
-  const found = effectiveApplication(application, set)
-  const ofService = application === DEFAULT_APPLICATION ? relyingParty : undefined
+  const found = effectiveApplication(actor, application, set)
   // A process that does not know takes it that the service has one, so that no lock-out is missed.
-  const relyingPartyId = found.relyingParty?.id ?? (ofService === null ? '' : ofService?.id)
+  const isUnknown = application === DEFAULT_APPLICATION && !actor.defaults
+  const relyingPartyId = found.relyingParty?.id ?? (isUnknown ? '' : undefined)
   const hasKeys = relyingPartyId !== undefined
   return { methods: usableMethods(found.methods, hasKeys), relyingPartyId }
 }
@@ -217,9 +232,14 @@ function checked(settings: unknown): ApplicationSettings {
 }
 
 /** An application with everything that is set for it, and the defaults for the rest. */
-export function effectiveApplication(application: string, set: ApplicationSettings) {
-  const defaults = applicationDefaults(application)
-  const own = application === DEFAULT_APPLICATION ? { ...defaults, tier: 'enterprise' as const } : defaults
+export function effectiveApplication(
+  { defaults }: Pick<Actor, 'defaults'>,
+  application: string,
+  set: ApplicationSettings,
+): Application {
+  const usual = applicationDefaults(application)
+  const ofDefault: ApplicationDefaults = defaults ?? { ...usual, tier: 'enterprise' }
+  const own = application === DEFAULT_APPLICATION ? ofDefault : usual
   return applicationFrom(application, 'live', own, set)
 }
 

@@ -1,4 +1,4 @@
-import type { RelyingPartyOption } from '../accounts/applications/key-settings.js'
+import type { ApplicationDefaults } from '../accounts/applications/settings.js'
 import type { Keys } from '../store/secrets/keys.js'
 import type { Queries, Store } from '../store/store.js'
 
@@ -48,8 +48,8 @@ export interface Actor {
   readonly asker?: string | undefined
   /** The country whose phone numbers a new application serves, unless its settings say otherwise. */
   readonly homeCountry?: string | undefined
-  /** The relying party of the application `default`, unless its settings say otherwise; `null` if this process does not know. */
-  readonly relyingParty: RelyingPartyOption | undefined | null
+  /** The values of the application `default` that its settings leave open; absent if this process does not know them. */
+  readonly defaults?: ApplicationDefaults | undefined
   /** The keys of the service. Throws an `OperatorError` when they are not configured. */
   keys(): Keys
   /** Whether some changes are made only with the approval of a second operator. Defaults to no. */

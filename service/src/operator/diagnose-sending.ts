@@ -1,6 +1,6 @@
 import { senderRules, sendersIn } from '../accounts/applications/sender-settings.js'
 import { parseStoredSettings } from '../accounts/applications/settings.js'
-import { ALL_APPLICATIONS } from '../messages/activity/activity-table.js'
+import { type ActivityCount, ALL_APPLICATIONS } from '../messages/activity/activity-table.js'
 import { checkableCarriers, unusedSenders } from '../messages/carriers/build-carriers.js'
 import type { Routes } from '../messages/carriers/route.js'
 import { asDeliveryError, type Carrier } from '../messages/delivery/carrier.js'
@@ -9,13 +9,26 @@ import type { Channel } from '../messages/message.js'
 import type { ReportSources } from '../messages/receipts/report-source.js'
 import { queryOne, type Store } from '../store/store.js'
 import { withTimeLimit } from '../telemetry/time.js'
+import {
+  type ActivityCounts,
+  type ActivityReport,
+  type CountryActivity,
+  conversionState,
+} from './activity.js'
 import type { Diagnostic } from './diagnostic.js'
 
 const DAY_MS = 86_400_000
 const MAX_NAMED = 5
 
-/** Checks whether codes to phones are typed (R103): paused destinations, and those that raised the alarm today. */
-export async function diagnoseTraffic(store: Store, now: number): Promise<Diagnostic[]> {
+/**
+ * Checks whether codes to phones are typed (R103): paused destinations, those that raised the alarm today, and the numbers of the last
+ * 24 hours.
+ */
+export async function diagnoseTraffic(
+  store: Store,
+  { countries }: ActivityReport,
+  now: number,
+): Promise<Diagnostic[]> {
   const subject = 'traffic'
   const rows = await store.query<{ application: string; isPaused: boolean; count: number; keys: string[] }>(
     `SELECT application, paused_at IS NOT NULL AS "isPaused", count(*)::integer AS count,
@@ -24,8 +37,7 @@ export async function diagnoseTraffic(store: Store, now: number): Promise<Diagno
      GROUP BY application, paused_at IS NOT NULL ORDER BY 2 DESC, 1`,
     [now - (now % DAY_MS)],
   )
-  if (rows.length === 0) return [{ severity: 'ok', subject, message: 'The codes sent to phones are typed.' }]
-  return rows.map(({ application, isPaused, count, keys }) => {
+  const found = rows.map(({ application, isPaused, count, keys }): Diagnostic => {
     const more = count > keys.length ? ` and ${count - keys.length} more` : ''
     const where = `${keys.join(', ')}${more}`
     const message = isPaused
@@ -33,29 +45,51 @@ export async function diagnoseTraffic(store: Store, now: number): Promise<Diagno
       : `Too few codes that "${application}" sent to phones of ${where} were typed today: see traffic show ${application}.`
     return { severity: 'warning', subject, about: { application }, message }
   })
+  return [...found, diagnoseConversion(countries)]
+}
+
+const CONVERSION = { fine: 'ok', 'too few': 'no data', low: 'warning' } as const
+
+function diagnoseConversion(countries: readonly CountryActivity[]): Diagnostic {
+  const subject = 'traffic'
+  const total = sumOf(countries, ['codes', 'typed'])
+  const low = countries.filter(({ conversion }) => conversion === 'low')
+  const severity = low.length > 0 ? 'warning' : CONVERSION[conversionState(total)]
+  const counts = `In the last 24 hours ${total.codes} codes were sent to phones and ${total.typed} were typed`
+  if (severity === 'ok') return { severity, subject, message: `${counts}.` }
+  if (severity === 'no data') return { severity, subject, message: `${counts}: too few to judge by.` }
+  const named = low.slice(0, MAX_NAMED).map(({ name, codes, typed }) => `${name} (${typed} of ${codes})`)
+  const where = named.length > 0 ? `, few of them in ${named.join(', ')}` : ''
+  const advice = 'It may be SMS pumping: see the traffic of the applications that send there.'
+  return { severity, subject, message: `${counts}${where}. ${advice}` }
+}
+
+function sumOf<Count extends ActivityCount>(
+  rows: readonly ActivityCounts[],
+  counts: readonly Count[],
+): Record<Count, number> {
+  const entries = counts.map((count) => [count, rows.reduce((sum, row) => sum + row[count], 0)])
+  return Object.fromEntries(entries) as Record<Count, number>
 }
 
 const OVERDUE_MS = 60_000
 
-// The sums over all applications are counted as messages are sent, so that nothing has to look at them again.
 const COUNTS = `SELECT (SELECT count(*)::integer FROM (
       SELECT FROM outbox WHERE due_at < $1
       UNION ALL SELECT FROM outbox WHERE ${IS_ON_FIRST_ATTEMPT} AND created_at < $1
     ) AS waiting) AS overdue,
-    (SELECT count(*)::integer FROM outbox WHERE due_at IS NOT NULL AND attempts > 0) AS retried,
-    coalesce(sum(sent), 0)::bigint AS sent, coalesce(sum(failed), 0)::bigint AS lost
-  FROM activity WHERE application = $3 AND starts_at > $2`
+    (SELECT count(*)::integer FROM outbox WHERE due_at IS NOT NULL AND attempts > 0) AS retried`
 
 /** Checks whether messages leave the outbox, and how many of the last day were not delivered. */
-export async function diagnoseDeliveries(store: Store, now: number): Promise<Diagnostic> {
+export async function diagnoseDeliveries(
+  store: Store,
+  { steps }: ActivityReport,
+  now: number,
+): Promise<Diagnostic> {
   const subject = 'deliveries'
-  const row = await queryOne<{
-    overdue: number
-    retried: number
-    lost: number
-    sent: number
-  }>(store, COUNTS, [now - OVERDUE_MS, now - DAY_MS, ALL_APPLICATIONS])
-  const { overdue = 0, retried = 0, lost = 0, sent = 0 } = row ?? {}
+  const row = await queryOne<{ overdue: number; retried: number }>(store, COUNTS, [now - OVERDUE_MS])
+  const { overdue = 0, retried = 0 } = row ?? {}
+  const { sent, failed: lost } = sumOf(steps, ['sent', 'failed'])
   if (overdue > 0) {
     const message = `${overdue} messages are overdue: check that a service is running.`
     return { severity: 'warning', subject, message }
@@ -66,6 +100,7 @@ export async function diagnoseDeliveries(store: Store, now: number): Promise<Dia
     const pauses = 'A process pauses a carrier after five outages in a row (countersign_carrier_paused).'
     return { severity: 'warning', subject, message: `${counts} ${waiting} ${pauses}` }
   }
+  if (sent + lost === 0) return { severity: 'no data', subject, message: counts }
   if (lost <= sent / 10) return { severity: 'ok', subject, message: counts }
   return { severity: 'warning', subject, message: `${counts} The command deliveries shows why.` }
 }
@@ -124,11 +159,11 @@ async function diagnoseCarrier(carrier: Carrier): Promise<Diagnostic> {
 /** Says which carriers report whether their messages arrived. */
 export function diagnoseReports(sources: ReportSources): Diagnostic {
   const providers = Object.keys(sources)
-  const message =
-    providers.length > 0
-      ? `Delivery reports are accepted from ${providers.join(', ')}.`
-      : 'No carrier reports what became of a message: sent only means that a carrier accepted it.'
-  return { severity: 'ok', subject: 'carriers', message }
+  const subject = 'carriers'
+  if (providers.length > 0)
+    return { severity: 'ok', subject, message: `Delivery reports are accepted from ${providers.join(', ')}.` }
+  const message = 'No carrier reports what became of a message: sent only means that a carrier accepted it.'
+  return { severity: 'no data', subject, message }
 }
 
 /** Reports settings for senders that none of the configured carriers can use. */
@@ -150,7 +185,7 @@ export async function diagnoseSenders(store: Store, routes: Routes): Promise<Dia
         const message =
           `The setting ${name} of "${application}" has no effect: ${channels.join(' or ')} ${by}. ` +
           `Add a carrier that can use it to SERVICE_DELIVERY, or unset it: app settings ${application} --unset ${name}.`
-        return { severity: 'warning', subject: 'carriers', about: { application }, message }
+        return { severity: 'warning', subject: 'carriers', about: { application, setting: name }, message }
       },
     ),
   )

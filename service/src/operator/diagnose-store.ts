@@ -1,3 +1,4 @@
+import type { Scope } from 'countersign/protocol'
 import type { RelyingPartySettings } from '../accounts/application.js'
 import { SIGN_IN_SCOPES } from '../accounts/applications/api-key.js'
 import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
@@ -12,12 +13,14 @@ import {
   applicationDefaults,
   applicationFrom,
   parseStoredSettings,
+  UNNAMED,
 } from '../accounts/applications/settings.js'
 import type { Routes } from '../messages/carriers/route.js'
 import { pendingMigrations } from '../store/migrate.js'
 import { lackOfPrivileges, missingPrivileges } from '../store/privileges.js'
 import { allKeys, type Keys } from '../store/secrets/keys.js'
 import { queryOne, type Store } from '../store/store.js'
+import { showActivity } from './activity.js'
 import {
   diagnoseDeliveries,
   diagnoseEvents,
@@ -31,34 +34,34 @@ import { describeKeyUse, keyUses } from './rotate-secrets.js'
 
 const MAX_CLOCK_DIFFERENCE_MS = 2_000
 
+/** What the doctor knows of the service's options, most of which describe the application `default`. */
+export interface DoctorOptions {
+  readonly production: boolean
+  /** What the key of the options may do; absent without one. */
+  readonly optionKey?: readonly Scope[] | undefined
+  readonly homeCountry?: string | undefined
+  readonly applicationName?: string | undefined
+  /** The carriers that are configured; without them, the senders of applications are not checked. */
+  readonly routes?: Routes | undefined
+  readonly relyingParty?: RelyingPartyOption | undefined
+}
+
 /** Checks a store with the keys of its service. Changes nothing. */
-export async function diagnoseStore(
-  store: Store,
-  keys: Keys,
-  service: {
-    readonly production: boolean
-    readonly hasOptionKey: boolean
-    readonly homeCountry?: string | undefined
-    /** The carriers that are configured; without them, the senders of applications are not checked. */
-    readonly routes?: Routes | undefined
-    /** The relying party of the application `default`. */
-    readonly relyingParty?: RelyingPartyOption | undefined
-  },
-): Promise<Diagnostic[]> {
+export async function diagnoseStore(store: Store, keys: Keys, service: DoctorOptions): Promise<Diagnostic[]> {
   const now = Date.now()
   const database = await diagnoseDatabase(store, service.production, now)
   const migrations = await diagnoseMigrations(store)
   // The tables that the other checks read may not exist yet.
   if (migrations) return [database, migrations]
+  const report = await showActivity({ store }, { period: 'day' })
   return [
     database,
     ...(await diagnoseLog(store)),
     ...(await diagnoseKeys(store, keys, now)),
-    await diagnoseDeliveries(store, now),
+    await diagnoseDeliveries(store, report, now),
     ...(await diagnoseEvents(store, now)),
-    ...(await diagnoseApplications(store, service.hasOptionKey, now)),
-    await diagnoseCountries(store, service.homeCountry),
-    ...(await diagnoseTraffic(store, now)),
+    ...(await diagnoseApplications(store, service, now)),
+    ...(await diagnoseTraffic(store, report, now)),
     ...(await diagnosePhoneCheck(store, now)),
     ...(await diagnoseRelyingParties(store, service)),
     ...(await diagnoseLockedOut(store, service)),
@@ -145,6 +148,8 @@ async function diagnoseKeys(store: Store, keys: Keys, now: number): Promise<Diag
   const known = allKeys(keys).map(({ id }) => id)
   const uses = await keyUses(store, now)
   const former = uses.filter(({ keyId }) => keyId !== keys.id)
+  if (uses.length === 0 && keys.previous.length === 0)
+    return [{ severity: 'no data', subject, message: 'Nothing was encrypted yet.' }]
   if (former.length === 0) {
     const isUnneeded = keys.previous.length > 0
     const message = isUnneeded
@@ -171,11 +176,45 @@ const DAY_MS = 86_400_000
 const EXPIRES_SOON_MS = 14 * DAY_MS
 const NEW_NETWORK_MS = 7 * DAY_MS
 
+const IS_LIVE = "mode = 'live' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1)"
+
+interface ApplicationCounts {
+  readonly applications: number
+  /** How many serve every country, as their settings say. */
+  readonly everywhere: number
+  readonly liveKeys: number
+}
+
+/** Checks the keys, names and countries of all applications. */
+async function diagnoseApplications(
+  store: Store,
+  { optionKey = [], applicationName = UNNAMED, homeCountry }: DoctorOptions,
+  now: number,
+): Promise<Diagnostic[]> {
+  const counts = await queryOne<ApplicationCounts>(
+    store,
+    `SELECT count(*)::integer AS applications, (SELECT count(*)::integer FROM api_key WHERE ${IS_LIVE}) AS "liveKeys",
+       count(*) FILTER (WHERE settings::jsonb -> 'countries' = '[]')::integer AS everywhere FROM application`,
+    [now],
+  )
+  if (!counts || counts.applications === 0)
+    return [{ severity: 'no data', subject: 'API keys', message: 'There are no applications yet.' }]
+  return [
+    ...(await diagnoseApiKeys(store, optionKey, counts, now)),
+    ...(await diagnoseNames(store, applicationName)),
+    await diagnoseCountries(store, homeCountry, counts),
+  ]
+}
+
 /** Checks whether every application has live keys with the scopes that signing in needs, which soon expire or are used elsewhere. */
-async function diagnoseApplications(store: Store, hasOptionKey: boolean, now: number): Promise<Diagnostic[]> {
+async function diagnoseApiKeys(
+  store: Store,
+  optionKey: readonly Scope[],
+  { applications: all, liveKeys }: ApplicationCounts,
+  now: number,
+): Promise<Diagnostic[]> {
   const subject = 'API keys'
-  const ofLiveKey = `api_key.application = application.application AND mode = 'live' AND revoked_at IS NULL
-    AND (expires_at IS NULL OR expires_at > $1)`
+  const ofLiveKey = `api_key.application = application.application AND ${IS_LIVE}`
   // Most applications have one key with all of them.
   const applications = await store.query<{ application: string; scopes: readonly string[] }>(
     `SELECT application, coalesce((SELECT array_agg(DISTINCT scope) FROM api_key, unnest(scopes) AS one (scope)
@@ -184,8 +223,8 @@ async function diagnoseApplications(store: Store, hasOptionKey: boolean, now: nu
      ORDER BY application`,
     [now, SIGN_IN_SCOPES],
   )
-  const lacking = applications.flatMap(({ application, scopes }): Diagnostic[] => {
-    if (hasOptionKey && application === DEFAULT_APPLICATION) return []
+  const lacking = applications.flatMap(({ application, scopes: stored }): Diagnostic[] => {
+    const scopes = application === DEFAULT_APPLICATION ? [...stored, ...optionKey] : stored
     const about = { application }
     const create = `key create ${application}`
     if (scopes.length === 0) {
@@ -199,7 +238,9 @@ async function diagnoseApplications(store: Store, hasOptionKey: boolean, now: nu
   })
   const found = [...lacking, ...(await diagnoseKeyUse(store, now))]
   if (found.length > 0) return found
-  return [{ severity: 'ok', subject, message: 'Every application has a live key.' }]
+  const ofOptions = optionKey.length > 0 ? ' and SERVICE_API_KEY' : ''
+  const message = `Every application has a live key. Applications: ${all}, keys: ${liveKeys}${ofOptions}.`
+  return [{ severity: 'ok', subject, message }]
 }
 
 /** Keys that expire soon, and keys that were used from networks that are new for them. */
@@ -236,13 +277,39 @@ async function diagnoseKeyUse(store: Store, now: number): Promise<Diagnostic[]> 
   })
 }
 
-async function diagnoseCountries(store: Store, homeCountry: string | undefined): Promise<Diagnostic> {
+/** Checks whether every application has a name for its users. Reports nothing if all have. */
+async function diagnoseNames(store: Store, applicationName: string): Promise<Diagnostic[]> {
+  const rows = await store.query<{ application: string }>(
+    "SELECT application FROM application WHERE settings::jsonb -> 'name' IS NULL ORDER BY application",
+  )
+  const isDefault = (application: string) => application === DEFAULT_APPLICATION
+  const unnamed = rows
+    .map(({ application }) => application)
+    .filter((application) => !(isDefault(application) && applicationName !== UNNAMED))
+  const [first] = unnamed
+  if (first === undefined) return []
+  const shown = unnamed.map((name) => (isDefault(name) ? `"${name}" (as "${UNNAMED}")` : `"${name}"`))
+  const option = unnamed.some(isDefault) ? ', or SERVICE_APPLICATION_NAME for "default"' : ''
+  const message =
+    `No name is set, so messages and authenticator apps show users the technical name of ${shown.join(', ')}: ` +
+    `set one with app settings ${first} name=…${option}.`
+  return [{ severity: 'warning', subject: 'names', about: { application: first, setting: 'name' }, message }]
+}
+
+async function diagnoseCountries(
+  store: Store,
+  homeCountry: string | undefined,
+  { applications: all, everywhere }: ApplicationCounts,
+): Promise<Diagnostic> {
   const subject = 'countries'
   const unrestricted = await unrestrictedApplications(store, homeCountry)
-  if (unrestricted.length > 0) {
-    return { severity: 'warning', subject, message: unrestrictedAdvice(unrestricted) }
+  const [first] = unrestricted
+  if (first !== undefined) {
+    const about = { application: first, setting: 'countries' }
+    return { severity: 'warning', subject, about, message: unrestrictedAdvice(unrestricted) }
   }
-  return { severity: 'ok', subject, message: 'Every application names the countries that it serves.' }
+  const those = everywhere === 0 ? '' : `; ${everywhere} of ${all} serve all of them`
+  return { severity: 'ok', subject, message: `Every application says which countries it serves${those}.` }
 }
 
 /** Checks the relying parties of all applications; nothing is reported if none has one. */
@@ -268,10 +335,12 @@ async function diagnoseRelyingParties(
   const faults = applications.flatMap(({ name, relyingParty, keyPolicy, host }) =>
     [
       ...faultsInRelyingParty(relyingParty, host, service.production),
-      ...faultsInPolicy(keyPolicy).map((message): Fault => ({ severity: 'error', message })),
+      ...faultsInPolicy(keyPolicy).map(
+        (message): Fault => ({ severity: 'error', setting: 'keyAttestation', message }),
+      ),
     ].map(
-      ({ severity, message }): Diagnostic => ({
-        ...{ severity, subject, about: { application: name } },
+      ({ severity, setting, message }): Diagnostic => ({
+        ...{ severity, subject, about: { application: name, setting } },
         message: `"${name}": ${message}`,
       }),
     ),
@@ -283,6 +352,7 @@ async function diagnoseRelyingParties(
 
 interface Fault {
   readonly severity: 'warning' | 'error'
+  readonly setting: string
   readonly message: string
 }
 
@@ -299,18 +369,21 @@ function faultsInRelyingParty(
     ...unfit.map(
       (origin): Fault => ({
         severity: 'error',
+        setting: 'relyingPartyOrigins',
         message: `browsers refuse keys of ${id} at ${origin}: use an origin of ${id} or of a host below it, or add it to relatedOrigins.`,
       }),
     ),
     ...pages.map(
       (): Fault => ({
         severity: 'warning',
+        setting: 'relyingPartyId',
         message: `the pages at ${host} cannot use keys of the relying party ${id}: its id must be their domain or one above it.`,
       }),
     ),
     ...local.map(
       (origin): Fault => ({
         severity: 'warning',
+        setting: 'relyingPartyOrigins',
         message: `${origin} is an origin for development: remove it in production.`,
       }),
     ),
@@ -326,7 +399,7 @@ async function diagnoseLockedOut(
   return found.map((one) => ({
     severity: 'warning',
     subject: 'security keys',
-    about: { application: one.application },
+    about: { application: one.application, setting: 'methods' },
     message: lockedOutAdvice(one),
   }))
 }

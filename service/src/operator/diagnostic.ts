@@ -10,6 +10,7 @@ export const SUBJECTS = [
   'deliveries',
   'webhooks',
   'API keys',
+  'names',
   'countries',
   'traffic',
   'phone check',
@@ -19,11 +20,14 @@ export const SUBJECTS = [
 
 /** The result of one check. */
 export interface Diagnostic {
-  /** `error`: something does not work. `warning`: it works, but the operator should act. */
-  readonly severity: 'ok' | 'warning' | 'error'
+  /**
+   * `error`: something does not work. `warning`: it works, but the operator should act. `no data`: nothing happened yet by which it could
+   * be judged.
+   */
+  readonly severity: 'ok' | 'no data' | 'warning' | 'error'
   readonly subject: (typeof SUBJECTS)[number]
-  /** The application that it is about, and its endpoint for events; absent for the whole service. */
-  readonly about?: { readonly application: string; readonly endpoint?: string }
-  /** What was found and, unless it is `ok`, what to do. */
+  /** The application that it is about, and its setting or its endpoint for events; absent for the whole service. */
+  readonly about?: { readonly application: string; readonly setting?: string; readonly endpoint?: string }
+  /** What was found, with its numbers, and what to do about a warning or an error. */
   readonly message: string
 }

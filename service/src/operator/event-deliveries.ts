@@ -76,31 +76,16 @@ export async function resendEvent(
   return attemptNow(actor, { application, endpoint, id })
 }
 
-const IS_GIVEN_UP = `application = $1 AND endpoint = $2 AND state = 'failed' AND type <> '${TEST_EVENT}'`
-
-export async function countGivenUp(
-  { store }: Actor,
-  { application, endpoint }: EndpointReference,
-): Promise<number> {
-  const row = await queryOne<{ count: number }>(
-    store,
-    `SELECT count(*)::integer AS count FROM (SELECT FROM event_delivery WHERE ${IS_GIVEN_UP} LIMIT 10000) AS given_up`,
-    [application, endpoint],
-  )
-  return row?.count ?? 0
-}
-
 export async function resendGivenUp(
   actor: Actor,
   { application, endpoint }: EndpointReference,
-  writtenUntil: number,
 ): Promise<number> {
   const resent = await changeRows(actor, {
     ...{ application, action: 'endpoint.resent' },
     detail: ({ length }) => `${endpoint} ${length} events`,
     sql: `UPDATE event_delivery SET state = 'queued', attempts = 0, due_at = $3
-      WHERE ${IS_GIVEN_UP} AND created_at <= $4 RETURNING 1`,
-    values: [application, endpoint, Date.now(), writtenUntil],
+      WHERE application = $1 AND endpoint = $2 AND state = 'failed' AND type <> '${TEST_EVENT}' RETURNING 1`,
+    values: [application, endpoint, Date.now()],
     otherwise: 'No event of this endpoint was given up.',
   })
   return resent.length

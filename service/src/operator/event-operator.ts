@@ -1,10 +1,4 @@
-import {
-  countGivenUp,
-  listEventDeliveries,
-  resendEvent,
-  resendGivenUp,
-  sendTestEvent,
-} from './event-deliveries.js'
+import { listEventDeliveries, resendEvent, resendGivenUp, sendTestEvent } from './event-deliveries.js'
 import {
   createEventEndpoint,
   listEventEndpoints,
@@ -43,8 +37,6 @@ export const EVENT_METHODS = {
    * `OperatorError` when the endpoint has no such event.
    */
   resend: resendEvent,
-  /** Counts the events of an endpoint that were given up. */
-  countGivenUp,
-  /** Posts them again like new ones. Throws an `OperatorError` when there are none. */
+  /** Posts the events of an endpoint that were given up again, like new ones. Throws an `OperatorError` when there are none. */
   resendGivenUp,
 }

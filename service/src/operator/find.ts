@@ -1,5 +1,5 @@
 import { parseUser } from 'countersign/protocol'
-import { type FoundAccount, findAccounts } from '../accounts/find-accounts.js'
+import { type FoundAccount, findAccounts, findAccountsByBeginning } from '../accounts/find-accounts.js'
 import { parseReference } from '../messages/delivery/queued-message.js'
 import { isTestPartition, nameOfPartition, partitionOf } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
@@ -40,12 +40,14 @@ export async function find({ store, keys }: Actor, text: string): Promise<Found>
       'Write an account, a mailbox, a phone number such as +447700900123, a reference, or the id of a message.',
     )
   }
+  const typed = typedContact(wanted)
   const clues = {
     name: wanted,
-    contact: parseUser(typedContact(wanted)),
+    contact: parseUser(typed),
     reference: ACCOUNT_REFERENCE.test(wanted) ? wanted.toLowerCase() : undefined,
   }
-  const found = await findAccounts(keys(), store, clues, MAX_FOUND + 1)
+  const whole = await findAccounts(keys(), store, clues, MAX_FOUND + 1)
+  const found = whole.length > 0 ? whole : await findAccountsByBeginning(store, typed, MAX_FOUND + 1)
   // Operators are users of an application of their own.
   const accounts = found.filter(({ application }) => application !== CONSOLE_APPLICATION)
   return {

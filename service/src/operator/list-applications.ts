@@ -18,9 +18,9 @@ export interface ApplicationSummary {
   readonly name: string
   /** `standard` or `enterprise`. */
   readonly tier: string
-  /** The number of live keys that are not revoked. */
+  /** The number of live keys that are neither revoked nor expired, without that of the options. */
   readonly liveKeys: number
-  /** The number of test keys that are not revoked. */
+  /** The number of test keys that are neither revoked nor expired. */
   readonly testKeys: number
   /** When it was created, in milliseconds since 1970. */
   readonly createdAt: number
@@ -46,12 +46,11 @@ export interface ApplicationPage {
 
 const ALL_AT_ONCE = 1_000
 
-export async function searchApplications(
-  { store }: Actor,
-  filter: ApplicationFilter,
-): Promise<ApplicationPage> {
+export async function searchApplications(actor: Actor, filter: ApplicationFilter): Promise<ApplicationPage> {
   const { search = '', after = '', limit } = filter
-  const rows = await store.query<Omit<ApplicationSummary, 'name' | 'tier'> & { readonly settings: string }>(
+  const rows = await actor.store.query<
+    Omit<ApplicationSummary, 'name' | 'tier'> & { readonly settings: string }
+  >(
     `SELECT application, settings, created_at AS "createdAt", "liveKeys", "testKeys" FROM (
        SELECT application, settings, created_at FROM application
        WHERE application > $1 AND ($2 = '' OR position($2 IN application) > 0
@@ -61,11 +60,12 @@ export async function searchApplications(
        SELECT count(*) FILTER (WHERE mode = 'live')::integer AS "liveKeys",
          count(*) FILTER (WHERE mode = 'test')::integer AS "testKeys"
        FROM api_key WHERE api_key.application = found.application AND revoked_at IS NULL
+         AND (expires_at IS NULL OR expires_at > $4)
      ) AS keys ORDER BY application`,
-    [after, search.toLowerCase(), limit + 1],
+    [after, search.toLowerCase(), limit + 1, Date.now()],
   )
   const applications = rows.slice(0, limit).map(({ settings, ...row }) => {
-    const { name, tier } = effectiveApplication(row.application, parseStoredSettings(settings))
+    const { name, tier } = effectiveApplication(actor, row.application, parseStoredSettings(settings))
     return { ...row, name, tier }
   })
   const last = applications.at(-1)

@@ -27,7 +27,7 @@ import { pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
 import { recordOwnFactor, recordSignIn } from './sign-ins.js'
 import { eraseUser, exportUser, listUsers, userTimeline } from './user-data.js'
 import { disableFactor, listUserKeys, removeUserKey, showUser, unlockUser } from './users.js'
-import { countWaiting, retryMessage, retryMessages } from './waiting-messages.js'
+import { retryMessage, retryMessages } from './waiting-messages.js'
 
 /** A change that, with four eyes, only an approval by a second person makes, if there is one. */
 const withSecond =
@@ -127,7 +127,10 @@ const METHODS = {
   listInbox,
   /** Finds messages by state, channel, carrier, time, account or one exact contact, newest first, from `after`, the `next` of a page. */
   searchMessages,
-  /** Finds users and messages of all applications by account, mailbox, phone number, reference in the log, message id or carrier's id. */
+  /**
+   * Finds users and messages of all applications by account, mailbox, phone number, reference in the log, message id or carrier's id. If
+   * that finds no account, the beginning of its name does.
+   */
   find,
   /** Finds the user whom a message was written to. Throws an `OperatorError` when nothing is stored about them. */
   findUserOfMessage,
@@ -135,9 +138,7 @@ const METHODS = {
   showMessage,
   /** Lets a message that waits for its next attempt be delivered now. Throws an `OperatorError` when it does not wait for longer than 15 seconds. */
   retryMessage,
-  /** Counts the messages that wait for another attempt, by channel and carrier. */
-  countWaiting,
-  /** Lets all of them be delivered now. Throws an `OperatorError` when none waits. */
+  /** Lets all messages that wait for another attempt be delivered now, or those of a channel and carrier. Throws an `OperatorError` when none waits. */
   retryMessages,
   /** Lists the latest changes in the audit log, newest first. */
   listAudit,
@@ -196,8 +197,8 @@ export interface OperatorParts {
   readonly onApplicationChanged?: Actor['onApplicationChanged']
   /** The country whose phone numbers a new application serves. */
   readonly homeCountry?: string | undefined
-  /** The option `relyingParty` of the service. Defaults to `null`, not known: then the application `default` may have one. */
-  readonly relyingParty?: Actor['relyingParty']
+  /** What the options of the service say about the application `default`. If they are not known, it may have a relying party. */
+  readonly defaults?: Actor['defaults']
   /** The keys of the service, without which webhooks cannot be set and users cannot be listed, exported and erased. */
   readonly keys?: Actor['keys']
   /**
@@ -209,9 +210,14 @@ export interface OperatorParts {
 
 /** The operator called `name`, on a store. */
 export function operator(store: Store, name: string, parts: OperatorParts = {}): Operator {
-  const { onApplicationChanged = () => {}, homeCountry, keys = withoutKeys, fourEyes = false } = parts
-  const relyingParty = 'relyingParty' in parts ? parts.relyingParty : null
-  const actor: Actor = { store, name, keys, homeCountry, relyingParty, onApplicationChanged, fourEyes }
+  const {
+    onApplicationChanged = () => {},
+    homeCountry,
+    defaults,
+    keys = withoutKeys,
+    fourEyes = false,
+  } = parts
+  const actor: Actor = { store, name, keys, homeCountry, defaults, onApplicationChanged, fourEyes }
   return {
     ...bound(METHODS, actor),
     approvals: bound(APPROVAL_METHODS, actor),

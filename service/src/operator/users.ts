@@ -61,8 +61,10 @@ export interface UserState {
   readonly factors: readonly FactorState[]
 }
 
-export async function showUser({ store }: Actor, user: UserReference): Promise<UserState> {
-  const { limits } = effectiveApplication(user.application, await storedSettings(store, user.application))
+export async function showUser(actor: Actor, user: UserReference): Promise<UserState> {
+  const { store } = actor
+  const settings = await storedSettings(store, user.application)
+  const { limits } = effectiveApplication(actor, user.application, settings)
   const partition = partitionOf(user.application, user.mode)
   const key = [partition, accountOf(user)]
   const account = await queryOne<{

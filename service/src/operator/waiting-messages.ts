@@ -1,7 +1,6 @@
 import { LEASE_MS } from '../messages/delivery/outbox-table.js'
 import { type Mode, partitionOf } from '../store/partition.js'
 import { statement } from '../store/store.js'
-import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 import type { MessageReference } from './messages.js'
@@ -16,8 +15,6 @@ export interface WaitingFilter {
   readonly channel?: string | undefined
   /** Only messages that this carrier did not accept. Defaults to all. */
   readonly carrier?: string | undefined
-  /** Only messages that were written by this time, in milliseconds since 1970: those that were counted. Defaults to now. */
-  readonly writtenUntil?: number | undefined
 }
 
 type Parameters = {
@@ -25,7 +22,6 @@ type Parameters = {
   readonly id: string | null
   readonly channel: string | null
   readonly carrier: string | null
-  readonly writtenUntil: number
   readonly now: number
   readonly leasedUntil: number
 }
@@ -33,12 +29,9 @@ type Parameters = {
 // A message that is due soon may be in the hands of a process, and is left alone, so that nothing is sent twice.
 const WAITS = `application = :application AND listed_state = 'queued' AND attempts > 0
   AND due_at > :leasedUntil::bigint AND expires_at > :now::bigint`
-const OF_FILTER = `created_at <= :writtenUntil::bigint AND channel = coalesce(:channel, channel)
+const OF_FILTER = `channel = coalesce(:channel, channel)
   AND (:carrier::text IS NULL OR carrier = :carrier)`
 
-const COUNT = statement<Parameters>(
-  `SELECT count(*)::integer AS waiting FROM outbox WHERE ${WAITS} AND ${OF_FILTER}`,
-)
 const RETRY = statement<Parameters>(
   `UPDATE outbox SET due_at = :now::bigint WHERE ${WAITS} AND ${OF_FILTER} RETURNING id`,
 )
@@ -49,17 +42,10 @@ const RETRY_ONE = statement<Parameters>(
 function parametersOf(filter: WaitingFilter & { readonly id?: string }): Parameters {
   const { application, mode, channel = null, carrier = null, id = null } = filter
   const now = Date.now()
-  const { writtenUntil = now } = filter
   return {
-    ...{ application: partitionOf(application, mode), id, channel, carrier, writtenUntil, now },
+    ...{ application: partitionOf(application, mode), id, channel, carrier, now },
     leasedUntil: now + LEASE_MS,
   }
-}
-
-export async function countWaiting({ store }: Actor, filter: WaitingFilter): Promise<number> {
-  await mustExist(store, filter.application)
-  const row = await COUNT.first<{ waiting: number }>(store, parametersOf(filter))
-  return row?.waiting ?? 0
 }
 
 export async function retryMessages(actor: Actor, filter: WaitingFilter): Promise<number> {

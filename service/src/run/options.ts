@@ -8,7 +8,7 @@ import {
   unfitOrigins,
 } from '../accounts/applications/key-settings.js'
 import { displayName } from '../accounts/applications/setting-text.js'
-import { noticesRule, originRule } from '../accounts/applications/settings.js'
+import { noticesRule, originRule, UNNAMED } from '../accounts/applications/settings.js'
 import { type Limits, limitRules, limitsFrom, processRules } from '../accounts/limits.js'
 import { parseDelivery } from '../messages/carriers/delivery-option.js'
 import { phoneCheckRule } from '../messages/carriers/phone-check.js'
@@ -112,7 +112,7 @@ export const optionsSchema = z.strictObject({
     .nonempty({ error: 'apiKeyScopes must have at least one scope' })
     .default([...SCOPES]),
   /** The application's name in messages and authenticator apps, 1 to 40 characters. Defaults to `Countersign`. */
-  applicationName: displayName('applicationName').default('Countersign'),
+  applicationName: displayName('applicationName').default(UNNAMED),
   /** Host of the application's pages, such as `vault.example`: an SMS then ends with the line from which browsers fill in the code. Defaults to none. */
   origin: originRule.optional(),
   /**

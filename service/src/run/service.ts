@@ -193,7 +193,7 @@ export async function runService(
   const operatorParts = {
     onApplicationChanged: applications.forget,
     homeCountry: settings.homeCountry,
-    relyingParty: settings.relyingParty,
+    defaults: defaultsFrom(settings),
     keys: () => keys,
   }
   const actAs = (name: string) => operator(store, name, operatorParts)
@@ -218,9 +218,11 @@ export async function runService(
       usesInbox: hasInbox,
       pausedCarriers: () => pauses.list().filter(({ until }) => until > 0),
       doctor: {
-        hasOptionKey: settings.apiKey !== undefined,
+        optionKey: settings.apiKey === undefined ? undefined : settings.apiKeyScopes,
         homeCountry: settings.homeCountry,
+        applicationName: settings.applicationName,
         routes: settings.routes,
+        relyingParty: settings.relyingParty,
       },
     }))
   const acceptStream = streamAcceptor({

@@ -21,6 +21,12 @@ export function durationMs(value: unknown): number | undefined {
   return Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]
 }
 
+/** A duration as people write it, such as `90s` or `12h`. */
+export function durationText(ms: number): Duration {
+  const unit = (['h', 'm', 's'] as const).find((one) => ms % UNIT_MS[one] === 0)
+  return unit ? `${ms / UNIT_MS[unit]}${unit}` : ms
+}
+
 /** Seconds from `now` until a time, rounded up; 0 when it has passed. Both are in milliseconds since 1970. */
 export function secondsUntil(then: number, now: number): number {
   return Math.max(0, Math.ceil((then - now) / 1000))

@@ -12,7 +12,6 @@ import {
   typePassword,
 } from './kit.js'
 
-const USERS = '/console/applications/default/users'
 const APPROVALS = '/console/approvals'
 
 describe('the console with four eyes', () => {
@@ -34,13 +33,13 @@ describe('the console with four eyes', () => {
     if (!person) throw new Error('Nobody signed in.')
     return person
   }
-  /** A user with an authenticator app, as forms name them. */
+  /** A user with an authenticator app, and the path of their page. */
   async function freshUser() {
     const contact = freshEmail()
     const app = await console.service.mfa.enrollApp({ contact })
     const secret = app.outcome === 'prepared' ? (app.secret ?? '') : ''
     await console.service.mfa.verify({ method: 'app', kind: 'confirm', code: appCode(secret), contact })
-    return { user: contact.email, ...(await findUser(signedIn(asker).browser, contact.email)) }
+    return { user: contact.email, path: await findUser(signedIn(asker).browser, contact.email) }
   }
   const disabled = async ({ user }: { readonly user: string }) => {
     const reference = { application: 'default', mode: 'live', user, isAccount: false } as const
@@ -70,7 +69,7 @@ describe('the console with four eyes', () => {
     const [first, second] = [signedIn(asker), signedIn(other)]
     const user = await freshUser()
     await verifyAgain(first)
-    const asked = await post(first.browser, `${USERS}/disable`, { ...user, factor: 'app' }).expect(200)
+    const asked = await post(first.browser, `${user.path}/disable`, { factor: 'app' }).expect(200)
     expect(textOf(asked.text)).toContain('Nothing is changed yet')
     expect(await disabled(user)).toBe(0)
     expect(await read(second.browser, '/console')).toMatch(/approvals \d+ requests? waits? for your approval/)
@@ -95,9 +94,9 @@ describe('the console with four eyes', () => {
     const user = await freshUser()
     await verifyAgain(attacker)
     for (let count = 0; count < 2; count++)
-      await post(attacker.browser, `${USERS}/disable`, { ...user, factor: 'app' }).expect(200)
-    await post(attacker.browser, `${USERS}/remove-key`, { ...user, key: 'unknown' }).expect(422)
-    await post(attacker.browser, `${USERS}/erase`, { ...user, confirmed: 'on' }).expect(403)
+      await post(attacker.browser, `${user.path}/disable`, { factor: 'app' }).expect(200)
+    await post(attacker.browser, `${user.path}/remove-key`, { key: 'unknown' }).expect(422)
+    await post(attacker.browser, `${user.path}/erase`, { confirmed: 'on' }).expect(403)
     const request = await newest()
     const approve = `${APPROVALS}/approve`
     const answer = await post(attacker.browser, approve, request).expect(422)
@@ -120,7 +119,7 @@ describe('the console with four eyes', () => {
     const third = await console.signUp('admin')
     const user = await freshUser()
     await verifyAgain(first)
-    await post(first.browser, `${USERS}/disable`, { ...user, factor: 'app' }).expect(200)
+    await post(first.browser, `${user.path}/disable`, { factor: 'app' }).expect(200)
     const request = await newest()
     advance(11 * 60)
     await post(second.browser, `${APPROVALS}/approve`, request)

@@ -12,6 +12,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '/console/applications/:application/keys': 'API keys',
   '/console/applications/:application/locked': 'Locked users',
   '/console/applications/:application/webhook': 'Delivery webhook',
+  '/console/applications/:application/messages/:id/user': 'Users',
   '/console/audit': 'Audit log',
   '/console/health': 'Health and numbers',
 }

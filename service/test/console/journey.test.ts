@@ -166,6 +166,7 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     await page.getByText('Your key was added.').waitFor()
     await check(page, 'console-key-added')
     await page.goto(`${url}/console`)
+    await page.locator('.console-account summary').click()
     await press(page, 'Sign out')
     await page.waitForURL(/sign-in/)
 
@@ -240,7 +241,6 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     await page.getByRole('link', { name: 'To the endpoint' }).click()
     await press(page, 'Send a test event')
     await page.getByText('The endpoint did not respond').first().waitFor()
-    const endpoint = new URL(page.url()).pathname.split('/')[5] ?? ''
     const { mfa } = console.service
     const send = (phone: string) => mfa.send({ method: 'sms', contact: { kind: 'phone', phone } })
     for (let user = 0; user < 5; user++) await send(`+4474001${user}0001`)
@@ -252,29 +252,13 @@ describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
     await press(page, 'Disable')
     await page.getByText('Nothing is changed yet').waitFor()
 
-    const { messages } = await console.service
-      .operator('test')
-      .searchMessages({ application: 'default', mode: 'live', limit: 1 })
-    const state = await context.storageState()
-    const paths = [
-      ['overview', '/console'],
-      ...pagesOf('vault'),
-      ['messages-of-phones', '/console/applications/default/messages'],
-      ['message', `/console/applications/default/messages/${messages[0]?.id}`],
-      ['numbers', '/console/applications/default/numbers?period=hour'],
-      ['endpoint', `/console/applications/vault/events/${endpoint}`],
-    ] as const
-    for (const look of ['desktop-light', 'desktop-dark', 'phone-dark'] as const) {
-      const { page: other } = await newUser(browser, { ...LOOKS[look], storageState: state })
-      for (const [name, path] of paths) {
-        await other.goto(url + path)
-        await check(other, `console-${name}-${look}`)
-      }
-      await find(other, '+447400100001')
-      await other.getByRole('heading', { name: 'What happened lately' }).waitFor()
-      await check(other, `console-user-${look}`)
-    }
+    await find(page, '+447400100001')
+    await page.getByRole('heading', { name: 'What happened lately' }).waitFor()
+    // The result has an address that can be opened again.
+    await page.goto(page.url())
+    await page.getByRole('heading', { name: 'What happened lately' }).waitFor()
 
+    const state = await context.storageState()
     const { page: charts } = await newUser(browser, { ...LOOKS['desktop-light'], storageState: state })
     const faults: string[] = []
     charts.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())))

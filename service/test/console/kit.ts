@@ -99,10 +99,10 @@ export async function enrollApp(browser: Browser): Promise<string> {
   return secret
 }
 
-/** Finds a user by a name, contact or reference; returns the field by which forms name them. */
-export async function findUser(browser: Browser, text: string): Promise<{ readonly account: string }> {
-  const { text: page } = await post(browser, '/console/search', { find: text }).expect(200)
-  return { account: /name="account" value="([^"]*)"/.exec(page)?.[1] ?? '' }
+/** Searches for a user by a name, contact or reference; returns the path to which the search leads. */
+export async function findUser(browser: Browser, text: string): Promise<string> {
+  const { headers } = await post(browser, '/console/search', { find: text }).expect(303)
+  return String(headers.location)
 }
 
 /** The text of a page, without markup. */

@@ -9,14 +9,16 @@ const send = (console: Awaited<ReturnType<typeof openConsole>>, user: number) =>
   console.service.mfa.send({ method: 'sms', contact: { kind: 'phone', phone: `+44740010000${user}` } })
 
 test('the overview says that nothing is wrong, and what is: each with a link to its page', async () => {
-  const console = await openConsole()
+  const console = await openConsole({}, { applicationName: 'Vault' })
   onTestFinished(() => console.service.close())
   const { browser } = await console.signUp('viewer')
   const api = console.service.operator('ops')
   await api.changeSettings('default', { set: { countries: ['GB'] } })
   const { key } = await api.createKey('default', { mode: 'live' })
   expect(key).toBeDefined()
-  expect(await read(browser, '/console')).toContain('Needs attention ok Nothing.')
+  expect(await read(browser, '/console')).toMatch(
+    /Needs attention ok Nothing\. no data Nothing to judge these by yet: (deliveries, )?traffic\./,
+  )
 
   await api.pauseTraffic('default', 'GB')
   await api.createApplication('shop', { countries: ['GB'] })
@@ -24,6 +26,10 @@ test('the overview says that nothing is wrong, and what is: each with a link to 
   expect(textOf(page.text)).toMatch(/warning traffic "default" sends nothing to phones of GB/)
   expect(page.text).toContain('<a href="/console/applications/default/traffic">traffic</a>')
   expect(page.text).toContain('<a href="/console/applications/shop/keys">API keys</a>')
+  expect(page.text).toContain('<a href="/console/applications/shop?setting=name#name">names</a>')
+  const setting = await browser.get('/console/applications/shop?setting=name#name').expect(200)
+  expect(setting.text).toMatch(/<details class="group" open><summary><h2>Name and language</)
+  expect(setting.text.match(/<details class="group" open>/g)).toHaveLength(1)
   for (const [, path = ''] of page.text.matchAll(/data-label="Subject"><span><a href="([^"]+)">/g)) {
     await read(browser, path)
   }
@@ -54,5 +60,5 @@ test('the overview compares the last hour with the same hour of last week', asyn
   // Counts are written once a second. The operator got a notice about the new authenticator app, which is no code to type.
   await expect
     .poll(() => read(viewer.browser, '/console'))
-    .toMatch(/Sent 4 no numbers of last week .* Codes typed 0 no/)
+    .toMatch(/Sent 4 Delivered 0 Codes typed 0 Failed 0 All applications\. There are no numbers of last week/)
 })

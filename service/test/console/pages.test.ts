@@ -182,7 +182,43 @@ describe('the pages of the console', () => {
     expect(page).toContain('Only administrators can change settings.')
     const shown = Object.keys(await settingsForm(browser, 'shop'))
     expect(SETTING_NAMES.filter((name) => !shown.includes(`was.${name}`))).toEqual([])
+    expect(page).toContain('Phone numbers and money 1 of 4 differ from the default')
+    expect(page).toContain('Codes as the default')
     await read(browser, '/console/applications/unknown', 404)
+  })
+
+  test('shows what the environment says of the application "default": its key, its name and its limits', async () => {
+    const own = await openConsole(
+      {},
+      {
+        apiKey: 'the-key-in-the-environment',
+        apiKeyScopes: ['verify', 'enroll', 'read'],
+        applicationName: 'Bank of Ann',
+        limits: { codeDigits: 8, lockDuration: '2h' },
+      },
+    )
+    onTestFinished(() => own.service.close())
+    const { browser } = await own.signUp('support')
+    expect(await read(browser, '/console/applications')).toMatch(/default Bank of Ann enterprise 1 0 /)
+    expect(await read(browser, '/console/applications/default/keys')).toContain(
+      'SERVICE_API_KEY in the environment live verify, enroll, read – – – – valid',
+    )
+    const settings = await browser.get('/console/applications/default').expect(200)
+    for (const [name, value] of [
+      ['name', 'Bank of Ann'],
+      ['codeDigits', '8'],
+      ['lockDuration', '2h'],
+      ['emailCodeLifetime', '10m'],
+    ])
+      expect(settings.text).toContain(`name="${name}" value="" placeholder="${value}"`)
+    expect(textOf(settings.text)).not.toContain('differ from the default')
+    await own.service.mfa.send({ method: 'email', contact: { kind: 'email', email: 'ann@example.com' } })
+    expect(await read(browser, '/console/applications/default/inbox?mode=live')).toContain('Bank of Ann')
+    const health = await read(browser, '/console/health')
+    expect(health).toContain(
+      'Every application has a live key. Applications: 1, keys: 0 and SERVICE_API_KEY.',
+    )
+    expect(health).not.toContain('No name is set')
   })
 
   test('changes only the settings that were edited, and returns them to their defaults', async () => {
@@ -286,10 +322,9 @@ describe('the pages of the console', () => {
       advance(1)
       await registerSoftwareKey(console.service.mfa, { account: 'zoe', contact }, 'security-key', { name })
     }
-    const path = '/console/applications/default/users'
     await signInAgain(operators.support)
-    const user = await findUser(browser, 'zoe')
-    const page = await post(browser, path, user).expect(200)
+    const path = await findUser(browser, 'zoe')
+    const page = await browser.get(path).expect(200)
     expect(textOf(page.text)).toMatch(/Blue key security key .* Remove Red key security key/)
     const [blue, red] = await api.listUserKeys({
       application: 'default',
@@ -298,11 +333,11 @@ describe('the pages of the console', () => {
       isAccount: true,
     })
     expect(red?.name).toBe('Red key')
-    const removed = await post(browser, `${path}/remove-key`, { ...user, key: blue?.id ?? '' }).expect(200)
+    const removed = await post(browser, `${path}/remove-key`, { key: blue?.id ?? '' }).expect(200)
     expect(textOf(removed.text)).toContain('The key is removed.')
     expect(textOf(removed.text)).not.toContain('Blue key')
-    await post(browser, `${path}/remove-key`, { ...user, key: blue?.id ?? '' }).expect(422)
-    const disabled = await post(browser, `${path}/disable`, { ...user, factor: 'security-key' }).expect(200)
+    await post(browser, `${path}/remove-key`, { key: blue?.id ?? '' }).expect(422)
+    const disabled = await post(browser, `${path}/disable`, { factor: 'security-key' }).expect(200)
     expect(textOf(disabled.text)).toContain('SECURITY_KEY 0 by an operator')
     const entries = await api.listAudit({ application: 'default', limit: 2 })
     expect(entries.map(({ actor, action }) => `${actor} ${action}`)).toEqual([
@@ -323,33 +358,42 @@ describe('the pages of the console', () => {
     for (let attempt = 0; attempt < 5; attempt++) {
       await call('/v1/mfa/verify', { User, Type: 'EMAIL', Code: 'XXXXXX', Challenge: body.challenge })
     }
-    const path = '/console/applications/helped/users'
     await post(operators.viewer.browser, '/console/search', { find: User }).expect(403)
-    const unknown = await post(browser, '/console/search', { find: 'nobody@example.com' }).expect(422)
+    // Nothing found is no error, and its address can be opened again, without the contact in it.
+    const nothing = await findUser(browser, 'nobody@example.com')
+    expect(nothing).not.toContain('nobody')
+    const unknown = await browser.get(nothing).expect(200)
     expect(textOf(unknown.text)).toContain('Nothing was found.')
-    await post(browser, '/console/search', { find: ' ' }).expect(422)
-    await post(browser, path, { account: 'of nobody' }).expect(404)
-    const user = await findUser(browser, User)
-    const found = await post(browser, path, user).expect(200)
+    expect(unknown.text).not.toContain('mfa-message-error')
+    expect(unknown.text).toContain('value="nobody@example.com"')
+    await browser.get(await findUser(browser, ' ')).expect(422)
+    await browser.get('/console/search?for=forged').expect(422)
+    await browser.get('/console/applications/helped/users/of-nobody').expect(404)
+    const path = await findUser(browser, User)
+    expect(path).not.toContain('wendy')
+    await read(operators.viewer.browser, path, 403)
+    await browser.get(path.replace('helped', 'default')).expect(404)
+    const found = await browser.get(path).expect(200)
     expect(found.text).not.toContain(User)
     const page = textOf(found.text)
+    expect(page).toMatch(/Contact w•••@e•••, of helped/)
     expect(page).toMatch(/locked until .* UTC/)
     expect(page).toMatch(/message email to w.* sent by inbox/)
     expect(page).toContain('challenge email for sign-in 5 of 5 attempts')
     expect(page.match(/wrong code EMAIL/g)).toHaveLength(5)
     expect(page).not.toContain('for good')
-    expect(textOf((await post(browser, `${path}/unlock`, user).expect(200)).text)).toContain('not locked')
-    await post(browser, `${path}/unlock`, user).expect(422)
+    expect(textOf((await post(browser, `${path}/unlock`).expect(200)).text)).toContain('not locked')
+    await post(browser, `${path}/unlock`).expect(422)
     await signInAgain(operators.support)
-    const disabled = await post(browser, `${path}/disable`, { ...user, factor: User }).expect(200)
+    const disabled = await post(browser, `${path}/disable`, { factor: User }).expect(200)
     expect(textOf(disabled.text)).toContain('by an operator')
-    await post(browser, `${path}/disable`, { ...user, factor: 'fax' }).expect(422)
+    await post(browser, `${path}/disable`, { factor: 'fax' }).expect(422)
 
     await signInAgain(operators.admin)
-    await post(operators.admin.browser, `${path}/erase`, user).expect(422)
-    await post(operators.admin.browser, `${path}/erase`, { ...user, confirmed: 'on' }).expect(200)
-    await post(browser, path, user).expect(422)
-    await post(browser, '/console/search', { find: User }).expect(422)
+    await post(operators.admin.browser, `${path}/erase`).expect(422)
+    await post(operators.admin.browser, `${path}/erase`, { confirmed: 'on' }).expect(200)
+    await browser.get(path).expect(404)
+    expect(await read(browser, await findUser(browser, User))).toContain('Nothing was found.')
     const actions = (await api.listAudit({ application: 'helped', limit: 10 })).map(
       ({ actor, action }) => `${actor} ${action}`,
     )
@@ -381,7 +425,7 @@ describe('the pages of the console', () => {
       .expect(200)
     const path = '/console/applications/sends'
     expect(await read(operators.viewer.browser, `${path}/messages?state=sent`)).toMatch(
-      /email \S+ sent 1 inbox/,
+      /email \S+ sent – 1 inbox/,
     )
     expect(await read(browser, `${path}/messages?state=failed`)).toContain('There are no such messages.')
     expect(await read(browser, `${path}/messages?mode=test`)).toContain('There are no such messages.')
@@ -394,18 +438,19 @@ describe('the pages of the console', () => {
     expect(one).toMatch(/State sent Attempts 1 Carrier inbox/)
     expect(one).toMatch(/What happened .* written – .* sent by inbox/)
     expect(one).not.toContain('Show the user')
-    await post(operators.viewer.browser, `${path}/messages/${id}/user`).expect(403)
-    const user = await post(browser, `${path}/messages/${id}/user`).expect(200)
+    await read(operators.viewer.browser, `${path}/messages/${id}/user`, 403)
+    const { headers } = await browser.get(`${path}/messages/${id}/user`).expect(303)
+    const user = await browser.get(String(headers.location)).expect(200)
     expect(user.text).toContain(`${path}/messages/${id}">email to`)
     expect(user.text).not.toContain('walter@example.com')
-    await post(browser, `${path}/messages/unknown/user`).expect(404)
+    await read(browser, `${path}/messages/unknown/user`, 404)
     await read(browser, `${path}/messages/${id}?mode=test`, 404)
     await read(browser, `/console/applications/default/messages/${id}`, 404)
     await post(browser, `${path}/messages/${id}/retry`, { mode: 'live' }).expect(422)
     await read(browser, `${path}/messages?after=x`, 422)
     const today = new Date().toISOString().slice(0, 10)
     const filters = `channel=email&carrier=inbox&from=${today}&to=${today}`
-    expect(await read(browser, `${path}/messages?${filters}`)).toMatch(/email \S+ sent 1 inbox/)
+    expect(await read(browser, `${path}/messages?${filters}`)).toMatch(/email \S+ sent – 1 inbox/)
     expect(await read(browser, `${path}/messages?channel=sms`)).toContain('There are no such messages.')
     expect(await read(operators.viewer.browser, `${path}/traffic`)).toContain('No codes were sent to phones.')
     await post(operators.viewer.browser, `${path}/traffic/pause`, { destination: 'GB' }).expect(403)

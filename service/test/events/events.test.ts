@@ -429,7 +429,7 @@ describeOnBothDatabases((bench) => {
       const own = await fresh()
       own.receiver.state.status = 503
       const findings = async () =>
-        (await diagnoseStore(bench().store, keysFrom(SECRET), { production: false, hasOptionKey: false }))
+        (await diagnoseStore(bench().store, keysFrom(SECRET), { production: false }))
           .filter(({ subject, message }) => subject === 'webhooks' && message.includes(own.name))
           .map(({ severity, message }) => `${severity} ${message}`)
       await revokeKey(own)

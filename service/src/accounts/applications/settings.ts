@@ -14,6 +14,9 @@ import { displayName, type SettingText, setting, textOf } from './setting-text.j
 /** How an operator writes the empty list of countries, which serves all. */
 export const ALL_COUNTRIES = 'all'
 
+/** What messages call the application `default` until it has a name. */
+export const UNNAMED = 'Countersign'
+
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/
 
 /** Whether an application can have this name, which appears in rows, logs and commands. */

@@ -1,5 +1,6 @@
 import { SCOPES, type Scope } from 'countersign/protocol'
 import { SIGN_IN_SCOPES } from '../../accounts/applications/api-key.js'
+import { DEFAULT_APPLICATION } from '../../accounts/applications/directory.js'
 import type { KeySummary } from '../../operator/api-keys.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { html } from '../../telemetry/html.js'
@@ -12,7 +13,7 @@ import {
   type PageRoute,
   type Reply,
 } from '../page.js'
-import { cardTable, timeCell } from '../parts.js'
+import { type Cell, cardTable, timeCell } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
 
 const DAY_MS = 86_400_000
@@ -92,12 +93,23 @@ ${cardTable(
     'State',
     ...(mayChange ? ['Change'] : []),
   ],
-  keys.map((key) => row(application, key, mayChange)),
+  [...ofOptions(request, application, mayChange), ...keys.map((key) => row(application, key, mayChange))],
   'This application has no keys.',
 )}
 ${mayChange && createForm()}`,
   }
 }
+
+/** The key in the environment, which belongs to the application `default`. */
+function ofOptions({ parts }: PageRequest, application: string, mayChange: boolean): Cell[][] {
+  const { optionKey } = parts.doctor
+  if (optionKey === undefined || application !== DEFAULT_APPLICATION) return []
+  const name = html`<code>SERVICE_API_KEY</code>`
+  const cells = [name, 'in the environment', 'live', optionKey.join(', '), null, null, null, null, VALID]
+  return [[...cells, ...(mayChange ? ['Change the variable.'] : [])]]
+}
+
+const VALID = html`<span class="badge badge-good">valid</span>`
 
 function row(application: string, key: KeySummary, mayChange: boolean) {
   const { id, hint, label, mode, createdAt, expiresAt, lastUsedAt, lastAddress, newNetwork, revokedAt } = key
@@ -127,7 +139,7 @@ function isNew(found: KeySummary['newNetwork']): found is NonNullable<KeySummary
 function stateBadge({ revokedAt, expiresAt }: KeySummary) {
   if (revokedAt !== null) return html`<span class="badge">revoked</span>`
   if (expiresAt !== null && expiresAt <= Date.now()) return html`<span class="badge">expired</span>`
-  return html`<span class="badge badge-good">valid</span>`
+  return VALID
 }
 
 /** What each scope lets a key do. */

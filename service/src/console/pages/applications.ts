@@ -1,9 +1,9 @@
-import { OperatorError } from '../../operator/audited-change.js'
+import { DEFAULT_APPLICATION } from '../../accounts/applications/directory.js'
 import { type ApplicationSummary, parseSettings } from '../../operator/list-applications.js'
 import type { MessageReference } from '../../operator/messages.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, ConsoleError, withMessage } from '../form.js'
+import { attempt, orNotFound, withMessage } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { table, timeCell } from '../parts.js'
 
@@ -30,7 +30,7 @@ async function create(request: PageRequest): Promise<Reply> {
 }
 
 async function listPage(
-  { operator, account, request, form }: PageRequest,
+  { operator, account, request, form, parts }: PageRequest,
   message?: PageMessage,
 ): Promise<Page> {
   const search = textOf(request.query.search)
@@ -47,7 +47,7 @@ async function listPage(
 ${table(
   'Applications',
   ['Application', 'Name', 'Tier', 'Live keys', 'Test keys', 'Created'],
-  applications.map(row),
+  applications.map((one) => row(one, parts.doctor.optionKey !== undefined)),
   'No application has this name.',
 )}
 ${next && html`<p><a href="?${more.toString()}">More applications</a></p>`}
@@ -55,10 +55,14 @@ ${isAtLeast(account.role, 'admin') && createForm(form.text('application'))}`,
   }
 }
 
-function row({ application, name, tier, liveKeys, testKeys, createdAt }: ApplicationSummary) {
+function row(
+  { application, name, tier, liveKeys, testKeys, createdAt }: ApplicationSummary,
+  hasOptionKey: boolean,
+) {
+  const ofOptions = hasOptionKey && application === DEFAULT_APPLICATION ? 1 : 0
   return [
     html`<a href="${applicationPath(application)}">${application}</a>`,
-    ...[name, tier, liveKeys, testKeys],
+    ...[name, tier, liveKeys + ofOptions, testKeys],
     timeCell(createdAt),
   ]
 }
@@ -80,23 +84,16 @@ export function applicationPath(application: string, page = ''): string {
   return `${APPLICATIONS_PATH}/${encodeURIComponent(application)}${page}`
 }
 
-/** The path of a message's page. */
-export function messagePath({ application, mode, id }: MessageReference): string {
-  return applicationPath(
-    application,
-    `/messages/${encodeURIComponent(id)}${mode === 'test' ? '?mode=test' : ''}`,
-  )
+/** The path of a message's page, or of one of its actions. */
+export function messagePath({ application, mode, id }: MessageReference, action = ''): string {
+  const query = mode === 'test' ? '?mode=test' : ''
+  return applicationPath(application, `/messages/${encodeURIComponent(id)}${action}${query}`)
 }
 
 /** The application in the path of a request. Throws a `ConsoleError` when there is none of this name. */
 export async function applicationOf({ request, operator }: PageRequest): Promise<string> {
   const application = String(request.params.application)
-  try {
-    await operator.showSettings(application)
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    throw new ConsoleError(404, 'There is no application of this name.')
-  }
+  await orNotFound(() => operator.showSettings(application), 'There is no application of this name.')
   return application
 }
 

@@ -1,6 +1,6 @@
-import type { AuditEntry, AuditFilter } from '../../operator/audit-log.js'
-import { OperatorError } from '../../operator/audited-change.js'
+import type { AuditFilter } from '../../operator/audit-log.js'
 import { html } from '../../telemetry/html.js'
+import { attemptToFind, withMessage } from '../form.js'
 import type { PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, dayOf } from '../parts.js'
 import { textOf } from './applications.js'
@@ -46,8 +46,7 @@ function filterFrom(request: PageRequest, limit: number): AuditFilter {
 
 async function auditPage(request: PageRequest): Promise<Reply> {
   const entered = enteredIn(request)
-  const found = await find(request, MAX_LISTED)
-  const entries = 'fault' in found ? [] : found.entries
+  const { found: entries, message } = await find(request, MAX_LISTED)
   const last = entries.length === MAX_LISTED && entries.at(-1)
   const query = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
   const older = new URLSearchParams(query)
@@ -55,7 +54,7 @@ async function auditPage(request: PageRequest): Promise<Reply> {
   return {
     title: 'Audit log',
     section: 'audit',
-    ...('fault' in found && { message: { tone: 'error', text: found.fault }, status: 422 }),
+    ...withMessage(message),
     main: html`<form class="form-row" method="get">
 ${FIELDS.map((name) => field(name, entered[name]))}
 <button class="small-button">Show</button></form>
@@ -89,24 +88,16 @@ function field(name: Field, value: string) {
 }
 
 async function exported(request: PageRequest, format: 'csv' | 'jsonl'): Promise<Reply> {
-  const found = await find(request, MAX_EXPORTED)
-  if ('fault' in found) return auditPage(request)
-  const rows = found.entries.map(({ at, ...entry }) => ({ at: new Date(at).toISOString(), ...entry }))
+  const { found, message } = await find(request, MAX_EXPORTED)
+  if (message) return auditPage(request)
+  const rows = found.map(({ at, ...entry }) => ({ at: new Date(at).toISOString(), ...entry }))
   const body = format === 'csv' ? csv(rows) : rows.map((row) => `${JSON.stringify(row)}\n`).join('')
   const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8'
   return { download: { name: `audit.${format}`, type, body } }
 }
 
-async function find(
-  request: PageRequest,
-  limit: number,
-): Promise<{ readonly entries: readonly AuditEntry[] } | { readonly fault: string }> {
-  try {
-    return { entries: await request.operator.listAudit(filterFrom(request, limit)) }
-  } catch (error) {
-    if (error instanceof OperatorError) return { fault: error.message }
-    throw error
-  }
+function find(request: PageRequest, limit: number) {
+  return attemptToFind(() => request.operator.listAudit(filterFrom(request, limit)), [])
 }
 
 const COLUMNS = ['at', 'actor', 'application', 'action', 'detail'] as const

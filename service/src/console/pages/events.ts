@@ -84,8 +84,7 @@ ${isAtLeast(request.account.role, 'admin') && createForm(request, application)}`
   }
 }
 
-/** The path of an endpoint’s page, or of one of its actions. */
-/** The path of an endpoint's page. */
+/** The path of an endpoint's page, or of one of its actions. */
 export function endpointPath(application: string, endpoint: string, action = ''): string {
   return applicationPath(application, `/events/${encodeURIComponent(endpoint)}${action}`)
 }
@@ -162,10 +161,9 @@ async function resend(request: PageRequest): Promise<Reply> {
 
 async function resendGivenUp(request: PageRequest): Promise<Reply> {
   const reference = await referenceOf(request)
-  const writtenUntil = Number(request.form.text('until')) || 0
   let count = 0
   const message = await attempt(async () => {
-    count = await request.operator.events.resendGivenUp(reference, writtenUntil)
+    count = await request.operator.events.resendGivenUp(reference)
   }, '')
   const done = `${count === 1 ? '1 event is' : `${countOf(count)} events are`} posted again, like new ones.`
   return endpointPage(request, message.tone === 'error' ? message : { tone: 'success', text: done })
@@ -218,7 +216,6 @@ async function endpointPage(request: PageRequest, message?: PageMessage): Promis
 ${facts(endpoint)}
 ${mayHelp && actions(application, endpoint, account.role)}
 <h2>Last deliveries</h2>
-${mayHelp && givenUpForm(application, id, await operator.events.countGivenUp({ application, endpoint: id }))}
 ${cardTable(
   'Last deliveries',
   ['Time', 'Event', 'State', 'Attempts', 'Response', ...(mayHelp ? ['Again'] : [])],
@@ -245,7 +242,7 @@ function actions(application: string, { id, state }: EventEndpoint, role: Role):
   const button = (action: string, name: string) =>
     html`<form method="post" action="${endpointPath(application, id, `/${action}`)}"><button class="small-button">${name}</button></form>`
   const change = state === 'active' ? button('pause', 'Pause') : button('resume', 'Resume')
-  return html`<div class="form-row">${button('test', 'Send a test event')}${change}
+  return html`<div class="form-row">${button('test', 'Send a test event')}${change}${button('resend-given-up', 'Resend all that were given up')}
 ${isAtLeast(role, 'admin') && html`${button('rotate', 'Replace the secret')}${button('remove', 'Remove')}`}</div>
 <p class="note">For 24 hours after a replacement, requests are signed with the former secret, too. Removing an endpoint deletes its
 events.</p>`
@@ -260,13 +257,6 @@ function deliveryCells({ id, type, createdAt, state, attempts, status, answer }:
     attempts,
     html`${status ?? '–'} ${answer !== null && html`<span class="mfa-hint">${answer}</span>`}`,
   ]
-}
-
-function givenUpForm(application: string, endpoint: string, count: number): Html | false {
-  if (count === 0) return false
-  const events = count === 1 ? '1 event that was' : `${countOf(count)} events that were`
-  return html`<form method="post" action="${endpointPath(application, endpoint, '/resend-given-up')}">
-<input type="hidden" name="until" value="${Date.now()}"><button class="small-button">Resend ${events} given up</button></form>`
 }
 
 function resendButton(application: string, endpoint: string, event: string): Html {

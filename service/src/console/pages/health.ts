@@ -3,10 +3,11 @@ import type { Diagnostic } from '../../operator/diagnostic.js'
 import { type Html, html } from '../../telemetry/html.js'
 import { isProduction } from '../../telemetry/production.js'
 import { CHART_SCRIPTS, type Page, type PageRequest, type PageRoute } from '../page.js'
-import { type Cell, countOf, table, timeOf } from '../parts.js'
-import { APPLICATIONS_PATH, applicationPath } from './applications.js'
+import { type Cell, cardTable, countOf, timeOf } from '../parts.js'
+import { applicationPath } from './applications.js'
 import { endpointPath } from './events.js'
 import { numbersSection } from './numbers.js'
+import { settingPath } from './settings.js'
 
 /** The path of the page. */
 export const HEALTH_PATH = '/console/health'
@@ -16,7 +17,7 @@ export const HEALTH_ROUTES: readonly PageRoute[] = [
   { method: 'get', path: HEALTH_PATH, least: 'viewer', handle: healthPage },
 ]
 
-const BADGES = { ok: ' badge-good', warning: '', error: ' badge-bad' } as const
+const BADGES = { ok: ' badge-good', 'no data': '', warning: ' badge-warn', error: ' badge-bad' } as const
 
 async function healthPage(request: PageRequest): Promise<Page> {
   return {
@@ -26,13 +27,13 @@ async function healthPage(request: PageRequest): Promise<Page> {
     main: html`<p class="note">Of all applications together. The page of each application has its own numbers. Counts are a second old, and
 those of test keys are left out.</p>
 ${await numbersSection(request, undefined)}
-<h2>Queue</h2>${await queueFacts(request)}
-<h2>Findings of the doctor</h2>${await findings(request)}`,
+<h2 id="queue">Queue</h2>${await queueFacts(request)}
+<h2 id="findings">Findings of the doctor</h2>${await findings(request)}`,
   }
 }
 
 /** How many messages wait, and for how long. */
-export async function queueFacts({ operator }: PageRequest): Promise<Html> {
+async function queueFacts({ operator }: PageRequest): Promise<Html> {
   const { waiting, due, oldestDueAt } = await operator.showQueue()
   return html`<dl class="facts">
 <dt>Messages that wait</dt><dd>${countOf(waiting)}</dd>
@@ -45,7 +46,12 @@ async function findings(request: PageRequest): Promise<Html> {
   return html`<p class="note">What <code>countersign-service doctor</code> finds in database, secrets, deliveries, keys and traffic. The command
 checks the environment variables and asks the carriers, too. <a href="https://prometheus.io/">Prometheus</a> metrics are at
 <code>/metrics</code>.</p>
-${table('Findings', ['Result', 'Subject', 'Finding'], (await diagnose(request)).map(findingRow), 'Nothing was checked.')}`
+${findingsTable('Findings', (await diagnose(request)).map(findingRow))}`
+}
+
+/** What was found, row by row: how bad it is, its subject, and a sentence. */
+export function findingsTable(label: string, rows: readonly (readonly Cell[])[]): Html {
+  return html`<div class="findings">${cardTable(label, ['Result', 'Subject', 'Finding'], rows, '')}</div>`
 }
 
 /** What the doctor finds in the store. */
@@ -53,26 +59,34 @@ export function diagnose({ parts: { store, keys, doctor } }: PageRequest): Promi
   return diagnoseStore(store, keys, { production: isProduction(), ...doctor })
 }
 
-/** A finding in a table, with a link to the page that it is about. */
+/** How a result is shown. */
+export function severityBadge(severity: Diagnostic['severity']): Html {
+  return html`<span class="badge${BADGES[severity]}">${severity}</span>`
+}
+
+/** A finding in a table, with a link to what it is about. */
 export function findingRow(finding: Diagnostic): Cell[] {
   const { severity, subject, message } = finding
-  return [
-    html`<span class="badge${BADGES[severity]}">${severity}</span>`,
-    severity === 'ok' ? subject : html`<a href="${pageAbout(finding)}">${subject}</a>`,
-    message,
-  ]
+  const isProblem = severity === 'warning' || severity === 'error'
+  const name = isProblem ? html`<a href="${pageAbout(finding)}">${subject}</a>` : subject
+  return [severityBadge(severity), name, message]
 }
 
 const PAGES: Readonly<Partial<Record<Diagnostic['subject'], string>>> = {
   'API keys': '/keys',
   traffic: '/traffic',
-  deliveries: '/messages',
+}
+/** The numbers of all applications that a finding about none of them is computed from. */
+const NUMBERS: Readonly<Partial<Record<Diagnostic['subject'], string>>> = {
+  deliveries: 'carriers',
+  traffic: 'countries',
 }
 
 function pageAbout({ subject, about }: Diagnostic): string {
-  if (!about) return subject === 'countries' || subject === 'API keys' ? APPLICATIONS_PATH : HEALTH_PATH
-  const { application, endpoint } = about
-  return endpoint === undefined
+  if (!about) return `${HEALTH_PATH}#${NUMBERS[subject] ?? 'findings'}`
+  const { application, setting, endpoint } = about
+  if (endpoint !== undefined) return endpointPath(application, endpoint)
+  return setting === undefined
     ? applicationPath(application, PAGES[subject])
-    : endpointPath(application, endpoint)
+    : settingPath(application, setting)
 }

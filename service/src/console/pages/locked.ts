@@ -5,7 +5,7 @@ import { attempt, withMessage } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, countOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
-import { inForms, userForm } from './users.js'
+import { userPath } from './users.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/locked`
 
@@ -52,15 +52,10 @@ ${
   html`${count > 0 && unlockForm(application, mode, locked)}
 ${cardTable(
   'Locked users',
-  ['User', 'Locked until', 'Show'],
+  ['User', 'Locked until'],
   users.map((user) => [
-    user.shown,
+    html`<a href="${userPath(request, user)}">${user.shown}</a>`,
     new Date(user.lockedUntil),
-    userForm(
-      inForms(request, user),
-      '',
-      html`<button class="small-button" aria-label="Show ${user.shown}">Show</button>`,
-    ),
   ]),
   'No user is locked.',
 )}`

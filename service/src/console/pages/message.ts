@@ -1,13 +1,19 @@
-import { OperatorError } from '../../operator/audited-change.js'
 import type { DeliverySummary } from '../../operator/deliveries.js'
 import type { MessageReference } from '../../operator/messages.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, ConsoleError, withMessage } from '../form.js'
+import { attempt, orNotFound, withMessage } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { type Cell, table, timeOf } from '../parts.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
-import { userPage } from './users.js'
+import {
+  APPLICATIONS_PATH,
+  applicationNav,
+  applicationOf,
+  applicationPath,
+  messagePath,
+  textOf,
+} from './applications.js'
+import { userPath } from './users.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/messages/:id`
 
@@ -17,10 +23,10 @@ export const SINGLE_MESSAGE_ROUTES: readonly PageRoute[] = [
     method: 'get',
     path: PATH,
     least: 'viewer',
-    handle: async (request) => messagePage(request, await referenceOf(request)),
+    handle: async (request) => onePage(request, await referenceOf(request)),
   },
   { method: 'post', path: `${PATH}/retry`, least: 'support', handle: retry },
-  { method: 'post', path: `${PATH}/user`, least: 'support', handle: showUser },
+  { method: 'get', path: `${PATH}/user`, least: 'support', handle: showUser },
 ]
 
 /** The look of each state that is good or bad. */
@@ -33,38 +39,32 @@ export const MESSAGE_TONES: Readonly<Record<string, string>> = {
 
 async function referenceOf(request: PageRequest): Promise<MessageReference> {
   const { params, query } = request.request
-  const isTest = (request.form.text('mode') || textOf(query.mode)) === 'test'
-  return {
-    application: await applicationOf(request),
-    mode: isTest ? 'test' : 'live',
-    id: String(params.id),
-  }
+  const mode = textOf(query.mode) === 'test' ? 'test' : 'live'
+  return { application: await applicationOf(request), mode, id: String(params.id) }
 }
 
 async function retry(request: PageRequest): Promise<Reply> {
   const reference = await referenceOf(request)
   const done = 'The message is sent within seconds. Reload the page to see what becomes of it.'
   const message = await attempt(() => request.operator.retryMessage(reference), done)
-  return messagePage(request, reference, message)
+  return onePage(request, reference, message)
 }
 
 async function showUser(request: PageRequest): Promise<Reply> {
   const reference = await referenceOf(request)
-  try {
-    return userPage(request, await request.operator.findUserOfMessage(reference))
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    return messagePage(request, reference, { tone: 'error', text: error.message })
+  const find = () => request.operator.findUserOfMessage(reference)
+  return {
+    redirect: userPath(request, await orNotFound(find, 'Nothing is stored about the user of this message.')),
   }
 }
 
-async function messagePage(
+async function onePage(
   request: PageRequest,
   reference: MessageReference,
   message?: PageMessage,
 ): Promise<Reply> {
   const { application, mode } = reference
-  const found = await find(request, reference)
+  const found = await orNotFound(() => request.operator.showMessage(reference), NO_MESSAGE)
   const { id, channel, to, country, state, carrier, carrierId, attempts, price, expiresAt } = found
   return {
     title: 'Message',
@@ -84,21 +84,14 @@ async function messagePage(
 ${table('What happened', ['Time', 'State', 'What the carrier says'], steps(found), '')}
 ${
   isAtLeast(request.account.role, 'support') &&
-  html`<div class="form-row">${state === 'queued' && messageForm(reference, 'retry', 'Send again now')}
-${messageForm(reference, 'user', 'Show the user')}</div>`
+  html`${state === 'queued' && retryForm(reference)}
+<p><a href="${messagePath(reference, '/user')}">Show the user</a></p>`
 }
 <p><a href="${applicationPath(application, `/messages${mode === 'test' ? '?mode=test' : ''}`)}">All messages</a></p>`,
   }
 }
 
-async function find({ operator }: PageRequest, reference: MessageReference): Promise<DeliverySummary> {
-  try {
-    return await operator.showMessage(reference)
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    throw new ConsoleError(404, error.message)
-  }
-}
+const NO_MESSAGE = 'The application has no message with this id. Messages are kept for a week.'
 
 const FAULTS: Readonly<Record<string, string>> = {
   contact: 'The recipient cannot be reached.',
@@ -126,8 +119,6 @@ function steps(message: DeliverySummary): Cell[][] {
   ]
 }
 
-function messageForm(reference: MessageReference, action: string, name: string): Html {
-  const { application, mode, id } = reference
-  return html`<form method="post" action="${applicationPath(application, `/messages/${id}/${action}`)}">
-<input type="hidden" name="mode" value="${mode}"><button class="small-button">${name}</button></form>`
+function retryForm(reference: MessageReference): Html {
+  return html`<form method="post" action="${messagePath(reference, '/retry')}"><button class="small-button">Send again now</button></form>`
 }

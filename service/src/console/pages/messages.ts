@@ -1,13 +1,12 @@
 import { CHANNELS } from '../../messages/message.js'
-import { OperatorError } from '../../operator/audited-change.js'
 import type { DeliverySummary } from '../../operator/deliveries.js'
 import type { MessageFilter, MessagePage } from '../../operator/messages.js'
 import { isAtLeast } from '../../operator/rights.js'
 import type { WaitingFilter } from '../../operator/waiting-messages.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, withMessage } from '../form.js'
+import { attempt, attemptToFind, withMessage } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { countOf, dayOf, table } from '../parts.js'
+import { cardTable, countOf, dayOf } from '../parts.js'
 import {
   APPLICATIONS_PATH,
   applicationNav,
@@ -31,14 +30,13 @@ export const MESSAGE_ROUTES: readonly PageRoute[] = [
 const FIELDS = ['state', 'channel', 'carrier', 'from', 'to', 'mode'] as const
 type Entered = Readonly<Record<(typeof FIELDS)[number], string>>
 
-/** Lets the messages that were counted be sent now. */
+/** Lets the messages that wait be sent now. */
 async function retry(request: PageRequest): Promise<Reply> {
   const application = await applicationOf(request)
   const entered = enteredIn(request)
-  const writtenUntil = Number(request.form.text('until')) || 0
   let count = 0
   const message = await attempt(async () => {
-    count = await request.operator.retryMessages({ ...waitingFilter(application, entered), writtenUntil })
+    count = await request.operator.retryMessages(waitingFilter(application, entered))
   }, '')
   const done = `${count === 1 ? '1 message is' : `${countOf(count)} messages are`} sent within seconds.`
   return listPage(request, message.tone === 'error' ? message : { tone: 'success', text: done })
@@ -72,54 +70,35 @@ async function listPage(request: PageRequest, done?: PageMessage): Promise<Reply
     after: textOf(query.after) || undefined,
     limit: PAGE_SIZE,
   }
-  const found = await find(request, filter)
-  const { next } = found.page
+  const none: MessagePage = { messages: [] }
+  const { found, message } = await attemptToFind(() => request.operator.searchMessages(filter), none)
+  const { next } = found
   const older = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
   if (next) older.set('after', next)
   return {
     title: application,
     section: 'applications',
-    ...withMessage(found.message ?? done),
+    ...withMessage(message ?? done),
     main: html`${applicationNav(application, '/messages')}
 ${filterForm(application, entered)}
-${await waitingForm(request, application, entered)}
+${isAtLeast(request.account.role, 'support') && waitingForm(application, entered, found)}
 <p class="note">The messages of the last week, newest first. Contents are encrypted, and recipients are masked.</p>
-${messageTable(application, filter.mode, found.page)}
+${messageTable(application, filter.mode, found)}
 ${next && html`<p><a href="?${older.toString()}">Older messages</a></p>`}`,
   }
 }
 
-async function find(
-  { operator }: PageRequest,
-  filter: MessageFilter,
-): Promise<{ readonly page: MessagePage; readonly message?: PageMessage }> {
-  try {
-    return { page: await operator.searchMessages(filter) }
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    return { page: { messages: [] }, message: { tone: 'error', text: error.message } }
-  }
-}
-
-/** How many messages wait for another attempt, and the button that sends these. */
-async function waitingForm(
-  { operator, account }: PageRequest,
-  application: string,
-  entered: Entered,
-): Promise<Html | false> {
-  // They are counted by method and carrier only.
-  const isFilteredOtherwise =
-    entered.from !== '' || entered.to !== '' || !['', 'queued'].includes(entered.state)
-  if (isFilteredOtherwise || !isAtLeast(account.role, 'support')) return false
-  const until = Date.now()
-  const count = await operator.countWaiting(waitingFilter(application, entered))
-  if (count === 0) return false
-  const messages = count === 1 ? '1 message that waits' : `${countOf(count)} messages that wait`
+/** The button that sends the messages that wait for another attempt. */
+function waitingForm(application: string, entered: Entered, { messages }: MessagePage): Html | false {
+  const { channel, carrier, mode } = entered
+  const waits = messages.some(({ state, attempts }) => state === 'queued' && attempts > 0)
+  // They are sent by method and carrier only.
+  if (!waits || entered.from !== '' || entered.to !== '') return false
   return html`<form class="form-row" method="post" action="${applicationPath(application, '/messages/retry')}">
-<input type="hidden" name="until" value="${until}">${FIELDS.map(
-    (name) => html`<input type="hidden" name="${name}" value="${entered[name]}">`,
-  )}
-<button class="small-button">Send ${messages} for another attempt</button></form>`
+${Object.entries({ channel, carrier, mode }).map(
+  ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+)}
+<button class="small-button">Send all that wait for another attempt</button></form>`
 }
 
 function filterForm(application: string, entered: Entered): Html {
@@ -142,9 +121,9 @@ function select(name: string, label: string, options: readonly string[], selecte
 }
 
 function messageTable(application: string, mode: 'live' | 'test', { messages, next }: MessagePage): Html {
-  return table(
+  return cardTable(
     'Messages',
-    ['Created', 'Method', 'To', 'State', 'Attempts', 'Carrier', 'Why', 'Message'],
+    ['Created', 'Method', 'To', 'State', 'Why', 'Attempts', 'Carrier', 'Message'],
     messages.map((message) => row(application, mode, message)),
     next
       ? 'None of the messages that were looked at match. There are older ones.'
@@ -160,7 +139,7 @@ function row(
   return [
     ...[new Date(createdAt), channel, to],
     html`<span class="badge${MESSAGE_TONES[state] ?? ''}">${state}</span>`,
-    ...[attempts, carrier, detail ?? fault],
+    ...[detail ?? fault, attempts, carrier],
     html`<a href="${messagePath({ application, mode, id })}"><code>${id}</code></a>`,
   ]
 }

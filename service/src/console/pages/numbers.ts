@@ -4,6 +4,7 @@ import {
   type ActivityGroup,
   type ActivityPeriod,
   type ActivityReport,
+  type ConversionState,
   type CountryActivity,
 } from '../../operator/activity.js'
 import { type Html, html } from '../../telemetry/html.js'
@@ -57,14 +58,14 @@ ${table(
   report.steps.map(({ startsAt, ...counts }) => [stepCell(startsAt, isByDay), ...cells(counts)]),
   '',
 )}</details>
-<h2>Countries</h2>
-<p class="note">Codes sent to phones, and how many of them were typed. A warning appears where at least 20 were sent and fewer than a quarter
+<h2 id="countries">Countries</h2>
+<p class="note">Codes sent to phones, and how many of them were typed. A warning appears where none of 10 or fewer than a quarter of 20
 were typed, or less than half of the share of the period before. Codes that nobody types are a sign of SMS pumping.</p>
 ${table('Countries', COUNTRY_HEADINGS, report.countries.map(countryRow), 'No codes were sent to phones.')}
 ${phoneChecks(report)}
 <h2>Methods</h2>
 ${groupTable('Methods', 'Method', report.methods)}
-<h2>Carriers</h2>
+<h2 id="carriers">Carriers</h2>
 ${groupTable('Carriers', 'Carrier', report.carriers)}
 </div>`
 }
@@ -91,7 +92,7 @@ function totals({ steps }: ActivityReport): Html {
 }
 
 function warnings(countries: readonly CountryActivity[]): Html | false {
-  const low = countries.filter(({ isLow }) => isLow)
+  const low = countries.filter(({ conversion }) => conversion === 'low')
   if (low.length === 0) return false
   return html`<div class="mfa-message mfa-message-error" role="status"><p>Few codes are typed in ${low
     .map(({ name, percent, percentBefore }) => {
@@ -113,12 +114,19 @@ const COUNTRY_HEADINGS = [
   'State',
 ]
 
-function countryRow({ name, percent, percentBefore, isLow, ...counts }: CountryActivity): Cell[] {
+function countryRow({ name, percent, percentBefore, conversion, ...counts }: CountryActivity): Cell[] {
   return [
     ...[name, counts.codes, counts.typed, share(percent), share(percentBefore)],
     ...[counts.delivered, counts.failed, counts.wrong],
-    isLow ? html`<span class="badge badge-bad">few are typed</span>` : html`<span class="badge">fine</span>`,
+    conversionBadge(conversion),
   ]
+}
+
+/** What the share of typed codes says, as a badge. */
+export function conversionBadge(conversion: ConversionState): Html {
+  if (conversion === 'low') return html`<span class="badge badge-bad">few are typed</span>`
+  if (conversion === 'fine') return html`<span class="badge badge-good">fine</span>`
+  return html`<span class="badge">too few to tell</span>`
 }
 
 /** Absent where nothing was asked. */

@@ -1,10 +1,11 @@
 import type { LastHour } from '../../operator/activity.js'
+import type { Diagnostic } from '../../operator/diagnostic.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { type Html, html } from '../../telemetry/html.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
-import { type Cell, cardTable, timeOf } from '../parts.js'
+import { type Cell, timeOf } from '../parts.js'
 import { APPROVALS_PATH } from './approvals.js'
-import { diagnose, findingRow, HEALTH_PATH } from './health.js'
+import { diagnose, findingRow, findingsTable, HEALTH_PATH, severityBadge } from './health.js'
 
 const ROLE_TEXTS = {
   viewer: 'You can read everything except users and secrets.',
@@ -20,12 +21,14 @@ export const OVERVIEW_ROUTES: readonly PageRoute[] = [
 async function overviewPage(request: PageRequest): Promise<Page> {
   const { account, operator, parts } = request
   const { info } = parts
-  const rows = await attention(request)
+  const findings = await diagnose(request)
+  const rows = await attention(request, findings)
   return {
     title: 'Overview',
     section: 'overview',
     main: html`<h2>Needs attention</h2>
-${rows.length === 0 ? html`<p><span class="badge badge-good">ok</span> Nothing.</p>` : cardTable('Needs attention', ['Result', 'Subject', 'What is wrong'], rows, '')}
+${rows.length === 0 ? html`<p>${severityBadge('ok')} Nothing.</p>` : findingsTable('Needs attention', rows)}
+${withoutData(findings)}
 <h2>The last hour</h2>${lastHour(await operator.showLastHour())}
 <h2>This service</h2><dl class="facts">
 <dt>Release</dt><dd>${info.version}</dd>
@@ -36,33 +39,43 @@ ${rows.length === 0 ? html`<p><span class="badge badge-good">ok</span> Nothing.<
   }
 }
 
-const WARNING = html`<span class="badge">warning</span>`
+/** What could not be judged, so that it is not taken for fine. */
+function withoutData(findings: readonly Diagnostic[]): Html | false {
+  const subjects = findings.filter(({ severity }) => severity === 'no data').map(({ subject }) => subject)
+  return (
+    subjects.length > 0 &&
+    html`<p class="note">${severityBadge('no data')} Nothing to judge these by yet: ${subjects.join(', ')}.</p>`
+  )
+}
 
 /** A queue whose oldest message waits for longer than this is not served fast enough. */
 const SLOW_MS = 15_000
 
 /** What is wrong now, each with a link to its page, the most urgent first. */
-async function attention(request: PageRequest): Promise<Cell[][]> {
+async function attention(request: PageRequest, findings: readonly Diagnostic[]): Promise<Cell[][]> {
   const { operator, parts } = request
-  const findings = (await diagnose(request)).filter(({ severity }) => severity !== 'ok')
   const { oldestDueAt, due } = await operator.showQueue()
   const isSlow = oldestDueAt !== null && Date.now() - oldestDueAt > SLOW_MS
-  const health = (name: string) => html`<a href="${HEALTH_PATH}">${name}</a>`
+  const found = (severity: Diagnostic['severity']) => findings.filter((one) => one.severity === severity)
   return [
     ...(await ownApprovals(request)),
     ...parts
       .pausedCarriers()
       .map(({ carrier, until }) => [
-        WARNING,
-        health('carriers'),
+        severityBadge('warning'),
+        html`<a href="${HEALTH_PATH}#carriers">carriers</a>`,
         html`This process has paused the carrier ${carrier} after failures, and tries it again from ${timeOf(until)} on.`,
       ]),
     ...(isSlow
-      ? [[WARNING, health('queue'), html`${due} messages are due, the oldest since ${timeOf(oldestDueAt)}.`]]
+      ? [
+          [
+            severityBadge('warning'),
+            html`<a href="${HEALTH_PATH}#queue">queue</a>`,
+            html`${due} messages are due, the oldest since ${timeOf(oldestDueAt)}.`,
+          ],
+        ]
       : []),
-    ...[...findings]
-      .sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'))
-      .map(findingRow),
+    ...[...found('error'), ...found('warning')].map(findingRow),
   ]
 }
 
@@ -85,8 +98,8 @@ const COUNTS = [
 function lastHour({ now, before, worse }: LastHour): Html {
   return html`<dl class="totals">${COUNTS.map(
     ({ count, name, worse: text }) => html`<div><dt>${name}</dt><dd>${now[count].toLocaleString('en')}
-<span class="before">${before ? `${before[count].toLocaleString('en')} a week ago` : 'no numbers of last week'}</span>
+${before !== null && html`<span class="before">${before[count].toLocaleString('en')} a week ago</span>`}
 ${worse.includes(count) && html`<span class="badge badge-bad">${text}</span>`}</dd></div>`,
   )}</dl>
-<p class="note">All applications, compared with the same hour of last week. <a href="${HEALTH_PATH}?period=hour">Numbers of the last hour</a></p>`
+<p class="note">All applications${before ? ', compared with the same hour of last week' : '. There are no numbers of last week to compare with'}. <a href="${HEALTH_PATH}?period=hour">Numbers of the last hour</a></p>`
 }

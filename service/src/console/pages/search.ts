@@ -1,74 +1,78 @@
-import { OperatorError } from '../../operator/audited-change.js'
 import type { Found } from '../../operator/find.js'
+import { open, seal } from '../../store/secrets/seal.js'
 import { html } from '../../telemetry/html.js'
-import { withMessage } from '../form.js'
-import { type PageMessage, type PageRequest, type PageRoute, type Reply, SEARCH_PATH } from '../page.js'
+import { attemptToFind, withMessage } from '../form.js'
+import { type PageRequest, type PageRoute, type Reply, SEARCH_PATH } from '../page.js'
 import { cardTable } from '../parts.js'
-import { messagePath } from './applications.js'
-import { inForms, userForm, userPage } from './users.js'
+import { messagePath, textOf } from './applications.js'
+import { userPath } from './users.js'
 
-/** The search field of every page. What is searched is posted and never part of an address. */
+/** The search field of every page. What is searched is posted, and sealed where it is a part of an address. */
 export const SEARCH_ROUTES: readonly PageRoute[] = [
   { method: 'post', path: SEARCH_PATH, least: 'support', handle: search },
+  { method: 'get', path: SEARCH_PATH, least: 'support', handle: resultPage },
 ]
 
-const NOTHING =
-  'Nothing was found. Write the account as the application sends it, a mailbox or phone number that the user has proven, the reference of an account in the log, or the id of a message.'
+const IDENTITY = ['what is searched']
 
-/** Leads to the page of what was found, or lists it if there are several. */
+/** Leads to the page of what was found, or to the list of it. */
 async function search(request: PageRequest): Promise<Reply> {
   const searched = request.form.text('find')
-  const { found, message } = await attemptToFind(request, searched)
-  const { users, messages } = found
-  const [user, one] = [users[0], messages[0]]
-  if (user && users.length + messages.length === 1) return { ...(await userPage(request, user)), searched }
-  if (one && users.length + messages.length === 1) return { redirect: messagePath(one) }
+  const { found } = await find(request, searched)
+  const pages = [
+    ...found.users.map((user) => userPath(request, user)),
+    ...found.messages.map((one) => messagePath(one)),
+  ]
+  const [first] = pages
+  const list = `${SEARCH_PATH}?for=${seal(request.parts.keys, IDENTITY, searched)}`
+  return { redirect: first !== undefined && pages.length === 1 ? first : list }
+}
+
+async function resultPage(request: PageRequest): Promise<Reply> {
+  const searched = opened(request)
+  const { found, message } = await find(request, searched)
   return {
     title: 'Search',
     searched,
     ...withMessage(message),
     main: html`${rows(request, found)}
-${found.isCut && html`<p class="note">There are more users. Write more of what you know.</p>`}`,
+${found.isCut && html`<p class="note">There are more users. Write more of what you know.</p>`}
+<p class="note">The search finds accounts by their name as the application sends it, by a mailbox or phone number that they have proven, and by
+their reference in the log, and messages by their id. Of names, the beginning is enough. The database has only hashes of contacts, which are
+found whole; but where the application names accounts by contacts, the part of a mailbox before the @, or a number without its last one or two
+digits, finds them too.</p>`,
   }
 }
 
-async function attemptToFind(
-  { operator }: PageRequest,
-  text: string,
-): Promise<{ readonly found: Found; readonly message?: PageMessage }> {
-  const nothing = { users: [], messages: [], isCut: false }
+function opened({ request, parts }: PageRequest): string {
   try {
-    const found = await operator.find(text)
-    const isEmpty = found.users.length + found.messages.length === 0
-    return { found, ...(isEmpty && { message: { tone: 'error', text: NOTHING } }) }
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    return { found: nothing, message: { tone: 'error', text: error.message } }
+    return open(parts.keys, IDENTITY, textOf(request.query.for))
+  } catch {
+    return ''
   }
+}
+
+function find({ operator }: PageRequest, text: string) {
+  return attemptToFind<Found>(() => operator.find(text), { users: [], messages: [], isCut: false })
 }
 
 function rows(request: PageRequest, { users, messages }: Found) {
+  const keysOf = (mode: string) => (mode === 'test' ? ', test keys' : '')
   return cardTable(
     'Found',
-    ['What', 'Application', 'Reference', 'Show'],
+    ['What', 'Application', 'Reference'],
     [
       ...users.map((user) => [
-        user.shown,
-        `${user.application}${user.mode === 'test' ? ', test keys' : ''}`,
+        html`<a href="${userPath(request, user)}">${user.shown}</a>`,
+        `${user.application}${keysOf(user.mode)}`,
         html`<code>${user.reference}</code>`,
-        userForm(
-          inForms(request, user),
-          '',
-          html`<button class="small-button" aria-label="Show ${user.shown} of ${user.application}${user.mode === 'test' && ', test keys'}">Show</button>`,
-        ),
       ]),
       ...messages.map((message) => [
-        'Message',
-        `${message.application}${message.mode === 'test' ? ', test keys' : ''}`,
+        html`<a href="${messagePath(message)}">Message</a>`,
+        `${message.application}${keysOf(message.mode)}`,
         html`<code>${message.id}</code>`,
-        html`<a href="${messagePath(message)}">Show the message</a>`,
       ]),
     ],
-    '',
+    'Nothing was found.',
   )
 }

@@ -4,14 +4,13 @@ import {
   wholeHint,
 } from '../../accounts/applications/settings.js'
 import type { Setting } from '../../operator/applications.js'
-import { OperatorError } from '../../operator/audited-change.js'
 import { parseSettings } from '../../operator/list-applications.js'
 import { describeLockedOut } from '../../operator/locked-out-users.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, withMessage } from '../form.js'
+import { attempt, attemptToFind, withMessage } from '../form.js'
 import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf } from './applications.js'
+import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
 
 /** How a setting is shown and entered. */
 interface SettingField extends SettingDescription {
@@ -40,6 +39,11 @@ function inWords(name: string): string {
 
 const PATH = `${APPLICATIONS_PATH}/:application`
 
+/** The path of a setting of an application, whose group is open. */
+export function settingPath(application: string, setting: string): string {
+  return `${applicationPath(application)}?setting=${setting}#${setting}`
+}
+
 /** The settings of an application. */
 export const SETTINGS_ROUTES: readonly PageRoute[] = [
   { method: 'get', path: PATH, least: 'viewer', handle: (request) => settingsPage(request) },
@@ -64,27 +68,18 @@ async function save(request: PageRequest): Promise<Reply> {
     .map((field) => `${field.name}=${toWrite(form, field)}`)
   const seen = new Map(changed.map(({ name }) => [name, form.exact(`seen.${name}`)]))
   const lockOut = form.exact('lockOut') === 'on'
-  const lockedOut = lockOut ? [] : await lockedOutBy(request, application, { written, unset })
+  // A change that is refused anyway locks nobody out.
+  const { found: lockedOut } = await attemptToFind<LockedOut>(
+    async () =>
+      lockOut ? [] : operator.usersLockedOutBy(application, { set: parseSettings(written), unset }),
+    [],
+  )
   if (lockedOut.length > 0) return settingsPage(request, confirmLockOut(lockedOut), form, true)
   const message = await attempt(
     () => operator.changeSettings(application, { set: parseSettings(written), unset, seen, lockOut }),
     `Saved: ${changed.map(({ label }) => label.toLowerCase()).join(', ')}. It takes effect within a second.`,
   )
   return settingsPage(request, message, message.tone === 'error' ? form : undefined)
-}
-
-/** The users whom a change would lock out; none for one that is refused anyway. */
-async function lockedOutBy(
-  { operator }: PageRequest,
-  application: string,
-  { written, unset }: { readonly written: readonly string[]; readonly unset: readonly string[] },
-): Promise<LockedOut> {
-  try {
-    return await operator.usersLockedOutBy(application, { set: parseSettings(written), unset })
-  } catch (error) {
-    if (error instanceof OperatorError) return []
-    throw error
-  }
 }
 
 function confirmLockOut(lockedOut: LockedOut): PageMessage {
@@ -130,9 +125,9 @@ async function settingsPage(
     main: html`${applicationNav(application, '')}
 ${application === 'default' && html`<p class="note">The environment variables of the service decide everything that is not set here.</p>`}
 <form method="post" class="form form-wide">
-${SETTING_GROUPS.map((group) => groupOf(group, settings, { mayChange, form }))}
+${SETTING_GROUPS.map((group) => groupOf(group, settings, { mayChange, form, linked: textOf(request.request.query.setting) }))}
 ${locksOut && html`<div class="field"><label><input type="checkbox" name="lockOut" required> Lock these users out</label></div>`}
-${mayChange ? html`<button class="mfa-primary form-save">Save</button>` : html`<p class="note">Only administrators can change settings.</p>`}
+${mayChange ? html`<div class="form-save"><button class="mfa-primary">Save</button></div>` : html`<p class="note">Only administrators can change settings.</p>`}
 </form>`,
   }
 }
@@ -141,15 +136,19 @@ interface FieldState {
   readonly mayChange: boolean
   /** What was entered, if it was not saved. */
   readonly form: Form | undefined
+  /** The setting that a link led to. */
+  readonly linked: string
 }
 
-/** A group, which is closed unless it has an entry that was not saved. */
+/** A group, which is closed unless it has the setting of a link, or an entry that was not saved. */
 function groupOf({ title, fields }: SettingGroup, settings: readonly Setting[], state: FieldState): Html {
-  const { form } = state
+  const { form, linked } = state
   const isEdited = form && fields.some((field) => entered(form, field) !== form.exact(`was.${field.name}`))
+  const isOpen = isEdited || fields.some(({ name }) => name === linked)
   const shown = fields.map((field) => ({ field, setting: settings.find(({ name }) => name === field.name) }))
-  const set = shown.filter(({ setting }) => setting?.from === 'set').length
-  return html`<details class="group"${isEdited && html` open`}><summary><h2>${title}</h2>${set > 0 && html` <span class="badge">${set} set</span>`}</summary>
+  const changed = shown.filter(({ setting }) => setting && !setting.isUsual).length
+  const count = changed === 0 ? 'as the default' : `${changed} of ${fields.length} differ from the default`
+  return html`<details class="group"${isOpen && html` open`}><summary><h2>${title}</h2> <span class="badge${changed > 0 && ' badge-on'}">${count}</span></summary>
 <div class="grid">${shown.map(({ field, setting }) => fieldOf(field, setting, state))}</div></details>`
 }
 
@@ -183,7 +182,7 @@ function control(
   const hint = html` aria-describedby="${name}-hint"`
   if (choices && isList) {
     const checked = (shown === DEFAULT ? value : shown).split(',')
-    return html`<fieldset${hint}><legend>${label}</legend><div class="checks">
+    return html`<fieldset id="${name}"${hint}><legend>${label}</legend><div class="checks">
 <label><input type="checkbox" name="default.${name}"${shown === DEFAULT && html` checked`}${off}> Default</label>
 ${choices.map((choice) => html`<label><input type="checkbox" name="${name}" value="${choice}"${checked.includes(choice) && html` checked`}${off}> ${choice}</label>`)}
 </div></fieldset>`

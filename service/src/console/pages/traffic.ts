@@ -1,3 +1,4 @@
+import { conversionState, percentOf } from '../../operator/activity.js'
 import type { PhoneTrafficSummary } from '../../operator/phone-traffic.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { html } from '../../telemetry/html.js'
@@ -5,6 +6,7 @@ import { attempt, withMessage } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { table } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+import { conversionBadge } from './numbers.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/traffic`
 
@@ -23,23 +25,13 @@ export const TRAFFIC_ROUTES: readonly PageRoute[] = [
 async function change(request: PageRequest, action: 'pause' | 'resume'): Promise<Reply> {
   const application = await applicationOf(request)
   const destination = request.form.text('destination')
-  const { operator } = request
-  const message =
+  const { pauseTraffic, resumeTraffic } = request.operator
+  const [work, done] =
     action === 'pause'
-      ? await attempt(
-          () => operator.pauseTraffic(application, destination),
-          `Nothing is sent to ${destination} any more.`,
-        )
-      : await attempt(
-          () => operator.resumeTraffic(application, destination),
-          `Messages to ${destination} are sent again.`,
-        )
-  return trafficPage(request, message)
+      ? [pauseTraffic, `Nothing is sent to ${destination} any more.`]
+      : [resumeTraffic, `Messages to ${destination} are sent again.`]
+  return trafficPage(request, await attempt(() => work(application, destination), done))
 }
-
-/** Fewer sent codes say nothing about the share of typed ones. */
-const ENOUGH_SENT = 20
-const LOW_PERCENT = 25
 
 async function trafficPage(request: PageRequest, message?: PageMessage): Promise<Page> {
   const application = await applicationOf(request)
@@ -69,14 +61,11 @@ ${
 }
 
 function row({ destination, thisHour, sent, typed, pausedAt }: PhoneTrafficSummary) {
-  const percent = sent === 0 ? null : Math.round((100 * typed) / sent)
-  const isLow = percent !== null && percent < LOW_PERCENT && sent >= ENOUGH_SENT
+  const percent = percentOf({ codes: sent, typed })
   const state =
     pausedAt !== null
       ? html`<span class="badge badge-bad">paused</span>`
-      : isLow
-        ? html`<span class="badge badge-bad">few are typed</span>`
-        : html`<span class="badge">sends</span>`
+      : conversionBadge(conversionState({ codes: sent, typed }))
   return [destination, thisHour, sent, typed, percent === null ? null : `${percent} %`, state]
 }
 

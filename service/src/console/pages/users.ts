@@ -1,10 +1,9 @@
 import { KEY_METHODS, type Key } from 'countersign/protocol'
-import { OperatorError } from '../../operator/audited-change.js'
 import { isAtLeast } from '../../operator/rights.js'
 import type { UserReference, UserState } from '../../operator/users.js'
 import { open, seal } from '../../store/secrets/seal.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, ConsoleError, withMessage } from '../form.js'
+import { attempt, ConsoleError, orNotFound, withMessage } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, table, timeCell, timeOf } from '../parts.js'
 import {
@@ -19,7 +18,7 @@ import { changeOrAsk } from './approvals.js'
 const METHOD_NAMES = { 'security-key': 'security key', passkey: 'passkey' } as const
 
 /** The security keys and passkeys of a user, each with a button that removes it. */
-function keysTable(user: FormUser, keys: readonly Key[]): Html {
+function keysTable(form: UserForm, keys: readonly Key[]): Html {
   return html`<h2>Security keys and passkeys</h2>
 ${cardTable(
   'Security keys and passkeys',
@@ -30,8 +29,7 @@ ${cardTable(
     backupEligible ? 'yes' : 'no, one device only',
     timeCell(createdAt),
     timeCell(lastUsedAt ?? null),
-    userForm(
-      user,
+    form(
       'remove-key',
       html`<input type="hidden" name="key" value="${id}"><button class="small-button" aria-label="Remove ${name}">Remove</button>`,
     ),
@@ -41,7 +39,7 @@ ${cardTable(
 }
 
 /** The factors with failures, and the forms that disable one until the user sets it up again. */
-function factorsSection(user: FormUser, state: UserState, keys: readonly Key[]): Html {
+function factorsSection(form: UserForm, state: UserState, keys: readonly Key[]): Html {
   const offered = [
     ...(state.authenticatorApp === 'set up' ? [['app', 'authenticator app'] as const] : []),
     ...(state.backupCodesLeft > 0 ? [['backup', 'backup codes'] as const] : []),
@@ -60,15 +58,13 @@ ${table(
 ${
   offered.length > 0 &&
   html`<div class="form-row">${offered.map(([factor, name]) =>
-    userForm(
-      user,
+    form(
       'disable',
       html`<input type="hidden" name="factor" value="${factor}"><button class="small-button">Disable the ${name}</button>`,
     ),
   )}</div>`
 }
-${userForm(
-  user,
+${form(
   'disable',
   html`<div class="field"><label for="factor">Mailbox or phone number, such as +447700900123</label>
 <input id="factor" name="factor" required maxlength="400" autocomplete="off"></div>
@@ -77,15 +73,12 @@ ${userForm(
 )}`
 }
 
-const PATH = `${APPLICATIONS_PATH}/:application/users`
+const PATH = `${APPLICATIONS_PATH}/:application/users/:user`
 
-/**
- * A user and what helps them. A form names the user by the sealed reference to the account: so neither addresses, which proxies and
- * browsers keep, nor pages contain a contact.
- */
+/** A user and what helps them. Addresses name the user sealed: proxies and browsers keep them, and they must not contain a contact. */
 export const USER_ROUTES: readonly PageRoute[] = [
   {
-    method: 'post',
+    method: 'get',
     path: PATH,
     least: 'support',
     handle: async (request) => userPage(request, await namedUser(request)),
@@ -137,26 +130,22 @@ function gonePage(application: string, message: PageMessage): Page {
 }
 
 /** The page of a user, with what the last request did. */
-export async function userPage(
-  request: PageRequest,
-  reference: UserReference,
-  message?: PageMessage,
-): Promise<Page> {
+async function userPage(request: PageRequest, user: UserReference, message?: PageMessage): Promise<Page> {
   const { operator, account } = request
-  const user = inForms(request, reference)
-  try {
-    const state = await operator.showUser(user)
-    const timeline = await operator.userTimeline(user)
-    const keys = await operator.listUserKeys(user)
-    return {
-      title: state.user,
-      section: 'applications',
-      ...withMessage(message),
-      main: html`${applicationNav(user.application)}
-${facts(state)}
-${lockAction(user, state)}
-${keysTable(user, keys)}
-${factorsSection(user, state, keys)}
+  const form: UserForm = (action, content, className = '') =>
+    html`<form${className && html` class="${className}"`} method="post" action="${userPath(request, user, action)}">${content}</form>`
+  const state = await orNotFound(() => operator.showUser(user), 'Nothing is stored about this user.')
+  const timeline = await operator.userTimeline(user)
+  const keys = await operator.listUserKeys(user)
+  return {
+    title: state.user,
+    section: 'applications',
+    ...withMessage(message),
+    main: html`${applicationNav(user.application)}
+${facts(user, state)}
+${state.lockedUntil !== null && form('unlock', html`<button class="small-button">Unlock</button>`)}
+${keysTable(form, keys)}
+${factorsSection(form, state, keys)}
 <h2>What happened lately</h2>
 ${cardTable(
   'Timeline',
@@ -170,17 +159,14 @@ ${cardTable(
   'Nothing happened in the last days.',
 )}
 ${TRUST_NOTE}
-${isAtLeast(account.role, 'admin') && eraseForm(user)}`,
-    }
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    return gonePage(user.application, { tone: 'error', text: 'Nothing is stored about this user.' })
+${isAtLeast(account.role, 'admin') && eraseForm(form)}`,
   }
 }
 
-function facts(state: UserState): Html {
+function facts({ application, mode, isAccount }: UserReference, state: UserState): Html {
   const { lockedUntil, failures, email, phone, locale, authenticatorApp, backupCodesLeft } = state
   return html`<dl class="facts">
+<dt>${isAccount ? 'Account' : 'Contact'}</dt><dd>${state.user}, of ${application}${mode === 'test' && ', test keys'}</dd>
 <dt>Lock</dt><dd>${lockedUntil === null ? 'not locked' : html`<span class="badge badge-bad">locked</span> until ${timeOf(lockedUntil)}`}</dd>
 <dt>Wrong codes in 24 hours</dt><dd>${failures}</dd>
 <dt>Mailbox</dt><dd>${email ?? '–'}</dd>
@@ -191,17 +177,12 @@ function facts(state: UserState): Html {
 </dl>`
 }
 
-function lockAction(user: FormUser, { lockedUntil }: UserState): Html | false {
-  return lockedUntil !== null && userForm(user, 'unlock', html`<button class="small-button">Unlock</button>`)
-}
-
 const TRUST_NOTE = html`<h2>Trusted browsers and sessions</h2>
 <p class="note">They are kept by the application, not by this service. Its staff end them there:
 <code>mfa.account.revokeDevices(user)</code> ends the trust of all browsers, <code>mfa.account.secure(user)</code> all sessions, too.</p>`
 
-function eraseForm(user: FormUser): Html {
-  return html`<h2>Erase</h2>${userForm(
-    user,
+function eraseForm(form: UserForm): Html {
+  return html`<h2>Erase</h2>${form(
     'erase',
     html`<div class="checks"><label><input type="checkbox" name="confirmed"> Delete everything that is stored about this account, for good</label></div>
 <button class="small-button">Erase</button>`,
@@ -209,37 +190,29 @@ function eraseForm(user: FormUser): Html {
   )}`
 }
 
-/** A user, and the sealed reference that stands for them in forms. */
-type FormUser = UserReference & { readonly sealed: string }
+/** A form for an action on the user of the page. */
+type UserForm = (action: string, content: Html, className?: string) => Html
 
-const IDENTITY = ['user in a form']
+const IDENTITY = ['user in an address']
 
-/** The user as forms name them. */
-export function inForms({ parts }: PageRequest, reference: UserReference): FormUser {
+/** The path of a user's page, or of one of its actions. */
+export function userPath({ parts }: PageRequest, reference: UserReference, action = ''): string {
   const { application, mode, user, isAccount } = reference
-  return {
-    ...reference,
-    sealed: seal(parts.keys, IDENTITY, JSON.stringify({ application, mode, user, isAccount })),
-  }
+  const sealed = seal(parts.keys, IDENTITY, JSON.stringify({ application, mode, user, isAccount }))
+  return applicationPath(application, `/users/${sealed}${action && `/${action}`}`)
 }
 
-/** The user that a form names. */
+/** The user that an address names. */
 async function namedUser(request: PageRequest): Promise<UserReference> {
   const user = opened(request)
   if (user?.application === (await applicationOf(request))) return user
-  throw new ConsoleError(404, 'This form names no user. Find the user again.')
+  throw new ConsoleError(404, 'This address names no user. Find the user again.')
 }
 
-function opened({ form, parts }: PageRequest): UserReference | undefined {
+function opened({ request, parts }: PageRequest): UserReference | undefined {
   try {
-    return JSON.parse(open(parts.keys, IDENTITY, form.text('account')))
+    return JSON.parse(open(parts.keys, IDENTITY, String(request.params.user)))
   } catch {
     return undefined
   }
-}
-
-/** A form with one button, for an action on a user, or to show them. */
-export function userForm(user: FormUser, action: string, content: Html, className = ''): Html {
-  return html`<form${className && html` class="${className}"`} method="post" action="${applicationPath(user.application, `/users${action && `/${action}`}`)}">
-<input type="hidden" name="account" value="${user.sealed}">${content}</form>`
 }

@@ -71,5 +71,5 @@ export function eraseRoute(context: FlowContext): RequestHandler {
 
 /** The API in the audit log. */
 function actorOf({ store, keys }: FlowContext): Actor {
-  return { store, name: 'API', relyingParty: null, keys: () => keys, onApplicationChanged() {} }
+  return { store, name: 'API', keys: () => keys, onApplicationChanged() {} }
 }
