@@ -4,7 +4,17 @@ import type { PageFrame, View } from '../../src/pages/view.js'
 import { axeViolations } from '../kit/axe.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { MISSING_FRAGMENTS, WAYS_ON, WIDER_THAN_THEIR_PLACE } from '../kit/page-checks.js'
-import { ALL_VIEWS, codeView, FACTORS, factorOf, frame, manyTongued, problem, VIEWS } from './samples.js'
+import {
+  ALL_VIEWS,
+  codeView,
+  FACTORS,
+  factorOf,
+  frame,
+  keyPageOf,
+  manyTongued,
+  problem,
+  VIEWS,
+} from './samples.js'
 import { servePage } from './serve-page.js'
 
 /** The looks besides the light one, in which colors differ. */
@@ -29,6 +39,19 @@ const CONTROLS = `[...document.querySelectorAll('a[href], button:not(:disabled),
 const CHOICES_OF_ONE = `[...document.querySelectorAll('main > .mfa-choices')]
   .filter((one) => one.children.length < 2)
   .map((one) => one.outerHTML)`
+
+/** What a user is asked to approve, with a value that has no place to break. */
+const APPROVAL: Partial<PageFrame> = {
+  purpose: 'step-up',
+  approval: {
+    id: 'a-1',
+    lines: [
+      { label: 'Amount', value: '€ 250.00' },
+      { label: 'To', value: 'DE89370400440532013000'.repeat(9) },
+      { label: 'Reference', value: '“Invoice 7”' },
+    ],
+  },
+}
 
 /** The pages that are also shown to users who are not signed in. */
 const PUBLIC: readonly View['page'][] = ['stop', 'not-me', 'secured', 'cancel-recovery', 'recovery-canceled']
@@ -147,8 +170,12 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
       { message: { tone: 'error', code: 'invalid_code', attemptsLeft: 1, clockSteps: -8 } },
     ],
     ['an outage', { page: 'stop', message: problem('service_unavailable', 30), next: 'retry' }, {}],
-  ])('passes axe in other states: %s', async (_, view, state) => {
-    await open(view, { ...manyTongued, ...state }, 390)
+    ['choosing for an approval', VIEWS.choose, APPROVAL],
+    ['a code for an approval', codeView(factorOf('sms'), { others: FACTORS }), APPROVAL],
+    ['a key for an approval', keyPageOf('passkey', { others: FACTORS }), APPROVAL],
+  ])('passes axe and fits a phone in other states: %s', async (_, view, state) => {
+    await open(view, { ...manyTongued, ...state }, 320)
+    expect(await page.evaluate(WIDER_THAN_THEIR_PLACE)).toEqual([])
     expect(await violationsInAllLooks()).toEqual([])
     expect(complaints).toEqual([])
   })
