@@ -100,6 +100,51 @@ describe('attempts in a remote store', () => {
   })
 })
 
+describe('an attempt that is refused', () => {
+  const fail = async (attempts: Attempts, attempt: Attempt) =>
+    attempts.failed(await counted(attempts, attempt))
+
+  it('says that the factor is disabled, or that its challenge is used up', async () => {
+    const clock = stopClock()
+    const attempts = attemptsInMemory()
+    const on = (challenge: string) => ({ ...attemptOn(challenge), binding: 'f' })
+    for (let failure = 0; failure < 95; failure++) {
+      await fail(attempts, on(`c${failure}`))
+      clock.move(DAY)
+    }
+    for (let failure = 0; failure < 5; failure++) await fail(attempts, on('last'))
+    expect(await attempts.consume(on('next'))).toEqual({ ok: false, why: 'disabled' })
+    expect(await attempts.consume(on('last'))).toMatchObject({ ok: false, why: 'exhausted' })
+  })
+
+  it('says that the account is locked, or may be in a second, whatever its challenge has left', async () => {
+    const attempts = attemptsInMemory()
+    const open = []
+    for (let nth = 0; nth < 10; nth++) open.push(await counted(attempts, attemptOn(`c${nth % 2}`)))
+    const soon = { ok: false, why: 'locked', retryAfterSeconds: 1 }
+    expect(await attempts.consume(attemptOn('new'))).toEqual(soon)
+    for (const one of open) await attempts.failed(one)
+    const locked = { ok: false, why: 'locked', retryAfterSeconds: 30 * 60 }
+    expect(await attempts.consume(attemptOn('c0'))).toEqual(locked)
+  })
+})
+
+describe('five wrong codes after a correct password in a day', () => {
+  it('are reported once, and no others', async () => {
+    const clock = stopClock()
+    const attempts = attemptsInMemory()
+    const repeated = []
+    for (const signsIn of [false, true, true, true, true, true, false, true]) {
+      const failed = await attempts.failed(
+        await counted(attempts, { ...attemptOn(`c${repeated.length}`), signsIn }),
+      )
+      repeated.push(failed.repeated)
+      clock.move(HOUR)
+    }
+    expect(repeated).toEqual([false, false, false, false, false, true, false, false])
+  })
+})
+
 describe('the backup codes of an account', () => {
   it('are not known before any were sent', async () => {
     expect((await attemptsInMemory().limitsOf('u', [])).backupCodesLeft).toBeUndefined()
