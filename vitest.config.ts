@@ -27,6 +27,7 @@ const PACKAGE = ['test/package/**/*.test.ts', 'test/recipes/**/*.test.ts']
 const OPERATION = [
   'service/test/backup.test.ts',
   'service/test/cli.test.ts',
+  'service/test/console/accessible.test.ts',
   'service/test/console/journey.test.ts',
   'service/test/console/many-messages.test.ts',
   'service/test/console/oidc.test.ts',
