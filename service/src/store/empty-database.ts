@@ -77,7 +77,9 @@ function headerField(header: Buffer, from: number, length: number): string {
 
 /** Runs statements: a PGlite database, or a transaction in it. */
 export interface PgliteClient {
+  /** The rows of one statement. */
   query<Row>(text: string, params?: unknown[]): Promise<{ rows: Row[] }>
+  /** Runs several statements. */
   exec(text: string): Promise<unknown>
 }
 
@@ -85,9 +87,11 @@ export interface PgliteClient {
 export interface PgliteDatabase extends PgliteClient {
   /** Resolves when the database is open; rejects when it cannot be opened. */
   readonly waitReady: Promise<void>
+  /** Commits what `work` did, unless it throws. */
   transaction<T>(work: (tx: PgliteClient) => Promise<T>): Promise<T>
   /** The data folder as a tar file. */
   dumpDataDir(compression: 'none'): Promise<Blob>
+  /** Ends the database. */
   close(): Promise<void>
 }
 
