@@ -1,5 +1,6 @@
 import { randomInt, scrypt } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import express from 'express'
 import session, { MemoryStore } from 'express-session'
@@ -79,6 +80,8 @@ export function byHand(): Server {
     if (wrongCodes >= 5) return void res.status(429).send('Too many wrong codes.')
     const { code } = req.body
     if (code && !live.has(await hashOf(String(code)))) {
+      // To slow guessing down.
+      await wait(150)
       req.session.wrongCodes = wrongCodes + 1
       return void res.redirect('/code')
     }
