@@ -21,6 +21,8 @@ const OTHERS = [
   'docs.citusdata.com',
   'docs.yugabyte.com',
   'expressjs.com',
+  'github.com/HackTricks-wiki/',
+  'github.com/KathanP19/HowToHunt/',
   'iam.amazonaws.com',
   'openid.net/specs/',
   'schemas.openid.net/event/',
