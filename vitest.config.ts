@@ -70,6 +70,7 @@ const OPERATION = [
   'test/journeys/vault-pages.test.ts',
   'test/limits/redis-topologies.test.ts',
   'test/pages/accessible.test.ts',
+  'test/pages/firefox.test.ts',
   'test/pages/follow-message.test.ts',
   'test/pages/pictures.test.ts',
   'test/pages/policy.test.ts',

@@ -12,3 +12,8 @@ export const WAYS_ON = `[...document.querySelectorAll('a[href]:not([download], [
 export const MISSING_FRAGMENTS = `[...document.querySelectorAll('a[href*="#"]')]
   .filter((one) => one.href.split('#')[0] === location.href.split('#')[0] && !document.getElementById(decodeURIComponent(one.hash.slice(1))))
   .map((one) => one.outerHTML)`
+
+/** Lists of options with one entry, outside the help that is folded up. */
+export const CHOICES_OF_ONE = `[...document.querySelectorAll('main > .mfa-choices')]
+  .filter((one) => one.children.length < 2)
+  .map((one) => one.outerHTML)`

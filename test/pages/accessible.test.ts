@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PageFrame, View } from '../../src/pages/view.js'
 import { axeViolations } from '../kit/axe.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
-import { MISSING_FRAGMENTS, WAYS_ON, WIDER_THAN_THEIR_PLACE } from '../kit/page-checks.js'
+import { CHOICES_OF_ONE, MISSING_FRAGMENTS, WAYS_ON, WIDER_THAN_THEIR_PLACE } from '../kit/page-checks.js'
 import {
   ALL_VIEWS,
   codeView,
@@ -34,11 +34,6 @@ const SCREENS = [
 /** What a user reaches with the Tab key, if it is rendered. */
 const CONTROLS = `[...document.querySelectorAll('a[href], button:not(:disabled), input:not([type=hidden]), summary')]
   .filter((one) => one.checkVisibility())`
-
-/** Lists of options with one entry, outside the help that is folded up. */
-const CHOICES_OF_ONE = `[...document.querySelectorAll('main > .mfa-choices')]
-  .filter((one) => one.children.length < 2)
-  .map((one) => one.outerHTML)`
 
 /** What a user is asked to approve, with a value that has no place to break. */
 const APPROVAL: Partial<PageFrame> = {
