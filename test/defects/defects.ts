@@ -14,14 +14,14 @@ export interface Defect {
 export const INCOMPATIBLE = {
   'a session may have no unknown member': {
     file: 'src/session/record-text.ts',
-    right: 'activitySchema.safeParse(stored).data',
+    right: 'storedActivity.safeParse(stored).data',
     wrong:
-      'activitySchema.extend({ record: activitySchema.shape.returnTo, user: activitySchema.shape.returnTo }).strict().safeParse(stored).data',
+      'storedActivity.extend({ record: storedActivity.shape.returnTo, user: storedActivity.shape.returnTo }).strict().safeParse(stored).data',
   },
   'a session must have a new member': {
     file: 'src/session/record-text.ts',
-    right: 'activitySchema.safeParse(stored).data',
-    wrong: 'activitySchema.extend({ origin: activitySchema.shape.returnTo.unwrap() }).safeParse(stored).data',
+    right: 'storedActivity.safeParse(stored).data',
+    wrong: 'storedActivity.extend({ origin: storedActivity.shape.returnTo.unwrap() }).safeParse(stored).data',
   },
   'the text of a session must have a new part': {
     file: 'src/session/record-text.ts',
