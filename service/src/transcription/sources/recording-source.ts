@@ -42,15 +42,15 @@ function refused(reason: Exclude<RecordingRefused['refusal']['reason'], 'busy'>)
   return { outcome: 'refused', refusal: { reason } }
 }
 
-export const addressRefused = refused('address_refused')
-export const fetchFailed = refused('fetch_failed')
-export const fileTooLarge = refused('file_too_large')
-export const recordingTooLong = refused('recording_too_long')
-export const recordingDamaged = refused('recording_damaged')
-export const languageUnavailable = refused('language_unavailable')
-export const unsupportedMedia = refused('unsupported_media')
-export const unavailable = refused('transcription_unavailable')
-export const timestampsUnavailable = refused('timestamps_unavailable')
+export const addressRefused: RecordingRefused = refused('address_refused')
+export const fetchFailed: RecordingRefused = refused('fetch_failed')
+export const fileTooLarge: RecordingRefused = refused('file_too_large')
+export const recordingTooLong: RecordingRefused = refused('recording_too_long')
+export const recordingDamaged: RecordingRefused = refused('recording_damaged')
+export const languageUnavailable: RecordingRefused = refused('language_unavailable')
+export const unsupportedMedia: RecordingRefused = refused('unsupported_media')
+export const unavailable: RecordingRefused = refused('transcription_unavailable')
+export const timestampsUnavailable: RecordingRefused = refused('timestamps_unavailable')
 
 export function busy(retryAfterSeconds: number): RecordingRefused {
   return { outcome: 'refused', refusal: { reason: 'busy', retryAfterSeconds } }
