@@ -285,11 +285,8 @@ describe.skipIf(isMissing).each(['Redis', 'PostgreSQL'] as const)(
       const invited = await post(ann.browser.one, '/console/operators/invite', { email, role: 'support' })
       const second = await join(deployment, linkIn(invited.text) ?? '', email)
       await verifyAgain(deployment, second)
-      const found = await post(second.browser.one, '/console/search', { find: user.id }).expect(200)
-      // Every form of the page names the user.
-      const [account = ''] = [fieldsOn(found.text).account ?? ''].flat()
-      const factor = { account, factor: 'app' }
-      const asked = await post(second.browser.one, '/console/applications/default/users/disable', factor)
+      const found = await post(second.browser.one, '/console/search', { find: user.id }).expect(303)
+      const asked = await post(second.browser.one, `${found.headers.location}/disable`, { factor: 'app' })
       expect(asked.text).toContain('Nothing is changed yet')
       const approval = fieldsOn((await second.browser.other.get('/console/approvals').expect(200)).text)
       await verifyAgain(deployment, ann)
