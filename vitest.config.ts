@@ -139,7 +139,8 @@ export default defineConfig({
     testTimeout: 3 * PATIENCE_MS,
     hookTimeout: 3 * PATIENCE_MS,
     expect: { poll: { timeout: PATIENCE_MS, interval: 20 } },
-    maxWorkers: 3,
+    // Of two cores, some wait for processes, timers and databases.
+    maxWorkers: 4,
     // What a file changes outside of itself it puts back.
     setupFiles: ['test/kit/put-back.ts'],
     projects: [
