@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { type RunningProcess, startProcess } from '../kit/process.js'
@@ -10,19 +10,22 @@ const folder = import.meta.dirname
 describe.skipIf(postgresMissing)('one app as four processes', () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>
   let redis: Awaited<ReturnType<typeof startRedis>> | undefined
-  const started: RunningProcess[] = []
 
   beforeAll(async () => {
     postgres = await startPostgres()
     redis = redisMissing ? undefined : await startRedis()
   })
   afterAll(async () => {
-    await Promise.all(started.map((one) => one.stop()))
     await redis?.stop()
     await postgres.stop()
   })
 
   async function fourPorts(name: 'postgres' | 'redis') {
+    const started: RunningProcess[] = []
+    // Their connections would add up to more than PostgreSQL takes.
+    onTestFinished(async () => {
+      await Promise.all(started.map((one) => one.stop()))
+    })
     const env = { DATABASE_URL: postgres.url, LIMITS: name, ...(redis && { REDIS_URL: redis.url }) }
     const start = async () => {
       const one = await startProcess(['counting-app.mjs'], { folder, env, listens: /Listens on (http:\S+)/ })
