@@ -128,7 +128,11 @@ describe('the command line on PostgreSQL', () => {
     )
     const settings: { name: string; value: string; from: string }[] = await json('app', 'settings', 'vault')
     const of = (name: string) => settings.find((one) => one.name === name)
-    expect(of('attemptsPerChallenge')).toMatchObject({ name: 'attemptsPerChallenge', value: '3', from: 'set' })
+    expect(of('attemptsPerChallenge')).toMatchObject({
+      name: 'attemptsPerChallenge',
+      value: '3',
+      from: 'set',
+    })
     expect(of('lockDuration')).toMatchObject({ name: 'lockDuration', value: '1h', from: 'set' })
     expect(of('codeLifetime')).toMatchObject({ name: 'codeLifetime', value: '5m', from: 'default' })
     expect(of('name')?.value).toBe('The Vault')
