@@ -70,7 +70,6 @@ const OPERATION = [
   'test/journeys/vault-pages.test.ts',
   'test/limits/redis-topologies.test.ts',
   'test/pages/accessible.test.ts',
-  'test/pages/firefox.test.ts',
   'test/pages/follow-message.test.ts',
   'test/pages/pictures.test.ts',
   'test/pages/policy.test.ts',
@@ -99,11 +98,16 @@ const AT_ONCE = [
   'test/releases/write.test.ts',
 ]
 
-/**
- * Look for secrets where others could read them, with probes in the sources; or switch on one defect after the other, all of which the
- * sources have, and see a check find it.
- */
-const PROBED = ['test/canaries/*.test.ts', 'test/defects/*.test.ts']
+/** Look for secrets where others could read them, with probes in the sources. */
+const PROBED = ['test/canaries/*.test.ts']
+
+/** Switch on one defect after the other, all of which the sources have, and see a check find it. */
+const DEFECTS = ['test/defects/*.test.ts']
+
+/** Look at every page in a browser that takes a second for each. */
+const FIREFOX = ['test/pages/firefox.test.ts']
+
+const LONG = [...DEFECTS, ...FIREFOX]
 
 /** The script that runs, which gives its results their name. */
 const SCRIPT = process.env.npm_lifecycle_event ?? 'test'
@@ -151,7 +155,15 @@ export default defineConfig({
           name: 'together',
           isolate: false,
           include: tests,
-          exclude: [...configDefaults.exclude, ...APART, ...PACKAGE, ...OPERATION, ...AT_ONCE, ...PROBED],
+          exclude: [
+            ...configDefaults.exclude,
+            ...APART,
+            ...PACKAGE,
+            ...OPERATION,
+            ...AT_ONCE,
+            ...PROBED,
+            ...LONG,
+          ],
         },
       },
       { extends: true, test: { name: 'apart', include: APART } },
@@ -162,9 +174,16 @@ export default defineConfig({
       { extends: true, test: { name: 'databases', isolate: false, include: AT_ONCE } },
       {
         extends: true,
-        plugins: [probes(), defects()],
+        plugins: [probes()],
         test: { name: 'probed', isolate: false, include: PROBED, setupFiles: ['test/canaries/watch.ts'] },
       },
+      // `npm run test:long`, which `.ci/run` has no time for.
+      {
+        extends: true,
+        plugins: [probes(), defects()],
+        test: { name: 'defects', isolate: false, include: DEFECTS, setupFiles: ['test/canaries/watch.ts'] },
+      },
+      { extends: true, test: { name: 'firefox', include: FIREFOX } },
       // Has a script of its own, so that `npm test` stays quick. Hooks pack the package, compile apps and start processes.
       { extends: true, test: { name: 'package', isolate: false, include: PACKAGE } },
     ],
