@@ -509,14 +509,15 @@ async function measureOutage(kind) {
 
 const table = await keptTable(FILE, HEAD, Object.keys(FAULTS), measure)
 const endpointTable = await keptTable(FILE, ENDPOINT_HEAD, Object.keys(ENDPOINT_FAULTS), measureEndpoint)
-const _outageTable = await keptTable(FILE, OUTAGE_HEAD, OUTAGE_KINDS, measureOutage)
+const outageTable = await keptTable(FILE, OUTAGE_HEAD, OUTAGE_KINDS, measureOutage)
 const { processor, cores, memoryGigabytes, system } = describeMachine()
 writeFileSync(
   FILE,
   `# What users notice of faults
 
 Written by \`npm run faults\` on ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cores} cores of
-${processor} with ${memoryGigabytes} GB, ${system}.
+${processor} with ${memoryGigabytes} GB, ${system}. A run
+measures the rows that it names; the others were measured before.
 
 ## Requesting a code
 
