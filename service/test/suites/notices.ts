@@ -2,6 +2,7 @@ import type { CompleteMfaService, Contact } from 'countersign/protocol'
 import { expect, test } from 'vitest'
 import type { FlowContext } from '../../src/flows/context.js'
 import { inProcessService } from '../../src/flows/in-process-service.js'
+import type { QueuedMessage } from '../../src/messages/delivery/queued-message.js'
 import {
   advance,
   appCode,
@@ -44,6 +45,33 @@ export function noticesSuite(bench: () => Bench, isAtOnceOnly = false): void {
           }),
       },
     })
+  }
+  /** A service whose transactions fail to commit once, and are repeated; and what it hands over. */
+  const repeating = (tenant: Tenant) => {
+    const { store, outbox } = bench().context
+    const handedOver: QueuedMessage[] = []
+    const mfa = over(tenant, {
+      store: {
+        ...store,
+        transaction: async (work) => {
+          await rejection(
+            store.transaction(async (tx) => {
+              await work(tx)
+              throw new Error('could not serialize access')
+            }),
+          )
+          return store.transaction(work)
+        },
+      },
+      outbox: {
+        ...outbox,
+        dispatch: (messages) => {
+          handedOver.push(...messages)
+          return outbox.dispatch(messages)
+        },
+      },
+    })
+    return { mfa, handedOver }
   }
   const notices = async (tenant: Tenant) => {
     advance(15)
@@ -147,6 +175,19 @@ export function noticesSuite(bench: () => Bench, isAtOnceOnly = false): void {
     expect((await notices(tenant)).slice(1).sort()).toEqual([phone.phone, email.email])
     expect(await tenant.mfa.removeFactor?.(request)).toEqual({ outcome: 'none' })
     expect(await notices(tenant)).toHaveLength(3)
+  })
+
+  test('a removal whose transaction is repeated sends its notice once', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    await tenant.mfa.send({ method: 'email', contact })
+    await tenant.mfa.verify({ method: 'email', contact, kind: 'code', code: tenant.lastCode() })
+    await tenant.mfa.createBackupCodes?.({ contact })
+    const { mfa, handedOver } = repeating(tenant)
+    expect(await mfa.removeFactor?.({ contact, factor: 'backup' })).toEqual({ outcome: 'removed' })
+    expect(handedOver.map(({ purpose, to }) => [purpose, to])).toEqual([['notice', contact.email]])
+    const id = handedOver[0]?.id ?? ''
+    expect(await rows(tenant, 'id', 'outbox', `id = '${id}'`)).toEqual([{ id }])
   })
 
   test.each([
