@@ -111,7 +111,7 @@ export async function verifyBypassCode(
 
 export function senderOf({ req, deps }: RequestContext): Sender {
   const { browser, address, location } = factsOf(req, deps.settings, { type: 'recovery_requested' })
-  return { ...(browser && { browser }), ...(address && { address }), ...(location && { location }) }
+  return onlyGiven({ browser, address, location })
 }
 
 type Withheld = Pick<MfaUser, 'factors' | 'withheld' | 'existing' | 'minStrength'>

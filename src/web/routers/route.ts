@@ -12,6 +12,7 @@ import { wrapLogIn } from '../../session/log-in.js'
 import { requestState } from '../../session/request-state.js'
 import type { SignedOut } from '../../session/state.js'
 import { requireCurrent } from '../../session/store.js'
+import { onlyGiven } from '../../shape.js'
 import { type EnteredRequest, gateOf, type RouteDeps, requestContext } from '../actions/context.js'
 import { BUSY_RETRY_AFTER_SECONDS } from '../http/admission.js'
 import { readBody } from '../http/body.js'
@@ -106,15 +107,14 @@ function add(
   path: string,
   { get, post, delete: del }: Readonly<Record<'get' | 'post' | 'delete', EnteredHandler | undefined>>,
 ): void {
-  const handlers = new Map(Object.entries({ GET: get, HEAD: get, POST: post, DELETE: del }))
+  const handlers = new Map(Object.entries(onlyGiven({ GET: get, HEAD: get, POST: post, DELETE: del })))
 
   const respond = async (at: EnteredRequest, res: Response) => {
     const { req, deps } = at
     setSecurityHeaders(res)
     const handler = handlers.get(req.method)
     if (!handler) {
-      const allowed = [...handlers].flatMap(([method, known]) => (known ? [method] : []))
-      res.set('Allow', allowed.join(', '))
+      res.set('Allow', [...handlers.keys()].join(', '))
       return stop(req, res, deps, { code: 'method_not_allowed' }, 'retry')
     }
     if (handler !== get && !isSameOrigin(req)) return stop(req, res, deps, { code: 'cross_site' })
