@@ -85,8 +85,8 @@ function combinationFaults(given: CompleteOptions): string[] {
 }
 
 /** The faults that there are. */
-function faultsOf(...faults: readonly unknown[]): string[] {
-  return faults.filter((fault): fault is string => typeof fault === 'string' && fault !== '')
+function faultsOf(...faults: readonly (string | false | undefined)[]): string[] {
+  return faults.filter((fault): fault is string => Boolean(fault))
 }
 
 /** Users whose factors neither the host nor the service can name would sign in without one (R131). */

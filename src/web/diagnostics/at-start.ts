@@ -10,15 +10,15 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** The warnings that follow from the options and the environment. */
 export function warningsAtStart(settings: Settings, env: Environment = process.env): WarningCode[] {
   const { limits, service, trustedDevices, notices, recovery } = settings
-  const isOne = !isOneOfSeveral(env)
+  const isSeveral = isOneOfSeveral(env)
   const isProduction = env.NODE_ENV === 'production'
-  const isLost = (store: StoreConfig | undefined) => store === 'memory' && (isProduction || !isOne)
+  const isLost = (store: StoreConfig | undefined) => store === 'memory' && (isProduction || isSeveral)
   // The options allow plain http only to this machine, or with allowInsecureServiceUrl.
   const isPlain =
     'baseUrl' in service && service.allowInsecureServiceUrl && service.baseUrl.startsWith('http:')
   return found({
-    MFA_WARN_SEPARATE_COUNTERS: limits.store === 'memory' && !isOne,
-    MFA_WARN_MEMORY_COUNTERS: limits.store === 'memory' && isOne && isProduction,
+    MFA_WARN_SEPARATE_COUNTERS: limits.store === 'memory' && isSeveral,
+    MFA_WARN_MEMORY_COUNTERS: limits.store === 'memory' && !isSeveral && isProduction,
     MFA_WARN_MEMORY_DEVICES: isLost(trustedDevices?.store),
     MFA_WARN_MEMORY_LINKS: isLost(notices.store),
     MFA_WARN_MEMORY_RECOVERIES: isLost(
