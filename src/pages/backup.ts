@@ -37,7 +37,7 @@ function showing(to: string | undefined, { frame, words }: PageContext): Html {
 ${to !== undefined && html`<form class="mfa-form" method="post" action="${frame.base}/backup"><button class="mfa-secondary">${fill(backup.sendInstead, { to: destination(to) })}</button></form>`}`
 }
 
-/** New backup codes: text and a file, and with script also copied and printed, and gone in the back button. */
+/** New backup codes: text and a file. `mfa.js` copies and prints them, and removes them from a page kept for the back button. */
 export function backupCodesPage(
   { codes }: Extract<View, { page: 'backup-codes' }>,
   { frame, words }: PageContext,

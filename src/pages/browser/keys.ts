@@ -65,7 +65,7 @@ interface RequestOptions {
   readonly allowCredentials?: readonly { readonly id: string }[]
 }
 
-/** Has the password manager forget a removed key, for good, so only one of this account. */
+/** Has the password manager delete a removed key. Only a key of this account: another one may belong to another account. */
 async function forget(id: string, { rpId, allowCredentials = [] }: RequestOptions): Promise<void> {
   if (rpId !== undefined && allowCredentials.some((allowed) => allowed.id === id)) {
     await signalUnknownKey({ relyingPartyId: rpId, id })

@@ -51,7 +51,7 @@ export const en = {
     },
     backup: 'Use a backup code',
     backupHint: 'One of the codes you saved',
-    /** A link for users of whom it is unknown whether they have backup codes. */
+    /** A link for users who may or may not have backup codes. */
     backupMaybe: 'Do you have a backup code?',
     emailHint: 'Least secure: only as safe as your email account',
     /** For text messages, WhatsApp, calls, and a code sent by both email and text message. */

@@ -95,7 +95,7 @@ export async function confirmForReset<Outcome extends { readonly outcome: string
   }
 }
 
-/** Has the host's record follow a change of factors, and ends decisions made without it (R133). @throws as the host */
+/** Has the host's record follow a change of factors, and ends decisions made without it (R133). @throws the host's error if only its record knows of a new app */
 export async function recordFactors(
   { deps, state, user, requirement: { open } }: RequestContext,
   change: Partial<RecordedFactors>,

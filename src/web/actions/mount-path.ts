@@ -7,7 +7,7 @@ export function isBelow(path: string, other: string): boolean {
   return path.toLowerCase().startsWith(`${other}/`.toLowerCase())
 }
 
-/** What a gate works with for a request, in a mounted app with its paths below that app. @throws {HostError} */
+/** What a gate works with for a request, in a mounted app with its paths below that app. @throws {HostError} for a gate at a path. */
 export function depsAt(req: Request, own: RouteDeps): RouteDeps {
   const { settings, diagnostics } = own
   const { path, pathPrefix, publicUrl, pendingPaths } = settings

@@ -32,7 +32,7 @@ export interface AccountReset {
 const MAX_NAME_LENGTH = 200
 const MAX_REASON_LENGTH = 500
 
-/** Resets the account of a user for the host's staff. @throws {TypeError | HostError} for an order that cannot be. */
+/** Resets the account of a user for the host's staff. @throws {TypeError} for an invalid order, {HostError} without two people. */
 export async function resetAccount(
   deps: RouteDeps,
   user: Express.User,

@@ -309,7 +309,7 @@ function backupCodesOf(context: RequestContext, left: number | undefined): MfaRe
   return { left, next: nextAfter(context) }
 }
 
-/** Notifies of wrong codes (R34), a disabled factor (R96) and a backup code (R63), whatever the session. */
+/** Notifies of wrong codes (R34), a disabled factor (R96) and a backup code (R63), even if the session changed. */
 async function notifyOfAttempt(
   { req, deps, state }: RequestContext,
   checked: AcceptedCode | Refused,

@@ -26,7 +26,7 @@ const MAX_LENGTH = 200
 
 /**
  * What a request asks to approve, or what is wrong with its fields. The digest covers type, user, method, route, path parameters
- * and fields, exactly as sent: the text `250` is not the number `250`. @throws {TypeError} for another answer of the host.
+ * and fields, exactly as sent: the text `250` is not the number `250`. @throws {TypeError} unless the host returns a `type`.
  */
 export async function readBoundRequest(
   req: Request,

@@ -208,7 +208,7 @@ async function askedApproval(
   return (await deps.approvalRequests.open(userId, approval.id)) || approval
 }
 
-/** Refuses a request until one of the rule's factors was shown, or approved what is asked with it. */
+/** Refuses a request until the user has shown a factor that the rule accepts, or has approved the request with it. */
 async function requireFactor(
   at: EnteredRequest,
   res: Response,

@@ -4,7 +4,7 @@ import type { Settings } from '../../options/settings.js'
 /** Bounds how many MFA requests of this process wait at once, so that an overloaded app refuses some instead of delaying all. */
 export interface Admission {
   isFull(): boolean
-  /** Runs `work`, which waits for something else, or throws `ERR_MFA_SERVICE_BUSY` at once while too many wait. */
+  /** Runs `work`, which waits for the service, a store or the host. Throws `ERR_MFA_SERVICE_BUSY` at once while too many wait. */
   admit<Result>(work: () => Promise<Result>): Promise<Result>
 }
 

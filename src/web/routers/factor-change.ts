@@ -12,7 +12,7 @@ import { offersKeys } from './key-page.js'
 
 /**
  * Why a user may not change factors now, or `undefined`: they must have shown one as strong as the strongest one of the account
- * in the last five minutes (R55, R61, R92), at most `sinceMs` before now. While that is withheld, none can be added (R132).
+ * in the five minutes before the change began, `sinceMs` ago (R55, R61, R92). While that one is withheld, none can be added (R132).
  */
 export async function factorChangeRefusal(
   { req, deps, state, user, requirement }: RouteContext,
