@@ -61,9 +61,9 @@ export interface Mfa<User = Express.User> {
   readonly wellKnownRouter: Router
   /** Starts the pending login after a login without a Passport session, and responds. Mount it behind `session`. */
   readonly startMfa: AnyRouteHandler
-  /** As the function `requireMfa`, for a route behind `session` of these options, or the request fails. @throws {OptionsError} */
+  /** As the function `requireMfa`. Behind the gate of other options, requests fail with `ERR_MFA_TWO_OPTIONS`. @throws {OptionsError} */
   readonly requireMfa: (rule?: MfaRule) => AnyRouteHandler
-  /** Finds out who opens a connection: the user, or a refusal. @throws {HostError} when the request does not reach `session`. */
+  /** Finds out who opens a WebSocket or a stream: the user, or a refusal. @throws {HostError} when the request does not reach `session`. */
   readonly upgrade: MfaUpgrade<User>
   /**
    * Creates the guard for routes of your app that change a factor, a contact or the password: it requires a second factor

@@ -122,15 +122,15 @@ export type ServiceEffect = 'none' | 'unknown'
 
 const PASSING_OUTAGE_SECONDS = 5
 
-/** The MFA service failed: nobody is signed in, the attempt is refunded (R77). No secret in it (R78, R84). */
+/** The MFA service failed. No user is signed in, and the attempt is refunded (R77). The message contains no secret (R78, R84). */
 export class ServiceError extends MfaError {
   /** How the service failed, for programs. */
   readonly code: ServiceErrorCode
   /** The HTTP status: 502 for an invalid response of the service, otherwise 503. */
   readonly status: 502 | 503
-  /** When to try again. Defaults to 5 for failures that often pass: timeout, and service not reached. */
+  /** When to try again, if that is known. Defaults to 5 for failures that often pass: timeout, and service not reached. */
   readonly retryAfterSeconds: number | undefined
-  /** Defaults to `unknown` for a late or invalid answer, which stays counted (R43), and to `none` for others. */
+  /** What the call may have done. Defaults to `unknown` for a late or invalid answer, which stays counted (R43), otherwise to `none`. */
   readonly effect: ServiceEffect
 
   constructor(

@@ -2,7 +2,7 @@ import type { MfaApproval } from './protocol/details.js'
 
 /** The MFA status of a request: the type of `req.mfa`. */
 export interface MfaStatus {
-  /** `pending`: `req.user` is withheld. `verified`: both factors were shown in this session. `none`: neither. */
+  /** `pending`: `req.user` is withheld. `verified`: both factors were shown. `none`: signed out, or signed in without a second factor. */
   readonly status: 'none' | 'pending' | 'verified'
   /** Whether a trusted device took the place of the second factor. It proves nothing, so the status is `none`. */
   readonly trusted: boolean

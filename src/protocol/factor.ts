@@ -192,7 +192,7 @@ function contactOf(input: FactorInput): Contact {
 export const STRENGTHS = ['weak', 'medium', 'strong', 'phishing-resistant'] as const
 export type Strength = (typeof STRENGTHS)[number]
 
-/** What a user can show. `phone_backup`: a code that only a phone received; `page_backup`: one of a page. */
+/** What a user can show. A backup code is `backup` if a mailbox received it, `phone_backup` if only a phone, `page_backup` if a page. */
 export type ShownMethod = Method | ShownBackup
 
 /** What a code counts as. */

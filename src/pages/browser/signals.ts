@@ -57,7 +57,7 @@ export function signalUserName(
   return send((api) => api.signalCurrentUserDetails?.({ rpId, userId, name, displayName }))
 }
 
-/** Deletes a key for good that no account has. `confirmWithKey` does so by itself. Never rejects. */
+/** Has the password manager delete a key for good. Only for a key that no account has; `confirmWithKey` calls it. Never rejects. */
 export function signalUnknownKey(key: {
   /** The relying party's id, a domain. */
   readonly relyingPartyId: string

@@ -72,7 +72,7 @@ export interface AccountNotice extends NoticeFacts {
   readonly subject: string
   /** Plain text; lines end with `\n`. */
   readonly text: string
-  /** The "this wasn't me" link: once, for seven days. Absent without `urls.publicUrl`. */
+  /** The "this wasn't me" link. It works once, for seven days. Absent without `urls.publicUrl`. */
   readonly notMeUrl?: string
   /** The link that cancels a pending recovery. It leads to a page that asks for confirmation. */
   readonly cancelUrl?: string

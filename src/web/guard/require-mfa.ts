@@ -55,7 +55,7 @@ export function forAnyRoute(handler: RequestHandler): AnyRouteHandler {
 
 /**
  * A guard, behind the gate, for routes that require a second factor shown recently in this session. A browser is redirected to
- * show one, a JSON client gets a problem. @throws {OptionsError} when the app starts, if the rule is invalid (R18).
+ * show one, a JSON client gets a problem like `step_up_required`. @throws {OptionsError} at start, if the rule is invalid (R18).
  */
 export function requireMfa(rule: MfaRule = {}): AnyRouteHandler {
   return ruleGuard(rule)
