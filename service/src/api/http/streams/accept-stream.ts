@@ -181,11 +181,12 @@ type AcceptStream = (request: IncomingMessage, socket: Duplex, head: Buffer) => 
 const UPGRADE_HEADERS = ['upgrade', 'connection', 'http2-settings']
 
 /**
- * Accepts WebSockets for streams at `path` of a server. Without a listener, Node ignores the header `Upgrade`; with one, it
+ * Accepts WebSockets for streams below `mountPath` of a server. Without a listener, Node ignores the header `Upgrade`; with one, it
  * leaves all such requests to the listeners. So if there is no other listener, a WebSocket for another path is refused, and
  * any other upgrade, such as the one to HTTP/2 that Java's client offers, is ignored as before.
  */
 export function attachStreams(server: Server, accept: AcceptStream, mountPath = ''): void {
+  ignoreOtherUpgrades(server)
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const path = (request.url ?? '').split('?', 1)[0]
     if (isWebSocket(request) && path === `${mountPath}${streamWire.STREAM_PATH}`)
@@ -199,7 +200,17 @@ export function attachStreams(server: Server, accept: AcceptStream, mountPath = 
 
 const isWebSocket = (request: IncomingMessage) => request.headers.upgrade?.toLowerCase() === 'websocket'
 
-/** Gives the server the same request once more, without the header `Upgrade`. */
+/** Lets Node ignore the header `Upgrade`. Node 20 has no such function, and Node 26 has no other way for a request with a body. */
+function ignoreOtherUpgrades(server: Server): void {
+  const shouldUpgrade: unknown = Reflect.get(server, 'shouldUpgradeCallback')
+  if (typeof shouldUpgrade !== 'function') return
+  Reflect.set(server, 'shouldUpgradeCallback', (request: IncomingMessage) => {
+    const isIgnored = !isWebSocket(request) && server.listenerCount('upgrade') === 1
+    return !isIgnored && shouldUpgrade.call(server, request)
+  })
+}
+
+/** Gives the server the same request once more, without the header `Upgrade`, where Node could not ignore it. */
 function withoutUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request
   const lines = rawHeaders.flatMap((name, i) =>
