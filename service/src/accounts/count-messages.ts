@@ -1,6 +1,6 @@
 import { raiseConflict } from '../store/sql-state.js'
 import { type Queries, statement } from '../store/store.js'
-import { HOUR_MS } from '../telemetry/time.js'
+import { DAY_MS, HOUR_MS } from '../telemetry/time.js'
 import type { Application } from './application.js'
 import {
   countTraffic,
@@ -11,7 +11,7 @@ import {
 } from './phone-traffic.js'
 
 /** The period of an application's budget: the UTC day. */
-export const APPLICATION_DAY_MS = 86_400_000
+export const APPLICATION_DAY_MS = DAY_MS
 
 /** The number of rows that count an application's day, because a single row would serialize all of its sends. */
 const PARTS = 64

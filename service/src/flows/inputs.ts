@@ -185,6 +185,6 @@ export function withUser<T>(fields: UserFields, method: Method, use: (user: Requ
 }
 
 /** How rows name an account. The prefixes keep the two kinds of names apart, so that no Account can equal a contact. */
-export function accountName(name: string | undefined, canonicalContact: string): string {
+function accountName(name: string | undefined, canonicalContact: string): string {
   return name === undefined ? `contact:${canonicalContact}` : `account:${name}`
 }

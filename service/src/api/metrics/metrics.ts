@@ -212,17 +212,10 @@ function showParts(
 function poolUse(registry: Registry, store: Store): void {
   const counts = store.connections?.bind(store)
   if (!counts) return
-  const connections = new Gauge({
-    name: 'countersign_database_connections',
-    help: 'Connections of this process to the database, by state (used, idle)',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      const { used, idle } = counts()
-      connections.set({ state: 'used' }, used)
-      connections.set({ state: 'idle' }, idle)
-    },
-  })
+  const help = 'Connections of this process to the database, by state (used, idle)'
+  labelledGauge(registry, { name: 'countersign_database_connections', help, label: 'state' }, async () =>
+    Object.entries({ used: counts().used, idle: counts().idle }),
+  )
   gauge(
     registry,
     'countersign_database_connections_max',

@@ -100,14 +100,10 @@ export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: n
       const now = Date.now()
       const [operation, attempt] = [randomUUID(), randomUUID()]
       const { name, request } = storedNames(keys, keyed)
-      const times = {
-        now,
+      const row = await ACQUIRE.first<Row>(store, {
+        ...{ application, name, request, operation, attempt, now },
         claimedUntil: now + requestTimeoutMs + AFTER_LIMIT_MS,
         expiresAt: now + RETENTION_MS,
-      }
-      const row = await ACQUIRE.first<Row>(store, {
-        ...{ application, name, request, operation, attempt },
-        ...times,
       })
       if (!row) throw new Error('The store returned no row for an Idempotency-Key.')
       if (row.request !== request) return { outcome: 'other_request' }
