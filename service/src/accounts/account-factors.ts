@@ -21,7 +21,7 @@ interface Row {
   readonly used: Readonly<Record<string, number>>
 }
 
-/** The confirmed authenticator app, kinds of keys (R132), unused backup codes and last uses of an account; an unknown one has none. */
+/** The confirmed app, kinds of keys (R132), number of unused backup codes for the contact, and last uses; an unknown account has none. */
 export async function readAccountFactors(
   store: Store,
   application: Pick<Application, 'id'>,
@@ -98,7 +98,7 @@ const OWNERS_OF_KEYS = 'SELECT DISTINCT account FROM account_key WHERE applicati
 const OWNERS_OF_APPS = `SELECT account FROM app_secret WHERE application = $1 AND sealed IS NOT NULL AND $2 = 'app'`
 
 /**
- * Counts accounts without backup codes whose app and keys are all of these methods, once for each. Contacts belong to the app that asks.
+ * Counts accounts without backup codes whose app and keys are all of these methods, under each method that they have. Contacts do not count.
  * `among`: the methods that are counted. Defaults to all of them.
  */
 export async function countLockedOut(

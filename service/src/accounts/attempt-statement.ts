@@ -43,7 +43,6 @@ export interface AttemptStatement<Own> extends Statement<AttemptParameters> {
 
 // After ten locks the lock duration has long reached its maximum of 24 hours.
 const MAX_LOCK_LEVEL = 10
-// The last use of a factor is written at most once in this time, to save writes.
 
 /** The condition that rows of a table belong to the account of a row of `attempts`. */
 export const ofAccount = (table: string, attempts: 'gate' | 'held'): string =>
@@ -57,6 +56,7 @@ const IS_DEFERRED = `(held.defers
 const IS_RECENT = `(entry ->> 'at')::bigint > greatest(held.now - ${DAY_MS}, held.locked_at)`
 const IS_FORGIVEN = `evaluated.ok
   AND (entry ->> 'scope' = 'challenge:' || evaluated.challenge OR entry ->> 'scope' = held.transaction_scope)`
+// The last use of a factor is written at most once an hour, to save writes.
 const IS_NEW_USE = `judged.ok AND held.now - coalesce((account.used ->> held.factor)::bigint, 0) >= ${HOUR_MS}`
 const LOCKED_WITHIN_A_DAY = `held.now - account.locked_until < ${DAY_MS}`
 

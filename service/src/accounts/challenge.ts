@@ -140,7 +140,7 @@ export function repeatedChallenge({ limits }: Application, row: ChallengeRow, no
 export const CHALLENGE_FIELDS = `account text, contact text, type text, method text, purpose text, transaction text, id text,
     digits integer, max_attempts integer, sends integer, resend_at bigint, created_at bigint, expires_at bigint, code_mac text`
 
-/** Of the challenges in `source`, those whose code is sent again, locked; not if they have ended or were sent again meanwhile. */
+/** Of the challenges in `source (nr, now, …)`, of accounts in `held`, those to send again, locked: neither ended nor sent again meanwhile. */
 export const repeatedIn = (source: string): string => `SELECT wanted.nr, known.resend_at
     FROM ${source} AS wanted JOIN held USING (account), LATERAL (
       SELECT resend_at FROM challenge

@@ -37,7 +37,7 @@ const FIND = statement<Parameters>(`WITH by_email AS MATERIALIZED (
     WHERE ${lookedUp('account.application', 'wanted.application')} AND ${lookedUp('account.account', 'wanted.account')}
   ) AS known ORDER BY application, account LIMIT :limit::integer`)
 
-// In the order of bytes, which an index has.
+// Of each beginning, the names with at most `more` further characters, in the order of bytes that `account_by_beginning` has.
 const FIND_BY_BEGINNING = `SELECT known.application, known.account FROM unnest($1::text[], $2::integer[]) AS wanted (beginning, more),
     LATERAL (SELECT application, account FROM account
       WHERE account ~>=~ wanted.beginning AND account ~<~ (wanted.beginning || chr(1114111))

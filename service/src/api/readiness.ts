@@ -22,7 +22,7 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, string>>
 }
 
-/** Checks that the store responds, accepts writes, is migrated and not shutting down. It asks the store at most once per second. */
+/** Checks, at most once per second, that the store answers, is writable, migrated and grants all privileges, and that the service is not stopping. */
 export function readinessCheck(parts: {
   readonly store: Store
   readonly log: Logger

@@ -105,7 +105,7 @@ function accountBusy(): ServiceError {
   )
 }
 
-/** An error without the statement and row of a database error, and with them a contact, which the host would log with ours (R89). */
+/** The error without other properties: the host would log them with ours, and those of a database error may contain a contact (R89). */
 function withoutDetails(cause: unknown): unknown {
   if (!(cause instanceof Error)) return undefined
   const { name, message, stack } = cause

@@ -32,7 +32,7 @@ const OUTCOMES: Readonly<Record<string, EarlierTry['outcome']>> = {
   expired: 'failed',
 }
 
-/** Runs a request that writes messages once: taken over from a process that died or was slow, `answer` makes the response of what was written. */
+/** Runs a request that writes messages once. If a process that died or was slow wrote them before, `answer` makes the response of these. */
 export async function onceForOperation<T>(
   context: FlowContext,
   application: Application,

@@ -73,7 +73,7 @@ export interface Statement<Parameters extends object> {
 // `:name`, but not the cast `::text`.
 const NAMED_PARAMETER = /(?<!:):([a-z]\w*)/gi
 
-/** Numbers named parameters (`:account`), so that fragments can be composed without knowing each other's. Call it once per module. */
+/** Numbers named parameters (`:account`), so that fragments can be composed without knowing each other's. Call it when the module loads. */
 export function statement<Parameters extends { readonly [Name in keyof Parameters]: Value }>(
   sql: string,
 ): Statement<Parameters> {

@@ -48,7 +48,7 @@ export function concurrencyOf({ by }: Engine): number {
   return by === 'server' ? SERVER_CONCURRENCY : availableParallelism()
 }
 
-/** Runs a local program that transcribes the WAV file (16 kHz, mono) at `{file}` in its arguments and prints the text. */
+/** Runs a local program that transcribes the WAV file (16 kHz, mono) at `{file}` in its arguments and prints the text without times. */
 export function commandTranscriber([program, ...args]: readonly [string, ...string[]]): Transcriber {
   return {
     name: 'command',

@@ -64,7 +64,7 @@ export interface Transcription {
   readonly limits: TranscriptionLimits
   /** A file that a caller names by its address. */
   fromAddress(address: string): RecordingSource
-  /** Receives, decodes and transcribes a recording until `callerGone` aborts. Throws an `EngineError` when the engine fails. */
+  /** Receives and transcribes a recording; silence gives no text. Rejects when `callerGone` aborts, or with an `EngineError` of the engine. */
   recognize(
     source: RecordingSource,
     origin: Origin,

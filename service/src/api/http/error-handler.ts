@@ -10,7 +10,7 @@ import { problem } from './problem.js'
 /** When a caller may try again; the service recovers by itself within this time of the database's return. */
 const UNAVAILABLE_FOR_SECONDS = 5
 
-/** Responds with `unavailable` or `request_timeout` after `limitMs`. Must run first, so that authentication and the body count (R139). */
+/** Responds with `unavailable` after `limitMs`, or `request_timeout` if the body is missing then. Must run first: authentication counts, too (R139). */
 export function answerWithin(limitMs: number, log: Logger): RequestHandler {
   return function setDeadline(request, response, next) {
     const timer = setTimeout(() => {

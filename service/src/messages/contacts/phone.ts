@@ -33,7 +33,7 @@ export function isFictional(phone: string): boolean {
   return FICTIONAL.test(phone)
 }
 
-/** Why messages by this channel to a number in E.164 form are refused (R103). An empty list of ISO codes serves all countries. */
+/** Why messages by this channel to a number in E.164 form are refused (R103), if they are. An empty list of ISO codes serves all countries. */
 export function refusePhone(
   phone: string,
   channel: PhoneChannel,

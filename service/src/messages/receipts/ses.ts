@@ -15,7 +15,7 @@ const OUTCOMES: Readonly<Record<string, ReportOutcome>> = {
   Complaint: 'complaint',
 }
 
-/** Notifications of Amazon SES through SNS, with the original headers, since SES replaces `Message-ID`. Subscriptions are confirmed. */
+/** Notifications of Amazon SES by an SNS topic, whose subscription is confirmed here. They need the original headers: SES replaces `Message-ID`. */
 export function sesReports(topicArn: string, fetchText: FetchText): ReportSource {
   const verified = snsVerifier(topicArn, fetchText)
   return async ({ body }) => {
@@ -81,7 +81,7 @@ export function snsHost(topicArn: string): string | undefined {
 
 type SnsMessage = Readonly<Record<string, string>>
 
-/** Verifies messages of a topic by the certificate at its region's host. Throws an `InvalidReportError` for others and wrong signatures. */
+/** Verifies messages by the certificate at the host of the topic's region. Throws an `InvalidReportError` for other topics and wrong signatures. */
 function snsVerifier(topicArn: string, fetchText: FetchText): (body: Buffer) => Promise<SnsMessage> {
   const host = snsHost(topicArn)
   let known: { readonly url: string; readonly certificate: Promise<X509Certificate> } | undefined

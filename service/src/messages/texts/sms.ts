@@ -38,7 +38,7 @@ function cutNames(name: string): string[] {
 const GSM_7_LIMIT = { 1: 160, 2: 305 }
 const UCS_2_LIMIT = { 1: 70, 2: 133 }
 
-/** Whether a text has so many SMS segments, which carriers charge for: 160 GSM characters (some count twice), or 70 UTF-16 units. */
+/** Whether a text has at most so many segments, which carriers charge for: one holds 160 GSM characters (some count twice) or 70 UTF-16 units. */
 function isWithin(text: string, segments: 1 | 2): boolean {
   const units = gsm7Units(text)
   return units === undefined ? text.length <= UCS_2_LIMIT[segments] : units <= GSM_7_LIMIT[segments]

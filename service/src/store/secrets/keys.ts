@@ -67,7 +67,7 @@ export function mac(key: KeyObject, parts: readonly (string | number)[]): Buffer
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest()
 }
 
-/** A secret for development, created once in `<dataDir>/secret`. In production the operator keeps it outside the data store (R40). */
+/** A secret for development (R40), created once in `<dataDir>/secret` for its owner only. Throws a `ConfigurationError` if that is impossible. */
 export function developmentSecret(dataDir: string): string {
   try {
     return createOrRead(dataDir, join(dataDir, 'secret'))

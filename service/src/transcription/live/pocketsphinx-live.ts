@@ -112,7 +112,7 @@ function parseLine(line: string): z.output<typeof lineSchema> | undefined {
   }
 }
 
-/** Converts PCM from 16 to 24 kHz by linear interpolation, chunk by chunk: speech at 16 kHz has nothing above 8 kHz. */
+/** Converts PCM (16 bits, mono) from 16 to 24 kHz by linear interpolation, chunk by chunk: speech at 16 kHz has nothing above 8 kHz. */
 export function to24kHz(): (pcm: Buffer) => Buffer {
   let samples = new Int16Array()
   /** Position of the next output sample in `samples`, in thirds of a sample. */

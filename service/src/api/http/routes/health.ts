@@ -18,7 +18,7 @@ export function readiness(checkReadiness: () => Promise<Readiness>): RequestHand
   }
 }
 
-/** `GET /metrics` for Prometheus, with `key` as a bearer token. `withoutKey` allows unforwarded requests from this machine without one. */
+/** `GET /metrics` for Prometheus, with the bearer token `key`. Without a key, `withoutKey` allows it from this machine, not through a proxy. */
 export function metricsRoute(
   metrics: Metrics,
   { key, withoutKey }: { readonly key: string | undefined; readonly withoutKey: boolean },
