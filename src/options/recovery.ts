@@ -44,8 +44,8 @@ export class RecoveryRules<User = Express.User> {
     awaits: true,
   })
   /**
-   * Returns more contacts to notify than those of all factors and that of `appContact`: email addresses and phone numbers
-   * in E.164 format. Defaults to none.
+   * Returns contacts to notify besides the contacts of all factors and `appContact`: email addresses and phone numbers in
+   * E.164 format. Defaults to none.
    */
   readonly contacts = callback<(user: User) => readonly string[]>({
     name: 'recovery.contacts',

@@ -61,7 +61,7 @@ export function requireMfa(rule: MfaRule = {}): AnyRouteHandler {
   return ruleGuard(rule)
 }
 
-/** The guard for a rule, behind any gate or behind that of the options of `own`. @throws {OptionsError} */
+/** The guard for a rule, behind any gate; with `own`, behind the gate of the same options. @throws {OptionsError} */
 export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
   const rule = readRule(given)
 

@@ -96,7 +96,7 @@ export function addressOf({ ip = '' }: Request): string | undefined {
   return anAddress.safeParse(address).data
 }
 
-/** The client address for limits (R31); none for a loopback address, which may be that of an unknown proxy. */
+/** The client address for limits (R31); none for a loopback address, which may belong to an unknown proxy. */
 export function clientAddressOf(req: Request): string | undefined {
   const address = addressOf(req)
   return address === '::1' || address?.startsWith('127.') ? undefined : address
