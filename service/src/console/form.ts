@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { OperatorError } from '../operator/audited-change.js'
 import { consoleCounters } from '../operator/console-counters.js'
 import { type Html, html } from '../telemetry/html.js'
+import { DAY_MS } from '../telemetry/time.js'
 import type { Form, PageMessage, PageRequest } from './page.js'
 
 /** Reads a parsed body. Values that are not text count as missing (R81). */
@@ -21,8 +22,6 @@ export function formOf(body: unknown): Form {
     },
   }
 }
-
-const DAY_MS = 86_400_000
 
 /** A field that makes a form count once: loading the page that follows it again posts it again. */
 export function onceField(): Html {

@@ -8,6 +8,7 @@ import type { Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
 import { type Html, html } from '../telemetry/html.js'
 import type { Logger } from '../telemetry/log/logger.js'
+import { DAY_MS } from '../telemetry/time.js'
 
 /** What the console is built from. */
 export interface ConsoleParts {
@@ -91,7 +92,7 @@ ${rows.map(
 /** The beginning of a day in UTC, or of the day after it; `undefined` unless the text is `YYYY-MM-DD`. */
 export function dayOf(text: string, later: 0 | 1): number | undefined {
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  return Number.isNaN(day) ? undefined : day + later * 86_400_000
+  return Number.isNaN(day) ? undefined : day + later * DAY_MS
 }
 
 /** A number that is counted up to 10,000. */

@@ -8,7 +8,7 @@ import { IS_ON_FIRST_ATTEMPT } from '../messages/delivery/outbox-table.js'
 import type { Channel } from '../messages/message.js'
 import type { ReportSources } from '../messages/receipts/report-source.js'
 import { queryOne, type Store } from '../store/store.js'
-import { withTimeLimit } from '../telemetry/time.js'
+import { DAY_MS, MINUTE_MS, withTimeLimit } from '../telemetry/time.js'
 import {
   type ActivityCounts,
   type ActivityReport,
@@ -17,7 +17,6 @@ import {
 } from './activity.js'
 import type { Diagnostic } from './diagnostic.js'
 
-const DAY_MS = 86_400_000
 const MAX_NAMED = 5
 
 /**
@@ -72,7 +71,7 @@ function sumOf<Count extends ActivityCount>(
   return Object.fromEntries(entries) as Record<Count, number>
 }
 
-const OVERDUE_MS = 60_000
+const OVERDUE_MS = MINUTE_MS
 
 const COUNTS = `SELECT (SELECT count(*)::integer FROM (
       SELECT FROM outbox WHERE due_at < $1
@@ -104,6 +103,7 @@ export async function diagnoseDeliveries(
   if (lost <= sent / 10) return { severity: 'ok', subject, message: counts }
   return { severity: 'warning', subject, message: `${counts} The command deliveries shows why.` }
 }
+
 /** Checks whether the phone check answered within the last day. Reports nothing if it was not asked. */
 export async function diagnosePhoneCheck(store: Store, now: number): Promise<Diagnostic[]> {
   const subject = 'phone check'
@@ -198,7 +198,7 @@ function withWebhook(routes: Routes, channels: readonly Channel[]): Routes {
 }
 
 /** A shorter time may be a restart of the receiver. */
-const FAILING_MS = 600_000
+const FAILING_MS = 10 * MINUTE_MS
 
 /** Finds endpoints for events that are disabled, or whose attempts have failed for ten minutes. */
 export async function diagnoseEvents(store: Store, now: number): Promise<Diagnostic[]> {
@@ -217,7 +217,7 @@ export async function diagnoseEvents(store: Store, now: number): Promise<Diagnos
     const about = { application, endpoint: id }
     const which = `The endpoint ${id} of "${application}"`
     if (disabledAt === null) {
-      const minutes = Math.floor((now - (since ?? now)) / 60_000)
+      const minutes = Math.floor((now - (since ?? now)) / MINUTE_MS)
       const time = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`
       const message = `${which} has accepted no event for ${time}: webhook deliveries ${application} ${id} shows why.`
       return { severity: 'warning', subject, about, message }

@@ -20,6 +20,7 @@ import { pendingMigrations } from '../store/migrate.js'
 import { lackOfPrivileges, missingPrivileges } from '../store/privileges.js'
 import { allKeys, type Keys } from '../store/secrets/keys.js'
 import { queryOne, type Store } from '../store/store.js'
+import { DAY_MS } from '../telemetry/time.js'
 import { showActivity } from './activity.js'
 import {
   diagnoseDeliveries,
@@ -171,7 +172,6 @@ async function diagnoseKeys(store: Store, keys: Keys, now: number): Promise<Diag
   })
 }
 
-const DAY_MS = 86_400_000
 /** How long before its end a key is pointed out, and how long a network that is new for a key. */
 const EXPIRES_SOON_MS = 14 * DAY_MS
 const NEW_NETWORK_MS = 7 * DAY_MS

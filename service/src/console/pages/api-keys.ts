@@ -4,6 +4,7 @@ import { DEFAULT_APPLICATION } from '../../accounts/applications/directory.js'
 import type { KeySummary } from '../../operator/api-keys.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { html } from '../../telemetry/html.js'
+import { DAY_MS } from '../../telemetry/time.js'
 import { attempt, onceField, wasPosted, withMessage } from '../form.js'
 import {
   COPY_SCRIPTS,
@@ -15,8 +16,6 @@ import {
 } from '../page.js'
 import { type Cell, cardTable, timeCell } from '../parts.js'
 import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
-
-const DAY_MS = 86_400_000
 
 const PATH = `${APPLICATIONS_PATH}/:application/keys`
 
