@@ -1,7 +1,7 @@
 import type { MfaService } from 'countersign'
 import type { RequestHandler } from 'express'
 import type { PausedCarrier } from '../messages/carriers/fallback.js'
-import type { DoctorOptions } from '../operator/diagnose-store.js'
+import type { DoctorOptions } from '../operator/diagnostic.js'
 import type { OidcSettings } from '../operator/identity-provider.js'
 import type { Operator } from '../operator/operator.js'
 import type { Keys } from '../store/secrets/keys.js'

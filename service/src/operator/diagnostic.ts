@@ -1,3 +1,7 @@
+import type { Scope } from 'countersign/protocol'
+import type { RelyingPartyOption } from '../accounts/applications/key-settings.js'
+import type { Routes } from '../messages/carriers/route.js'
+
 /** The areas that the doctor checks, in this order. */
 export const SUBJECTS = [
   'settings',
@@ -30,4 +34,16 @@ export interface Diagnostic {
   readonly about?: { readonly application: string; readonly setting?: string; readonly endpoint?: string }
   /** What was found, with its numbers, and what to do about a warning or an error. */
   readonly message: string
+}
+
+/** What the doctor knows of the service's options, most of which describe the application `default`. */
+export interface DoctorOptions {
+  readonly production: boolean
+  /** What the key of the options may do; absent without one. */
+  readonly optionKey?: readonly Scope[] | undefined
+  readonly homeCountry?: string | undefined
+  readonly applicationName?: string | undefined
+  /** The carriers that are configured; without them, the senders of applications are not checked. */
+  readonly routes?: Routes | undefined
+  readonly relyingParty?: RelyingPartyOption | undefined
 }

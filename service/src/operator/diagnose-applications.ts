@@ -1,0 +1,258 @@
+import type { Scope } from 'countersign/protocol'
+import type { RelyingPartySettings } from '../accounts/application.js'
+import { SIGN_IN_SCOPES } from '../accounts/applications/api-key.js'
+import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
+import { faultsInPolicy, relyingPartyOf, unfitOrigins } from '../accounts/applications/key-settings.js'
+import { unrestrictedAdvice, unrestrictedApplications } from '../accounts/applications/offered-methods.js'
+import {
+  applicationDefaults,
+  applicationFrom,
+  parseStoredSettings,
+  UNNAMED,
+} from '../accounts/applications/settings.js'
+import { queryOne, type Store } from '../store/store.js'
+import { DAY_MS } from '../telemetry/time.js'
+import type { Diagnostic, DoctorOptions } from './diagnostic.js'
+import { lockedOutAdvice, lockedOutUsers } from './locked-out-users.js'
+
+/** How long before its end a key is pointed out, and how long a network that is new for a key. */
+const EXPIRES_SOON_MS = 14 * DAY_MS
+const NEW_NETWORK_MS = 7 * DAY_MS
+
+const IS_LIVE = "mode = 'live' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1)"
+
+interface ApplicationCounts {
+  readonly applications: number
+  /** How many serve every country, as their settings say. */
+  readonly everywhere: number
+  readonly liveKeys: number
+}
+
+/** Checks the keys, names and countries of all applications. */
+export async function diagnoseApplications(
+  store: Store,
+  { optionKey = [], applicationName = UNNAMED, homeCountry }: DoctorOptions,
+  now: number,
+): Promise<Diagnostic[]> {
+  const counts = await queryOne<ApplicationCounts>(
+    store,
+    `SELECT count(*)::integer AS applications, (SELECT count(*)::integer FROM api_key WHERE ${IS_LIVE}) AS "liveKeys",
+       count(*) FILTER (WHERE settings::jsonb -> 'countries' = '[]')::integer AS everywhere FROM application`,
+    [now],
+  )
+  if (!counts || counts.applications === 0)
+    return [{ severity: 'no data', subject: 'API keys', message: 'There are no applications yet.' }]
+  return [
+    ...(await diagnoseApiKeys(store, optionKey, counts, now)),
+    ...(await diagnoseNames(store, applicationName)),
+    await diagnoseCountries(store, homeCountry, counts),
+  ]
+}
+
+/** Checks whether every application has live keys with the scopes that signing in needs, which soon expire or are used elsewhere. */
+async function diagnoseApiKeys(
+  store: Store,
+  optionKey: readonly Scope[],
+  { applications: all, liveKeys }: ApplicationCounts,
+  now: number,
+): Promise<Diagnostic[]> {
+  const subject = 'API keys'
+  const ofLiveKey = `api_key.application = application.application AND ${IS_LIVE}`
+  // Most applications have one key with all of them.
+  const applications = await store.query<{ application: string; scopes: readonly string[] }>(
+    `SELECT application, coalesce((SELECT array_agg(DISTINCT scope) FROM api_key, unnest(scopes) AS one (scope)
+         WHERE ${ofLiveKey}), '{}') AS scopes
+     FROM application WHERE NOT EXISTS (SELECT FROM api_key WHERE ${ofLiveKey} AND scopes @> $2::text[])
+     ORDER BY application`,
+    [now, SIGN_IN_SCOPES],
+  )
+  const lacking = applications.flatMap(({ application, scopes: stored }): Diagnostic[] => {
+    const scopes = application === DEFAULT_APPLICATION ? [...stored, ...optionKey] : stored
+    const about = { application }
+    const create = `key create ${application}`
+    if (scopes.length === 0) {
+      const message = `The application "${application}" has no live key: create one with ${create}.`
+      return [{ severity: 'warning', subject, about, message }]
+    }
+    const missing = SIGN_IN_SCOPES.filter((scope) => !scopes.includes(scope))
+    if (missing.length === 0) return []
+    const message = `No live key of "${application}" has the scope ${missing.join(' or ')}, which signing users in needs: create one with ${create}.`
+    return [{ severity: 'warning', subject, about, message }]
+  })
+  const found = [...lacking, ...(await diagnoseKeyUse(store, now))]
+  if (found.length > 0) return found
+  const ofOptions = optionKey.length > 0 ? ' and SERVICE_API_KEY' : ''
+  const message = `Every application has a live key. Applications: ${all}, keys: ${liveKeys}${ofOptions}.`
+  return [{ severity: 'ok', subject, message }]
+}
+
+/** Keys that expire soon, and keys that were used from networks that are new for them. */
+async function diagnoseKeyUse(store: Store, now: number): Promise<Diagnostic[]> {
+  const rows = await store.query<{
+    application: string
+    id: string
+    expires_at: number | null
+    new_network: string | null
+    new_network_at: number | null
+  }>(
+    `SELECT application, id, expires_at, new_network, new_network_at FROM api_key
+     WHERE revoked_at IS NULL AND (expires_at > $1 OR expires_at IS NULL) AND (expires_at <= $2 OR new_network_at > $3)
+     ORDER BY application, id`,
+    [now, now + EXPIRES_SOON_MS, now - NEW_NETWORK_MS],
+  )
+  return rows.flatMap(({ application, id, expires_at, new_network, new_network_at }) => {
+    const which = `The key ${id} of "${application}"`
+    const messages: string[] = []
+    if (expires_at !== null && expires_at <= now + EXPIRES_SOON_MS) {
+      const day = new Date(expires_at).toISOString().slice(0, 10)
+      messages.push(`${which} expires on ${day}: create another one with key create ${application}.`)
+    }
+    if (new_network_at !== null && new_network_at > now - NEW_NETWORK_MS) {
+      const network = `${new_network}, a network that was new for it`
+      messages.push(
+        `${which} was used from ${network}: if nothing of yours is there, key revoke ${application} ${id}.`,
+      )
+    }
+    const about = { application }
+    return messages.map(
+      (message): Diagnostic => ({ severity: 'warning', subject: 'API keys', about, message }),
+    )
+  })
+}
+
+/** Checks whether every application has a name for its users. Reports nothing if all have. */
+async function diagnoseNames(store: Store, applicationName: string): Promise<Diagnostic[]> {
+  const rows = await store.query<{ application: string }>(
+    "SELECT application FROM application WHERE settings::jsonb -> 'name' IS NULL ORDER BY application",
+  )
+  const isDefault = (application: string) => application === DEFAULT_APPLICATION
+  const unnamed = rows
+    .map(({ application }) => application)
+    .filter((application) => !(isDefault(application) && applicationName !== UNNAMED))
+  const [first] = unnamed
+  if (first === undefined) return []
+  const shown = unnamed.map((name) => (isDefault(name) ? `"${name}" (as "${UNNAMED}")` : `"${name}"`))
+  const option = unnamed.some(isDefault) ? ', or SERVICE_APPLICATION_NAME for "default"' : ''
+  const message =
+    `No name is set, so messages and authenticator apps show users the technical name of ${shown.join(', ')}: ` +
+    `set one with app settings ${first} name=…${option}.`
+  return [{ severity: 'warning', subject: 'names', about: { application: first, setting: 'name' }, message }]
+}
+
+async function diagnoseCountries(
+  store: Store,
+  homeCountry: string | undefined,
+  { applications: all, everywhere }: ApplicationCounts,
+): Promise<Diagnostic> {
+  const subject = 'countries'
+  const unrestricted = await unrestrictedApplications(store, homeCountry)
+  const [first] = unrestricted
+  if (first !== undefined) {
+    const about = { application: first, setting: 'countries' }
+    return { severity: 'warning', subject, about, message: unrestrictedAdvice(unrestricted) }
+  }
+  const those = everywhere === 0 ? '' : `; ${everywhere} of ${all} serve all of them`
+  return { severity: 'ok', subject, message: `Every application says which countries it serves${those}.` }
+}
+
+/** Checks the relying parties of all applications; nothing is reported if none has one. */
+export async function diagnoseRelyingParties(store: Store, service: DoctorOptions): Promise<Diagnostic[]> {
+  const subject = 'security keys'
+  const rows = await store.query<{ application: string; settings: string }>(
+    `SELECT application, settings FROM application
+     WHERE application = $1 OR settings::jsonb ? 'relyingPartyId' ORDER BY application`,
+    [DEFAULT_APPLICATION],
+  )
+  const applications = rows.flatMap(({ application, settings }) => {
+    const isDefault = application === DEFAULT_APPLICATION
+    const defaults = applicationDefaults(application)
+    const own = relyingPartyOf(service.relyingParty, application)
+    const base = isDefault ? { ...defaults, relyingParty: own } : defaults
+    const found = applicationFrom(application, 'live', base, parseStoredSettings(settings))
+    const { relyingParty, keyPolicy, origin } = found
+    return relyingParty ? [{ name: application, relyingParty, keyPolicy, host: origin }] : []
+  })
+  const faults = applications.flatMap(({ name, relyingParty, keyPolicy, host }) =>
+    [
+      ...faultsInRelyingParty(relyingParty, host, service.production),
+      ...faultsInPolicy(keyPolicy).map(
+        (message): Fault => ({ severity: 'error', setting: 'keyAttestation', message }),
+      ),
+    ].map(
+      ({ severity, setting, message }): Diagnostic => ({
+        ...{ severity, subject, about: { application: name, setting } },
+        message: `"${name}": ${message}`,
+      }),
+    ),
+  )
+  if (applications.length === 0 || faults.length > 0) return faults
+  const ids = applications.map(({ name, relyingParty }) => `${relyingParty.id} for "${name}"`)
+  return [{ severity: 'ok', subject, message: `The relying parties fit their origins: ${ids.join(', ')}.` }]
+}
+
+interface Fault {
+  readonly severity: 'warning' | 'error'
+  readonly setting: string
+  readonly message: string
+}
+
+function faultsInRelyingParty(
+  relyingParty: RelyingPartySettings,
+  host: string | undefined,
+  production: boolean,
+): Fault[] {
+  const { id, origins } = relyingParty
+  const unfit = unfitOrigins(relyingParty)
+  const pages = host === undefined ? [] : unfitOrigins({ id, origins: [`https://${host}`] })
+  const local = production ? origins.filter((origin) => origin.startsWith('http://')) : []
+  return [
+    ...unfit.map(
+      (origin): Fault => ({
+        severity: 'error',
+        setting: 'relyingPartyOrigins',
+        message: `browsers refuse keys of ${id} at ${origin}: use an origin of ${id} or of a host below it, or add it to relatedOrigins.`,
+      }),
+    ),
+    ...pages.map(
+      (): Fault => ({
+        severity: 'warning',
+        setting: 'relyingPartyId',
+        message: `the pages at ${host} cannot use keys of the relying party ${id}: its id must be their domain or one above it.`,
+      }),
+    ),
+    ...local.map(
+      (origin): Fault => ({
+        severity: 'warning',
+        setting: 'relyingPartyOrigins',
+        message: `${origin} is an origin for development: remove it in production.`,
+      }),
+    ),
+  ]
+}
+
+/** Checks whether users have nothing but keys that their application does not offer now (R132). Reports nothing if there are none. */
+export async function diagnoseLockedOut(
+  store: Store,
+  { relyingParty }: DoctorOptions,
+): Promise<Diagnostic[]> {
+  const found = await lockedOutUsers(store, relyingParty)
+  return found.map((one) => ({
+    severity: 'warning',
+    subject: 'security keys',
+    about: { application: one.application, setting: 'methods' },
+    message: lockedOutAdvice(one),
+  }))
+}
+
+/** Checks whether authenticator secrets of fewer than 128 bits were imported. Reports nothing if there are none. */
+export async function diagnoseWeakSecrets(store: Store): Promise<Diagnostic[]> {
+  const rows = await store.query<{ application: string; secrets: number }>(
+    'SELECT application, count(*)::integer AS secrets FROM app_secret WHERE weak GROUP BY application ORDER BY application',
+  )
+  return rows.map(({ application, secrets }) => ({
+    severity: 'warning',
+    subject: 'authenticator apps',
+    about: { application },
+    message: `Imported secrets of fewer than 128 bits in "${application}": ${secrets}. Ask their users to set up a new app.`,
+  }))
+}
