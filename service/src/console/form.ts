@@ -48,10 +48,17 @@ export async function attemptToFind<T>(
   }
 }
 
-/** Runs a change, and returns what the page says about it: `done`, or what the operator must correct. */
-export async function attempt(work: () => Promise<unknown>, done: string): Promise<PageMessage> {
-  const { message } = await attemptToFind(work, undefined)
-  return message ?? { tone: 'success', text: done }
+/** Runs a change, and returns what the page says about it: `done`, which may depend on its result, or what the operator must correct. */
+export async function attempt<T>(
+  work: () => Promise<T>,
+  done: string | ((result: T) => string),
+): Promise<PageMessage> {
+  const change = async () => {
+    const result = await work()
+    return typeof done === 'string' ? done : done(result)
+  }
+  const { found: text, message } = await attemptToFind(change, '')
+  return message ?? { tone: 'success', text }
 }
 
 /** Reads something that may not exist: then there is no such page, and `text` says so. */

@@ -161,12 +161,10 @@ async function resend(request: PageRequest): Promise<Reply> {
 
 async function resendGivenUp(request: PageRequest): Promise<Reply> {
   const reference = await referenceOf(request)
-  let count = 0
-  const message = await attempt(async () => {
-    count = await request.operator.events.resendGivenUp(reference)
-  }, '')
-  const done = `${count === 1 ? '1 event is' : `${countOf(count)} events are`} posted again, like new ones.`
-  return endpointPage(request, message.tone === 'error' ? message : { tone: 'success', text: done })
+  const done = (count: number) =>
+    `${count === 1 ? '1 event is' : `${countOf(count)} events are`} posted again, like new ones.`
+  const message = await attempt(() => request.operator.events.resendGivenUp(reference), done)
+  return endpointPage(request, message)
 }
 
 /** What the page says about one attempt. */

@@ -20,16 +20,12 @@ async function unlock(request: PageRequest): Promise<Reply> {
   const { form, operator } = request
   const mode = modeOf(form.text('mode'))
   const lockedBy = Number(form.text('until')) || 0
-  let count = 0
-  const message = await attempt(async () => {
-    count = await operator.unlockUsers({ application, mode, lockedBy })
-  }, '')
-  return lockedPage(request, message.tone === 'error' ? message : done(count))
+  const unlockAll = () => operator.unlockUsers({ application, mode, lockedBy })
+  return lockedPage(request, await attempt(unlockAll, done))
 }
 
-function done(count: number): PageMessage {
-  const users = count === 1 ? '1 user is' : `${countOf(count)} users are`
-  return { tone: 'success', text: `${users} unlocked. Disabled factors stay disabled.` }
+function done(count: number): string {
+  return `${count === 1 ? '1 user is' : `${countOf(count)} users are`} unlocked. Disabled factors stay disabled.`
 }
 
 function modeOf(text: string): 'live' | 'test' {

@@ -33,13 +33,10 @@ type Entered = Readonly<Record<(typeof FIELDS)[number], string>>
 /** Lets the messages that wait be sent now. */
 async function retry(request: PageRequest): Promise<Reply> {
   const application = await applicationOf(request)
-  const entered = enteredIn(request)
-  let count = 0
-  const message = await attempt(async () => {
-    count = await request.operator.retryMessages(waitingFilter(application, entered))
-  }, '')
-  const done = `${count === 1 ? '1 message is' : `${countOf(count)} messages are`} sent within seconds.`
-  return listPage(request, message.tone === 'error' ? message : { tone: 'success', text: done })
+  const filter = waitingFilter(application, enteredIn(request))
+  const done = (count: number) =>
+    `${count === 1 ? '1 message is' : `${countOf(count)} messages are`} sent within seconds.`
+  return listPage(request, await attempt(() => request.operator.retryMessages(filter), done))
 }
 
 /** What is filtered by: from the address, or from the form that repeats it. */
