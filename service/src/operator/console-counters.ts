@@ -66,7 +66,7 @@ export function consoleLimits(store: Queries) {
 /** The name of the console, on its pages and in authenticators. */
 export const CONSOLE_NAME = 'Countersign console'
 
-/** The application of the operators, without row and API keys. Keys can be used if `url` is https at a domain, or http at localhost. */
+/** The application of the operators, without row and API keys. Security keys and passkeys work if `url` is https at a domain, or http at localhost. */
 export function consoleApplication(url: string | undefined): Application {
   const { hostname: id, origin } = new URL(url ?? 'https://0.0.0.0')
   const relyingParty = relyingPartyOption.safeParse({ id, origins: [origin] })

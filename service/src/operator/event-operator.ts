@@ -37,6 +37,6 @@ export const EVENT_METHODS = {
    * `OperatorError` when the endpoint has no such event.
    */
   resend: resendEvent,
-  /** Posts the events of an endpoint that were given up again, like new ones. Throws an `OperatorError` when there are none. */
+  /** Posts again, like new ones, the events of an endpoint that were given up, and counts them. Throws an `OperatorError` when there are none. */
   resendGivenUp,
 }

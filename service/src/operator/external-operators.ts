@@ -58,7 +58,7 @@ function sessionKey(session: string): string {
   return `oidc:session:${session}`
 }
 
-/** Ends the sessions of a subject, or of who signed in with a session of the provider. There may be none. */
+/** Ends the sessions of an operator, named by subject or by a session at the provider. There may be none. */
 export async function endExternalSessions(
   store: Store,
   { iss, sub, sid = '' }: { readonly iss: string; sub?: string | undefined; sid?: string | undefined },

@@ -97,7 +97,7 @@ const logoutRule = z
   })
   .refine(({ sub, sid }) => sub ?? sid)
 
-/** Reads logout tokens of a provider (OpenID Connect Back-Channel Logout 1.0 §2.6). Throws for invalid ones, and without its keys. */
+/** Reads logout tokens of a provider, at most six minutes old (OpenID Connect Back-Channel Logout 1.0 §2.6). Throws for invalid ones, and without its keys. */
 export function logoutTokenReader({ clientId: audience }: OidcSettings, findProvider: FindProvider) {
   let keys: ReturnType<typeof createRemoteJWKSet> | undefined
   return async (token: string) => {

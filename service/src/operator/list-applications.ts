@@ -18,7 +18,7 @@ export interface ApplicationSummary {
   readonly name: string
   /** `standard` or `enterprise`. */
   readonly tier: string
-  /** The number of live keys that are neither revoked nor expired, without that of the options. */
+  /** The number of live keys that are neither revoked nor expired, without the key of the options. */
   readonly liveKeys: number
   /** The number of test keys that are neither revoked nor expired. */
   readonly testKeys: number

@@ -118,7 +118,7 @@ export function unknownOperator(email: string): OperatorError {
   return new OperatorError(`There is no operator ${email}, or the account is disabled.`)
 }
 
-/** Throws an `OperatorError` for the only administrator who can sign in. Locks all of them, so that two cannot end each other at once. */
+/** Throws an `OperatorError` for the only administrator who can sign in. Locks all administrators: two cannot end each other at once. */
 export async function requireOtherAdmin(tx: Queries, email: string): Promise<void> {
   const admins = await tx.query<{ email: string; is_complete: boolean }>(
     `SELECT email, password IS NOT NULL AND (app_enrolled_at IS NOT NULL OR EXISTS (

@@ -44,7 +44,7 @@ const withSecondAdmin = withSecond('administrator', hasSecondAdmin)
 
 /** What an operator can do, by the functions that do it. */
 const METHODS = {
-  /** Creates an application: 1 to 40 lowercase letters, digits and dashes. `settings` defaults to the service's `homeCountry`, if any. */
+  /** Creates an application. Its name has 1 to 40 lowercase letters, digits and dashes; `countries` defaults to the service's `homeCountry`. */
   createApplication,
   /** Lists all applications by name, with the number of their valid keys. */
   listApplications,
@@ -87,9 +87,9 @@ const METHODS = {
   unlockUser,
   /** Lists the accounts of an application that are locked now. */
   listLocked,
-  /** Unlocks all accounts that were locked by a time. Throws an `OperatorError` when there are none. */
+  /** Unlocks the accounts that were locked by a time, at most 10,000, and counts them. Throws an `OperatorError` when there are none. */
   unlockUsers,
-  /** Disables a factor of an account until it is bound again: `app`, `backup`, a kind of keys, or a contact such as `+447700900123`. */
+  /** Disables a factor of an account until it is bound again: `app`, `backup`, `security-key`, `passkey`, or a contact such as `+447700900123`. */
   disableFactor: withSecondOperator(disableFactor),
   /** Lists the security keys and passkeys of an account, in the order in which they were registered. */
   listUserKeys,
@@ -99,7 +99,7 @@ const METHODS = {
   listUsers,
   /** Exports everything that is stored about an account, without secrets and codes. Throws an `OperatorError` when the account is unknown. */
   exportUser,
-  /** Deletes everything about an account, also an unknown one, so that it can be repeated. The audit log keeps a keyed hash. */
+  /** Deletes everything about an account; an unknown one is no error, so that it can be repeated. The audit log keeps a keyed hash. */
   eraseUser: withSecondOperator(eraseUser),
   /**
    * Adds authenticator apps and backup codes of another system. An account that has an app keeps it. A second run with the same
@@ -128,8 +128,8 @@ const METHODS = {
   /** Finds messages by state, channel, carrier, time, account or one exact contact, newest first, from `after`, the `next` of a page. */
   searchMessages,
   /**
-   * Finds users and messages of all applications by account, mailbox, phone number, reference in the log, message id or carrier's id. If
-   * that finds no account, the beginning of its name does.
+   * Finds users and messages of all applications by account, mailbox, phone number, reference in the log, message id or carrier's id. Without
+   * such an account, it finds those whose name begins with the text.
    */
   find,
   /** Finds the user whom a message was written to. Throws an `OperatorError` when nothing is stored about them. */
@@ -164,9 +164,9 @@ const METHODS = {
   recordSignIn,
   /** Lists the operators of the console by email address. */
   listOperators,
-  /** Gives an operator another role, with effect on their next request. One administrator must be able to sign in. */
+  /** Gives an operator another role, with effect on their next request. Throws an `OperatorError` for the only administrator who can sign in. */
   changeRole: withSecondAdmin(changeRole),
-  /** Disables an operator's account and ends their sessions until a new invitation. One administrator must be able to sign in. */
+  /** Disables an account until a new invitation, and ends its sessions. Throws an `OperatorError` for the only administrator who can sign in. */
   disableOperator,
   /** Lets an operator of the identity provider sign in again whose account was disabled. Throws an `OperatorError` when there is none by this name. */
   enableOperator,

@@ -66,7 +66,7 @@ const RULES: readonly Rule[] = [
   { table: 'transcription_job', key: 'id', index: 'expires_at', afterMs: 0 },
 ]
 
-/** Deletes what is no longer needed, in batches. Resolves to the deleted rows by table; `MAX_ROWS_PER_ROUND` of one: some may be left. */
+/** Deletes what is no longer needed, in batches. Resolves to the number of deleted rows by table: where it is `MAX_ROWS_PER_ROUND`, some may be left. */
 export async function deleteExpired(whole: Store): Promise<Readonly<Record<string, number>>> {
   const store = whole.background
   const now = Date.now()
