@@ -249,7 +249,7 @@ export type View =
       readonly others: readonly FactorView[]
       readonly revokesDevices: boolean
     }
-  /** Offers a passkey after a sign-in, as `keys`. A form posts to `{base}/keys/offer/decline`; `next` comes then. */
+  /** Offers a passkey after a sign-in, as `keys`. A form that declines posts to `{base}/keys/offer/decline`, which leads to `next`. */
   | {
       readonly page: 'key-offer'
       readonly next: string
@@ -272,7 +272,7 @@ export type View =
       /** Whether the trusted devices are revoked, too. Defaults to false. */
       readonly revokesDevices?: boolean
     }
-  /** The QR code; posts `code` to `{base}/enroll-app/confirm`. Without `qrCode` and key, the user can start over. */
+  /** The QR code; posts `code` to `{base}/enroll-app/confirm`. Without `qr` and `secret`, the user can start over. */
   | {
       readonly page: 'enroll'
       readonly qr?: string
@@ -283,7 +283,7 @@ export type View =
     }
   /** The app is set up. `backup`: whether backup codes can be sent. The link leads to `next`, by default to the home page. */
   | { readonly page: 'enrolled'; readonly backup: boolean; readonly next?: string }
-  /** Before codes are created: shown (`shows`) by `{base}/backup/codes`, sent to `to` by `{base}/backup`, or neither. */
+  /** Before codes are created. `shows`: posts to `{base}/backup/codes`, which shows them. `to`: posts to `{base}/backup`, which sends them. */
   | { readonly page: 'backup'; readonly to?: string; readonly shows?: boolean }
   /** New backup codes, shown only now, so the only way on is the form that posts to `{base}/backup/saved`. */
   | { readonly page: 'backup-codes'; readonly codes: readonly string[] }
