@@ -2,7 +2,7 @@ import type { Refused } from 'countersign/protocol'
 import type { Application } from '../accounts/application.js'
 import { HALVINGS, type TrafficRefusal, trafficFreeAt, trafficKeys } from '../accounts/phone-traffic.js'
 import { writeTogether } from '../messages/delivery/record-outcomes.js'
-import { type Store, statement } from '../store/store.js'
+import { lookedUp, type Store, statement } from '../store/store.js'
 import { describeError, type Logger } from '../telemetry/log/logger.js'
 import { DAY_MS, secondsUntil } from '../telemetry/time.js'
 import { contactRefused, limited } from './refusals.js'
@@ -38,7 +38,8 @@ const RECORD_TYPED = statement<{ typed: string; day: number }>(`WITH typed AS (
     FROM json_to_recordset(:typed::json) AS typed (application text, scope text, key text)
     GROUP BY application, scope, key
   ), held AS MATERIALIZED (
-    SELECT application, scope, key, codes FROM phone_traffic JOIN typed USING (application, scope, key)
+    SELECT typed.* FROM typed JOIN phone_traffic ON ${lookedUp('phone_traffic.application', 'typed.application')}
+      AND ${lookedUp('phone_traffic.scope', 'typed.scope')} AND ${lookedUp('phone_traffic.key', 'typed.key')}
     ORDER BY application, scope, key FOR UPDATE OF phone_traffic
   )
   UPDATE phone_traffic AS known SET sent = known.sent >> ${HALVINGS}, typed = (known.typed >> ${HALVINGS}) + held.codes,
@@ -105,8 +106,7 @@ export function phoneTraffic(store: Store, log: Logger): PhoneTraffic {
     now: number,
   ): Promise<Refused> {
     const { scope, key } = refusal
-    const today = now - (now % DAY_MS)
-    const of = { application: application.id, scope, key, now, today }
+    const of = { application: application.id, scope, key, now, today: now - (now % DAY_MS) }
     const changed = await RECORD_UNTYPED.first<Changed>(store, of)
     const counts = changed && `${key}: ${changed.typed} of ${changed.sent} codes were typed`
     if (changed?.is_paused) {
