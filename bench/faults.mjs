@@ -538,7 +538,8 @@ ${table}
 ## Pages and sign-ins of an app
 
 The service of an app stops for 60 seconds. Sessions of each kind load pages, and new users sign in, one after the other, also after its
-return. The app has \`login.recheck: '1m'\`, so that each session is decided again in the middle of the outage. Nobody was signed in by the password alone, or the run had failed.
+return. The app has \`login.recheck: '1m'\`, so that each session is decided again in the middle of the outage. The run fails if the password
+alone signs a user in.
 
 ${outageTable}
 

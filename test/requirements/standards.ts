@@ -107,7 +107,7 @@ export const STANDARDS: readonly Standard[] = [
         '6.4.6',
         'administrators choose no password',
         'shared',
-        'your own administrators; those of the console choose none',
+        'the administrators of your app; operators of the console choose none',
         ['R106'],
       ],
       ['6.5.1', 'codes work once', 'met', '', ['R60']],
