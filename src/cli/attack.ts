@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util'
 import { messageOf } from '../testing/probe-login.js'
-import { type Attack, attacksOn, type Verdict } from './attack/attacks.js'
+import { ATTACKS } from './attack/attacks.js'
 import { ATTACK_OPTIONS, readTarget } from './attack/read-target.js'
 import { type Relayed, relayFactors } from './attack/relay.js'
-import { openTarget, Untried } from './attack/target.js'
+import { openScene, type Scene } from './attack/scene.js'
+import { Untried, type Verdict } from './attack/verdict.js'
 import type { CommandIo } from './command-io.js'
 
 const HELP = `Usage: countersign attack <address> --sign-in 'POST /login username=bob&password=$APP_PASSWORD' --protected /account [options]
@@ -66,23 +67,23 @@ export async function runAttack(args: readonly string[], io: CommandIo): Promise
   }
   const target = await readTarget(address, values, io)
   if (values.relay) return printRelay(await relayFactors(target), values, io)
-  const report = await runAll(attacksOn(openTarget(target)), values.skip)
+  const report = await runAll(openScene(target), values.skip)
   io.out(values.json ? JSON.stringify(report, null, 2) : table(report))
   return EXIT_CODES[report.outcome]
 }
 
 /** Runs the attacks one after the other. */
-async function runAll(attacks: readonly Attack[], skipped: readonly string[]): Promise<AttackReport> {
-  const unknown = skipped.find((skip) => !attacks.some(({ name }) => name === skip))
+async function runAll(scene: Scene, skipped: readonly string[]): Promise<AttackReport> {
+  const unknown = skipped.find((skip) => !ATTACKS.some(({ name }) => name === skip))
   if (unknown !== undefined) {
-    throw new Error(`There is no attack "${unknown}", only ${attacks.map(({ name }) => name).join(', ')}.`)
+    throw new Error(`There is no attack "${unknown}", only ${ATTACKS.map(({ name }) => name).join(', ')}.`)
   }
   const findings: Finding[] = []
-  for (const { name, promise, run } of attacks) {
+  for (const { name, promise, run } of ATTACKS) {
     const untried = (reason: string): Verdict => ({ verdict: 'untried', reason })
     const verdict = skipped.includes(name)
       ? untried('--skip leaves it out')
-      : await run().catch((error: unknown) =>
+      : await run(scene).catch((error: unknown) =>
           untried(error instanceof Untried ? error.message : messageOf(error)),
         )
     findings.push({ attack: name, promise, ...verdict })

@@ -62,6 +62,9 @@ export interface ProbeResponse {
   readonly hasUser: boolean
 }
 
+/** What is read of a response. `text` and `location` are empty without a body or a redirect. */
+export type Answer = Omit<ProbeResponse, 'hasUser'>
+
 type Headers = Readonly<Record<string, string>>
 
 // The gate answers API requests itself but lets subresources of a page through. Those show what the routes behind it do.
@@ -240,17 +243,23 @@ async function request(
   probed.takeRequestsWithUser()
   const sent = method === 'GET' ? {} : { body: '{}' }
   const headers = { ...requestHeaders, ...(sent.body && { 'Content-Type': 'application/json' }) }
-  const response = await agent(path, { method, headers, ...sent }).then(
-    // A stream never ends, but its status is known.
-    async (answer) => ({
-      status: answer.status,
-      isHtml: /html/.test(answer.headers.get('Content-Type') ?? ''),
-      text: await answer.text().catch(() => ''),
-      location: answer.headers.get('Location') ?? '',
-    }),
-    () => ({ status: 0, isHtml: false, text: '', location: '' }),
-  )
-  return { ...response, hasUser: probed.takeRequestsWithUser().length > 0 }
+  const answer = await agent(path, { method, headers, ...sent }).then(answerOf, () => ({
+    status: 0,
+    isHtml: false,
+    text: '',
+    location: '',
+  }))
+  return { ...answer, hasUser: probed.takeRequestsWithUser().length > 0 }
+}
+
+/** Reads a response. The text of a stream that does not end is empty. */
+export async function answerOf(response: Response): Promise<Answer> {
+  return {
+    status: response.status,
+    isHtml: /html/.test(response.headers.get('Content-Type') ?? ''),
+    text: await response.text().catch(() => ''),
+    location: response.headers.get('Location') ?? '',
+  }
 }
 
 async function passFirstFactor(name: string, login: ProbeLogin, agent: ProbeAgent): Promise<void> {

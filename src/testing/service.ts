@@ -262,7 +262,8 @@ export function withFailures(service: TestService) {
   }
 }
 
-const STEP_MS = 30_000
+/** How long an authenticator app shows a code, in milliseconds. */
+export const STEP_MS = 30_000
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 /** The 30-second time step of a time in milliseconds since 1970. */

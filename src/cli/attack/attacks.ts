@@ -5,25 +5,16 @@ import { checkApp } from '../../testing/app-check.js'
 import type { AppRequest } from '../../testing/app-request.js'
 import type { Cookies, ProbeAgent } from '../../testing/probed-app.js'
 import { FOREIGN, leadsAway, polluted, withFields } from './foreign-address.js'
-import { type Answer, type AttackedUser, type OpenTarget, Untried } from './target.js'
-
-/** What became of a promise. `untried` is never `held`. */
-export interface Verdict {
-  readonly verdict: 'held' | 'broken' | 'untried'
-  /** What was seen, or what to give so that the attack can be tried. */
-  readonly reason: string
-}
+import type { Scene } from './scene.js'
+import { broken, given, held, Untried, type Verdict } from './verdict.js'
 
 /** An attack on one promise of the app. */
-export interface Attack {
+interface Attack {
   readonly name: string
   readonly promise: string
   /** @throws {Untried} if it cannot be tried. */
-  readonly run: () => Promise<Verdict>
+  readonly run: (scene: Scene) => Promise<Verdict>
 }
-
-const held = (reason: string): Verdict => ({ verdict: 'held', reason })
-const broken = (reason: string): Verdict => ({ verdict: 'broken', reason })
 
 // More than any limit of this package allows, within minutes and before an account is locked.
 const MOST_GUESSES = 10
@@ -34,307 +25,263 @@ const REQUESTED_CODES = 25
 const LATE_MESSAGES_MS = 1_000
 
 const ODD_CODES = ['000000', '', undefined, 'null', 'undefined', null, true, [], {}, 0]
-const OTHER = '--other-sign-in, an account of the attacker'
 const FORGED_VALUES = ['true', '1', 'yes']
-/** What browsers say about a post of another site, with `Sec-Fetch-Site` and without it. */
-const CROSS_SITE = [{ Origin: FOREIGN, 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'null' }]
 const USUAL_LOGINS =
   'login signin sign-in session sessions auth auth/login auth/local users/sign_in user/login account/login api/login api/signin api/session api/auth api/auth/login api/v1/login api/v1/auth/login v1/login mobile/login admin/login legacy/login oauth/token token api/token'
-
-/** The attacks in the order in which they run: those that may lock the account or end the session come last. */
-export function attacksOn(target: OpenTarget): readonly Attack[] {
-  const { check, user, other, verify, isPlugin, logins, changes, browser, cookiesOf, isIn, passed } = target
-  const remember = target.remember ?? (isPlugin ? { trust: 'true' } : undefined)
-  const withRemember = (one: AppRequest) => ({ ...one, fields: { ...one.fields, ...remember } })
-  const attacker = other && { ...other, signIn: withRemember(other.signIn) }
-
-  /** The user's own sign-in, and what an attacker can have copied on the way. */
-  const signedIn = once(async () => {
-    const agent = browser()
-    await target.get(agent, user.signIn.page ?? user.signIn.path)
-    if (await isIn(agent)) throw new Untried('an anonymous request gets the page that --protected names')
-    const beforeLogin = cookiesOf(agent)
-    const { answers, code } = await target.pending(user, { agent })
-    if (await isIn(agent)) throw new Untried('the first factor alone reaches the page that --protected names')
-    const beforeFactor = cookiesOf(agent)
-    const right = await code()
-    const { status } = await target.submit(agent, right)
-    if (!(await isIn(agent))) throw new Untried(`the right code gets ${status} and does not sign in`)
-    target.hasUsed(user, right)
-    return { agent, answers, beforeLogin, beforeFactor, usedCode: right }
-  })
-  const browsers = new Map<number, Awaited<ReturnType<OpenTarget['pending']>>>()
-  /** A browser that waits for the second factor. Codes are limited, so attacks share one as long as it waits. */
-  const waiting = async (nth: number, signIn = user.signIn) => {
-    await signedIn()
-    const known = browsers.get(nth)
-    if (known && !(await isIn(known.agent))) return known
-    const made = await target.pending(user, { signIn })
-    if (await isIn(made.agent)) throw new Untried('an earlier attack has removed the second factor')
-    browsers.set(nth, made)
-    return made
-  }
-  const waitingOther = once(() => target.pending(given(attacker, OTHER)))
-  const toForeignSite = () => waiting(1, polluted(user.signIn))
-
-  /** Whether the app does what was requested, instead of asking for a sign-in or the factor. */
-  const isAccepted = ({ status, location }: Answer) => {
-    const to = URL.canParse(location, check.url.origin) ? new URL(location, check.url).pathname : location
-    const asking = [user.signIn.path, user.signIn.page, verify.path, check.path]
-    return status < 300 || (status < 400 && !asking.some((path) => path && `${to}/`.startsWith(`${path}/`)))
-  }
-
-  const pendingSession = async () => {
-    const { status, problems, routes } = await checkApp(check)
-    if (status === undefined) throw new Untried(problems.join(' '))
-    // An app without the plugin may ask for its factor in a way of its own.
-    const found = routes.filter(({ verdict, differs }) => verdict === 'bypass' && (isPlugin || !differs))
-    const unclear = routes.filter(({ verdict, differs }) => verdict === 'unclear' || differs)
-    const list = (some: typeof routes) =>
-      some.map((one) => `${one.method} ${one.path}: ${one.reason}`).join('; ')
-    if (found.length > 0) return broken(list(found))
-    if (unclear.length > 0) throw new Untried(`${list(unclear)}; --path says where the app asks for it`)
-    await signedIn()
-    return held(`${routes.length} routes, of which ${check.upgrades.length} open WebSockets`)
-  }
-
-  const secondLogin = async () => {
-    await signedIn()
-    const { fields } = user.signIn
-    const usual = USUAL_LOGINS.split(' ').map((path) => ({ method: 'POST', path: `/${path}`, fields }))
-    const bodies = ['form', 'json'] as const
-    for (const login of [...logins, ...usual].flatMap((one) => bodies.map((body) => ({ ...one, body })))) {
-      const agent = browser()
-      const { status, text } = await target.send(agent, login)
-      if (status >= 400 && cookiesOf(agent).size === 0) continue
-      const [token] = /(?<="\w*(?:token|jwt)\w*"\s*:\s*")[^"]+/i.exec(text) ?? []
-      const byToken = async () => isIn(browser(), { Authorization: `Bearer ${token}` })
-      if ((await isIn(agent)) || (token && (await byToken()))) return broken(`${login.path} (${login.body})`)
-    }
-    if (logins.length > 0) return held(`${logins.length} named, ${usual.length} usual paths`)
-    throw new Untried(`none at ${usual.length} usual paths; name each other login with --login`)
-  }
-
-  const codeInAnswer = async () => {
-    const { answers, usedCode, beforeFactor } = await signedIn()
-    const said = JSON.stringify([answers, [...beforeFactor]])
-    return said.includes(usedCode) ? broken('before it is submitted') : held(`${answers.length} answers`)
-  }
-
-  const sessionFixation = async () => {
-    const { beforeLogin, beforeFactor } = await signedIn()
-    if (await isIn(browser(beforeLogin))) return broken('cookies from before the sign-in are signed in')
-    if (await isIn(browser(beforeFactor))) return broken('cookies from before the factor are signed in')
-    return held(
-      `${beforeLogin.size} cookies from before the sign-in, ${beforeFactor.size} from before the factor`,
-    )
-  }
-
-  const codeReuse = async () => {
-    const { usedCode } = await signedIn()
-    const { agent } = await toForeignSite()
-    await target.submit(agent, usedCode)
-    if (!(await isIn(agent))) return held('in a second session')
-    target.hasUsed(user)
-    return broken('in a second session')
-  }
-
-  const foreignCode = async () => {
-    const { agent } = await toForeignSite()
-    await target.submit(agent, await (await waitingOther()).code())
-    if (await isIn(agent)) return broken('a code of another user')
-    // A code of an authenticator app belongs to no session.
-    if (user.totp !== undefined) return held('a code of another user')
-    await target.submit(agent, await (await waiting(2)).code())
-    return (await isIn(agent)) ? broken('a code of another session') : held('of another user, and session')
-  }
-
-  const returnAddress = async () => {
-    const { agent, answers, code } = await toForeignSite()
-    const right = await code()
-    const seen = [...answers, await target.submit(agent, right, polluted(verify))]
-    const isComplete = await isIn(agent)
-    if (isComplete) target.hasUsed(user, right)
-    for (const start of ['https://', '//', '/\\', 'https:']) {
-      const address = FOREIGN.replace('https://', start)
-      const visitor = browser()
-      const headers = { Accept: 'text/html', 'X-Forwarded-Host': new URL(FOREIGN).host }
-      for (const path of check.protectedPaths) seen.push(await target.get(visitor, path, headers))
-      seen.push(await target.send(visitor, withFields(polluted(user.signIn, address), address)))
-    }
-    const foreign = seen.find((answer) => leadsAway(answer, check.url))
-    if (foreign) return broken(`an answer leads to ${foreign.location || FOREIGN}`)
-    if (isComplete) return held(`${seen.length} answers`)
-    throw new Untried('no sign-in with a foreign address could be completed')
-  }
-
-  const crossSitePost = async () => {
-    const own = (await signedIn()).agent
-    const { agent, code } = await waiting(3)
-    const right = await code()
-    // A page of another site posts forms, and knows none of their hidden fields.
-    const posted = (what: AppRequest): AppRequest => ({ ...what, body: 'form', page: undefined })
-    for (const headers of CROSS_SITE) {
-      const victim = browser(sentByOthers(cookiesOf(agent)))
-      await target.submit(victim, right, posted(verify), headers)
-      if ((await isIn(victim)) || (await isIn(agent))) {
-        target.hasUsed(user, right)
-        return broken(`${verify.method} ${verify.path} passes the second factor`)
-      }
-      for (const change of changes) {
-        const answer = await target.send(browser(sentByOthers(cookiesOf(own))), posted(change), headers)
-        if (isAccepted(answer)) return broken(`${change.method} ${change.path} is accepted`)
-      }
-    }
-    return held([verify, ...changes].map(({ path }) => path).join(', '))
-  }
-
-  const wrongCode = async () => {
-    const { agent } = await waiting(2)
-    for (const code of [guess(), ...ODD_CODES]) {
-      const isText = typeof code === 'string' || code === undefined
-      await target.submit(agent, code, isText ? verify : { ...verify, body: 'json' })
-      if (await isIn(agent)) return broken(`with the code ${JSON.stringify(code) ?? 'left out'}`)
-    }
-    return held(`${ODD_CODES.length + 1} codes`)
-  }
-
-  const rememberMe = async () => {
-    given(remember, '--remember, the field by which a browser is remembered')
-    await signedIn()
-    const remembered = given(attacker, OTHER)
-    const asked = await passed(withRemember(user.signIn))
-    const early = added(cookiesOf(await passed(user.signIn)), cookiesOf(asked))
-    if (await isIn(browser(early))) return broken('a cookie from before the factor signs in alone')
-    const { agent, code } = await waitingOther()
-    const right = await code()
-    await target.submit(agent, right, withRemember(verify))
-    if (await isIn(agent)) target.hasUsed(remembered, right)
-    const plain = { ...remembered.signIn, fields: other?.signIn.fields ?? {} }
-    const cookies = added(cookiesOf(await passed(plain)), cookiesOf(agent))
-    const names = [...cookies.keys()]
-    if (!(await isIn(await passed(plain, cookies))))
-      throw new Untried('no browser is remembered; give --remember')
-    const forged = [...FORGED_VALUES, ...Object.values(user.signIn.fields)].map(
-      (value) => new Map(names.map((name) => [name, { value: String(value), sameSite: '' }])),
-    )
-    for (const tried of [early, cookies, ...forged]) {
-      if (await isIn(await passed(user.signIn, tried))) return broken(`forged, early or foreign: ${names}`)
-    }
-    return held(names.join(', '))
-  }
-
-  const mailboxFlood = async () => {
-    if (user.totp !== undefined) throw new Untried('codes of an authenticator app are not sent')
-    const { usedCode } = await signedIn()
-    // Taken now, because a flood uses up what may be sent.
-    await waiting(3).catch(() => undefined)
-    const before = await target.codesSent()
-    const agents: ProbeAgent[] = []
-    for (let nth = 0; nth < REQUESTED_CODES; nth++) agents.push(await passed(user.signIn))
-    await Promise.all(agents.map((agent) => target.requestCode(agent, user)))
-    await wait(LATE_MESSAGES_MS)
-    const perMessage = before.filter((code) => code === usedCode).length || 1
-    const sent = ((await target.codesSent()).length - before.length) / perMessage
-    return (sent > MOST_MESSAGES ? broken : held)(`${sent} messages after ${REQUESTED_CODES} requests`)
-  }
-
-  const parallelGuesses = async () => {
-    const { agent, code } = await waiting(3)
-    const right = await code()
-    const guessOnce = async () => {
-      const { status, text, location } = await target.submit(agent, guess(right))
-      return `${status} ${/"code"\s*:\s*"(\w+)"/.exec(text)?.[1] ?? location}`
-    }
-    const first = await guessOnce()
-    const kinds = await Promise.all(Array.from({ length: GUESSES_AT_ONCE }, guessOnce))
-    await target.submit(agent, right)
-    const wrong = kinds.length + 1
-    if (await isIn(agent)) return broken(`the right code signs in after ${wrong} wrong ones`)
-    const evaluated = kinds.filter((kind) => kind === first).length + 1
-    // An app that answers all guesses alike does not show how many it evaluated.
-    if (evaluated === wrong) return held(`the right code is refused after ${wrong} wrong ones`)
-    return (evaluated > MOST_GUESSES ? broken : held)(`${evaluated} of ${wrong} wrong codes were evaluated`)
-  }
-
-  const sessionGuesses = async () => {
-    await signedIn()
-    const guessed: AttackedUser = given(attacker, OTHER)
-    for (let nth = 1; nth <= GUESSING_SESSIONS; nth++) {
-      const agent = browser()
-      if ((await target.send(agent, guessed.signIn)).status >= 400) return held(`sign-in ${nth} is refused`)
-      const answer = await target.requestCode(agent, guessed)
-      if (answer?.status === 429) return held(`no code is sent after wrong ones in ${nth - 1} sessions`)
-      await target.submit(agent, guess())
-    }
-    const { agent, code } = await target.pending(guessed)
-    await target.submit(agent, await code())
-    return ((await isIn(agent)) ? broken : held)(`the right code after ${GUESSING_SESSIONS} sessions`)
-  }
-
-  const weakFactor = async () => {
-    const { agent } = await signedIn()
-    const tried = changes.map(({ path }) => path)
-    if (isPlugin) {
-      const factors = await target.factorsOf(agent)
-      const id = await target.factorOf(agent, user)
-      const strengths = factors.flatMap(({ strength }) => STRENGTHS.filter((one) => one === strength))
-      const shown = strengths[factors.findIndex((factor) => factor.id === id)]
-      if (shown && strengths.some((one) => !reaches(shown, one))) {
-        const enroll = { method: 'POST', path: `${check.path}/enroll-app`, fields: {}, body: 'json' } as const
-        if (isAccepted(await target.send(agent, enroll))) return broken(`${enroll.path} takes a ${shown} one`)
-        tried.push(enroll.path)
-      }
-    }
-    for (const change of changes) {
-      const answer = await target.send(await passed(user.signIn), change)
-      if (isAccepted(answer)) return broken(`${change.method} ${change.path} accepts the first factor alone`)
-    }
-    if (tried.length > 0) return held(tried.join(', '))
-    throw new Untried('give --change, a request that changes a factor, or a user with a stronger one')
-  }
-
-  const signOut = async () => {
-    const { agent } = await signedIn()
-    if (!(await isIn(agent))) throw new Untried('an earlier attack has ended the session')
-    const copied = cookiesOf(agent)
-    const { method, path } = target.signOut
-    const { status } = await target.send(agent, { ...target.signOut, page: check.protectedPaths[0] })
-    if (status >= 400 || (await isIn(agent)))
-      throw new Untried(`${method} ${path} got ${status} and did not sign out; give --sign-out`)
-    return ((await isIn(browser(copied))) ? broken : held)(`${method} ${path}`)
-  }
-
-  return [
-    attack('pending-session', 'The first factor alone reaches no route and no WebSocket.', pendingSession),
-    attack('second-login', 'No other login lets a user in without the second factor.', secondLogin),
-    attack('code-in-answer', 'No answer and no cookie holds the code.', codeInAnswer),
-    attack('session-fixation', 'An earlier session id is not signed in by a sign-in.', sessionFixation),
-    attack('code-reuse', 'A code works once.', codeReuse),
-    attack('foreign-code', 'A code works for its own user, and if it was sent, in its session.', foreignCode),
-    attack('return-address', 'No sign-in leads to another site.', returnAddress),
-    attack('cross-site-post', 'No page of another site can pass or change a factor.', crossSitePost),
-    attack('wrong-code', 'A wrong, empty or odd code lets nobody in.', wrongCode),
-    attack('remember-me', 'A remembered browser replaces the factor of its own user only.', rememberMe),
-    attack('mailbox-flood', `A user gets at most ${MOST_MESSAGES} messages within minutes.`, mailboxFlood),
-    attack('parallel-guesses', `A session evaluates at most ${MOST_GUESSES} codes.`, parallelGuesses),
-    attack('session-guesses', 'New sessions do not give new guesses without limit.', sessionGuesses),
-    attack('weak-factor', 'No factor is changed with a weaker one.', weakFactor),
-    attack('sign-out', 'A session ends at the sign-out, also for copied cookies.', signOut),
-  ]
-}
+/** What browsers say about a post of another site, with `Sec-Fetch-Site` and without it. */
+const CROSS_SITE = [{ Origin: FOREIGN, 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'null' }]
 
 const attack = (name: string, promise: string, run: Attack['run']): Attack => ({ name, promise, run })
 
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined
-  return () => (made ??= make())
+/** The attacks in the order in which they run: those that may lock the account or end the session come last. */
+export const ATTACKS: readonly Attack[] = [
+  attack('pending-session', 'The first factor alone reaches no route and no WebSocket.', pendingSession),
+  attack('second-login', 'No other login lets a user in without the second factor.', secondLogin),
+  attack('code-in-answer', 'No answer and no cookie holds the code.', codeInAnswer),
+  attack('session-fixation', 'An earlier session id is not signed in by a sign-in.', sessionFixation),
+  attack('code-reuse', 'A code works once.', codeReuse),
+  attack('foreign-code', 'A code works for its own user, and if it was sent, in its session.', foreignCode),
+  attack('return-address', 'No sign-in leads to another site.', returnAddress),
+  attack('cross-site-post', 'No page of another site can pass or change a factor.', crossSitePost),
+  attack('wrong-code', 'A wrong, empty or odd code lets nobody in.', wrongCode),
+  attack('remember-me', 'A remembered browser replaces the factor of its own user only.', rememberMe),
+  attack('mailbox-flood', `A user gets at most ${MOST_MESSAGES} messages within minutes.`, mailboxFlood),
+  attack('parallel-guesses', `A session evaluates at most ${MOST_GUESSES} codes.`, parallelGuesses),
+  attack('session-guesses', 'New sessions do not give new guesses without limit.', sessionGuesses),
+  attack('weak-factor', 'No factor is changed with a weaker one.', weakFactor),
+  attack('sign-out', 'A session ends at the sign-out, also for copied cookies.', signOut),
+]
+
+async function pendingSession({ check, isPlugin, signedIn }: Scene) {
+  const { status, problems, routes } = await checkApp(check)
+  if (status === undefined) throw new Untried(problems.join(' '))
+  // An app without the plugin may ask for its factor in a way of its own.
+  const found = routes.filter(({ verdict, differs }) => verdict === 'bypass' && (isPlugin || !differs))
+  const unclear = routes.filter(({ verdict, differs }) => verdict === 'unclear' || differs)
+  const list = (some: typeof routes) =>
+    some.map((one) => `${one.method} ${one.path}: ${one.reason}`).join('; ')
+  if (found.length > 0) return broken(list(found))
+  if (unclear.length > 0) throw new Untried(`${list(unclear)}; --path says where the app asks for it`)
+  await signedIn()
+  return held(`${routes.length} routes, of which ${check.upgrades.length} open WebSockets`)
 }
 
-/** @throws {Untried} if an option was not given that the attack needs. */
-function given<Value>(value: Value | undefined, option: string): Value {
-  if (value !== undefined) return value
-  throw new Untried(`give ${option}`)
+async function secondLogin({ user, logins, browser, cookiesOf, isIn, send, signedIn }: Scene) {
+  await signedIn()
+  const { fields } = user.signIn
+  const usual = USUAL_LOGINS.split(' ').map((path) => ({ method: 'POST', path: `/${path}`, fields }))
+  const bodies = ['form', 'json'] as const
+  for (const login of [...logins, ...usual].flatMap((one) => bodies.map((body) => ({ ...one, body })))) {
+    const agent = browser()
+    const { status, text } = await send(agent, login)
+    if (status >= 400 && cookiesOf(agent).size === 0) continue
+    const [token] = /(?<="\w*(?:token|jwt)\w*"\s*:\s*")[^"]+/i.exec(text) ?? []
+    const byToken = async () => isIn(browser(), { Authorization: `Bearer ${token}` })
+    if ((await isIn(agent)) || (token && (await byToken()))) return broken(`${login.path} (${login.body})`)
+  }
+  if (logins.length > 0) return held(`${logins.length} named, ${usual.length} usual paths`)
+  throw new Untried(`none at ${usual.length} usual paths; name each other login with --login`)
+}
+
+async function codeInAnswer({ signedIn }: Scene) {
+  const { answers, usedCode, beforeFactor } = await signedIn()
+  const said = JSON.stringify([answers, [...beforeFactor]])
+  return said.includes(usedCode) ? broken('before it is submitted') : held(`${answers.length} answers`)
+}
+
+async function sessionFixation({ browser, isIn, signedIn }: Scene) {
+  const { beforeLogin, beforeFactor } = await signedIn()
+  if (await isIn(browser(beforeLogin))) return broken('cookies from before the sign-in are signed in')
+  if (await isIn(browser(beforeFactor))) return broken('cookies from before the factor are signed in')
+  return held(
+    `${beforeLogin.size} cookies from before the sign-in, ${beforeFactor.size} from before the factor`,
+  )
+}
+
+async function codeReuse({ user, isIn, submit, hasUsed, signedIn, toForeignSite }: Scene) {
+  const { usedCode } = await signedIn()
+  const { agent } = await toForeignSite()
+  await submit(agent, usedCode)
+  if (!(await isIn(agent))) return held('in a second session')
+  hasUsed(user)
+  return broken('in a second session')
+}
+
+async function foreignCode({ user, isIn, submit, toForeignSite, waiting, waitingOther }: Scene) {
+  const { agent } = await toForeignSite()
+  await submit(agent, await (await waitingOther()).code())
+  if (await isIn(agent)) return broken('a code of another user')
+  // A code of an authenticator app belongs to no session.
+  if (user.totp !== undefined) return held('a code of another user')
+  await submit(agent, await (await waiting(2)).code())
+  return (await isIn(agent)) ? broken('a code of another session') : held('of another user, and session')
+}
+
+async function returnAddress(scene: Scene) {
+  const { check, user, verify, isIn } = scene
+  const { agent, answers, code } = await scene.toForeignSite()
+  const right = await code()
+  const seen = [...answers, await scene.submit(agent, right, polluted(verify))]
+  const isComplete = await isIn(agent)
+  if (isComplete) scene.hasUsed(user, right)
+  for (const start of ['https://', '//', '/\\', 'https:']) {
+    const address = FOREIGN.replace('https://', start)
+    const visitor = scene.browser()
+    const headers = { Accept: 'text/html', 'X-Forwarded-Host': new URL(FOREIGN).host }
+    for (const path of check.protectedPaths) seen.push(await scene.get(visitor, path, headers))
+    seen.push(await scene.send(visitor, withFields(polluted(user.signIn, address), address)))
+  }
+  const foreign = seen.find((answer) => leadsAway(answer, check.url))
+  if (foreign) return broken(`an answer leads to ${foreign.location || FOREIGN}`)
+  if (isComplete) return held(`${seen.length} answers`)
+  throw new Untried('no sign-in with a foreign address could be completed')
+}
+
+async function crossSitePost(scene: Scene) {
+  const { user, verify, changes, browser, cookiesOf, isIn } = scene
+  const own = (await scene.signedIn()).agent
+  const { agent, code } = await scene.waiting(3)
+  const right = await code()
+  // A page of another site posts forms, and knows none of their hidden fields.
+  const posted = (what: AppRequest): AppRequest => ({ ...what, body: 'form', page: undefined })
+  for (const headers of CROSS_SITE) {
+    const victim = browser(sentByOthers(cookiesOf(agent)))
+    await scene.submit(victim, right, posted(verify), headers)
+    if ((await isIn(victim)) || (await isIn(agent))) {
+      scene.hasUsed(user, right)
+      return broken(`${verify.method} ${verify.path} passes the second factor`)
+    }
+    for (const change of changes) {
+      const answer = await scene.send(browser(sentByOthers(cookiesOf(own))), posted(change), headers)
+      if (scene.isAccepted(answer)) return broken(`${change.method} ${change.path} is accepted`)
+    }
+  }
+  return held([verify, ...changes].map(({ path }) => path).join(', '))
+}
+
+async function wrongCode({ verify, isIn, submit, waiting }: Scene) {
+  const { agent } = await waiting(2)
+  for (const code of [guess(), ...ODD_CODES]) {
+    const isText = typeof code === 'string' || code === undefined
+    await submit(agent, code, isText ? verify : { ...verify, body: 'json' })
+    if (await isIn(agent)) return broken(`with the code ${JSON.stringify(code) ?? 'left out'}`)
+  }
+  return held(`${ODD_CODES.length + 1} codes`)
+}
+
+async function rememberMe(scene: Scene) {
+  const { user, other, verify, browser, cookiesOf, isIn, passed, withRemember } = scene
+  given(scene.remember, '--remember, the field by which a browser is remembered')
+  await scene.signedIn()
+  const remembered = scene.attacker()
+  const asked = await passed(withRemember(user.signIn))
+  const early = added(cookiesOf(await passed(user.signIn)), cookiesOf(asked))
+  if (await isIn(browser(early))) return broken('a cookie from before the factor signs in alone')
+  const { agent, code } = await scene.waitingOther()
+  const right = await code()
+  await scene.submit(agent, right, withRemember(verify))
+  if (await isIn(agent)) scene.hasUsed(remembered, right)
+  const plain = { ...remembered.signIn, fields: other?.signIn.fields ?? {} }
+  const cookies = added(cookiesOf(await passed(plain)), cookiesOf(agent))
+  const names = [...cookies.keys()]
+  if (!(await isIn(await passed(plain, cookies))))
+    throw new Untried('no browser is remembered; give --remember')
+  const forged = [...FORGED_VALUES, ...Object.values(user.signIn.fields)].map(
+    (value) => new Map(names.map((name) => [name, { value: String(value), sameSite: '' }])),
+  )
+  for (const tried of [early, cookies, ...forged]) {
+    if (await isIn(await passed(user.signIn, tried))) return broken(`forged, early or foreign: ${names}`)
+  }
+  return held(names.join(', '))
+}
+
+async function mailboxFlood({ user, passed, requestCode, codesSent, signedIn, waiting }: Scene) {
+  if (user.totp !== undefined) throw new Untried('codes of an authenticator app are not sent')
+  const { usedCode } = await signedIn()
+  // Taken now, because a flood uses up what may be sent.
+  await waiting(3).catch(() => undefined)
+  const before = await codesSent()
+  const agents: ProbeAgent[] = []
+  for (let nth = 0; nth < REQUESTED_CODES; nth++) agents.push(await passed(user.signIn))
+  await Promise.all(agents.map((agent) => requestCode(agent, user)))
+  await wait(LATE_MESSAGES_MS)
+  const perMessage = before.filter((code) => code === usedCode).length || 1
+  const sent = ((await codesSent()).length - before.length) / perMessage
+  return (sent > MOST_MESSAGES ? broken : held)(`${sent} messages after ${REQUESTED_CODES} requests`)
+}
+
+async function parallelGuesses({ isIn, submit, waiting }: Scene) {
+  const { agent, code } = await waiting(3)
+  const right = await code()
+  const guessOnce = async () => {
+    const { status, text, location } = await submit(agent, guess(right))
+    return `${status} ${/"code"\s*:\s*"(\w+)"/.exec(text)?.[1] ?? location}`
+  }
+  const first = await guessOnce()
+  const kinds = await Promise.all(Array.from({ length: GUESSES_AT_ONCE }, guessOnce))
+  await submit(agent, right)
+  const wrong = kinds.length + 1
+  if (await isIn(agent)) return broken(`the right code signs in after ${wrong} wrong ones`)
+  const evaluated = kinds.filter((kind) => kind === first).length + 1
+  // An app that answers all guesses alike does not show how many it evaluated.
+  if (evaluated === wrong) return held(`the right code is refused after ${wrong} wrong ones`)
+  return (evaluated > MOST_GUESSES ? broken : held)(`${evaluated} of ${wrong} wrong codes were evaluated`)
+}
+
+async function sessionGuesses(scene: Scene) {
+  await scene.signedIn()
+  const guessed = scene.attacker()
+  for (let nth = 1; nth <= GUESSING_SESSIONS; nth++) {
+    const agent = scene.browser()
+    if ((await scene.send(agent, guessed.signIn)).status >= 400) return held(`sign-in ${nth} is refused`)
+    const answer = await scene.requestCode(agent, guessed)
+    if (answer?.status === 429) return held(`no code is sent after wrong ones in ${nth - 1} sessions`)
+    await scene.submit(agent, guess())
+  }
+  const { agent, code } = await scene.pending(guessed)
+  await scene.submit(agent, await code())
+  return ((await scene.isIn(agent)) ? broken : held)(`the right code after ${GUESSING_SESSIONS} sessions`)
+}
+
+async function weakFactor(scene: Scene) {
+  const { check, user, changes, isPlugin } = scene
+  const { agent } = await scene.signedIn()
+  const tried = changes.map(({ path }) => path)
+  if (isPlugin) {
+    const factors = await scene.factorsOf(agent)
+    const id = await scene.factorOf(agent, user)
+    const strengths = factors.flatMap(({ strength }) => STRENGTHS.filter((one) => one === strength))
+    const shown = strengths[factors.findIndex((factor) => factor.id === id)]
+    if (shown && strengths.some((one) => !reaches(shown, one))) {
+      const enroll = { method: 'POST', path: `${check.path}/enroll-app`, fields: {}, body: 'json' } as const
+      if (scene.isAccepted(await scene.send(agent, enroll)))
+        return broken(`${enroll.path} takes a ${shown} one`)
+      tried.push(enroll.path)
+    }
+  }
+  for (const change of changes) {
+    const answer = await scene.send(await scene.passed(user.signIn), change)
+    if (scene.isAccepted(answer))
+      return broken(`${change.method} ${change.path} accepts the first factor alone`)
+  }
+  if (tried.length > 0) return held(tried.join(', '))
+  throw new Untried('give --change, a request that changes a factor, or a user with a stronger one')
+}
+
+async function signOut({ check, browser, cookiesOf, isIn, send, signOut: request, signedIn }: Scene) {
+  const { agent } = await signedIn()
+  if (!(await isIn(agent))) throw new Untried('an earlier attack has ended the session')
+  const copied = cookiesOf(agent)
+  const { method, path } = request
+  const { status } = await send(agent, { ...request, page: check.protectedPaths[0] })
+  if (status >= 400 || (await isIn(agent)))
+    throw new Untried(`${method} ${path} got ${status} and did not sign out; give --sign-out`)
+  return ((await isIn(browser(copied))) ? broken : held)(`${method} ${path}`)
+}
+
+/** The cookies whose names the first browser does not have. */
+function added(before: Cookies, after: Cookies): Cookies {
+  return new Map([...after].filter(([name]) => !before.has(name)))
 }
 
 /** A wrong code. */
@@ -346,9 +293,4 @@ function guess(right?: string): string {
 /** The cookies that a browser sends with a post of another site. */
 function sentByOthers(cookies: Cookies): Cookies {
   return new Map([...cookies].filter(([, { sameSite }]) => sameSite !== 'lax' && sameSite !== 'strict'))
-}
-
-/** The cookies whose names the first browser does not have. */
-function added(before: Cookies, after: Cookies): Cookies {
-  return new Map([...after].filter(([name]) => !before.has(name)))
 }

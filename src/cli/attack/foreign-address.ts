@@ -1,5 +1,5 @@
 import type { AppRequest } from '../../testing/app-request.js'
-import type { Answer } from './target.js'
+import type { Answer } from '../../testing/probe-login.js'
 
 /** The address of another site. */
 export const FOREIGN = 'https://evil.example'

@@ -55,6 +55,7 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
   const secretOf = (name: 'totp' | 'other-totp') =>
     values[name] === undefined ? undefined : fromEnvironment(name, values[name], io)
   const isPlugin = verify === undefined
+  const remember = values.remember ?? (isPlugin ? 'trust=true' : undefined)
   const signIn = await read('other-sign-in')
   return {
     check,
@@ -72,8 +73,7 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
     signOut: (await read('sign-out')) ?? { method: 'POST', path: '/logout', fields: {}, body: 'form' },
     logins: await readAll('login'),
     changes: await readAll('change'),
-    remember:
-      values.remember === undefined ? undefined : Object.fromEntries(new URLSearchParams(values.remember)),
+    remember: remember === undefined ? undefined : Object.fromEntries(new URLSearchParams(remember)),
   }
 }
 

@@ -4,7 +4,8 @@ import { text } from 'node:stream/consumers'
 import { addKey, signInWithKey } from '../../testing/sign-in.js'
 import { softwareAuthenticator } from '../../testing/software-authenticator.js'
 import type { AttackTarget } from './read-target.js'
-import { openTarget, Untried } from './target.js'
+import { openTarget } from './target.js'
+import { Untried } from './verdict.js'
 
 /** Whether a phishing page is signed in by passing on what a user shows it. */
 export interface Relayed {
@@ -30,10 +31,8 @@ export async function relayFactors(target: AttackTarget): Promise<readonly Relay
     const pass = async (req: IncomingMessage, res: ServerResponse) => {
       const { method = 'GET', headers, url: requested = '/' } = req
       const sent = method === 'GET' ? {} : { body: await text(req) }
-      const passed = ['accept', 'content-type', 'sec-fetch-dest', 'sec-fetch-mode'].map((name) => [
-        name,
-        headers[name] ?? '',
-      ])
+      const names = ['accept', 'content-type', 'sec-fetch-dest', 'sec-fetch-mode']
+      const passed = names.map((name) => [name, headers[name] ?? ''])
       const own = Object.fromEntries(passed.filter(([, value]) => value !== ''))
       const answer = await attacker(requested, { method, headers: { ...own, Origin: url.origin }, ...sent })
       const location = answer.headers.get('Location')?.replace(url.origin, '')

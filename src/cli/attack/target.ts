@@ -1,31 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { isDelivered, METHODS } from '../../protocol/methods.js'
 import { type AppRequest, sendRequest } from '../../testing/app-request.js'
-import { PAGE_HEADERS } from '../../testing/probe-login.js'
+import { type Answer, answerOf, PAGE_HEADERS } from '../../testing/probe-login.js'
 import { type Cookies, type ProbeAgent, runningApp } from '../../testing/probed-app.js'
-import { totpCode } from '../../testing/service.js'
+import { STEP_MS, totpCode } from '../../testing/service.js'
 import type { AttackTarget } from './read-target.js'
-
-/** An answer of the app. */
-export interface Answer {
-  readonly status: number
-  readonly text: string
-  readonly location: string
-}
+import { Untried } from './verdict.js'
 
 /** A user of the app. */
 export type AttackedUser = AttackTarget['user']
-
-/** Why an attack could not be tried, and what to give. */
-export class Untried extends Error {}
 
 type Headers = Readonly<Record<string, string>>
 
 const REQUEST_MS = 15_000
 const DELIVERY_MS = 5_000
 const POLL_MS = 100
-/** How long a code of an authenticator app is shown. */
-const STEP_MS = 30_000
 
 /** Opens browsers at the target. It remembers which codes of an authenticator app were used. */
 export function openTarget(target: AttackTarget) {
@@ -34,11 +23,6 @@ export function openTarget(target: AttackTarget) {
   const { agent: browser, cookiesOf } = runningApp(origin, check.headers, REQUEST_MS)
   const used = new Map<AttackedUser, string>()
 
-  const answerOf = async (response: Response): Promise<Answer> => ({
-    status: response.status,
-    text: await response.text().catch(() => ''),
-    location: response.headers.get('Location') ?? '',
-  })
   const send = async (agent: ProbeAgent, what: AppRequest, headers?: Headers) =>
     answerOf(await sendRequest(agent, what, origin, headers))
   const get = async (agent: ProbeAgent, path: string, headers = PAGE_HEADERS) =>
@@ -108,9 +92,9 @@ export function openTarget(target: AttackTarget) {
     async pending(user: AttackedUser, { agent = browser(), signIn = user.signIn } = {}) {
       const { totp } = user
       const before = totp === undefined ? await codesSent() : []
-      const answers = [await send(agent, signIn)]
-      if (answers[0] && answers[0].status < 400)
-        answers.push(...[await requestCode(agent, user)].filter((one) => one !== undefined))
+      const signedIn = await send(agent, signIn)
+      const requested = signedIn.status < 400 ? await requestCode(agent, user) : undefined
+      const answers = requested ? [signedIn, requested] : [signedIn]
       const refused = answers.find(({ status }) => status >= 400)
       if (refused)
         throw new Untried(`the app refuses the sign-in or the request of a code with ${refused.status}`)
@@ -123,26 +107,12 @@ export function openTarget(target: AttackTarget) {
       return { agent, answers, code }
     },
     /** Submits a code; `undefined` leaves the field out. */
-    async submit(
-      agent: ProbeAgent,
-      code: unknown,
-      as: AppRequest = verify,
-      headers?: Headers,
-    ): Promise<Answer> {
-      const fields = Object.entries(as.fields).map(([name, value]) => [
-        name,
-        value === '{code}' ? code : value,
-      ])
-      return send(
-        agent,
-        { ...as, fields: Object.fromEntries(fields.filter(([, value]) => value !== undefined)) },
-        headers,
-      )
+    async submit(agent: ProbeAgent, code: unknown, as = verify, headers?: Headers): Promise<Answer> {
+      const fields = Object.entries(as.fields).map(([name, one]) => [name, one === '{code}' ? code : one])
+      const given = Object.fromEntries(fields.filter(([, value]) => value !== undefined))
+      return send(agent, { ...as, fields: given }, headers)
     },
     /** Notes the code of a user that the app has accepted. Without one, codes can be used again from now on. */
     hasUsed: (user: AttackedUser, code = '') => void (used.get(user) === '' || used.set(user, code)),
   }
 }
-
-/** An open target. */
-export type OpenTarget = ReturnType<typeof openTarget>

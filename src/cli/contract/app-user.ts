@@ -5,9 +5,7 @@ import type { HttpService } from '../../client/service.js'
 import type { Contact } from '../../protocol/contact.js'
 import type { CodeKind, DeliveredMethod } from '../../protocol/methods.js'
 import type { AnswerOf } from '../../protocol/service.js'
-import { totpCode } from '../../testing/service.js'
-
-const STEP_MS = 30_000
+import { STEP_MS, totpCode } from '../../testing/service.js'
 
 /** A throw-away user whose authenticator app the service has prepared. */
 export interface AppUser {

@@ -1,0 +1,18 @@
+/** What became of a promise. `untried` is never `held`. */
+export interface Verdict {
+  readonly verdict: 'held' | 'broken' | 'untried'
+  /** What was seen, or what to give so that the attack can be tried. */
+  readonly reason: string
+}
+
+/** Why an attack could not be tried, and what to give. */
+export class Untried extends Error {}
+
+export const held = (reason: string): Verdict => ({ verdict: 'held', reason })
+export const broken = (reason: string): Verdict => ({ verdict: 'broken', reason })
+
+/** @throws {Untried} if an option was not given that the attack needs. */
+export function given<Value>(value: Value | undefined, option: string): Value {
+  if (value !== undefined) return value
+  throw new Untried(`give ${option}`)
+}
