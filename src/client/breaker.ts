@@ -15,7 +15,7 @@ const PAUSE_MS = 1_000
 /** Called when a part of the service is paused, and when it is used again. */
 export type OnPauseChange = (part: ServicePart, isPaused: boolean) => void
 
-/** A circuit breaker: after failures in a row, calls fail for a second; then one finds out. A refusal is no failure. */
+/** A circuit breaker: after failures in a row, calls fail for a second; then one call tries again. A refusal is no failure. */
 export function withBreaker<Service extends MfaService>(
   service: Service,
   settings: BreakerSettings | false,

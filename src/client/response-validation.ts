@@ -52,7 +52,7 @@ export function validFields(answer: Answer): Fields {
   return parsed as Fields
 }
 
-/** Whether the body contradicts the status, at the top or in `data` and `result`: `no` by a false marker, or by an `error`. */
+/** What in the body, or its `data` or `result`, denies a success: `no` is a false marker, `error` an error or an unclear marker. */
 export function contradictionIn(fields: Fields): 'no' | 'error' | undefined {
   return contradictionAmong(withNested(membersOf(fields)))
 }

@@ -171,7 +171,7 @@ interface Limits {
   readonly maxBytes: number
 }
 
-/** Sends one request and reads the complete response, within the time limit for all, as undici's signal has no effect in a queue. */
+/** Sends one request and reads the response. The time limit includes the wait for a socket, where undici heeds no signal. */
 function exchange(
   dispatcher: Dispatcher,
   request: TransportRequest & { readonly origin: string; readonly path: string },

@@ -22,7 +22,7 @@ export interface FactorRecord {
   saysNone(recorded: RecordedFactors | undefined): boolean
   /** Has the record follow a change (R141). A failure is logged, or thrown where nothing else knows of the app. */
   follow(who: RecordedUser, change: Partial<RecordedFactors>): Promise<void>
-  /** Returns what the record has and the service lacks, which is reported (R141); else has the record corrected. */
+  /** Returns and reports what the record has and the service lacks (R141); without any, corrects the record. @throws {HostError} */
   compare(
     who: RecordedUser,
     found: RecordedFactors,

@@ -103,7 +103,7 @@ export async function removeKey(deps: Deps, account: KeyAccount, id: string): Pr
   return { outcome: 'changed', key: found.key }
 }
 
-/** Removes the keys that a reset ended, usable or not (R132), but for the one just added. @throws {ServiceError}, it stays open. */
+/** Removes the keys that a reset ended, usable or not (R132), but not `added`. @throws {ServiceError}; the reset stays open then. */
 export async function removeEndedKeys(
   deps: Deps,
   account: KeyAccount,
@@ -124,7 +124,7 @@ export async function removeEndedKeys(
   }
 }
 
-/** Removes the app that a reset ended, when a key takes its place. @throws {ServiceError}, the reset stays open. */
+/** Removes the app that a reset ended, when a key takes its place. @throws {ServiceError}; the reset stays open then. */
 export async function removeEndedApp(deps: Deps, { user, contact }: KeyAccount): Promise<void> {
   const answer = await askService(
     deps,

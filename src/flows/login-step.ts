@@ -3,7 +3,7 @@ import type { ActiveState, LoginRequirement } from '../session/state.js'
 import type { Refusal } from './refusal.js'
 import { type MfaUser, refusalWithoutFactor } from './user.js'
 
-/** What a login does next. `factor`: or a backup code. `withheld`: the same, but no factor can be used now (R132). */
+/** What a login must do next. `factor`: show one, or a backup code. `withheld`: the same, but no factor can be used now (R132). */
 export type LoginStep = 'bypass_code' | 'enrollment' | 'factor' | 'withheld' | 'none'
 
 /** The next step of a login. Gate, routes and guards all follow it. */

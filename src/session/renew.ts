@@ -67,7 +67,7 @@ function renewed(record: MfaRecord): MfaRecord {
 /** What a pending login goes on with after a factor that does not complete it. */
 type Continuation = Pick<MfaRecord, 'mustEnroll' | 'recovery' | 'returnTo'>
 
-/** Continues as a pending login that must set up a factor (`mustEnroll`) or may request a recovery. `release`: if none follows. */
+/** Continues as a pending login, to set up a factor (`mustEnroll`) or request a recovery. Calls `release` if that fails. */
 export async function continueLogin(
   at: SessionRequest,
   { user, userId, record: { minStrength } }: ActiveState,

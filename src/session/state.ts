@@ -44,7 +44,7 @@ export interface ActiveState {
   account: KnownAccount | undefined
 }
 
-/** A second factor that was shown, with what the record of the verified session has of it, which `req.logIn` creates next. */
+/** A second factor that was shown. The user's next `req.logIn` makes a verified session of it, whose record keeps these activities. */
 export interface PendingVerification
   extends Pick<Activity, 'backupCodes' | 'enrolled' | 'weakApp' | 'keyOffer'> {
   readonly userId: string

@@ -216,7 +216,7 @@ export function rememberTarget(req: Request, target: string | undefined): void {
   else session.returnTo = target
 }
 
-/** Fills the next regenerated session by `write`, and nothing else. Returns what waits until the old one is gone. */
+/** Has `write`, and nothing else, fill the next regenerated session. The returned function waits until the old one is deleted. */
 export function onRegenerate(
   req: Request,
   write: (sessionId: string) => { mfa: MfaRecord; returnTo?: string | undefined },

@@ -39,7 +39,7 @@ export interface ItemStore {
 export interface CounterStore {
   /** Returns the text under the key, or `undefined` when there is none or its time is over. */
   read(key: string): Promise<string | undefined>
-  /** Keeps `after` for `lifeMs` milliseconds if the text still is `before`. Returns whether it does. */
+  /** Keeps `after` for `lifeMs` milliseconds if the text still is `before`, or missing if that is `undefined`. Returns whether it did. */
   replace(key: string, before: string | undefined, after: string, lifeMs: number): Promise<boolean>
 }
 
@@ -80,7 +80,7 @@ export function withStoreTimeout<Result>(operation: Promise<Result>): Promise<Re
   return withTimeout(operation, STORE_TIMEOUT_MS)
 }
 
-/** A sweep of what has expired, made at the first call and then at most once an hour, also if the clock was set back. */
+/** Sweeps at most once an hour, first at the first call, or an hour after `sweptAt`. A clock that is set back does not stop it. */
 export function hourly<Result>(sweep: (now: number) => Result, sweptAt?: number): () => Result | undefined {
   let last = sweptAt ?? Number.NEGATIVE_INFINITY
   return () => {

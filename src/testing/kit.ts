@@ -15,7 +15,7 @@ import {
 export interface TestApps {
   /** Gives a user a confirmed authenticator app and returns its base32 secret. */
   enroll(user: string): string
-  /** The code of the user's app, moving the test clock if it was used, or of a clock that is slow by `4m`. @throws without an app. */
+  /** The code that the user's app shows. If it was used, the test clock moves on. `slowBy`: how slow its clock is. @throws without an app. */
   code(user: string, clock?: { readonly slowBy?: Duration | undefined }): string
   /** The users who have an app. */
   users(): readonly string[]

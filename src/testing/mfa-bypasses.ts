@@ -37,8 +37,8 @@ export interface BypassReport {
 }
 
 /**
- * Signs in by each login without the second factor, and compares the app's responses with those to an anonymous request. A
- * bypass has a user when the route responds, or gets a success or other content; on `upgrades`, a connection or other messages.
+ * Signs in by each login without the second factor, and compares the app's responses with those to an anonymous request. A bypass
+ * has a user when the route responds, or is alone in getting a success or content, or on `upgrades` a connection or messages.
  * @throws if a login fails, if the app has no routes, or with `NODE_ENV=production`, because it signs in and changes data.
  */
 export async function findMfaBypasses(options: BypassOptions): Promise<BypassReport> {

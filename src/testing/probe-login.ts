@@ -22,7 +22,7 @@ export interface MfaBypass {
 /** What a pending login gets at a route, beside an anonymous request. */
 export interface ProbeResult extends AppRoute {
   /**
-   * `differs`: both are refused, in different ways. `mfa`: it is asked for the second factor. `refused` and `public`: as anonymous.
+   * `differs`: both are refused, in different ways. `mfa`: it is asked for the second factor. `refused`, `public`: it gets no more than anyone.
    * `unclear`: nothing follows from the responses. `silent`: no response.
    */
   readonly verdict: 'bypass' | 'differs' | 'mfa' | 'refused' | 'public' | 'unclear' | 'silent'

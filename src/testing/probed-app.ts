@@ -139,7 +139,7 @@ export interface UpgradeProbe {
   readonly path: string
   /** Text messages to send once the connection is open, such as `40` for socket.io. Defaults to none. */
   readonly send?: readonly string[] | undefined
-  /** Whether the connection counts as signed in. Defaults to comparing it with that of an anonymous visitor. */
+  /** Whether the connection is signed in. Defaults to whether it stays open, or gets messages, as no anonymous one does. */
   readonly isSignedIn?: ((answer: UpgradeAnswer) => boolean) | undefined
 }
 

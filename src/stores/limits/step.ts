@@ -4,7 +4,7 @@ import { digestOf, storableName } from '../../digest.js'
 /** Counters by name, each a count and when it ends, in milliseconds since 1970. */
 export type Kept = Map<string, Counter>
 
-/** How the names of groups end, but of no counter: see `counterName`. */
+/** How the name of a group ends. The name of a counter never does: see `counterName`. */
 const GROUP = ' *'
 
 type Counter = readonly [count: number, endsAt: number]

@@ -4,6 +4,7 @@ import { type ItemStore, namespaced } from '../store.js'
 import { isToken, newId, newToken } from './devices.js'
 
 export interface Links<Subject> {
+  /** Creates a link and returns its token. `expiresAt`: milliseconds since 1970. */
   issue(subject: Subject, expiresAt: number): Promise<string>
   /** Finds the subject of a token. `undefined` if the token was used, has expired, or was never issued. */
   find(token: string): Promise<Subject | undefined>
@@ -13,7 +14,7 @@ export interface Links<Subject> {
 
 const TOKEN = /^([\w-]{22})\.([\w-]{43})$/
 
-/** Links in `store`. The name is part of the storage format. */
+/** Links in `store`, which holds only a hash of each secret. The name is part of the storage format. */
 export function linksIn<Subject>(
   store: ItemStore,
   name: string,

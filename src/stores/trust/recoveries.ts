@@ -85,7 +85,7 @@ function waitOf(recovery: Recovery): number {
   return hasUnreached(recovery) ? UNREACHED_FACTOR * recovery.waitMs : recovery.waitMs
 }
 
-/** When the recovery can be completed: later without one of its notices, and a quarter after the second. */
+/** When the recovery can be completed: after the wait of `waitOf`, and at least a quarter of it after the second notice. */
 export function readyAt(recovery: Recovery): number {
   const [, second] = recovery.noticesAt
   const waitMs = waitOf(recovery)
