@@ -103,7 +103,7 @@ export async function exportAccount(
   }
 }
 
-/** A step is a time, too: that for which the latest accepted code was made. */
+/** With the time for which the latest accepted code was made, which its step tells. */
 function appOf({ last_step, ...app }: Exported<'authenticator_app'> & { readonly last_step: number }) {
   return { ...app, last_code_of: last_step < 0 ? null : isoOf(timeOfStep(last_step)) }
 }

@@ -49,7 +49,7 @@ const ANY = 1_000
 
 /**
  * The accounts of all applications whose name begins like this, at most `limit`. Of a name that is a contact, only the domain or the last
- * two digits may be missing, so that nobody finds out a masked contact letter by letter (R46).
+ * two digits may be missing, so that a masked contact cannot be found out letter by letter (R46).
  */
 export function findAccountsByBeginning(
   queries: Queries,

@@ -52,7 +52,7 @@ async function fileOfInstalled(): Promise<URL> {
 const BLOCK = 512
 const FOLDER_TYPE = '5'
 
-/** Unpacks a tar file, as PGlite dumps a database, into a new folder that only the current user can read. */
+/** Unpacks a tar file, as PGlite dumps a database, into a folder that only the current user can read, created if necessary. */
 export function unpackTar(tar: Buffer, folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   let offset = 0

@@ -57,7 +57,7 @@ export function handOvers(record: RecordOutcome, maxInHand = MAX_IN_HAND) {
     free: () => maxInHand - inHand.size,
     /** How many messages carriers accepted that are not recorded yet. */
     unrecorded: () => unwritten.size,
-    /** Waits at most so long until all is recorded, and returns the log fields of the messages of which it is not. */
+    /** Waits at most so long until all is recorded, and returns the log fields of the messages that are not. */
     async close(withinMs: number): Promise<readonly UnrecordedMessage[]> {
       const giveUpAt = performance.now() + withinMs
       while (unwritten.size > 0 && performance.now() < giveUpAt) await wait(RETRY_MS / 5)
