@@ -1,13 +1,18 @@
-import { createServer } from 'node:http'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { LOOKS, newUser, snap } from '../../../test/journeys/kit/browser.js'
 import { axeViolations } from '../../../test/kit/axe.js'
 import { hasBrowser, openBrowser } from '../../../test/kit/chromium.js'
-import { listenOnLoopback } from '../../../test/kit/loopback.js'
 import { MISSING_FRAGMENTS, WAYS_ON, WIDER_THAN_THEIR_PLACE } from '../../../test/kit/page-checks.js'
 import { advance, eventually, stopClock } from '../kit.js'
-import { findUser, openConsole, type SignedIn, type TestConsole, typeCode } from './kit.js'
+import {
+  findUser,
+  type ServedConsole,
+  type SignedIn,
+  serveConsole,
+  type TestConsole,
+  typeCode,
+} from './kit.js'
 
 const OWN = '/console/applications/vault'
 const LONGEST_NAME = 'a-very-long-name-of-an-application-12345'
@@ -33,22 +38,20 @@ const ROWS_OF_HEADER = `new Set([...document.querySelectorAll('header, header > 
   .map((one) => Math.round((one.getBoundingClientRect().top + one.getBoundingClientRect().bottom) / 40))).size`
 
 describe.skipIf(!hasBrowser)('every state of the console', () => {
-  let console: TestConsole
+  let console: ServedConsole
   let browser: Browser
   let context: BrowserContext
   let page: Page
   let url = ''
   let states: readonly (readonly [name: string, path: string, status?: number])[] = []
   const links = new Map<string, string>()
-  const server = createServer()
   beforeAll(async () => {
     stopClock()
-    url = `http://localhost:${await listenOnLoopback(server)}`
-    console = await openConsole(
-      { url, fourEyes: true },
+    console = await serveConsole(
+      { fourEyes: true },
       { apiKey: 'the-key-in-the-environment', limits: { failuresBeforeLock: 5 } },
     )
-    if (console.service.console) server.on('request', console.service.console)
+    url = console.url
     const admin = await console.signUp('admin', 'ann@example.com')
     states = await fill(console, admin)
     browser = await openBrowser()
@@ -61,9 +64,7 @@ describe.skipIf(!hasBrowser)('every state of the console', () => {
   })
   afterAll(async () => {
     await browser?.close()
-    server.closeAllConnections()
-    server.close()
-    await console.service.close()
+    await console?.close()
     vi.useRealTimers()
   })
 

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { virtualAuthenticators } from '../../../test/browser/virtual-authenticator.js'
@@ -7,10 +6,9 @@ import { LOOKS, newUser, snap } from '../../../test/journeys/kit/browser.js'
 import { axeViolations } from '../../../test/kit/axe.js'
 import { hasBrowser, openBrowser } from '../../../test/kit/chromium.js'
 import { MINUTE, stopClock } from '../../../test/kit/clock.js'
-import { listenOnLoopback } from '../../../test/kit/loopback.js'
 import { PATIENCE_MS } from '../../../test/kit/patience.js'
 import type { Role } from '../../src/operator/rights.js'
-import { openConsole, PASSWORD, type TestConsole } from './kit.js'
+import { PASSWORD, type ServedConsole, serveConsole } from './kit.js'
 
 /** The pages of an application and those of the whole service, each with a name. */
 const pagesOf = (application: string) => {
@@ -33,21 +31,17 @@ const pagesOf = (application: string) => {
 }
 
 describe.skipIf(!hasBrowser)('the console in a browser (R106)', () => {
-  let console: TestConsole
+  let console: ServedConsole
   let browser: Awaited<ReturnType<typeof openBrowser>>
   let url = ''
-  const server = createServer()
   beforeAll(async () => {
-    url = `http://localhost:${await listenOnLoopback(server)}`
-    console = await openConsole({ url, fourEyes: true })
+    console = await serveConsole({ fourEyes: true })
+    url = console.url
     browser = await openBrowser()
-    if (console.service.console) server.on('request', console.service.console)
   })
   afterAll(async () => {
     await browser?.close()
-    server.closeAllConnections()
-    server.close()
-    await console.service.close()
+    await console?.close()
   })
 
   /** Checks a page: what axe finds, and that it does not scroll sideways. */

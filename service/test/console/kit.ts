@@ -5,7 +5,7 @@ import { createService } from '../../src/run/create-service.js'
 import type { ServiceOptions } from '../../src/run/options.js'
 import type { CountersignService } from '../../src/run/service.js'
 import type { LogEvent } from '../../src/telemetry/log/logger.js'
-import { advance, appCode, SECRET } from '../kit.js'
+import { advance, appCode, listen, SECRET } from '../kit.js'
 
 /** A browser: it keeps its cookies, and its forms come from pages of the console. */
 export type Browser = ReturnType<typeof request.agent>
@@ -70,6 +70,32 @@ export async function openConsole(
     join,
     signUp: async (role, email = `${role}${++operators}@example.com`) =>
       join(await invite(email, role), email),
+  }
+}
+
+/** A console at an address, for real browsers. */
+export interface ServedConsole extends TestConsole {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Opens a console on a free port of `localhost`, which it knows as its own address. */
+export async function serveConsole(
+  console: ServiceOptions['console'] = {},
+  more: Partial<ServiceOptions> = {},
+): Promise<ServedConsole> {
+  let opened: TestConsole | undefined
+  const server = await listen((asked, response) => opened?.service.console?.(asked, response))
+  const url = server.url.replace('127.0.0.1', 'localhost')
+  opened = await openConsole({ ...console, url }, more)
+  const { service } = opened
+  return {
+    ...opened,
+    url,
+    async close() {
+      await server.close()
+      await service.close()
+    },
   }
 }
 

@@ -1,15 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { softwareAuthenticator } from 'countersign/testing'
 import type { Page } from 'playwright-core'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { LOOKS, newUser, snap } from '../../../test/journeys/kit/browser.js'
 import { hasBrowser, openBrowser } from '../../../test/kit/chromium.js'
-import { listenOnLoopback } from '../../../test/kit/loopback.js'
 import { PATIENCE_MS } from '../../../test/kit/patience.js'
 import { advance, appCode, stopClock } from '../kit.js'
-import { openConsole, PASSWORD, type TestConsole } from './kit.js'
+import { PASSWORD, type ServedConsole, serveConsole, type TestConsole } from './kit.js'
 
 const FOLDER = new URL('../../docs/screens/', import.meta.url)
 const MAX_BYTES = 60_000
@@ -22,18 +20,16 @@ const USER = 'wendy@example.com'
 
 /* The screenshots in the documentation. `npm run screens` writes them again. */
 describe.skipIf(!hasBrowser)('the screenshots of the console', () => {
-  let console: TestConsole
+  let console: ServedConsole
   let browser: Awaited<ReturnType<typeof openBrowser>>
   let page: Page
   let noon = 0
   let url = ''
-  const server = createServer()
   beforeAll(async () => {
     stopClock()
     noon = Date.now()
-    url = `http://localhost:${await listenOnLoopback(server)}`
-    console = await openConsole({ url })
-    if (console.service.console) server.on('request', console.service.console)
+    console = await serveConsole()
+    url = console.url
     await fill(console)
     browser = await openBrowser()
     page = (await newUser(browser, { ...LOOKS['desktop-light'], viewport: { width: 1120, height: 700 } }))
@@ -42,9 +38,7 @@ describe.skipIf(!hasBrowser)('the screenshots of the console', () => {
   })
   afterAll(async () => {
     await browser?.close()
-    server.closeAllConnections()
-    server.close()
-    await console.service.close()
+    await console?.close()
     vi.useRealTimers()
   })
 
