@@ -81,14 +81,14 @@ export async function takeTour({ database, spans, databaseLog }: TourOptions = {
     diagnostics: {},
     onEvent: () => {},
   }
+  const victim = userOf('u-1', VICTIM)
   const made = host({
     options,
+    users: { victim, other: userOf('u-2', OTHER) },
     routes(app, mfa) {
       app.post('/pay', createMfa(mfa).requireMfa({ bind: ['amount'] }), (_req, res) => void res.json({}))
     },
   })
-  for (const name of Object.keys(made.users)) delete made.users[name]
-  Object.assign(made.users, { victim: userOf('u-1', VICTIM), other: userOf('u-2', OTHER) })
   const { app } = made
   const mfa = createMfa(made.mfa)
 
@@ -128,8 +128,6 @@ export async function takeTour({ database, spans, databaseLog }: TourOptions = {
   await owner
     .post('/mfa/keys')
     .send({ method: 'passkey', response: device.create(publicKey, KEY_PAGE), name: 'Key' })
-  const { victim } = made.users
-  if (!victim) throw new Error('expected the victim')
   await mfa.account.reset(victim, { by: 'staff-7', reason: 'Lost phone' })
 
   // Another user asks for the same.

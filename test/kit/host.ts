@@ -65,6 +65,8 @@ export interface HostSetup {
   options?: Partial<MfaOptions<TestUser>>
   store?: Store
   standIn?: StandIn
+  /** By the name they sign in with. Defaults to `testUsers`. */
+  users?: Record<string, TestUser>
   /** Mounts middleware of the test before the session. */
   first?: (app: App, mfa: MfaOptions<TestUser>) => void
   /** Mounts middleware of the test between `passport.session()` and the gate. */
@@ -103,7 +105,7 @@ export const LISTED_APP: Partial<MfaOptions<TestUser>> = {
 /** A typical host app, with the plugin mounted as in the README. */
 export function host(setup: HostSetup = {}) {
   const standIn = setup.standIn ?? standInService()
-  const users = testUsers()
+  const users = setup.users ?? testUsers()
   const store = setup.store ?? new MemoryStore()
   const failures: unknown[] = []
   const service = setup.options?.service ?? standIn.service

@@ -42,6 +42,7 @@ function openPlugin(clock: Clock, flaw?: Rule) {
   if (flaw === 'late') store.destroy = (_id, done) => done?.()
   const made = host({
     store,
+    users: { ana, ben },
     options: {
       service,
       limits: { store: counters.store },
@@ -62,7 +63,6 @@ function openPlugin(clock: Clock, flaw?: Rule) {
     },
     routes: (app, options) => addActingRoutes(app, createMfa(options), () => ben),
   })
-  Object.assign(made.users, { ana, ben })
   const { account } = createMfa(made.mfa)
   // The code of an app is for half a minute.
   clock.set(Math.ceil(Date.now() / MINUTE) * MINUTE)

@@ -60,6 +60,7 @@ export async function startApp(
   const { counters, items } = changed?.(place) ?? place
   const made = host({
     store: sessions,
+    users,
     options: {
       service: { baseUrl, apiKey: API_KEY },
       urls: { publicUrl: PUBLIC_URL },
@@ -69,8 +70,6 @@ export async function startApp(
       recovery: { onNotice: (_contact, notice) => void notices.push(notice), onFactorsEnded: () => {} },
     },
   })
-  for (const name of Object.keys(made.users)) delete made.users[name]
-  Object.assign(made.users, users)
   /** The texts that were delivered to a contact, newest first. */
   const messages = async (to: string) =>
     ((await service.inbox?.messages({ to })) ?? []).map(({ text }) => text)
