@@ -1,8 +1,10 @@
 import type { CounterStore } from '../../src/stores/store.js'
 
+/** What `ownStore` keeps by key: a text, and when it ends, in milliseconds since 1970. */
+export type KeptCounters = Map<string, { readonly text: string; readonly endsAt: number }>
+
 /** A minimal store of a host for counters, in memory. */
-export function ownStore(): CounterStore {
-  const kept = new Map<string, { text: string; endsAt: number }>()
+export function ownStore(kept: KeptCounters = new Map()): CounterStore {
   const read = (key: string) => {
     const one = kept.get(key)
     return one && one.endsAt > Date.now() ? one.text : undefined

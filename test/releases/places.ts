@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
 import type { StoreConfig } from '../../src/stores/config.js'
 import type { CounterStore, ItemStore, StoredItem } from '../../src/stores/store.js'
+import { type KeptCounters, ownStore } from '../kit/counters.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
 import { temporaryFolder } from '../kit/temporary-folder.js'
 import { poolOf } from '../limits/kit.js'
@@ -45,26 +46,15 @@ const ownSchema = z.object({
 /** Stores as a host writes them, in memory that outlives what this release keeps in its own. */
 export function ownPlace(): Place {
   const folder = temporaryFolder()
-  const counters = new Map<string, { readonly text: string; readonly endsAt: number }>()
+  const counters: KeptCounters = new Map()
   const items = new Map<string, readonly StoredItem[]>()
-  const read = (key: string) => {
-    const one = counters.get(key)
-    return one && one.endsAt > Date.now() ? one.text : undefined
-  }
   const itemsOf = (owner: string) => items.get(owner) ?? []
   const find = (owner: string, id: string) => itemsOf(owner).find((one) => one.id === id)
   const put = (owner: string, item: StoredItem) => {
     items.set(owner, [...itemsOf(owner).filter(({ id }) => id !== item.id), item])
   }
   return {
-    counters: {
-      read: async (key) => read(key),
-      async replace(key, before, after, lifeMs) {
-        if (read(key) !== before) return false
-        counters.set(key, { text: after, endsAt: Date.now() + lifeMs })
-        return true
-      },
-    },
+    counters: ownStore(counters),
     items: {
       read: async (owner) => itemsOf(owner),
       async add(owner, item) {
