@@ -1,6 +1,6 @@
 import { type AnswerOf, KEY_METHODS, KEY_TYPE, type KeyMethod, VERIFY_TYPE } from 'countersign/protocol'
+import type { Partition } from '../store/partition.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
-import type { Application } from './application.js'
 import type { KeptMethod } from './applications/offered-methods.js'
 import { activateWaitingSet, BACKUP_FACTOR, IS_SHOWN_SET } from './backup-set.js'
 
@@ -24,7 +24,7 @@ interface Row {
 /** The confirmed app, kinds of keys (R132), number of unused backup codes for the contact, and last uses; an unknown account has none. */
 export async function readAccountFactors(
   store: Store,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   { account, canonicalContact }: { readonly account: string; readonly canonicalContact: string },
   usable: readonly KeptMethod[],
 ): Promise<AnswerOf<'factorsOf'>> {
@@ -103,7 +103,7 @@ const OWNERS_OF_APPS = `SELECT account FROM app_secret WHERE application = $1 AN
  */
 export async function countLockedOut(
   queries: Queries,
-  { id }: Pick<Application, 'id'>,
+  { id }: Partition,
   withheld: readonly KeptMethod[],
   among: readonly KeptMethod[] = withheld,
 ): Promise<readonly LockedOut[]> {

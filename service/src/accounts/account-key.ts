@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { KEY_TYPE, type Key, type KeyMethod } from 'countersign/protocol'
+import type { Partition } from '../store/partition.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { forgetFactor } from './account.js'
-import type { Application } from './application.js'
 
 /** A key of an account as it is stored. Times in milliseconds since 1970. */
 export interface KeyRow {
@@ -44,11 +44,7 @@ export function keyFactor(method: KeyMethod): string {
 }
 
 /** The keys of an account, in the order in which they were registered. */
-export function listKeys(
-  queries: Queries,
-  application: Pick<Application, 'id'>,
-  account: string,
-): Promise<KeyRow[]> {
+export function listKeys(queries: Queries, application: Partition, account: string): Promise<KeyRow[]> {
   return queries.query<KeyRow>(
     `SELECT ${COLUMNS} FROM account_key WHERE application = $1 AND account = $2 ORDER BY created_at, id`,
     [application.id, account],
@@ -58,7 +54,7 @@ export function listKeys(
 /** The random id of an account that its keys store, in base64url; `undefined` before the first registration. */
 export async function findUserHandle(
   queries: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
 ): Promise<string | undefined> {
   const row = await queryOne<{ handle: string }>(
@@ -72,7 +68,7 @@ export async function findUserHandle(
 /** The same, which is created if necessary. The account must be held. */
 export async function obtainUserHandle(
   tx: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
 ): Promise<string> {
   const known = await findUserHandle(tx, application, account)
@@ -98,7 +94,7 @@ export interface NamedKey {
 /** Finds the key that an assertion names. */
 export async function findKey(
   queries: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
   id: string,
 ): Promise<NamedKey> {
@@ -115,7 +111,7 @@ export async function findKey(
 /** Stores a new key, and forgets the failures of its factor. `false` if an account of the application has it already. The account must be held. */
 export async function insertKey(
   tx: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
   row: KeyRow,
 ): Promise<boolean> {
@@ -140,7 +136,7 @@ export async function insertKey(
 /** Renames a key. `false` if the account has no such key. */
 export async function renameKey(
   queries: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
   { id, name }: Pick<KeyRow, 'id' | 'name'>,
 ): Promise<boolean> {
@@ -155,7 +151,7 @@ export async function renameKey(
 /** Deletes a key, and with the last of its kind what is known about its factor. The account must be held. */
 export async function deleteKey(
   tx: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
   id: string,
 ): Promise<Pick<KeyRow, 'method'> | undefined> {

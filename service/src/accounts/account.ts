@@ -1,7 +1,7 @@
+import type { Partition } from '../store/partition.js'
 import { type Keys, storedReference } from '../store/secrets/keys.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
 import { secondsUntil } from '../telemetry/time.js'
-import type { Application } from './application.js'
 
 /** The stored state of an account. Times in milliseconds since 1970. */
 export interface AccountRow {
@@ -29,7 +29,7 @@ const LOCK_ACCOUNT = statement<{ application: string; account: string; reference
 export async function holdAccount(
   keys: Keys,
   tx: Queries,
-  { id: application }: Pick<Application, 'id'>,
+  { id: application }: Partition,
   account: string,
 ): Promise<AccountRow> {
   const reference = storedReference(keys, application, account)
@@ -41,7 +41,7 @@ export async function holdAccount(
 /** The account's row, which is not locked; `undefined` when the account is unknown. */
 export function findAccount(
   queries: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
 ): Promise<AccountRow | undefined> {
   return queryOne<AccountRow>(
@@ -55,7 +55,7 @@ export function findAccount(
 /** Forgets a factor that was removed: its failures, and when it was last used. */
 export async function forgetFactor(
   tx: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
   factor: string,
 ): Promise<void> {
@@ -74,7 +74,7 @@ const CONTACT_PREFIX = 'contact:'
 /** The mailboxes and phone numbers of an account, in lower case as budgets name them: all that its rows and its own name contain. */
 export async function destinationsOf(
   queries: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
 ): Promise<string[]> {
   const rows = await queries.query<{ contact: string | null }>(
@@ -108,7 +108,7 @@ export interface ListedAccount {
 /** The accounts of an application after the account `after`, in the order of their primary key. */
 export function listAccounts(
   queries: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<ListedAccount[]> {
   return queries.query<ListedAccount>(

@@ -1,4 +1,5 @@
 import { writeEvent, writeEventsSql } from '../messages/events/write-events.js'
+import type { Partition } from '../store/partition.js'
 import { backupMac, newBackupCode, newBackupSalt } from '../store/secrets/codes.js'
 import { allKeys, type Keys, withKeyId } from '../store/secrets/keys.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
@@ -87,7 +88,7 @@ export async function storeShownSet(
 /** Deletes all backup codes of an account and their failures. Resolves to `true` if it had any. */
 export async function removeBackupSet(
   tx: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
 ): Promise<boolean> {
   const key = [application.id, account]
@@ -118,7 +119,7 @@ async function storeCodes(
 /** Activates the waiting set once its messages are handed over; the former set and its failures go (R26, R61). `true` if it did so now. */
 export async function activateWaitingSet(
   queries: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
 ): Promise<boolean> {
   const rows = await queries.query(
@@ -163,7 +164,7 @@ export async function settleWaitingSets(
 /** Deletes a waiting set whose messages could not be delivered; the active set stays valid (R61). */
 export async function dropWaitingSet(
   queries: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
   salt: string,
 ): Promise<void> {
@@ -217,7 +218,7 @@ export async function attemptBackupCode(
 /** The number of codes left in the active set. */
 export async function backupCodesLeft(
   queries: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
 ): Promise<number> {
   const row = await queryOne<{ left: number }>(
@@ -255,7 +256,7 @@ async function findSet(store: Store, application: Application, owner: Owner): Pr
 /** The stored form of a backup code of this account and set. */
 export function macOf(
   keys: Keys,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
   salt: string,
   code: string,

@@ -7,6 +7,7 @@ import {
   type RequestOf,
   type VerifyType,
 } from 'countersign/protocol'
+import type { Partition } from '../store/partition.js'
 import { deliveredCode, deliveredCodeMac } from '../store/secrets/codes.js'
 import { type Keys, keyById, keyIdOf, withKeyId } from '../store/secrets/keys.js'
 import { type Queries, statement } from '../store/store.js'
@@ -248,7 +249,7 @@ const CONSUME = statement<Parameters>(`DELETE FROM key_challenge
 /** Creates a challenge for a ceremony, in base64url, and stores its hash. An unknown account is created, so that its failures count. */
 export async function createKeyChallenge(
   queries: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   ceremony: KeyCeremony,
   now: number,
   digest?: string,
@@ -262,7 +263,7 @@ export async function createKeyChallenge(
 /** Consumes a challenge. `false` if it is unknown, used, expired, or belongs to another ceremony. */
 export async function consumeKeyChallenge(
   queries: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   ceremony: KeyCeremony,
   { challenge, now }: { readonly challenge: string; readonly now: number },
 ): Promise<boolean> {
@@ -270,7 +271,7 @@ export async function consumeKeyChallenge(
 }
 
 function parameters(
-  { id }: Pick<Application, 'id'>,
+  { id }: Partition,
   { account, method, purpose, transaction = '' }: KeyCeremony,
   challenge: string,
   now: number,

@@ -1,6 +1,6 @@
+import type { Partition } from '../store/partition.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
 import { destinationsOf } from './account.js'
-import type { Application } from './application.js'
 
 /** How many rows an erasure deleted. */
 export interface Erasure {
@@ -62,7 +62,7 @@ const ERASE = statement<Parameters>(`WITH counters AS (DELETE FROM budget WHERE 
 /** Deletes everything about an account (R104): verifications and sends are complete before, or begin anew. `undefined` if there is nothing. */
 export async function eraseAccount(
   tx: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
 ): Promise<Erasure | undefined> {
   const existed = await queryOne(

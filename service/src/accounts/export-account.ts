@@ -1,8 +1,8 @@
+import type { Partition } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { destinationsOf } from './account.js'
 import { findUserHandle } from './account-key.js'
-import type { Application } from './application.js'
 import { timeOfStep } from './authenticator-app/totp.js'
 import type { AccountExport } from './export-schema.js'
 
@@ -27,7 +27,7 @@ const iso = (column: string, name = column): string =>
 export async function exportAccount(
   keys: Keys,
   tx: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
 ): Promise<AccountExport | undefined> {
   const key = [application.id, account]
@@ -110,7 +110,7 @@ function appOf({ last_step, ...app }: Exported<'authenticator_app'> & { readonly
 
 async function budgetsOf(
   tx: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
 ): Promise<AccountExport['budgets']> {
   const rows = await tx.query<{ counts: 'account' | 'destination'; key: string; times: readonly number[] }>(
@@ -132,7 +132,7 @@ function isoOf(time: number): string {
 /** What is stored about the security keys and passkeys of an account. Public keys and challenges are left out. */
 async function exportKeys(
   tx: Queries,
-  application: Pick<Application, 'id'>,
+  application: Partition,
   account: string,
 ): Promise<Pick<AccountExport, 'keys' | 'key_user_handle' | 'key_challenges'>> {
   const key = [application.id, account]

@@ -1,9 +1,9 @@
 import { writeEventsSql } from '../messages/events/write-events.js'
+import type { Partition } from '../store/partition.js'
 import { type Keys, storedReference } from '../store/secrets/keys.js'
 import { type Queries, statement } from '../store/store.js'
 import { lockAccounts } from './account.js'
 import { APP_FACTOR } from './app-secret.js'
-import type { Application } from './application.js'
 
 /** The factors of an account before an import. */
 export interface FactorsBefore {
@@ -36,7 +36,7 @@ const LOCK = statement<{
 export async function holdAccounts(
   keys: Keys,
   tx: Queries,
-  { id: application }: Pick<Application, 'id'>,
+  { id: application }: Partition,
   accounts: readonly string[],
 ): Promise<void> {
   const references = accounts.map((account) => storedReference(keys, application, account))
@@ -46,7 +46,7 @@ export async function holdAccounts(
 /** The factors of the accounts that have an app or backup codes. */
 export function factorsBefore(
   queries: Queries,
-  { id }: Pick<Application, 'id'>,
+  { id }: Partition,
   accounts: readonly string[],
 ): Promise<FactorsBefore[]> {
   return queries.query<FactorsBefore>(
@@ -87,7 +87,7 @@ const IMPORT = statement<{ application: string; factors: string; data: string; n
 /** Adds the factors in one statement. What an account has by now stays as it is. The accounts must be locked. */
 export async function importFactors(
   tx: Queries,
-  { id }: Pick<Application, 'id'>,
+  { id }: Partition,
   factors: readonly NewFactors[],
   now: number,
 ): Promise<void> {

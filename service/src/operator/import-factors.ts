@@ -9,7 +9,7 @@ import {
 } from '../accounts/import-factors.js'
 import { type ImportRow, REFUSALS, type Refusal } from '../flows/import/import-row.js'
 import { type ImportFile, readRows } from '../flows/import/read-rows.js'
-import type { Mode } from '../store/partition.js'
+import type { Mode, Partition } from '../store/partition.js'
 import { partitionOf } from '../store/partition.js'
 import { hashedForm, newBackupSalt } from '../store/secrets/codes.js'
 import type { Keys } from '../store/secrets/keys.js'
@@ -105,7 +105,7 @@ export async function importFactorsOf(actor: Actor, given: FactorImport): Promis
 async function importBatch(
   actor: Actor,
   { application, from, dryRun }: FactorImport,
-  partition: { readonly id: string },
+  partition: Partition,
   rows: readonly ImportRow[],
   report: Written,
 ): Promise<void> {
@@ -144,7 +144,7 @@ async function importBatch(
 /** What a batch adds, and what is said about its rows. A transaction may run again, so nothing outside is changed. */
 function planBatch(
   keys: Keys,
-  partition: { readonly id: string },
+  partition: Partition,
   rows: readonly ImportRow[],
   before: readonly FactorsBefore[],
 ): { readonly factors: readonly NewFactors[]; readonly report: Written } {
@@ -190,7 +190,7 @@ function emptyReport(): Written {
 
 function setOf(
   keys: Keys,
-  partition: { readonly id: string },
+  partition: Partition,
   account: string,
   { plain, sha512 }: Exclude<ImportRow['codes'], 'unverifiable' | undefined>,
 ): Pick<NewFactors, 'salt' | 'macs'> {

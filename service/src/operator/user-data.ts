@@ -2,7 +2,7 @@ import { listAccounts } from '../accounts/account.js'
 import { type Erasure, eraseAccount } from '../accounts/erase-account.js'
 import { exportAccount } from '../accounts/export-account.js'
 import type { AccountExport } from '../accounts/export-schema.js'
-import type { Mode } from '../store/partition.js'
+import type { Mode, Partition } from '../store/partition.js'
 import { nameOfPartition, partitionOf } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
 import { open, seal } from '../store/secrets/seal.js'
@@ -10,11 +10,6 @@ import type { Queries, Store } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { accountOf, masked, type UserReference, unknownUser } from './users.js'
-
-/** The data of an application, or of its test keys (`<name>/test`). */
-export interface Partition {
-  readonly id: string
-}
 
 /** The result of an erasure. */
 export interface ErasedUser {

@@ -1,6 +1,11 @@
 /** `live` serves real users; `test` is for an application's own tests and delivers nothing. */
 export type Mode = 'live' | 'test'
 
+/** The data of an application, or of its test keys (`<name>/test`). Every application is one. */
+export interface Partition {
+  readonly id: string
+}
+
 const TEST_SUFFIX = '/test'
 
 /** The id in the rows of an application's data. Names contain no slash, so test data cannot collide with an application. */
