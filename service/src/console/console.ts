@@ -1,5 +1,6 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import session from 'express-session'
+import { mustExist } from '../operator/applications.js'
 import { SESSION_MS } from '../operator/external-operators.js'
 import { isAtLeast } from '../operator/rights.js'
 import { StoreUnavailableError } from '../store/outages.js'
@@ -7,8 +8,8 @@ import { allKeys } from '../store/secrets/keys.js'
 import { html } from '../telemetry/html.js'
 import { describeError } from '../telemetry/log/logger.js'
 import { isProduction } from '../telemetry/production.js'
-import { ConsoleError, formOf } from './form.js'
-import { type PageRoute, type PublicRoute, serveScripts, styleRoute } from './page.js'
+import { ConsoleError, formOf, orNotFound } from './form.js'
+import { type PageRoute, type PublicRoute, serveAssets } from './page.js'
 import { KEY_ROUTES } from './pages/api-keys.js'
 import { APPLICATION_ROUTES } from './pages/applications.js'
 import { APPROVAL_ROUTES } from './pages/approvals.js'
@@ -51,8 +52,7 @@ export function createConsole(parts: ConsoleParts): Express {
   app.set('trust proxy', parts.trustedProxies)
   app.use(parts.observeRequests)
   app.use(securityHeaders, requireTls)
-  app.get('/console/assets/console.css', styleRoute)
-  serveScripts(app)
+  serveAssets(app)
   app.use(sameOrigin)
   app.use(consoleSession(parts))
   app.use(passport.session())
@@ -108,10 +108,14 @@ function addPage(
     const account = operatorOf(request.user ?? {})
     const operator = parts.operator(account.email)
     const form = formOf(request.body)
-    sendPage(response, await handle({ request, parts, account, operator, form }), account)
+    const application = String(request.params.application ?? '')
+    if (application !== '') await orNotFound(() => mustExist(parts.store, application), NO_APPLICATION)
+    sendPage(response, await handle({ request, parts, account, operator, application, form }), account)
   }
   app[method](path, checkRole, ...(needsStepUp ? [stepUp] : []), show)
 }
+
+const NO_APPLICATION = 'There is no application of this name.'
 
 function errorHandler(log: ConsoleParts['log']): ErrorRequestHandler {
   return function respondToError(error: unknown, request, response, next) {

@@ -36,10 +36,13 @@ export async function wasPosted({ form, parts, account }: PageRequest): Promise<
 }
 
 /** Reads something. Where the operator must correct the request, `found` is `otherwise`, and the page says why. */
-export async function attemptToFind<T>(
-  read: () => Promise<T>,
-  otherwise: T,
-): Promise<{ readonly found: T; readonly message?: PageMessage }> {
+export async function attemptToFind<Found, Otherwise>(
+  read: () => Promise<Found>,
+  otherwise: Otherwise,
+): Promise<
+  | { readonly found: Found; readonly message?: undefined }
+  | { readonly found: Otherwise; readonly message: PageMessage }
+> {
   try {
     return { found: await read() }
   } catch (error) {
@@ -68,12 +71,6 @@ export async function orNotFound<T>(read: () => Promise<T>, text: string): Promi
   } catch (error) {
     throw error instanceof OperatorError ? new ConsoleError(404, text) : error
   }
-}
-
-/** The message and, for a refused change, the status of a page. */
-export function withMessage(message: PageMessage | undefined) {
-  if (!message) return {}
-  return { message, ...(message.tone === 'error' && { status: 422 }) }
 }
 
 /** A request that the console refuses. Its message is shown on a page. */

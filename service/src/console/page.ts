@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Express, Request, RequestHandler, Response } from 'express'
+import type { Express, Request, Response } from 'express'
 import { CONSOLE_NAME } from '../operator/console-counters.js'
 import type { Operator } from '../operator/operator.js'
 import type { OperatorAccount } from '../operator/operator-account.js'
@@ -17,12 +17,12 @@ export interface Page {
   /** The entry of the navigation that the page belongs to. */
   readonly section?: Section
   /** What the last request changed, or why it changed nothing. */
-  readonly message?: PageMessage
+  readonly message?: PageMessage | undefined
   /** The scripts that improve the page, in this order. It must do without them. Defaults to none. */
-  readonly scripts?: readonly Script[]
+  readonly scripts?: readonly Asset[]
   /** What the search field contains. Defaults to nothing. */
   readonly searched?: string
-  /** The HTTP status. Defaults to 200. */
+  /** The HTTP status. Defaults to 422 with a message that says why nothing was changed, else to 200. */
   readonly status?: number
 }
 
@@ -53,6 +53,8 @@ export interface PageRequest {
   readonly account: OperatorAccount
   /** Everything that the console can do, under the operator's name. */
   readonly operator: Operator
+  /** The name of the application in the path, which exists; empty for a path without one. */
+  readonly application: string
   /** The fields of a posted form. */
   readonly form: Form
 }
@@ -113,7 +115,7 @@ export function layout(page: Page, account: OperatorAccount | undefined): string
 <title>${isError ? 'Error: ' : ''}${page.title} – ${CONSOLE_NAME}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/console/mfa/assets/mfa.css">
-<link rel="stylesheet" href="${STYLE_PATH}">
+<link rel="stylesheet" href="${STYLE.path}">
 ${scripts.map(({ path }) => html`<script defer src="${path}"></script>\n`)}</head>
 <body class="${account ? 'console' : 'console-narrow'}">
 ${account ? html`<a class="skip" href="#main">Skip to content</a>` : ''}
@@ -165,53 +167,42 @@ function messageBox({ tone, text }: PageMessage): Html {
   return html`<div class="mfa-message mfa-message-${tone}" role="${role}"><p>${text}</p></div>`
 }
 
-const CSS = readFileSync(new URL('assets/console.css', PACKAGE_FOLDER), 'utf8')
-const VERSION = createHash('sha256').update(CSS).digest('base64url').slice(0, 10)
-
-/** The path of the style sheet, which changes with its content. */
-const STYLE_PATH = `/console/assets/console.css?v=${VERSION}`
-
-/** Serves the style sheet. */
-export const styleRoute: RequestHandler = function styleRoute(_request, response) {
-  response.set('Cache-Control', 'public, max-age=31536000, immutable').type('css').send(CSS)
-}
-
-/** A script of the console, which is served from the console itself. */
-export interface Script {
+/** A style sheet or script of the console, which is served from the console itself. */
+export interface Asset {
   /** Its address, which changes with its content. */
   readonly path: string
   readonly content: string
 }
 
-const NUMBERS = new URL('assets/numbers.js', PACKAGE_FOLDER)
-const COPY = new URL('assets/copy.js', PACKAGE_FOLDER)
-const TIMES = new URL('assets/times.js', PACKAGE_FOLDER)
-// The whole library in one file for browsers, beside the file that Node loads.
-const CHART = new URL('chart.umd.min.js', `file://${createRequire(import.meta.url).resolve('chart.js')}`)
-
-function scriptFrom(name: string, file: URL): Script {
+function assetFrom(name: string, file = new URL(`assets/${name}`, PACKAGE_FOLDER)): Asset {
   const content = readFileSync(file, 'utf8')
   const version = createHash('sha256').update(content).digest('base64url').slice(0, 10)
   return { path: `/console/assets/${name}?v=${version}`, content }
 }
 
+const STYLE = assetFrom('console.css')
+
 /** Shows times in the operator's zone, on every page of a signed-in operator, before the other scripts. */
-const TIMES_SCRIPT = scriptFrom('times.js', TIMES)
+const TIMES_SCRIPT = assetFrom('times.js')
+
+// The whole library in one file for browsers, beside the file that Node loads.
+const CHART = new URL('chart.umd.min.js', `file://${createRequire(import.meta.url).resolve('chart.js')}`)
 
 /** Draws the charts of a page and keeps them up to date; the library comes first. */
-export const CHART_SCRIPTS: readonly Script[] = [
-  scriptFrom('chart.js', CHART),
-  scriptFrom('numbers.js', NUMBERS),
-]
+export const CHART_SCRIPTS: readonly Asset[] = [assetFrom('chart.js', CHART), assetFrom('numbers.js')]
 
 /** Adds a button that copies what a page shows once. */
-export const COPY_SCRIPTS: readonly Script[] = [scriptFrom('copy.js', COPY)]
+export const COPY_SCRIPTS: readonly Asset[] = [assetFrom('copy.js')]
 
-/** Serves the scripts. */
-export function serveScripts(app: Express): void {
-  for (const { path, content } of [TIMES_SCRIPT, ...CHART_SCRIPTS, ...COPY_SCRIPTS]) {
-    app.get(path.replace(/\?.*$/, ''), (_request, response) => {
-      response.set('Cache-Control', 'public, max-age=31536000, immutable').type('js').send(content)
+/** Serves the style sheet and the scripts. */
+export function serveAssets(app: Express): void {
+  for (const { path, content } of [STYLE, TIMES_SCRIPT, ...CHART_SCRIPTS, ...COPY_SCRIPTS]) {
+    const name = path.replace(/\?.*$/, '')
+    app.get(name, (_request, response) => {
+      response
+        .set('Cache-Control', 'public, max-age=31536000, immutable')
+        .type(name.endsWith('.css') ? 'css' : 'js')
+        .send(content)
     })
   }
 }

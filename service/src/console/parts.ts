@@ -89,6 +89,20 @@ ${rows.map(
 </tbody></table>`
 }
 
+/** A form that is a button, with hidden fields. `about` is what screen readers say of it; it defaults to the label. */
+export function buttonForm(
+  action: string,
+  label: string,
+  fields: Readonly<Record<string, string | number>> = {},
+  about?: string,
+): Html {
+  const hidden = Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )
+  return html`<form method="post" action="${action}">${hidden}
+<button class="small-button"${about !== undefined && html` aria-label="${about}"`}>${label}</button></form>`
+}
+
 /** The beginning of a day in UTC, or of the day after it; `undefined` unless the text is `YYYY-MM-DD`. */
 export function dayOf(text: string, later: 0 | 1): number | undefined {
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
@@ -98,4 +112,9 @@ export function dayOf(text: string, later: 0 | 1): number | undefined {
 /** A number that is counted up to 10,000. */
 export function countOf(count: number): string {
   return count < 10_000 ? count.toLocaleString('en') : '10,000 or more'
+}
+
+/** `1 user is` or `3 users are`, of what is counted up to 10,000. */
+export function countedAre(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun} is` : `${countOf(count)} ${noun}s are`
 }

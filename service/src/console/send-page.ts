@@ -13,7 +13,7 @@ export function sendPage(response: Response, reply: Reply, account: OperatorAcco
   }
   if (account || reply.scripts) response.set('Content-Security-Policy', policyFor(reply.scripts))
   response
-    .status(reply.status ?? 200)
+    .status(reply.status ?? (reply.message?.tone === 'error' ? 422 : 200))
     .type('html')
     .send(layout(reply, account))
 }

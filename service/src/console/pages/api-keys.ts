@@ -5,7 +5,7 @@ import type { KeySummary } from '../../operator/api-keys.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { html } from '../../telemetry/html.js'
 import { DAY_MS } from '../../telemetry/time.js'
-import { attempt, onceField, wasPosted, withMessage } from '../form.js'
+import { attempt, attemptToFind, onceField, wasPosted } from '../form.js'
 import {
   COPY_SCRIPTS,
   type Page,
@@ -14,8 +14,8 @@ import {
   type PageRoute,
   type Reply,
 } from '../page.js'
-import { type Cell, cardTable, timeCell } from '../parts.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+import { buttonForm, type Cell, cardTable, timeCell } from '../parts.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, modeOf } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/keys`
 
@@ -27,40 +27,35 @@ export const KEY_ROUTES: readonly PageRoute[] = [
 ]
 
 async function create(request: PageRequest): Promise<Reply> {
-  const { form, operator } = request
-  const application = await applicationOf(request)
+  const { form, operator, application } = request
   if (await wasPosted(request)) {
     return keysPage(request, {
       tone: 'error',
       text: 'This form was sent already. The key is in the list, and is not shown again.',
     })
   }
-  const mode = form.text('mode') === 'test' ? 'test' : 'live'
-  let key = ''
-  const message = await attempt(async () => {
-    const days = Number(form.text('days'))
-    const created = await operator.createKey(application, {
-      mode,
-      label: form.text('label'),
-      scopes: form.all('scopes'),
-      lifetimeMs: days > 0 ? days * DAY_MS : undefined,
-    })
-    key = created.key
-  }, 'Copy the key now. It is stored as a hash only, and is not shown again.')
-  if (message.tone === 'error') return keysPage(request, message)
-  return {
-    title: 'New API key',
-    section: 'applications',
-    message,
-    scripts: COPY_SCRIPTS,
-    main: html`${applicationNav(application, '/keys')}
-<p>A ${mode} key of ${application}:</p><code class="once">${key}</code>
-<p><a href="${applicationPath(application, '/keys')}">Back to the keys</a></p>`,
-  }
+  const mode = modeOf(form.text('mode'))
+  const days = Number(form.text('days'))
+  const { found, message } = await attemptToFind(
+    () =>
+      operator.createKey(application, {
+        mode,
+        label: form.text('label'),
+        scopes: form.all('scopes'),
+        lifetimeMs: days > 0 ? days * DAY_MS : undefined,
+      }),
+    undefined,
+  )
+  if (!found) return keysPage(request, message)
+  const main = html`<p>A ${mode} key of ${application}:</p><code class="once">${found.key}</code>
+<p><a href="${applicationPath(application, '/keys')}">Back to the keys</a></p>`
+  const text = 'Copy the key now. It is stored as a hash only, and is not shown again.'
+  const page = { title: 'New API key', message: { tone: 'success', text }, scripts: COPY_SCRIPTS } as const
+  return applicationPage(application, '/keys', main, page)
 }
 
 async function revoke(request: PageRequest): Promise<Reply> {
-  const application = await applicationOf(request)
+  const { application } = request
   const id = request.form.text('id')
   const message = await attempt(
     () => request.operator.revokeKey(application, id),
@@ -70,33 +65,28 @@ async function revoke(request: PageRequest): Promise<Reply> {
 }
 
 async function keysPage(request: PageRequest, message?: PageMessage): Promise<Page> {
-  const application = await applicationOf(request)
+  const { application } = request
   const keys = await request.operator.listKeys(application)
   const mayChange = isAtLeast(request.account.role, 'admin')
-  return {
-    title: application,
-    section: 'applications',
-    ...withMessage(message),
-    main: html`${applicationNav(application, '/keys')}
-${cardTable(
-  'API keys',
-  [
-    'Key',
-    'Label',
-    'Mode',
-    'Scopes',
-    'Created',
-    'Expires',
-    'Last used',
-    'From',
-    'State',
-    ...(mayChange ? ['Change'] : []),
-  ],
-  [...ofOptions(request, application, mayChange), ...keys.map((key) => row(application, key, mayChange))],
-  'This application has no keys.',
-)}
-${mayChange && createForm()}`,
-  }
+  const main = html`${cardTable(
+    'API keys',
+    [
+      'Key',
+      'Label',
+      'Mode',
+      'Scopes',
+      'Created',
+      'Expires',
+      'Last used',
+      'From',
+      'State',
+      ...(mayChange ? ['Change'] : []),
+    ],
+    [...ofOptions(request, application, mayChange), ...keys.map((key) => row(application, key, mayChange))],
+    'This application has no keys.',
+  )}
+${mayChange && createForm()}`
+  return applicationPage(application, '/keys', main, { message })
 }
 
 /** The key in the environment, which belongs to the application `default`. */
@@ -112,8 +102,8 @@ const VALID = html`<span class="badge badge-good">valid</span>`
 
 function row(application: string, key: KeySummary, mayChange: boolean) {
   const { id, hint, label, mode, createdAt, expiresAt, lastUsedAt, lastAddress, newNetwork, revokedAt } = key
-  const button = html`<form method="post" action="${applicationPath(application, '/keys/revoke')}">
-<input type="hidden" name="id" value="${id}"><button class="small-button" aria-label="Revoke ${label || hint}">Revoke</button></form>`
+  const path = applicationPath(application, '/keys/revoke')
+  const button = buttonForm(path, 'Revoke', { id }, `Revoke ${label || hint}`)
   return [
     html`<code>${hint}</code>`,
     label || null,

@@ -2,8 +2,9 @@ import { DEFAULT_APPLICATION } from '../../accounts/applications/directory.js'
 import { type ApplicationSummary, parseSettings } from '../../operator/list-applications.js'
 import type { MessageReference } from '../../operator/messages.js'
 import { isAtLeast } from '../../operator/rights.js'
+import type { Mode } from '../../store/partition.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, orNotFound, withMessage } from '../form.js'
+import { attempt } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { table, timeCell } from '../parts.js'
 
@@ -40,7 +41,7 @@ async function listPage(
   return {
     title: 'Applications',
     section: 'applications',
-    ...withMessage(message),
+    message,
     main: html`<form class="form-row" method="get" role="search">
 <div class="field"><label for="search">Find by name</label><input id="search" name="search" type="search" value="${search}"></div>
 <button class="small-button">Find</button></form>
@@ -90,16 +91,14 @@ export function messagePath({ application, mode, id }: MessageReference, action 
   return applicationPath(application, `/messages/${encodeURIComponent(id)}${action}${query}`)
 }
 
-/** The application in the path of a request. Throws a `ConsoleError` when there is none of this name. */
-export async function applicationOf({ request, operator }: PageRequest): Promise<string> {
-  const application = String(request.params.application)
-  await orNotFound(() => operator.showSettings(application), 'There is no application of this name.')
-  return application
-}
-
 /** A parameter of the query, if it is one text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
+}
+
+/** The mode of keys that a form or the query names; `live` for anything but `test`. */
+export function modeOf(text: string): Mode {
+  return text === 'test' ? 'test' : 'live'
 }
 
 const APPLICATION_PAGES = [
@@ -114,8 +113,18 @@ const APPLICATION_PAGES = [
   { page: '/inbox', name: 'Inbox' },
 ] as const
 
-/** The links between the pages of one application. */
-export function applicationNav(application: string, current?: string): Html {
+/** A page of an application, below the links to all its pages, of which it is the `current` one. Its title defaults to the application. */
+export function applicationPage(
+  application: string,
+  current: (typeof APPLICATION_PAGES)[number]['page'] | undefined,
+  main: Html,
+  page: Partial<Page> = {},
+): Page {
+  const whole = html`${applicationNav(application, current)}\n${main}`
+  return { title: application, section: 'applications', ...page, main: whole }
+}
+
+function applicationNav(application: string, current: string | undefined): Html {
   return html`<nav class="console-tabs" aria-label="Application ${application}"><ul>
 ${APPLICATION_PAGES.map(
   ({ page, name }) =>

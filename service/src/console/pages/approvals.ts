@@ -3,9 +3,10 @@ import type { Approval, NewApproval } from '../../operator/approvals.js'
 import { CONSOLE_APPLICATION } from '../../operator/operator-account.js'
 import type { UserReference } from '../../operator/users.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, withMessage } from '../form.js'
+import { attempt } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { type Cell, cardTable } from '../parts.js'
+import { buttonForm, type Cell, cardTable } from '../parts.js'
+import { modeOf } from './applications.js'
 
 /** The path of the page. */
 export const APPROVALS_PATH = '/console/approvals'
@@ -32,8 +33,7 @@ export function changeOrAsk(
 }
 
 function referenceOf({ form }: PageRequest): ApprovalReference {
-  const mode = form.text('mode') === 'test' ? 'test' : 'live'
-  return { application: form.text('application'), mode, id: form.text('id') }
+  return { application: form.text('application'), mode: modeOf(form.text('mode')), id: form.text('id') }
 }
 
 async function approve(request: PageRequest): Promise<Reply> {
@@ -54,7 +54,7 @@ async function approvalsPage(request: PageRequest, message?: PageMessage): Promi
   return {
     title: 'Approvals',
     section: 'approvals',
-    ...withMessage(message),
+    message,
     main: html`${parts.fourEyes ? ON : OFF}
 ${await noSecondPerson(request)}
 ${cardTable(
@@ -94,21 +94,17 @@ const NAMES = {
 } as const
 
 function row(approval: Approval, email: string): Cell[] {
-  const { application, mode, action, user, target, askedBy, expiresAt, approvers } = approval
+  const { application, mode, id, action, user, target, askedBy, expiresAt, approvers } = approval
   const isOperator = application === CONSOLE_APPLICATION
+  const button = (action: string, name: string) =>
+    buttonForm(`${APPROVALS_PATH}/${action}`, name, { application, mode, id })
   return [
     html`${NAMES[action]}${target && html`: ${target}`}`,
     html`${user}<br><span class="mfa-hint">${isOperator ? 'operator of the console' : application}${mode === 'test' ? ', test keys' : ''}</span>`,
     askedBy,
     new Date(expiresAt),
     approvers.join(', ') || 'nobody: it needs an operator who is another person',
-    html`<div class="form-row">${approvers.includes(email) && button(approval, 'approve', 'Approve')}
-${button(approval, 'refuse', askedBy === email ? 'Withdraw' : 'Refuse')}</div>`,
+    html`<div class="form-row">${approvers.includes(email) && button('approve', 'Approve')}
+${button('refuse', askedBy === email ? 'Withdraw' : 'Refuse')}</div>`,
   ]
-}
-
-function button({ application, mode, id }: Approval, action: string, name: string): Html {
-  return html`<form method="post" action="${APPROVALS_PATH}/${action}"><input type="hidden" name="application" value="${application}">
-<input type="hidden" name="mode" value="${mode}"><input type="hidden" name="id" value="${id}">
-<button class="small-button">${name}</button></form>`
 }

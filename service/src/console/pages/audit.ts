@@ -1,6 +1,6 @@
 import type { AuditFilter } from '../../operator/audit-log.js'
 import { html } from '../../telemetry/html.js'
-import { attemptToFind, withMessage } from '../form.js'
+import { attemptToFind } from '../form.js'
 import type { PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, dayOf } from '../parts.js'
 import { textOf } from './applications.js'
@@ -54,7 +54,7 @@ async function auditPage(request: PageRequest): Promise<Reply> {
   return {
     title: 'Audit log',
     section: 'audit',
-    ...withMessage(message),
+    message,
     main: html`<form class="form-row" method="get">
 ${FIELDS.map((name) => field(name, entered[name]))}
 <button class="small-button">Show</button></form>

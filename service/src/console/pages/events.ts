@@ -3,17 +3,18 @@ import type { EventDelivery } from '../../operator/event-deliveries.js'
 import type { EndpointReference, EventEndpoint } from '../../operator/event-endpoints.js'
 import { isAtLeast, type Role } from '../../operator/rights.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, ConsoleError, onceField, wasPosted, withMessage } from '../form.js'
+import { attempt, attemptToFind, ConsoleError, onceField, wasPosted } from '../form.js'
 import {
   COPY_SCRIPTS,
+  type Form,
   type Page,
   type PageMessage,
   type PageRequest,
   type PageRoute,
   type Reply,
 } from '../page.js'
-import { type Cell, cardTable, countOf, timeOf } from '../parts.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+import { buttonForm, type Cell, cardTable, countedAre, timeOf } from '../parts.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath } from './applications.js'
 
 /** The path of the endpoints of an application, as routes have it. */
 const EVENTS_PATH = `${APPLICATIONS_PATH}/:application/events`
@@ -25,20 +26,19 @@ export const EVENT_ROUTES: readonly PageRoute[] = [
 ]
 
 async function create(request: PageRequest): Promise<Reply> {
-  const application = await applicationOf(request)
-  const { form, operator } = request
+  const { form, operator, application } = request
   if (await wasPosted(request)) {
     return endpointsPage(request, {
       tone: 'error',
       text: 'This form was sent already. The endpoint is in the list, and its secret is not shown again.',
     })
   }
-  let created: { readonly id: string; readonly secret: string } | undefined
-  const message = await attempt(async () => {
-    created = await operator.events.create(application, { url: form.text('url'), types: form.all('types') })
-  }, '')
-  if (!created) return endpointsPage(request, message)
-  return eventSecretPage(application, created)
+  const endpoint = { url: form.text('url'), types: form.all('types') }
+  const { found, message } = await attemptToFind(
+    () => operator.events.create(application, endpoint),
+    undefined,
+  )
+  return found ? eventSecretPage(application, found) : endpointsPage(request, message)
 }
 
 /** Shows the secret of an endpoint, this once. */
@@ -46,26 +46,17 @@ function eventSecretPage(
   application: string,
   { id, secret }: { readonly id: string; readonly secret: string },
 ): Page {
-  return {
-    title: 'Endpoint secret',
-    section: 'applications',
-    message: { tone: 'success', text: 'Copy the secret now. It is not shown again.' },
-    scripts: COPY_SCRIPTS,
-    main: html`${applicationNav(application, '/events')}
-<p>The secret that signs the events for the endpoint ${id} of ${application}:</p><code class="once">${secret}</code>
-<p><a href="${endpointPath(application, id)}">To the endpoint</a></p>`,
-  }
+  const main = html`<p>The secret that signs the events for the endpoint ${id} of ${application}:</p><code class="once">${secret}</code>
+<p><a href="${endpointPath(application, id)}">To the endpoint</a></p>`
+  const message = { tone: 'success', text: 'Copy the secret now. It is not shown again.' } as const
+  const page = { title: 'Endpoint secret', message, scripts: COPY_SCRIPTS }
+  return applicationPage(application, '/events', main, page)
 }
 
 async function endpointsPage(request: PageRequest, message?: PageMessage): Promise<Page> {
-  const application = await applicationOf(request)
+  const { application } = request
   const endpoints = await request.operator.events.list(application)
-  return {
-    title: application,
-    section: 'applications',
-    ...withMessage(message),
-    main: html`${applicationNav(application, '/events')}
-<p>Events are posted to endpoints of this application’s developers, signed by
+  const main = html`<p>Events are posted to endpoints of this application’s developers, signed by
 <a href="https://www.standardwebhooks.com/">Standard Webhooks</a>. They say what happened; messages are delivered by the
 <a href="${applicationPath(application, '/webhook')}">delivery webhook</a> or a carrier.</p>
 ${cardTable(
@@ -80,8 +71,8 @@ ${cardTable(
   ]),
   'This application has no endpoint: its events are not written.',
 )}
-${isAtLeast(request.account.role, 'admin') && createForm(request, application)}`,
-  }
+${isAtLeast(request.account.role, 'admin') && createForm(request)}`
+  return applicationPage(application, '/events', main, { message })
 }
 
 /** The path of an endpoint's page, or of one of its actions. */
@@ -102,7 +93,7 @@ function stateBadge({ state, failingSince }: Pick<EventEndpoint, 'state' | 'fail
   return html`<span class="badge${state === 'active' ? ' badge-good' : ''}">${state}</span>${failing}`
 }
 
-function createForm({ form }: PageRequest, application: string): Html {
+function createForm({ form, application }: PageRequest): Html {
   const chosen = form.all('types')
   return html`<h2>Create an endpoint</h2>
 <form class="form" method="post" action="${applicationPath(application, '/events')}">${onceField()}
@@ -123,95 +114,84 @@ const LISTED = 50
 /** One endpoint for events, and its last deliveries. */
 export const EVENT_ENDPOINT_ROUTES: readonly PageRoute[] = [
   { method: 'get', path: PATH, least: 'viewer', handle: (request) => endpointPage(request) },
-  { method: 'post', path: `${PATH}/pause`, least: 'support', handle: pause },
-  { method: 'post', path: `${PATH}/resume`, least: 'support', handle: resume },
-  { method: 'post', path: `${PATH}/test`, least: 'support', handle: test },
-  { method: 'post', path: `${PATH}/resend`, least: 'support', handle: resend },
-  { method: 'post', path: `${PATH}/resend-given-up`, least: 'support', handle: resendGivenUp },
+  changing('pause', (events, endpoint) => {
+    const done = 'The endpoint is paused. Its events wait, for up to seven days.'
+    return attempt(() => events.pause(endpoint), done)
+  }),
+  changing('resume', (events, endpoint) => {
+    const done = 'The endpoint gets events again, those first that wait.'
+    return attempt(() => events.resume(endpoint), done)
+  }),
+  changing('test', (events, endpoint) => posted(() => events.test(endpoint))),
+  changing('resend', (events, endpoint, form) => posted(() => events.resend(endpoint, form.text('event')))),
+  changing('resend-given-up', (events, endpoint) => {
+    const done = (count: number) => `${countedAre(count, 'event')} posted again, like new ones.`
+    return attempt(() => events.resendGivenUp(endpoint), done)
+  }),
   { method: 'post', path: `${PATH}/rotate`, least: 'admin', stepUp: true, handle: rotate },
   { method: 'post', path: `${PATH}/remove`, least: 'admin', stepUp: true, handle: remove },
 ]
 
-async function referenceOf(request: PageRequest): Promise<EndpointReference> {
-  return { application: await applicationOf(request), endpoint: String(request.request.params.endpoint) }
+function referenceOf({ request, application }: PageRequest): EndpointReference {
+  return { application, endpoint: String(request.params.endpoint) }
 }
 
-async function pause(request: PageRequest): Promise<Reply> {
-  const reference = await referenceOf(request)
-  const done = 'The endpoint is paused. Its events wait, for up to seven days.'
-  return endpointPage(request, await attempt(() => request.operator.events.pause(reference), done))
-}
-
-async function resume(request: PageRequest): Promise<Reply> {
-  const reference = await referenceOf(request)
-  const done = 'The endpoint gets events again, those first that wait.'
-  return endpointPage(request, await attempt(() => request.operator.events.resume(reference), done))
-}
-
-async function test(request: PageRequest): Promise<Reply> {
-  const reference = await referenceOf(request)
-  return endpointPage(request, await posted(() => request.operator.events.test(reference)))
-}
-
-async function resend(request: PageRequest): Promise<Reply> {
-  const reference = await referenceOf(request)
-  const event = request.form.text('event')
-  return endpointPage(request, await posted(() => request.operator.events.resend(reference, event)))
-}
-
-async function resendGivenUp(request: PageRequest): Promise<Reply> {
-  const reference = await referenceOf(request)
-  const done = (count: number) =>
-    `${count === 1 ? '1 event is' : `${countOf(count)} events are`} posted again, like new ones.`
-  const message = await attempt(() => request.operator.events.resendGivenUp(reference), done)
-  return endpointPage(request, message)
+/** A change of an endpoint, whose page then shows what came of it. */
+function changing(
+  action: string,
+  change: (
+    events: PageRequest['operator']['events'],
+    endpoint: EndpointReference,
+    form: Form,
+  ) => Promise<PageMessage>,
+): PageRoute {
+  return {
+    method: 'post',
+    path: `${PATH}/${action}`,
+    least: 'support',
+    async handle(request) {
+      const { operator, form } = request
+      return endpointPage(request, await change(operator.events, referenceOf(request), form))
+    },
+  }
 }
 
 /** What the page says about one attempt. */
 async function posted(
   work: () => Promise<Pick<EventDelivery, 'state' | 'status' | 'answer'>>,
 ): Promise<PageMessage> {
-  let result: Awaited<ReturnType<typeof work>> | undefined
-  const message = await attempt(async () => {
-    result = await work()
-  }, '')
-  if (!result) return message
-  const { state, status, answer } = result
+  const { found, message } = await attemptToFind(work, undefined)
+  if (!found) return message
+  const { state, status, answer } = found
   if (state === 'delivered') return { tone: 'success', text: `The endpoint accepted the event (${status}).` }
   const why = status === null ? answer : `The endpoint responded with ${status}.`
   return { tone: 'error', text: `The event was not accepted. ${why}` }
 }
 
 async function rotate(request: PageRequest): Promise<Reply> {
-  const reference = await referenceOf(request)
-  let secret: string | undefined
-  const message = await attempt(async () => {
-    secret = (await request.operator.events.rotateSecret(reference)).secret
-  }, '')
-  if (secret === undefined) return endpointPage(request, message)
-  return eventSecretPage(reference.application, { id: reference.endpoint, secret })
+  const reference = referenceOf(request)
+  const rotateSecret = () => request.operator.events.rotateSecret(reference)
+  const { found, message } = await attemptToFind(rotateSecret, undefined)
+  if (!found) return endpointPage(request, message)
+  return eventSecretPage(reference.application, { id: reference.endpoint, ...found })
 }
 
 async function remove(request: PageRequest): Promise<Reply> {
-  const reference = await referenceOf(request)
+  const reference = referenceOf(request)
   const message = await attempt(() => request.operator.events.remove(reference), '')
   if (message.tone === 'error') return endpointPage(request, message)
   return { redirect: applicationPath(reference.application, '/events') }
 }
 
 async function endpointPage(request: PageRequest, message?: PageMessage): Promise<Page> {
-  const { application, endpoint: id } = await referenceOf(request)
+  const { application, endpoint: id } = referenceOf(request)
   const { operator, account } = request
   const endpoint = (await operator.events.list(application)).find((one) => one.id === id)
   if (!endpoint) throw new ConsoleError(404, 'There is no endpoint of this name.')
   const deliveries = await operator.events.deliveries({ application, endpoint: id }, LISTED)
   const mayHelp = isAtLeast(account.role, 'support')
-  return {
-    title: `Endpoint ${id}`,
-    section: 'applications',
-    ...withMessage(message),
-    main: html`${applicationNav(application, '/events')}
-${facts(endpoint)}
+  const resend = endpointPath(application, id, '/resend')
+  const main = html`${facts(endpoint)}
 ${mayHelp && actions(application, endpoint, account.role)}
 <h2>Last deliveries</h2>
 ${cardTable(
@@ -219,11 +199,11 @@ ${cardTable(
   ['Time', 'Event', 'State', 'Attempts', 'Response', ...(mayHelp ? ['Again'] : [])],
   deliveries.map((delivery) => [
     ...deliveryCells(delivery),
-    ...(mayHelp ? [resendButton(application, id, delivery.id)] : []),
+    ...(mayHelp ? [buttonForm(resend, 'Resend', { event: delivery.id }, `Resend ${delivery.id}`)] : []),
   ]),
   'There are none of the last seven days.',
-)}`,
-  }
+)}`
+  return applicationPage(application, '/events', main, { title: `Endpoint ${id}`, message })
 }
 
 function facts({ url, types, state, failingSince, queued, formerSecretUntil }: EventEndpoint): Html {
@@ -238,7 +218,7 @@ function facts({ url, types, state, failingSince, queued, formerSecretUntil }: E
 
 function actions(application: string, { id, state }: EventEndpoint, role: Role): Html {
   const button = (action: string, name: string) =>
-    html`<form method="post" action="${endpointPath(application, id, `/${action}`)}"><button class="small-button">${name}</button></form>`
+    buttonForm(endpointPath(application, id, `/${action}`), name)
   const change = state === 'active' ? button('pause', 'Pause') : button('resume', 'Resume')
   return html`<div class="form-row">${button('test', 'Send a test event')}${change}${button('resend-given-up', 'Resend all that were given up')}
 ${isAtLeast(role, 'admin') && html`${button('rotate', 'Replace the secret')}${button('remove', 'Remove')}`}</div>
@@ -255,9 +235,4 @@ function deliveryCells({ id, type, createdAt, state, attempts, status, answer }:
     attempts,
     html`${status ?? '–'} ${answer !== null && html`<span class="mfa-hint">${answer}</span>`}`,
   ]
-}
-
-function resendButton(application: string, endpoint: string, event: string): Html {
-  return html`<form method="post" action="${endpointPath(application, endpoint, '/resend')}">
-<input type="hidden" name="event" value="${event}"><button class="small-button" aria-label="Resend ${event}">Resend</button></form>`
 }

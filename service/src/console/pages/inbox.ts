@@ -2,7 +2,7 @@ import type { InboxMessage } from '../../messages/carriers/inbox.js'
 import { type Html, html } from '../../telemetry/html.js'
 import type { Page, PageRequest, PageRoute } from '../page.js'
 import { timeOf } from '../parts.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, textOf } from './applications.js'
+import { APPLICATIONS_PATH, applicationPage, textOf } from './applications.js'
 
 const MAX_LISTED = 50
 
@@ -12,24 +12,19 @@ export const INBOX_ROUTES: readonly PageRoute[] = [
 ]
 
 async function inboxPage(request: PageRequest): Promise<Page> {
-  const application = await applicationOf(request)
-  const { query } = request.request
+  const { application } = request
   const hasLive = request.parts.usesInbox
   // Messages of live keys that are delivered elsewhere are never shown, even if the inbox was used before.
-  const mode = hasLive && textOf(query.mode) === 'live' ? 'live' : 'test'
+  const mode = hasLive && textOf(request.request.query.mode) === 'live' ? 'live' : 'test'
   const messages = await request.operator.listInbox({ application, mode, limit: MAX_LISTED })
-  return {
-    title: application,
-    section: 'applications',
-    main: html`${applicationNav(application, '/inbox')}
-<h2>Inbox of ${mode} keys</h2>
+  const main = html`<h2>Inbox of ${mode} keys</h2>
 <p class="note">The latest ${MAX_LISTED} messages, which were not sent. ${
-      hasLive
-        ? html`<a href="?mode=${mode === 'live' ? 'test' : 'live'}">Show those of ${mode === 'live' ? 'test' : 'live'} keys</a>, too.`
-        : 'Live keys have no inbox here: their messages are sent.'
-    }</p>
-${messages.length === 0 ? html`<p class="note">There are no messages. Send one with a ${mode} key.</p>` : messages.map(shown)}`,
-  }
+    hasLive
+      ? html`<a href="?mode=${mode === 'live' ? 'test' : 'live'}">Show those of ${mode === 'live' ? 'test' : 'live'} keys</a>, too.`
+      : 'Live keys have no inbox here: their messages are sent.'
+  }</p>
+${messages.length === 0 ? html`<p class="note">There are no messages. Send one with a ${mode} key.</p>` : messages.map(shown)}`
+  return applicationPage(application, '/inbox', main)
 }
 
 const CHANNEL_NAMES = { email: 'Email', sms: 'SMS', whatsapp: 'WhatsApp', call: 'Call' } as const

@@ -1,16 +1,16 @@
 import type { DeliverySummary } from '../../operator/deliveries.js'
 import type { MessageReference } from '../../operator/messages.js'
 import { isAtLeast } from '../../operator/rights.js'
-import { type Html, html } from '../../telemetry/html.js'
-import { attempt, orNotFound, withMessage } from '../form.js'
+import { html } from '../../telemetry/html.js'
+import { attempt, orNotFound } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { type Cell, table, timeOf } from '../parts.js'
+import { buttonForm, type Cell, table, timeOf } from '../parts.js'
 import {
   APPLICATIONS_PATH,
-  applicationNav,
-  applicationOf,
+  applicationPage,
   applicationPath,
   messagePath,
+  modeOf,
   textOf,
 } from './applications.js'
 import { userPath } from './users.js'
@@ -19,12 +19,7 @@ const PATH = `${APPLICATIONS_PATH}/:application/messages/:id`
 
 /** One message, state by state. */
 export const SINGLE_MESSAGE_ROUTES: readonly PageRoute[] = [
-  {
-    method: 'get',
-    path: PATH,
-    least: 'viewer',
-    handle: async (request) => onePage(request, await referenceOf(request)),
-  },
+  { method: 'get', path: PATH, least: 'viewer', handle: (request) => onePage(request) },
   { method: 'post', path: `${PATH}/retry`, least: 'support', handle: retry },
   { method: 'get', path: `${PATH}/user`, least: 'support', handle: showUser },
 ]
@@ -37,41 +32,28 @@ export const MESSAGE_TONES: Readonly<Record<string, string>> = {
   expired: ' badge-bad',
 }
 
-async function referenceOf(request: PageRequest): Promise<MessageReference> {
-  const { params, query } = request.request
-  const mode = textOf(query.mode) === 'test' ? 'test' : 'live'
-  return { application: await applicationOf(request), mode, id: String(params.id) }
+function referenceOf({ application, request: { params, query } }: PageRequest): MessageReference {
+  return { application, mode: modeOf(textOf(query.mode)), id: String(params.id) }
 }
 
 async function retry(request: PageRequest): Promise<Reply> {
-  const reference = await referenceOf(request)
   const done = 'The message is sent within seconds. Reload the page to see what becomes of it.'
-  const message = await attempt(() => request.operator.retryMessage(reference), done)
-  return onePage(request, reference, message)
+  return onePage(request, await attempt(() => request.operator.retryMessage(referenceOf(request)), done))
 }
 
 async function showUser(request: PageRequest): Promise<Reply> {
-  const reference = await referenceOf(request)
-  const find = () => request.operator.findUserOfMessage(reference)
+  const find = () => request.operator.findUserOfMessage(referenceOf(request))
   return {
     redirect: userPath(request, await orNotFound(find, 'Nothing is stored about the user of this message.')),
   }
 }
 
-async function onePage(
-  request: PageRequest,
-  reference: MessageReference,
-  message?: PageMessage,
-): Promise<Reply> {
+async function onePage(request: PageRequest, message?: PageMessage): Promise<Reply> {
+  const reference = referenceOf(request)
   const { application, mode } = reference
   const found = await orNotFound(() => request.operator.showMessage(reference), NO_MESSAGE)
   const { id, channel, to, country, state, carrier, carrierId, attempts, price, expiresAt } = found
-  return {
-    title: 'Message',
-    section: 'applications',
-    ...withMessage(message),
-    main: html`${applicationNav(application, '/messages')}
-<dl class="facts">
+  const main = html`<dl class="facts">
 <dt>Message</dt><dd><code>${id}</code></dd>
 <dt>To</dt><dd>${to}${country !== null && ` (${country})`}, ${channel}${mode === 'test' && ', of a test key'}</dd>
 <dt>State</dt><dd><span class="badge${MESSAGE_TONES[state] ?? ''}">${state}</span></dd>
@@ -84,11 +66,11 @@ async function onePage(
 ${table('What happened', ['Time', 'State', 'What the carrier says'], steps(found), '')}
 ${
   isAtLeast(request.account.role, 'support') &&
-  html`${state === 'queued' && retryForm(reference)}
+  html`${state === 'queued' && buttonForm(messagePath(reference, '/retry'), 'Send again now')}
 <p><a href="${messagePath(reference, '/user')}">Show the user</a></p>`
 }
-<p><a href="${applicationPath(application, `/messages${mode === 'test' ? '?mode=test' : ''}`)}">All messages</a></p>`,
-  }
+<p><a href="${applicationPath(application, `/messages${mode === 'test' ? '?mode=test' : ''}`)}">All messages</a></p>`
+  return applicationPage(application, '/messages', main, { title: 'Message', message })
 }
 
 const NO_MESSAGE = 'The application has no message with this id. Messages are kept for a week.'
@@ -117,8 +99,4 @@ function steps(message: DeliverySummary): Cell[][] {
     ...(isReported ? [[new Date(updatedAt), `reported as ${report}`, detail]] : []),
     ...(dueAt === null ? [] : [[new Date(dueAt), 'next attempt', null]]),
   ]
-}
-
-function retryForm(reference: MessageReference): Html {
-  return html`<form method="post" action="${messagePath(reference, '/retry')}"><button class="small-button">Send again now</button></form>`
 }

@@ -4,15 +4,15 @@ import type { MessageFilter, MessagePage } from '../../operator/messages.js'
 import { isAtLeast } from '../../operator/rights.js'
 import type { WaitingFilter } from '../../operator/waiting-messages.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, attemptToFind, withMessage } from '../form.js'
+import { attempt, attemptToFind } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { cardTable, countOf, dayOf } from '../parts.js'
+import { cardTable, countedAre, dayOf } from '../parts.js'
 import {
   APPLICATIONS_PATH,
-  applicationNav,
-  applicationOf,
+  applicationPage,
   applicationPath,
   messagePath,
+  modeOf,
   textOf,
 } from './applications.js'
 import { MESSAGE_TONES } from './message.js'
@@ -32,10 +32,8 @@ type Entered = Readonly<Record<(typeof FIELDS)[number], string>>
 
 /** Lets the messages that wait be sent now. */
 async function retry(request: PageRequest): Promise<Reply> {
-  const application = await applicationOf(request)
-  const filter = waitingFilter(application, enteredIn(request))
-  const done = (count: number) =>
-    `${count === 1 ? '1 message is' : `${countOf(count)} messages are`} sent within seconds.`
+  const filter = waitingFilter(request.application, enteredIn(request))
+  const done = (count: number) => `${countedAre(count, 'message')} sent within seconds.`
   return listPage(request, await attempt(() => request.operator.retryMessages(filter), done))
 }
 
@@ -49,22 +47,21 @@ function enteredIn({ request, form }: PageRequest): Entered {
 function waitingFilter(application: string, entered: Entered): WaitingFilter {
   return {
     application,
-    mode: entered.mode === 'test' ? 'test' : 'live',
+    mode: modeOf(entered.mode),
     channel: CHANNELS.find((name) => name === entered.channel),
     carrier: entered.carrier || undefined,
   }
 }
 
 async function listPage(request: PageRequest, done?: PageMessage): Promise<Reply> {
-  const application = await applicationOf(request)
-  const { query } = request.request
+  const { application } = request
   const entered = enteredIn(request)
   const filter: MessageFilter = {
     ...waitingFilter(application, entered),
     state: STATES.find((name) => name === entered.state),
     from: dayOf(entered.from, 0),
     until: dayOf(entered.to, 1),
-    after: textOf(query.after) || undefined,
+    after: textOf(request.request.query.after) || undefined,
     limit: PAGE_SIZE,
   }
   const none: MessagePage = { messages: [] }
@@ -72,17 +69,12 @@ async function listPage(request: PageRequest, done?: PageMessage): Promise<Reply
   const { next } = found
   const older = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
   if (next) older.set('after', next)
-  return {
-    title: application,
-    section: 'applications',
-    ...withMessage(message ?? done),
-    main: html`${applicationNav(application, '/messages')}
-${filterForm(application, entered)}
+  const main = html`${filterForm(application, entered)}
 ${isAtLeast(request.account.role, 'support') && waitingForm(application, entered, found)}
 <p class="note">The messages of the last week, newest first. Contents are encrypted, and recipients are masked.</p>
 ${messageTable(application, filter.mode, found)}
-${next && html`<p><a href="?${older.toString()}">Older messages</a></p>`}`,
-  }
+${next && html`<p><a href="?${older.toString()}">Older messages</a></p>`}`
+  return applicationPage(application, '/messages', main, { message: message ?? done })
 }
 
 /** The button that sends the messages that wait for another attempt. */

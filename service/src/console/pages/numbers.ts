@@ -10,7 +10,7 @@ import {
 import { type Html, html } from '../../telemetry/html.js'
 import { CHART_SCRIPTS, type PageRequest, type PageRoute, type Reply } from '../page.js'
 import { type Cell, table } from '../parts.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, textOf } from './applications.js'
+import { APPLICATIONS_PATH, applicationPage, textOf } from './applications.js'
 
 /** The numbers of one application. */
 export const NUMBER_ROUTES: readonly PageRoute[] = [
@@ -18,13 +18,9 @@ export const NUMBER_ROUTES: readonly PageRoute[] = [
 ]
 
 async function numbersPage(request: PageRequest): Promise<Reply> {
-  const application = await applicationOf(request)
-  return {
-    title: application,
-    section: 'applications',
-    scripts: CHART_SCRIPTS,
-    main: html`${applicationNav(application, '/numbers')}${await numbersSection(request, application)}`,
-  }
+  const { application } = request
+  const main = await numbersSection(request, application)
+  return applicationPage(application, '/numbers', main, { scripts: CHART_SCRIPTS })
 }
 
 const PERIODS: Readonly<Record<ActivityPeriod, string>> = {

@@ -3,9 +3,9 @@ import { canonicalEmail, type OperatorSummary } from '../../operator/operator-ac
 import type { Invitation } from '../../operator/operator-invitations.js'
 import { ROLES, type Role } from '../../operator/rights.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, withMessage } from '../form.js'
+import { attempt, attemptToFind } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { cardTable, timeCell, timeOf } from '../parts.js'
+import { buttonForm, cardTable, timeCell, timeOf } from '../parts.js'
 import { ASKED, noSecondPerson } from './approvals.js'
 
 const PATH = '/console/operators'
@@ -98,6 +98,8 @@ const WITHOUT_ADDRESS = {
   text: 'The console does not know its own address, so it cannot make a link: set SERVICE_CONSOLE_URL (console.url) to it, such as https://mfa.example, and start the service again.',
 } as const
 
+const COPY_LINK = 'Copy the link now. It is stored as a hash only, and is not shown again.'
+
 /** Makes a new invitation, or asks for it where it needs a second administrator, and shows its link once. */
 async function showLink(
   request: PageRequest,
@@ -111,21 +113,18 @@ async function showLink(
   // A request can name any host, and the link makes its holder an operator (R140).
   if (parts.url === undefined) return operatorsPage(request, WITHOUT_ADDRESS)
   const isAsked = await needsApproval(request)
-  let token: string | undefined
-  const message = await attempt(
-    async () => {
-      token = (await (isAsked ? ask() : make())).token
-    },
-    isAsked ? ASKED : 'Copy the link now. It is stored as a hash only, and is not shown again.',
+  const { found, message } = await attemptToFind<AskedOperatorApproval | Invitation, undefined>(
+    isAsked ? ask : make,
+    undefined,
   )
-  if (token === undefined) return operatorsPage(request, message)
+  if (!found?.token) return operatorsPage(request, message)
   return {
     title: 'Invitation',
     section: 'operators',
-    message,
-    main: html`${isAsked && html`<p>Copy the link now. It is stored as a hash only, and is not shown again. It is not valid before the approval.</p>`}
+    message: { tone: 'success', text: isAsked ? ASKED : COPY_LINK },
+    main: html`${isAsked && html`<p>${COPY_LINK} It is not valid before the approval.</p>`}
 <p>Send this link to ${form.text('email')} only: its holder becomes this operator. It is valid once, for 24 hours${isAsked && ' from the approval on'}.</p>
-<code class="once">${parts.url}/console/invitation/${token}</code>
+<code class="once">${parts.url}/console/invitation/${found.token}</code>
 <p><a href="${PATH}">Back to the operators</a></p>`,
   }
 }
@@ -136,7 +135,7 @@ async function operatorsPage(request: PageRequest, message?: PageMessage): Promi
   return {
     title: 'Operators',
     section: 'operators',
-    ...withMessage(message),
+    message,
     main: html`${await noSecondPerson(request)}
 ${cardTable(
   'Operators',
@@ -196,8 +195,7 @@ function stateOf({ state, invitedUntil }: OperatorSummary): Html {
 /** The forms for an operator, which stay closed until they are needed. */
 function actions(one: OperatorSummary): Html {
   const { email, role, state, invitedUntil, isExternal } = one
-  const button = (action: string, label: string) => html`<form method="post" action="${PATH}/${action}">
-<input type="hidden" name="email" value="${email}"><button class="small-button">${label}</button></form>`
+  const button = (action: string, label: string) => buttonForm(`${PATH}/${action}`, label, { email })
   const roles = html`<form class="form-row" method="post" action="${PATH}/role">
 <input type="hidden" name="email" value="${email}">
 <select name="role" aria-label="Role of ${email}">

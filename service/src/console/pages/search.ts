@@ -1,7 +1,7 @@
 import type { Found } from '../../operator/find.js'
 import { open, seal } from '../../store/secrets/seal.js'
 import { html } from '../../telemetry/html.js'
-import { attemptToFind, withMessage } from '../form.js'
+import { attemptToFind } from '../form.js'
 import { type PageRequest, type PageRoute, type Reply, SEARCH_PATH } from '../page.js'
 import { cardTable } from '../parts.js'
 import { messagePath, textOf } from './applications.js'
@@ -34,7 +34,7 @@ async function resultPage(request: PageRequest): Promise<Reply> {
   return {
     title: 'Search',
     searched,
-    ...withMessage(message),
+    message,
     main: html`${rows(request, found)}
 ${found.isCut && html`<p class="note">There are more users. Write more of what you know.</p>`}
 <p class="note">The search finds accounts by their name as the application sends it, by a mailbox or phone number that they have proven, and by
@@ -53,7 +53,7 @@ function opened({ request, parts }: PageRequest): string {
 }
 
 function find({ operator }: PageRequest, text: string) {
-  return attemptToFind<Found>(() => operator.find(text), { users: [], messages: [], isCut: false })
+  return attemptToFind(() => operator.find(text), { users: [], messages: [], isCut: false })
 }
 
 function rows(request: PageRequest, { users, messages }: Found) {

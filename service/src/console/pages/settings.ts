@@ -8,9 +8,9 @@ import { parseSettings } from '../../operator/list-applications.js'
 import { describeLockedOut } from '../../operator/locked-out-users.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, attemptToFind, withMessage } from '../form.js'
+import { attempt, attemptToFind } from '../form.js'
 import type { Form, Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath, textOf } from './applications.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, textOf } from './applications.js'
 
 /** How a setting is shown and entered. */
 interface SettingField extends SettingDescription {
@@ -57,8 +57,7 @@ const FIELDS = SETTING_GROUPS.flatMap(({ fields }) => fields)
 
 /** Saves the fields that differ from what the page showed, and leaves all others alone. */
 async function save(request: PageRequest): Promise<Reply> {
-  const { form, operator } = request
-  const application = await applicationOf(request)
+  const { form, operator, application } = request
   const changed = FIELDS.filter((field) => entered(form, field) !== form.exact(`was.${field.name}`))
   if (changed.length === 0) return settingsPage(request, { tone: 'success', text: 'Nothing was changed.' })
   const isUnset = (field: SettingField) => entered(form, field) === DEFAULT
@@ -69,7 +68,7 @@ async function save(request: PageRequest): Promise<Reply> {
   const seen = new Map(changed.map(({ name }) => [name, form.exact(`seen.${name}`)]))
   const lockOut = form.exact('lockOut') === 'on'
   // A change that is refused anyway locks nobody out.
-  const { found: lockedOut } = await attemptToFind<LockedOut>(
+  const { found: lockedOut } = await attemptToFind(
     async () =>
       lockOut ? [] : operator.usersLockedOutBy(application, { set: parseSettings(written), unset }),
     [],
@@ -115,21 +114,16 @@ async function settingsPage(
   form?: Form,
   locksOut = false,
 ): Promise<Page> {
-  const application = await applicationOf(request)
+  const { application } = request
   const settings = await request.operator.showSettings(application)
   const mayChange = isAtLeast(request.account.role, 'admin')
-  return {
-    title: application,
-    section: 'applications',
-    ...withMessage(message),
-    main: html`${applicationNav(application, '')}
-${application === 'default' && html`<p class="note">The environment variables of the service decide everything that is not set here.</p>`}
+  const main = html`${application === 'default' && html`<p class="note">The environment variables of the service decide everything that is not set here.</p>`}
 <form method="post" class="form form-wide">
 ${SETTING_GROUPS.map((group) => groupOf(group, settings, { mayChange, form, linked: textOf(request.request.query.setting) }))}
 ${locksOut && html`<div class="field"><label><input type="checkbox" name="lockOut" required> Lock these users out</label></div>`}
 ${mayChange ? html`<div class="form-save"><button class="mfa-primary">Save</button></div>` : html`<p class="note">Only administrators can change settings.</p>`}
-</form>`,
-  }
+</form>`
+  return applicationPage(application, '', main, { message })
 }
 
 interface FieldState {

@@ -2,10 +2,10 @@ import { conversionState, percentOf } from '../../operator/activity.js'
 import type { PhoneTrafficSummary } from '../../operator/phone-traffic.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { html } from '../../telemetry/html.js'
-import { attempt, withMessage } from '../form.js'
+import { attempt } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { table } from '../parts.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+import { buttonForm, table } from '../parts.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath } from './applications.js'
 import { conversionBadge } from './numbers.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/traffic`
@@ -23,7 +23,7 @@ export const TRAFFIC_ROUTES: readonly PageRoute[] = [
 ]
 
 async function change(request: PageRequest, action: 'pause' | 'resume'): Promise<Reply> {
-  const application = await applicationOf(request)
+  const { application } = request
   const destination = request.form.text('destination')
   const { pauseTraffic, resumeTraffic } = request.operator
   const [work, done] =
@@ -34,15 +34,10 @@ async function change(request: PageRequest, action: 'pause' | 'resume'): Promise
 }
 
 async function trafficPage(request: PageRequest, message?: PageMessage): Promise<Page> {
-  const application = await applicationOf(request)
+  const { application } = request
   const traffic = await request.operator.showTraffic(application)
   const mayChange = isAtLeast(request.account.role, 'support')
-  return {
-    title: application,
-    section: 'applications',
-    ...withMessage(message),
-    main: html`${applicationNav(application, '/traffic')}
-<p class="note">Codes sent to phones and typed by users: of today, and half as many of each day before. The destinations with the
+  const main = html`<p class="note">Codes sent to phones and typed by users: of today, and half as many of each day before. The destinations with the
 most untyped codes come first. Codes that nobody types are a sign of SMS pumping.</p>
 ${table(
   'Traffic to phones',
@@ -56,8 +51,8 @@ ${
 <div class="field"><label for="destination">Country or prefix</label>
 <input id="destination" name="destination" required autocomplete="off" aria-describedby="destination-hint">
 <span class="mfa-hint" id="destination-hint">GB, or +44770090</span></div><button class="small-button">Pause</button></form>`
-}`,
-  }
+}`
+  return applicationPage(application, '/traffic', main, { message })
 }
 
 function row({ destination, thisHour, sent, typed, pausedAt }: PhoneTrafficSummary) {
@@ -71,7 +66,6 @@ function row({ destination, thisHour, sent, typed, pausedAt }: PhoneTrafficSumma
 
 function button(application: string, { destination, pausedAt }: PhoneTrafficSummary) {
   const [action, label] = pausedAt === null ? ['pause', 'Pause'] : ['resume', 'Resume']
-  return html`<form method="post" action="${applicationPath(application, `/traffic/${action}`)}">
-<input type="hidden" name="destination" value="${destination}">
-<button class="small-button" aria-label="${label} ${destination}">${label}</button></form>`
+  const path = applicationPath(application, `/traffic/${action}`)
+  return buttonForm(path, label, { destination }, `${label} ${destination}`)
 }

@@ -3,16 +3,10 @@ import { isAtLeast } from '../../operator/rights.js'
 import type { UserReference, UserState } from '../../operator/users.js'
 import { open, seal } from '../../store/secrets/seal.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, ConsoleError, orNotFound, withMessage } from '../form.js'
+import { attempt, ConsoleError, orNotFound } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, table, timeCell, timeOf } from '../parts.js'
-import {
-  APPLICATIONS_PATH,
-  applicationNav,
-  applicationOf,
-  applicationPath,
-  messagePath,
-} from './applications.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath, messagePath } from './applications.js'
 import { changeOrAsk } from './approvals.js'
 
 const METHOD_NAMES = { 'security-key': 'security key', passkey: 'passkey' } as const
@@ -77,12 +71,7 @@ const PATH = `${APPLICATIONS_PATH}/:application/users/:user`
 
 /** A user and what helps them. Addresses name the user sealed: proxies and browsers keep them, and they must not contain a contact. */
 export const USER_ROUTES: readonly PageRoute[] = [
-  {
-    method: 'get',
-    path: PATH,
-    least: 'support',
-    handle: async (request) => userPage(request, await namedUser(request)),
-  },
+  { method: 'get', path: PATH, least: 'support', handle: (request) => userPage(request) },
   { method: 'post', path: `${PATH}/unlock`, least: 'support', stepUp: true, handle: unlock },
   { method: 'post', path: `${PATH}/disable`, least: 'support', stepUp: true, handle: disable },
   { method: 'post', path: `${PATH}/remove-key`, least: 'support', stepUp: true, handle: removeKey },
@@ -90,59 +79,52 @@ export const USER_ROUTES: readonly PageRoute[] = [
 ]
 
 async function unlock(request: PageRequest): Promise<Reply> {
-  const user = await namedUser(request)
+  const user = namedUser(request)
   const done = 'The account is unlocked. Disabled factors stay disabled.'
-  return userPage(request, user, await attempt(() => request.operator.unlockUser(user), done))
+  return userPage(request, await attempt(() => request.operator.unlockUser(user), done))
 }
 
 async function disable(request: PageRequest): Promise<Reply> {
-  const user = await namedUser(request)
+  const user = namedUser(request)
   const factor = request.form.text('factor')
   const done = 'The factor is disabled until the user sets it up again.'
   const make = () => request.operator.disableFactor(user, factor)
   const change = { action: 'disable-factor', target: factor } as const
-  return userPage(request, user, await changeOrAsk(request, user, change, { make, done }))
+  return userPage(request, await changeOrAsk(request, user, change, { make, done }))
 }
 
 async function removeKey(request: PageRequest): Promise<Reply> {
-  const user = await namedUser(request)
+  const user = namedUser(request)
   const key = request.form.text('key')
   const done = 'The key is removed. The user can add it again after signing in with another factor.'
   const make = () => request.operator.removeUserKey(user, key)
   const change = { action: 'remove-key', target: key } as const
-  return userPage(request, user, await changeOrAsk(request, user, change, { make, done }))
+  return userPage(request, await changeOrAsk(request, user, change, { make, done }))
 }
 
 async function erase(request: PageRequest): Promise<Reply> {
-  const user = await namedUser(request)
+  const user = namedUser(request)
   if (request.form.exact('confirmed') !== 'on') {
-    return userPage(request, user, { tone: 'error', text: 'Tick the box to erase the account.' })
+    return userPage(request, { tone: 'error', text: 'Tick the box to erase the account.' })
   }
   const done = 'Everything that was stored about the account is deleted.'
   const make = () => request.operator.eraseUser(user)
   const message = await changeOrAsk(request, user, { action: 'erase-user', target: '' }, { make, done })
-  return message.tone === 'error' ? userPage(request, user, message) : gonePage(user.application, message)
-}
-
-function gonePage(application: string, message: PageMessage): Page {
-  const main = html`<p><a href="${applicationPath(application)}">${application}</a></p>`
-  return { title: 'User', section: 'applications', ...withMessage(message), main }
+  if (message.tone === 'error') return userPage(request, message)
+  const main = html`<p><a href="${applicationPath(user.application)}">${user.application}</a></p>`
+  return { title: 'User', section: 'applications', message, main }
 }
 
 /** The page of a user, with what the last request did. */
-async function userPage(request: PageRequest, user: UserReference, message?: PageMessage): Promise<Page> {
+async function userPage(request: PageRequest, message?: PageMessage): Promise<Page> {
   const { operator, account } = request
+  const user = namedUser(request)
   const form: UserForm = (action, content, className = '') =>
     html`<form${className && html` class="${className}"`} method="post" action="${userPath(request, user, action)}">${content}</form>`
   const state = await orNotFound(() => operator.showUser(user), 'Nothing is stored about this user.')
   const timeline = await operator.userTimeline(user)
   const keys = await operator.listUserKeys(user)
-  return {
-    title: state.user,
-    section: 'applications',
-    ...withMessage(message),
-    main: html`${applicationNav(user.application)}
-${facts(user, state)}
+  const main = html`${facts(user, state)}
 ${state.lockedUntil !== null && form('unlock', html`<button class="small-button">Unlock</button>`)}
 ${keysTable(form, keys)}
 ${factorsSection(form, state, keys)}
@@ -159,8 +141,8 @@ ${cardTable(
   'Nothing happened in the last days.',
 )}
 ${TRUST_NOTE}
-${isAtLeast(account.role, 'admin') && eraseForm(form)}`,
-  }
+${isAtLeast(account.role, 'admin') && eraseForm(form)}`
+  return applicationPage(user.application, undefined, main, { title: state.user, message })
 }
 
 function facts({ application, mode, isAccount }: UserReference, state: UserState): Html {
@@ -203,9 +185,9 @@ export function userPath({ parts }: PageRequest, reference: UserReference, actio
 }
 
 /** The user that an address names. */
-async function namedUser(request: PageRequest): Promise<UserReference> {
+function namedUser(request: PageRequest): UserReference {
   const user = opened(request)
-  if (user?.application === (await applicationOf(request))) return user
+  if (user?.application === request.application) return user
   throw new ConsoleError(404, 'This address names no user. Find the user again.')
 }
 

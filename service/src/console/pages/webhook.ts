@@ -2,7 +2,7 @@ import { CHANNELS } from '../../messages/message.js'
 import type { WebhookSummary } from '../../operator/application-webhooks.js'
 import { isAtLeast } from '../../operator/rights.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, withMessage } from '../form.js'
+import { attempt, attemptToFind } from '../form.js'
 import {
   COPY_SCRIPTS,
   type Page,
@@ -11,8 +11,8 @@ import {
   type PageRoute,
   type Reply,
 } from '../page.js'
-import { timeOf } from '../parts.js'
-import { APPLICATIONS_PATH, applicationNav, applicationOf, applicationPath } from './applications.js'
+import { buttonForm, timeOf } from '../parts.js'
+import { APPLICATIONS_PATH, applicationPage, applicationPath } from './applications.js'
 
 const PATH = `${APPLICATIONS_PATH}/:application/webhook`
 
@@ -24,60 +24,44 @@ export const WEBHOOK_ROUTES: readonly PageRoute[] = [
   { method: 'post', path: `${PATH}/remove`, least: 'admin', stepUp: true, handle: remove },
 ]
 
-const SHOWN_ONCE = 'Copy the secret now. It is not shown again.'
-
 async function set(request: PageRequest): Promise<Reply> {
-  const application = await applicationOf(request)
-  const { form, operator } = request
-  let secret: string | undefined
-  const message = await attempt(async () => {
-    const webhook = { url: form.text('url'), channels: form.all('channels') }
-    secret = (await operator.setWebhook(application, webhook)).secret
-  }, 'The webhook is set. It takes effect within a second.')
-  return secret === undefined ? webhookPage(request, message) : secretPage(application, secret)
+  const { form, operator, application } = request
+  const webhook = { url: form.text('url'), channels: form.all('channels') }
+  const { found, message } = await attemptToFind(() => operator.setWebhook(application, webhook), undefined)
+  if (found?.secret !== undefined) return secretPage(application, found.secret)
+  const text = 'The webhook is set. It takes effect within a second.'
+  return webhookPage(request, message ?? { tone: 'success', text })
 }
 
 async function rotate(request: PageRequest): Promise<Reply> {
-  const application = await applicationOf(request)
-  let secret: string | undefined
-  const message = await attempt(async () => {
-    secret = (await request.operator.rotateWebhookSecret(application)).secret
-  }, SHOWN_ONCE)
-  return secret === undefined ? webhookPage(request, message) : secretPage(application, secret)
+  const { application, operator } = request
+  const { found, message } = await attemptToFind(() => operator.rotateWebhookSecret(application), undefined)
+  return found ? secretPage(application, found.secret) : webhookPage(request, message)
 }
 
 async function remove(request: PageRequest): Promise<Reply> {
-  const application = await applicationOf(request)
+  const { application } = request
   const done = 'The webhook is removed. The carriers of the service deliver its messages again.'
   return webhookPage(request, await attempt(() => request.operator.removeWebhook(application), done))
 }
 
 function secretPage(application: string, secret: string): Page {
-  return {
-    title: 'Webhook secret',
-    section: 'applications',
-    message: { tone: 'success', text: SHOWN_ONCE },
-    scripts: COPY_SCRIPTS,
-    main: html`${applicationNav(application, '/webhook')}
-<p>The secret that signs the requests to the webhook of ${application}:</p><code class="once">${secret}</code>
-<p><a href="${applicationPath(application, '/webhook')}">Back to the webhook</a></p>`,
-  }
+  const main = html`<p>The secret that signs the requests to the webhook of ${application}:</p><code class="once">${secret}</code>
+<p><a href="${applicationPath(application, '/webhook')}">Back to the webhook</a></p>`
+  const message = { tone: 'success', text: 'Copy the secret now. It is not shown again.' } as const
+  const page = { title: 'Webhook secret', message, scripts: COPY_SCRIPTS }
+  return applicationPage(application, '/webhook', main, page)
 }
 
 async function webhookPage(request: PageRequest, message?: PageMessage): Promise<Page> {
-  const application = await applicationOf(request)
+  const { application } = request
   const webhook = await request.operator.showWebhook(application)
   const mayChange = isAtLeast(request.account.role, 'admin')
-  return {
-    title: application,
-    section: 'applications',
-    ...withMessage(message),
-    main: html`${applicationNav(application, '/webhook')}
-<p>A webhook of its own gets the messages of this application, codes included, instead of the carriers of the service. What
+  const main = html`<p>A webhook of its own gets the messages of this application, codes included, instead of the carriers of the service. What
 happened is posted to the endpoints for <a href="${applicationPath(application, '/events')}">events</a>.</p>
 ${webhook ? facts(webhook) : html`<p class="note">This application has none.</p>`}
-${mayChange && forms(application, webhook)}`,
-  }
+${mayChange && forms(application, webhook)}`
+  return applicationPage(application, '/webhook', main, { message })
 }
 
 function facts({ url, channels, formerSecretUntil }: WebhookSummary): Html {
@@ -104,8 +88,8 @@ ${CHANNELS.map(
 <button class="mfa-primary">Save the webhook</button></form>
 ${
   webhook &&
-  html`<div class="form-row"><form method="post" action="${path('/rotate')}"><button class="small-button">Replace the secret</button></form>
-<form method="post" action="${path('/remove')}"><button class="small-button">Remove the webhook</button></form></div>
+  html`<div class="form-row">${buttonForm(path('/rotate'), 'Replace the secret')}
+${buttonForm(path('/remove'), 'Remove the webhook')}</div>
 <p class="note">For 24 hours after a replacement, requests are signed with the former secret, too.</p>`
 }`
 }
