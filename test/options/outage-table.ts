@@ -89,12 +89,13 @@ export function outageTable(): string {
   return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line), ''].join('\n')
 }
 
-/** The same in a sentence, for the README. */
-export function outageSummary(): string {
+/** The same in a sentence, for a document in this folder. */
+export function outageSummary(folder = '.'): string {
   const rows = Object.entries<OutageRow>(OUTAGE_ROWS)
   const goOn = listOf(rows.filter(([, { pages }]) => pages[0] === 200).map(([name]) => NAMES[name] ?? name))
   const guarded = listOf(rows.filter(([, { guard }]) => guard === 200).map(([name]) => name))
-  return `While it is down, pages of ${goOn} sessions go on, guards let ${guarded} sessions pass, and [sign-ins wait](docs/outage.md).`
+  const page = folder === 'docs' ? 'outage.md' : 'docs/outage.md'
+  return `While it is down, pages of ${goOn} sessions go on, guards let ${guarded} sessions pass, and [sign-ins wait](${page}).`
 }
 
 function listOf(names: readonly string[]): string {

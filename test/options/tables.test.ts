@@ -5,12 +5,12 @@ import { everyCase } from '../kit/every-case.js'
 import { outageSummary, outageTable } from './outage-table.js'
 import { GROUP_NAMES, inWords, optionsOf, ruledIn, withTables } from './tables.js'
 
-/** Also say what goes on while the service is down. */
-const OUTAGE = ['docs/outage.md', 'SECURITY.md', 'README.md']
+/** Show what goes on while the service is down: the first two as a table, the others as a sentence. */
+const OUTAGE = ['docs/outage.md', 'SECURITY.md', 'README.md', 'docs/options.md']
 
 describe('the tables of options', () => {
   it('are committed in their current form, as `npm run docs` writes them', () =>
-    everyCase(['docs/options.md', 'docs/trusted-devices.md', ...OUTAGE], async (path) => {
+    everyCase([...OUTAGE, 'docs/trusted-devices.md'], async (path) => {
       await expect(await withTables(path)).toMatchFileSnapshot(`../../${path}`)
     }))
 
@@ -20,10 +20,11 @@ describe('the tables of options', () => {
     expect(shown.sort()).toEqual(GROUP_NAMES.filter((name) => !name.includes('.')).sort())
   })
 
-  it('have one table of what goes on while the service is down, in two documents, and its sentence in the README', async () => {
+  it('have one table of what goes on while the service is down, in two documents, and its sentence in two others', async () => {
     const texts = await Promise.all(OUTAGE.map(withTables))
     for (const text of texts.slice(0, 2)) expect(text).toContain(outageTable())
-    expect(texts.at(-1)).toContain(outageSummary())
+    expect(texts[2]).toContain(outageSummary())
+    expect(texts[3]).toContain(outageSummary('docs'))
   })
 })
 

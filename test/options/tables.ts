@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { posix } from 'node:path'
 import * as z from 'zod'
 import { innerSchemas } from '../../src/option-rules.js'
 import { keys } from '../../src/options/keys.js'
@@ -93,7 +94,7 @@ export async function withTables(path: string): Promise<string> {
       (_, start, group, end) => `${start}${tables.get(group)}${end}`,
     )
     .replace(/(?<=<!-- outage: table -->\n)[\s\S]*?(?=<!-- end -->)/, outageTable())
-    .replace(/(?<=<!-- outage: summary -->)[\s\S]*?(?=<!-- end -->)/, outageSummary())
+    .replace(/(?<=<!-- outage: summary -->)[\s\S]*?(?=<!-- end -->)/, outageSummary(posix.dirname(path)))
 }
 
 async function tableOf(group: string, path: string, text: string): Promise<string> {
