@@ -61,8 +61,8 @@ export class LoginRules<User = Express.User> {
   /** How long the user has for the second factor after the first, `2m` to `15m`. Defaults to `10m`. */
   readonly pendingLifetime = duration('2m', '15m', '10m').prefault('10m')
   /**
-   * How long a session that was let in without a factor relies on that decision, `1m` to `24h`. A factor that is added or
-   * removed through your app ends it within ten seconds. Defaults to `5m`. See docs/outage.md.
+   * How long a session that was let in without a factor relies on that decision, `1m` to `24h`. Defaults to `5m`. See
+   * docs/outage.md.
    */
   readonly recheck = duration('1m', '24h', '5m').prefault('5m')
   /**

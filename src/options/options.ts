@@ -54,8 +54,7 @@ export interface RequiredUserId<User> {
 export class OptionRules<User = Express.User> {
   /**
    * Lists the second factors of a user, from your own record; called once per request of a user who has not passed one.
-   * Users without a factor are not asked, unless `policy` says so. Defaults to none but the authenticator apps and keys
-   * that users set up here, which the service keeps. See docs/options.md#factors.
+   * Defaults to none but the authenticator apps and keys that users set up here. See docs/options.md#factors.
    */
   readonly factors = callback<(user: User) => readonly FactorInput[] | Promise<readonly FactorInput[]>>({
     name: 'factors',
@@ -73,9 +72,9 @@ export class OptionRules<User = Express.User> {
     returns: ['a contact or undefined'],
   }).optional()
   /**
-   * Called with what a user has now (an authenticator app, keys, backup codes), after it changed. Save it with the user,
-   * so that users without a second factor can sign in while the service is down. A service that cannot tell which factors
-   * a user has requires it. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
+   * Called with what a user has now (an authenticator app, keys, backup codes), after it changed. Save it with the
+   * user. A service that cannot tell which factors a user has requires it. By default, you keep no record. See
+   * docs/options.md#your-own-record-of-factors.
    */
   readonly onFactorsChanged = callback<(user: User, factors: RecordedFactors) => unknown>({
     name: 'onFactorsChanged',
@@ -83,9 +82,9 @@ export class OptionRules<User = Express.User> {
     awaits: true,
   }).optional()
   /**
-   * Returns what `onFactorsChanged` was given last for a user, and `undefined` for a user for whom it was never called. It
-   * counts while the service is down; while it is up, the service cannot take away a factor that the record has (R141).
-   * Required with `onFactorsChanged`. By default, you keep no record. See docs/options.md#your-own-record-of-factors.
+   * Returns what `onFactorsChanged` was given last for a user, or else `undefined`. It counts while the service is
+   * down, and against a service that forgets a factor (R141). Required with `onFactorsChanged`. By default, you keep no
+   * record. See docs/options.md#your-own-record-of-factors.
    */
   readonly recordedFactors = callback<
     (user: User) => RecordedFactors | null | undefined | Promise<RecordedFactors | null | undefined>
@@ -96,15 +95,15 @@ export class OptionRules<User = Express.User> {
   }).optional()
   /**
    * Decides at each login whether a second factor is required: `require`, `optional`, `skip`, `{ skip: true, mayEnroll:
-   * true }`, `{ graceUntil }`, or `{ require: 'strong', graceUntil }`. Any other answer fails the request with
-   * `ERR_MFA_POLICY`. By default, a second factor is required from every user who has one. See docs/options.md#policy.
+   * true }`, `{ graceUntil }`, or `{ require: 'strong', graceUntil }`. By default, a second factor is required from
+   * every user who has one. See docs/options.md#policy.
    */
   readonly policy = callback<(context: PolicyContext<User>) => PolicyDecision | Promise<PolicyDecision>>({
     name: 'policy',
     must: 'must be a function that returns "require", "skip" or { graceUntil }',
     awaits: true,
   }).optional()
-  /** Called with every event, without codes and contacts. Not awaited; an error in it is logged. See docs/events.md. */
+  /** Called with every event. Not awaited; an error in it is logged. See docs/events.md. */
   readonly onEvent = callback<(event: MfaEvent) => unknown>({ name: 'onEvent' }).optional()
   /**
    * Receives warnings and failures, and at `info`, if it has that function, what the diagnostics compute at start.

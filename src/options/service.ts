@@ -43,7 +43,7 @@ export class AddressRules {
   /**
    * Which API the service speaks: `published`, `countersign` for the self-hosted service, the parts in which it differs
    * from the published API, or `detect`: the service must say before the first call that it is the Countersign service.
-   * Defaults to `detect`. Another service is never guessed from an answer, so name its API. See docs/dialect.md.
+   * Defaults to `detect`. See docs/dialect.md.
    */
   readonly dialect = dialectOption
   /** How long one call may take in all, 100 milliseconds to `10s`. Defaults to `5s`. */

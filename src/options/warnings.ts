@@ -31,7 +31,7 @@ export const WARNINGS = {
   MFA_WARN_NO_ROUTER:
     'A pending login was sent to urls.path, and nothing answered there. Mount app.use(mfa.router) without a path, or at that path.',
   MFA_WARN_USER_BESIDE_PASSPORT:
-    'The session names a user (such as session.userId), but Passport knows none, so nobody is asked for a second factor. Sign users in with req.logIn: see recipes/without-passport in the repository.',
+    'The session names a user (such as session.userId), but Passport knows none, so no user is asked for a second factor. Sign users in with req.logIn: see recipes/without-passport in the repository.',
   MFA_WARN_MEMORY_DEVICES:
     'Trusted devices are stored in the memory of this process, which loses them at a restart and does not share them. Set trustedDevices.store to { redis } or { postgres }.',
   MFA_WARN_MEMORY_RECOVERIES:
@@ -57,7 +57,7 @@ export const WARNINGS = {
   MFA_WARN_DIALECT:
     "The MFA service is the Countersign service, but service.dialect does not use its additions, so a code of one sign-in can be used in another. Remove service.dialect, or set it to 'countersign'.",
   MFA_WARN_SERVICE_NOT_RECOGNIZED:
-    "What answers at service.baseUrl has not identified itself as the Countersign service, so no code is sent or checked and nobody's factors are known; it is asked again at each call. Check service.baseUrl, and whether a proxy or a sign-in page of the network answers there. Only if the service speaks the published API, set service.dialect to 'published' (MFA_DIALECT).",
+    "What answers at service.baseUrl has not identified itself as the Countersign service, so no code is sent or checked. Check service.baseUrl, and whether a proxy or a sign-in page of the network answers there. Only if the service speaks the published API, set service.dialect to 'published' (MFA_DIALECT).",
   MFA_WARN_KEY_REFUSED:
     'The MFA service does not accept the API key, so no user can pass the second factor. Check service.apiKey (MFA_API_KEY), that the key was not revoked and has not expired, and its scopes.',
   MFA_WARN_KEY_SCOPES:
