@@ -16,7 +16,7 @@ import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import { accountReference } from '../store/secrets/keys.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
-import type { FlowContext } from './context.js'
+import type { Flow, FlowContext } from './context.js'
 import {
   approvalEvent,
   approvalFields,
@@ -24,7 +24,7 @@ import {
   lockEvent,
   writeEventOfAttempt,
 } from './count-verification.js'
-import type { AuthenticateKeyInput } from './inputs.js'
+import type { InputOf } from './inputs.js'
 import { factorDisabled, locked } from './refusals.js'
 import { simulatedVerdict } from './test-mode/simulated-carrier.js'
 import { TEST_KEY } from './test-mode/test-key.js'
@@ -46,11 +46,7 @@ interface Verdict {
  * evaluated and not counted, so that nobody can lock an account by repeating responses; everything else that is wrong counts like
  * a wrong code.
  */
-export async function authenticateKey(
-  context: FlowContext,
-  application: Application,
-  input: AuthenticateKeyInput,
-): Promise<AnswerOf<'authenticate'>> {
+export const authenticateKey: Flow<'authenticate'> = async (context, application, input) => {
   const simulated = simulatedVerdict(application, input.contact)
   if (simulated) return simulated.outcome === 'refused' ? simulated : invalid('challenge')
   const relyingParty = relyingPartyFor(application, input.method)
@@ -81,7 +77,7 @@ export async function authenticateKey(
 function consume(
   { store }: FlowContext,
   application: Application,
-  input: AuthenticateKeyInput,
+  input: InputOf<'authenticate'>,
   { challenge }: ClientData,
   now: number,
 ): Promise<boolean> {
@@ -94,7 +90,7 @@ async function evaluate(
   { store }: FlowContext,
   application: Application,
   relyingParty: RelyingPartySettings,
-  { account, method, response }: AuthenticateKeyInput,
+  { account, method, response }: InputOf<'authenticate'>,
   clientData: ClientData,
 ): Promise<Assertion> {
   const fault = faultInClientData(clientData, 'webauthn.get', relyingParty)
@@ -144,7 +140,7 @@ function testKeyFor(
 async function attempt(
   context: FlowContext,
   application: Application,
-  input: AuthenticateKeyInput,
+  input: InputOf<'authenticate'>,
   assertion: Assertion,
   now: number,
 ): Promise<Verdict> {

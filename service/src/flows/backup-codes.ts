@@ -18,8 +18,8 @@ import type { Queries } from '../store/store.js'
 import { HOUR_MS } from '../telemetry/time.js'
 import { writeNotice } from './account-notice.js'
 import { budgetedMessage } from './begin-challenges.js'
-import type { FlowContext } from './context.js'
-import type { BackupInput, RequestUser } from './inputs.js'
+import type { Flow, FlowContext } from './context.js'
+import type { InputOf, RequestUser } from './inputs.js'
 import { refusedByPhoneCheck } from './phone-check.js'
 import { limited, locked, undelivered } from './refusals.js'
 import { recipientsOf } from './send-code.js'
@@ -32,11 +32,7 @@ type Created = Granted<'createBackupCodes'> & {
 }
 
 /** Creates backup codes for a page that shows them once, in place of all earlier ones (R61). They count against the budget of messages. */
-export async function createBackupCodes(
-  context: FlowContext,
-  application: Application,
-  input: RequestUser,
-): Promise<CodesOrRefused> {
+export const createBackupCodes: Flow<'createBackupCodes'> = async (context, application, input) => {
   const { store, outbox } = context
   const answer =
     simulatedRefusal(application, input.contact) ??
@@ -119,11 +115,7 @@ type CreatedToSend =
   | Refused
 
 /** Creates backup codes and sends them to the user. The former set stays valid until the new one was handed over (R61). */
-export function sendBackupCodes(
-  context: FlowContext,
-  application: Application,
-  input: BackupInput,
-): Promise<AnswerOf<'sendBackupCodes'>> {
+export const sendBackupCodes: Flow<'sendBackupCodes'> = (context, application, input) => {
   return onceForOperation<AnswerOf<'sendBackupCodes'>>(context, application, input.account, {
     run: () => createAndSend(context, application, input),
     answer: ({ outcome }) =>
@@ -131,11 +123,7 @@ export function sendBackupCodes(
   })
 }
 
-async function createAndSend(
-  context: FlowContext,
-  application: Application,
-  input: BackupInput,
-): Promise<AnswerOf<'sendBackupCodes'>> {
+const createAndSend: Flow<'sendBackupCodes'> = async (context, application, input) => {
   const now = Date.now()
   const { store, outbox } = context
   const recipients = recipientsOf(context, application, input.method, input)
@@ -159,7 +147,7 @@ async function createToSend(
   context: FlowContext,
   tx: Queries,
   application: Application,
-  input: BackupInput,
+  input: InputOf<'sendBackupCodes'>,
   recipients: readonly Recipient[],
   now: number,
 ): Promise<CreatedToSend> {

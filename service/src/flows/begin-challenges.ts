@@ -31,7 +31,7 @@ import { storedReference } from '../store/secrets/keys.js'
 import { type Store, statement } from '../store/store.js'
 import { HOUR_MS, secondsUntil } from '../telemetry/time.js'
 import type { FlowContext } from './context.js'
-import type { SendInput } from './inputs.js'
+import type { InputOf } from './inputs.js'
 import { factorDisabled, limited, locked } from './refusals.js'
 
 /** A challenge to begin, or to repeat with another code. */
@@ -181,7 +181,7 @@ export interface Begun {
 export async function beginSending(
   context: FlowContext,
   application: Application,
-  input: SendInput,
+  input: InputOf<'send'>,
   recipients: readonly Recipient[],
   now: number,
 ): Promise<Begun | Refused> {

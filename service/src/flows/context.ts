@@ -1,3 +1,4 @@
+import type { AnswerOf, VerbName } from 'countersign/protocol'
 import type { Application } from '../accounts/application.js'
 import type { BudgetLeft } from '../accounts/message-budget.js'
 import type { ActivityCounter } from '../messages/activity/count-activity.js'
@@ -10,6 +11,7 @@ import type { TranscriptionJobs } from '../transcription/jobs/transcription-jobs
 import type { LiveTranscription } from '../transcription/live/live-transcription.js'
 import type { Transcription } from '../transcription/transcription.js'
 import type { Operation } from './idempotency/idempotent-requests.js'
+import type { InputOf } from './inputs.js'
 import type { PhoneTraffic } from './phone-traffic.js'
 
 /** What every flow works with, the same for all applications. */
@@ -31,6 +33,13 @@ export interface FlowContext {
   /** Receives the state of the message budgets whenever a message was requested. */
   readonly onBudgets?: (budgets: readonly BudgetLeft[]) => void
 }
+
+/** What the service does for a verb. */
+export type Flow<Name extends VerbName> = (
+  context: FlowContext,
+  application: Application,
+  input: InputOf<Name>,
+) => Promise<AnswerOf<Name>>
 
 /** When a request may be repeated that was refused because others of its account are under way. Most take less than a second. */
 export const ACCOUNT_BUSY_SECONDS = 1

@@ -7,13 +7,13 @@ import type { Queries } from '../store/store.js'
 import { describeError } from '../telemetry/log/logger.js'
 import type { FlowContext } from './context.js'
 import type { EvaluatedAs } from './evaluate-code.js'
-import type { VerifyInput } from './inputs.js'
+import type { InputOf } from './inputs.js'
 
 /** Counts an evaluated attempt with a code, for the charts of operators. Test keys do not count. */
 export function countCode(
   context: FlowContext,
   application: Application,
-  { contact }: VerifyInput,
+  { contact }: InputOf<'verify'>,
   as: EvaluatedAs,
   result: AttemptResult,
 ): void {

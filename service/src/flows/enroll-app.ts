@@ -1,4 +1,4 @@
-import { type AnswerOf, formatUser, ServiceError } from 'countersign/protocol'
+import { formatUser, ServiceError } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import {
   APP_FACTOR,
@@ -12,7 +12,7 @@ import { qrImage } from '../accounts/authenticator-app/qr-image.js'
 import { newAppSecret, otpauthUri } from '../accounts/authenticator-app/totp.js'
 import { writeEvent } from '../messages/events/write-events.js'
 import { accountReference } from '../store/secrets/keys.js'
-import type { FlowContext } from './context.js'
+import type { Flow, FlowContext } from './context.js'
 import { type Encoding, REFUSALS } from './import/import-row.js'
 import { readSecret } from './import/read-secret.js'
 import type { RequestUser } from './inputs.js'
@@ -20,11 +20,7 @@ import { locked } from './refusals.js'
 import { simulatedRefusal } from './test-mode/simulated-carrier.js'
 
 /** Creates a secret for an authenticator app. It proves nothing until its first valid code (R54). */
-export async function enrollApp(
-  context: FlowContext,
-  application: Application,
-  input: RequestUser,
-): Promise<AnswerOf<'enrollApp'>> {
+export const enrollApp: Flow<'enrollApp'> = async (context, application, input) => {
   const refusal = refuseMethod(application, 'app') ?? simulatedRefusal(application, input.contact)
   if (refusal) return refusal
   const now = Date.now()

@@ -16,7 +16,7 @@ import { hashedFormsOf, isBackupShaped } from '../store/secrets/codes.js'
 import { contactHashes } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
 import type { FlowContext } from './context.js'
-import type { VerifyInput } from './inputs.js'
+import type { InputOf } from './inputs.js'
 import { isAlwaysValid } from './test-mode/simulated-carrier.js'
 
 /** The kind of code as which a code is evaluated. */
@@ -54,7 +54,7 @@ const NO_CHALLENGE = ''
 export async function evaluateCode(
   context: FlowContext,
   application: Application,
-  input: VerifyInput,
+  input: InputOf<'verify'>,
   notify: NotifyOfAttempt,
   now: number,
 ): Promise<Evaluation> {
@@ -70,14 +70,16 @@ export async function evaluateCode(
   return evaluate(context, application, input, code, notify, now)
 }
 
-async function evaluateDelivered(
+type Evaluate = (
   context: FlowContext,
   application: Application,
-  input: VerifyInput,
+  input: InputOf<'verify'>,
   code: string,
   notify: NotifyOfAttempt,
   now: number,
-): Promise<Evaluation> {
+) => Promise<Evaluation>
+
+const evaluateDelivered: Evaluate = async (context, application, input, code, notify, now) => {
   const { account, canonicalContact, type, contact, locale } = input
   const transaction = transactionOf(input)
   // A code that confirms an authenticator app is never a delivered one.
@@ -96,22 +98,17 @@ async function evaluateDelivered(
   return { as: 'delivered', result }
 }
 
-async function evaluateApp(
-  context: FlowContext,
-  application: Application,
-  input: VerifyInput,
-  code: string,
-  notify: NotifyOfAttempt,
-  now: number,
-): Promise<Evaluation> {
+const evaluateApp: Evaluate = async (context, application, input, code, notify, now) => {
   const row = await findAppSecret(context.store, application, input.account)
   const pending = input.kind === 'code' ? null : livePendingSecret(application, row, now)
   const confirmed = input.kind === 'confirm' ? null : (row?.sealed ?? null)
   const alwaysValid = isAlwaysValid(application, code)
-  const match = (sealed: string | null): StepMatch =>
-    alwaysValid && sealed
-      ? { step: NO_STEP, expiredStep: undefined }
-      : matchOrPlaceholder(context, application, input.account, sealed, code, now)
+  const match = (sealed: string | null): StepMatch => {
+    if (alwaysValid && sealed) return { step: NO_STEP, expiredStep: undefined }
+    if (sealed) return matchSealed(context.keys, application, input.account, sealed, code, now)
+    matchStep(PLACEHOLDER_SECRET, code, now, application.limits.appStepsAhead)
+    return { step: undefined, expiredStep: undefined }
+  }
   const matches = { pending: match(pending), confirmed: match(confirmed) }
   const confirms =
     input.kind === 'confirm' ||
@@ -137,27 +134,7 @@ async function evaluateApp(
   }
 }
 
-function matchOrPlaceholder(
-  context: FlowContext,
-  application: Application,
-  account: string,
-  sealed: string | null,
-  code: string,
-  now: number,
-): StepMatch {
-  if (sealed) return matchSealed(context.keys, application, account, sealed, code, now)
-  matchStep(PLACEHOLDER_SECRET, code, now, application.limits.appStepsAhead)
-  return { step: undefined, expiredStep: undefined }
-}
-
-async function evaluateBackup(
-  context: FlowContext,
-  application: Application,
-  input: VerifyInput,
-  code: string,
-  notify: NotifyOfAttempt,
-  now: number,
-): Promise<Evaluation> {
+const evaluateBackup: Evaluate = async (context, application, input, code, notify, now) => {
   const attempt: Attempt = {
     account: input.account,
     factor: BACKUP_FACTOR,

@@ -7,8 +7,10 @@ import {
   type Method,
   membersOf,
   parseUser,
+  type RequestOf,
   VERBS,
   type Verb,
+  type VerbName,
 } from 'countersign/protocol'
 import { type TranscriptFormat, transcriptionWire } from 'countersign/speech'
 import * as z from 'zod'
@@ -17,14 +19,12 @@ import * as z from 'zod'
 export type VerbInput<Row extends Verb> = RequestUser &
   (Row extends { readonly body: infer Body extends z.ZodObject } ? Members<z.output<Body>> : unknown)
 
-/** The input of `sendCode`. */
-export type SendInput = VerbInput<typeof VERBS.send>
+/** The input of the flow of the verb of this name. */
+export type InputOf<Name extends VerbName> = Verbs[Name] extends VerbWithBody
+  ? VerbInput<Verbs[Name]>
+  : RequestOf<Name>
 
-/** The input of `verifyCode`. */
-export type VerifyInput = VerbInput<typeof VERBS.verify>
-
-/** The input of `sendBackupCodes`. */
-export type BackupInput = VerbInput<typeof VERBS.sendBackupCodes>
+type Verbs = typeof VERBS & typeof KEY_VERBS
 
 /** A verb that takes parameters. */
 export type VerbWithBody = Verb & { readonly body: z.ZodObject }
@@ -90,18 +90,6 @@ export function parseAccount(body: unknown): Parsed<string> {
         })
   })
 }
-
-/** The input of `prepareKeyRegistration`. */
-export type KeyRegistrationOptionsInput = VerbInput<typeof KEY_VERBS.registrationOptions>
-
-/** The input of `registerKey`. */
-export type RegisterKeyInput = VerbInput<typeof KEY_VERBS.register>
-
-/** The input of `prepareKeyAuthentication`. */
-export type KeyAuthenticationOptionsInput = VerbInput<typeof KEY_VERBS.authenticationOptions>
-
-/** The input of `authenticateKey`. */
-export type AuthenticateKeyInput = VerbInput<typeof KEY_VERBS.authenticate>
 
 /** What is wrong with one parameter. */
 export interface FieldError {

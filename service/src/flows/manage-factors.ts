@@ -1,4 +1,4 @@
-import type { AnswerOf, Granted, KEY_VERBS, Refused, VERBS } from 'countersign/protocol'
+import type { AnswerOf, Refused } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import { readAccountFactors } from '../accounts/account-factors.js'
 import {
@@ -17,17 +17,13 @@ import { writeEvent } from '../messages/events/write-events.js'
 import { accountReference } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
 import { writeNotice } from './account-notice.js'
-import type { FlowContext } from './context.js'
-import type { RequestUser, VerbInput } from './inputs.js'
+import type { Flow, FlowContext } from './context.js'
+import type { RequestUser } from './inputs.js'
 import { locked } from './refusals.js'
 import { simulatedRefusal } from './test-mode/simulated-carrier.js'
 
 /** The keys of an account, also without a relying party, so that they can be removed. */
-export async function listAccountKeys(
-  { store }: FlowContext,
-  application: Application,
-  { account }: RequestUser,
-): Promise<Granted<'list'>> {
+export const listAccountKeys: Flow<'list'> = async ({ store }, application, { account }) => {
   const rows = await listKeys(store, application, account)
   const userHandle = await findUserHandle(store, application, account)
   return {
@@ -38,11 +34,11 @@ export async function listAccountKeys(
 }
 
 /** Renames a key. */
-export async function renameAccountKey(
-  { store }: FlowContext,
-  application: Application,
-  { account, contact, key, name }: VerbInput<typeof KEY_VERBS.rename>,
-): Promise<{ readonly outcome: 'renamed' | 'none' } | Refused> {
+export const renameAccountKey: Flow<'rename'> = async (
+  { store },
+  application,
+  { account, contact, key, name },
+) => {
   const simulated = simulatedRefusal(application, contact)
   if (simulated) return simulated
   const relyingParty = relyingPartyOrRefusal(application)
@@ -52,11 +48,7 @@ export async function renameAccountKey(
 }
 
 /** Removes a key, also one that cannot be used now, and notifies every proven contact. */
-export function removeAccountKey(
-  context: FlowContext,
-  application: Application,
-  user: VerbInput<typeof KEY_VERBS.remove>,
-): Promise<Removal | Refused> {
+export const removeAccountKey: Flow<'remove'> = (context, application, user) => {
   return removeNotifying(context, application, user, 'key-removed', async (tx) => {
     const removed = await deleteKey(tx, application, user.account, user.key)
     return removed && { factor: keyFactor(removed.method), key: user.key }
@@ -64,11 +56,7 @@ export function removeAccountKey(
 }
 
 /** Removes the authenticator app or all backup codes of an account, and notifies every proven contact. */
-export function removeFactor(
-  context: FlowContext,
-  application: Application,
-  user: VerbInput<typeof VERBS.removeFactor>,
-): Promise<Removal | Refused> {
+export const removeFactor: Flow<'removeFactor'> = (context, application, user) => {
   const remove = user.factor === 'app' ? removeAppSecret : removeBackupSet
   return removeNotifying(context, application, user, 'factor-removed', async (tx) =>
     (await remove(tx, application, user.account)) ? { factor: user.factor.toUpperCase() } : undefined,

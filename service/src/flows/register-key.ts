@@ -2,7 +2,6 @@ import {
   type AnswerOf,
   type Contact,
   formatUser,
-  type Granted,
   isAccountAddress,
   type KeyMethod,
   type Refused,
@@ -32,12 +31,8 @@ import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import { writeEvent } from '../messages/events/write-events.js'
 import { accountReference } from '../store/secrets/keys.js'
 import { writeNotice } from './account-notice.js'
-import type { FlowContext } from './context.js'
-import type {
-  KeyAuthenticationOptionsInput,
-  KeyRegistrationOptionsInput,
-  RegisterKeyInput,
-} from './inputs.js'
+import type { Flow, FlowContext } from './context.js'
+import type { InputOf } from './inputs.js'
 import { locked, tooManyKeys } from './refusals.js'
 import { simulatedRefusal } from './test-mode/simulated-carrier.js'
 import { isTestKey, TEST_KEY } from './test-mode/test-key.js'
@@ -48,11 +43,7 @@ interface Stored {
 }
 
 /** Stores a key after checking the response of the authenticator, and notifies the account holder. */
-export async function registerKey(
-  context: FlowContext,
-  application: Application,
-  input: RegisterKeyInput,
-): Promise<AnswerOf<'register'>> {
+export const registerKey: Flow<'register'> = async (context, application, input) => {
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
@@ -71,7 +62,7 @@ async function verify(
   context: FlowContext,
   application: Application,
   relyingParty: RelyingPartySettings,
-  { account, method, transaction, response }: RegisterKeyInput,
+  { account, method, transaction, response }: InputOf<'register'>,
   now: number,
 ): Promise<RegistrationVerdict> {
   const clientData = readClientData(response.response.clientDataJSON)
@@ -102,7 +93,7 @@ async function verify(
 async function store(
   context: FlowContext,
   application: Application,
-  input: RegisterKeyInput,
+  input: InputOf<'register'>,
   credential: Credential,
   now: number,
 ): Promise<Stored> {
@@ -126,7 +117,11 @@ async function store(
   })
 }
 
-function rowFrom({ method, name, response }: RegisterKeyInput, credential: Credential, now: number): KeyRow {
+function rowFrom(
+  { method, name, response }: InputOf<'register'>,
+  credential: Credential,
+  now: number,
+): KeyRow {
   return {
     id: credential.id,
     method,
@@ -145,7 +140,7 @@ function rowFrom({ method, name, response }: RegisterKeyInput, credential: Crede
 function logRegistration(
   { keys, log }: FlowContext,
   application: Application,
-  { account, method }: RegisterKeyInput,
+  { account, method }: InputOf<'register'>,
   answer: AnswerOf<'register'>,
 ): void {
   const fields = {
@@ -162,11 +157,7 @@ const expiresInSeconds = KEY_CHALLENGE_MS / 1000
 const timeoutMs = KEY_CHALLENGE_MS
 
 /** Creates the challenge of a registration, and the account's user id for its keys. */
-export async function prepareKeyRegistration(
-  context: FlowContext,
-  application: Application,
-  input: KeyRegistrationOptionsInput,
-): Promise<AnswerOf<'registrationOptions'>> {
+export const prepareKeyRegistration: Flow<'registrationOptions'> = async (context, application, input) => {
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const isConditional = input.mediation === 'conditional'
@@ -195,11 +186,11 @@ export async function prepareKeyRegistration(
 }
 
 /** Creates the challenge of an assertion, for the account's keys of one kind. */
-export async function prepareKeyAuthentication(
-  { store }: FlowContext,
-  application: Application,
-  input: KeyAuthenticationOptionsInput,
-): Promise<AnswerOf<'registrationOptions'>> {
+export const prepareKeyAuthentication: Flow<'authenticationOptions'> = async (
+  { store },
+  application,
+  input,
+) => {
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
@@ -228,10 +219,7 @@ function keyRelyingParty(
 }
 
 /** The relying party of an application as its pages publish it; `undefined` if it has none. */
-export async function publishedRelyingParty(
-  _context: FlowContext,
-  { relyingParty }: Application,
-): Promise<Granted<'relyingParty'> | undefined> {
+export const publishedRelyingParty: Flow<'relyingParty'> = async (_context, { relyingParty }) => {
   if (!relyingParty) return undefined
   const { topOrigins: _topOrigins, ...published } = relyingParty
   return published

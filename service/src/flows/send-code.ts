@@ -8,20 +8,16 @@ import type { Recipient } from '../messages/texts/compose.js'
 import { accountReference } from '../store/secrets/keys.js'
 import { secondsUntil } from '../telemetry/time.js'
 import { beginSending } from './begin-challenges.js'
-import type { FlowContext } from './context.js'
+import type { Flow, FlowContext } from './context.js'
 import { approvalFields } from './count-verification.js'
-import type { SendInput } from './inputs.js'
+
 import { refusedByPhoneCheck } from './phone-check.js'
 import { contactRefused, methodOff, undelivered } from './refusals.js'
 import { onceForOperation } from './taken-over.js'
 import { isSimulated, simulatedRefusal } from './test-mode/simulated-carrier.js'
 
 /** Creates a challenge and delivers its code, or delivers the code of an active challenge again. */
-export function sendCode(
-  context: FlowContext,
-  application: Application,
-  input: SendInput,
-): Promise<AnswerOf<'send'>> {
+export const sendCode: Flow<'send'> = (context, application, input) => {
   return onceForOperation<AnswerOf<'send'>>(context, application, input.account, {
     run: () => send(context, application, input),
     answer(earlier) {
@@ -38,11 +34,7 @@ export function sendCode(
   })
 }
 
-async function send(
-  context: FlowContext,
-  application: Application,
-  input: SendInput,
-): Promise<AnswerOf<'send'>> {
+const send: Flow<'send'> = async (context, application, input) => {
   const now = Date.now()
   const { outbox, keys, log } = context
   const recipients = recipientsOf(context, application, input.method, input)

@@ -1,18 +1,11 @@
-import {
-  type AnswerOf,
-  KEY_VERBS,
-  type RequestOf,
-  VERBS,
-  type Verb,
-  type VerbName,
-} from 'countersign/protocol'
+import { KEY_VERBS, VERBS, type Verb, type VerbName } from 'countersign/protocol'
 import type { Application } from '../accounts/application.js'
 import { deliveryState } from '../messages/delivery/queued-message.js'
 import { authenticateKey } from './authenticate-key.js'
 import { createBackupCodes, sendBackupCodes } from './backup-codes.js'
-import type { FlowContext } from './context.js'
+import type { Flow, FlowContext } from './context.js'
 import { enrollApp } from './enroll-app.js'
-import type { VerbInput, VerbWithBody } from './inputs.js'
+import type { VerbWithBody } from './inputs.js'
 import {
   accountFactors,
   listAccountKeys,
@@ -58,11 +51,7 @@ export interface VerbWords {
 
 type Flows<Verbs> = {
   readonly [Name in keyof Verbs & VerbName]: VerbWords & {
-    flow(
-      context: FlowContext,
-      application: Application,
-      input: Verbs[Name] extends VerbWithBody ? VerbInput<Verbs[Name]> : RequestOf<Name>,
-    ): Promise<AnswerOf<Name>>
+    readonly flow: Flow<Name>
   }
 }
 

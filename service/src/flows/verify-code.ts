@@ -1,14 +1,13 @@
 import { type AnswerOf, isAccountAddress } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
 import { APP_FACTOR } from '../accounts/app-secret.js'
-import type { Application } from '../accounts/application.js'
 import type { AttemptResult } from '../accounts/attempt.js'
 import { BACKUP_FACTOR } from '../accounts/backup-set.js'
 import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import { accountReference } from '../store/secrets/keys.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
-import type { FlowContext } from './context.js'
+import type { Flow } from './context.js'
 import {
   approvalEvent,
   approvalFields,
@@ -17,7 +16,7 @@ import {
   writeEventOfAttempt,
 } from './count-verification.js'
 import { type EvaluatedAs, type Evaluation, evaluateCode, type NotifyOfAttempt } from './evaluate-code.js'
-import type { VerifyInput } from './inputs.js'
+import type { InputOf } from './inputs.js'
 import { factorDisabled, locked } from './refusals.js'
 import { simulatedVerdict } from './test-mode/simulated-carrier.js'
 
@@ -33,11 +32,7 @@ const invalid = { outcome: 'invalid' } as const
  * only an unused code of an authenticator app from the last minutes is refused with a hint that the app's clock is
  * slow. Attempts on one account run one after the other, because each locks the account's row.
  */
-export async function verifyCode(
-  context: FlowContext,
-  application: Application,
-  input: VerifyInput,
-): Promise<AnswerOf<'verify'>> {
+export const verifyCode: Flow<'verify'> = async (context, application, input) => {
   const simulated = simulatedVerdict(application, input.contact)
   if (simulated) return simulated
   const now = Date.now()
@@ -72,7 +67,7 @@ export async function verifyCode(
 }
 
 /** The event that an attempt is for the application's endpoints; mostly none. */
-function eventOf(input: VerifyInput, as: EvaluatedAs, result: AttemptResult) {
+function eventOf(input: InputOf<'verify'>, as: EvaluatedAs, result: AttemptResult) {
   const factor = as === 'backup' ? BACKUP_FACTOR : input.type
   const approved = as === 'app-bound' ? undefined : approvalEvent(input, factor, result)
   if (approved) return approved
@@ -82,7 +77,7 @@ function eventOf(input: VerifyInput, as: EvaluatedAs, result: AttemptResult) {
 
 /** The notice that an attempt calls for (R34, R61, R63); mostly none. */
 function noticeOf(
-  input: VerifyInput,
+  input: InputOf<'verify'>,
   as: EvaluatedAs,
   result: AttemptResult,
   now: number,
@@ -102,7 +97,7 @@ function noticeOf(
   return { notice: 'locked', account, fallback: input.type === 'APP' ? undefined : input.contact, seconds }
 }
 
-function verdictOn(input: VerifyInput, evaluation: Evaluation, now: number): Verdict {
+function verdictOn(input: InputOf<'verify'>, evaluation: Evaluation, now: number): Verdict {
   if (evaluation.as === 'off') {
     const event = { level: 'info', event: 'verify.refused', reason: 'method_off' } as const
     return { answer: evaluation.answer, events: [event] }
@@ -133,7 +128,7 @@ function accepted({ as, backupCodesLeft, backupDelivery }: Exclude<Evaluation, {
 }
 
 function rejected(
-  input: VerifyInput,
+  input: InputOf<'verify'>,
   result: AttemptResult | undefined,
   clockSteps: number | undefined,
 ): Verdict {
