@@ -13,10 +13,9 @@ import {
   readClientData,
 } from '../accounts/webauthn/authenticator-data.js'
 import type { QueuedMessage } from '../messages/delivery/queued-message.js'
-import { accountReference } from '../store/secrets/keys.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
-import type { Flow, FlowContext } from './context.js'
+import { type Flow, type FlowContext, factorFields } from './context.js'
 import {
   approvalEvent,
   approvalFields,
@@ -25,7 +24,7 @@ import {
   writeEventOfAttempt,
 } from './count-verification.js'
 import type { InputOf } from './inputs.js'
-import { factorDisabled, locked } from './refusals.js'
+import { refusedVerdict } from './refusals.js'
 import { simulatedVerdict } from './test-mode/simulated-carrier.js'
 import { TEST_KEY } from './test-mode/test-key.js'
 
@@ -65,9 +64,8 @@ export const authenticateKey: Flow<'authenticate'> = async (context, application
           now,
         )
       : rejected(clientData ? 'challenge' : 'malformed')
-  const account = accountReference(context.keys, application.id, input.account)
   const fields = {
-    ...{ application: application.id, account, factor: keyFactor(input.method) },
+    ...factorFields(context, application, input.account, keyFactor(input.method)),
     ...approvalFields(input),
   }
   for (const event of events) context.log({ ...event, ...fields })
@@ -216,14 +214,8 @@ function accepted(key: KeyRow, userVerified: boolean, wentBack: boolean): Verdic
 }
 
 function refused(result: AttemptResult | undefined, fault: KeyFault, now: number): Verdict {
-  if (result?.locked) {
-    const event: Event = { level: 'info', event: 'verify.refused', reason: 'locked' }
-    return { answer: locked(lockedForSeconds(result, now)), events: [event] }
-  }
-  if (result?.disabled && result.ok === null) {
-    const event: Event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' }
-    return { answer: factorDisabled, events: [event] }
-  }
+  const unevaluated = refusedVerdict(result, now)
+  if (unevaluated) return unevaluated
   const verdict = rejected(fault)
   const events = [...verdict.events]
   if (fault === 'counter') events.push({ level: 'warn', event: 'key.counter_went_back', reason: 'refused' })

@@ -13,12 +13,11 @@ import { type BudgetedMessage, consumeMessageBudget } from '../accounts/message-
 import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import { backupMessage, type Recipient } from '../messages/texts/compose.js'
 import { formatBackupCode } from '../store/secrets/codes.js'
-import { accountReference } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
 import { HOUR_MS } from '../telemetry/time.js'
 import { writeNotice } from './account-notice.js'
 import { budgetedMessage } from './begin-challenges.js'
-import type { Flow, FlowContext } from './context.js'
+import { type Flow, type FlowContext, factorFields } from './context.js'
 import type { InputOf, RequestUser } from './inputs.js'
 import { refusedByPhoneCheck } from './phone-check.js'
 import { limited, locked, undelivered } from './refusals.js'
@@ -87,20 +86,18 @@ async function begin(
 
 /** Logs that backup codes were created, with `how` if they were not sent, or why not. */
 function logBackup(
-  { keys, log }: FlowContext,
-  { id: application }: Application,
-  { account }: Pick<RequestUser, 'account'>,
+  context: FlowContext,
+  application: Application,
+  { account }: RequestUser,
   answer: CreatedToSend | CodesOrRefused,
   how?: 'page',
 ): void {
   const isRefused = answer.outcome === 'refused'
   const reason = isRefused ? answer.refusal.reason : how
-  log({
+  context.log({
     level: 'info',
     event: isRefused ? 'backup.refused' : 'backup.made',
-    application,
-    account: accountReference(keys, application, account),
-    factor: BACKUP_FACTOR,
+    ...factorFields(context, application, account, BACKUP_FACTOR),
     ...(reason && { reason }),
   })
 }

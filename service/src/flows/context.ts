@@ -4,7 +4,7 @@ import type { BudgetLeft } from '../accounts/message-budget.js'
 import type { ActivityCounter } from '../messages/activity/count-activity.js'
 import type { PhoneCheck } from '../messages/carriers/phone-check.js'
 import type { Outbox } from '../messages/delivery/outbox.js'
-import type { Keys } from '../store/secrets/keys.js'
+import { accountReference, type Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
 import type { Logger } from '../telemetry/log/logger.js'
 import type { TranscriptionJobs } from '../transcription/jobs/transcription-jobs.js'
@@ -40,6 +40,11 @@ export type Flow<Name extends VerbName> = (
   application: Application,
   input: InputOf<Name>,
 ) => Promise<AnswerOf<Name>>
+
+/** What the log says of an account and one of its factors. */
+export function factorFields({ keys }: FlowContext, { id }: Application, account: string, factor: string) {
+  return { application: id, account: accountReference(keys, id, account), factor }
+}
 
 /** When a request may be repeated that was refused because others of its account are under way. Most take less than a second. */
 export const ACCOUNT_BUSY_SECONDS = 1

@@ -11,8 +11,7 @@ import { refuseMethod } from '../accounts/applications/offered-methods.js'
 import { qrImage } from '../accounts/authenticator-app/qr-image.js'
 import { newAppSecret, otpauthUri } from '../accounts/authenticator-app/totp.js'
 import { writeEvent } from '../messages/events/write-events.js'
-import { accountReference } from '../store/secrets/keys.js'
-import type { Flow, FlowContext } from './context.js'
+import { type Flow, type FlowContext, factorFields } from './context.js'
 import { type Encoding, REFUSALS } from './import/import-row.js'
 import { readSecret } from './import/read-secret.js'
 import type { RequestUser } from './inputs.js'
@@ -32,13 +31,8 @@ export const enrollApp: Flow<'enrollApp'> = async (context, application, input) 
     return seconds
   })
   if (lockSeconds > 0) return locked(lockSeconds)
-  context.log({
-    level: 'info',
-    event: 'factor.prepared',
-    application: application.id,
-    account: accountReference(context.keys, application.id, input.account),
-    factor: 'APP',
-  })
+  const fields = factorFields(context, application, input.account, APP_FACTOR)
+  context.log({ level: 'info', event: 'factor.prepared', ...fields })
   const uri = otpauthUri(secret, application.name, formatUser(input.contact))
   return { outcome: 'prepared', qr: `data:image/png;base64,${qrImage(uri)}`, uri, secret }
 }
@@ -78,14 +72,8 @@ export async function importApp(
     return isNew
   })
   if (!bound) return 'kept'
-  const account = accountReference(keys, application.id, input.account)
-  context.log({
-    level: 'info',
-    event: 'factor.imported',
-    application: application.id,
-    account,
-    factor: 'APP',
-  })
+  const fields = factorFields(context, application, input.account, APP_FACTOR)
+  context.log({ level: 'info', event: 'factor.imported', ...fields })
   return 'bound'
 }
 

@@ -14,10 +14,9 @@ import type { Application } from '../accounts/application.js'
 import { relyingPartyOrRefusal, usableMethods } from '../accounts/applications/offered-methods.js'
 import { removeBackupSet } from '../accounts/backup-set.js'
 import { writeEvent } from '../messages/events/write-events.js'
-import { accountReference } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
 import { writeNotice } from './account-notice.js'
-import type { Flow, FlowContext } from './context.js'
+import { type Flow, type FlowContext, factorFields } from './context.js'
 import type { RequestUser } from './inputs.js'
 import { locked } from './refusals.js'
 import { simulatedRefusal } from './test-mode/simulated-carrier.js'
@@ -92,9 +91,8 @@ async function removeNotifying(
   })
   if (removal.outcome !== 'removed') return removal
   if (removal.notices.length > 0) void context.outbox.dispatch(removal.notices)
-  const account = accountReference(context.keys, application.id, name)
-  const { factor } = removal
-  context.log({ level: 'info', event: 'factor.removed', application: application.id, account, factor })
+  const fields = factorFields(context, application, name, removal.factor)
+  context.log({ level: 'info', event: 'factor.removed', ...fields })
   return { outcome: 'removed' }
 }
 

@@ -1,24 +1,30 @@
 import type { Refused } from 'countersign/protocol'
+import { lockedForSeconds } from '../accounts/account.js'
+import type { AttemptResult } from '../accounts/attempt.js'
 import type { ContactFault } from '../messages/delivery/carrier.js'
 
 /** No carrier is configured for the method. */
-export const methodOff: Refused = {
-  outcome: 'refused',
-  refusal: { reason: 'method_off', detail: 'This service is not configured to deliver by this method.' },
-}
+export const methodOff = refused({
+  reason: 'method_off',
+  detail: 'This service is not configured to deliver by this method.',
+})
+
 /** The contact cannot be reached by this method; `detail` says why, without the contact. */
 export function contactRefused(detail?: string): Refused {
-  return {
-    outcome: 'refused',
-    refusal: { reason: 'contact_refused', ...(detail !== undefined && { detail }) },
-  }
+  return refused({ reason: 'contact_refused', ...(detail !== undefined && { detail }) })
 }
+
 /** The account has as many keys as the application allows. */
-export const tooManyKeys: Refused = {
-  outcome: 'refused',
-  refusal: { reason: 'method_off', detail: 'This account has the maximum number of keys: remove one first.' },
+export const tooManyKeys = refused({
+  reason: 'method_off',
+  detail: 'This account has the maximum number of keys: remove one first.',
+})
+
+export const factorDisabled = refused({ reason: 'factor_disabled' })
+
+function refused(refusal: Refused['refusal']): Refused {
+  return { outcome: 'refused', refusal }
 }
-export const factorDisabled: Refused = { outcome: 'refused', refusal: { reason: 'factor_disabled' } }
 
 /** Why a contact cannot be reached, in words for users and developers. */
 const CONTACT_DETAILS: Readonly<Record<ContactFault, string>> = {
@@ -32,22 +38,31 @@ const CONTACT_DETAILS: Readonly<Record<ContactFault, string>> = {
 
 /** A message was refused for good: because of its contact, or else by the carrier. */
 export function undelivered(contact: ContactFault | undefined): Refused {
-  if (contact === undefined) return { outcome: 'refused', refusal: { reason: 'delivery_failed' } }
-  return contactRefused(CONTACT_DETAILS[contact])
+  return contact === undefined
+    ? refused({ reason: 'delivery_failed' })
+    : contactRefused(CONTACT_DETAILS[contact])
 }
 
 /** The phone check of the operator refuses codes for the number; `risk` is the word with which it does. */
 export function phoneAtRisk(risk: string): Refused {
-  return {
-    outcome: 'refused',
-    refusal: { reason: 'phone_at_risk', detail: `The phone check answered ${risk}.` },
-  }
+  return refused({ reason: 'phone_at_risk', detail: `The phone check answered ${risk}.` })
 }
 
 export function limited(retryAfterSeconds: number): Refused {
-  return { outcome: 'refused', refusal: { reason: 'limited', retryAfterSeconds } }
+  return refused({ reason: 'limited', retryAfterSeconds })
 }
 
 export function locked(retryAfterSeconds: number): Refused {
-  return { outcome: 'refused', refusal: { reason: 'locked', retryAfterSeconds } }
+  return refused({ reason: 'locked', retryAfterSeconds })
+}
+
+/** The verdict on an attempt that is refused because its account is locked or its factor disabled; `undefined` for others. */
+export function refusedVerdict(result: AttemptResult | undefined, now: number) {
+  if (result?.locked) {
+    const event = { level: 'info', event: 'verify.refused', reason: 'locked' } as const
+    return { answer: locked(lockedForSeconds(result, now)), events: [event] }
+  }
+  if (!result?.disabled || result.ok !== null) return undefined
+  const event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' } as const
+  return { answer: factorDisabled, events: [event] }
 }

@@ -29,9 +29,8 @@ import { creationOptions, nameForKey, requestOptions } from '../accounts/webauth
 import type { Credential, RegistrationVerdict } from '../accounts/webauthn/verify.js'
 import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import { writeEvent } from '../messages/events/write-events.js'
-import { accountReference } from '../store/secrets/keys.js'
 import { writeNotice } from './account-notice.js'
-import type { Flow, FlowContext } from './context.js'
+import { type Flow, type FlowContext, factorFields } from './context.js'
 import type { InputOf } from './inputs.js'
 import { locked, tooManyKeys } from './refusals.js'
 import { simulatedRefusal } from './test-mode/simulated-carrier.js'
@@ -138,16 +137,13 @@ function rowFrom(
 }
 
 function logRegistration(
-  { keys, log }: FlowContext,
+  context: FlowContext,
   application: Application,
   { account, method }: InputOf<'register'>,
   answer: AnswerOf<'register'>,
 ): void {
-  const fields = {
-    application: application.id,
-    account: accountReference(keys, application.id, account),
-    factor: keyFactor(method),
-  }
+  const { log } = context
+  const fields = factorFields(context, application, account, keyFactor(method))
   if (answer.outcome === 'registered') return log({ level: 'info', event: 'factor.bound', ...fields })
   const reason = answer.outcome === 'invalid' ? answer.fault : answer.refusal.reason
   log({ level: 'info', event: 'key.refused', ...fields, reason })

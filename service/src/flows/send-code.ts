@@ -5,10 +5,9 @@ import { type PhoneRefusal, refusePhone } from '../messages/contacts/phone.js'
 import type { Channel } from '../messages/message.js'
 import { chooseLanguage } from '../messages/texts/catalogue.js'
 import type { Recipient } from '../messages/texts/compose.js'
-import { accountReference } from '../store/secrets/keys.js'
 import { secondsUntil } from '../telemetry/time.js'
 import { beginSending } from './begin-challenges.js'
-import type { Flow, FlowContext } from './context.js'
+import { type Flow, type FlowContext, factorFields } from './context.js'
 import { approvalFields } from './count-verification.js'
 
 import { refusedByPhoneCheck } from './phone-check.js'
@@ -36,7 +35,7 @@ export const sendCode: Flow<'send'> = (context, application, input) => {
 
 const send: Flow<'send'> = async (context, application, input) => {
   const now = Date.now()
-  const { outbox, keys, log } = context
+  const { outbox, log } = context
   const recipients = recipientsOf(context, application, input.method, input)
   const begun =
     'outcome' in recipients
@@ -44,9 +43,7 @@ const send: Flow<'send'> = async (context, application, input) => {
       : ((await refusedByPhoneCheck(context, application, recipients, input.purpose ?? 'sign-in')) ??
         (await beginSending(context, application, input, recipients, now)))
   const fields = {
-    application: application.id,
-    account: accountReference(keys, application.id, input.account),
-    factor: input.method,
+    ...factorFields(context, application, input.account, input.method),
     purpose: input.purpose ?? 'sign-in',
     ...approvalFields(input),
   }

@@ -4,10 +4,9 @@ import { APP_FACTOR } from '../accounts/app-secret.js'
 import type { AttemptResult } from '../accounts/attempt.js'
 import { BACKUP_FACTOR } from '../accounts/backup-set.js'
 import type { QueuedMessage } from '../messages/delivery/queued-message.js'
-import { accountReference } from '../store/secrets/keys.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
-import type { Flow } from './context.js'
+import { type Flow, factorFields } from './context.js'
 import {
   approvalEvent,
   approvalFields,
@@ -17,7 +16,7 @@ import {
 } from './count-verification.js'
 import { type EvaluatedAs, type Evaluation, evaluateCode, type NotifyOfAttempt } from './evaluate-code.js'
 import type { InputOf } from './inputs.js'
-import { factorDisabled, locked } from './refusals.js'
+import { refusedVerdict } from './refusals.js'
 import { simulatedVerdict } from './test-mode/simulated-carrier.js'
 
 interface Verdict {
@@ -45,15 +44,11 @@ export const verifyCode: Flow<'verify'> = async (context, application, input) =>
   }
   const evaluation = await evaluateCode(context, application, input, notify, now)
   const { answer, events } = verdictOn(input, evaluation, now)
-  const account = accountReference(context.keys, application.id, input.account)
-  for (const event of events)
-    context.log({
-      ...event,
-      application: application.id,
-      account,
-      factor: input.type,
-      ...approvalFields(input),
-    })
+  const fields = {
+    ...factorFields(context, application, input.account, input.type),
+    ...approvalFields(input),
+  }
+  for (const event of events) context.log({ ...event, ...fields })
   // A notice must not delay the answer, nor reveal by the delay what happened.
   if (notices.length > 0) void context.outbox.dispatch(notices)
   if (evaluation.as !== 'off' && evaluation.result) {
@@ -103,16 +98,9 @@ function verdictOn(input: InputOf<'verify'>, evaluation: Evaluation, now: number
     return { answer: evaluation.answer, events: [event] }
   }
   const { result, clockSteps } = evaluation
-  if (result?.locked) {
-    const event = { level: 'info', event: 'verify.refused', reason: 'locked' } as const
-    return { answer: locked(lockedForSeconds(result, now)), events: [event] }
-  }
-  if (result?.ok) return accepted(evaluation)
-  if (result?.disabled && result.ok === null) {
-    const event = { level: 'warn', event: 'verify.refused', reason: 'factor_disabled' } as const
-    return { answer: factorDisabled, events: [event] }
-  }
-  return rejected(input, result, clockSteps)
+  const refused = refusedVerdict(result, now)
+  if (refused) return refused
+  return result?.ok ? accepted(evaluation) : rejected(input, result, clockSteps)
 }
 
 function accepted({ as, backupCodesLeft, backupDelivery }: Exclude<Evaluation, { as: 'off' }>): Verdict {
