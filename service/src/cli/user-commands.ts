@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Operator } from '../operator/operator.js'
 import type { UserReference, UserState } from '../operator/users.js'
 import { commandsOf } from './commands-of.js'
 import { type Io, listed, type Printed, pairs, tableOf } from './output.js'
@@ -18,97 +19,88 @@ export function userCommands(program: Command, io: Io): void {
   findCommand(program, io)
   const user = program.command('user').description('manage the accounts of an application')
   const { read, change } = commandsOf(user, io)
-  const named = (command: Command) =>
-    command
+  /** A command about one account; `more` are the arguments after it. */
+  const ofUser = (
+    kind: typeof read,
+    name: string,
+    description: string,
+    work: (operator: Operator, user: UserReference, ...more: string[]) => Promise<Printed>,
+  ) =>
+    kind(name, description, (operator, application: string, user: string, ...given) => {
+      const { account, test } = given.pop() as UserOptions
+      const mode = test ? 'test' : 'live'
+      const reference = { application, user, isAccount: account === true, mode } as const
+      return work(operator, reference, ...(given as string[]))
+    })
       .argument('<application>')
       .argument('<user>', 'ann@example.com, +447700900123, or both separated by a colon; or see --account')
       .option('--account', '<user> is the name that the application sends as Account')
       .option('--test', 'use the data of test keys')
 
-  named(
-    read(
-      'show',
-      'show the lock, factors and failures of an account',
-      async (operator, application: string, who: string, own: UserOptions) =>
-        describeUser(await operator.showUser(referenceTo(application, who, own))),
-    ),
+  ofUser(read, 'show', 'show the lock, factors and failures of an account', async (operator, user) =>
+    describeUser(await operator.showUser(user)),
   )
 
-  named(
-    change(
-      'unlock',
-      'unlock an account',
-      async (operator, application: string, who: string, own: UserOptions) => {
-        await operator.unlockUser(referenceTo(application, who, own))
-        return { result: { unlocked: true }, text: 'Unlocked.' }
-      },
-    ),
-  )
+  ofUser(change, 'unlock', 'unlock an account', async (operator, user) => {
+    await operator.unlockUser(user)
+    return { result: { unlocked: true }, text: 'Unlocked.' }
+  })
 
-  named(
-    change(
-      'disable-factor',
-      'disable a factor until the user sets it up again',
-      async (operator, application: string, who: string, given: string, own: UserOptions) => {
-        const { factor, wasKnown } = await operator.disableFactor(referenceTo(application, who, own), given)
-        return {
-          result: { disabled: factor, wasKnown },
-          text: `Disabled ${factor}. The user must set it up again.`,
-          remarks: [!wasKnown && 'This account has never used this factor: check the spelling.'],
-        }
-      },
-    ),
+  ofUser(
+    change,
+    'disable-factor',
+    'disable a factor until the user sets it up again',
+    async (operator, user, given) => {
+      const { factor, wasKnown } = await operator.disableFactor(user, given)
+      return {
+        result: { disabled: factor, wasKnown },
+        text: `Disabled ${factor}. The user must set it up again.`,
+        remarks: [!wasKnown && 'This account has never used this factor: check the spelling.'],
+      }
+    },
   ).argument('<factor>', 'app, backup, security-key, passkey, or a contact of the user')
 
-  named(
-    read(
-      'keys',
-      'list the security keys and passkeys of an account',
-      async (operator, application: string, who: string, own: UserOptions) =>
-        listed(
-          await operator.listUserKeys(referenceTo(application, who, own)),
-          ...(['id', ['method', 'kind'], 'name', ['backupEligible', 'can be synced']] as const),
-          ...([['createdAt', 'added'], 'lastUsedAt'] as const),
-        ),
+  ofUser(read, 'keys', 'list the security keys and passkeys of an account', async (operator, user) =>
+    listed(
+      await operator.listUserKeys(user),
+      ...(['id', ['method', 'kind'], 'name', ['backupEligible', 'can be synced']] as const),
+      ...([['createdAt', 'added'], 'lastUsedAt'] as const),
     ),
   )
 
-  named(
-    change(
-      'remove-key',
-      'remove a security key or passkey of an account',
-      async (operator, application: string, who: string, key: string, own: UserOptions) => {
-        await operator.removeUserKey(referenceTo(application, who, own), key)
-        return { result: { removed: true }, text: 'Removed.' }
-      },
-    ),
+  ofUser(
+    change,
+    'remove-key',
+    'remove a security key or passkey of an account',
+    async (operator, user, key) => {
+      await operator.removeUserKey(user, key)
+      return { result: { removed: true }, text: 'Removed.' }
+    },
   ).argument('<key>', 'the id that `user keys` shows')
 
-  named(
-    read(
-      'export',
-      'print everything that is stored about an account as JSON, without secrets',
-      async (operator, application: string, who: string, own: UserOptions) => {
-        const result = await operator.exportUser(referenceTo(application, who, own))
-        return { result, text: JSON.stringify(result, null, 2) }
-      },
-    ),
+  ofUser(
+    read,
+    'export',
+    'print everything that is stored about an account as JSON, without secrets',
+    async (operator, user) => {
+      const result = await operator.exportUser(user)
+      return { result, text: JSON.stringify(result, null, 2) }
+    },
   )
 
-  named(
-    change(
-      'erase',
-      'delete everything that is stored about an account; the audit log keeps a keyed hash',
-      async (operator, application: string, who: string, own: UserOptions) => {
-        const { reference, deleted } = await operator.eraseUser(referenceTo(application, who, own))
-        const why = 'Nothing was erased. If you expected data, check the spelling and --account.'
-        return {
-          result: { reference, deleted: deleted ?? null },
-          text: deleted ? `Erased account ${reference}.` : `Nothing is stored about account ${reference}.`,
-          remarks: [!deleted && why],
-        }
-      },
-    ),
+  ofUser(
+    change,
+    'erase',
+    'delete everything that is stored about an account; the audit log keeps a keyed hash',
+    async (operator, user) => {
+      const { reference, deleted } = await operator.eraseUser(user)
+      const why = 'Nothing was erased. If you expected data, check the spelling and --account.'
+      return {
+        result: { reference, deleted: deleted ?? null },
+        text: deleted ? `Erased account ${reference}.` : `Nothing is stored about account ${reference}.`,
+        remarks: [!deleted && why],
+      }
+    },
   )
 
   read(
@@ -157,15 +149,10 @@ function findCommand(program: Command, io: Io): void {
   commandsOf(program, io)
     .read('find', 'find users and messages of all applications', async (operator, text: string) => {
       const { isCut, messages, ...found } = await operator.find(text)
-      const users = found.users.map(({ application, mode, isAccount, shown, reference }) => ({
-        ...{
-          application,
-          mode,
-          account: isAccount ? shown : null,
-          user: isAccount ? null : shown,
-          reference,
-        },
-      }))
+      const users = found.users.map(({ application, mode, isAccount, shown, reference }) => {
+        const [account, user] = isAccount ? [shown, null] : [null, shown]
+        return { application, mode, account, user, reference }
+      })
       const rows = [
         ...users.map((one) => ({ kind: 'user', ...one })),
         ...messages.map(({ application, mode, id: reference }) => ({
@@ -190,8 +177,4 @@ function readPageSize(text: string): number {
     throw new InvalidArgumentError('It must be a number from 1 to 1000.')
   }
   return Number(text)
-}
-
-function referenceTo(application: string, user: string, { account, test }: UserOptions): UserReference {
-  return { application, user, isAccount: account === true, mode: test ? 'test' : 'live' }
 }
