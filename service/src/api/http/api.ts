@@ -72,16 +72,14 @@ export function httpApi(parts: ApiParts): Express {
   const once = onceByKey(parts.idempotent, context.log)
   const deadline = answerWithin(parts.requestTimeoutMs, context.log)
   const authenticated = (path: string) => [deadline, authenticate(findCaller, path), unlessAnswered]
+  const only = (method: 'get' | 'post', path: string, ...handlers: readonly RequestHandler[]) =>
+    api
+      .route(path)
+      [method](...handlers)
+      .all(onlyMethods(method))
+  const get = (path: string, ...handlers: readonly RequestHandler[]) => only('get', path, ...handlers)
   const post = (path: string, handler: RequestHandler, maxBytes?: number) =>
-    api
-      .route(path)
-      .post(...authenticated(path), ...bodyReader(maxBytes), unlessAnswered, handler)
-      .all(onlyMethod('POST'))
-  const get = (path: string, ...handlers: RequestHandler[]) =>
-    api
-      .route(path)
-      .get(...handlers)
-      .all(onlyMethod('GET'))
+    only('post', path, ...authenticated(path), ...bodyReader(maxBytes), unlessAnswered, handler)
   for (const verbFlow of VERB_FLOWS) {
     const { verb } = verbFlow
     const path = verb.path.replace(/\{(\w+)\}/g, ':$1')
@@ -100,23 +98,17 @@ export function httpApi(parts: ApiParts): Express {
   get('/problems', problemList)
   get('/problems/:code', problemPage)
 
+  only('post', '/v1/reports/:provider', ...reportsRoute(parts.reports, context))
+  const transcribe = transcribeRoute(context.transcription)
+  only('post', '/v1/transcribe', authenticate(findCaller, '/v1/transcribe'), ...transcribe)
+  const { JOBS_PATH } = jobWire
+  only('post', JOBS_PATH, authenticate(findCaller, JOBS_PATH), ...createJobRoute(context.jobs))
+  const ofJob = authenticate(findCaller, `${JOBS_PATH}/{id}`)
   api
-    .route('/v1/reports/:provider')
-    .post(...reportsRoute(parts.reports, context))
-    .all(onlyMethod('POST'))
-  api
-    .route('/v1/transcribe')
-    .post(authenticate(findCaller, '/v1/transcribe'), ...transcribeRoute(context.transcription))
-    .all(onlyMethod('POST'))
-  api
-    .route(jobWire.JOBS_PATH)
-    .post(authenticate(findCaller, jobWire.JOBS_PATH), ...createJobRoute(context.jobs))
-    .all(onlyMethod('POST'))
-  api
-    .route(`${jobWire.JOBS_PATH}/:id`)
-    .get(authenticate(findCaller, `${jobWire.JOBS_PATH}/{id}`), showJobRoute(context.jobs))
-    .delete(authenticate(findCaller, `${jobWire.JOBS_PATH}/{id}`), deleteJobRoute(context.jobs))
-    .all(onlyMethod('GET', 'DELETE'))
+    .route(`${JOBS_PATH}/:id`)
+    .get(ofJob, showJobRoute(context.jobs))
+    .delete(ofJob, deleteJobRoute(context.jobs))
+    .all(onlyMethods('get', 'delete'))
   post(streamWire.TICKETS_PATH, ticketRoute(context.live, context.store))
   get(streamWire.STREAM_PATH, authenticate(findCaller, streamWire.STREAM_PATH), upgradeRequired)
   get('/v1/users', ...authenticated('/v1/users'), usersRoute(context))
@@ -154,9 +146,10 @@ function commonHeaders(isStopping: () => boolean): RequestHandler {
   }
 }
 
-function onlyMethod(...methods: readonly ('GET' | 'POST' | 'DELETE')[]): RequestHandler {
+function onlyMethods(...methods: readonly string[]): RequestHandler {
+  const allowed = methods.map((method) => (method === 'get' ? 'GET, HEAD' : method.toUpperCase()))
   return function refuseMethod(_request, response) {
-    response.set('Allow', methods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', '))
+    response.set('Allow', allowed.join(', '))
     problem(response, 'method_not_allowed')
   }
 }

@@ -5,7 +5,7 @@ import { applicationIdOf } from './authenticate.js'
 import { InvalidBodyError, UNPARSABLE } from './body.js'
 import { eventStreamOf } from './event-stream.js'
 import { requestId } from './headers.js'
-import { problem } from './problem.js'
+import { problem, refuseField } from './problem.js'
 
 /** When a caller may try again; the service recovers by itself within this time of the database's return. */
 const UNAVAILABLE_FOR_SECONDS = 5
@@ -54,10 +54,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
     const status = statusOf(error)
     if (status === 413) return problem(response, 'body_too_large')
     if (status === 415) return problem(response, 'unsupported_media_type')
-    if (status >= 400 && status < 500) {
-      const errors = [{ field: 'body', detail: UNPARSABLE }]
-      return problem(response, 'invalid_request', { errors })
-    }
+    if (status >= 400 && status < 500) return refuseField(response, 'body', UNPARSABLE)
     if (error instanceof StoreUnavailableError) {
       const fields = { request: requestId(request), reason: error.reason, detail: describeError(error) }
       log({ level: 'error', event: 'store.unavailable', ...fields })

@@ -2,7 +2,7 @@ import type { IdempotentRequests } from '../../flows/idempotency/idempotent-requ
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
 import { type Once, respond } from './flow-route.js'
 import { requestId } from './headers.js'
-import { problem } from './problem.js'
+import { problem, refuseField } from './problem.js'
 
 const HEADER = 'Idempotency-Key'
 const FORMAT = /^[\x21-\x7e]{1,128}$/
@@ -27,14 +27,10 @@ export function onceByKey(requests: IdempotentRequests, log: Logger): Once {
     const key = request.get(HEADER)
     if (key === undefined) return respond(response, await work())
     if (!FORMAT.test(key)) {
-      const detail = 'must be 1 to 128 visible ASCII characters, for example a UUID'
-      return problem(response, 'invalid_request', { errors: [{ field: HEADER, detail }] })
+      return refuseField(response, HEADER, 'must be 1 to 128 visible ASCII characters, for example a UUID')
     }
-    const acquired = await requests.acquire({
-      application,
-      key,
-      content: contentOf(request.path, request.body),
-    })
+    const content = contentOf(request.path, request.body)
+    const acquired = await requests.acquire({ application, key, content })
     if (acquired.outcome === 'other_request') return problem(response, 'idempotency_key_reused')
     if (acquired.outcome === 'in_flight') {
       return problem(response, 'idempotency_key_in_flight', { retryAfterSeconds: RETRY_AFTER_SECONDS })

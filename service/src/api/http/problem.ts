@@ -35,6 +35,11 @@ export function problem(response: Response, code: ServiceProblemCode, more: Prob
   response.status(PROBLEMS[code].status).type('application/problem+json').send(body)
 }
 
+/** Responds that a parameter, a header or the body is invalid. */
+export function refuseField(response: Response, field: string, detail: string): void {
+  problem(response, 'invalid_request', { errors: [{ field, detail }] })
+}
+
 /** The refusals that an operator can end, so that the response says how. */
 const EXPLAINED: ReadonlySet<string> = new Set([
   'transcription_unavailable',

@@ -10,7 +10,7 @@ import {
 } from '../../../messages/receipts/report-source.js'
 import { callingApplication } from '../authenticate.js'
 import { requestId } from '../headers.js'
-import { problem } from '../problem.js'
+import { problem, refuseField } from '../problem.js'
 
 /** SendGrid sends up to 768 KB of events at once. */
 const LIMIT = '1mb'
@@ -51,17 +51,10 @@ export function reportsRoute(
         response.status(204).end()
       } catch (error) {
         if (error instanceof InvalidReportError) {
-          const { reason } = error
-          log({
-            level: 'warn',
-            event: 'report.rejected',
-            carrier: provider,
-            reason,
-            request: requestId(request),
-          })
-          if (reason === 'signature') return problem(response, 'invalid_signature')
-          const errors = [{ field: 'body', detail: error.message }]
-          return problem(response, 'invalid_request', { errors })
+          const fields = { carrier: provider, reason: error.reason, request: requestId(request) }
+          log({ level: 'warn', event: 'report.rejected', ...fields })
+          if (error.reason === 'signature') return problem(response, 'invalid_signature')
+          return refuseField(response, 'body', error.message)
         }
         if (!(error instanceof DeliveryError)) throw error
         // The certificate of the signature could not be fetched.
@@ -88,15 +81,12 @@ export function inboxRoute(inboxes: Inboxes): RequestHandler {
     const application = callingApplication(request)
     const inbox = inboxes[application.mode]
     if (!inbox) {
-      return problem(response, 'not_found', {
-        detail: 'Messages of live keys are delivered: only test keys have an inbox.',
-      })
+      const detail = 'Messages of live keys are delivered: only test keys have an inbox.'
+      return problem(response, 'not_found', { detail })
     }
     const { to } = request.query
     if (to !== undefined && (typeof to !== 'string' || !CONTACT.test(to))) {
-      return problem(response, 'invalid_request', {
-        errors: [{ field: 'to', detail: 'must be one contact' }],
-      })
+      return refuseField(response, 'to', 'must be one contact')
     }
     // In a query string, a plus sign stands for a space, with which no contact begins.
     const contact = to?.replace(/^ (?=\d)/, '+')

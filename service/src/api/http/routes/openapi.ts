@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express'
 import { html } from '../../../telemetry/html.js'
 import { prefersHtml, sendPage } from '../page.js'
 import { baseUrlOf, problem } from '../problem.js'
-import { PROBLEMS } from '../problem-catalogue.js'
+import { isProblemCode, PROBLEMS } from '../problem-catalogue.js'
 import { streamDocumentText } from '../streams/stream-document.js'
 
 /** `GET /openapi.json`. The document is made when it is first read, since that takes longer than all routes. */
@@ -48,7 +48,7 @@ export const problemList: RequestHandler = function listProblems(_request, respo
 /** `GET /problems/:code`: the page that the `type` of a problem links to. */
 export const problemPage: RequestHandler = function showProblem(request, response) {
   const { code } = request.params
-  if (!isCode(code)) return problem(response, 'not_found')
+  if (!isProblemCode(code)) return problem(response, 'not_found')
   const baseUrl = baseUrlOf(response)
   if (!prefersHtml(response)) {
     response.json(problemJson(code, baseUrl))
@@ -71,8 +71,4 @@ export const problemPage: RequestHandler = function showProblem(request, respons
 
 function problemJson(code: ServiceProblemCode, baseUrl: string) {
   return { type: `${baseUrl}/problems/${code}`, code, ...PROBLEMS[code] }
-}
-
-function isCode(text: unknown): text is ServiceProblemCode {
-  return SERVICE_PROBLEMS.some((code) => code === text)
 }

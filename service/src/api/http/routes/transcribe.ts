@@ -29,7 +29,7 @@ import {
   wantsEvents,
 } from '../event-stream.js'
 import { requestId } from '../headers.js'
-import { baseUrlOf, problem, problemBody, refuse } from '../problem.js'
+import { baseUrlOf, problem, problemBody, refuse, refuseField } from '../problem.js'
 import { isProblemCode } from '../problem-catalogue.js'
 import { fromForm, receiveForm } from '../upload.js'
 
@@ -79,7 +79,7 @@ export function transcribeRoute(transcription: Transcription): readonly RequestH
 
 const refuseInvalidForm = (response: Response) => (error: unknown) => {
   if (!(error instanceof InvalidSourceError)) throw error
-  problem(response, 'invalid_request', { errors: [{ field: error.field, detail: error.message }] })
+  refuseField(response, error.field, error.message)
 }
 
 function logFields(request: Request) {
@@ -177,8 +177,7 @@ function jobBody(job: Job, response: Response): z.output<typeof jobWire.transcri
 export function ticketRoute(live: LiveTranscription, store: Store): RequestHandler {
   return async function createTicket(request, response) {
     if (request.body !== undefined && !z.record(z.string(), z.unknown()).safeParse(request.body).success) {
-      const errors = [{ field: 'body', detail: 'must be a JSON object or empty' }]
-      return problem(response, 'invalid_request', { errors })
+      return refuseField(response, 'body', 'must be a JSON object or empty')
     }
     if (!live.isAvailable) {
       return problem(response, 'transcription_unavailable', { detail: liveUnavailable().message })

@@ -1,12 +1,13 @@
 import type { RequestHandler } from 'express'
 import type * as z from 'zod'
+import type { Application } from '../../../accounts/application.js'
 import type { FlowContext } from '../../../flows/context.js'
 import { parseAccount } from '../../../flows/inputs.js'
 import type { Actor } from '../../../operator/audited-change.js'
 import { eraseUserData, exportUserData, listUserData, MAX_USERS } from '../../../operator/user-data.js'
 import { callingApplication, forAccount } from '../authenticate.js'
 import type { eraseAnswer, usersAnswer } from '../openapi/schemas.js'
-import { problem } from '../problem.js'
+import { problem, refuseField } from '../problem.js'
 
 const DEFAULT_LIMIT = 100
 
@@ -15,17 +16,13 @@ export function usersRoute({ store, keys }: FlowContext): RequestHandler {
   return async function listUsers(request, response) {
     const { limit = String(DEFAULT_LIMIT), after } = request.query
     if (typeof limit !== 'string' || !/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MAX_USERS) {
-      const errors = [{ field: 'limit', detail: `must be a number from 1 to ${MAX_USERS}` }]
-      return problem(response, 'invalid_request', { errors })
+      return refuseField(response, 'limit', `must be a number from 1 to ${MAX_USERS}`)
     }
     const page =
       after === undefined || typeof after === 'string'
         ? await listUserData(store, keys, callingApplication(request), { after, limit: Number(limit) })
         : undefined
-    if (!page) {
-      const errors = [{ field: 'after', detail: 'must be `next` of an earlier page' }]
-      return problem(response, 'invalid_request', { errors })
-    }
+    if (!page) return refuseField(response, 'after', 'must be `next` of an earlier page')
     const answer: z.output<typeof usersAnswer> = {
       users: page.users.map(({ lockedUntil, authenticatorApp, backupCodesLeft, ...user }) => ({
         ...user,
@@ -41,35 +38,34 @@ export function usersRoute({ store, keys }: FlowContext): RequestHandler {
 
 /** `POST /v1/users/export`: everything that is stored about an account (R104). */
 export function exportRoute(context: FlowContext): RequestHandler {
-  return async function exportUser(request, response) {
-    const parsed = parseAccount(request.body)
-    if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
-    await forAccount(context, parsed.value, request, response, async () => {
-      const exported = await exportUserData(actorOf(context), callingApplication(request), parsed.value)
-      if (!exported) {
-        return problem(response, 'not_found', { detail: 'Nothing is stored about this account.' })
-      }
-      if (!response.headersSent) response.json(exported)
-    })
-  }
+  return accountRoute(context, exportUserData)
 }
 
 /** `POST /v1/users/erase`: deletes everything that is stored about an account (R104). */
 export function eraseRoute(context: FlowContext): RequestHandler {
-  return async function eraseUser(request, response) {
+  return accountRoute(context, async (actor, application, account) => {
+    const { reference, deleted } = await eraseUserData(actor, application, account)
+    context.log({ level: 'info', event: 'user.erased', application: application.id, account: reference })
+    const answer: z.output<typeof eraseAnswer> = { erased: deleted !== undefined, reference }
+    return answer
+  })
+}
+
+/** Responds with what `work` returns for the account that the body names; `undefined` if nothing is stored about it. */
+function accountRoute(
+  context: FlowContext,
+  work: (actor: Actor, application: Application, account: string) => Promise<object | undefined>,
+): RequestHandler {
+  const { store, keys } = context
+  // The name of the API in the audit log.
+  const actor: Actor = { store, name: 'API', keys: () => keys, onApplicationChanged() {} }
+  return async function useAccount(request, response) {
     const parsed = parseAccount(request.body)
     if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
-    const application = callingApplication(request)
     await forAccount(context, parsed.value, request, response, async () => {
-      const { reference, deleted } = await eraseUserData(actorOf(context), application, parsed.value)
-      context.log({ level: 'info', event: 'user.erased', application: application.id, account: reference })
-      const answer: z.output<typeof eraseAnswer> = { erased: deleted !== undefined, reference }
+      const answer = await work(actor, callingApplication(request), parsed.value)
+      if (!answer) return problem(response, 'not_found', { detail: 'Nothing is stored about this account.' })
       if (!response.headersSent) response.json(answer)
     })
   }
-}
-
-/** The API in the audit log. */
-function actorOf({ store, keys }: FlowContext): Actor {
-  return { store, name: 'API', keys: () => keys, onApplicationChanged() {} }
 }
