@@ -50,16 +50,14 @@ export function factorFields({ keys }: FlowContext, { id }: Application, account
 export const ACCOUNT_BUSY_SECONDS = 1
 
 /** Counts the requests of each account that are under way in this process. */
-export interface RequestsUnderWay {
-  /** Counts a request until the returned function is called. `undefined` if as many of the account are under way as the process allows. */
-  enter(application: Application, account: string): (() => void) | undefined
-}
+export type RequestsUnderWay = ReturnType<typeof requestsUnderWay>
 
 /** Allows `maxPerAccount` requests of one account, which wait for the same rows: they would occupy every database connection (R139). */
-export function requestsUnderWay(maxPerAccount: number): RequestsUnderWay {
+export function requestsUnderWay(maxPerAccount: number) {
   const counts = new Map<string, number>()
   return {
-    enter({ id }, account) {
+    /** Counts a request until the returned function is called. `undefined` if as many of the account are under way as the process allows. */
+    enter({ id }: Application, account: string): (() => void) | undefined {
       const name = `${id} ${account}`
       const count = counts.get(name) ?? 0
       if (count >= maxPerAccount) return undefined

@@ -18,14 +18,7 @@ const MAX_TYPED_TOGETHER = 1_000
 const COLLECT_TYPED_MS = 100
 
 /** What happens to codes for phones, against SMS pumping (R103). */
-export interface PhoneTraffic {
-  /** Records that a code for this phone was typed, later and together with others. */
-  recordTyped(application: Application, phone: string): void
-  /** The refusal of a message that the traffic does not allow. Raises the alarm, and pauses a destination whose codes stay untyped. */
-  refuse(application: Application, refusal: TrafficRefusal, now: number): Promise<Refused>
-  /** Waits for what is being recorded. */
-  close(): Promise<void>
-}
+export type PhoneTraffic = ReturnType<typeof phoneTraffic>
 
 interface Typed {
   readonly application: string
@@ -78,7 +71,7 @@ interface Changed {
 }
 
 /** The traffic of codes to phones in a store. */
-export function phoneTraffic(store: Store, log: Logger): PhoneTraffic {
+export function phoneTraffic(store: Store, log: Logger) {
   const recording = new Set<Promise<void>>()
   /** The period of the latest alarm of each budget, so that each raises one alarm in a period. */
   const alarms = new Map<string, number>()
@@ -115,13 +108,8 @@ export function phoneTraffic(store: Store, log: Logger): PhoneTraffic {
       return pausedRefusal
     }
     if (changed?.is_first) {
-      log({
-        level: 'warn',
-        event: 'traffic.untyped',
-        application: application.id,
-        reason: scope,
-        detail: `${counts}.`,
-      })
+      const fields = { application: application.id, reason: scope, detail: `${counts}.` }
+      log({ level: 'warn', event: 'traffic.untyped', ...fields })
     }
     return limited(RETRY_SECONDS)
   }
@@ -133,31 +121,32 @@ export function phoneTraffic(store: Store, log: Logger): PhoneTraffic {
     if (alarms.get(alarm) !== freeAt) {
       if (alarms.size >= 10_000) alarms.clear()
       alarms.set(alarm, freeAt)
-      const detail = `The budget of ${key} is used up.`
-      log({
-        level: 'warn',
-        event: 'traffic.budget_used_up',
+      const fields = {
         application: application.id,
         reason: scope,
-        detail,
-      })
+        detail: `The budget of ${key} is used up.`,
+      }
+      log({ level: 'warn', event: 'traffic.budget_used_up', ...fields })
     }
     return limited(secondsUntil(freeAt, now))
   }
 
   return {
-    recordTyped(application, phone) {
+    /** Records that a code for this phone was typed, later and together with others. */
+    recordTyped(application: Application, phone: string): void {
       const keys = trafficKeys(application, phone)
       if (!keys) return
       record({ application: application.id, scope: 'country', key: keys.country })
       record({ application: application.id, scope: 'prefix', key: keys.prefix })
     },
-    async refuse(application, refusal, now) {
+    /** The refusal of a message that the traffic does not allow. Raises the alarm, and pauses a destination whose codes stay untyped. */
+    async refuse(application: Application, refusal: TrafficRefusal, now: number): Promise<Refused> {
       if (refusal.reason === 'paused') return pausedRefusal
       if (refusal.reason === 'untyped') return refuseUntyped(application, refusal, now)
       return refuseBudget(application, refusal, now)
     },
-    async close() {
+    /** Waits for what is being recorded. */
+    async close(): Promise<void> {
       await Promise.all(recording)
     },
   }

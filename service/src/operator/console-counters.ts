@@ -6,17 +6,13 @@ import { type Queries, queryOne } from '../store/store.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
 
 /** Counters of passwords and requests at the console, in the service's database. */
-export interface ConsoleCounters {
-  /** Counts once more in one step, and returns the new count; when its window is over, a new one begins at 0. */
-  add(key: string, windowMs: number): Promise<number>
-  /** Forgets the key. */
-  remove(key: string): Promise<void>
-}
+export type ConsoleCounters = ReturnType<typeof consoleCounters>
 
 /** The counters in a store, shared by all processes of the service (R28). */
-export function consoleCounters(store: Queries): ConsoleCounters {
+export function consoleCounters(store: Queries) {
   return {
-    async add(key, windowMs) {
+    /** Counts once more in one step, and returns the new count; when its window is over, a new one begins at 0. */
+    async add(key: string, windowMs: number): Promise<number> {
       const now = Date.now()
       const row = await queryOne<{ readonly count: number }>(
         store,
@@ -29,7 +25,8 @@ export function consoleCounters(store: Queries): ConsoleCounters {
       )
       return row?.count ?? 1
     },
-    async remove(key) {
+    /** Forgets the key. */
+    async remove(key: string): Promise<void> {
       await store.query('DELETE FROM console_counter WHERE key = $1', [key])
     },
   }

@@ -42,7 +42,7 @@ function queriesOn(client: PgliteClient, prepared: PreparedStatements): Scriptab
           throw asReported(error)
         }
       }
-      return params ? prepared.execute(run, text, params) : run(text)
+      return params ? prepared(run, text, params) : run(text)
     },
     exec: (text) => client.exec(text),
   }
@@ -50,25 +50,21 @@ function queriesOn(client: PgliteClient, prepared: PreparedStatements): Scriptab
 
 type Run<Row> = (text: string) => Promise<Row[]>
 
-interface PreparedStatements {
-  /** Runs a statement by its name, and prepares it first if necessary. */
-  execute<Row>(run: Run<Row>, text: string, params: readonly Value[]): Promise<Row[]>
-}
+type PreparedStatements = ReturnType<typeof preparedStatements>
 
 /** Prepares statements by PREPARE and EXECUTE, with literal values: PGlite cannot name them, and planning costs five times as much. */
-function preparedStatements(): PreparedStatements {
+function preparedStatements() {
   const names = new Map<string, string>()
   let count = 0
-  return {
-    async execute(run, text, params) {
-      const known = names.get(text)
-      if (known) return run(call(known, params))
-      // Two concurrent calls each prepare one: waiting for the other could deadlock inside a transaction.
-      const name = `s${++count}`
-      await run(`PREPARE ${name} AS ${text}`)
-      names.set(text, name)
-      return run(call(name, params))
-    },
+  /** Runs a statement by its name, and prepares it first if necessary. */
+  return async function execute<Row>(run: Run<Row>, text: string, params: readonly Value[]): Promise<Row[]> {
+    const known = names.get(text)
+    if (known) return run(call(known, params))
+    // Two concurrent calls each prepare one: waiting for the other could deadlock inside a transaction.
+    const name = `s${++count}`
+    await run(`PREPARE ${name} AS ${text}`)
+    names.set(text, name)
+    return run(call(name, params))
   }
 }
 

@@ -56,27 +56,9 @@ interface TranscribeOptions extends SpeechOptions {
 }
 
 /** Turns recordings into text, a limited number at a time. */
-export interface Transcription {
-  /** The name of the engine, or `none`. */
-  readonly engine: string
-  readonly isAvailable: boolean
-  readonly maxConcurrent: number
-  readonly limits: TranscriptionLimits
-  /** A file that a caller names by its address. */
-  fromAddress(address: string): RecordingSource
-  /** Receives and transcribes a recording; silence gives no text. Rejects when `callerGone` aborts, or with an `EngineError` of the engine. */
-  recognize(
-    source: RecordingSource,
-    origin: Origin,
-    more?: TranscribeOptions,
-  ): Promise<Recognized | RecordingRefused>
-  /** The same, as the answer for callers in this process. */
-  transcribe(source: RecordingSource, origin: Origin, more?: TranscribeOptions): Promise<TranscribeAnswer>
-  /** Stops all transcriptions in progress. */
-  close(): Promise<void>
-}
+export type Transcription = ReturnType<typeof createTranscription>
 
-export function createTranscription(parts: TranscriptionParts): Transcription {
+export function createTranscription(parts: TranscriptionParts) {
   const { fetchOptions, log, maxConcurrent, limits = DEFAULT_LIMITS } = parts
   const { transcriber: engine, languages } = parts
   const transcriber = engine && languages ? { ...engine, languages } : engine
@@ -84,54 +66,66 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
   const running = new Set<Promise<unknown>>()
   const closing = new AbortController()
 
-  const opened: Transcription = {
+  /** Receives and transcribes a recording; silence gives no text. Rejects when `callerGone` aborts, or with an `EngineError` of the engine. */
+  async function recognizeFrom(
+    source: RecordingSource,
+    origin: Origin,
+    more: TranscribeOptions = {},
+  ): Promise<Recognized | RecordingRefused> {
+    const { callerGone, onProgress = () => {}, limits: allowed = limits.waiting, ...speech } = more
+    const progress = progressLog(log, origin, source.name)
+    if (!transcriber) return progress.refused(unavailable)
+    const freeSlot = slots.take(origin.application)
+    if (!freeSlot) return progress.refused(busy(RETRY_AFTER_SECONDS))
+    const signals = [closing.signal, ...(callerGone ? [callerGone] : [])]
+    const work = withSignals(signals, (signal, abort) => {
+      const report = (step: TranscriptionProgress) => {
+        try {
+          onProgress(step)
+        } catch (error) {
+          abort(error)
+        }
+      }
+      return withTemporaryFolder((folder) =>
+        transcribeIn(folder, { transcriber, source, speech, limits: allowed, signal, progress, report }),
+      )
+    })
+    running.add(work)
+    try {
+      return await work
+    } catch (error) {
+      const isAborted = signals.some(({ aborted }) => aborted)
+      progress.failed(error, isAborted)
+      throw error
+    } finally {
+      running.delete(work)
+      freeSlot()
+    }
+  }
+
+  return {
+    /** The name of the engine, or `none`. */
     engine: transcriber?.name ?? 'none',
     isAvailable: transcriber !== undefined,
     maxConcurrent,
     limits,
 
-    fromAddress: (address) => fromAddress(address, fetchOptions),
+    /** A file that a caller names by its address. */
+    fromAddress: (address: string) => fromAddress(address, fetchOptions),
 
-    transcribe: async (...call) => answerOf(await opened.recognize(...call)),
+    recognize: recognizeFrom,
 
-    async recognize(source, origin, more = {}) {
-      const { callerGone, onProgress = () => {}, limits: allowed = limits.waiting, ...speech } = more
-      const progress = progressLog(log, origin, source.name)
-      if (!transcriber) return progress.refused(unavailable)
-      const freeSlot = slots.take(origin.application)
-      if (!freeSlot) return progress.refused(busy(RETRY_AFTER_SECONDS))
-      const signals = [closing.signal, ...(callerGone ? [callerGone] : [])]
-      const work = withSignals(signals, (signal, abort) => {
-        const report = (step: TranscriptionProgress) => {
-          try {
-            onProgress(step)
-          } catch (error) {
-            abort(error)
-          }
-        }
-        return withTemporaryFolder((folder) =>
-          transcribeIn(folder, { transcriber, source, speech, limits: allowed, signal, progress, report }),
-        )
-      })
-      running.add(work)
-      try {
-        return await work
-      } catch (error) {
-        const isAborted = signals.some(({ aborted }) => aborted)
-        progress.failed(error, isAborted)
-        throw error
-      } finally {
-        running.delete(work)
-        freeSlot()
-      }
+    /** The same, as the answer for callers in this process. */
+    async transcribe(...call: Parameters<typeof recognizeFrom>): Promise<TranscribeAnswer> {
+      return answerOf(await recognizeFrom(...call))
     },
 
-    async close() {
+    /** Stops all transcriptions in progress. */
+    async close(): Promise<void> {
       closing.abort(new Error('The service is closing.'))
       await Promise.allSettled(running)
     },
   }
-  return opened
 }
 
 async function transcribeIn(

@@ -20,16 +20,7 @@ export const DEFAULT_APPLICATION = 'default'
 const CACHE_TTL_MS = 1_000
 
 /** Finds applications. What it returns is at most a second old. */
-export interface ApplicationDirectory {
-  /** The application that an API key belongs to (R85, R86), and what the key may do. `address` is where the request came from. */
-  byKey(apiKey: string, address?: string): Promise<ApiCaller | undefined>
-  /** The application with this name, as its live keys see it. */
-  byName(name: string): Promise<Application>
-  /** How the messages of the application with this name are delivered. */
-  deliveryOf(name: string): Promise<DeliverySettings>
-  /** Makes this process read the application again. */
-  forget(name: string): void
-}
+export type ApplicationDirectory = ReturnType<typeof applicationDirectory>
 
 interface DeliverySettings {
   readonly senders: Senders
@@ -59,7 +50,7 @@ export function applicationDirectory(parts: {
   readonly apiKeyScopes: readonly Scope[]
   readonly acceptTestKeys: boolean
   readonly log: Logger
-}): ApplicationDirectory {
+}) {
   const { store, defaults, apiKeyScopes, acceptTestKeys, log } = parts
   const noteUse = keyUses(store, log)
   const optionKey = parts.apiKey === undefined ? undefined : sha256(parts.apiKey)
@@ -109,7 +100,8 @@ export function applicationDirectory(parts: {
   }
 
   return {
-    async byKey(apiKey, address) {
+    /** The application that an API key belongs to (R85, R86), and what the key may do. `address` is where the request came from. */
+    async byKey(apiKey: string, address?: string): Promise<ApiCaller | undefined> {
       if (optionKey && timingSafeEqual(sha256(apiKey), optionKey)) {
         return { application: await find(DEFAULT_APPLICATION, 'live'), scopes: apiKeyScopes, expiresAt: null }
       }
@@ -128,9 +120,12 @@ export function applicationDirectory(parts: {
         expiresAt: row.expires_at,
       }
     },
-    byName: (name) => find(name, 'live'),
-    deliveryOf: async (name) => (await settings.get(name)).delivery,
-    forget(name) {
+    /** The application with this name, as its live keys see it. */
+    byName: (name: string) => find(name, 'live'),
+    /** How the messages of the application with this name are delivered. */
+    deliveryOf: async (name: string) => (await settings.get(name)).delivery,
+    /** Makes this process read the application again. */
+    forget(name: string): void {
       settings.delete(name)
       keys.deleteWhere((row) => row?.application === name)
     },
@@ -165,15 +160,6 @@ export function webhookFrom(row: WebhookRow | undefined): OwnWebhook | undefined
   }
 }
 
-/** A cache whose entries live for a fixed time. */
-interface TtlCache<T> {
-  /** The value for a key, loaded at most once within its lifetime. A failure is not cached. */
-  get(key: string): Promise<T>
-  delete(key: string): void
-  /** Deletes the entries whose value matches, and those that are still being loaded. */
-  deleteWhere(matches: (value: T) => boolean): void
-}
-
 interface Entry<T> {
   readonly expiresAt: number
   readonly loading: Promise<T>
@@ -183,7 +169,7 @@ interface Entry<T> {
 const MAX_ENTRIES = 10_000
 
 /** Caches what `load` returns for `ttlMs`. `undefined` means that there is no value, and is not cached. */
-function ttlCache<T>(ttlMs: number, load: (key: string) => Promise<T>): TtlCache<T> {
+function ttlCache<T>(ttlMs: number, load: (key: string) => Promise<T>) {
   const entries = new Map<string, Entry<T>>()
 
   function loadNow(key: string): Promise<T> {
@@ -200,12 +186,14 @@ function ttlCache<T>(ttlMs: number, load: (key: string) => Promise<T>): TtlCache
   }
 
   return {
-    get(key) {
+    /** The value for a key, loaded at most once within its lifetime. A failure is not cached. */
+    get(key: string): Promise<T> {
       const entry = entries.get(key)
       return entry && entry.expiresAt > performance.now() ? entry.loading : loadNow(key)
     },
-    delete: (key) => void entries.delete(key),
-    deleteWhere(matches) {
+    delete: (key: string) => void entries.delete(key),
+    /** Deletes the entries whose value matches, and those that are still being loaded. */
+    deleteWhere(matches: (value: T) => boolean): void {
       for (const [key, entry] of entries) {
         if (!entry.loaded || matches(entry.loaded.value)) entries.delete(key)
       }

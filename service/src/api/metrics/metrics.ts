@@ -1,27 +1,12 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { PausedCarrier } from '../../messages/carriers/fallback.js'
-import type { Carrier } from '../../messages/delivery/carrier.js'
 import { selectWaiting } from '../../messages/delivery/outbox-table.js'
-import type { Channel } from '../../messages/message.js'
 import type { LockedOutUsers } from '../../operator/locked-out-users.js'
 import type { Store } from '../../store/store.js'
-import type { Logger } from '../../telemetry/log/logger.js'
-import { eventCounter, type RequestObserver, requestTimes, timedCarriers } from './event-metrics.js'
+import { eventCounter, requestTimes, timedCarriers } from './event-metrics.js'
 
 /** The metrics of a service. All labels are words from fixed lists or names of carriers, never a contact, account or address. */
-export interface Metrics {
-  readonly observeRequest: RequestObserver
-  readonly countEvent: Logger
-  /** The same store, measured; what waits in it is counted when the metrics are read. */
-  timeStore(store: Store): Store
-  /** Shows what these parts say whenever the metrics are read, so also without any other request. */
-  show(parts: ShownParts): void
-  timeCarriers(carriers: Carriers): Carriers
-  /** All metrics in Prometheus' text format. */
-  read(): Promise<{ readonly text: string; readonly contentType: string }>
-}
-
-type Carriers = Readonly<Partial<Record<Channel, Carrier>>>
+export type Metrics = ReturnType<typeof serviceMetrics>
 
 interface ShownParts {
   /** How many messages a carrier accepted that the store does not know as sent yet. */
@@ -35,19 +20,22 @@ interface ShownParts {
 }
 
 /** The metrics of one service of release `version`; all services of a process share the metrics of the process. */
-export function serviceMetrics(version: string): Metrics {
+export function serviceMetrics(version: string) {
   const registry = new Registry()
   return {
     observeRequest: requestTimes(registry),
     countEvent: eventCounter(registry),
-    timeStore(store) {
+    /** The same store, measured; what waits in it is counted when the metrics are read. */
+    timeStore(store: Store): Store {
       buildInfo(registry, version, store)
       poolUse(registry, store)
       countsInStore(registry, store)
       return timedStore(registry, store)
     },
-    show: (parts) => showParts(registry, parts),
+    /** Shows what these parts say whenever the metrics are read, so also without any other request. */
+    show: (parts: ShownParts) => showParts(registry, parts),
     timeCarriers: timedCarriers(registry),
+    /** All metrics in Prometheus' text format. */
     async read() {
       const texts = [await registry.metrics(), await processMetrics().metrics()]
       return { text: texts.join('\n'), contentType: registry.contentType }

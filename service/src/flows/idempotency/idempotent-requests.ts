@@ -36,10 +36,7 @@ export interface Operation {
 }
 
 /** Stores the response to each Idempotency-Key for 24 h, for all processes of the service. */
-export interface IdempotentRequests {
-  /** Acquires the key for the first request; distinguishes a repetition from another request. */
-  acquire(request: KeyedRequest): Promise<Acquisition>
-}
+export type IdempotentRequests = ReturnType<typeof idempotentRequests>
 
 interface Row {
   readonly request: string
@@ -74,7 +71,7 @@ const ACQUIRE = statement<{
   RETURNING request, claim, answer`)
 
 /** `requestTimeoutMs` is how long a request may take. */
-export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: number): IdempotentRequests {
+export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: number) {
   /** While secrets rotate, another process may store the request under a former key. Each looks after acquiring, so one of two sees the other. */
   async function findUnderFormerKey(keyed: KeyedRequest, now: number): Promise<Acquisition | undefined> {
     for (const former of keys.previous) {
@@ -95,7 +92,8 @@ export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: n
   }
 
   return {
-    async acquire(keyed) {
+    /** Acquires the key for the first request; distinguishes a repetition from another request. */
+    async acquire(keyed: KeyedRequest): Promise<Acquisition> {
       const { application } = keyed
       const now = Date.now()
       const [operation, attempt] = [randomUUID(), randomUUID()]

@@ -22,23 +22,14 @@ const RETRY_MS = 10_000
 const MAX_KEPT = 20_000
 
 /** Counts what is sent and typed, for the charts of operators. What a process counted in its last second is lost if it is killed. */
-export interface ActivityCounter {
-  /** Counts a message or an attempt, later and together with others. */
-  record(activity: Activity, counts: readonly ActivityCount[]): void
-  /** Counts an attempt with a delivered code under channel and carrier of the message that carried it. */
-  recordAttempt(attempt: AttemptOfChallenge): void
-  /** Writes what was counted so far. Never rejects. */
-  flush(): Promise<void>
-  /** Writes what was counted, and waits for it. */
-  close(): Promise<void>
-}
+export type ActivityCounter = ReturnType<typeof activityCounter>
 
 type Counts = Record<ActivityCount, number>
 
 const NO_COUNTS = Object.fromEntries(ACTIVITY_COUNTS.map((count) => [count, 0])) as Counts
 
 /** Counts into a store. */
-export function activityCounter(store: Store, log: Logger): ActivityCounter {
+export function activityCounter(store: Store, log: Logger) {
   let rows = new Map<string, ActivityRow & { readonly counts: Counts }>()
   let attempts: (AttemptOfChallenge & { readonly at: number })[] = []
   let timer: NodeJS.Timeout | undefined
@@ -107,16 +98,20 @@ export function activityCounter(store: Store, log: Logger): ActivityCounter {
   }
 
   return {
-    record(activity, counts) {
+    /** Counts a message or an attempt, later and together with others. */
+    record(activity: Activity, counts: readonly ActivityCount[]): void {
       increase(add(activity, Date.now()), counts)
       schedule()
     },
-    recordAttempt(attempt) {
+    /** Counts an attempt with a delivered code under channel and carrier of the message that carried it. */
+    recordAttempt(attempt: AttemptOfChallenge): void {
       attempts.push({ ...attempt, at: Date.now() })
       schedule()
     },
+    /** Writes what was counted so far. Never rejects. */
     flush,
-    close() {
+    /** Writes what was counted, and waits for it. */
+    close(): Promise<void> {
       closed = true
       return flush()
     },

@@ -143,22 +143,19 @@ export interface PausedCarrier {
 }
 
 /** The pauses of the carriers of this process. */
-export interface CarrierPauses {
-  /** Notes and logs each pause, and its end. */
-  readonly note: OnPause
-  /** Every carrier that was paused. */
-  list(): readonly PausedCarrier[]
-}
+export type CarrierPauses = ReturnType<typeof carrierPauses>
 
 /** The pauses of carriers, from now on. */
-export function carrierPauses(log: Logger): CarrierPauses {
+export function carrierPauses(log: Logger) {
   const paused = new Map<string, number>()
   return {
-    note(carrier, pauseMs) {
+    /** Notes and logs each pause, and its end. */
+    note(carrier: string, pauseMs: number | undefined): void {
       paused.set(carrier, pauseMs === undefined ? 0 : Date.now() + pauseMs)
       if (pauseMs === undefined) log({ level: 'info', event: 'carrier.resumed', carrier })
       else log({ level: 'warn', event: 'carrier.paused', carrier, seconds: Math.ceil(pauseMs / 1000) })
     },
-    list: () => [...paused].map(([carrier, until]) => ({ carrier, until })),
+    /** Every carrier that was paused. */
+    list: (): readonly PausedCarrier[] => [...paused].map(([carrier, until]) => ({ carrier, until })),
   }
 }

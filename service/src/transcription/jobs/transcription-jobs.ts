@@ -4,7 +4,6 @@ import type { Keys } from '../../store/secrets/keys.js'
 import type { Store } from '../../store/store.js'
 import type { SpeechOptions } from '../engines/transcriber.js'
 import type { Recognized } from '../recognized.js'
-import type { RecordingLimits } from '../recording-limits.js'
 import { decrypt, newJobKey, storeRecording } from './job-recording.js'
 import { type JobRunnerParts, jobRunner, openRequest, RESULT, sealRequest } from './job-runner.js'
 import { deleteJob, findJob, insertJob, type JobState, type JobUse, queueJob, useOf } from './job-table.js'
@@ -35,19 +34,9 @@ export interface Job {
 export type JobFile = { readonly address: string } | { readonly path: string }
 
 /** Transcribes recordings without a caller who waits. Jobs survive the process; each belongs to one application. */
-export interface TranscriptionJobs {
-  readonly isAvailable: boolean
-  readonly limits: RecordingLimits
-  hasRoom(application: string): Promise<boolean>
-  /** Creates a job; `undefined` when the application has too many. */
-  create(application: string, file: JobFile, speech: SpeechOptions): Promise<Job | undefined>
-  find(application: string, id: string): Promise<Job | undefined>
-  /** Cancels a job, and deletes everything that belongs to it. Whether there was one. */
-  remove(application: string, id: string): Promise<boolean>
-  close(): Promise<void>
-}
+export type TranscriptionJobs = ReturnType<typeof transcriptionJobs>
 
-export function transcriptionJobs(parts: JobRunnerParts): TranscriptionJobs {
+export function transcriptionJobs(parts: JobRunnerParts) {
   const { store, keys } = parts
   const runner = jobRunner(parts)
   const { jobs: limits, jobStorageBytes } = parts.transcription.limits
@@ -58,9 +47,10 @@ export function transcriptionJobs(parts: JobRunnerParts): TranscriptionJobs {
     isAvailable: parts.transcription.isAvailable,
     limits,
 
-    hasRoom: async (application) => isWithin(await useOf(store, application)),
+    hasRoom: async (application: string) => isWithin(await useOf(store, application)),
 
-    async create(application, file, speech) {
+    /** Creates a job; `undefined` when the application has too many. */
+    async create(application: string, file: JobFile, speech: SpeechOptions): Promise<Job | undefined> {
       const id = `tj_${randomBytes(16).toString('base64url')}`
       const key = newJobKey()
       const address = 'address' in file ? { address: file.address } : {}
@@ -90,9 +80,10 @@ export function transcriptionJobs(parts: JobRunnerParts): TranscriptionJobs {
       }
     },
 
-    find: (application, id) => readJob(store, keys, application, id),
+    find: (application: string, id: string) => readJob(store, keys, application, id),
 
-    async remove(application, id) {
+    /** Cancels a job, and deletes everything that belongs to it. Whether there was one. */
+    async remove(application: string, id: string): Promise<boolean> {
       const isRemoved = await deleteJob(store, application, id)
       if (isRemoved) runner.cancel(id)
       return isRemoved
