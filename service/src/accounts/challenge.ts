@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import {
   type DeliveredMethod,
   type KeyMethod,
@@ -9,6 +9,7 @@ import {
 } from 'countersign/protocol'
 import type { Partition } from '../store/partition.js'
 import { deliveredCode, deliveredCodeMac } from '../store/secrets/codes.js'
+import { textHash } from '../store/secrets/hash.js'
 import { type Keys, keyById, keyIdOf, withKeyId } from '../store/secrets/keys.js'
 import { type Queries, statement } from '../store/store.js'
 import type { Application } from './application.js'
@@ -276,6 +277,5 @@ function parameters(
   challenge: string,
   now: number,
 ): Parameters {
-  const hash = createHash('sha256').update(challenge).digest('base64url')
-  return { application: id, account, hash, method, purpose, transaction, now }
+  return { application: id, account, hash: textHash(challenge), method, purpose, transaction, now }
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import session, { type SessionData } from 'express-session'
+import { textHash } from '../store/secrets/hash.js'
 import { queryOne, type Store } from '../store/store.js'
 
 type Done = (error?: unknown) => void
@@ -22,7 +22,7 @@ export class StoredSessions extends session.Store {
     queryOne<{ data: string }>(
       this.store,
       'SELECT data FROM console_session WHERE id = $1 AND expires_at > $2',
-      [hashed(id), Date.now()],
+      [textHash(id), Date.now()],
     ).then((row) => done(null, row ? (JSON.parse(row.data) as SessionData) : null), done)
   }
 
@@ -32,18 +32,14 @@ export class StoredSessions extends session.Store {
       .query(
         `INSERT INTO console_session (id, data, expires_at) VALUES ($1, $2, $3)
          ON CONFLICT (id) DO UPDATE SET data = EXCLUDED.data`,
-        [hashed(id), JSON.stringify(data), expiresAt],
+        [textHash(id), JSON.stringify(data), expiresAt],
       )
       .then(() => done(), done)
   }
 
   override destroy(id: string, done: Done = ignore): void {
-    this.store.query('DELETE FROM console_session WHERE id = $1', [hashed(id)]).then(() => done(), done)
+    this.store.query('DELETE FROM console_session WHERE id = $1', [textHash(id)]).then(() => done(), done)
   }
 }
 
 function ignore(): void {}
-
-function hashed(id: string): string {
-  return createHash('sha256').update(id).digest('base64url')
-}

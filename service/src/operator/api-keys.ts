@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { SCOPES, type Scope } from 'countersign/protocol'
-import { hashApiKey, hintOf, newApiKey, SIGN_IN_SCOPES } from '../accounts/applications/api-key.js'
+import { hintOf, newApiKey, SIGN_IN_SCOPES } from '../accounts/applications/api-key.js'
 import { writeEvent } from '../messages/events/write-events.js'
 import type { Mode } from '../store/partition.js'
+import { textHash } from '../store/secrets/hash.js'
 import { queryOne } from '../store/store.js'
 import { HOUR_MS } from '../telemetry/time.js'
 import { mustExist } from './applications.js'
@@ -77,7 +78,7 @@ export async function createKey(
     detail: `${id} ${hintOf(key)} for ${granted.join(', ')}${until} ${label}`.trim(),
     sql: `INSERT INTO api_key (application, id, hash, mode, label, hint, scopes, created_at, expires_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    values: [application, id, hashApiKey(key), mode, label, hintOf(key), granted, now, expiresAt],
+    values: [application, id, textHash(key), mode, label, hintOf(key), granted, now, expiresAt],
   })
   return { id, key }
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { KeyMethod } from 'countersign/protocol'
+import { textHash } from '../store/secrets/hash.js'
 import { type Queries, queryOne } from '../store/store.js'
 import type { Role } from './rights.js'
 
@@ -89,14 +89,9 @@ export async function findInvited(queries: Queries, token: string): Promise<Oper
   const row = await queryOne<OperatorRow>(
     queries,
     `SELECT ${COLUMNS} FROM operator_account WHERE invitation = $1 AND invited_until > $2 AND disabled_at IS NULL`,
-    [hashInvitation(token), Date.now()],
+    [textHash(token), Date.now()],
   )
   return row && operatorFrom(row)
-}
-
-/** An invitation as it is stored. It has 256 random bits, so a plain hash is enough. */
-export function hashInvitation(token: string): string {
-  return createHash('sha256').update(token).digest('base64url')
 }
 
 /** One address in different case is one operator (R29). Subjects of an identity provider differ in case (OpenID Connect Core 1.0 §2). */

@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { parseUser } from 'countersign/protocol'
 import { eraseAccount } from '../accounts/erase-account.js'
+import { textHash } from '../store/secrets/hash.js'
 import { hashPassword } from '../store/secrets/password.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { HOUR_MS } from '../telemetry/time.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
-import {
-  CONSOLE_APPLICATION,
-  canonicalEmail,
-  hashInvitation,
-  type OperatorAccount,
-} from './operator-account.js'
+import { CONSOLE_APPLICATION, canonicalEmail, type OperatorAccount } from './operator-account.js'
 import { requireLocal, requireOtherAdmin, unknownOperator } from './operator-accounts.js'
 import { relateSameEmail, relateTo, withdrawRequestsOf } from './operator-relations.js'
 import { checkRole, type Role } from './rights.js'
@@ -51,7 +47,7 @@ export interface NewLink {
 /** Makes a link that no operator has yet. */
 export function newLink(): NewLink {
   const token = randomBytes(32).toString('base64url')
-  return { token, hash: hashInvitation(token) }
+  return { token, hash: textHash(token) }
 }
 
 export async function inviteOperator(actor: Actor, invited: Invited): Promise<Invitation> {
@@ -182,7 +178,7 @@ export async function acceptInvitation(
            enroll_until = $4, app_enrolled_at = NULL
          WHERE invitation = $1 AND invited_until > $2 AND disabled_at IS NULL
          RETURNING email, role, version`,
-        [hashInvitation(token), now, hash, now + ENROLLMENT_MS],
+        [textHash(token), now, hash, now + ENROLLMENT_MS],
       )
       if (!row) {
         throw new OperatorError('This invitation was used already, or has expired: ask for a new one.')

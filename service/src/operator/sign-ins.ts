@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { KeyMethod } from 'countersign/protocol'
+import { textHash } from '../store/secrets/hash.js'
 import { isPassword } from '../store/secrets/password.js'
 import type { Store } from '../store/store.js'
 import { MINUTE_MS } from '../telemetry/time.js'
@@ -29,11 +29,12 @@ export async function checkSignIn(
 ): Promise<PasswordResult> {
   const email = canonicalEmail(given.email)
   const counters = consoleCounters(store)
-  const fromNetwork = `password:${digest(`${email} ${given.network}`)}`
+  // Hashes have one length, whatever was typed; addresses without an account are not stored readably.
+  const fromNetwork = `password:${textHash(`${email} ${given.network}`)}`
   const isAllowed =
-    (await isWithin(counters, `password:network:${digest(given.network)}`, FROM_NETWORK)) &&
+    (await isWithin(counters, `password:network:${textHash(given.network)}`, FROM_NETWORK)) &&
     (await isWithin(counters, fromNetwork, PER_NETWORK)) &&
-    (await isWithin(counters, `password:${digest(email)}`, PER_ACCOUNT))
+    (await isWithin(counters, `password:${textHash(email)}`, PER_ACCOUNT))
   if (!isAllowed) return { outcome: 'too_many_attempts' }
   const row = await findOperatorRow(store, email)
   const isCorrect = await isPassword(given.password, row?.password ?? null)
@@ -51,11 +52,6 @@ async function isWithin(
   { attempts, windowMs }: { readonly attempts: number; readonly windowMs: number },
 ): Promise<boolean> {
   return (await counters.add(key, windowMs)) <= attempts
-}
-
-/** Of one length, whatever was typed; addresses without an account are not stored readably. */
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
 }
 
 /** A change of their second factors that an operator made themselves. */

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { textHash } from '../store/secrets/hash.js'
 import { queryOne, type Store } from '../store/store.js'
 
 const LIFETIME_SECONDS = 60
@@ -7,7 +8,7 @@ const LIFETIME_SECONDS = 60
 export async function issueTicket(store: Store, application: string) {
   const ticket = randomBytes(32).toString('base64url')
   await store.query('INSERT INTO stream_ticket (hash, application, expires_at) VALUES ($1, $2, $3::bigint)', [
-    hashOf(ticket),
+    textHash(ticket),
     application,
     Date.now() + LIFETIME_SECONDS * 1_000,
   ])
@@ -20,12 +21,7 @@ export async function redeemTicket(store: Store, ticket: string): Promise<string
   const row = await queryOne<{ application: string }>(
     store,
     'DELETE FROM stream_ticket WHERE hash = $1 AND expires_at > $2::bigint RETURNING application',
-    [hashOf(ticket), Date.now()],
+    [textHash(ticket), Date.now()],
   )
   return row?.application
-}
-
-// 256 random bits need no slow hash.
-function hashOf(ticket: string): string {
-  return createHash('sha256').update(ticket).digest('base64url')
 }

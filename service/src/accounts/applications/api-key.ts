@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { KEY_VERBS, type Scope, VERBS } from 'countersign/protocol'
 import type { Mode } from '../../store/partition.js'
+import { sha256 } from '../../store/secrets/hash.js'
 
 /** The scopes that the verbs need together, which are those that a key of an app needs for signing users in. */
 export const SIGN_IN_SCOPES: readonly Scope[] = [
@@ -25,18 +26,13 @@ export function isApiKey(text: string): boolean {
   return shape !== null && checksum(text.slice(0, -CHECK_CHARACTERS)) === shape[3]
 }
 
-/** The stored form of a key. A plain hash is enough, since 256 bits cannot be searched (R85). */
-export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key).digest('base64url')
-}
-
 /** How an operator recognizes a key: its mode and the end of its checksum, which reveals nothing about the key. */
 export function hintOf(key: string): string {
   return `${key.slice(0, 9)}…${key.slice(-4)}`
 }
 
 function checksum(text: string): string {
-  return base62(createHash('sha256').update(text).digest(), KEY_CHARACTERS).slice(-CHECK_CHARACTERS)
+  return base62(sha256(text), KEY_CHARACTERS).slice(-CHECK_CHARACTERS)
 }
 
 function base62(bytes: Buffer, length: number): string {

@@ -1,10 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Scope } from 'countersign/protocol'
 import type { Mode } from '../../store/partition.js'
+import { sha256, textHash } from '../../store/secrets/hash.js'
 import { queryOne, type Store } from '../../store/store.js'
 import type { Logger } from '../../telemetry/log/logger.js'
 import type { ApiCaller, Application, OwnWebhook, Senders } from '../application.js'
-import { hashApiKey, isApiKey } from './api-key.js'
+import { isApiKey } from './api-key.js'
 import { type KeyUse, keyUses } from './key-use.js'
 import { sendersIn } from './sender-settings.js'
 import {
@@ -106,7 +107,7 @@ export function applicationDirectory(parts: {
         return { application: await find(DEFAULT_APPLICATION, 'live'), scopes: apiKeyScopes, expiresAt: null }
       }
       if (!isApiKey(apiKey)) return undefined
-      const row = await keys.get(hashApiKey(apiKey))
+      const row = await keys.get(textHash(apiKey))
       if (!row) return undefined
       const reason = refusalOf(row)
       if (reason) {
@@ -130,10 +131,6 @@ export function applicationDirectory(parts: {
       keys.deleteWhere((row) => row?.application === name)
     },
   }
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }
 
 /** The columns of an application's webhook in a statement that joins its table. */

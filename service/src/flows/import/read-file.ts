@@ -1,3 +1,4 @@
+import { jsonIn } from '../../telemetry/json.js'
 import type { ImportedCodes } from './import-row.js'
 
 /** A record of a file; `undefined` for one that cannot be read. */
@@ -12,7 +13,7 @@ export function recordsOf(text: string): readonly FileRecord[] | undefined {
   const content = text.replace(/^\ufeff/, '')
   // Without an end of line, an empty last cell could not be seen.
   if (!/^\s*[[{]/.test(content)) return csvRecords(content.endsWith('\n') ? content : `${content}\n`)
-  const whole = parsed(content)
+  const whole = jsonIn(content)
   if (Array.isArray(whole)) return whole.map(numbered)
   const users = objectIn(whole)?.users
   if (Array.isArray(users)) return users.map(numbered)
@@ -25,21 +26,12 @@ export function objectIn(value: unknown): Readonly<Record<string, unknown>> | un
   return isObject ? Object.fromEntries(Object.entries(value)) : undefined
 }
 
-/** The value of JSON text, or `undefined`: the error of `JSON.parse` would quote the text, and with it a secret. */
-export function parsed(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text))
-  } catch {
-    return undefined
-  }
-}
-
 // Eight characters are enough where an account allows ten wrong codes before it is locked.
 const READABLE_CODE = /^[0-9a-z]{8,64}$/i
 
 /** Readable backup codes in a list, in JSON, or separated by commas or spaces. */
 export function listedCodes(value: unknown): ImportedCodes | 'unverifiable' | undefined {
-  const list = typeof value === 'string' ? (parsed(value) ?? value.split(/[\s,;]+/)) : value
+  const list = typeof value === 'string' ? (jsonIn(value) ?? value.split(/[\s,;]+/)) : value
   const codes = (Array.isArray(list) ? list : [list]).filter((code) => code !== undefined && code !== '')
   if (codes.length === 0) return undefined
   const plain = codes.map((code) => String(code).replace(/[\s-]+/g, ''))
@@ -54,7 +46,7 @@ function jsonLines(text: string): FileRecord[] {
   return text
     .split(/\r?\n/)
     .flatMap((line, index) =>
-      line.trim() === '' ? [] : [{ line: index + 1, fields: objectIn(parsed(line)) }],
+      line.trim() === '' ? [] : [{ line: index + 1, fields: objectIn(jsonIn(line)) }],
     )
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { managedNonce } from '@noble/ciphers/utils.js'
+import { jsonIn } from '../../telemetry/json.js'
 import type { Candidate, Encoding, ImportSource, SourceRow } from './import-row.js'
-import { listedCodes, objectIn, parsed, recordsOf } from './read-file.js'
+import { listedCodes, objectIn, recordsOf } from './read-file.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -145,7 +146,7 @@ function keycloakRow(fields: Fields, account: string): SourceRow['found'] {
 }
 
 function dataOf(value: unknown): Fields | undefined {
-  return objectIn(typeof value === 'string' ? parsed(value) : value)
+  return objectIn(typeof value === 'string' ? jsonIn(value) : value)
 }
 
 /** Keycloak names the hash after a signature: `RS512` stands for SHA-512. */

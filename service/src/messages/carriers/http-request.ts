@@ -1,5 +1,6 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
+import { jsonIn } from '../../telemetry/json.js'
 import { traceHeaders } from '../../telemetry/log/tracing.js'
 import { isForbiddenAddress } from '../../telemetry/safe-fetch/public-agent.js'
 import { retryAfterMs } from '../../telemetry/time.js'
@@ -120,7 +121,7 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
 
 /** The members of a JSON object in a response; none when it is anything else. */
 export function jsonFields(body: string): Readonly<Record<string, unknown>> {
-  return fieldsOf(parse(body))
+  return fieldsOf(jsonIn(body))
 }
 
 /** The members of a value that should be an object; none when it is not. */
@@ -136,14 +137,6 @@ export function firstItem(value: unknown): Readonly<Record<string, unknown>> {
 /** A carrier's id for a message, if it can be one. */
 export function messageIdIn(value: unknown): string | undefined {
   return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value) ? value : undefined
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }
 
 /** What a carrier says that a message costs, as a number without sign and trailing zeros; `undefined` when it is none. */

@@ -1,3 +1,4 @@
+import { jsonIn } from '../../telemetry/json.js'
 import { DAY_MS } from '../../telemetry/time.js'
 import { parseReference } from '../delivery/queued-message.js'
 import type { DeliveryReport } from '../delivery/report-table.js'
@@ -47,11 +48,9 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> {
 
 /** The JSON value in a text; throws an `InvalidReportError` when it is not JSON. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new InvalidReportError('content')
-  }
+  const read = jsonIn(text)
+  if (read === undefined) throw new InvalidReportError('content')
+  return read
 }
 
 /** The message whose `Message-ID` this is, with or without angle brackets; `undefined` when it is not one of ours. */

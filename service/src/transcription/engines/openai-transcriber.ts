@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { jsonIn } from '../../telemetry/json.js'
 import { postRecording, readJson, refusalText, statusError } from './engine-server.js'
 import {
   EngineError,
@@ -69,7 +70,7 @@ export function openAiTranscriber({ url, apiKey, fields }: OpenAiSettings): Tran
         response = await post(recording, false)
       }
       if (UNSUPPORTED.includes(response.status) && recording.language) {
-        if (isAboutLanguage(await refusalText(response))) throw new LanguageError()
+        if (refusalSchema.safeParse(jsonIn(await refusalText(response))).success) throw new LanguageError()
         throw statusError(response)
       }
       const body = responseSchema.safeParse(await readJson(response))
@@ -116,13 +117,5 @@ function detailsIn(piece: {
   }
 }
 
-const refusalSchema = z.object({ error: z.object({ param: z.literal('language') }) })
-
 /** OpenAI names the parameter that it refuses. */
-function isAboutLanguage(text: string): boolean {
-  try {
-    return refusalSchema.safeParse(JSON.parse(text)).success
-  } catch {
-    return false
-  }
-}
+const refusalSchema = z.object({ error: z.object({ param: z.literal('language') }) })

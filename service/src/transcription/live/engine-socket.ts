@@ -1,4 +1,5 @@
 import { WebSocket } from 'ws'
+import { jsonIn } from '../../telemetry/json.js'
 import { EngineError } from '../engines/transcriber.js'
 
 const HANDSHAKE_TIMEOUT_MS = 10_000
@@ -51,7 +52,7 @@ export function openEngineSocket(request: SocketRequest): Promise<EngineSocket> 
       )
     })
     socket.on('message', (data) => {
-      if (!signal.aborted) onMessage(parse(String(data)))
+      if (!signal.aborted) onMessage(jsonIn(String(data)))
     })
     socket.on('close', () => {
       signal.removeEventListener('abort', stop)
@@ -72,12 +73,4 @@ function send(socket: WebSocket, message: string | Buffer): Promise<void> {
     })
     if (!mustWait) resolve()
   })
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
+import { jsonIn } from '../../telemetry/json.js'
 import { PACKAGE_FOLDER } from '../../telemetry/own-package.js'
 import { EngineError } from '../engines/transcriber.js'
 import type { EngineStream, LiveTranscriber, StreamRequest } from './live-transcription.js'
@@ -70,7 +71,8 @@ function openDecoder(
       if (status !== 0) fail(`pocketsphinx ended with ${killedBy ?? `status ${status}`}.`)
     })
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const piece = parseLine(line)
+      // The binding prints messages of its own.
+      const piece = lineSchema.safeParse(jsonIn(line)).data
       if (!piece || signal.aborted) return
       if (piece.type === 'ready') {
         clearTimeout(timer)
@@ -100,15 +102,6 @@ function streamTo({ stdin }: ChildProcessWithoutNullStreams, closed: Promise<voi
       stdin.end()
       await closed
     },
-  }
-}
-
-function parseLine(line: string): z.output<typeof lineSchema> | undefined {
-  try {
-    return lineSchema.safeParse(JSON.parse(line)).data
-  } catch {
-    // The binding prints messages of its own.
-    return undefined
   }
 }
 

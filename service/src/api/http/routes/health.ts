@@ -1,5 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
+import { sha256 } from '../../../store/secrets/hash.js'
 import type { Metrics } from '../../metrics/metrics.js'
 import type { Readiness } from '../../readiness.js'
 import { bearerKey } from '../authenticate.js'
@@ -40,8 +41,4 @@ function isLocal(request: Request): boolean {
   const address = request.socket.remoteAddress ?? ''
   if (PROXY_HEADERS.some((name) => request.headers[name] !== undefined)) return false
   return address === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(address)
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

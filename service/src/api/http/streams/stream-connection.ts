@@ -1,5 +1,6 @@
 import { streamWire, type TranscriptPiece } from 'countersign/speech'
 import type { WebSocket } from 'ws'
+import { jsonIn } from '../../../telemetry/json.js'
 import type {
   LiveStream,
   StreamFailure,
@@ -103,7 +104,7 @@ export async function serveStream(
     if (isClosing) return
     if (isEnding) return fail({ code: 'invalid_message', detail: AFTER_END })
     if (isBinary) return hear(data)
-    const request = parseRequest(String(data))
+    const request = streamWire.streamRequest.safeParse(jsonIn(String(data))).data
     if (!request) fail({ code: 'invalid_message', detail: UNKNOWN })
     else if (request.type === 'end') end()
     else if (waiting === 0) awaitClient()
@@ -136,12 +137,4 @@ const AFTER_END = 'Nothing may follow {"type":"end"}.'
 function messageOf(piece: TranscriptPiece): streamWire.StreamMessage {
   if (piece.type === 'partial') return piece
   return { type: 'final', text: piece.text, start_ms: piece.startMs, end_ms: piece.endMs }
-}
-
-function parseRequest(text: string) {
-  try {
-    return streamWire.streamRequest.safeParse(JSON.parse(text)).data
-  } catch {
-    return undefined
-  }
 }
