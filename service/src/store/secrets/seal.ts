@@ -1,21 +1,19 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { decrypt, encrypt, NONCE_BYTES } from './encrypt.js'
 import { type Keys, keyById } from './keys.js'
 
-const ALGORITHM = 'aes-256-gcm'
-const IV_BYTES = 12
-const TAG_BYTES = 16
 // The base64url form of the 12 bytes, which has no padding.
-const IV_CHARACTERS = 16
+const NONCE_CHARACTERS = 16
 
-/** Encrypts `text` by AES-256-GCM. It can only be opened with the same `identity`, so rows cannot be swapped. */
-export function seal(keys: Keys, identity: readonly string[], text: string): string {
-  return sealWith(keys, identity, text, randomBytes(IV_BYTES))
+/** Encrypts `text` by AES-256-GCM. It can only be opened with the same `identity`, so rows cannot be swapped. `nonce` defaults to a new one. */
+export function seal(keys: Keys, identity: readonly string[], text: string, nonce?: Buffer): string {
+  const encrypted = encrypt(keys.sealing, JSON.stringify(identity), Buffer.from(text), nonce)
+  return `1.${keys.id}.${encrypted.toString('base64url')}`
 }
 
 /** Encrypts sealed text with the current key. The nonce, which identifies the text, stays the same: under another key, that is safe. */
 export function reseal(keys: Keys, identity: readonly string[], sealed: string): string {
-  const nonce = Buffer.from(sealed.split('.')[2] ?? '', 'base64url').subarray(0, IV_BYTES)
-  return sealWith(keys, identity, open(keys, identity, sealed), nonce)
+  const nonce = Buffer.from(sealed.split('.')[2] ?? '', 'base64url').subarray(0, NONCE_BYTES)
+  return seal(keys, identity, open(keys, identity, sealed), nonce)
 }
 
 /** The id of the key that a text was sealed with. */
@@ -25,15 +23,8 @@ export function sealingKeyOf(sealed: string): string {
 
 /** SQL for "the same text was sealed, with any key": compares the nonces of a column and a parameter. */
 export function sameSealedSql(column: string, parameter: string): string {
-  const nonce = (text: string) => `left(split_part(${text}, '.', 3), ${IV_CHARACTERS})`
+  const nonce = (text: string) => `left(split_part(${text}, '.', 3), ${NONCE_CHARACTERS})`
   return `${nonce(column)} = ${nonce(`${parameter}::text`)}`
-}
-
-function sealWith(keys: Keys, identity: readonly string[], text: string, iv: Buffer): string {
-  const cipher = createCipheriv(ALGORITHM, keys.sealing, iv)
-  cipher.setAAD(Buffer.from(JSON.stringify(identity)))
-  const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-  return `1.${keys.id}.${Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url')}`
 }
 
 /** Decrypts sealed text with any of the keys; throws when the key, the identity or a single bit differs. */
@@ -41,15 +32,7 @@ export function open(keys: Keys, identity: readonly string[], sealed: string): s
   const [version, keyId, body] = sealed.split('.')
   const key = version === '1' && keyId && keyById(keys, keyId)
   if (!key || !body) throw new Error('The text was sealed with another key.')
-  const bytes = Buffer.from(body, 'base64url')
-  const decipher = createDecipheriv(ALGORITHM, key.sealing, bytes.subarray(0, IV_BYTES), {
-    authTagLength: TAG_BYTES,
-  })
-  decipher.setAAD(Buffer.from(JSON.stringify(identity)))
-  decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
-  return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString(
-    'utf8',
-  )
+  return decrypt(key.sealing, JSON.stringify(identity), Buffer.from(body, 'base64url')).toString('utf8')
 }
 
 const identityOf =

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { TRANSCRIPT_FORMATS } from 'countersign/speech'
 import * as z from 'zod'
+import { encrypt } from '../../store/secrets/encrypt.js'
 import type { Keys } from '../../store/secrets/keys.js'
 import { jobIdentity, open, seal } from '../../store/secrets/seal.js'
 import type { Store } from '../../store/store.js'
 import { describeError, type Logger } from '../../telemetry/log/logger.js'
 import { EngineError } from '../engines/transcriber.js'
 import type { Transcription } from '../transcription.js'
-import { encrypt, storedRecording } from './job-recording.js'
+import { storedRecording } from './job-recording.js'
 import { type ClaimedJob, claimJob, finishJob, renewLease, requeueJob } from './job-table.js'
 
 const POLL_MS = 10_000

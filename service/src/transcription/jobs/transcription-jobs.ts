@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
+import { decrypt } from '../../store/secrets/encrypt.js'
 import type { Keys } from '../../store/secrets/keys.js'
 import type { Store } from '../../store/store.js'
 import type { SpeechOptions } from '../engines/transcriber.js'
 import type { Recognized } from '../recognized.js'
-import { decrypt, newJobKey, storeRecording } from './job-recording.js'
+import { newJobKey, storeRecording } from './job-recording.js'
 import { type JobRunnerParts, jobRunner, openRequest, RESULT, sealRequest } from './job-runner.js'
 import { deleteJob, findJob, insertJob, type JobState, type JobUse, queueJob, useOf } from './job-table.js'
 
