@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { nameOfPartition, partitionOf } from '../store/partition.js'
+import { type DataReference, nameOfPartition, partitionOf } from '../store/partition.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
 import { readPersons, type WhyOnePerson } from './operator-relations.js'
 import type { Role } from './rights.js'
-import { factorOf, maskedFactor, type UserReference } from './users.js'
+import { factorOf, maskedFactor } from './users.js'
 
 /** How long a request can be approved. */
 const APPROVAL_MS = 3_600_000
@@ -28,9 +28,7 @@ export function rolesFor(action: ApprovalAction): readonly Role[] {
 }
 
 /** Names a request in commands and forms. */
-export interface ApprovalReference {
-  readonly application: string
-  readonly mode: UserReference['mode']
+export interface ApprovalReference extends DataReference {
   readonly id: string
 }
 
@@ -95,10 +93,10 @@ const CAN_SIGN_IN = 'disabled_at IS NULL AND (password IS NOT NULL OR issuer IS 
 /** Deletes a request that this operator may approve: of two at once, one gets it. Throws an `OperatorError`, which must undo the transaction. */
 export async function takeApproved(
   tx: Queries,
-  { application, mode, id }: ApprovalReference,
+  request: ApprovalReference,
   approver: string,
 ): Promise<ApprovalRow> {
-  const key = [partitionOf(application, mode), id, Date.now()]
+  const key = [partitionOf(request), request.id, Date.now()]
   const row = await queryOne<ApprovalRow>(
     tx,
     `DELETE FROM approval_request AS request USING operator_account AS asker
@@ -139,13 +137,13 @@ function cannotApprove(reason: string): OperatorError {
 /** Deletes a request that is refused, or withdrawn by the one who asked. */
 export async function takeRefused(
   tx: Queries,
-  { application, mode, id }: ApprovalReference,
+  request: ApprovalReference,
   operator: string,
 ): Promise<ApprovalRow> {
   const row = await queryOne<ApprovalRow>(
     tx,
     `DELETE FROM approval_request AS request WHERE application = $1 AND id = $2 AND expires_at > $3 RETURNING ${COLUMNS}`,
-    [partitionOf(application, mode), id, Date.now()],
+    [partitionOf(request), request.id, Date.now()],
   )
   if (!row) throw decided()
   if (row.asked_by !== operator) await checkRole(tx, operator, row.action)

@@ -1,4 +1,4 @@
-import { isTestPartition, nameOfPartition, partitionOf } from '../store/partition.js'
+import { dataOf, partitionOf } from '../store/partition.js'
 import { accountReference } from '../store/secrets/keys.js'
 import { queryOne, within } from '../store/store.js'
 import { mustExist } from './applications.js'
@@ -67,7 +67,7 @@ async function askApproval(
   { action, target }: NewApproval,
 ): Promise<{ readonly id: string }> {
   if (action === 'disable-factor') factorOf(target)
-  const application = partitionOf(user.application, user.mode)
+  const application = partitionOf(user)
   const account = accountOf(user)
   const reference = accountReference(actor.keys(), application, account)
   const id = await auditedChange(
@@ -97,8 +97,7 @@ async function listApprovals({ store }: Actor): Promise<Approval[]> {
   const whyOnePerson = await readPersons(store)
   return Promise.all(
     rows.map(async (row) => ({
-      application: nameOfPartition(row.application),
-      mode: isTestPartition(row.application) ? 'test' : 'live',
+      ...dataOf(row.application),
       id: row.id,
       action: row.action,
       user: isAboutOperator(row) ? row.account : maskedUser(userOf(row.application, row.account)),

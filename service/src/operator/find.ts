@@ -1,7 +1,7 @@
 import { parseUser } from 'countersign/protocol'
 import { type FoundAccount, findAccounts, findAccountsByBeginning } from '../accounts/find-accounts.js'
 import { parseReference } from '../messages/delivery/queued-message.js'
-import { isTestPartition, nameOfPartition, partitionOf } from '../store/partition.js'
+import { dataOf, partitionOf } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
 import { queryOne, type Store } from '../store/store.js'
 import { type Actor, OperatorError } from './audited-change.js'
@@ -76,8 +76,7 @@ async function findMessages(store: Store, text: string): Promise<MessageReferenc
     id,
   ])
   return rows.map(({ application }) => ({
-    application: nameOfPartition(application),
-    mode: isTestPartition(application) ? 'test' : 'live',
+    ...dataOf(application),
     id,
   }))
 }
@@ -86,7 +85,7 @@ export async function findUserOfMessage(
   { store, keys }: Actor,
   { application, mode, id }: MessageReference,
 ): Promise<FoundUser> {
-  const partitionId = partitionOf(application, mode)
+  const partitionId = partitionOf({ application, mode })
   const row = await queryOne<{ account: string }>(
     store,
     `SELECT account FROM outbox JOIN account USING (application, account) WHERE application = $1 AND id = $2`,

@@ -9,8 +9,7 @@ import {
 } from '../accounts/import-factors.js'
 import { type ImportRow, REFUSALS, type Refusal } from '../flows/import/import-row.js'
 import { type ImportFile, readRows } from '../flows/import/read-rows.js'
-import type { Mode, Partition } from '../store/partition.js'
-import { partitionOf } from '../store/partition.js'
+import { type Mode, type Partition, partitionOf } from '../store/partition.js'
 import { hashedForm, newBackupSalt } from '../store/secrets/codes.js'
 import type { Keys } from '../store/secrets/keys.js'
 import { appSecretIdentity, open, seal } from '../store/secrets/seal.js'
@@ -77,7 +76,7 @@ const BATCH = 500
 
 export async function importFactorsOf(actor: Actor, given: FactorImport): Promise<ImportReport> {
   await mustExist(actor.store, given.application)
-  const partition = { id: partitionOf(given.application, given.mode ?? 'live') }
+  const partition = { id: partitionOf({ application: given.application, mode: given.mode ?? 'live' }) }
   const report = emptyReport()
   const absent: number[] = []
   let batch: ImportRow[] = []

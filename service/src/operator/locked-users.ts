@@ -1,4 +1,4 @@
-import { type Mode, partitionOf } from '../store/partition.js'
+import { type DataReference, partitionOf } from '../store/partition.js'
 import { queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
@@ -13,23 +13,15 @@ export interface LockedUsers {
   readonly users: readonly (UserReference & { readonly shown: string; readonly lockedUntil: number })[]
 }
 
-/** Identifies the data of an application. */
-interface Data {
-  /** The name of the application. */
-  readonly application: string
-  /** `test` stands for the data of test keys. */
-  readonly mode: Mode
-}
-
 const MAX_COUNTED = 10_000
 const MAX_LISTED = 100
 
 // An index has the accounts that were ever locked.
 const IS_LOCKED = 'application = $1 AND locked_until > 0 AND locked_until > $2'
 
-export async function listLocked({ store }: Actor, { application, mode }: Data): Promise<LockedUsers> {
-  await mustExist(store, application)
-  const partition = partitionOf(application, mode)
+export async function listLocked({ store }: Actor, data: DataReference): Promise<LockedUsers> {
+  await mustExist(store, data.application)
+  const partition = partitionOf(data)
   const row = await queryOne<{ count: number }>(
     store,
     `SELECT count(*)::integer AS count FROM (SELECT FROM account WHERE ${IS_LOCKED} LIMIT ${MAX_COUNTED}) AS locked`,
@@ -50,7 +42,7 @@ export async function listLocked({ store }: Actor, { application, mode }: Data):
 
 export async function unlockUsers(
   actor: Actor,
-  { application, mode, lockedBy }: Data & { readonly lockedBy: number },
+  { application, mode, lockedBy }: DataReference & { readonly lockedBy: number },
 ): Promise<number> {
   const unlocked = await changeRows(actor, {
     ...{ application, action: 'users.unlocked' },
@@ -61,7 +53,7 @@ export async function unlockUsers(
       )
       UPDATE account SET locked_until = $2 FROM locked
       WHERE account.application = $1 AND account.account = locked.account RETURNING 1`,
-    values: [partitionOf(application, mode), Date.now(), lockedBy],
+    values: [partitionOf({ application, mode }), Date.now(), lockedBy],
     otherwise: 'None of these accounts is locked any more.',
   })
   return unlocked.length

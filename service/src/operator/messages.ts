@@ -1,7 +1,7 @@
 import { canonicalUser, parseUser } from 'countersign/protocol'
 import { type InboxMessage, storedInbox } from '../messages/carriers/inbox.js'
 import { IS_ON_FIRST_ATTEMPT } from '../messages/delivery/outbox-table.js'
-import { type Mode, partitionOf } from '../store/partition.js'
+import { type DataReference, partitionOf } from '../store/partition.js'
 import { allKeys, contactReference } from '../store/secrets/keys.js'
 import type { Value } from '../store/store.js'
 import { mustExist } from './applications.js'
@@ -12,11 +12,7 @@ import { type DeliverySummary, SUMMARY_COLUMNS } from './deliveries.js'
 const MAX_SCANNED = 10_000
 
 /** Which messages are searched. */
-export interface MessageFilter {
-  /** The name of the application. */
-  readonly application: string
-  /** `test` searches the messages of test keys. */
-  readonly mode: Mode
+export interface MessageFilter extends DataReference {
   /** Only messages in this state. Defaults to all, like the other filters. */
   readonly state?: string | undefined
   /** Only messages of this channel. */
@@ -50,7 +46,7 @@ export async function searchMessages(actor: Actor, filter: MessageFilter): Promi
   await mustExist(store, filter.application)
   const values: Value[] = []
   const value = (given: Value) => `$${values.push(given)}`
-  const application = value(partitionOf(filter.application, filter.mode))
+  const application = value(partitionOf(filter))
   const when = (given: Value | undefined, sql: (parameter: string) => string) =>
     given === undefined ? [] : [sql(value(given))]
   const after = filter.after === undefined ? undefined : positionIn(filter.after)
@@ -106,25 +102,18 @@ export async function searchMessages(actor: Actor, filter: MessageFilter): Promi
   return { messages, ...(end && { next: `${end.createdAt}.${end.id}` }) }
 }
 
-export async function showMessage(
-  { store }: Actor,
-  { application, mode, id }: MessageReference,
-): Promise<DeliverySummary> {
-  await mustExist(store, application)
+export async function showMessage({ store }: Actor, given: MessageReference): Promise<DeliverySummary> {
+  await mustExist(store, given.application)
   const [message] = await store.query<DeliverySummary>(
     `SELECT ${SUMMARY_COLUMNS} FROM outbox WHERE application = $1 AND id = $2`,
-    [partitionOf(application, mode), id],
+    [partitionOf(given), given.id],
   )
   if (message) return message
-  throw new OperatorError(`"${application}" has no message with this id. Messages are kept for a week.`)
+  throw new OperatorError(`"${given.application}" has no message with this id. Messages are kept for a week.`)
 }
 
 /** Identifies a message. */
-export interface MessageReference {
-  /** The name of the application. */
-  readonly application: string
-  /** `test` stands for the data of test keys. */
-  readonly mode: Mode
+export interface MessageReference extends DataReference {
   /** The id of the message. */
   readonly id: string
 }
@@ -160,20 +149,13 @@ function positionIn(after: string): { readonly createdAt: number; readonly id: s
 }
 
 /** Which messages of the inbox are listed. */
-export interface InboxFilter {
-  /** The name of the application. */
-  readonly application: string
-  /** `test` lists the messages of test keys; `live` those of live keys whose carrier is the development inbox. */
-  readonly mode: Mode
+export interface InboxFilter extends DataReference {
   /** The maximum number of messages. */
   readonly limit: number
 }
 
-export async function listInbox(
-  actor: Actor,
-  { application, mode, limit }: InboxFilter,
-): Promise<InboxMessage[]> {
-  await mustExist(actor.store, application)
-  const messages = await storedInbox(actor.store, actor.keys()).messages(partitionOf(application, mode))
-  return messages.slice(0, limit)
+export async function listInbox(actor: Actor, filter: InboxFilter): Promise<InboxMessage[]> {
+  await mustExist(actor.store, filter.application)
+  const messages = await storedInbox(actor.store, actor.keys()).messages(partitionOf(filter))
+  return messages.slice(0, filter.limit)
 }

@@ -2,8 +2,7 @@ import { listAccounts } from '../accounts/account.js'
 import { type Erasure, eraseAccount } from '../accounts/erase-account.js'
 import { exportAccount } from '../accounts/export-account.js'
 import type { AccountExport } from '../accounts/export-schema.js'
-import type { Mode, Partition } from '../store/partition.js'
-import { nameOfPartition, partitionOf } from '../store/partition.js'
+import { type DataReference, nameOfPartition, type Partition, partitionOf } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
 import { open, seal } from '../store/secrets/seal.js'
 import type { Queries, Store } from '../store/store.js'
@@ -166,7 +165,7 @@ const MAX_ENTRIES = 50
 
 export async function userTimeline({ store }: Actor, user: UserReference): Promise<TimelineEntry[]> {
   await mustExist(store, user.application)
-  const key = [partitionOf(user.application, user.mode), accountOf(user)]
+  const key = [partitionOf(user), accountOf(user)]
   return store.query<TimelineEntry>(
     `(SELECT created_at AS at, 'challenge' AS kind, method || ' for ' || purpose AS what,
         attempts || ' of ' || max_attempts || ' attempts, '
@@ -183,11 +182,7 @@ export async function userTimeline({ store }: Actor, user: UserReference): Promi
 }
 
 /** Which accounts are listed. */
-export interface UserFilter {
-  /** The name of the application. */
-  readonly application: string
-  /** `test` lists the accounts of test keys. */
-  readonly mode: Mode
+export interface UserFilter extends DataReference {
   /** The maximum number of accounts on the page, at most 1000. */
   readonly limit: number
   /** The `next` of the page before. Defaults to the first page. */
@@ -197,7 +192,7 @@ export interface UserFilter {
 export async function listUsers(actor: Actor, filter: UserFilter): Promise<UserPage> {
   const { application, mode, ...page } = filter
   await mustExist(actor.store, application)
-  const partition = { id: partitionOf(application, mode) }
+  const partition = { id: partitionOf({ application, mode }) }
   const found = await listUserData(actor.store, actor.keys(), partition, page)
   if (!found)
     throw new OperatorError('This page does not exist: use the `next` of an earlier page of the same list.')
@@ -206,7 +201,7 @@ export async function listUsers(actor: Actor, filter: UserFilter): Promise<UserP
 
 export async function exportUser(actor: Actor, user: UserReference): Promise<AccountExport> {
   await mustExist(actor.store, user.application)
-  const partition = { id: partitionOf(user.application, user.mode) }
+  const partition = { id: partitionOf(user) }
   const exported = await exportUserData(actor, partition, accountOf(user))
   if (!exported) throw unknownUser(user)
   return exported
@@ -214,5 +209,5 @@ export async function exportUser(actor: Actor, user: UserReference): Promise<Acc
 
 export async function eraseUser(actor: Actor, user: UserReference): Promise<ErasedUser> {
   await mustExist(actor.store, user.application)
-  return eraseUserData(actor, { id: partitionOf(user.application, user.mode) }, accountOf(user))
+  return eraseUserData(actor, { id: partitionOf(user) }, accountOf(user))
 }

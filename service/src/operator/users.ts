@@ -11,7 +11,7 @@ import { deleteKey, keyFactor, keyFrom, listKeys } from '../accounts/account-key
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { writeEvent } from '../messages/events/write-events.js'
-import { isTestPartition, type Mode, nameOfPartition, partitionOf } from '../store/partition.js'
+import { type DataReference, dataOf, partitionOf } from '../store/partition.js'
 import { accountReference } from '../store/secrets/keys.js'
 import { type Queries, queryOne } from '../store/store.js'
 import { DAY_MS } from '../telemetry/time.js'
@@ -65,7 +65,7 @@ export async function showUser(actor: Actor, user: UserReference): Promise<UserS
   const { store } = actor
   const settings = await storedSettings(store, user.application)
   const { limits } = effectiveApplication(actor, user.application, settings)
-  const partition = partitionOf(user.application, user.mode)
+  const partition = partitionOf(user)
   const key = [partition, accountOf(user)]
   const account = await queryOne<{
     locked_until: number
@@ -114,7 +114,7 @@ export async function unlockUser(actor: Actor, user: UserReference): Promise<voi
     ...{ application: user.application, action: 'user.unlocked', detail: maskedUser(user) },
     sql: `UPDATE account SET locked_until = $3 WHERE application = $1 AND account = $2 AND locked_until > $3
       RETURNING account`,
-    values: [partitionOf(user.application, user.mode), accountOf(user), Date.now()],
+    values: [partitionOf(user), accountOf(user), Date.now()],
     otherwise: `${maskedUser(user)} is not locked in "${user.application}".`,
   })
 }
@@ -125,7 +125,7 @@ export async function disableFactor(
   factor: string,
 ): Promise<DisabledFactor> {
   const factorName = factorOf(factor)
-  const key = [partitionOf(user.application, user.mode), accountOf(user)]
+  const key = [partitionOf(user), accountOf(user)]
   const shown = maskedFactor(factorName)
   return auditedChange(
     actor,
@@ -198,11 +198,7 @@ export function maskedFactor(factor: string): string {
 }
 
 /** Identifies an account: by a contact, or by the application's own name for it. */
-export interface UserReference {
-  /** The name of the application. */
-  readonly application: string
-  /** `test` stands for the data of test keys. */
-  readonly mode: Mode
+export interface UserReference extends DataReference {
   /** A mailbox, a phone number or `mailbox:number`; if `isAccount`, the `Account` that the application sends. */
   readonly user: string
   /** Whether `user` is the application's own name for the account. */
@@ -226,8 +222,7 @@ function contactOf(text: string): Contact {
 /** The user whose account rows name like this: the opposite of `accountOf`. */
 export function userOf(partition: string, account: string): UserReference {
   return {
-    application: nameOfPartition(partition),
-    mode: isTestPartition(partition) ? 'test' : 'live',
+    ...dataOf(partition),
     user: account.slice(account.indexOf(':') + 1),
     isAccount: account.startsWith('account:'),
   }
@@ -257,12 +252,12 @@ export function unknownUser(user: UserReference): OperatorError {
 
 export async function listUserKeys({ store }: Actor, user: UserReference): Promise<readonly Key[]> {
   await mustExist(store, user.application)
-  const rows = await listKeys(store, { id: partitionOf(user.application, user.mode) }, accountOf(user))
+  const rows = await listKeys(store, { id: partitionOf(user) }, accountOf(user))
   return rows.map(keyFrom)
 }
 
 export async function removeUserKey(actor: Actor, user: UserReference, id: string): Promise<void> {
-  const partition = { id: partitionOf(user.application, user.mode) }
+  const partition = { id: partitionOf(user) }
   const account = accountOf(user)
   const reference = accountReference(actor.keys(), partition.id, account)
   await auditedChange(

@@ -1,16 +1,12 @@
 import { LEASE_MS } from '../messages/delivery/outbox-table.js'
-import { type Mode, partitionOf } from '../store/partition.js'
+import { type DataReference, partitionOf } from '../store/partition.js'
 import { statement } from '../store/store.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 import type { MessageReference } from './messages.js'
 
 /** Which of the messages that wait for another attempt are meant. */
-export interface WaitingFilter {
-  /** The name of the application. */
-  readonly application: string
-  /** `test` stands for the messages of test keys. */
-  readonly mode: Mode
+export interface WaitingFilter extends DataReference {
   /** Only messages of this channel. Defaults to all. */
   readonly channel?: string | undefined
   /** Only messages that this carrier did not accept. Defaults to all. */
@@ -43,7 +39,7 @@ function parametersOf(filter: WaitingFilter & { readonly id?: string }): Paramet
   const { application, mode, channel = null, carrier = null, id = null } = filter
   const now = Date.now()
   return {
-    ...{ application: partitionOf(application, mode), id, channel, carrier, now },
+    ...{ application: partitionOf({ application, mode }), id, channel, carrier, now },
     leasedUntil: now + LEASE_MS,
   }
 }

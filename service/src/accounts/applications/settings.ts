@@ -247,7 +247,7 @@ export function applicationFrom(
   set: ApplicationSettings,
 ): Application {
   return {
-    id: partitionOf(name, mode),
+    id: partitionOf({ application: name, mode }),
     mode,
     name: set.name ?? defaults.name,
     origin: set.origin ?? defaults.origin,
