@@ -1,7 +1,7 @@
 import { writeEvent, writeEventsSql } from '../messages/events/write-events.js'
 import type { Partition } from '../store/partition.js'
-import { backupMac, newBackupCode, newBackupSalt } from '../store/secrets/codes.js'
-import { allKeys, type Keys, withKeyId } from '../store/secrets/keys.js'
+import { newBackupCode, newBackupSalt } from '../store/secrets/codes.js'
+import { allKeys, type Keys, mac, withKeyId } from '../store/secrets/keys.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
 import { forgetFactor } from './account.js'
 import type { Application } from './application.js'
@@ -253,13 +253,7 @@ async function findSet(store: Store, application: Application, owner: Owner): Pr
   return find()
 }
 
-/** The stored form of a backup code of this account and set. */
-export function macOf(
-  keys: Keys,
-  application: Partition,
-  account: string,
-  salt: string,
-  code: string,
-): string {
-  return withKeyId(keys, backupMac(keys.backup, { application: application.id, account, salt, code }))
+/** The stored form of a backup code: a keyed hash bound to application, account and set (R59). */
+export function macOf(keys: Keys, { id }: Partition, account: string, salt: string, code: string): string {
+  return withKeyId(keys, mac(keys.backup, [id, account, salt, code]).toString('base64url'))
 }

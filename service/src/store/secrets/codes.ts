@@ -45,19 +45,6 @@ export function newBackupSalt(): string {
   return randomBytes(16).toString('base64url')
 }
 
-/** The stored form of a backup code: a keyed hash bound to application, account and set (R59). */
-export function backupMac(
-  key: KeyObject,
-  of: {
-    readonly application: string
-    readonly account: string
-    readonly salt: string
-    readonly code: string
-  },
-): string {
-  return mac(key, [of.application, of.account, of.salt, of.code]).toString('base64url')
-}
-
 /** Everything that a delivered code is bound to (R38); the challenge's id, 128 random bits, makes it unique. */
 export interface CodeIdentity {
   readonly application: string
