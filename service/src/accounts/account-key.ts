@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { KEY_TYPE, type Key, type KeyMethod } from 'countersign/protocol'
 import type { Partition } from '../store/partition.js'
 import { type Queries, queryOne } from '../store/store.js'
-import { forgetFactor } from './account.js'
+import { forgetFactor, type OfAccount } from './account.js'
 
 /** A key of an account as it is stored. Times in milliseconds since 1970. */
 export interface KeyRow {
@@ -52,11 +52,7 @@ export function listKeys(queries: Queries, application: Partition, account: stri
 }
 
 /** The random id of an account that its keys store, in base64url; `undefined` before the first registration. */
-export async function findUserHandle(
-  queries: Queries,
-  application: Partition,
-  account: string,
-): Promise<string | undefined> {
+export const findUserHandle: OfAccount<string | undefined> = async (queries, application, account) => {
   const row = await queryOne<{ handle: string }>(
     queries,
     'SELECT handle FROM key_user WHERE application = $1 AND account = $2',
@@ -66,11 +62,7 @@ export async function findUserHandle(
 }
 
 /** The same, which is created if necessary. The account must be held. */
-export async function obtainUserHandle(
-  tx: Queries,
-  application: Partition,
-  account: string,
-): Promise<string> {
+export const obtainUserHandle: OfAccount<string> = async (tx, application, account) => {
   const known = await findUserHandle(tx, application, account)
   if (known !== undefined) return known
   const handle = randomBytes(HANDLE_BYTES).toString('base64url')

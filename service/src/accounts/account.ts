@@ -3,6 +3,9 @@ import { type Keys, storedReference } from '../store/secrets/keys.js'
 import { type Queries, queryOne, statement } from '../store/store.js'
 import { secondsUntil } from '../telemetry/time.js'
 
+/** Reads or changes what belongs to one account. */
+export type OfAccount<Result> = (queries: Queries, application: Partition, account: string) => Promise<Result>
+
 /** The stored state of an account. Times in milliseconds since 1970. */
 export interface AccountRow {
   readonly account: string
@@ -39,11 +42,7 @@ export async function holdAccount(
 }
 
 /** The account's row, which is not locked; `undefined` when the account is unknown. */
-export function findAccount(
-  queries: Queries,
-  application: Partition,
-  account: string,
-): Promise<AccountRow | undefined> {
+export const findAccount: OfAccount<AccountRow | undefined> = (queries, application, account) => {
   return queryOne<AccountRow>(
     queries,
     `SELECT account, locked_until, proven_email, proven_phone, locale FROM account
@@ -72,11 +71,7 @@ export function lockedForSeconds(row: Pick<AccountRow, 'locked_until'>, now: num
 const CONTACT_PREFIX = 'contact:'
 
 /** The mailboxes and phone numbers of an account, in lower case as budgets name them: all that its rows and its own name contain. */
-export async function destinationsOf(
-  queries: Queries,
-  application: Partition,
-  account: string,
-): Promise<string[]> {
+export const destinationsOf: OfAccount<string[]> = async (queries, application, account) => {
   const rows = await queries.query<{ contact: string | null }>(
     `SELECT unnest(ARRAY[proven_email, proven_phone]) AS contact FROM account
        WHERE application = $1 AND account = $2

@@ -1,7 +1,7 @@
 import type { Keys } from '../store/secrets/keys.js'
 import { appSecretIdentity, open, sameSealedSql, seal } from '../store/secrets/seal.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
-import { forgetFactor } from './account.js'
+import { forgetFactor, type OfAccount } from './account.js'
 import type { Application } from './application.js'
 import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
 import { attemptStatement, ofAccount } from './attempt-statement.js'
@@ -21,11 +21,7 @@ export interface AppSecretRow {
 export const APP_FACTOR = 'APP'
 
 /** The sealed authenticator secrets. An unknown account is created, so that its failures count and its responses do not differ (R90). */
-export function findAppSecret(
-  queries: Queries,
-  application: Application,
-  account: string,
-): Promise<AppSecretRow | undefined> {
+export const findAppSecret: OfAccount<AppSecretRow | undefined> = (queries, application, account) => {
   return queryOne<AppSecretRow>(
     queries,
     `WITH known AS (INSERT INTO account (application, account) VALUES ($1, $2) ON CONFLICT DO NOTHING)
@@ -132,11 +128,7 @@ export function attemptAppCode(
 }
 
 /** Deletes the app of an account, confirmed or not, and its failures. Resolves to `true` if it was confirmed. */
-export async function removeAppSecret(
-  tx: Queries,
-  application: Application,
-  account: string,
-): Promise<boolean> {
+export const removeAppSecret: OfAccount<boolean> = async (tx, application, account) => {
   const row = await queryOne<{ confirmed: boolean }>(
     tx,
     'DELETE FROM app_secret WHERE application = $1 AND account = $2 RETURNING sealed IS NOT NULL AS confirmed',

@@ -3,7 +3,7 @@ import type { Partition } from '../store/partition.js'
 import { newBackupCode, newBackupSalt } from '../store/secrets/codes.js'
 import { allKeys, type Keys, mac, withKeyId } from '../store/secrets/keys.js'
 import { type Queries, queryOne, type Store } from '../store/store.js'
-import { forgetFactor } from './account.js'
+import { forgetFactor, type OfAccount } from './account.js'
 import type { Application } from './application.js'
 import { type Attempt, type AttemptResult, makeAttempt } from './attempt.js'
 import { attemptStatement, ofAccount } from './attempt-statement.js'
@@ -86,11 +86,7 @@ export async function storeShownSet(
 }
 
 /** Deletes all backup codes of an account and their failures. Resolves to `true` if it had any. */
-export async function removeBackupSet(
-  tx: Queries,
-  application: Partition,
-  account: string,
-): Promise<boolean> {
+export const removeBackupSet: OfAccount<boolean> = async (tx, application, account) => {
   const key = [application.id, account]
   const codes = await tx.query(
     'DELETE FROM backup_code WHERE application = $1 AND account = $2 RETURNING 1',
@@ -117,11 +113,7 @@ async function storeCodes(
 }
 
 /** Activates the waiting set once its messages are handed over; the former set and its failures go (R26, R61). `true` if it did so now. */
-export async function activateWaitingSet(
-  queries: Queries,
-  application: Partition,
-  account: string,
-): Promise<boolean> {
+export const activateWaitingSet: OfAccount<boolean> = async (queries, application, account) => {
   const rows = await queries.query(
     `WITH activated AS (
        UPDATE backup_set SET contact = waiting_contact, salt = waiting_salt, made_at = waiting_since,
@@ -216,11 +208,7 @@ export async function attemptBackupCode(
 }
 
 /** The number of codes left in the active set. */
-export async function backupCodesLeft(
-  queries: Queries,
-  application: Partition,
-  account: string,
-): Promise<number> {
+export const backupCodesLeft: OfAccount<number> = async (queries, application, account) => {
   const row = await queryOne<{ left: number }>(
     queries,
     `SELECT count(*)::integer AS left FROM backup_code JOIN backup_set USING (application, account, salt)

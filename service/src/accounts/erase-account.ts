@@ -1,6 +1,5 @@
-import type { Partition } from '../store/partition.js'
-import { type Queries, queryOne, statement } from '../store/store.js'
-import { destinationsOf } from './account.js'
+import { queryOne, statement } from '../store/store.js'
+import { destinationsOf, type OfAccount } from './account.js'
 
 /** How many rows an erasure deleted. */
 export interface Erasure {
@@ -60,11 +59,7 @@ const ERASE = statement<Parameters>(`WITH counters AS (DELETE FROM budget WHERE 
     (SELECT count(*) FROM counters)::integer AS counters`)
 
 /** Deletes everything about an account (R104): verifications and sends are complete before, or begin anew. `undefined` if there is nothing. */
-export async function eraseAccount(
-  tx: Queries,
-  application: Partition,
-  account: string,
-): Promise<Erasure | undefined> {
+export const eraseAccount: OfAccount<Erasure | undefined> = async (tx, application, account) => {
   const existed = await queryOne(
     tx,
     'SELECT FROM account WHERE application = $1 AND account = $2 FOR UPDATE',

@@ -1,7 +1,7 @@
 import type { Partition } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
 import { type Queries, queryOne } from '../store/store.js'
-import { destinationsOf } from './account.js'
+import { destinationsOf, type OfAccount } from './account.js'
 import { findUserHandle } from './account-key.js'
 import { timeOfStep } from './authenticator-app/totp.js'
 import type { AccountExport } from './export-schema.js'
@@ -108,11 +108,7 @@ function appOf({ last_step, ...app }: Exported<'authenticator_app'> & { readonly
   return { ...app, last_code_of: last_step < 0 ? null : isoOf(timeOfStep(last_step)) }
 }
 
-async function budgetsOf(
-  tx: Queries,
-  application: Partition,
-  account: string,
-): Promise<AccountExport['budgets']> {
+const budgetsOf: OfAccount<AccountExport['budgets']> = async (tx, application, account) => {
   const rows = await tx.query<{ counts: 'account' | 'destination'; key: string; times: readonly number[] }>(
     `SELECT scope AS counts, key, times FROM budget WHERE application = $1
        AND (scope = 'account' AND key = $2 OR scope = 'destination' AND key = ANY ($3::text[])) ORDER BY scope, key`,
@@ -130,11 +126,11 @@ function isoOf(time: number): string {
 }
 
 /** What is stored about the security keys and passkeys of an account. Public keys and challenges are left out. */
-async function exportKeys(
-  tx: Queries,
-  application: Partition,
-  account: string,
-): Promise<Pick<AccountExport, 'keys' | 'key_user_handle' | 'key_challenges'>> {
+const exportKeys: OfAccount<Pick<AccountExport, 'keys' | 'key_user_handle' | 'key_challenges'>> = async (
+  tx,
+  application,
+  account,
+) => {
   const key = [application.id, account]
   return {
     keys: await tx.query<Item<'keys'>>(
