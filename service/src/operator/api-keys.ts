@@ -100,24 +100,20 @@ export async function listKeys({ store }: Actor, application: string): Promise<K
 }
 
 export async function revokeKey(actor: Actor, application: string, id: string): Promise<void> {
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, application)
-      const now = Date.now()
-      const row = await queryOne<{ hint: string; mode: Mode; label: string }>(
-        tx,
-        `UPDATE api_key SET revoked_at = $3 WHERE application = $1 AND id = $2 AND revoked_at IS NULL
-         RETURNING hint, mode, label`,
-        [application, id, now],
-      )
-      if (row) {
-        const data = { key: { id, mode: row.mode, label: row.label } }
-        await writeEvent(tx, { application, type: 'key.revoked', data }, now)
-        return row
-      }
+  await auditedChange(actor, async (tx, record) => {
+    await mustExist(tx, application)
+    const now = Date.now()
+    const row = await queryOne<{ hint: string; mode: Mode; label: string }>(
+      tx,
+      `UPDATE api_key SET revoked_at = $3 WHERE application = $1 AND id = $2 AND revoked_at IS NULL
+       RETURNING hint, mode, label`,
+      [application, id, now],
+    )
+    if (!row) {
       throw new OperatorError(`"${application}" has no valid key "${id}": list its keys to see their ids.`)
-    },
-    ({ hint }) => ({ application, action: 'key.revoked', detail: `${id} ${hint}` }),
-  )
+    }
+    const { hint, ...key } = row
+    await writeEvent(tx, { application, type: 'key.revoked', data: { key: { id, ...key } } }, now)
+    record({ application, action: 'key.revoked', detail: `${id} ${hint}` })
+  })
 }

@@ -44,20 +44,16 @@ export async function createApplication(
     )
   }
   refuseCeilingsWithoutPrices(settings)
-  await auditedChange(
-    actor,
-    async (tx) => {
-      const row = await queryOne(
-        tx,
-        `INSERT INTO application (application, created_at, settings) VALUES ($1, $2, $3)
-         ON CONFLICT DO NOTHING RETURNING application`,
-        [application, Date.now(), JSON.stringify(settings)],
-      )
-      if (!row)
-        throw new OperatorError(`The application "${application}" already exists: choose another name.`)
-    },
-    { application, action: 'application.created', detail: formatSettings(settings) },
-  )
+  await auditedChange(actor, async (tx, record) => {
+    const row = await queryOne(
+      tx,
+      `INSERT INTO application (application, created_at, settings) VALUES ($1, $2, $3)
+       ON CONFLICT DO NOTHING RETURNING application`,
+      [application, Date.now(), JSON.stringify(settings)],
+    )
+    if (!row) throw new OperatorError(`The application "${application}" already exists: choose another name.`)
+    record({ application, action: 'application.created', detail: formatSettings(settings) })
+  })
 }
 
 export async function showSettings(actor: Actor, application: string): Promise<Setting[]> {
@@ -115,23 +111,20 @@ export async function changeSettings(
   { set = {}, unset = [], seen = new Map(), lockOut = false }: Partial<SettingsChange>,
 ): Promise<void> {
   const detail = [formatSettings(set), ...unset.map((name) => `${name} unset`)].filter(Boolean).join(' ')
-  await auditedChange(
-    actor,
-    async (tx) => {
-      const before = await storedSettings(tx, application, 'FOR UPDATE')
-      refuseConflicts(describeSettings(actor, application, before), seen)
-      const after = settingsAfter(before, { set, unset })
-      refuseCeilingsWithoutPrices(after)
-      const faults = faultsInPolicy(effectiveApplication(actor, application, after).keyPolicy)
-      if (faults.length > 0) throw new OperatorError(...faults)
-      if (!lockOut) refuseLockOut(application, await lockedOutBetween(tx, actor, application, before, after))
-      await tx.query('UPDATE application SET settings = $2 WHERE application = $1', [
-        application,
-        JSON.stringify(after),
-      ])
-    },
-    { application, action: 'application.changed', detail },
-  )
+  await auditedChange(actor, async (tx, record) => {
+    const before = await storedSettings(tx, application, 'FOR UPDATE')
+    refuseConflicts(describeSettings(actor, application, before), seen)
+    const after = settingsAfter(before, { set, unset })
+    refuseCeilingsWithoutPrices(after)
+    const faults = faultsInPolicy(effectiveApplication(actor, application, after).keyPolicy)
+    if (faults.length > 0) throw new OperatorError(...faults)
+    if (!lockOut) refuseLockOut(application, await lockedOutBetween(tx, actor, application, before, after))
+    await tx.query('UPDATE application SET settings = $2 WHERE application = $1', [
+      application,
+      JSON.stringify(after),
+    ])
+    record({ application, action: 'application.changed', detail })
+  })
 }
 
 function settingsAfter(

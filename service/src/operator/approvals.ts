@@ -70,25 +70,19 @@ async function askApproval(
   const application = partitionOf(user)
   const account = accountOf(user)
   const reference = accountReference(actor.keys(), application, account)
-  const id = await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, user.application)
-      const asked = await insertRequest(tx, actor, { application, account, action, target, invitation: null })
-      const known = 'SELECT FROM account WHERE application = $1 AND account = $2'
-      if (!(await queryOne(tx, known, [application, account]))) throw unknownUser(user)
-      if (action === 'remove-key') {
-        const key = 'SELECT FROM account_key WHERE application = $1 AND account = $2 AND id = $3'
-        if (!(await queryOne(tx, key, [application, account, target]))) throw unknownKey(user)
-      }
-      return asked
-    },
-    (asked) => ({
-      application: user.application,
-      action: 'approval.asked',
-      detail: `${asked} ${describedAction({ action, target })} of account ${reference}`,
-    }),
-  )
+  const id = await auditedChange(actor, async (tx, record) => {
+    await mustExist(tx, user.application)
+    const asked = await insertRequest(tx, actor, { application, account, action, target, invitation: null })
+    const known = 'SELECT FROM account WHERE application = $1 AND account = $2'
+    if (!(await queryOne(tx, known, [application, account]))) throw unknownUser(user)
+    if (action === 'remove-key') {
+      const key = 'SELECT FROM account_key WHERE application = $1 AND account = $2 AND id = $3'
+      if (!(await queryOne(tx, key, [application, account, target]))) throw unknownKey(user)
+    }
+    const detail = `${asked} ${describedAction({ action, target })} of account ${reference}`
+    record({ application: user.application, action: 'approval.asked', detail })
+    return asked
+  })
   return { id }
 }
 
@@ -112,27 +106,20 @@ async function listApprovals({ store }: Actor): Promise<Approval[]> {
 }
 
 async function approve(actor: Actor, reference: ApprovalReference): Promise<void> {
-  await auditedChange(
-    actor,
-    async (tx) => {
-      const row = await takeApproved(tx, reference, actor.name)
-      // The change is part of this transaction: it is made if, and only if, the request is used up.
-      await makeChange({ ...actor, store: within(tx, actor.store), asker: row.asked_by }, row)
-      return row
-    },
-    (row) => ({ ...entryOf(row), action: 'approval.given' }),
-  )
+  await auditedChange(actor, async (tx, record) => {
+    const row = await takeApproved(tx, reference, actor.name)
+    // The change is part of this transaction: it is made if, and only if, the request is used up.
+    await makeChange({ ...actor, store: within(tx, actor.store), asker: row.asked_by }, row)
+    record({ ...entryOf(row), action: 'approval.given' })
+  })
 }
 
 async function refuseApproval(actor: Actor, reference: ApprovalReference): Promise<void> {
-  await auditedChange(
-    actor,
-    (tx) => takeRefused(tx, reference, actor.name),
-    (row) => ({
-      ...entryOf(row),
-      action: row.asked_by === actor.name ? 'approval.withdrawn' : 'approval.refused',
-    }),
-  )
+  await auditedChange(actor, async (tx, record) => {
+    const row = await takeRefused(tx, reference, actor.name)
+    const action = row.asked_by === actor.name ? 'approval.withdrawn' : 'approval.refused'
+    record({ ...entryOf(row), action })
+  })
 }
 
 function entryOf(row: ApprovalRow) {
@@ -175,14 +162,12 @@ async function askOperatorApproval(
     ...{ application: CONSOLE_APPLICATION, account: email, action, target: role ?? '' },
     invitation: link?.hash ?? null,
   }
-  const id = await auditedChange(
-    actor,
-    async (tx) => {
-      if (action !== 'invite-operator' && !(await findOperator(tx, email))) throw unknownOperator(email)
-      return insertRequest(tx, actor, request)
-    },
-    (asked) => ({ ...auditOf({ ...request, id: asked }), action: 'approval.asked' }),
-  )
+  const id = await auditedChange(actor, async (tx, record) => {
+    if (action !== 'invite-operator' && !(await findOperator(tx, email))) throw unknownOperator(email)
+    const asked = await insertRequest(tx, actor, request)
+    record({ ...auditOf({ ...request, id: asked }), action: 'approval.asked' })
+    return asked
+  })
   return { id, ...(link && { token: link.token }) }
 }
 

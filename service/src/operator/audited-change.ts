@@ -11,18 +11,19 @@ export interface NewAuditEntry {
   readonly detail: string
 }
 
-/** Makes a change and records it in one transaction; `entry` may depend on its result, and is `undefined` when nothing changed. */
+/** Makes a change and records it in one transaction. `work` says with `record` what was changed, or `undefined` if nothing was. */
 export async function auditedChange<T>(
   actor: Actor,
-  work: (tx: Queries) => Promise<T>,
-  entry: NewAuditEntry | ((result: T) => NewAuditEntry | undefined),
+  work: (tx: Queries, record: (entry: NewAuditEntry | undefined) => void) => Promise<T>,
 ): Promise<T> {
   let changed: string | undefined
   const result = await actor.store.transaction(async (tx) => {
-    const made = await work(tx)
-    const written = typeof entry === 'function' ? entry(made) : entry
-    if (!written) return made
-    const { application = '', action, detail } = written
+    const entries: (NewAuditEntry | undefined)[] = []
+    const made = await work(tx, (entry) => void entries.push(entry))
+    if (entries.length !== 1) throw new Error('A change is recorded once.')
+    const [entry] = entries
+    if (!entry) return made
+    const { application = '', action, detail } = entry
     await tx.query('INSERT INTO audit (application, at, who, action, detail) VALUES ($1, $2, $3, $4, $5)', [
       application,
       Date.now(),

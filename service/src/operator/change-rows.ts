@@ -21,14 +21,11 @@ export function changeRows<Row extends object = Record<string, Value>>(
   actor: Actor,
   { application = '', action, detail, sql, values, otherwise }: RowChange<Row>,
 ): Promise<readonly Row[]> {
-  return auditedChange(
-    actor,
-    async (tx) => {
-      if (application !== '') await mustExist(tx, application)
-      const rows = await tx.query<Row>(sql, values)
-      if (rows.length === 0 && otherwise !== undefined) throw new OperatorError(otherwise)
-      return rows
-    },
-    (rows) => ({ application, action, detail: typeof detail === 'string' ? detail : detail(rows) }),
-  )
+  return auditedChange(actor, async (tx, record) => {
+    if (application !== '') await mustExist(tx, application)
+    const rows = await tx.query<Row>(sql, values)
+    if (rows.length === 0 && otherwise !== undefined) throw new OperatorError(otherwise)
+    record({ application, action, detail: typeof detail === 'string' ? detail : detail(rows) })
+    return rows
+  })
 }

@@ -71,33 +71,30 @@ export async function createEventEndpoint(
   const id = `ep_${randomBytes(8).toString('hex')}`
   const secret = newEventSecret()
   const sealed = seal(actor.keys(), eventEndpointIdentity(application, id), secret)
-  await auditedChange(
-    actor,
-    async (tx) => {
-      // Two operators at once count one after the other.
-      const known = await queryOne(tx, 'SELECT FROM application WHERE application = $1 FOR UPDATE', [
-        application,
-      ])
-      if (!known) await mustExist(tx, application)
-      const row = await queryOne<{ count: number }>(
-        tx,
-        'SELECT count(*)::integer AS count FROM event_endpoint WHERE application = $1',
-        [application],
-      )
-      if ((row?.count ?? 0) >= MAX_ENDPOINTS) {
-        throw new OperatorError(`"${application}" has ${MAX_ENDPOINTS} endpoints already: remove one first.`)
-      }
-      await tx.query(
-        `INSERT INTO event_endpoint (application, id, url, types, sealed, created_at)
-         VALUES ($1, $2, $3, $4::text[], $5, $6)`,
-        [application, id, url.href, types, sealed, Date.now()],
-      )
-    },
-    {
+  await auditedChange(actor, async (tx, record) => {
+    // Two operators at once count one after the other.
+    const known = await queryOne(tx, 'SELECT FROM application WHERE application = $1 FOR UPDATE', [
+      application,
+    ])
+    if (!known) await mustExist(tx, application)
+    const row = await queryOne<{ count: number }>(
+      tx,
+      'SELECT count(*)::integer AS count FROM event_endpoint WHERE application = $1',
+      [application],
+    )
+    if ((row?.count ?? 0) >= MAX_ENDPOINTS) {
+      throw new OperatorError(`"${application}" has ${MAX_ENDPOINTS} endpoints already: remove one first.`)
+    }
+    await tx.query(
+      `INSERT INTO event_endpoint (application, id, url, types, sealed, created_at)
+       VALUES ($1, $2, $3, $4::text[], $5, $6)`,
+      [application, id, url.href, types, sealed, Date.now()],
+    )
+    record({
       ...{ application, action: 'endpoint.created' },
       detail: `${id} ${url.origin}${url.pathname} ${types.join(',')}`,
-    },
-  )
+    })
+  })
   return { id, secret }
 }
 

@@ -114,23 +114,16 @@ async function importBatch(
     planBatch(keys, partition, rows, await factorsBefore(queries, partition, accounts))
   const planned = dryRun
     ? await plan(actor.store)
-    : await auditedChange(
-        actor,
-        async (tx) => {
-          await holdAccounts(keys, tx, partition, accounts)
-          const made = await plan(tx)
-          if (made.factors.length > 0) await importFactors(tx, partition, made.factors, Date.now())
-          return made
-        },
-        ({ factors, report: { imported, backupCodes } }) =>
-          factors.length === 0
-            ? undefined
-            : {
-                application,
-                action: 'factors.imported',
-                detail: `from ${from}: apps=${imported} backup-codes=${backupCodes}`,
-              },
-      )
+    : await auditedChange(actor, async (tx, record) => {
+        await holdAccounts(keys, tx, partition, accounts)
+        const made = await plan(tx)
+        const { imported, backupCodes } = made.report
+        const detail = `from ${from}: apps=${imported} backup-codes=${backupCodes}`
+        const isChange = made.factors.length > 0
+        if (isChange) await importFactors(tx, partition, made.factors, Date.now())
+        record(isChange ? { application, action: 'factors.imported', detail } : undefined)
+        return made
+      })
   const { imported, unchanged, backupCodes, refused, remarks, weak } = planned.report
   report.imported += imported
   report.unchanged += unchanged

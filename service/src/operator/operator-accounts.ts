@@ -91,20 +91,17 @@ async function changeOperator(
   { change, values = [], mayEndAdmin = false, after, action, detail = '' }: OperatorChange,
 ): Promise<void> {
   const email = canonicalEmail(given)
-  await auditedChange(
-    actor,
-    async (tx) => {
-      if (mayEndAdmin) await requireOtherAdmin(tx, email)
-      const row = await queryOne(
-        tx,
-        `UPDATE operator_account SET ${change} WHERE email = $1 AND disabled_at IS NULL RETURNING email`,
-        [email, ...values],
-      )
-      if (!row) throw unknownOperator(email)
-      await after(tx, email)
-    },
-    { action, detail: `${email} ${detail}`.trim() },
-  )
+  await auditedChange(actor, async (tx, record) => {
+    if (mayEndAdmin) await requireOtherAdmin(tx, email)
+    const row = await queryOne(
+      tx,
+      `UPDATE operator_account SET ${change} WHERE email = $1 AND disabled_at IS NULL RETURNING email`,
+      [email, ...values],
+    )
+    if (!row) throw unknownOperator(email)
+    await after(tx, email)
+    record({ action, detail: `${email} ${detail}`.trim() })
+  })
 }
 
 /** Throws an `OperatorError` for an operator of the identity provider, which says their role and keeps their factors. */

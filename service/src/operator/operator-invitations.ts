@@ -70,48 +70,41 @@ export async function inviteWithLink(actor: Actor, invited: Invited, hash: strin
   const email = checkInvited(invited)
   const { role, unlessActive = false } = invited
   const now = Date.now()
-  await auditedChange(
-    actor,
-    async (tx) => {
-      if (role !== undefined && role !== 'admin') await requireOtherAdmin(tx, email)
-      const row = await queryOne<{ role: Role }>(
-        tx,
-        `INSERT INTO operator_account (email, role, invitation, invited_until, created_at)
-         VALUES ($1, coalesce($2, 'viewer'), $3, $4, $5)
-         ON CONFLICT (email) DO UPDATE SET role = coalesce($2, operator_account.role),
-           invitation = EXCLUDED.invitation, invited_until = EXCLUDED.invited_until, disabled_at = NULL
-         WHERE NOT $6 OR operator_account.password IS NULL OR operator_account.disabled_at IS NOT NULL
-         RETURNING role`,
-        [email, role ?? null, hash, now + INVITATION_MS, now, unlessActive],
-      )
-      if (!row) throw new OperatorError(`${email} has an account already.`)
-      await relateTo(tx, actor, email)
-      await relateSameEmail(tx, email)
-      return row.role
-    },
-    (given) => ({ action: 'operator.invited', detail: `${email} ${given}` }),
-  )
+  await auditedChange(actor, async (tx, record) => {
+    if (role !== undefined && role !== 'admin') await requireOtherAdmin(tx, email)
+    const row = await queryOne<{ role: Role }>(
+      tx,
+      `INSERT INTO operator_account (email, role, invitation, invited_until, created_at)
+       VALUES ($1, coalesce($2, 'viewer'), $3, $4, $5)
+       ON CONFLICT (email) DO UPDATE SET role = coalesce($2, operator_account.role),
+         invitation = EXCLUDED.invitation, invited_until = EXCLUDED.invited_until, disabled_at = NULL
+       WHERE NOT $6 OR operator_account.password IS NULL OR operator_account.disabled_at IS NOT NULL
+       RETURNING role`,
+      [email, role ?? null, hash, now + INVITATION_MS, now, unlessActive],
+    )
+    if (!row) throw new OperatorError(`${email} has an account already.`)
+    await relateTo(tx, actor, email)
+    await relateSameEmail(tx, email)
+    record({ action: 'operator.invited', detail: `${email} ${row.role}` })
+  })
   return now + INVITATION_MS
 }
 
 export async function revokeInvitation(actor: Actor, given: string): Promise<void> {
   const email = canonicalEmail(given)
-  await auditedChange(
-    actor,
-    async (tx) => {
-      const row = await queryOne<{ password: string | null }>(
-        tx,
-        `UPDATE operator_account SET invitation = NULL WHERE email = $1 AND invitation IS NOT NULL RETURNING password`,
-        [email],
-      )
-      if (!row) throw new OperatorError(`There is no open invitation of ${email}.`)
-      if (row.password === null) {
-        await tx.query('DELETE FROM operator_account WHERE email = $1 AND password IS NULL', [email])
-        await withdrawRequestsOf(tx, email)
-      }
-    },
-    { action: 'operator.invitation_revoked', detail: email },
-  )
+  await auditedChange(actor, async (tx, record) => {
+    const row = await queryOne<{ password: string | null }>(
+      tx,
+      `UPDATE operator_account SET invitation = NULL WHERE email = $1 AND invitation IS NOT NULL RETURNING password`,
+      [email],
+    )
+    if (!row) throw new OperatorError(`There is no open invitation of ${email}.`)
+    if (row.password === null) {
+      await tx.query('DELETE FROM operator_account WHERE email = $1 AND password IS NULL', [email])
+      await withdrawRequestsOf(tx, email)
+    }
+    record({ action: 'operator.invitation_revoked', detail: email })
+  })
 }
 
 /** How an operator is reset. */
@@ -138,26 +131,23 @@ export async function resetWithLink(
   const email = canonicalEmail(given)
   requireLocal(email)
   const expiresAt = Date.now() + INVITATION_MS
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await requireOtherAdmin(tx, email)
-      const row = await queryOne(
-        tx,
-        `UPDATE operator_account SET password = NULL, app_enrolled_at = NULL, version = version + 1,
-           invitation = $2, invited_until = $3,
-           holder = CASE WHEN $4 THEN gen_random_uuid()::text ELSE holder END
-         WHERE email = $1 AND disabled_at IS NULL RETURNING email`,
-        [email, hash, expiresAt, independent],
-      )
-      if (!row) throw unknownOperator(email)
-      if (!independent) await relateTo(tx, actor, email)
-      await relateSameEmail(tx, email)
-      await withdrawRequestsOf(tx, email)
-      await eraseFactors(tx, email)
-    },
-    { action: 'operator.reset', detail: independent ? `${email} independent` : email },
-  )
+  await auditedChange(actor, async (tx, record) => {
+    await requireOtherAdmin(tx, email)
+    const row = await queryOne(
+      tx,
+      `UPDATE operator_account SET password = NULL, app_enrolled_at = NULL, version = version + 1,
+         invitation = $2, invited_until = $3,
+         holder = CASE WHEN $4 THEN gen_random_uuid()::text ELSE holder END
+       WHERE email = $1 AND disabled_at IS NULL RETURNING email`,
+      [email, hash, expiresAt, independent],
+    )
+    if (!row) throw unknownOperator(email)
+    if (!independent) await relateTo(tx, actor, email)
+    await relateSameEmail(tx, email)
+    await withdrawRequestsOf(tx, email)
+    await eraseFactors(tx, email)
+    record({ action: 'operator.reset', detail: independent ? `${email} independent` : email })
+  })
   return expiresAt
 }
 
@@ -169,26 +159,23 @@ export async function acceptInvitation(
   checkPassword(password, actor.name)
   const hash = await hashPassword(password)
   const now = Date.now()
-  return auditedChange(
-    actor,
-    async (tx) => {
-      const row = await queryOne<{ email: string; role: Role; version: number }>(
-        tx,
-        `UPDATE operator_account SET invitation = NULL, password = $3, version = version + 1,
-           enroll_until = $4, app_enrolled_at = NULL
-         WHERE invitation = $1 AND invited_until > $2 AND disabled_at IS NULL
-         RETURNING email, role, version`,
-        [textHash(token), now, hash, now + ENROLLMENT_MS],
-      )
-      if (!row) {
-        throw new OperatorError('This invitation was used already, or has expired: ask for a new one.')
-      }
-      await withdrawRequestsOf(tx, row.email)
-      await eraseFactors(tx, row.email)
-      return { ...row, hasApp: false, isExternal: false, keys: [] }
-    },
-    ({ email }) => ({ action: 'operator.password_set', detail: email }),
-  )
+  return auditedChange(actor, async (tx, record) => {
+    const row = await queryOne<{ email: string; role: Role; version: number }>(
+      tx,
+      `UPDATE operator_account SET invitation = NULL, password = $3, version = version + 1,
+         enroll_until = $4, app_enrolled_at = NULL
+       WHERE invitation = $1 AND invited_until > $2 AND disabled_at IS NULL
+       RETURNING email, role, version`,
+      [textHash(token), now, hash, now + ENROLLMENT_MS],
+    )
+    if (!row) {
+      throw new OperatorError('This invitation was used already, or has expired: ask for a new one.')
+    }
+    await withdrawRequestsOf(tx, row.email)
+    await eraseFactors(tx, row.email)
+    record({ action: 'operator.password_set', detail: row.email })
+    return { ...row, hasApp: false, isExternal: false, keys: [] }
+  })
 }
 
 async function eraseFactors(tx: Queries, email: string): Promise<void> {

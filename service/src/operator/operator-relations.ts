@@ -106,17 +106,17 @@ export async function tellPersons(
 ): Promise<void> {
   const kind = are === 'one' ? 'same' : 'apart'
   const emails = [canonicalEmail(one), canonicalEmail(other)] as const
-  await auditedChange(
-    actor,
-    async (tx) => {
-      const known = await tx.query('SELECT FROM operator_account WHERE email IN ($1, $2)', emails)
-      if (known.length < 2) throw new OperatorError('Name two operators, as operator list shows them.')
-      await relate(tx, emails, [kind, kind])
-      const why = are === 'two' && (await readPersons(tx))(...emails)
-      if (why) throw new OperatorError(why.text)
-    },
-    { action: are === 'one' ? 'operator.one_person' : 'operator.two_persons', detail: emails.join(' ') },
-  )
+  await auditedChange(actor, async (tx, record) => {
+    const known = await tx.query('SELECT FROM operator_account WHERE email IN ($1, $2)', emails)
+    if (known.length < 2) throw new OperatorError('Name two operators, as operator list shows them.')
+    await relate(tx, emails, [kind, kind])
+    const why = are === 'two' && (await readPersons(tx))(...emails)
+    if (why) throw new OperatorError(why.text)
+    record({
+      action: are === 'one' ? 'operator.one_person' : 'operator.two_persons',
+      detail: emails.join(' '),
+    })
+  })
 }
 
 /**

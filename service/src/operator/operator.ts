@@ -245,5 +245,5 @@ export function listMigrations(store: Store): Promise<AppliedMigration[]> {
 export async function recordMigrations(actor: Actor, applied: readonly AppliedMigration[]): Promise<void> {
   if (applied.length === 0) return
   const detail = applied.map(({ name }) => name).join(', ')
-  await auditedChange(actor, async () => {}, { action: 'store.migrated', detail })
+  await auditedChange(actor, async (_tx, record) => record({ action: 'store.migrated', detail }))
 }

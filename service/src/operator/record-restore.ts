@@ -74,21 +74,18 @@ export async function recordRestore(actor: Actor, { at, backupCodes }: Restore):
   const now = Date.now()
   // Each statement looks through a whole table.
   const { transaction } = store.background
-  const voided = await auditedChange(
-    { ...actor, store: { ...store, transaction } },
-    async (tx) => {
-      const counts: Record<string, number> = {}
-      for (const [kind, statement] of Object.entries(voiding(now, backupCodes))) {
-        const sql = `WITH voided AS (${statement} RETURNING 1) SELECT count(*)::integer AS count FROM voided`
-        counts[kind] = (await queryOne<{ count: number }>(tx, sql, []))?.count ?? 0
-      }
-      return counts
-    },
-    {
+  const voided = await auditedChange({ ...actor, store: { ...store, transaction } }, async (tx, record) => {
+    const counts: Record<string, number> = {}
+    for (const [kind, statement] of Object.entries(voiding(now, backupCodes))) {
+      const sql = `WITH voided AS (${statement} RETURNING 1) SELECT count(*)::integer AS count FROM voided`
+      counts[kind] = (await queryOne<{ count: number }>(tx, sql, []))?.count ?? 0
+    }
+    record({
       action: 'service.restored',
       detail: `to ${new Date(at).toISOString()}, backup codes: ${backupCodes}`,
-    },
-  )
+    })
+    return counts
+  })
   const unconfirmed = await store.query<Restored['unconfirmed'][number]>(UNCONFIRMED, [at, now])
   return { voided, unconfirmed }
 }

@@ -39,27 +39,23 @@ export async function rotateSecrets(
     for (const column of KEYED_COLUMNS) moved += await moveColumn(store, keys, column)
   }
   if (dropBackupCodes) await dropFormerBackupCodes(store, keys)
-  return auditedChange(
-    actor,
-    async (tx) => {
-      await tx.query('INSERT INTO sealing_key (key_id) VALUES ($1) ON CONFLICT DO NOTHING', [keys.id])
-      const remaining = (await keyUses(tx, Date.now())).filter(({ keyId }) => keyId !== keys.id)
-      const needed = [keys.id, ...remaining.map(({ keyId }) => keyId)]
-      const retired = await tx.query<{ key_id: string }>(
-        'DELETE FROM sealing_key WHERE key_id <> ALL ($1::text[]) RETURNING key_id',
-        [needed],
-      )
-      return { keyId: keys.id, moved, retired: retired.map((row) => row.key_id), remaining }
-    },
-    ({ retired }) => ({
-      action: 'secrets.rotated',
-      detail: [
-        `to ${keys.id}, ${moved} moved`,
-        ...retired.map((id) => `${id} retired`),
-        ...(dropBackupCodes ? ['backup codes of former keys dropped'] : []),
-      ].join(', '),
-    }),
-  )
+  return auditedChange(actor, async (tx, record) => {
+    await tx.query('INSERT INTO sealing_key (key_id) VALUES ($1) ON CONFLICT DO NOTHING', [keys.id])
+    const remaining = (await keyUses(tx, Date.now())).filter(({ keyId }) => keyId !== keys.id)
+    const needed = [keys.id, ...remaining.map(({ keyId }) => keyId)]
+    const rows = await tx.query<{ key_id: string }>(
+      'DELETE FROM sealing_key WHERE key_id <> ALL ($1::text[]) RETURNING key_id',
+      [needed],
+    )
+    const retired = rows.map((row) => row.key_id)
+    const detail = [
+      `to ${keys.id}, ${moved} moved`,
+      ...retired.map((id) => `${id} retired`),
+      ...(dropBackupCodes ? ['backup codes of former keys dropped'] : []),
+    ].join(', ')
+    record({ action: 'secrets.rotated', detail })
+    return { keyId: keys.id, moved, retired, remaining }
+  })
 }
 
 async function refuseUnknownKeys(store: Store, keys: Keys): Promise<void> {

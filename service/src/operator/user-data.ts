@@ -64,17 +64,14 @@ export async function eraseUserData(
 ): Promise<ErasedUser> {
   const reference = accountReference(actor.keys(), partition.id, account)
   const application = nameOfPartition(partition.id)
-  const deleted = await auditedChange(
-    actor,
-    async (tx) => {
-      const erasure = await eraseAccount(tx, partition, account)
-      if (account.startsWith(ACCOUNT_PREFIX)) {
-        await forgetName(tx, application, account.slice(ACCOUNT_PREFIX.length), reference)
-      }
-      return erasure
-    },
-    (erasure) => erasure && { application, action: 'user.erased', detail: `account ${reference}` },
-  )
+  const deleted = await auditedChange(actor, async (tx, record) => {
+    const erasure = await eraseAccount(tx, partition, account)
+    if (account.startsWith(ACCOUNT_PREFIX)) {
+      await forgetName(tx, application, account.slice(ACCOUNT_PREFIX.length), reference)
+    }
+    record(erasure && { application, action: 'user.erased', detail: `account ${reference}` })
+    return erasure
+  })
   return { reference, deleted }
 }
 
@@ -94,12 +91,11 @@ export function exportUserData(
   account: string,
 ): Promise<AccountExport | undefined> {
   const application = nameOfPartition(partition.id)
-  return auditedChange(
-    actor,
-    (tx) => exportAccount(actor.keys(), tx, partition, account),
-    (exported) =>
-      exported && { application, action: 'user.exported', detail: `account ${exported.reference}` },
-  )
+  return auditedChange(actor, async (tx, record) => {
+    const exported = await exportAccount(actor.keys(), tx, partition, account)
+    record(exported && { application, action: 'user.exported', detail: `account ${exported.reference}` })
+    return exported
+  })
 }
 
 /** A page of the accounts of an application; `undefined` when `after` is not the `next` of an earlier page. */

@@ -127,29 +127,26 @@ export async function disableFactor(
   const factorName = factorOf(factor)
   const key = [partitionOf(user), accountOf(user)]
   const shown = maskedFactor(factorName)
-  return auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, user.application)
-      const account = await queryOne(
-        tx,
-        'SELECT account FROM account WHERE application = $1 AND account = $2 FOR UPDATE',
-        key,
-      )
-      if (!account) throw unknownUser(user)
-      const wasKnown = await isKnown(tx, key, factorName)
-      await tx.query(
-        `INSERT INTO factor (application, account, factor, failures) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (application, account, factor) DO UPDATE SET failures = EXCLUDED.failures + factor.failures % EXCLUDED.failures`,
-        [...key, factorName, DISABLED_BY_OPERATOR],
-      )
-      return { factor: shown, wasKnown }
-    },
-    {
+  return auditedChange(actor, async (tx, record) => {
+    await mustExist(tx, user.application)
+    const account = await queryOne(
+      tx,
+      'SELECT account FROM account WHERE application = $1 AND account = $2 FOR UPDATE',
+      key,
+    )
+    if (!account) throw unknownUser(user)
+    const wasKnown = await isKnown(tx, key, factorName)
+    await tx.query(
+      `INSERT INTO factor (application, account, factor, failures) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (application, account, factor) DO UPDATE SET failures = EXCLUDED.failures + factor.failures % EXCLUDED.failures`,
+      [...key, factorName, DISABLED_BY_OPERATOR],
+    )
+    record({
       ...{ application: user.application, action: 'factor.disabled' },
       detail: `${shown} of ${maskedUser(user)}`,
-    },
-  )
+    })
+    return { factor: shown, wasKnown }
+  })
 }
 
 /** Whether the store still shows that an account has a factor or has used it. */
@@ -260,25 +257,19 @@ export async function removeUserKey(actor: Actor, user: UserReference, id: strin
   const partition = { id: partitionOf(user) }
   const account = accountOf(user)
   const reference = accountReference(actor.keys(), partition.id, account)
-  await auditedChange(
-    actor,
-    async (tx) => {
-      await mustExist(tx, user.application)
-      const known = await listKeys(tx, partition, account)
-      if (!known.some((key) => key.id === id)) throw unknownKey(user)
-      await holdAccount(actor.keys(), tx, partition, account)
-      const removed = await deleteKey(tx, partition, account, id)
-      if (!removed) throw unknownKey(user)
-      const data = { factor: keyFactor(removed.method), key: id, by: 'operator' }
-      await writeEvent(tx, { application: partition.id, account, type: 'factor.removed', data }, Date.now())
-      return removed
-    },
-    ({ method }) => ({
-      application: user.application,
-      action: 'factor.removed',
-      detail: `${keyFactor(method)} of account ${reference}`,
-    }),
-  )
+  await auditedChange(actor, async (tx, record) => {
+    await mustExist(tx, user.application)
+    const known = await listKeys(tx, partition, account)
+    if (!known.some((key) => key.id === id)) throw unknownKey(user)
+    await holdAccount(actor.keys(), tx, partition, account)
+    const removed = await deleteKey(tx, partition, account, id)
+    if (!removed) throw unknownKey(user)
+    const factor = keyFactor(removed.method)
+    const data = { factor, key: id, by: 'operator' }
+    await writeEvent(tx, { application: partition.id, account, type: 'factor.removed', data }, Date.now())
+    const detail = `${factor} of account ${reference}`
+    record({ application: user.application, action: 'factor.removed', detail })
+  })
 }
 
 /** The error for a key that the account does not have. */
