@@ -109,8 +109,7 @@ export async function countLockedOut(
 ): Promise<readonly LockedOut[]> {
   const counted: LockedOut[] = []
   for (const method of among) {
-    const row = await queryOne<{ seen: number; users: number }>(
-      queries,
+    const [row] = await queries.query<{ seen: number; users: number }>(
       `SELECT count(*)::integer AS seen, (count(*) FILTER (WHERE NOT other))::integer AS users FROM (
          SELECT EXISTS (
              SELECT FROM account_key AS key WHERE key.application = $1 AND key.account = found.account

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { KEY_TYPE, type Key, type KeyMethod } from 'countersign/protocol'
 import type { Partition } from '../store/partition.js'
-import { type Queries, queryOne } from '../store/store.js'
+import type { Queries } from '../store/store.js'
 import { forgetFactor, type OfAccount } from './account.js'
 
 /** A key of an account as it is stored. Times in milliseconds since 1970. */
@@ -53,8 +53,7 @@ export function listKeys(queries: Queries, application: Partition, account: stri
 
 /** The random id of an account that its keys store, in base64url; `undefined` before the first registration. */
 export const findUserHandle: OfAccount<string | undefined> = async (queries, application, account) => {
-  const row = await queryOne<{ handle: string }>(
-    queries,
+  const [row] = await queries.query<{ handle: string }>(
     'SELECT handle FROM key_user WHERE application = $1 AND account = $2',
     [application.id, account],
   )
@@ -90,8 +89,7 @@ export async function findKey(
   account: string,
   id: string,
 ): Promise<NamedKey> {
-  const row = await queryOne<KeyRow & { owner: string }>(
-    queries,
+  const [row] = await queries.query<KeyRow & { owner: string }>(
     `SELECT account AS owner, ${COLUMNS} FROM account_key WHERE application = $1 AND id = $2`,
     [application.id, id],
   )
@@ -107,8 +105,7 @@ export async function insertKey(
   account: string,
   row: KeyRow,
 ): Promise<boolean> {
-  const inserted = await queryOne(
-    tx,
+  const [inserted] = await tx.query(
     `INSERT INTO account_key (application, account, ${COLUMNS})
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id`,
     [
@@ -132,8 +129,7 @@ export async function renameKey(
   account: string,
   { id, name }: Pick<KeyRow, 'id' | 'name'>,
 ): Promise<boolean> {
-  const renamed = await queryOne(
-    queries,
+  const [renamed] = await queries.query(
     'UPDATE account_key SET name = $4 WHERE application = $1 AND account = $2 AND id = $3 RETURNING id',
     [application.id, account, id, name],
   )
@@ -147,8 +143,7 @@ export async function deleteKey(
   account: string,
   id: string,
 ): Promise<Pick<KeyRow, 'method'> | undefined> {
-  const deleted = await queryOne<Pick<KeyRow, 'method'>>(
-    tx,
+  const [deleted] = await tx.query<Pick<KeyRow, 'method'>>(
     'DELETE FROM account_key WHERE application = $1 AND account = $2 AND id = $3 RETURNING method',
     [application.id, account, id],
   )

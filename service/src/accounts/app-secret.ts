@@ -129,8 +129,7 @@ export function attemptAppCode(
 
 /** Deletes the app of an account, confirmed or not, and its failures. Resolves to `true` if it was confirmed. */
 export const removeAppSecret: OfAccount<boolean> = async (tx, application, account) => {
-  const row = await queryOne<{ confirmed: boolean }>(
-    tx,
+  const [row] = await tx.query<{ confirmed: boolean }>(
     'DELETE FROM app_secret WHERE application = $1 AND account = $2 RETURNING sealed IS NOT NULL AS confirmed',
     [application.id, account],
   )
@@ -155,8 +154,7 @@ export async function storeConfirmedSecret(
   { text, weak, digits }: ConfirmedSecret,
   now: number,
 ): Promise<boolean> {
-  const row = await queryOne(
-    tx,
+  const [row] = await tx.query(
     `INSERT INTO app_secret (application, account, sealed, weak, digits, bound_at) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (application, account)
      DO UPDATE SET sealed = EXCLUDED.sealed, weak = EXCLUDED.weak, digits = EXCLUDED.digits, bound_at = EXCLUDED.bound_at

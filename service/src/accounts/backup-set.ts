@@ -209,8 +209,7 @@ export async function attemptBackupCode(
 
 /** The number of codes left in the active set. */
 export const backupCodesLeft: OfAccount<number> = async (queries, application, account) => {
-  const row = await queryOne<{ left: number }>(
-    queries,
+  const [row] = await queries.query<{ left: number }>(
     `SELECT count(*)::integer AS left FROM backup_code JOIN backup_set USING (application, account, salt)
      WHERE application = $1 AND account = $2`,
     [application.id, account],

@@ -1,4 +1,4 @@
-import { queryOne, statement } from '../store/store.js'
+import { statement } from '../store/store.js'
 import { destinationsOf, type OfAccount } from './account.js'
 
 /** How many rows an erasure deleted. */
@@ -60,11 +60,10 @@ const ERASE = statement<Parameters>(`WITH counters AS (DELETE FROM budget WHERE 
 
 /** Deletes everything about an account (R104): verifications and sends are complete before, or begin anew. `undefined` if there is nothing. */
 export const eraseAccount: OfAccount<Erasure | undefined> = async (tx, application, account) => {
-  const existed = await queryOne(
-    tx,
-    'SELECT FROM account WHERE application = $1 AND account = $2 FOR UPDATE',
-    [application.id, account],
-  )
+  const [existed] = await tx.query('SELECT FROM account WHERE application = $1 AND account = $2 FOR UPDATE', [
+    application.id,
+    account,
+  ])
   // Also locks an account that does not exist, which a send might create at this moment.
   await tx.query(
     `INSERT INTO account (application, account) VALUES ($1, $2)

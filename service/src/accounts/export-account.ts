@@ -1,6 +1,6 @@
 import type { Partition } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
-import { type Queries, queryOne } from '../store/store.js'
+import type { Queries } from '../store/store.js'
 import { destinationsOf, type OfAccount } from './account.js'
 import { findUserHandle } from './account-key.js'
 import { timeOfStep } from './authenticator-app/totp.js'
@@ -31,22 +31,19 @@ export async function exportAccount(
   account: string,
 ): Promise<AccountExport | undefined> {
   const key = [application.id, account]
-  const row = await queryOne<AccountRow>(
-    tx,
+  const [row] = await tx.query<AccountRow>(
     `SELECT locked_until, lock_level AS locks, proven_email, proven_phone, locale AS language, failures, used FROM account
      WHERE application = $1 AND account = $2 FOR SHARE`,
     key,
   )
   if (!row) return undefined
   const { locked_until, failures, used, ...known } = row
-  const app = await queryOne<Exported<'authenticator_app'> & { readonly last_step: number }>(
-    tx,
+  const [app] = await tx.query<Exported<'authenticator_app'> & { readonly last_step: number }>(
     `SELECT ${iso('bound_at')}, NULL AS last_code_of, ${iso('pending_since')}, last_step FROM app_secret
      WHERE application = $1 AND account = $2`,
     key,
   )
-  const backup = await queryOne<Exported<'backup_codes'>>(
-    tx,
+  const [backup] = await tx.query<Exported<'backup_codes'>>(
     `SELECT contact, ${iso('made_at')}, waiting_contact, ${iso('waiting_since')}, (
        SELECT count(*)::integer FROM backup_code WHERE application = $1 AND account = $2
          AND salt = backup_set.salt) AS "left"

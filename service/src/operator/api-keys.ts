@@ -4,7 +4,6 @@ import { hintOf, newApiKey, SIGN_IN_SCOPES } from '../accounts/applications/api-
 import { writeEvent } from '../messages/events/write-events.js'
 import type { Mode } from '../store/partition.js'
 import { textHash } from '../store/secrets/hash.js'
-import { queryOne } from '../store/store.js'
 import { HOUR_MS } from '../telemetry/time.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
@@ -103,8 +102,7 @@ export async function revokeKey(actor: Actor, application: string, id: string): 
   await auditedChange(actor, async (tx, record) => {
     await mustExist(tx, application)
     const now = Date.now()
-    const row = await queryOne<{ hint: string; mode: Mode; label: string }>(
-      tx,
+    const [row] = await tx.query<{ hint: string; mode: Mode; label: string }>(
       `UPDATE api_key SET revoked_at = $3 WHERE application = $1 AND id = $2 AND revoked_at IS NULL
        RETURNING hint, mode, label`,
       [application, id, now],

@@ -4,7 +4,7 @@ import { WEBHOOK_COLUMNS, type WebhookRow, webhookFrom } from '../accounts/appli
 import { CHANNELS, type Channel } from '../messages/message.js'
 import type { Keys } from '../store/secrets/keys.js'
 import { seal, webhookIdentity } from '../store/secrets/seal.js'
-import { type Queries, queryOne } from '../store/store.js'
+import type { Queries } from '../store/store.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
@@ -92,8 +92,7 @@ function noWebhook(application: string): string {
 }
 
 async function find(queries: Queries, application: string): Promise<OwnWebhook | undefined> {
-  const row = await queryOne<WebhookRow>(
-    queries,
+  const [row] = await queries.query<WebhookRow>(
     `SELECT ${WEBHOOK_COLUMNS} FROM application_webhook WHERE application = $1`,
     [application],
   )

@@ -15,7 +15,7 @@ import {
   settingsSchema,
 } from '../accounts/applications/settings.js'
 import { LIMIT_NAMES, limitValue } from '../accounts/limits.js'
-import { type Queries, queryOne } from '../store/store.js'
+import type { Queries } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { describeLockedOut } from './locked-out-users.js'
 
@@ -45,8 +45,7 @@ export async function createApplication(
   }
   refuseCeilingsWithoutPrices(settings)
   await auditedChange(actor, async (tx, record) => {
-    const row = await queryOne(
-      tx,
+    const [row] = await tx.query(
       `INSERT INTO application (application, created_at, settings) VALUES ($1, $2, $3)
        ON CONFLICT DO NOTHING RETURNING application`,
       [application, Date.now(), JSON.stringify(settings)],
@@ -206,8 +205,7 @@ export async function storedSettings(
   application: string,
   lock: 'FOR UPDATE' | '' = '',
 ): Promise<ApplicationSettings> {
-  const row = await queryOne<{ settings: string }>(
-    queries,
+  const [row] = await queries.query<{ settings: string }>(
     `SELECT settings FROM application WHERE application = $1 ${lock}`,
     [application],
   )

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type DataReference, nameOfPartition, partitionOf } from '../store/partition.js'
-import { type Queries, queryOne } from '../store/store.js'
+import type { Queries } from '../store/store.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
 import { readPersons, type WhyOnePerson } from './operator-relations.js'
@@ -62,8 +62,7 @@ export async function insertRequest(
 ): Promise<string> {
   const now = Date.now()
   await checkRole(tx, name, request.action)
-  const open = await queryOne<{ count: number }>(
-    tx,
+  const [open] = await tx.query<{ count: number }>(
     'SELECT count(*)::integer AS count FROM approval_request WHERE asked_by = $1 AND expires_at > $2',
     [name, now],
   )
@@ -97,8 +96,7 @@ export async function takeApproved(
   approver: string,
 ): Promise<ApprovalRow> {
   const key = [partitionOf(request), request.id, Date.now()]
-  const row = await queryOne<ApprovalRow>(
-    tx,
+  const [row] = await tx.query<ApprovalRow>(
     `DELETE FROM approval_request AS request USING operator_account AS asker
      WHERE request.application = $1 AND request.id = $2 AND request.expires_at > $3
        AND asker.email = request.asked_by AND asker.disabled_at IS NULL
@@ -114,8 +112,7 @@ export async function takeApproved(
     if (why) throw cannotApprove(why.text)
     return row
   }
-  const open = await queryOne<ApprovalRow>(
-    tx,
+  const [open] = await tx.query<ApprovalRow>(
     `SELECT ${COLUMNS} FROM approval_request AS request WHERE application = $1 AND id = $2 AND expires_at > $3`,
     key,
   )
@@ -140,8 +137,7 @@ export async function takeRefused(
   request: ApprovalReference,
   operator: string,
 ): Promise<ApprovalRow> {
-  const row = await queryOne<ApprovalRow>(
-    tx,
+  const [row] = await tx.query<ApprovalRow>(
     `DELETE FROM approval_request AS request WHERE application = $1 AND id = $2 AND expires_at > $3 RETURNING ${COLUMNS}`,
     [partitionOf(request), request.id, Date.now()],
   )
@@ -158,8 +154,7 @@ function decided(): OperatorError {
 
 /** Throws unless the operator has an account that can ask for this, which an administrator may have ended meanwhile. */
 async function checkRole(tx: Queries, email: string, action: ApprovalAction): Promise<void> {
-  const found = await queryOne(
-    tx,
+  const [found] = await tx.query(
     'SELECT FROM operator_account WHERE email = $1 AND disabled_at IS NULL AND role = ANY ($2::text[]) FOR SHARE',
     [email, rolesFor(action)],
   )

@@ -2,7 +2,7 @@ import type { Application } from '../accounts/application.js'
 import { relyingPartyOf, relyingPartyOption } from '../accounts/applications/key-settings.js'
 import { KEPT_METHODS } from '../accounts/applications/offered-methods.js'
 import { applicationDefaults, applicationFrom } from '../accounts/applications/settings.js'
-import { type Queries, queryOne } from '../store/store.js'
+import type { Queries } from '../store/store.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
 
 /** Counters of passwords and requests at the console, in the service's database. */
@@ -14,8 +14,7 @@ export function consoleCounters(store: Queries) {
     /** Counts once more in one step, and returns the new count; when its window is over, a new one begins at 0. */
     async add(key: string, windowMs: number): Promise<number> {
       const now = Date.now()
-      const row = await queryOne<{ readonly count: number }>(
-        store,
+      const [row] = await store.query<{ readonly count: number }>(
         `INSERT INTO console_counter AS counted (key, count, ends_at) VALUES ($1, 1, $2)
          ON CONFLICT (key) DO UPDATE SET
            count = CASE WHEN counted.ends_at <= $3 THEN 1 ELSE counted.count + 1 END,
@@ -36,8 +35,7 @@ export function consoleCounters(store: Queries) {
 export function consoleLimits(store: Queries) {
   return {
     async read(key: string): Promise<string | undefined> {
-      const row = await queryOne<{ readonly limits: string }>(
-        store,
+      const [row] = await store.query<{ readonly limits: string }>(
         'SELECT limits FROM console_counter WHERE key = $1 AND ends_at > $2',
         [key, Date.now()],
       )
@@ -45,8 +43,7 @@ export function consoleLimits(store: Queries) {
     },
     async replace(key: string, before: string | undefined, after: string, lifeMs: number): Promise<boolean> {
       const now = Date.now()
-      const row = await queryOne(
-        store,
+      const [row] = await store.query(
         before === undefined
           ? `INSERT INTO console_counter AS kept (key, limits, ends_at) VALUES ($1, $2, $3)
              ON CONFLICT (key) DO UPDATE SET limits = EXCLUDED.limits, ends_at = EXCLUDED.ends_at

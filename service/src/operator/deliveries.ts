@@ -1,5 +1,4 @@
 import { selectWaiting } from '../messages/delivery/outbox-table.js'
-import { queryOne } from '../store/store.js'
 import type { Actor } from './audited-change.js'
 
 /** The state of a message. Its content is sealed. */
@@ -59,8 +58,7 @@ export interface QueueState {
 }
 
 export async function showQueue({ store }: Actor): Promise<QueueState> {
-  const row = await queryOne<{ waiting: number; due: number; oldest: number | null }>(
-    store,
+  const [row] = await store.query<{ waiting: number; due: number; oldest: number | null }>(
     `SELECT (SELECT count(*)::integer FROM (
          ${selectWaiting()} LIMIT ${MAX_COUNTED}) AS counted) AS waiting,
        (SELECT count(*)::integer FROM (

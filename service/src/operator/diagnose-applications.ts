@@ -10,7 +10,7 @@ import {
   parseStoredSettings,
   UNNAMED,
 } from '../accounts/applications/settings.js'
-import { queryOne, type Store } from '../store/store.js'
+import type { Store } from '../store/store.js'
 import { DAY_MS } from '../telemetry/time.js'
 import type { Diagnostic, DoctorOptions } from './diagnostic.js'
 import { lockedOutAdvice, lockedOutUsers } from './locked-out-users.js'
@@ -34,8 +34,7 @@ export async function diagnoseApplications(
   { optionKey = [], applicationName = UNNAMED, homeCountry }: DoctorOptions,
   now: number,
 ): Promise<Diagnostic[]> {
-  const counts = await queryOne<ApplicationCounts>(
-    store,
+  const [counts] = await store.query<ApplicationCounts>(
     `SELECT count(*)::integer AS applications, (SELECT count(*)::integer FROM api_key WHERE ${IS_LIVE}) AS "liveKeys",
        count(*) FILTER (WHERE settings::jsonb -> 'countries' = '[]')::integer AS everywhere FROM application`,
     [now],

@@ -7,7 +7,7 @@ import { asDeliveryError, type Carrier } from '../messages/delivery/carrier.js'
 import { IS_ON_FIRST_ATTEMPT } from '../messages/delivery/outbox-table.js'
 import type { Channel } from '../messages/message.js'
 import type { ReportSources } from '../messages/receipts/report-source.js'
-import { queryOne, type Store } from '../store/store.js'
+import type { Store } from '../store/store.js'
 import { DAY_MS, MINUTE_MS, withTimeLimit } from '../telemetry/time.js'
 import {
   type ActivityCounts,
@@ -86,7 +86,7 @@ export async function diagnoseDeliveries(
   now: number,
 ): Promise<Diagnostic> {
   const subject = 'deliveries'
-  const row = await queryOne<{ overdue: number; retried: number }>(store, COUNTS, [now - OVERDUE_MS])
+  const [row] = await store.query<{ overdue: number; retried: number }>(COUNTS, [now - OVERDUE_MS])
   const { overdue = 0, retried = 0 } = row ?? {}
   const { sent, failed: lost } = sumOf(steps, ['sent', 'failed'])
   if (overdue > 0) {
@@ -107,8 +107,7 @@ export async function diagnoseDeliveries(
 /** Checks whether the phone check answered within the last day. Reports nothing if it was not asked. */
 export async function diagnosePhoneCheck(store: Store, now: number): Promise<Diagnostic[]> {
   const subject = 'phone check'
-  const row = await queryOne<{ checked: number; risky: number; unchecked: number }>(
-    store,
+  const [row] = await store.query<{ checked: number; risky: number; unchecked: number }>(
     `SELECT coalesce(sum(checked), 0)::bigint AS checked, coalesce(sum(risky), 0)::bigint AS risky,
        coalesce(sum(unchecked), 0)::bigint AS unchecked
      FROM activity WHERE application = $1 AND starts_at > $2`,

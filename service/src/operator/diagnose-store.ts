@@ -1,7 +1,7 @@
 import { pendingMigrations } from '../store/migrate.js'
 import { lackOfPrivileges, missingPrivileges } from '../store/privileges.js'
 import { allKeys, type Keys } from '../store/secrets/keys.js'
-import { queryOne, type Store } from '../store/store.js'
+import type { Store } from '../store/store.js'
 import { showActivity } from './activity.js'
 import {
   diagnoseApplications,
@@ -47,8 +47,7 @@ export async function diagnoseStore(store: Store, keys: Keys, service: DoctorOpt
 
 async function diagnoseDatabase(store: Store, production: boolean, now: number): Promise<Diagnostic> {
   const subject = 'database'
-  const row = await queryOne<{ version: string; time: number }>(
-    store,
+  const [row] = await store.query<{ version: string; time: number }>(
     `SELECT current_setting('server_version') AS version,
        (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time`,
     [],
@@ -89,8 +88,7 @@ async function diagnoseLog(store: Store): Promise<Diagnostic[]> {
 async function diagnoseMigrations(store: Store): Promise<Diagnostic | undefined> {
   const subject = 'migrations'
   const remedy = 'start the service, which applies them, or run migrate.'
-  const table = await queryOne<{ name: string | null }>(
-    store,
+  const [table] = await store.query<{ name: string | null }>(
     "SELECT to_regclass('migration')::text AS name",
     [],
   )

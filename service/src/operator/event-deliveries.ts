@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { attemptEvent, eventAgents, TEST_EVENT } from '../messages/event-delivery/deliver-event.js'
 import { takeEvent } from '../messages/event-delivery/event-table.js'
-import { queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
@@ -34,7 +33,7 @@ export async function listEventDeliveries(
   limit: number,
 ): Promise<EventDelivery[]> {
   await mustExist(store, application)
-  const known = await queryOne(store, 'SELECT FROM event_endpoint WHERE application = $1 AND id = $2', [
+  const [known] = await store.query('SELECT FROM event_endpoint WHERE application = $1 AND id = $2', [
     application,
     endpoint,
   ])

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from 'countersign/protocol'
 import { newEventSecret } from '../messages/event-delivery/event-table.js'
 import { eventEndpointIdentity, seal } from '../store/secrets/seal.js'
-import { queryOne, type Value } from '../store/store.js'
+import type { Value } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
@@ -73,12 +73,9 @@ export async function createEventEndpoint(
   const sealed = seal(actor.keys(), eventEndpointIdentity(application, id), secret)
   await auditedChange(actor, async (tx, record) => {
     // Two operators at once count one after the other.
-    const known = await queryOne(tx, 'SELECT FROM application WHERE application = $1 FOR UPDATE', [
-      application,
-    ])
+    const [known] = await tx.query('SELECT FROM application WHERE application = $1 FOR UPDATE', [application])
     if (!known) await mustExist(tx, application)
-    const row = await queryOne<{ count: number }>(
-      tx,
+    const [row] = await tx.query<{ count: number }>(
       'SELECT count(*)::integer AS count FROM event_endpoint WHERE application = $1',
       [application],
     )

@@ -1,4 +1,4 @@
-import { queryOne, type Store } from '../store/store.js'
+import type { Store } from '../store/store.js'
 import { consoleLimits } from './console-counters.js'
 import { operator } from './operator.js'
 import { canonicalEmail, externalName, findOperator, type OperatorAccount } from './operator-account.js'
@@ -28,8 +28,7 @@ export async function signInExternally(
   const name = externalName(issuer, subject)
   const now = Date.now()
   return store.transaction(async (tx) => {
-    const row = await queryOne(
-      tx,
+    const [row] = await tx.query(
       `INSERT INTO operator_account AS known (email, role, issuer, subject, created_at, signed_in_at, verified_email)
        VALUES ($1, $2, $3, $4, $5, $5, $6)
        ON CONFLICT (email) DO UPDATE SET role = EXCLUDED.role, signed_in_at = EXCLUDED.signed_in_at,

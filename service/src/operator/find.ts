@@ -3,7 +3,7 @@ import { type FoundAccount, findAccounts, findAccountsByBeginning } from '../acc
 import { parseReference } from '../messages/delivery/queued-message.js'
 import { dataOf, partitionOf } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
-import { queryOne, type Store } from '../store/store.js'
+import type { Store } from '../store/store.js'
 import { type Actor, OperatorError } from './audited-change.js'
 import type { MessageReference } from './messages.js'
 import { CONSOLE_APPLICATION } from './operator-account.js'
@@ -86,8 +86,7 @@ export async function findUserOfMessage(
   { application, mode, id }: MessageReference,
 ): Promise<FoundUser> {
   const partitionId = partitionOf({ application, mode })
-  const row = await queryOne<{ account: string }>(
-    store,
+  const [row] = await store.query<{ account: string }>(
     `SELECT account FROM outbox JOIN account USING (application, account) WHERE application = $1 AND id = $2`,
     [partitionId, id],
   )

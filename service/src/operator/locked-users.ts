@@ -1,5 +1,4 @@
 import { type DataReference, partitionOf } from '../store/partition.js'
-import { queryOne } from '../store/store.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
@@ -22,8 +21,7 @@ const IS_LOCKED = 'application = $1 AND locked_until > 0 AND locked_until > $2'
 export async function listLocked({ store }: Actor, data: DataReference): Promise<LockedUsers> {
   await mustExist(store, data.application)
   const partition = partitionOf(data)
-  const row = await queryOne<{ count: number }>(
-    store,
+  const [row] = await store.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM (SELECT FROM account WHERE ${IS_LOCKED} LIMIT ${MAX_COUNTED}) AS locked`,
     [partition, Date.now()],
   )

@@ -86,8 +86,7 @@ export function findOperatorRow(queries: Queries, email: string): Promise<Operat
 
 /** The operator with this invitation, while its link is valid. */
 export async function findInvited(queries: Queries, token: string): Promise<OperatorAccount | undefined> {
-  const row = await queryOne<OperatorRow>(
-    queries,
+  const [row] = await queries.query<OperatorRow>(
     `SELECT ${COLUMNS} FROM operator_account WHERE invitation = $1 AND invited_until > $2 AND disabled_at IS NULL`,
     [textHash(token), Date.now()],
   )

@@ -1,5 +1,5 @@
 import type { KeyMethod } from 'countersign/protocol'
-import { type Queries, queryOne } from '../store/store.js'
+import type { Queries } from '../store/store.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 import {
@@ -93,8 +93,7 @@ async function changeOperator(
   const email = canonicalEmail(given)
   await auditedChange(actor, async (tx, record) => {
     if (mayEndAdmin) await requireOtherAdmin(tx, email)
-    const row = await queryOne(
-      tx,
+    const [row] = await tx.query(
       `UPDATE operator_account SET ${change} WHERE email = $1 AND disabled_at IS NULL RETURNING email`,
       [email, ...values],
     )

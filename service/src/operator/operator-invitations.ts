@@ -3,7 +3,7 @@ import { parseUser } from 'countersign/protocol'
 import { eraseAccount } from '../accounts/erase-account.js'
 import { textHash } from '../store/secrets/hash.js'
 import { hashPassword } from '../store/secrets/password.js'
-import { type Queries, queryOne } from '../store/store.js'
+import type { Queries } from '../store/store.js'
 import { HOUR_MS } from '../telemetry/time.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
 import { CONSOLE_APPLICATION, canonicalEmail, type OperatorAccount } from './operator-account.js'
@@ -72,8 +72,7 @@ export async function inviteWithLink(actor: Actor, invited: Invited, hash: strin
   const now = Date.now()
   await auditedChange(actor, async (tx, record) => {
     if (role !== undefined && role !== 'admin') await requireOtherAdmin(tx, email)
-    const row = await queryOne<{ role: Role }>(
-      tx,
+    const [row] = await tx.query<{ role: Role }>(
       `INSERT INTO operator_account (email, role, invitation, invited_until, created_at)
        VALUES ($1, coalesce($2, 'viewer'), $3, $4, $5)
        ON CONFLICT (email) DO UPDATE SET role = coalesce($2, operator_account.role),
@@ -93,8 +92,7 @@ export async function inviteWithLink(actor: Actor, invited: Invited, hash: strin
 export async function revokeInvitation(actor: Actor, given: string): Promise<void> {
   const email = canonicalEmail(given)
   await auditedChange(actor, async (tx, record) => {
-    const row = await queryOne<{ password: string | null }>(
-      tx,
+    const [row] = await tx.query<{ password: string | null }>(
       `UPDATE operator_account SET invitation = NULL WHERE email = $1 AND invitation IS NOT NULL RETURNING password`,
       [email],
     )
@@ -133,8 +131,7 @@ export async function resetWithLink(
   const expiresAt = Date.now() + INVITATION_MS
   await auditedChange(actor, async (tx, record) => {
     await requireOtherAdmin(tx, email)
-    const row = await queryOne(
-      tx,
+    const [row] = await tx.query(
       `UPDATE operator_account SET password = NULL, app_enrolled_at = NULL, version = version + 1,
          invitation = $2, invited_until = $3,
          holder = CASE WHEN $4 THEN gen_random_uuid()::text ELSE holder END
@@ -160,8 +157,7 @@ export async function acceptInvitation(
   const hash = await hashPassword(password)
   const now = Date.now()
   return auditedChange(actor, async (tx, record) => {
-    const row = await queryOne<{ email: string; role: Role; version: number }>(
-      tx,
+    const [row] = await tx.query<{ email: string; role: Role; version: number }>(
       `UPDATE operator_account SET invitation = NULL, password = $3, version = version + 1,
          enroll_until = $4, app_enrolled_at = NULL
        WHERE invitation = $1 AND invited_until > $2 AND disabled_at IS NULL

@@ -13,7 +13,7 @@ import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { writeEvent } from '../messages/events/write-events.js'
 import { type DataReference, dataOf, partitionOf } from '../store/partition.js'
 import { accountReference } from '../store/secrets/keys.js'
-import { type Queries, queryOne } from '../store/store.js'
+import type { Queries } from '../store/store.js'
 import { DAY_MS } from '../telemetry/time.js'
 import { effectiveApplication, mustExist, storedSettings } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
@@ -67,22 +67,20 @@ export async function showUser(actor: Actor, user: UserReference): Promise<UserS
   const { limits } = effectiveApplication(actor, user.application, settings)
   const partition = partitionOf(user)
   const key = [partition, accountOf(user)]
-  const account = await queryOne<{
+  const [account] = await store.query<{
     locked_until: number
     failures: number
     proven_email: string | null
     proven_phone: string | null
     locale: string | null
   }>(
-    store,
     `SELECT locked_until, proven_email, proven_phone, locale, (
        SELECT count(*)::integer FROM jsonb_array_elements(failures) AS entry WHERE (entry ->> 'at')::bigint > $3
      ) AS failures FROM account WHERE application = $1 AND account = $2`,
     [...key, Date.now() - DAY_MS],
   )
   if (!account) throw unknownUser(user)
-  const app = await queryOne<{ sealed: string | null; pending: string | null }>(
-    store,
+  const [app] = await store.query<{ sealed: string | null; pending: string | null }>(
     'SELECT sealed, pending FROM app_secret WHERE application = $1 AND account = $2',
     key,
   )
@@ -129,8 +127,7 @@ export async function disableFactor(
   const shown = maskedFactor(factorName)
   return auditedChange(actor, async (tx, record) => {
     await mustExist(tx, user.application)
-    const account = await queryOne(
-      tx,
+    const [account] = await tx.query(
       'SELECT account FROM account WHERE application = $1 AND account = $2 FOR UPDATE',
       key,
     )
@@ -152,8 +149,7 @@ export async function disableFactor(
 /** Whether the store still shows that an account has a factor or has used it. */
 async function isKnown(tx: Queries, key: readonly string[], factor: string): Promise<boolean> {
   const contact = factor.slice(factor.indexOf(':') + 1)
-  const row = await queryOne<{ known: boolean }>(
-    tx,
+  const [row] = await tx.query<{ known: boolean }>(
     `SELECT EXISTS (SELECT FROM factor WHERE application = $1 AND account = $2 AND factor = $3)
        OR $2 = 'contact:' || $4::text
        OR EXISTS (SELECT FROM challenge WHERE application = $1 AND account = $2 AND type || ':' || contact = $3)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { textHash } from '../store/secrets/hash.js'
-import { queryOne, type Store } from '../store/store.js'
+import type { Store } from '../store/store.js'
 
 const LIFETIME_SECONDS = 60
 
@@ -18,8 +18,7 @@ export async function issueTicket(store: Store, application: string) {
 /** Uses a ticket up and returns its application; `undefined` when it is unknown, expired or used. */
 export async function redeemTicket(store: Store, ticket: string): Promise<string | undefined> {
   // A single statement, so that only one of any number of concurrent requests, in any number of processes, succeeds.
-  const row = await queryOne<{ application: string }>(
-    store,
+  const [row] = await store.query<{ application: string }>(
     'DELETE FROM stream_ticket WHERE hash = $1 AND expires_at > $2::bigint RETURNING application',
     [textHash(ticket), Date.now()],
   )

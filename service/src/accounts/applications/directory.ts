@@ -76,8 +76,7 @@ export function applicationDirectory(parts: {
   }
 
   async function findSettings(name: string): Promise<Found> {
-    const row = await queryOne<{ settings: string; has_complaints: boolean } & WebhookRow>(
-      store,
+    const [row] = await store.query<{ settings: string; has_complaints: boolean } & WebhookRow>(
       `SELECT settings, ${WEBHOOK_COLUMNS},
          EXISTS (SELECT FROM mail_complaint WHERE mail_complaint.application = $1) AS has_complaints
        FROM application LEFT JOIN application_webhook USING (application) WHERE application = $1`,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Keys, mac } from '../../store/secrets/keys.js'
-import { queryOne, type Store, statement } from '../../store/store.js'
+import { type Store, statement } from '../../store/store.js'
 
 const RETENTION_MS = 24 * 3_600_000
 /** So much longer than a request may take is its key held: after that, the process that handles it counts as dead. */
@@ -76,8 +76,7 @@ export function idempotentRequests(store: Store, keys: Keys, requestTimeoutMs: n
   async function findUnderFormerKey(keyed: KeyedRequest, now: number): Promise<Acquisition | undefined> {
     for (const former of keys.previous) {
       const { name, request } = storedNames(former, keyed)
-      const row = await queryOne<Row>(
-        store,
+      const [row] = await store.query<Row>(
         `SELECT request, claim, answer FROM idempotent_request WHERE application = $1 AND key = $2
            AND expires_at > $3 AND (answer IS NOT NULL OR claimed_until > $3)`,
         [keyed.application, name, now],

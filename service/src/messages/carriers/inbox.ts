@@ -1,6 +1,6 @@
 import type { Keys } from '../../store/secrets/keys.js'
 import { inboxIdentity, open, seal } from '../../store/secrets/seal.js'
-import { queryOne, type Store } from '../../store/store.js'
+import type { Store } from '../../store/store.js'
 import { type Carrier, checkRecipient } from '../delivery/carrier.js'
 import type { Channel } from '../message.js'
 
@@ -37,8 +37,7 @@ export function storedInbox(store: Store, keys: Keys): Inbox {
       const at = new Date(now).toISOString()
       const message: InboxMessage = { channel, to, text, ...(channel === 'email' && { subject }), at }
       const sealed = seal(keys, inboxIdentity(application, to), JSON.stringify(message))
-      const arrived = await queryOne<{ position: number }>(
-        store,
+      const [arrived] = await store.query<{ position: number }>(
         'INSERT INTO inbox (application, recipient, sealed, arrived_at) VALUES ($1, $2, $3, $4) RETURNING position',
         [application, to, sealed, now],
       )

@@ -3,7 +3,7 @@ import { type Contact, maskContact } from 'countersign/protocol'
 import { slotAt } from '../../store/outbox-slots.js'
 import { contactReference, type Keys } from '../../store/secrets/keys.js'
 import { open, outboxIdentity, seal } from '../../store/secrets/seal.js'
-import { lookedUp, type Queries, queryOne, type Store, statement } from '../../store/store.js'
+import { lookedUp, type Queries, type Store, statement } from '../../store/store.js'
 import { traceHeaders } from '../../telemetry/log/tracing.js'
 import { countryOf } from '../contacts/phone.js'
 import { MESSAGE_COLUMNS, writeMessageEventsSql } from '../events/write-events.js'
@@ -237,8 +237,7 @@ export function outboxTable(store: Store, keys: Keys) {
 
     /** When the next message after this time is due; `undefined` when none is queued. */
     async nextDue(after: number): Promise<number | undefined> {
-      const row = await queryOne<{ due: number | null }>(
-        store,
+      const [row] = await store.query<{ due: number | null }>(
         'SELECT min(due_at) AS due FROM outbox WHERE due_at > $1',
         [after],
       )

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../store/outages.js'
 import { KEPT_MS, SLOTS, slotTable } from '../../store/outbox-slots.js'
-import { queryOne, type Transactions } from '../../store/store.js'
+import type { Transactions } from '../../store/store.js'
 
 const BATCH_SIZE = 1_000
 const MAX_BATCHES = 200
@@ -16,8 +16,7 @@ export async function deletePastMessages(store: Transactions, now: number): Prom
 
 /** When the newest message of a partition was written. */
 async function newestIn(store: Transactions, slot: number): Promise<number | null> {
-  const row = await queryOne<{ newest: number | null }>(
-    store,
+  const [row] = await store.query<{ newest: number | null }>(
     `SELECT max(created_at) AS newest FROM outbox WHERE slot = ${slot}`,
     [],
   )

@@ -34,8 +34,7 @@ export interface JobUse {
 
 /** How much an application has in the table. */
 export async function useOf(queries: Queries, application: string): Promise<JobUse> {
-  const row = await queryOne<JobUse>(
-    queries,
+  const [row] = await queries.query<JobUse>(
     `SELECT count(*)::integer AS kept, (count(*) FILTER (WHERE state NOT IN ('done', 'failed')))::integer AS unfinished,
        coalesce(sum(bytes), 0)::bigint AS bytes
      FROM transcription_job WHERE application = $1`,
@@ -133,8 +132,7 @@ export function finishJob(
 ): Promise<void> {
   const { id, expiresAt, result, problem } = end
   return store.transaction(async (tx) => {
-    const finished = await queryOne<{ application: string }>(
-      tx,
+    const [finished] = await tx.query<{ application: string }>(
       `UPDATE transcription_job SET state = $3, result = decode($4, 'base64'), problem = $5, expires_at = $6,
          holder = NULL, bytes = 0
        WHERE id = $1 AND holder = $2 AND state = 'running' RETURNING application`,
