@@ -79,7 +79,7 @@ describeOnBothDatabases((bench) => {
     const counts = 'sent 1, codes 1, wrong 5, locked 1'
     expect(texts((await show(tenant)).methods)).toEqual([`email: ${counts}`, `sms: ${counts}`])
     const { id } = tenant.application
-    const test = freshTenant(bench(), { id: partitionOf(id, 'test'), mode: 'test' })
+    const test = freshTenant(bench(), { id: partitionOf({ application: id, mode: 'test' }), mode: 'test' })
     await signIn(test, '+447400123456', () => '000000')
     expect(texts((await show(tenant)).methods)).toEqual([`email: ${counts}`, `sms: ${counts}`])
   })

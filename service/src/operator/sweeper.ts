@@ -58,12 +58,7 @@ export function sweeper(
 }
 
 /** A task that one of all processes does at a time. */
-export interface Lease {
-  /** Whether this process may do the task for `durationMs`. */
-  acquire(durationMs: number): Promise<boolean>
-  /** Lets other processes do the task after `delayMs`. */
-  release(delayMs: number): Promise<void>
-}
+export type Lease = ReturnType<typeof leaseOf>
 
 // A row instead of an advisory lock, which not every database engine has, and which poolers lose.
 const ACQUIRE = statement<{ task: string; holder: string; now: number; until: number }>(
@@ -73,13 +68,15 @@ const ACQUIRE = statement<{ task: string; holder: string; now: number; until: nu
 )
 
 /** The lease of `task` for this process, which is identified by `holder`. */
-export function leaseOf(store: Store, task: string, holder: string): Lease {
+export function leaseOf(store: Store, task: string, holder: string) {
   return {
-    async acquire(durationMs) {
+    /** Whether this process may do the task for `durationMs`. */
+    async acquire(durationMs: number): Promise<boolean> {
       const now = Date.now()
       return (await ACQUIRE.first(store, { task, holder, now, until: now + durationMs })) !== undefined
     },
-    async release(delayMs) {
+    /** Lets other processes do the task after `delayMs`. */
+    async release(delayMs: number): Promise<void> {
       await store.query('UPDATE lease SET leased_until = $3 WHERE task = $1 AND holder = $2', [
         task,
         holder,

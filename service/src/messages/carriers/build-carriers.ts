@@ -29,17 +29,8 @@ interface Parts {
   readonly mailReports?: boolean
 }
 
-/** The carriers of all routes. */
-export interface Carriers {
-  /** The carrier of each channel that is served; a channel with several routes has a fallback carrier. */
-  readonly byChannel: Readonly<Partial<Record<Channel, Carrier>>>
-  /** Checks the carriers whose address has `check=start`, and logs a warning for each that fails. */
-  check(): Promise<void>
-  close(): Promise<void>
-}
-
 /** Builds the carriers of all routes; equal routes share one carrier. */
-export function buildCarriers(routes: Routes, parts: Parts): Carriers {
+export function buildCarriers(routes: Routes, parts: Parts) {
   const { pauses = carrierPauses(parts.log) } = parts
   const built = new Map<string, { readonly route: Route; readonly carrier: Carrier }>()
   const carrierOf = (route: Route): Carrier => {
@@ -53,12 +44,14 @@ export function buildCarriers(routes: Routes, parts: Parts): Carriers {
     return [channel, first && others.length > 0 ? withFallbacks([first, ...others], parts.log) : first]
   })
   return {
-    byChannel: Object.fromEntries(entries),
-    async check() {
+    /** The carrier of each channel that is served; a channel with several routes has a fallback carrier. */
+    byChannel: Object.fromEntries(entries) as Readonly<Partial<Record<Channel, Carrier>>>,
+    /** Checks the carriers whose address has `check=start`, and logs a warning for each that fails. */
+    async check(): Promise<void> {
       const checked = [...built.values()].filter(({ route }) => 'check' in route && route.check)
       await Promise.all(checked.map(({ carrier }) => logUnreachable(carrier, parts.log)))
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...built.values()].map(({ carrier }) => carrier.close?.()))
     },
   }

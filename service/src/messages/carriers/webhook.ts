@@ -89,19 +89,14 @@ export function signatureOf(secrets: readonly (string | KeyObject)[], body: stri
 /** The carriers of each channel that an application delivers to its own webhook. */
 export type OwnCarriers = Readonly<Partial<Record<Channel, Carrier>>>
 
-/** The webhooks of all applications as carriers, each with a circuit breaker of its own. */
-export interface OwnWebhooks {
-  carriersOf(application: string, webhook: OwnWebhook): OwnCarriers
-}
-
-/** Builds the carrier of a webhook when it is first needed, and again after it was changed. */
+/** The webhooks of all applications as carriers, each with a circuit breaker of its own, which is built when it is first needed or was changed. */
 export function ownWebhooks(parts: {
   readonly keys: Keys
   readonly pauses: CarrierPauses
   readonly timed: (carriers: OwnCarriers) => OwnCarriers
   /** Resolves names. Defaults to the system's resolver. */
   readonly lookup?: LookupFunction
-}): OwnWebhooks {
+}) {
   const { keys, pauses, timed, lookup } = parts
   const built = new Map<string, { readonly version: string; readonly carriers: OwnCarriers }>()
 
@@ -118,7 +113,7 @@ export function ownWebhooks(parts: {
   }
 
   return {
-    carriersOf(application, { former, ...webhook }) {
+    carriersOf(application: string, { former, ...webhook }: OwnWebhook): OwnCarriers {
       const current = former && former.until > Date.now() ? { ...webhook, former } : webhook
       const version = JSON.stringify(current)
       const known = built.get(application)

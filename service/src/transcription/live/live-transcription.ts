@@ -32,23 +32,11 @@ export interface LiveStream {
   close(): void
 }
 
-/** A place for one stream, which must be released or opened. */
-export interface StreamPlace {
-  release(): void
-  /** Resolves when the engine is ready, or has failed. */
-  open(origin: Origin, language: string | undefined, listeners: StreamListeners): Promise<LiveStream>
-}
-
 /** Transcribes streams of audio, a limited number at a time. */
-export interface LiveTranscription {
-  readonly isAvailable: boolean
-  /** Whether the engine says that it has a language. */
-  knows(language: string | undefined): boolean
-  /** A place for a stream of this application; `undefined` when all are taken. */
-  reserve(application: string): StreamPlace | undefined
-  /** Ends all streams, and accepts no more. */
-  close(): void
-}
+export type LiveTranscription = ReturnType<typeof createLiveTranscription>
+
+/** A place for one stream, which must be released or opened. */
+export type StreamPlace = NonNullable<ReturnType<LiveTranscription['reserve']>>
 
 /** The parts of realtime transcription. */
 export interface LiveParts {
@@ -58,15 +46,17 @@ export interface LiveParts {
 }
 
 /** Transcribes streams with `engine`, at most `maxStreams` at a time. */
-export function createLiveTranscription({ engine, maxStreams, log }: LiveParts): LiveTranscription {
+export function createLiveTranscription({ engine, maxStreams, log }: LiveParts) {
   const slots = fairSlots(maxStreams)
   const open = new Set<(failure: StreamFailure) => void>()
   let isClosed = false
 
   return {
     isAvailable: engine !== undefined,
-    knows: (language) => knows(engine ?? {}, language),
-    reserve(application) {
+    /** Whether the engine says that it has a language. */
+    knows: (language: string | undefined) => knows(engine ?? {}, language),
+    /** A place for a stream of this application; `undefined` when all are taken. */
+    reserve(application: string) {
       const freeSlot = engine && !isClosed ? slots.take(application) : undefined
       if (!engine || !freeSlot) return undefined
       let isTaken = true
@@ -76,13 +66,15 @@ export function createLiveTranscription({ engine, maxStreams, log }: LiveParts):
       }
       return {
         release,
-        open(origin, language, listeners) {
+        /** Resolves when the engine is ready, or has failed. */
+        open(origin: Origin, language: string | undefined, listeners: StreamListeners): Promise<LiveStream> {
           const streamLog = logOf(log, origin, engine.name)
           return openStream({ engine, language, listeners, streamLog, open, release })
         },
       }
     },
-    close() {
+    /** Ends all streams, and accepts no more. */
+    close(): void {
       isClosed = true
       for (const fail of open) fail({ code: 'unavailable', detail: 'The service is shutting down.' })
     },
