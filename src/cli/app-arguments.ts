@@ -9,6 +9,7 @@ import type { CommandIo } from './command-io.js'
 export const APP_OPTIONS = {
   'sign-in': { type: 'string' },
   'sign-in-page': { type: 'string' },
+  provider: { type: 'string' },
   body: { type: 'string', default: 'form' },
   protected: { type: 'string', multiple: true, default: [] as string[] },
   route: { type: 'string', multiple: true, default: [] as string[] },
@@ -32,16 +33,23 @@ export async function appFrom(values: Values, io: CommandIo): Promise<Omit<AppCh
   const file = values.routes === undefined ? '' : await readFile(values.routes, 'utf8')
   const lines = file.split('\n').map((line) => line.trim())
   const routes = [...values.route, ...lines.filter((line) => line !== '' && !line.startsWith('#'))]
+  const provider = values.provider === undefined ? undefined : addressOf(values.provider)
+  if (provider && !isThisMachine(provider))
+    throw new Error(`--provider must be an address of this machine (got ${provider.hostname}).`)
+  const request = { body: values.body, page: values['sign-in-page'], provider: provider?.origin }
+  const signIn = await requestOf('sign-in', values['sign-in'], request, io)
+  // Each redirect to the provider is another one.
+  const pendingPaths = [...values['pending-path'], ...(provider ? [signIn.path.replace(/\?.*/, '')] : [])]
   return {
     routes: routes.map(routeOf),
     protectedPaths: values.protected.map(pathOf),
     upgrades: values.upgrade.map(pathOf),
-    pendingPaths: values['pending-path'].map(pathOf),
+    pendingPaths: pendingPaths.map(pathOf),
     path: pathOf(values.path),
     headers: Object.fromEntries(values.header.map(headerOf)),
     maxRoutes: countOf('max-routes', values['max-routes']),
     maxSeconds: countOf('max-seconds', values['max-seconds']),
-    signIn: await requestOf('sign-in', values['sign-in'], { ...values, page: values['sign-in-page'] }, io),
+    signIn,
   }
 }
 
@@ -61,7 +69,7 @@ export function isThisMachine({ hostname }: URL): boolean {
 export async function requestOf(
   name: string,
   text: string | undefined,
-  { body, page }: { readonly body: string; readonly page?: string | undefined },
+  { body, page, provider }: { readonly body: string } & Pick<AppRequest, 'page' | 'provider'>,
   io: CommandIo,
 ): Promise<AppRequest> {
   const [, request, encoded = ''] = /^(\S+\s+\S+)\s*(.*)$/s.exec(text?.trim() ?? '') ?? []
@@ -85,7 +93,7 @@ export async function requestOf(
     }
   }
   const { method, path } = routeOf(request)
-  return { method, path, fields, body, page: pathOf(page ?? path) }
+  return { method, path, fields, body, page: pathOf(page ?? path), provider }
 }
 
 const VARIABLE = /^\$\{?(\w+)\}?$/

@@ -17,6 +17,7 @@ Signs in to an app with the first factor only, anew for each request, and finds 
                         value - from standard input, so that a password is not in the list of processes.
   --body json           Sends the fields as JSON. By default, they are sent as a form, with its hidden fields.
   --sign-in-page <path> The page with the form. Defaults to the path of --sign-in.
+  --provider <address>  The identity provider on this machine to which --sign-in redirects, with the fields for its forms.
   --protected <path>    A page that only signed-in users may see. Can be repeated.
   --route <route>       A route to request, like /orders or 'POST /orders'. Can be repeated.
   --routes <file>       The same, from a file with one route on each line.

@@ -1,5 +1,5 @@
 import { PAGE_HEADERS } from './probe-login.js'
-import type { ProbeAgent } from './probed-app.js'
+import { type ProbeAgent, runningApp } from './probed-app.js'
 
 /** A request of a browser to an app, such as its sign-in. */
 export interface AppRequest {
@@ -9,21 +9,27 @@ export interface AppRequest {
   readonly body: 'form' | 'json'
   /** The page with the form, whose hidden fields are sent too. Without it, and for JSON, there are none. */
   readonly page?: string | undefined
+  /** The origin of an identity provider. If the app redirects there, the fields are for the forms of its pages. */
+  readonly provider?: string | undefined
 }
+
+const PROVIDER_MS = 15_000
+const MOST_PAGES = 12
 
 /** Sends the fields, with the hidden fields of the page's form, which hold CSRF tokens. */
 export async function sendRequest(
   agent: ProbeAgent,
-  { method, path, fields, body, page }: AppRequest,
+  request: AppRequest,
   origin: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
+  const { method, path, fields, body, page, provider } = request
   const isForm = body === 'form'
   const html = isForm && method !== 'GET' && page !== undefined ? await textOf(agent, page) : ''
-  const sent = { ...hiddenFields(html, Object.keys(fields)), ...fields }
+  const sent = { ...hiddenFields(formIn(html, Object.keys(fields))), ...fields }
   const texts = Object.entries(sent).map(([name, value]): [string, string] => [name, String(value)])
   const text = isForm ? new URLSearchParams(texts).toString() : JSON.stringify(sent)
-  return agent(path, {
+  const answer = await agent(path, {
     method,
     headers: {
       ...(isForm && PAGE_HEADERS),
@@ -34,6 +40,47 @@ export async function sendRequest(
     // A link in an email has no body.
     ...(method !== 'GET' && { body: text }),
   })
+  return provider === undefined ? answer : throughProvider(agent, answer, { origin, provider, fields })
+}
+
+/**
+ * Follows the redirect of an app to its identity provider, fills in the forms there, and returns the response of the app to the redirect
+ * back. No other redirect is followed.
+ * @throws {Error} if the provider does not lead back to the app.
+ */
+async function throughProvider(
+  agent: ProbeAgent,
+  first: Response,
+  { origin, provider, fields }: Pick<AppRequest, 'fields'> & Record<'origin' | 'provider', string>,
+): Promise<Response> {
+  const there = runningApp(provider, {}, PROVIDER_MS).agent()
+  let answer = first
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const at = new URL(answer.url)
+    const location = answer.headers.get('Location')
+    const to = location !== null && URL.canParse(location, at.href) ? new URL(location, at) : undefined
+    if (at.origin !== provider && to?.origin !== provider) return answer
+    const html = await answer.text()
+    if (to?.origin === origin) return agent(to.href, { headers: PAGE_HEADERS })
+    if (to && to.origin !== provider)
+      throw new Error(`The identity provider leads to ${to.origin}, and the app is at ${origin}.`)
+    answer = await (to ? there(to.href, { headers: PAGE_HEADERS }) : submitForm(there, html, at, fields))
+  }
+  throw new Error(`The identity provider does not lead back to the app within ${MOST_PAGES} pages.`)
+}
+
+/** @throws {Error} if the page has no form, or one that posts to another origin. */
+async function submitForm(agent: ProbeAgent, html: string, page: URL, fields: AppRequest['fields']) {
+  // A page that asks for consent has none of the fields.
+  const form = formIn(html, Object.keys(fields)) || formIn(html, [])
+  const action = new URL(attribute(form, 'action') ?? '', page)
+  if (form === '' || action.origin !== page.origin)
+    throw new Error(`The identity provider has no form at ${page.pathname} that could be filled in.`)
+  return sendRequest(
+    agent,
+    { method: 'POST', path: action.href, fields: { ...hiddenFields(form), ...fields }, body: 'form' },
+    page.origin,
+  )
 }
 
 async function textOf(agent: ProbeAgent, path: string): Promise<string> {
@@ -41,18 +88,23 @@ async function textOf(agent: ProbeAgent, path: string): Promise<string> {
   return answer.text()
 }
 
-/** The hidden fields of the form that has one of these fields; without a name, of the first form. */
-function hiddenFields(html: string, names: readonly string[]): Record<string, string> {
-  const forms = [...html.matchAll(/<form\b[\s\S]*?<\/form>/gi)].map(([form]) =>
-    [...form.matchAll(/<input\b[^>]*>/gi)].map(([input]) => input),
-  )
-  const has = (inputs: readonly string[]) =>
-    names.length === 0 || inputs.some((one) => names.includes(attribute(one, 'name') ?? ''))
-  const hidden =
-    forms.find(has)?.filter((input) => attribute(input, 'type')?.toLowerCase() === 'hidden') ?? []
+/** The form that has one of these fields; without a name, the first form. Empty if there is none. */
+function formIn(html: string, names: readonly string[]): string {
+  const forms = [...html.matchAll(/<form\b[\s\S]*?<\/form>/gi)].map(([form]) => form)
+  const has = (form: string) =>
+    names.length === 0 || inputsIn(form).some((one) => names.includes(attribute(one, 'name') ?? ''))
+  return forms.find(has) ?? ''
+}
+
+function hiddenFields(form: string): Record<string, string> {
+  const hidden = inputsIn(form).filter((input) => attribute(input, 'type')?.toLowerCase() === 'hidden')
   return Object.fromEntries(
     hidden.map((input) => [attribute(input, 'name') ?? '', attribute(input, 'value') ?? '']),
   )
+}
+
+function inputsIn(form: string): string[] {
+  return [...form.matchAll(/<input\b[^>]*>/gi)].map(([input]) => input)
 }
 
 /** The value of an attribute of a tag of HTML. */

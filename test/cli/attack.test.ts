@@ -155,6 +155,44 @@ describe('countersign attack', () => {
   })
 })
 
+describe('the report of countersign attack', () => {
+  it('has a verdict for each promise, in words for a reader', async () => {
+    const { report } = await runAttack(await serve(createServer((_req, res) => res.end())), USERS, PASSWORDS)
+    const attacks = report.findings.map(({ attack }) => attack)
+    const tried = ['second-login', 'code-in-answer']
+    const skips = attacks.filter((name) => !tried.includes(name)).flatMap((name) => ['--skip', name])
+    const url = await serve(secondLogin())
+    const { code, out } = await runAttackCommand([url, ...USERS, '--inbox', '/inbox', ...skips], PASSWORDS)
+    const width = Math.max(...attacks.map((name) => name.length))
+    const lines = report.findings.flatMap(({ attack, promise }) => {
+      const [word, reason] =
+        attack === 'second-login'
+          ? ['BROKEN', '/api/login (form)']
+          : attack === 'code-in-answer'
+            ? ['held', '2 answers']
+            : ['not tried', '--skip leaves it out']
+      return [`${word.padEnd(9)}  ${attack.padEnd(width)}  ${promise}`, `${' '.repeat(width + 13)}${reason}`]
+    })
+    expect(out.split('\n')).toEqual([...lines, `Held: 1. Broken: 1. Not tried: ${attacks.length - 2}.`])
+    expect(code).toBe(1)
+  })
+
+  it('is explained in docs/testing.md: what each attack finds, and which of seven public patterns it answers', async () => {
+    const page = await readFile(new URL('../../docs/testing.md', import.meta.url), 'utf8')
+    const rowsOf = (heading: string) =>
+      (page.split(`| ${heading} |`)[1]?.split('\n\n')[0] ?? '').split('\n').slice(2)
+    const namesIn = (cell = '') => [...cell.matchAll(/`([\w-]+)`/g)].map(([, name]) => name)
+    const { report } = await runAttack(await serve(createServer((_req, res) => res.end())), USERS, PASSWORDS)
+    const attacks = report.findings.map(({ attack }) => attack)
+    const found = rowsOf('attack | the defect that it finds').flatMap((row) => namesIn(row.split('|')[1]))
+    expect(found).toEqual(attacks)
+    const patterns = rowsOf('pattern | attacks').map((row) => namesIn(row.split('|')[2]))
+    expect(patterns).toHaveLength(7)
+    expect(patterns.every((names) => names.length > 0)).toBe(true)
+    expect(patterns.flat().sort()).toEqual([...attacks].sort())
+  })
+})
+
 describe('countersign attack --relay', () => {
   /** Relays the sign-in of bob at an app whose service takes keys that signed for one of these origins. */
   async function relay(originsAt: (own: string) => readonly string[]) {
@@ -174,20 +212,23 @@ describe('countersign attack --relay', () => {
       '/inbox',
       '--relay',
     ]
+    const { out: text } = await runAttackCommand([url, ...args])
     const { code, out } = await runAttackCommand([url, ...args, '--json'])
     const factors: readonly Relayed[] = JSON.parse(out)
     return {
       code,
+      text,
       relayed: Object.fromEntries(factors.map(({ factor, relayed, reason }) => [factor, [relayed, reason]])),
     }
   }
 
   it('passes on a code, and no key, because it signs the origin of the phishing page', async () => {
-    const { code, relayed } = await relay((own) => [own])
+    const { code, text, relayed } = await relay((own) => [own])
     expect(relayed).toEqual({
       code: ['yes', expect.stringMatching(/^typed at http:\/\/localhost:\d+$/)],
       key: ['no', expect.stringMatching(/^signed at http:\/\/localhost:\d+: .*401 invalid_key$/)],
     })
+    expect(text).toMatch(/^A phishing page can pass on:\ncode {2}yes {6}typed at .*\nkey {3}no {7}signed at /)
     expect(code).toBe(0)
   })
 

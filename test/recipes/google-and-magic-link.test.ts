@@ -5,6 +5,7 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
+import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
 import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
@@ -35,20 +36,23 @@ describe('the recipe "Google and magic links"', () => {
   let google: Awaited<ReturnType<typeof standInForGoogle>>
   let app: RunningProcess
 
-  beforeAll(async () => {
-    ;[recipe, service, google] = await Promise.all([
-      openRecipe('google-and-magic-link'),
-      serviceForRecipes(),
-      standInForGoogle(),
-    ])
-    app = await recipe.start('server.js', {
-      ...service.env,
+  const start = ({ env }: RecipeService) =>
+    recipe.start('server.js', {
+      ...env,
       GOOGLE_CLIENT_ID: 'id',
       GOOGLE_CLIENT_SECRET: 'secret',
       GOOGLE_AUTHORIZATION_URL: `${google.url}/authorize`,
       GOOGLE_TOKEN_URL: `${google.url}/token`,
       GOOGLE_PROFILE_URL: `${google.url}/profile`,
     })
+
+  beforeAll(async () => {
+    ;[recipe, service, google] = await Promise.all([
+      openRecipe('google-and-magic-link'),
+      serviceForRecipes(),
+      standInForGoogle(),
+    ])
+    app = await start(service)
   })
 
   afterAll(async () => {
@@ -80,14 +84,32 @@ describe('the recipe "Google and magic links"', () => {
     await completeSignIn(agent)
   })
 
+  /** Requests a magic link, and returns its path. */
+  async function magicLink({ url, output }: RunningProcess): Promise<string> {
+    await request(url).post('/login/link').type('form').send({ email: 'bob@example.com' }).expect(200)
+    await expect.poll(output).toMatch(/Link for bob@example.com: \S+/)
+    return /Link for \S+ (\S+)/.exec(output())?.[1] ?? ''
+  }
+
   it('asks for the second factor after a magic link, which works once', async () => {
     const agent = browser()
-    await agent.post('/login/link').type('form').send({ email: 'bob@example.com' }).expect(200)
-    await expect.poll(() => app.output()).toMatch(/Link for bob@example.com: \S+/)
-    const [, path = ''] = /Link for \S+ (\S+)/.exec(app.output()) ?? []
+    const path = await magicLink(app)
     await agent.get(path).expect(200)
     await agent.post(path).expect(302).expect('Location', '/')
     await completeSignIn(agent)
     await browser().post(path).expect(401)
+  })
+  it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
+    const own = await serviceForRecipes()
+    const attacked = await start(own)
+    await expectHeld(
+      attacked.url,
+      [
+        ...['--sign-in', 'GET /login/google', '--provider', google.url, '--pending-path', '/login'],
+        ...['--login', `POST ${await magicLink(attacked)}`, '--protected', '/', '--inbox', own.inbox],
+      ],
+      ['second-login'],
+    )
+    await own.stop()
   })
 })

@@ -8,6 +8,7 @@ import { MINUTE, SECOND } from '../kit/clock.js'
 import { freePort, listenOnLoopback } from '../kit/loopback.js'
 import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
+import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
 import { openRecipe, type Recipe } from './kit.js'
 import { type RecipeService, serviceForRecipes } from './service.js'
 
@@ -21,9 +22,9 @@ interface NextSignIn {
 
 const BOB = 'bob-at-the-company'
 
-/** A provider on this machine that signs in whom the test says, without a page. */
-async function startProvider() {
-  let next: NextSignIn = { subject: BOB, amr: ['pwd'] }
+/** A provider on this machine that signs in whom the test says, without a page, or else asks for the subject. */
+async function startProvider(callback = 'http://localhost:3000/login/company/callback') {
+  let next: NextSignIn | undefined
   const app = express()
   const server = createServer(app)
   const issuer = `http://127.0.0.1:${await listenOnLoopback(server)}`
@@ -32,7 +33,7 @@ async function startProvider() {
       {
         client_id: 'shop',
         client_secret: 'a secret of the tests',
-        redirect_uris: ['http://localhost:3000/login/company/callback'],
+        redirect_uris: [callback],
         response_types: ['code'],
         grant_types: ['authorization_code'],
         token_endpoint_auth_method: 'client_secret_post',
@@ -55,8 +56,13 @@ async function startProvider() {
     pkce: { required: () => false },
   })
   app.get('/interaction/:uid', async (req, res) => {
+    if (!next) return void res.send('<form method="post"><input name="subject"></form>')
     const { subject: accountId, amr } = next
     await provider.interactionFinished(req, res, { login: { accountId, amr: [...amr], remember: false } })
+  })
+  app.post('/interaction/:uid', express.urlencoded({ extended: false }), async (req, res) => {
+    const { subject: accountId } = req.body
+    await provider.interactionFinished(req, res, { login: { accountId, amr: ['pwd'], remember: false } })
   })
   app.use(provider.callback())
   return {
@@ -170,6 +176,29 @@ describe.skipIf(!hasMovableClock())('the recipe "OpenID Connect"', () => {
     provider.signsIn('eve-at-the-company', ['pwd', 'mfa'])
     await throughProvider(browser, String(refused.headers.location))
     await browser.get('/').expect(302).expect('Location', '/login')
+  })
+
+  it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
+    const port = String(await freePort())
+    const callback = `http://localhost:${port}/login/company/callback`
+    const [own, asking] = await Promise.all([serviceForRecipes(), startProvider(callback)])
+    const { url } = await recipe.start('server.js', {
+      ...{ ...own.env, PORT: port, OIDC_CALLBACK_URL: callback, OIDC_ISSUER: asking.issuer },
+      ...{ OIDC_CLIENT_ID: 'shop', OIDC_CLIENT_SECRET: 'a secret of the tests' },
+    })
+    const signIn = (subject: string) => `GET /login/company subject=${subject}`
+    await expectHeld(
+      url,
+      [
+        ...['--sign-in', signIn(BOB), '--other-sign-in', signIn('eve-at-the-company')],
+        ...['--provider', asking.issuer, '--login', `${signIn(BOB)}`, '--pending-path', '/login'],
+        ...['--protected', '/', '--inbox', own.inbox],
+      ],
+      ['second-login', 'foreign-code', 'session-guesses'],
+    )
+    await own.stop()
+    asking.server.closeAllConnections()
+    asking.server.close()
   })
 })
 

@@ -4,10 +4,12 @@ import { buffer } from 'node:stream/consumers'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ffmpeg } from '../../service/test/recordings.js'
+import { runCommand } from '../../src/cli/main.js'
 import { missing } from '../kit/debian-packages.js'
 import { listenOnLoopback } from '../kit/loopback.js'
 import type { RunningProcess } from '../kit/process.js'
 import { temporaryFolder } from '../kit/temporary-folder.js'
+import { ATTACKS_EVERY_RECIPE } from './attack.js'
 import { openRecipe, type Recipe } from './kit.js'
 
 const API_KEY = 'a-test-key-of-at-least-32-characters'
@@ -71,6 +73,19 @@ describe.skipIf(missing('ffmpeg') !== undefined)('the recipe "transcription engi
         sound: 'RIFF',
       },
     ])
+  })
+
+  // It has no users who sign in, so `countersign attack` has nothing to attack.
+  it.runIf(ATTACKS_EVERY_RECIPE)('keeps what every MFA service must, when it is attacked', async () => {
+    const printed: string[] = []
+    const code = await runCommand(['contract', '--base-url', service.url], {
+      env: { MFA_API_KEY: API_KEY },
+      stdin: async () => '',
+      out: (text) => void printed.push(text),
+      err: (text) => void printed.push(text),
+    })
+    expect(printed.join('\n')).toContain('No defect found.')
+    expect(code).toBe(0)
   })
 
   it('says why the engine gave no text', async () => {

@@ -527,6 +527,93 @@ describe('a sign-in by a link', () => {
   })
 })
 
+describe('a sign-in by an identity provider', () => {
+  /** A provider with a page for the password and one for consent, which leads back to `callback` with the name as the code. */
+  function provider(callback: () => string): App {
+    const app = express()
+    app.use(express.urlencoded({ extended: false }))
+    const form = (action: string, inputs: string) =>
+      `<form method="post" action="${action}">${inputs}<button>Continue</button></form>`
+    app.get('/authorize', ({ query: { state } }, res) => {
+      const hidden = `<input type="hidden" name="state" value="${state}">`
+      res.cookie('interaction', state)
+      res.send(form('/password', `${hidden}<input name="username"><input name="password" type="password">`))
+    })
+    app.post('/password', ({ body, headers }, res) => {
+      const { username, state, password } = body
+      if (password !== 'p&ss' || headers.cookie !== `interaction=${state}`)
+        return void res.status(401).send('Wrong.')
+      res.redirect(`/consent?${new URLSearchParams({ code: username, state })}`)
+    })
+    app.get('/consent', (_req, res) => void res.send(form('', '')))
+    app.post('/consent', ({ url }, res) => res.redirect(callback() + new URL(url, 'http://x').search))
+    return app
+  }
+
+  /** Checks an app whose login is that of a provider. */
+  async function checkWithProvider(
+    setup: HostSetup = {},
+    { password = 'p&ss', to = '' }: { readonly password?: string; readonly to?: string } = {},
+  ) {
+    const at = { app: '', provider: '' }
+    const { app } = host({
+      ...setup,
+      behindGate(made, auth) {
+        made.get('/login', (_req, res) => void res.send('<a href="/login/company">Sign in</a>'))
+        made.get('/login/company', (_req, res) =>
+          res.redirect(`${at.provider}/authorize?state=${Math.random()}`),
+        )
+        made.get(
+          '/callback',
+          (req, _res, next) => {
+            req.body = { name: req.query.code }
+            next()
+          },
+          auth.authenticate('name', { successRedirect: '/secret' }),
+        )
+      },
+    })
+    at.app = await serve(app)
+    at.provider = await serve(provider(() => `${to || at.app}/callback`))
+    return check(
+      at.app,
+      [
+        ...['--sign-in', 'GET /login/company username=bob&password=$PASSWORD', '--provider', at.provider],
+        ...['--protected', '/secret', '--route', '/login'],
+      ],
+      { env: { PASSWORD: password } },
+    )
+  }
+
+  it('fills in the forms of the provider, and comes back to the app', async () => {
+    const { code, out } = await checkWithProvider()
+    expect(out).toContain('MFA status: pending.')
+    expect(out).toMatch(/public +GET \/login\/company +a pending login may use this path/)
+    expect(out).not.toContain('GET /callback')
+    expect(code).toBe(0)
+    const early: HostSetup['beforeGate'] = (app) =>
+      void app.get('/', (req, res) => void res.status(req.user ? 200 : 401).json({}))
+    expect(await checkWithProvider({ beforeGate: early })).toMatchObject({ code: 1 })
+  })
+
+  it('cannot be told when the provider refuses, or leads to another address', async () => {
+    const wrong = await checkWithProvider({}, { password: 'wrong' })
+    expect(wrong.out).toContain('The identity provider has no form at /password that could be filled in.')
+    expect(wrong.code).toBe(2)
+    const other = await checkWithProvider({}, { to: 'http://shop.example' })
+    expect(other.out).toContain(
+      'The identity provider leads to http://shop.example, and the app is at http://',
+    )
+    expect(other.code).toBe(2)
+  })
+
+  it('goes to a provider on this machine only', async () => {
+    const { code, err } = await check('http://localhost:1', [...SIGN_IN, '--provider', 'https://idp.example'])
+    expect(err).toBe('--provider must be an address of this machine (got idp.example).')
+    expect(code).toBe(2)
+  })
+})
+
 describe('the built command', () => {
   const BIN = fileURLToPath(new URL('../../dist/bin/countersign.cjs', import.meta.url))
 

@@ -42,13 +42,15 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof ATTACK_OPTIONS }>>['
 export async function readTarget(address: string, values: Values, io: CommandIo) {
   const url = await loopbackAddress(address)
   const { body, inbox, factor, verify } = values
+  if (values.provider !== undefined) await loopbackAddress(values.provider)
   const check: AppCheck = { ...(await appFrom(values, io)), url }
+  const { provider } = check.signIn
   if (check.protectedPaths.length === 0)
     throw new Error('Name a page that only signed-in users may see: --protected /account.')
   const read = async (name: 'request' | 'verify' | 'other-sign-in' | 'sign-out') =>
-    values[name] === undefined ? undefined : requestOf(name, values[name], { body }, io)
+    values[name] === undefined ? undefined : requestOf(name, values[name], { body, provider }, io)
   const readAll = (name: 'login' | 'change') =>
-    Promise.all(values[name].map((text) => requestOf(name, text, { body }, io)))
+    Promise.all(values[name].map((text) => requestOf(name, text, { body, provider }, io)))
   const ofPlugin = (path: string, fields: AppRequest['fields']): AppRequest => ({
     ...{ method: 'POST', path: `${check.path}${path}`, fields, body: 'json' },
   })
