@@ -93,7 +93,7 @@ export function transcribedFrom({
     outcome: 'transcribed',
     text,
     durationSeconds: duration,
-    ...onlyGiven({ language, confidence }),
+    ...onlyGiven({ language: language || undefined, confidence }),
     ...timesIn({ segments, words }),
   }
 }
