@@ -20,7 +20,7 @@ import { addEnrollAppRoutes } from './web/routers/enroll-app.js'
 import { addInboxRoutes } from './web/routers/inbox.js'
 import { addKeysRoutes } from './web/routers/keys.js'
 import { addLanguageRoutes } from './web/routers/language.js'
-import { mountedRouter } from './web/routers/mount.js'
+import { type MountedRouter, mountedRouter } from './web/routers/mount.js'
 import { addNotMeRoutes } from './web/routers/not-me.js'
 import { addCancelRecoveryRoutes, addRecoverRoutes } from './web/routers/recover.js'
 import { buildAdmission } from './web/routers/route.js'
@@ -38,25 +38,25 @@ export interface Mfa<User = Express.User> {
    * routes are at the option `urls.path` then. With `session` before it, you may mount it at that path instead. Mounted in any other
    * way, it responds to all requests with 500 and says what to do. All this holds for the routers below, which are a part of it each.
    */
-  readonly router: Router
+  readonly router: MountedRouter
   /** The start page, requesting a code, and canceling the login. */
-  readonly challengeRouter: Router
+  readonly challengeRouter: MountedRouter
   /** Entering and verifying a code. */
-  readonly verifyRouter: Router
+  readonly verifyRouter: MountedRouter
   /** Enrolling an authenticator app. */
-  readonly enrollAppRouter: Router
+  readonly enrollAppRouter: MountedRouter
   /** Adding, renaming and removing security keys and passkeys. Without keys it has no routes. */
-  readonly enrollKeyRouter: Router
+  readonly enrollKeyRouter: MountedRouter
   /** Requesting backup codes. */
-  readonly backupRouter: Router
+  readonly backupRouter: MountedRouter
   /** The list of trusted devices, and revoking them. No routes without the option `trustedDevices`. */
-  readonly devicesRouter: Router
+  readonly devicesRouter: MountedRouter
   /** The page behind the "this wasn't me" link of a notice. No routes without the option `urls.publicUrl`. */
-  readonly notMeRouter: Router
+  readonly notMeRouter: MountedRouter
   /** Account recovery: requesting, completing and canceling it. No routes without the option `recovery`. */
-  readonly recoveryRouter: Router
+  readonly recoveryRouter: MountedRouter
   /** Choosing a language. Without the option `languages.offer` it has no routes. */
-  readonly languageRouter: Router
+  readonly languageRouter: MountedRouter
   /** `webauthn` and `passkey-endpoints` (needs `urls.publicUrl`), to mount at `/.well-known`. Without keys it has no routes. */
   readonly wellKnownRouter: Router
   /** Starts the pending login after a login without a Passport session, and responds. Mount it behind `session`. */
@@ -143,7 +143,7 @@ const ALL_ROUTES: readonly Routes[] = [
 ]
 
 /** A router with these routes, and with the style sheet and scripts of their pages. */
-function routerWith(deps: RouteDeps, ...parts: readonly Routes[]): Router {
+function routerWith(deps: RouteDeps, ...parts: readonly Routes[]): MountedRouter {
   const routes = Router()
   for (const addRoutes of parts) addRoutes(routes, deps)
   if (routes.stack.length > 0) addAssets(routes)

@@ -7,37 +7,49 @@ import { sendText, setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
 
-/** The router that an app mounts: without a path, gate and routes, or behind a gate at `urls.path`, the routes. */
-export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Router): Router {
+/** A handler with routes behind it, which `stack` shows to tools that list the routes of an app. */
+export type MountedRouter = RequestHandler & Pick<Router, 'stack'>
+
+/**
+ * What an app mounts: without a path, gate and routes, or behind a gate at `urls.path`, the routes. Every page of the app passes it, which
+ * costs less than passing a router.
+ */
+export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Router): MountedRouter {
   const { path: ownPath, pathPrefix } = own.settings
   const target = ownPath.slice(pathPrefix.length)
-  const elsewhere = new Map<string, Router>()
+  const atTarget = Router().use(target, routes)
+  const nested = new Map([[target, atTarget]])
 
   const serve: Handler = (req, res, next) => {
+    // Almost every request is for a page of the app.
+    if (req.baseUrl === '' && !isBelow(`${req.path}/`, target)) return next()
     const { path } = gateOf({ req, shared: requestState<RouteDeps>(req) }, own).settings
-    const leave = (error?: unknown) => next(error ?? 'router')
     const at = pathPrefix + req.baseUrl
-    if (isSame(at, path)) return routes(req, res, leave)
+    if (isSame(at, path)) return routes(req, res, next)
     if (!isBelow(path, at)) throw mountPathError(own, req.baseUrl)
     const rest = path.slice(at.length)
-    if (rest === target) return next()
-    const nested = elsewhere.get(rest) ?? Router().use(rest, routes)
-    elsewhere.set(rest, nested)
-    return nested(req, res, leave)
+    if (!isBelow(`${req.path}/`, rest)) return next()
+    const router = nested.get(rest) ?? Router().use(rest, routes)
+    nested.set(rest, router)
+    return router(req, res, next)
   }
 
   const enter: Handler = (req, res, next) => {
     const shared = requestState<RouteDeps>(req)
     const isAtTarget = req.baseUrl.toLowerCase().endsWith(target.toLowerCase())
-    if (ownGate(shared, own) || isAtTarget) return serve(req, res, next)
+    if (isAtTarget || ownGate(shared, own)) return serve(req, res, next)
     const { settings } = req.baseUrl ? depsAt(req, own) : own
     // Two products have pages of their own. Two gates with the same pages are one product whose options were written twice.
     if (shared.gates?.some((other) => isSame(other.settings.path, settings.path))) throw twoOptionsError(own)
     return gate(req, res, (error?: unknown) => (error ? next(error) : attempt(serve, req, res, next)))
   }
 
-  const mfaMount: RequestHandler = (req, res, next) => attempt(enter, req, res, next)
-  return Router().use(mfaMount).use(target, routes)
+  const mount: RequestHandler = (req, res, next) => {
+    // Only Express says where it is mounted.
+    req.baseUrl ??= ''
+    attempt(enter, req, res, next)
+  }
+  return Object.assign(mount, { stack: atTarget.stack })
 }
 
 type Handler = (req: Request, res: Response, next: NextFunction) => unknown
