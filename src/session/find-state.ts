@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { NextFunction, Request } from 'express'
 import { HostError, isOutage, LimitsStoreError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
@@ -324,13 +324,16 @@ function readOnlyState(req: Request, decision: Decision, { account, settled }: A
 }
 
 /** The state of a pending login, which is ended if its time is over (R05). */
-async function pendingState(
+function pendingState(at: SessionRequest, state: ActiveState): SessionState | Promise<SessionState> {
+  const ageMs = Date.now() - state.record.startedAt
+  const isOver = ageMs >= at.deps.settings.pendingLifetimeMs || ageMs <= -CLOCK_SLACK_MS
+  return isOver ? expiredState(at, state) : state
+}
+
+async function expiredState(
   { req, deps, shared }: SessionRequest,
-  state: ActiveState,
+  { record }: ActiveState,
 ): Promise<SessionState> {
-  const { record } = state
-  const ageMs = Date.now() - record.startedAt
-  if (ageMs < deps.settings.pendingLifetimeMs && ageMs > -CLOCK_SLACK_MS) return state
   if (shared.readOnly) withholdUser(req)
   else {
     await endPendingLogin(req, record.returnTo)
@@ -343,9 +346,9 @@ export function newRecord(sessionId: string, userId: string): PendingRecord {
   return { stage: 'pending', userId, sessionId, transaction: newTransaction(), startedAt: Date.now() }
 }
 
-/** A new id for a pending login, or for the time since a second factor: 122 random bits. */
+/** A new id for a pending login, or for the time since a second factor: 128 random bits, as 22 characters. */
 export function newTransaction(): string {
-  return randomUUID()
+  return randomBytes(16).toString('base64url')
 }
 
 /** The record that follows from a decision about a user who has just shown the first factor. */

@@ -5,9 +5,10 @@ import type { Account, ActiveState, KnownAccount, LoginRequirement, OpenReset } 
 
 /** The state of a session that holds this record. */
 export function activeState(
-  { user, factors, withheld, existing, unconfirmed, ...rest }: Pick<Account, 'user'> & Partial<Account>,
+  account: Pick<Account, 'user'> & Partial<Account>,
   record: MfaRecord,
 ): ActiveState {
+  const { user, factors, withheld, existing, unconfirmed } = account
   const { stage, userId } = record
   return {
     stage,
@@ -16,7 +17,7 @@ export function activeState(
     record,
     account:
       factors && withheld && existing && !unconfirmed
-        ? knownAccount({ factors, withheld, existing, ...rest }, record)
+        ? knownAccount({ ...account, factors, withheld, existing }, record)
         : undefined,
   }
 }

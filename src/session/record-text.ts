@@ -86,6 +86,8 @@ export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | und
   const text: unknown = Reflect.get(stored, 'record')
   if (typeof text !== 'string') return undefined
   const record = readText(text, owner)
+  // As a pending login is at first, with its user alone.
+  if (!ACTIVITIES.some((name) => Reflect.has(stored, name))) return record
   const activity = record && storedActivity.safeParse(stored).data
   return activity && { ...record, ...activity }
 }
@@ -132,7 +134,7 @@ function readText(text: string, { userId, sessionId }: RecordOwner): MfaRecord |
     return { stage: 'verified', userId, sessionId, transaction, startedAt, verifiedAt, amr, shown: times }
   }
   if (stage === '2p' && length === 3) return { stage: 'pending', userId, sessionId, transaction, startedAt }
-  const settled = readSettled(parts.slice(-2))
+  const settled = readSettled(parts.at(-2), parts.at(-1))
   if (!settled) return undefined
   const base = { userId, sessionId, transaction, startedAt, settled }
   if (stage === '2t' && length === 7 && first)
@@ -161,9 +163,10 @@ function settledText({ at, changes }: Settled): string {
   return `${at.toString(36)} ${changes.toString(36)}`
 }
 
-function readSettled([at, changes]: readonly string[]): Settled | undefined {
-  const [time, count] = [readTime(at), readTime(changes)]
-  return time === undefined || count === undefined ? undefined : { at: time, changes: count }
+function readSettled(time: string | undefined, count: string | undefined): Settled | undefined {
+  const at = readTime(time)
+  const changes = readTime(count)
+  return at === undefined || changes === undefined ? undefined : { at, changes }
 }
 
 function readTime(text: string | undefined): number | undefined {
