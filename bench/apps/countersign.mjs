@@ -5,11 +5,11 @@ import { serve } from '../kit/serve.mjs'
 import { openStores, sessions } from './stores.mjs'
 import { configurePassport } from './users.mjs'
 
-// An app with Countersign, everything on: limits, breaker, diagnostics, events, notices and trusted devices. With
+// An app with Countersign, mounted as the README does, with everything on: limits, breaker, diagnostics, events, notices and trusted devices. With
 // `NOTICE_LINKS`, also the "this wasn't me" links, for which every request of a signed-in user asks the store whether the
 // session was ended. With `KEEPS_FACTORS`, the service knows which factors a user has, as the Countersign service does; otherwise
 // the app keeps a record of them, as the hand-written one does.
-const { SERVICE_URL, NOTICE_LINKS, KEEPS_FACTORS, RECHECK } = process.env
+const { SERVICE_URL, NOTICE_LINKS, KEEPS_FACTORS, RECHECK, ADMISSION } = process.env
 const service = {
   baseUrl: SERVICE_URL,
   apiKey: 'key_for_benchmarks',
@@ -46,9 +46,8 @@ const build = async () => {
   })
   const app = express()
   configurePassport(passport)
-  app.use(mfa.admission)
-  app.use(sessions(sessionStore), passport.session(), mfa.session)
-  app.use('/mfa', mfa.router)
+  if (ADMISSION) app.use(mfa.admission)
+  app.use(sessions(sessionStore), passport.session(), mfa.router)
   app.post('/login', express.json(), passport.authenticate('id'), (req, res) => {
     res.json({ status: req.mfa.status })
   })

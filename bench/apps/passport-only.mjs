@@ -19,6 +19,9 @@ const build = async () => {
     if (SESSION_TEXT) req.session.mfa = 'x'.repeat(Number(SESSION_TEXT))
     res.json({ status: 'signed_in', id: req.user.id })
   })
+  app.post('/logout', (req, res, next) => {
+    req.logout((error) => (error ? next(error) : res.json({ status: 'signed_out' })))
+  })
   app.get('/account', (req, res) => {
     if (!req.user) return res.status(401).json({ code: 'sign_in_required' })
     res.send(`Account of ${req.user.id}`)

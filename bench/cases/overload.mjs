@@ -19,7 +19,7 @@ that is signed in and confirms again by the code of an app. A user who waits for
 const FACTOR = 10
 
 export async function run(bench) {
-  const app = await bench.start('countersign', { nodeArguments: ['--expose-gc'] })
+  const app = await bench.start('countersign', { env: { ADMISSION: '1' }, nodeArguments: ['--expose-gc'] })
   const seconds = bench.isQuick ? 5 : 15
   // Users who are signed in confirm again, so that one session can be asked any number of times.
   const browsers = await browsersAfter(app, bench.isQuick ? 1_000 : 3_000, [LOGIN, CHALLENGE, VERIFY])
