@@ -39,17 +39,31 @@ function notesOf(version) {
 /** Where the package says its repository is; npm derives the addresses of its home page and of its issues. */
 const addressIn = ({ repository }) => repository?.url ?? ''
 
-/** Where the version keeps what it stores and sends. */
-const fixtures = `test/releases/${plugin.version}`
+/** Where a version keeps what it stores and sends. */
+const setOf = (version) => `test/releases/${version}`
+const fixtures = setOf(plugin.version)
+
+/** The tags of earlier versions whose set is not what it was at the tag. */
+const tagsOfChangedSets = () =>
+  lines(git('tag', '--list', 'v*')).filter(
+    (one) => one !== tag && git('diff', '--name-only', one, '--', setOf(one.slice(1))) !== '',
+  )
 
 if (positionals.length > 0) {
   if (positionals.join() !== 'fixtures') {
     console.error(`Expected fixtures, or options only (got ${positionals.join(' ')}).`)
     process.exit(2)
   }
+  if (git('tag', '--list', tag) !== '') {
+    console.error(
+      `${tag} was released, and later releases must read what it stored: raise the version first.`,
+    )
+    process.exit(1)
+  }
+  // With CI, a program that is not installed is an error, and no place is left out.
   execFileSync('npx', ['vitest', 'run', '--project', 'databases', 'test/releases/write.test.ts'], {
     stdio: 'inherit',
-    env: { ...process.env, WRITE_FIXTURES: 'true' },
+    env: { ...process.env, CI: 'true', WRITE_FIXTURES: 'true' },
   })
   console.log(`Wrote ${fixtures}. Review and commit it.`)
   process.exit()
@@ -84,6 +98,10 @@ function faults() {
       !existsSync(fixtures),
       `${fixtures} does not exist, which later releases must read: run npm run release -- fixtures, and commit it.`,
     ],
+    ...tagsOfChangedSets().map((one) => [
+      true,
+      `${setOf(one.slice(1))} differs from that of the tag ${one}: restore it, because later releases must read what that version stored.`,
+    ]),
     [
       tagsHere.some((one) => one !== tag),
       `This commit has the tag ${tagsHere.join(', ')}, but the version is ${plugin.version}.`,

@@ -68,7 +68,7 @@ function releasable(files: Readonly<Record<string, unknown>> = {}) {
     'test/releases/1.2.0/own.json': '{}',
     ...files,
   }
-  for (const name of ['service', 'example', 'test/releases/1.2.0'])
+  for (const name of ['service', 'example', 'test/releases/1.1.0', 'test/releases/1.2.0'])
     mkdirSync(join(folder, name), { recursive: true })
   for (const [path, content] of Object.entries(all)) {
     writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content))
@@ -150,6 +150,35 @@ describe('the release script', () => {
     expect(status).toBe(1)
     expect(error).toContain('- test/releases/1.2.0 does not exist')
     expect(error).toContain('run npm run release -- fixtures')
+  })
+
+  it('refuses a tree in which the set of an earlier version was changed or deleted', () => {
+    for (const change of [
+      ({ folder }: { folder: string }) =>
+        writeFileSync(join(folder, 'test/releases/1.1.0/own.json'), '{"a":1}'),
+      ({ folder }: { folder: string }) => rmSync(join(folder, 'test/releases/1.1.0'), { recursive: true }),
+    ]) {
+      const one = releasable({ 'test/releases/1.1.0/own.json': '{}' })
+      one.git('tag', 'v1.1.0')
+      one.git('commit', '--quiet', '--allow-empty', '--message', 'Go on')
+      expect(one.release('--skip-checks').status).toBe(0)
+      change(one)
+      one.git('commit', '--quiet', '--all', '--message', 'Write it again')
+      const { status, error } = one.release('--skip-checks')
+      expect(error).toContain('- test/releases/1.1.0 differs from that of the tag v1.1.0: restore it')
+      expect(status).toBe(1)
+    }
+  })
+
+  it('writes no set for a version that was released', () => {
+    const { git, release, read } = releasable()
+    git('tag', 'v1.2.0')
+    const { status, error } = release('fixtures')
+    expect(error).toContain(
+      'v1.2.0 was released, and later releases must read what it stored: raise the version first.',
+    )
+    expect(status).toBe(1)
+    expect(read('test/releases/1.2.0/own.json')).toBe('{}')
   })
 
   it('refuses packages without the address of their repository, or with two', () => {

@@ -32,16 +32,36 @@ function partsOf({ sessions, tables, answers, webhooks, stored, browsers }: Rele
   }
 }
 
-/** The names and types in a value, and in JSON in its texts. Names that are ids are the same name. */
+/** The names and types in a value, and in the texts that are kept. Names that differ only in ids are the same name. */
 function parts(value: unknown): unknown {
-  if (typeof value === 'string' && /^[{[]/.test(value)) return parts(JSON.parse(value))
-  if (Array.isArray(value)) return [...new Set(value.map((one) => JSON.stringify(parts(one))))].sort()
+  if (typeof value === 'string') return partsOfText(value)
+  if (Array.isArray(value)) return distinct(value)
   if (typeof value !== 'object' || value === null) return value === null ? null : typeof value
+  const members = new Map<string, unknown[]>()
+  for (const [name, one] of Object.entries(value)) {
+    const common = withoutIds(name)
+    members.set(common, [...(members.get(common) ?? []), one])
+  }
   return Object.fromEntries(
-    Object.entries(value)
-      .map(([name, one]) => [/^[a-z][A-Za-z_-]*$/.test(name) ? name : '…', parts(one)])
-      .sort(),
+    [...members].map(([name, all]) => [name, all.length > 1 ? distinct(all) : parts(all[0])]).sort(),
   )
+}
+
+const distinct = (values: readonly unknown[]) =>
+  [...new Set(values.map((one) => JSON.stringify(parts(one))))].sort()
+
+/** JSON, a session record such as `2v <transaction> …`, an item such as `<expires at> <value>`, or any other text. */
+function partsOfText(text: string): unknown {
+  if (/^[{[]/.test(text)) return parts(JSON.parse(text))
+  const [, stage, fields] = /^(\d[a-z]) (.+)$/.exec(text) ?? []
+  if (fields !== undefined) return `${stage} with ${fields.split(' ').length} fields`
+  const [, value] = /^\d{13} (.+)$/s.exec(text) ?? []
+  return value === undefined ? 'string' : ['time', partsOfText(value)]
+}
+
+/** `mfa:{u-amy}:60a47eb6-…` as `mfa:{…}:…`, and `attempts 870a7993-…` as `attempts …`. */
+function withoutIds(name: string): string {
+  return name.replace(/[^\s:{}.]+/g, (word) => (/^(?!u-)[a-z]+([A-Z_-][a-z\d]+)*$/.test(word) ? word : '…'))
 }
 
 describe('the set of this release', () => {
