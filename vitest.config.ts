@@ -145,6 +145,7 @@ export default defineConfig({
     expect: { poll: { timeout: PATIENCE_MS, interval: 20 } },
     // Of two cores, some wait for processes, timers and databases.
     maxWorkers: 4,
+    globalSetup: ['test/kit/run-folder.ts'],
     // What a file changes outside of itself it puts back.
     setupFiles: ['test/kit/put-back.ts'],
     projects: [

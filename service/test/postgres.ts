@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { inject } from 'vitest'
 import { missing } from '../../test/kit/debian-packages.js'
 import { freePort } from '../../test/kit/loopback.js'
 
@@ -11,27 +12,52 @@ const BINARIES = '/usr/lib/postgresql/15/bin'
 /** Why there is no PostgreSQL to test with; `undefined` if there is. In CI this is an error. */
 export const postgresMissing = missing('postgresql')
 
-/** A new PostgreSQL server on a free port of this machine, which is removed when it is stopped. */
-export async function startPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+const asRoot = process.getuid?.() === 0
+
+/** The command that runs a program of PostgreSQL, which refuses to run as root. */
+function command(binary: string, args: string[]): [string, string[]] {
+  const path = join(BINARIES, binary)
+  return asRoot
+    ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', path, ...args]]
+    : [path, args]
+}
+
+/** A new folder that PostgreSQL can write to. */
+function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-pg-'))
-  const port = await freePort()
-  const asRoot = process.getuid?.() === 0
-  // PostgreSQL refuses to run as root.
-  const run = (binary: string, args: string[]): [string, string[]] => {
-    const path = join(BINARIES, binary)
-    return asRoot
-      ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', path, ...args]]
-      : [path, args]
-  }
   if (asRoot) {
     chmodSync(folder, 0o755)
     execFileSync('chown', ['postgres', folder])
   }
+  return folder
+}
+
+/** The data of a new server, which all servers of this run begin with: to copy it takes a twentieth of the time of `initdb`. */
+function newData(): string {
+  const data = join(inject('runFolder'), 'postgres')
+  if (existsSync(data)) return data
+  const folder = newFolder()
+  const unfinished = join(folder, 'data')
+  execFileSync(
+    ...command('initdb', ['-D', unfinished, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']),
+    { stdio: 'ignore', cwd: '/' },
+  )
+  try {
+    renameSync(unfinished, data)
+  } catch (error) {
+    // Another worker was faster.
+    if (!existsSync(data)) throw error
+  }
+  rmSync(folder, { recursive: true })
+  return data
+}
+
+/** A new PostgreSQL server on a free port of this machine, which is removed when it is stopped. */
+export async function startPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const folder = newFolder()
+  const port = await freePort()
   const data = join(folder, 'data')
-  execFileSync(...run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']), {
-    stdio: 'ignore',
-    cwd: '/',
-  })
+  execFileSync('cp', ['-a', newData(), data])
   const settings = [
     '-c',
     'listen_addresses=127.0.0.1',
@@ -40,7 +66,7 @@ export async function startPostgres(): Promise<{ readonly url: string; stop(): P
     '-c',
     'fsync=off',
   ]
-  const server = spawn(...run('postgres', ['-D', data, '-p', String(port), ...settings]), {
+  const server = spawn(...command('postgres', ['-D', data, '-p', String(port), ...settings]), {
     stdio: 'ignore',
     cwd: '/',
   })

@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     include: [...SEARCHED],
     exclude: [...APART],
+    globalSetup: ['test/kit/run-folder.ts'],
     setupFiles: ['test/canaries/watch.ts', 'test/kit/put-back.ts'],
     isolate: false,
     maxWorkers: 2,

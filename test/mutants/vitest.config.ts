@@ -30,6 +30,7 @@ export default defineConfig({
   test: {
     include: [...(guarded[file] ?? [])],
     runner: fileURLToPath(new URL('runner.ts', import.meta.url)),
+    globalSetup: ['test/kit/run-folder.ts'],
     setupFiles: ['test/kit/put-back.ts'],
     isolate: false,
     maxWorkers: 1,
