@@ -3,6 +3,7 @@ import { connect, type LookupFunction } from 'node:net'
 import { availableParallelism } from 'node:os'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { anyText } from '../../test/kit/any-text.js'
 import { everyCase } from '../../test/kit/every-case.js'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { apiDocument } from '../src/api/http/openapi/document.js'
@@ -703,13 +704,12 @@ describe('random input', () => {
     'toString',
     'x',
   ]
-  // Made once, since that takes longer than a request.
-  const anyText = fc.string({ unit: 'binary', maxLength: 80 })
+  const text = anyText(80)
   const anyValue = fc.jsonValue({ maxDepth: 2 })
   const goodOrAny = (name: string) =>
     fc.oneof(
       fc.constantFrom(...calls.flatMap(({ good }) => (good[name] ? [good[name]] : [])), 'a'),
-      anyText,
+      text,
       anyValue,
     )
   const anyBody = fc
