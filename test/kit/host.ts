@@ -13,6 +13,7 @@ import {
   requireMfa,
 } from '../../src/index.js'
 import { sessionCookie } from './cookies.js'
+import { serverOf } from './open-servers.js'
 import { challenge, login, verify } from './sign-in.js'
 import { type StandIn, standInService } from './stand-in-service.js'
 
@@ -201,12 +202,12 @@ export function addActingRoutes(
 
 /** A client that keeps cookies and requests JSON. */
 export function jsonAgent(app: App) {
-  return request.agent(app).set('Accept', 'application/json')
+  return request.agent(serverOf(app)).set('Accept', 'application/json')
 }
 
 /** A client that keeps cookies and requests pages. */
 export function browserAgent(app: App) {
-  return request.agent(app).set('Accept', 'text/html,application/xhtml+xml,*/*;q=0.8')
+  return request.agent(serverOf(app)).set('Accept', 'text/html,application/xhtml+xml,*/*;q=0.8')
 }
 
 /** Signs a user in with the first factor, in a new browser that asks for JSON. */

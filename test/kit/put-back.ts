@@ -1,4 +1,5 @@
 import { afterAll, expect, vi } from 'vitest'
+import { closeServers } from './open-servers.js'
 
 // A test file fails if it leaves a changed clock, environment or listener behind.
 
@@ -12,6 +13,7 @@ const before = {
 }
 
 afterAll(() => {
+  closeServers()
   const isClockMoved = vi.isFakeTimers()
   vi.useRealTimers()
   expect(isClockMoved).toBe(false)

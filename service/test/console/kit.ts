@@ -1,5 +1,6 @@
 import request from 'supertest'
 import { expect } from 'vitest'
+import { serverOf } from '../../../test/kit/open-servers.js'
 import type { Role } from '../../src/operator/rights.js'
 import { createService } from '../../src/run/create-service.js'
 import type { ServiceOptions } from '../../src/run/options.js'
@@ -48,7 +49,8 @@ export async function openConsole(
     return `/console/invitation/${token}`
   }
   const open = () => {
-    const browser = request.agent(service.console)
+    if (!service.console) throw new Error('The service has no console.')
+    const browser = request.agent(serverOf(service.console))
     browser.set('Sec-Fetch-Site', 'same-origin')
     browser.set('Accept', 'text/html')
     return browser
