@@ -27,22 +27,23 @@ export async function readPersons(queries: Queries): Promise<WhyOnePerson> {
     }
     return found
   }
-  const related = relatedAs('made', 'made-by', 'same')
-  const [makers, same, apart] = [relatedAs('made-by'), relatedAs('same'), relatedAs('apart')]
+  const related = closureOf(relatedAs('made', 'made-by', 'same'))
+  const [makers, same] = [closureOf(relatedAs('made-by')), closureOf(relatedAs('same'))]
+  const apart = relatedAs('apart')
   const holders = new Map(accounts.map(({ email, holder }) => [email, holder]))
   // A holder without an account was local: accounts of the identity provider stay.
   const external = new Set(accounts.filter((one) => one.is_external).map(({ holder }) => holder))
   // No human has two company accounts, or two local ones that nothing relates.
   const mayBeOne = (one: string, other: string) =>
-    !pairs(reachable(one, same), reachable(other, same)).some(
+    !pairs(same(one), same(other)).some(
       ([its, theirs]) => external.has(its) === external.has(theirs) || apart.get(its)?.has(theirs),
     )
   return (first, second) => {
     const [one = '', other = ''] = [holders.get(first), holders.get(second)]
-    const isRelated = reachable(one, related).has(other)
+    const isRelated = related(one).has(other)
     if (isRelated) return { isRelated, text: `${first} and ${second} ${RELATED}` }
     if (apart.get(one)?.has(other)) return undefined
-    const made = pairs(reachable(one, makers), reachable(other, makers))
+    const made = pairs(makers(one), makers(other))
     const isUnclear = made.some((pair) => mayBeOne(...pair))
     return isUnclear
       ? { isRelated, text: `${first} and ${second} ${UNCLEAR} "${first}" "${second}"` }
@@ -61,11 +62,16 @@ function pairs(some: ReadonlySet<string>, others: ReadonlySet<string>) {
   return [...some].flatMap((one) => [...others].map((other) => [one, other] as const))
 }
 
-function reachable(start: string, edges: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
-  const found = new Set([start])
-  // A set also yields what is added meanwhile.
-  for (const one of found) for (const next of edges.get(one) ?? []) found.add(next)
-  return found
+/** Finds whom a holder reaches, once for each holder. */
+function closureOf(edges: ReadonlyMap<string, ReadonlySet<string>>) {
+  const known = new Map<string, Set<string>>()
+  return (start: string): Set<string> => {
+    const found = known.get(start) ?? new Set([start])
+    // A set also yields what is added meanwhile.
+    if (!known.has(start)) for (const one of found) for (const next of edges.get(one) ?? []) found.add(next)
+    known.set(start, found)
+    return found
+  }
 }
 
 /** Records that the acting or asking operator gave another a link or a role. A name at the command line that is no account relates to nobody. */
