@@ -16,7 +16,7 @@ export function describeAppFactor({ opened, hasExtras }: Contract): void {
     const { email: contact, account } = newUser()
     const prepared = await service.enrollApp({ contact, account })
     if (prepared.outcome === 'refused') throw new Error(prepared.refusal.reason)
-    const uri = new URL(readQrCode(prepared.qr))
+    const uri = new URL(prepared.uri ?? readQrCode(prepared.qr))
     const secret = uri.searchParams.get('secret') ?? ''
     const verify = (kind: CodeKind, code = totp(secret, Date.now())) =>
       service.verify({ method: 'app', contact, account, kind, code })
@@ -29,6 +29,7 @@ export function describeAppFactor({ opened, hasExtras }: Contract): void {
 
     it('is enrolled by a QR code that holds the secret that is also given as text (R56)', async () => {
       const { prepared, uri, secret } = await enroll()
+      expect(readQrCode(prepared.qr)).toBe(uri.href)
       expect(uri.protocol + uri.host).toBe('otpauth:totp')
       expect(secret).toMatch(/^[A-Z2-7]{32}$/)
       expect(prepared).toMatchObject({ outcome: 'prepared', secret, uri: uri.href })
