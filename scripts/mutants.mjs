@@ -4,8 +4,9 @@
  * each file (test/mutants/guarded.json). Prints every change that no test notices and that test/mutants/explained.json does
  * not explain, and what is explained there without need; either makes it fail.
  *
- * usage: node scripts/mutants.mjs [--again] [file…]
+ * usage: node scripts/mutants.mjs [--again] [--test <test file>]… [file…]
  *   --again  only what the last run did not see noticed, in files that have not changed since
+ *   --test   only these tests, such as those that were just written for what is left
  */
 import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +21,7 @@ const PATIENCE_MS = 240_000
 const IDLE = 3
 
 const { values: options, positionals } = parseArgs({
-  options: { again: { type: 'boolean', default: false } },
+  options: { again: { type: 'boolean', default: false }, test: { type: 'string', multiple: true } },
   allowPositionals: true,
 })
 const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'))
@@ -28,6 +29,7 @@ const readLines = (path) => (existsSync(path) ? readFileSync(path, 'utf8').split
 const guarded = readJson('test/mutants/guarded.json')
 const explained = readJson('test/mutants/explained.json')
 
+const testsOf = (file) => options.test ?? guarded[file]
 const folderOf = (file) => join(OUT, file.replaceAll('/', '-'))
 const resultsOf = (file) => readLines(join(folderOf(file), 'results.jsonl')).map((line) => JSON.parse(line))
 
@@ -58,7 +60,7 @@ function runOnce(file) {
           ...process.env,
           MUTANTS_OF: file,
           MUTANTS_REPORT: folder,
-          MUTANTS_FILES: String(guarded[file].length),
+          MUTANTS_TESTS: testsOf(file).join(),
         },
       },
     )

@@ -51,17 +51,45 @@ describe('a mutant', () => {
       const seen: unknown[] = []
       const active = mutants.findIndex((mutant) => mutant.name === name)
       Reflect.set(globalThis, 'mutant', (index: number) => index === active)
+      Reflect.set(globalThis, 'mutantCompared', (value: unknown) => value)
       const open = new Function('seen', `${withMutants(source, mutants)}; return open`)((user: unknown) =>
         seen.push(user),
       )
       const answers = [open({ ok: true }, false), open({ ok: true }, true), open({ ok: false }, false)]
       Reflect.deleteProperty(globalThis, 'mutant')
+      Reflect.deleteProperty(globalThis, 'mutantCompared')
       return [...answers, seen.length]
     }
     expect(run()).toEqual([true, false, false, 3])
     expect(run('open: seen(user) → nothing')).toEqual([true, false, false, 0])
     expect(run('open: user.ok → true')).toEqual([true, false, true, 3])
     expect(run('open: !lock → true')).toEqual([true, true, false, 3])
+  })
+})
+
+describe('a condition and what replaces it', () => {
+  it('are compared, to find the tests that can notice a difference, unless the condition waits', async () => {
+    const source =
+      'async function open(user, until) {\n  if (await user.ask() || until < user.now) return 1\n}'
+    const mutants = mutantsOf(source)
+    const differs: (string | undefined)[] = []
+    Reflect.set(globalThis, 'mutant', () => false)
+    Reflect.set(globalThis, 'mutantCompared', (value: boolean, ...pairs: (number | (() => boolean))[]) => {
+      for (let at = 0; at < pairs.length; at += 2) {
+        const [index, other] = pairs.slice(at, at + 2)
+        if (typeof other === 'function' && other() !== value) differs.push(mutants[Number(index)]?.name)
+      }
+      return value
+    })
+    const open = new Function(`${withMutants(source, mutants)}; return open`)()
+    const opened = await open({ ask: () => false, now: 5 }, 5)
+    Reflect.deleteProperty(globalThis, 'mutant')
+    Reflect.deleteProperty(globalThis, 'mutantCompared')
+    expect(opened).toBeUndefined()
+    expect(differs).toEqual(['open: until < user.now → until <= user.now'])
+    expect(mutants.filter(({ compares }) => !compares).map(({ name }) => name)).toContain(
+      'open: await user.ask() → false',
+    )
   })
 })
 

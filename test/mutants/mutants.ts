@@ -13,6 +13,8 @@ export interface Mutant {
   readonly end: number
   readonly text: string
   readonly kind: 'expression' | 'statement'
+  /** Whether it only replaces a yes or no without waiting for anything: where both say the same, no test can notice it. */
+  readonly compares?: boolean
 }
 
 interface Node {
@@ -77,9 +79,12 @@ export function mutantsOf(source: string): Mutant[] {
   ): void {
     const host = chain && chain.start <= node.start && chain.end >= node.end ? chain : node
     const whole = source.slice(host.start, node.start) + text + source.slice(node.end, host.end)
+    const isValue = /^(?:true|false)$/.test(whole)
+    const isBound = host === node && node.type === 'BinaryExpression' && text !== `!(${textOf(node)})`
     found.push({
       ...{ line: lineStarts.findLastIndex((at) => at <= node.start) + 1, loaded: depth === 0 },
       ...{ start: host.start, end: host.end, text: whole, kind: 'expression' },
+      compares: (isValue || isBound) && !/\bawait\b/.test(textOf(node)),
     })
     labels.push(`${within}: ${change}`)
   }
@@ -267,6 +272,7 @@ export function mutantsOf(source: string): Mutant[] {
 
 /**
  * The source with all its mutants, each of which is active while the global function `mutant` says so of its place in the list.
+ * `mutantCompared` is handed what the code says by itself, and places and answers of the mutants that compare with it.
  */
 export function withMutants(source: string, mutants: readonly Mutant[]): string {
   // The widest first, so that what is inside of another is written into it.
@@ -296,8 +302,12 @@ export function withMutants(source: string, mutants: readonly Mutant[]): string 
       const original = write(first.start, first.end, within)
       out += source.slice(at, first.start)
       if (first.kind === 'statement') out += `{if (!globalThis.mutant(${first.index})) {${original}}}`
-      else
-        out += `(${group.map(({ index, text }) => `globalThis.mutant(${index}) ? (${text}) : `).join('')}(${original}))`
+      else {
+        const compared = group.filter(({ compares }) => compares)
+        const pairs = compared.map(({ index, text }) => `, ${index}, () => (${text})`).join('')
+        const value = pairs ? `globalThis.mutantCompared((${original})${pairs})` : `(${original})`
+        out += `(${group.map(({ index, text }) => `globalThis.mutant(${index}) ? (${text}) : `).join('')}${value})`
+      }
       at = first.end
     }
     return out + source.slice(at, end)

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path'
 import type { Mutant } from './mutants.js'
 
-/** Which mutants a test runs, by their places in the list, and how long it takes. */
+/** Which mutants a test runs, by their places in the list, and how long it takes the processor. */
 export interface RunTest {
   readonly file: string
   readonly id: string

@@ -14,24 +14,34 @@ import { type Coverage, Report, type RunTest } from './report.js'
 /** A test of a mutant fails when it takes longer than this, and longer than this many times what it takes without one. */
 const PATIENCE_MS = 20_000
 const PATIENCE = 10
-/** Tests that take longer run after all others. */
-const QUICK_MS = 2_000
+/** Tests that take longer than one of these run after all that do not. */
+const TIERS_MS = [100, 400, 1_500]
 /** The tests of one mutant take no longer than this together, by what they take without it. */
-const BUDGET_MS = 15_000
+const BUDGET_MS = 4_000
+/** The time of the processor that this process took. What a test took of it is the same while others use the machine. */
+const cpuMs = () => (process.cpuUsage().user + process.cpuUsage().system) / 1_000
 
-const { MUTANTS_OF: file = '', MUTANTS_REPORT: folder = '', MUTANTS_FILES = '' } = process.env
+const { MUTANTS_OF: file = '', MUTANTS_REPORT: folder = '', MUTANTS_TESTS = '' } = process.env
 const { setTimeout, clearTimeout, setImmediate } = globalThis
 const report = new Report(folder)
 const source = readFileSync(file, 'utf8')
 const mutants = mutantsOf(source)
 report.keepMutants(source, mutants)
 
-/** The mutant that is active, and those whose code ran since this was emptied. */
+/** The mutant that is active, and those that would have changed something since this was emptied. */
 let active: number | undefined
 let reached = new Set<number>()
 Reflect.set(globalThis, 'mutant', (index: number) => {
-  reached.add(index)
+  if (!mutants[index]?.compares) reached.add(index)
   return index === active
+})
+Reflect.set(globalThis, 'mutantCompared', (value: unknown, ...compared: (number | (() => unknown))[]) => {
+  for (let at = 0; active === undefined && at < compared.length; at += 2) {
+    const [index, other] = compared.slice(at, at + 2)
+    if (typeof index !== 'number' || typeof other !== 'function' || reached.has(index)) continue
+    if (Boolean(other()) !== Boolean(value)) reached.add(index)
+  }
+  return value
 })
 
 let unhandled: unknown
@@ -56,12 +66,15 @@ interface Failure {
 }
 
 export default class MutantRunner extends TestRunner {
-  filesLeft = Number(MUTANTS_FILES)
+  filesLeft = MUTANTS_TESTS.split(',').length
   readonly tests: RunTest[] = []
   readonly loading = new Set<number>()
   readonly known = report.coverage
   readonly failing: string[] = [...(this.known?.failing ?? [])]
   readonly usual = new Map(this.known?.tests.map(({ id, ms }) => [id, ms]))
+  /** What it takes to load a file and to run its hooks, in milliseconds, as far as it is known. */
+  readonly overheads = new Map<string, number>()
+  began = 0
   isMutating = false
   /** The first test that failed for the mutant, after which no other runs. */
   failed: RunnerTestCase | undefined
@@ -89,6 +102,7 @@ export default class MutantRunner extends TestRunner {
     if (this.isOver) test.mode = 'skip'
     await super.onBeforeRunTask(test)
     reached = new Set()
+    this.began = cpuMs()
   }
 
   /** Whether no test has to run: the mutant is noticed, or what the tests run is known from an earlier process. */
@@ -115,11 +129,16 @@ export default class MutantRunner extends TestRunner {
 
   override onAfterRunTask(test: RunnerTestCase) {
     super.onAfterRunTask(test)
-    const { state, duration = 0 } = test.result ?? {}
+    const state = test.result?.state
     if (this.isMutating) {
       if (state === 'fail') this.failed ??= test
     } else if (state === 'pass') {
-      this.tests.push({ file: test.file.filepath, id: test.id, ms: duration, reached: [...reached] })
+      this.tests.push({
+        file: test.file.filepath,
+        id: test.id,
+        ms: cpuMs() - this.began,
+        reached: [...reached],
+      })
     } else if (state === 'fail') this.failing.push(nameOf(test))
   }
 
@@ -154,7 +173,8 @@ export default class MutantRunner extends TestRunner {
       const isLoaded = mutant.loaded || (using.length === 0 && loading.includes(index))
       // What was begun before and not ended gets all tests of the files, in case they need one another.
       const isWhole = isLoaded || before.length > 0
-      const worth = ({ file: one, ms }: Selection) => ((kills.get(one) ?? 0) + 0.5) / (ms + 100)
+      const costOf = ({ file: one, ms }: Selection) => ms + (this.overheads.get(one) ?? 100)
+      const worth = (one: Selection) => ((kills.get(one.file) ?? 0) + 0.5) / costOf(one)
       const selectionsOf = (some: readonly RunTest[]): Selection[] =>
         files
           .map((one) => {
@@ -164,10 +184,10 @@ export default class MutantRunner extends TestRunner {
           })
           .filter(({ ms }) => ms > 0)
           .sort((one, other) => worth(other) - worth(one))
-      const quick = ({ ms }: RunTest) => ms < QUICK_MS
+      const tierOf = ({ ms }: RunTest) => TIERS_MS.filter((most) => ms > most).length
       const selections = isWhole
         ? selectionsOf(isLoaded ? tests : using)
-        : [...selectionsOf(using.filter(quick)), ...selectionsOf(using.filter((test) => !quick(test)))]
+        : [0, 1, 2, 3].flatMap((tier) => selectionsOf(using.filter((test) => tierOf(test) === tier)))
       if (before.length > 1) {
         report.keep({ index, outcome: 'unclear', by: 'fails without the mutant, too, or ends the process' })
         continue
@@ -175,7 +195,7 @@ export default class MutantRunner extends TestRunner {
       report.keep({ index, outcome: 'begun' })
       active = index
       if (isLoaded) this.loadAgain()
-      const failure = await this.firstFailure(isWhole ? selections : within(selections))
+      const failure = await this.firstFailure(isWhole ? selections : within(selections, costOf))
       active = undefined
       if (isLoaded) this.loadAgain()
       if (!failure) {
@@ -218,9 +238,11 @@ export default class MutantRunner extends TestRunner {
         fileTags: [],
         ...(selection.ids && { testIds: [...selection.ids] }),
       }
+      const began = cpuMs()
       const [ran] = await startTests([spec], this)
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
       const { failed } = this
+      if (!failed) this.overheads.set(selection.file, Math.max(0, cpuMs() - began - selection.ms))
       if (failed && this.failing.includes(nameOf(failed))) continue
       if (failed) {
         return { by: nameOf(failed), again: { file: selection.file, ids: [failed.id], ms: 0 } }
@@ -233,11 +255,12 @@ export default class MutantRunner extends TestRunner {
 }
 
 /** As many of the selections as fit into the time that one mutant gets, and at least one. */
-function within(selections: readonly Selection[]): Selection[] {
+function within(selections: readonly Selection[], costOf: (one: Selection) => number): Selection[] {
   let left = BUDGET_MS
-  return selections.filter(({ ms }) => {
-    const fits = left === BUDGET_MS || ms <= left
-    if (fits) left -= ms
+  return selections.filter((one) => {
+    const cost = costOf(one)
+    const fits = left === BUDGET_MS || cost <= left
+    if (fits) left -= cost
     return fits
   })
 }

@@ -5,13 +5,12 @@ import base from '../../vitest.config.js'
 import { mutantsOf, withMutants } from './mutants.js'
 
 /*
- * Runs the tests that guard one source, MUTANTS_OF, with all its mutants in it, none of which is active. `runner.ts` sees which tests
- * run which mutant, and then runs those again for each mutant in the same process, so that nothing is loaded twice.
+ * Runs the tests MUTANTS_TESTS with all mutants of one source, MUTANTS_OF, in it, none of which is active. `runner.ts` sees which tests
+ * a mutant would make a difference to, and then runs those for each mutant in the same process, so that nothing is loaded twice.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const { MUTANTS_OF: file = '' } = process.env
-const guarded: Record<string, string[]> = JSON.parse(readFileSync(`${ROOT}test/mutants/guarded.json`, 'utf8'))
+const { MUTANTS_OF: file = '', MUTANTS_TESTS: tests = '' } = process.env
 
 export default defineConfig({
   root: ROOT,
@@ -28,7 +27,7 @@ export default defineConfig({
     },
   ],
   test: {
-    include: [...(guarded[file] ?? [])],
+    include: tests.split(','),
     runner: fileURLToPath(new URL('runner.ts', import.meta.url)),
     globalSetup: ['test/kit/run-folder.ts'],
     setupFiles: ['test/kit/put-back.ts'],
