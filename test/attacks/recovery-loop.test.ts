@@ -70,6 +70,20 @@ describe('a user with an app only, who completed a recovery and closed the brows
     await browser.get('/mfa/enroll-app').expect(200)
   })
 
+  it('is refused a code that was sent, whatever the service says of the user’s codes', async () => {
+    const { app, kit, codes } = await recovered()
+    const { verify: evaluate } = kit.service
+    kit.service.verify = async (request) => {
+      const answer = await evaluate(request)
+      return answer.outcome === 'valid' ? { outcome: 'valid', kind: 'backup' } : answer
+    }
+    const agent = jsonAgent(app)
+    await login(agent, 'otto').expect(200)
+    const { body } = await verify(agent, codes[2], { factor: 'backup' }).expect(401)
+    expect(body.code).toBe('invalid_code')
+    await agent.post('/mfa/enroll-app').send({}).expect(401)
+  })
+
   it('is refused a wrong code, within the usual limits, and another user’s', async () => {
     const { app } = await recovered()
     const agent = jsonAgent(app)

@@ -28,6 +28,7 @@ const NO_DELIVERED_CODES = [
   '12345678901',
   'abcdef',
   '12345a',
+  '12345o',
   'AAAABBBBCCCCDDDD',
   '💥💥💥💥💥💥',
 ]
@@ -78,6 +79,8 @@ describe('a code that cannot be right', () => {
     const before = made.standIn.count('verify')
     await everyCase(NO_BACKUP_CODES, (code) => verify(again, code, { factor: 'backup' }).expect(400))
     expect(made.standIn.count('verify')).toBe(before)
+    await verify(again, 'oil0-oil0-oil0-oil0', { factor: 'backup' }).expect(401)
+    expect(made.standIn.calls.at(-1)?.request).toMatchObject({ code: '0110011001100110' })
     await verify(again, 'aaaa-bbbb-cccc-dddd', { factor: 'backup' }).expect(200)
   })
 

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type MfaEvent, requireMfa } from '../../src/index.js'
+import { type MfaEvent, type MfaOptions, requireMfa } from '../../src/index.js'
 import { testCarrier, testInbox } from '../../src/testing/carrier.js'
 import { testService, totpCode } from '../../src/testing/service.js'
-import { browserAgent, type Host, host, jsonAgent, signInFully, type TestUser } from '../kit/host.js'
+import { browserAgent, type Host, host, jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { login, verify } from '../kit/sign-in.js'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
 /** A host whose service returns backup codes for a page. */
-function showing(factors?: TestUser['factors']) {
+function showing(factors?: TestUser['factors'], options: Partial<MfaOptions<TestUser>> = {}) {
   const inbox = testInbox()
   const service = testService(testCarrier(inbox))
   const events: MfaEvent[] = []
@@ -20,6 +20,7 @@ function showing(factors?: TestUser['factors']) {
       ...(factors && { factors: () => factors }),
       onEvent: (event) => void events.push(event),
       notices: { onNotice: (_user, { type }) => void notices.push(type) },
+      ...options,
     },
     routes: (app) => {
       for (const minStrength of ['medium', 'strong'] as const)
@@ -206,6 +207,26 @@ describe('the strength of a backup code that was shown on a page (R93)', () => {
     expect(body).toMatchObject({ code: 'step_up_required', backup: false })
   })
 
+  it('signs in where the policy requires it, which a code that was sent does not (R93, R115)', async () => {
+    const made = showing(undefined, { policy: () => ({ require: 'medium' }) })
+    const owner = await made.alice(jsonAgent(made.app))
+    const [first, second] = (await owner.post('/mfa/backup/codes').send({}).expect(200)).body.codes
+    expect((await status(made, first)).status).toBe('verified')
+    // The service learns with the code itself that it was sent.
+    const { verify: evaluate } = made.kit.service
+    made.kit.service.verify = async (request) => {
+      const answer = await evaluate(request)
+      return answer.outcome === 'valid' ? { outcome: 'valid', kind: 'backup' } : answer
+    }
+    const agent = await signIn(made.app, 'alice')
+    const { body } = await verify(agent, second, { factor: 'backup' }).expect(401)
+    expect(body).toMatchObject({ code: 'invalid_code', attemptsLeft: 4 })
+    await agent.get('/secret').expect(401)
+    await owner.post('/mfa/backup').send({}).expect(200)
+    const sent = made.inbox.all()[0]?.codes[0]
+    expect((await verify(agent, sent, { factor: 'backup' }).expect(404)).body.code).toBe('unknown_factor')
+  })
+
   it('lets a user with an authenticator app alone sign in by backup code', async () => {
     const made = showing([{ method: 'app', user: 'alice@example.com' }])
     const owner = await made.alice()
@@ -218,6 +239,32 @@ describe('the strength of a backup code that was shown on a page (R93)', () => {
   })
 })
 
+describe('the last backup code that was shown on a page', () => {
+  it('is used, and the next sign-in offers none', async () => {
+    const contact = { kind: 'email', email: 'alice@example.com' } as const
+    const made = showing([{ method: 'app', user: contact.email }])
+    const [last = '', ...others] = codesIn(await codesPage(await made.alice()))
+    for (const code of others) {
+      const request = {
+        method: 'app',
+        contact,
+        kind: 'backup',
+        purpose: 'sign-in',
+        transaction: 't',
+      } as const
+      await made.kit.service.verify({ ...request, code: code.replaceAll('-', '') })
+    }
+    const offer = async () => {
+      const agent = browserAgent(made.app)
+      await login(agent, 'alice').set('Accept', 'application/json').expect(200)
+      return (await agent.get('/mfa?choose').expect(200)).text
+    }
+    expect(await offer()).toContain('Use a backup code')
+    expect((await status(made, last)).status).toBe('verified')
+    expect(await offer()).not.toContain('Use a backup code')
+  })
+})
+
 describe('a service that can only send backup codes', () => {
   it('sends them from the page, and refuses to show them', async () => {
     const made = host()
@@ -227,5 +274,16 @@ describe('a service that can only send backup codes', () => {
     expect(page.text).not.toContain('/mfa/backup/codes')
     const { body } = await agent.post('/mfa/backup/codes').send({})
     expect(body.code).toBe('method_off')
+  })
+
+  it('accepts none of a user without a contact to send them to', async () => {
+    const made = host()
+    const agent = await signIn(made.app, 'otto')
+    const { body } = await verify(agent, 'AAAA-BBBB-CCCC-DDDD', { factor: 'backup' }).expect(404)
+    expect(body.code).toBe('unknown_factor')
+    const withoutFactor = await signIn(made.app, 'nina')
+    const refused = await verify(withoutFactor, 'AAAA-BBBB-CCCC-DDDD', { factor: 'backup' }).expect(403)
+    expect(refused.body.code).toBe('enrollment_required')
+    expect(made.standIn.count('verify')).toBe(0)
   })
 })

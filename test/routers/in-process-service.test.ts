@@ -115,6 +115,19 @@ describe('a service of the host’s own (R77)', () => {
     await CASES.verify.ask(made, agent).expect(200)
   })
 
+  it('consumes no attempt where it refuses to check a code', async () => {
+    const { made } = observedHost()
+    const agent = await CASES.verify.prepare(made)
+    const refusal = { reason: 'locked', retryAfterSeconds: 60 }
+    const restore = answering('verify', { outcome: 'refused', refusal }, made)
+    for (let attempt = 0; attempt < 12; attempt++) {
+      const refused = await CASES.verify.ask(made, agent).expect(429)
+      expect(refused.body).toMatchObject({ code: 'locked', retryAfterSeconds: 60 })
+    }
+    restore()
+    await CASES.verify.ask(made, agent).expect(200)
+  })
+
   it('can report fractions of seconds', async () => {
     const { made } = observedHost()
     const { send } = made.standIn.service
