@@ -6,6 +6,7 @@ import { createMfa, type MfaEvent, type MfaOptions, requireMfa } from '../../src
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, type jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { signal } from '../kit/signal.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { payments } from './kit.js'
 
@@ -360,7 +361,8 @@ describe('an approval (R121, R122)', () => {
     const full = await last.post('/pay').send(BILL).expect(429)
     expect(full.body).toMatchObject({ code: 'too_many_approvals', retryAfterSeconds: 300 })
     // The same request again is the same question, and another one takes its place.
-    await agents[0]?.post('/pay').send(BILL).expect(401)
+    const ask = async () => (await agents[0]?.post('/pay').send(BILL).expect(401))?.body.approval.id
+    expect(await ask()).toBe(await ask())
     await agents[0]
       ?.post('/pay')
       .send({ ...BILL, amount: '1' })
@@ -383,6 +385,78 @@ describe('an approval (R121, R122)', () => {
     const refused = await agent.post('/pay').set('Sec-Fetch-Site', 'cross-site').send(BILL).expect(403)
     expect(refused.body.code).toBe('cross_site')
     expect((await agent.get('/mfa').expect(200)).body.approval).toBeUndefined()
+  })
+
+  it('is asked for where a page of another site leads to a route that only reads', () =>
+    everyCase(['get', 'head', 'post'] as const, async (method) => {
+      const { agent } = await signedIn({
+        bind: (req) => ({ type: 'statement', year: String(req.query.year) }),
+      })
+      const { status } = await agent[method]('/pay?year=2026').set('Sec-Fetch-Site', 'cross-site')
+      expect(status).toBe(method === 'post' ? 403 : 401)
+    }))
+
+  it('is not given by a factor that the route does not accept, whatever a client names', async () => {
+    const host = payments({ bind: ['amount', 'to'], methods: ['app'] })
+    host.standIn.setApp('alice@example.com', '123456')
+    const agent = await signInFully(host, 'alice')
+    const { approval } = (await agent.post('/pay').send(BILL).expect(401)).body
+    await agent.post('/mfa/challenge').send({ factor: 'sms', approval: approval.id })
+    await agent.post('/mfa/verify').send({ code: host.standIn.newestCode(), approval: approval.id })
+    await agent.post('/pay').send(BILL).expect(401)
+    expect(host.done).toEqual([])
+  })
+
+  it('can be given by a backup code', async () => {
+    const { agent, done } = await signedIn()
+    await agent.post('/mfa/backup').send({}).expect(200)
+    const { approval } = (await agent.post('/pay').send(BILL).expect(401)).body
+    const code = 'AAAA-BBBB-CCCC-DDDD'
+    await agent.post('/mfa/verify').send({ code, factor: 'backup', approval: approval.id }).expect(200)
+    await agent.post('/pay').send(BILL).expect(200)
+    expect(done).toHaveLength(1)
+  })
+
+  it('is not used in a session that is signed out at that moment', async () => {
+    const [asked, released] = [signal(), signal()]
+    let isHeld = false
+    const { agent, standIn, done } = await signedIn(undefined, {
+      options: {
+        async factors(user) {
+          if (isHeld) {
+            isHeld = false
+            asked.give()
+            await released.given
+          }
+          return user.factors
+        },
+      },
+    })
+    await approve({ standIn }, agent, () => agent.post('/pay').send(BILL))
+    isHeld = true
+    const paying = agent
+      .post('/pay')
+      .send(BILL)
+      .then((answer) => answer)
+    await asked.given
+    await agent.post('/logout').expect(200)
+    released.give()
+    expect((await paying).body.code).toBe('session_ended')
+    expect(done).toEqual([])
+  })
+
+  it('is not asked of a user who has no factor to give it with', async () => {
+    const agent = await signIn(payments().app, 'nina')
+    const { body } = await agent.post('/pay').send(BILL).expect(403)
+    expect(body).toMatchObject({ code: 'enrollment_required' })
+    expect(body).not.toHaveProperty('approval')
+    expect((await agent.get('/mfa').expect(200)).body).not.toHaveProperty('approval')
+  })
+
+  it('is not asked for in a pending login, whatever the request says', async () => {
+    const host = payments(undefined, { options: { login: { pendingPaths: ['/pay'] } } })
+    const agent = await signIn(host.app, 'bob')
+    expect((await agent.post('/pay').send({}).expect(401)).body.code).toBe('mfa_required')
   })
 
   it('is asked for after the sign-in, which shows a factor of its own', async () => {
@@ -421,10 +495,13 @@ describe('an approval (R121, R122)', () => {
   it('is what a function of the request says', async () => {
     const { agent, standIn, done } = await signedIn({
       bind: (req) => ({ type: 'payment', total: { value: Number(req.body.amount), currency: 'EUR' } }),
-      bindText: ({ total }) => [{ label: 'Betrag', value: JSON.stringify(total) }],
+      bindText: ({ total }, locale) => [
+        { label: locale === 'de' ? 'Betrag' : 'Amount', value: JSON.stringify(total) },
+      ],
     })
-    const pay = (amount: string) => agent.post('/pay').send({ amount })
+    const pay = (amount: string) => agent.post('/pay').set('Accept-Language', 'de-CH').send({ amount })
     const { asked } = await approve({ standIn }, agent, () => pay('250.00'))
+    expect(asked.approval.lines).toMatchObject([{ label: 'Betrag' }])
     expect(asked.approval.authorization_details).toEqual({
       type: 'payment',
       total: { value: 250, currency: 'EUR' },

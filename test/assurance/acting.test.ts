@@ -58,6 +58,7 @@ function actingHost(setup: HostSetup = {}, rule?: { minStrength: 'strong' }) {
       app.get('/note', (req, res) => void res.json({ note: Reflect.get(req.session, 'note') ?? null }))
       app.post('/strategy', (req, res, next) => auth.authenticate('mfa')(req, res, next))
       app.get('/gated', mfa.requireStrongest(), (_req, res) => void res.json({}))
+      app.post('/bound', mfa.requireMfa({ bind: ['amount'] }), (_req, res) => void res.json({}))
     },
   })
   return {
@@ -199,8 +200,14 @@ describe('a session that acts for a user (R118)', () => {
   it('is refused by guards and the strategy, and by changes that the app makes', async () => {
     const made = actingHost()
     const agent = await made.acting()
-    expect((await agent.post('/transfer').expect(403)).body.code).toBe('acting')
-    expect((await agent.get('/gated').expect(403)).body.code).toBe('acting')
+    const refused = await agent.post('/transfer').expect(403).expect('Cache-Control', 'no-store')
+    expect(refused.body.code).toBe('acting')
+    expect((await agent.post('/bound').send({}).expect(403)).body.code).toBe('acting')
+    const gated = await agent.get('/gated').expect(403).expect('Cache-Control', 'no-store')
+    expect(gated.body.code).toBe('acting')
+    const withoutFactor = await made.staff()
+    await withoutFactor.post('/act/nina').expect(200)
+    expect((await withoutFactor.get('/gated').expect(403)).body.code).toBe('acting')
     await agent.post('/strategy').send({ code: '123456' }).expect(403)
     await everyCase([['factorAdded'], ['factorRemoved'], ['renewSession']], async ([change]) => {
       expect((await agent.post(`/account/${change}`)).body.failed).toBe('ERR_MFA_ACTING')

@@ -376,8 +376,13 @@ describe('a step-up at the issuer (R113, R114)', () => {
     const { agent: own } = await made.signIn('bob', undefined)
     await challenge(own, 'sms').expect(200)
     await verify(own, made.standIn.newestCode()).expect(200)
+    const { agent: nina } = await made.signIn('nina', claims())
     clock.move(6 * MINUTE)
     const there = await agent.post('/wire').expect(401)
+    expect(there.body).toMatchObject({ code: 'step_up_required', factors: [], backup: false })
+    // The own pages stay those of a user who is signed in.
+    expect((await agent.get('/mfa').set('Accept', 'text/html').expect(200)).text).toContain('••• 02')
+    expect((await nina.post('/wire').expect(401)).body.code).toBe('step_up_required')
     expect(there.headers['www-authenticate']).toBe(
       'Bearer error="insufficient_user_authentication", acr_values="phr", max_age="300"',
     )

@@ -202,6 +202,7 @@ describe('requireStrongest (R136)', () => {
   it('lets a signed-in user without any factor through, but no user who must set one up first', async () => {
     const made = phoneHost()
     await changePhone(await signedIn(made, 'nina')).expect(200)
+    expect((await changePhone(jsonAgent(made.app)).expect(401)).body.code).toBe('sign_in_required')
     const strict = phoneHost({
       options: { policy: () => 'require', login: { pendingPaths: ['/phone'] } },
     })

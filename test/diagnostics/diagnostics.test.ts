@@ -200,12 +200,20 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
   MFA_WARN_RESUME_UNPARSED: async (setup) => {
     const made = watched({
       ...setup,
-      routes: (app) =>
-        void app.post('/pay', requireMfa({ resume: ['amount'] }), (_req, res) => void res.json({})),
+      routes: (app) => {
+        app.post('/pay', requireMfa({ resume: ['amount'] }), (_req, res) => void res.json({}))
+        app.post('/plain', requireMfa(), (_req, res) => void res.json({}))
+        app.post('/bound', requireMfa({ bind: ['amount'] }), (_req, res) => void res.json({}))
+        const parsed = requireMfa({ resume: ['amount'] })
+        app.post('/parsed', express.urlencoded(), parsed, (_req, res) => void res.json({}))
+      },
     })
     const agent = await signIn(made.app, 'nina')
-    const pay = () => agent.post('/pay').accept('text/html')
+    const pay = (path = '/pay') => agent.post(path).accept('text/html')
     await pay().expect(303)
+    for (const path of ['/plain', '/parsed']) await pay(path).type('form').send({ amount: '5' }).expect(303)
+    await agent.post('/pay').type('form').send({ amount: '5' }).expect(403)
+    await agent.post('/bound').send({ amount: '5' }).expect(400)
     await pay().send({ amount: '5' }).expect(303)
     expect(made.codes()).not.toContain('MFA_WARN_RESUME_UNPARSED')
     for (let visit = 0; visit < 2; visit++) await pay().type('form').send({ amount: '5' }).expect(303)

@@ -1,9 +1,21 @@
 import express from 'express'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { requireMfa } from '../../src/index.js'
+import { type MfaOptions, requireMfa } from '../../src/index.js'
+import { addKey, keyHost, signedIn } from '../keys/kit.js'
 import { everyCase } from '../kit/every-case.js'
-import { browserAgent, type Host, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
+import {
+  browserAgent,
+  type Host,
+  host,
+  jsonAgent,
+  signIn,
+  signInFully,
+  type TestUser,
+  verifiedCookie,
+  withCookie,
+} from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
+import { signal } from '../kit/signal.js'
 
 const MINUTE_MS = 60_000
 
@@ -11,9 +23,10 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const payments = () => {
+const payments = (options: Partial<MfaOptions<TestUser>> = {}) => {
   const done: unknown[] = []
   const made = host({
+    options,
     routes: (app) => {
       app.post(
         '/pay',
@@ -28,6 +41,7 @@ const payments = () => {
           res.send('paid')
         },
       )
+      app.post('/limit', express.urlencoded({ extended: false }), requireMfa({ maxAge: '5m' }))
       app.get(
         '/statement',
         requireMfa({ maxAge: '5m' }),
@@ -60,13 +74,27 @@ async function signedInLongAgo({ app, standIn }: Pick<Host, 'app' | 'standIn'>) 
   return agent
 }
 
+/** Shows the factor again, after which the browser is led to `location`. */
+async function showAgain(
+  standIn: Host['standIn'],
+  agent: ReturnType<typeof browserAgent>,
+  location: string,
+): Promise<void> {
+  await challenge(agent, 'sms').type('form').expect(303)
+  await verify(agent, standIn.newestCode()).type('form').expect(303).expect('Location', location)
+}
+
 describe('a step-up', () => {
   it('offers only the factors that count for the route, and accepts one of them', async () => {
     const { app, standIn } = payments()
     standIn.setApp('alice@example.com', '424242')
     const agent = await signInFully({ app, standIn }, 'alice', 'sms')
-    const asked = await agent.post('/strong').expect(401)
-    expect(asked.body).toMatchObject({ code: 'step_up_required', factors: [{ id: 'app', method: 'app' }] })
+    const asked = await agent.post('/strong').expect(401).expect('Cache-Control', 'no-store')
+    expect(asked.body).toMatchObject({
+      code: 'step_up_required',
+      factors: [{ id: 'app', method: 'app' }],
+      backup: false,
+    })
     expect(asked.body.factors).toHaveLength(1)
     const page = await agent.get('/mfa').set('Accept', 'text/html').expect(200)
     expect(page.text).toContain('/mfa/verify?factor=app')
@@ -133,6 +161,8 @@ describe('a step-up', () => {
     const agent = await signedInLongAgo({ app, standIn })
     await agent.get('/statement?year=2026&page=2').expect(303).expect('Location', '/mfa')
     await challenge(agent, 'sms').type('form').expect(303)
+    // A second tab leaves the challenge alone.
+    await agent.get('/statement?year=2026&page=2').expect(303)
     await verify(agent, '000 00x').type('form').redirects(1).expect(200)
     await verify(agent, standIn.newestCode())
       .type('form')
@@ -213,7 +243,201 @@ describe('a step-up', () => {
   it('sends a user who is not signed in to the sign-in page', async () => {
     const { app } = payments()
     const agent = browserAgent(app)
-    await agent.post('/pay').type('form').send({ amount: '20' }).expect(303).expect('Location', '/login')
-    await jsonAgent(app).post('/pay').send({}).expect(401)
+    const asked = await agent.post('/pay').type('form').send({ amount: '20' }).expect(303)
+    expect(asked.headers).toMatchObject({ location: '/login', 'cache-control': 'no-store' })
+    const { headers, body } = await jsonAgent(app).post('/pay').send({}).expect(401)
+    expect(headers['cache-control']).toBe('no-store')
+    expect(body).toMatchObject({ code: 'sign_in_required', next: '/login' })
+  })
+
+  it('leads a user who was not signed in back to the page, after both factors', async () => {
+    const { app, standIn } = payments()
+    const agent = browserAgent(app)
+    await agent.get('/statement?year=2026').expect(303).expect('Location', '/login')
+    await login(agent, 'bob').type('form').expect(200)
+    await showAgain(standIn, agent, '/statement?year=2026')
+  })
+
+  it('is refused where the policy lets a pending login pass without a factor, instead of asking to set one up', async () => {
+    let decision: 'require' | 'skip' = 'require'
+    const { app } = host({ options: { policy: () => decision, login: { pendingPaths: ['/transfer'] } } })
+    const agent = await signIn(app, 'nina')
+    expect((await agent.post('/transfer').expect(403)).body.code).toBe('enrollment_required')
+    decision = 'skip'
+    expect((await agent.post('/transfer').expect(403)).body.code).toBe('enrollment_not_allowed')
+  })
+
+  it('leads a user without a factor to the page of one that the route accepts and the app offers', () =>
+    everyCase(
+      [
+        [{}, {}, '/mfa/enroll-app'],
+        [{ minStrength: 'phishing-resistant' }, {}, '/mfa/keys'],
+        [{}, { apps: false }, '/mfa/keys'],
+        [{ methods: ['sms'] }, { keys: false }, '/mfa/enroll-app'],
+      ] as const,
+      async ([rule, options, next]) => {
+        const { app } = keyHost({
+          options,
+          routes: (app) => app.get('/vault', requireMfa(rule), (_req, res) => void res.json({})),
+        })
+        const agent = await signIn(app, 'nina')
+        expect((await agent.get('/vault').expect(403)).body).toMatchObject({
+          code: 'enrollment_required',
+          next,
+        })
+      },
+    ))
+
+  it('returns from a blocked form to its page on this site, or else to the home page', () =>
+    everyCase(
+      [
+        ['http://shop.example/accounts/7?tab=2', '/accounts/7?tab=2'],
+        ['http://other.example/accounts/7', '/'],
+        ['http://shop.example//other.example', '/'],
+        ['no address', '/'],
+        [undefined, '/'],
+      ] as const,
+      async ([referer, location]) => {
+        const { app, standIn } = payments()
+        const agent = await signedInLongAgo({ app, standIn })
+        const blocked = agent.post('/limit').set('Host', 'shop.example').type('form').send({ eur: '9' })
+        await (referer ? blocked.set('Referer', referer) : blocked).expect(303).expect('Location', '/mfa')
+        await showAgain(standIn, agent, location)
+      },
+    ))
+
+  it('keeps the form for another guarded page, until it is sent again', async () => {
+    const { app, standIn } = payments()
+    const agent = await signedInLongAgo({ app, standIn })
+    await agent.post('/pay').type('form').send({ amount: '20' }).expect(303)
+    await showAgain(standIn, agent, '/mfa/resume')
+    await agent.get('/statement?year=2026').expect(200)
+    expect((await agent.get('/mfa/resume').expect(200)).text).toContain('action="/pay"')
+  })
+
+  it('keeps a form of up to 2,000 characters', () =>
+    everyCase(
+      [
+        [1_993, '/mfa/resume'],
+        [1_994, '/'],
+      ] as const,
+      async ([length, location]) => {
+        const { app, standIn } = payments()
+        const agent = await signedInLongAgo({ app, standIn })
+        await agent
+          .post('/pay')
+          .type('form')
+          .send({ amount: 'x'.repeat(length) })
+          .expect(303)
+        await showAgain(standIn, agent, location)
+      },
+    ))
+
+  it('keeps the fields of a POST alone, and of a path of this site', async () => {
+    const guard = requireMfa({ maxAge: '5m', resume: ['amount'] })
+    const { app, standIn } = host({
+      behindGate: (app) => {
+        app.use(express.json({ strict: false }), express.urlencoded({ extended: false }))
+        app.use((req, res, next) => (req.path.endsWith('/edit') ? guard(req, res, next) : next()))
+      },
+    })
+    const agent = await signedInLongAgo({ app, standIn })
+    for (const [ask, location] of [
+      [() => agent.put('/edit').type('form').send({ amount: '1' }), '/'],
+      [() => agent.post('//other.example/edit').type('form').send({ amount: '1' }), '/'],
+      [() => agent.post('/edit').type('json').send('null'), '/'],
+      [() => agent.post('/edit').type('form').send({ amount: '1' }), '/mfa/resume'],
+    ] as const) {
+      await ask().expect(303)
+      await agent.get('/secret').expect(200)
+      await showAgain(standIn, agent, location)
+      vi.setSystemTime(Date.now() + 10 * MINUTE_MS)
+    }
+  })
+
+  it('says that the session ended while it asked, and leads to the sign-in', () =>
+    everyCase(['application/json', 'text/html'], async (accept) => {
+      const [asked, released] = [signal(), signal()]
+      let isHeld = false
+      const made = host({
+        options: {
+          async factors(user) {
+            if (isHeld) {
+              isHeld = false
+              asked.give()
+              await released.given
+            }
+            return user.factors
+          },
+        },
+      })
+      vi.useFakeTimers({ toFake: ['Date'] })
+      const cookie = await verifiedCookie(made, 'bob')
+      vi.setSystemTime(Date.now() + 10 * MINUTE_MS)
+      isHeld = true
+      const blocked = withCookie(made.app, cookie)
+        .post('/transfer')
+        .set('Accept', accept)
+        .then((answer) => answer)
+      await asked.given
+      await withCookie(made.app, cookie).post('/logout').expect(200)
+      released.give()
+      const { status, headers, body } = await blocked
+      if (accept === 'text/html') expect([status, headers.location]).toEqual([303, '/login'])
+      else expect([status, body.code, body.next]).toEqual([401, 'session_ended', '/login'])
+    }))
+
+  it('does not narrow the choice of a pending login', async () => {
+    const { app } = payments({ login: { pendingPaths: ['/strong'] } })
+    const agent = await signIn(app, 'alice')
+    await agent.post('/strong').expect(401)
+    expect((await agent.get('/mfa').set('Accept', 'text/html').expect(200)).text).toContain('••• 01')
+  })
+
+  it('leads a pending login without a factor to the page that adds one, without the reason of a route', async () => {
+    const { app } = host({ options: { policy: () => 'require', login: { pendingPaths: ['/transfer'] } } })
+    const nina = browserAgent(app)
+    await login(nina, 'nina').type('form')
+    await nina.post('/transfer').type('form').send({}).expect(303).expect('Location', '/mfa/enroll-app')
+  })
+})
+
+describe('a step-up of a user with a passkey that the app has turned off (R132)', () => {
+  /** Signs a user in to an app without keys, of which the service knows a passkey of the user. */
+  async function withheldPasskey(name: string, policy: 'require' | 'skip') {
+    const earlier = keyHost()
+    await addKey(await signedIn(earlier, name, name === 'bob' ? 'sms' : undefined), 'passkey')
+    const { app } = keyHost({
+      change: () => earlier.kit.service,
+      options: { keys: false, policy: () => policy, login: { pendingPaths: ['/strong'] } },
+      routes(app) {
+        const routes = {
+          '/strong': { minStrength: 'strong' },
+          '/backup': { methods: ['app', 'backup'] },
+        } as const
+        for (const [path, rule] of Object.entries(routes))
+          app.get(path, requireMfa(rule), (_req, res) => void res.json({}))
+      },
+    })
+    return signIn(app, name)
+  }
+
+  it('says so where no other factor counts', async () => {
+    const WITHHELD = { code: 'factors_withheld', next: '/mfa' }
+    const bob = await withheldPasskey('bob', 'skip')
+    expect((await bob.get('/strong').expect(403)).body).toMatchObject(WITHHELD)
+    const nina = await withheldPasskey('nina', 'require')
+    expect((await nina.get('/strong').expect(403)).body).toMatchObject(WITHHELD)
+  })
+
+  it('asks for a backup code where one counts', async () => {
+    const bob = await withheldPasskey('bob', 'skip')
+    const { body } = await bob.get('/backup').expect(401)
+    expect(body).toMatchObject({ code: 'step_up_required', factors: [], backup: true })
+  })
+
+  it('comes after the sign-in with another factor', async () => {
+    const bob = await withheldPasskey('bob', 'require')
+    expect((await bob.get('/strong').expect(401)).body.code).toBe('mfa_required')
   })
 })

@@ -8,6 +8,7 @@ import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   challengeRouter,
+  createMfa,
   type MfaOptions,
   mfaRouter,
   mfaSession,
@@ -124,6 +125,14 @@ describe('the wiring check at the first request', () => {
     const { code, message } = await firstRequest([sessions(), passport.session(), requireMfa()])
     expect(code).toBe('ERR_MFA_NO_GATE')
     expect(message).toContain('app.use(mfa.session)')
+  })
+
+  it('reports a guard of another options object than the gate before it', () => {
+    const other = createMfa(options())
+    return everyCase([other.requireMfa(), other.requireStrongest()], async (guard) => {
+      const { code } = await firstRequest([sessions(), passport.session(), mfaSession(options()), guard])
+      expect(code).toBe('ERR_MFA_TWO_OPTIONS')
+    })
   })
 
   it('reports startMfa without the gate before it', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AccountNotice, createMfa, type MfaEvent } from '../../src/index.js'
-import { DAY, stopClock } from '../kit/clock.js'
+import { DAY, MINUTE, stopClock } from '../kit/clock.js'
 import { browserAgent, type Host, type HostSetup, host, signIn, signInFully, testUsers } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
@@ -115,6 +115,10 @@ describe('a factor with too many unforgiven failures (R96)', () => {
     const agent = await signIn(made.app, 'bob')
     expect((await verify(agent, 'x', { factor: 'backup' })).body.code).toBe('factor_disabled')
     const owner = await signInFully(made, 'bob')
+    clock.move(5 * MINUTE)
+    expect((await owner.post('/transfer').expect(401)).body.backup).toBe(false)
+    await challenge(owner, 'sms').expect(200)
+    await verify(owner, made.standIn.newestCode()).expect(200)
     await owner.post('/mfa/backup').expect(200)
     expect((await verify(owner, '000000', { factor: 'backup' })).body.code).toBe('invalid_code')
   })
