@@ -1,10 +1,13 @@
+import { MemoryStore } from 'express-session'
 import { describe, expect, it } from 'vitest'
 import { createMfa } from '../../src/index.js'
 import { isAtLeast, STRENGTHS, type Strength, strongestOf } from '../../src/protocol/factor.js'
-import { addKey, PAGE } from '../keys/kit.js'
+import { memoryStore } from '../../src/stores/memory.js'
+import { addKey, keyHost, PAGE } from '../keys/kit.js'
 import { DAY } from '../kit/clock.js'
+import { sessionCookie } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
-import { browserAgent, jsonAgent } from '../kit/host.js'
+import { browserAgent, jsonAgent, withCookie } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
 import { claims } from './kit.js'
 import { type Held, heldBy, show, stateOf } from './strength-kit.js'
@@ -312,6 +315,32 @@ describe('login.noDowngrade (R116)', () => {
     expect(await stateOf(agent)).toBe('pending')
   })
 
+  it('asks for the key in a session that a trusted browser began before it was switched on', async () => {
+    const store = new MemoryStore()
+    const trustedDevices = { store: memoryStore() }
+    const made = await heldBy(['passkey'], { store, options: { trustedDevices } })
+    made.decide('require')
+    const agent = jsonAgent(made.app)
+    await login(agent, 'bob').expect(200)
+    const { body } = await agent.post('/mfa/challenge').send({ factor: 'passkey' }).expect(200)
+    const response = made.device?.get(body.publicKey, PAGE)
+    await agent
+      .post('/mfa/verify')
+      .send({ factor: 'passkey', response, trust: true })
+      .expect(200, /"trusted":true/)
+    await agent.post('/logout').expect(200)
+    const cookie = sessionCookie(await login(agent, 'bob').expect(200))
+    await agent.get('/secret').expect(200)
+    const strict = keyHost({
+      store,
+      users: made.users,
+      change: () => made.kit.service,
+      options: { ...NO_DOWNGRADE, trustedDevices, policy: () => 'require' },
+    })
+    made.kit.clock.advance('10m')
+    await withCookie(strict.app, cookie).get('/secret').expect(401)
+  })
+
   it('is refused at start where keys are off', () => {
     expect(() =>
       createMfa({ service: {} as never, factors: () => [], keys: false, login: { noDowngrade: true } }),
@@ -370,6 +399,20 @@ describe('a user who lost the factor that is strong enough (R94, R115, R116)', (
     expect(await stateOf(again)).toBe('enrollment_required')
     await addKey(again, 'passkey')
     expect(await stateOf(again)).toBe('verified')
+  })
+
+  it('may show a backup code for that instead', async () => {
+    const made = await heldBy(['sms', 'passkey'], { options: RECOVERY })
+    made.decide('require')
+    const contact = { kind: 'phone', phone: '+447700900102' } as const
+    await made.kit.service.sendBackupCodes({ method: 'sms', contact })
+    const [code] = made.kit.inbox.newest('+447700900102').codes
+    const agent = jsonAgent(made.app)
+    await login(agent, 'bob').expect(200)
+    await agent.post('/mfa/recover').send({}).expect(401)
+    const { body } = await agent.post('/mfa/verify').send({ code, factor: 'backup' }).expect(200)
+    expect(body).toMatchObject({ status: 'recovery_allowed', next: '/mfa/recover' })
+    expect(await stateOf(agent)).toBe('pending')
   })
 
   it('still signs in with the strong one, if it is found meanwhile', async () => {
