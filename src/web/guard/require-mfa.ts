@@ -149,9 +149,9 @@ async function requireApproval(
   const { userId, record } = state
   const { acting, approval } = record
   if (acting || state.stage === 'pending') return requireFactor(at, res, state, rule)
-  const refuse = (problem: Problem, next?: 'home') => {
+  const refuse = (problem: Problem) => {
     setSecurityHeaders(res)
-    stop(req, res, deps, problem, next)
+    stop(req, res, deps, problem)
   }
   if (!isSafe(req) && !isSameOrigin(req)) return refuse({ code: 'cross_site' })
   const asked = await readBoundRequest(req, userId, bind)
@@ -172,7 +172,7 @@ async function requireApproval(
   const isUsed = await deps.approvalRequests.consume(userId, approval.id)
   const isCurrent = await storeIfCurrent(req, withoutApproval(record))
   if (!isUsed || !hasFactor || !isCurrent) {
-    return refuse({ code: isCurrent ? 'approval_ended' : 'session_ended' }, 'home')
+    return refuse({ code: isCurrent ? 'approval_ended' : 'session_ended' })
   }
   deps.emit({ type: 'approval_used', userId, approval: approval.id })
   if (req.mfa instanceof RequestMfaStatus) req.mfa.approval = receiptOf(approval) ?? null
@@ -242,7 +242,7 @@ async function requireFactor(
   const approval =
     asked && problem.code === 'step_up_required' ? await askedApproval(context, asked, rule) : undefined
   if (typeof approval === 'number') {
-    return stop(req, res, deps, { code: 'too_many_approvals', retryAfterSeconds: approval }, 'home')
+    return stop(req, res, deps, { code: 'too_many_approvals', retryAfterSeconds: approval })
   }
   if (html && rule.resume.length > 0 && isUnparsedForm(req)) diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
   const current = await storeIfCurrent(req, {
@@ -268,8 +268,8 @@ async function requireFactor(
 function withApproval(record: MfaRecord, approval: RequestedApproval | undefined): MfaRecord {
   const open = openApproval(record)
   if (approval?.id === open?.id) return record
-  const { challenge: _challenge, approval: earlier, ...rest } = record
-  return { ...rest, ...(approval ? { approval } : earlier?.granted && { approval: earlier }) }
+  const { challenge: _challenge, approval: _approval, ...rest } = record
+  return { ...rest, ...(approval && { approval }) }
 }
 
 /** How the user continues after the second factor: the return address, and the form that was interrupted. */
