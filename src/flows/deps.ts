@@ -41,8 +41,8 @@ export interface Refused {
   readonly refusal: Refusal
   /** Present when this attempt disabled the factor (R96). */
   readonly disabled?: DisabledFactor
-  /** Present when this attempt was one wrong code too many after a correct password, so the user is notified (R34). */
-  readonly repeated?: true
+  /** Whether this attempt was one wrong code too many after a correct password, so the user is notified (R34). */
+  readonly repeated?: boolean
 }
 
 /** A factor that was disabled after too many failures. */

@@ -250,12 +250,11 @@ export async function checkShown<Valid extends { readonly outcome: 'valid' }>(
   whileSettling?.('invalid')
   const { lockedForSeconds: forSeconds, disabled, repeated } = await recorded
   if (forSeconds > 0) emit({ type: 'locked', userId, forSeconds })
-  const noticed = repeated && { repeated }
   if (disabled && factor) {
     emit({ type: 'factor_disabled', userId, method: factor.method })
-    return { ...refused({ code: 'factor_disabled' }), ...noticed, disabled: factor }
+    return { ...refused({ code: 'factor_disabled' }), repeated, disabled: factor }
   }
-  return { ...refused(wrong(answer, attemptsLeft)), ...noticed }
+  return { ...refused(wrong(answer, attemptsLeft)), repeated }
 }
 
 /** The refusal of a wrong code, or of a correct one that is not accepted. */

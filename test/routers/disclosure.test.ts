@@ -71,6 +71,15 @@ describe('the response to a wrong code (R33)', () => {
     expect(new Set(answers).size).toBe(1)
   })
 
+  it('says that a factor was sent no code while one of another factor is awaited, without a call to the service', async () => {
+    const { app, standIn } = host()
+    const agent = await signIn(app, 'alice')
+    await challenge(agent, 'sms').expect(200)
+    const { body } = await verify(agent, standIn.newestCode(), { factor: 'email' }).expect(409)
+    expect(body.code).toBe('no_challenge')
+    expect(standIn.count('verify')).toBe(0)
+  })
+
   it('says that the code expired from what the session knows, without a call to the service', async () => {
     const clock = stopClock()
     const { app, standIn } = host()
