@@ -401,6 +401,18 @@ describe('a user who lost the factor that is strong enough (R94, R115, R116)', (
     expect(await stateOf(again)).toBe('verified')
   })
 
+  it('starts anew with the password, which leaves the code for a recovery behind', async () => {
+    const made = await heldBy(['sms', 'passkey'], { options: RECOVERY })
+    made.decide('require')
+    const agent = jsonAgent(made.app)
+    await login(agent, 'bob').expect(200)
+    await agent.post('/mfa/recover').send({}).expect(401)
+    await agent.post('/mfa/challenge').send({ factor: 'sms' }).expect(200)
+    const code = made.kit.inbox.all()[0]?.code
+    await login(agent, 'bob').expect(200)
+    expect((await agent.post('/mfa/verify').send({ code }).expect(409)).body.code).toBe('no_challenge')
+  })
+
   it('may show a backup code for that instead', async () => {
     const made = await heldBy(['sms', 'passkey'], { options: RECOVERY })
     made.decide('require')
