@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
-import type { Settings } from '../options/settings.js'
 import {
   isSerializedUser,
   keepBesideRecord,
@@ -12,6 +11,7 @@ import {
 } from './passport-request.js'
 import type { MfaRecord } from './record.js'
 import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
+import { safeReturnTo } from './return-to.js'
 import type { RequestState } from './state.js'
 
 /*
@@ -289,21 +289,4 @@ function contentOf(session: Session): string {
     { ...session, cookie: undefined },
     { ...session.cookie, _expires: undefined },
   ])
-}
-
-const PLACEHOLDER_ORIGIN = 'http://countersign.invalid'
-
-/** Path, query and fragment of an address on this site, as a browser would parse it (R15), or `undefined`. */
-export function safeReturnTo(address: unknown): string | undefined {
-  if (typeof address !== 'string' || address.length > 2_000 || !address.startsWith('/')) return undefined
-  if (!URL.canParse(address, PLACEHOLDER_ORIGIN)) return undefined
-  const url = new URL(address, PLACEHOLDER_ORIGIN)
-  // In a redirect, a path that begins with two slashes leads to another host.
-  if (url.origin !== PLACEHOLDER_ORIGIN || url.pathname.startsWith('//')) return undefined
-  return url.pathname + url.search + url.hash
-}
-
-/** The address of a request as the browser requested it, including the prefix that a proxy removed. */
-export function requestedUrl({ originalUrl }: Request, { pathPrefix }: Pick<Settings, 'pathPrefix'>): string {
-  return pathPrefix + originalUrl
 }

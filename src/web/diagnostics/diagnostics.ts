@@ -4,10 +4,10 @@ import type { Settings } from '../../options/settings.js'
 import { WARNINGS, type WarningCode } from '../../options/warnings.js'
 import { guessingSentence } from '../../protocol/methods.js'
 import { isPassportKnown } from '../../session/passport-request.js'
+import { requestedUrl } from '../../session/return-to.js'
 import {
   cookieOf,
   hasUserBesidePassport,
-  requestedUrl,
   sendsCookie,
   storeNameOf,
   storesSession,

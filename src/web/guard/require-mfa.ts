@@ -12,8 +12,9 @@ import { askedStateOf, withState } from '../../session/find-state.js'
 import { RequestMfaStatus } from '../../session/mfa-status.js'
 import type { InterruptedRequest, MfaRecord, RequestedApproval } from '../../session/record.js'
 import { requestState } from '../../session/request-state.js'
+import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState } from '../../session/state.js'
-import { rememberTarget, requestedUrl, safeReturnTo, storeIfCurrent } from '../../session/store.js'
+import { rememberTarget, storeIfCurrent } from '../../session/store.js'
 import {
   type EnteredRequest,
   gateOf,

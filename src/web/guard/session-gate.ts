@@ -4,8 +4,9 @@ import { withState } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { refuseUngatedLogins } from '../../session/passport-request.js'
 import { requestState } from '../../session/request-state.js'
+import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState, SessionState } from '../../session/state.js'
-import { requestedUrl, safeReturnTo, storeIfCurrent } from '../../session/store.js'
+import { storeIfCurrent } from '../../session/store.js'
 import {
   checkMounted,
   type EnteredRequest,

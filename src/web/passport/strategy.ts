@@ -4,8 +4,9 @@ import type { Finish } from '../../flows/login-step.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { logIn, refuseUngatedLogins, userOf } from '../../session/passport-request.js'
 import { requestState } from '../../session/request-state.js'
+import { safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState } from '../../session/state.js'
-import { safeReturnTo, sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { userIdOf } from '../../session/user-factors.js'
 import {
   type EnteredRequest,

@@ -1,6 +1,6 @@
 import type { Request, Response, Router } from 'express'
 import type * as z from 'zod'
-import { safeReturnTo } from '../../session/store.js'
+import { safeReturnTo } from '../../session/return-to.js'
 import type { RouteDeps } from '../actions/context.js'
 import type { chosenAnswer } from '../http/answers.js'
 import { languageBody } from '../http/bodies.js'

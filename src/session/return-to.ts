@@ -1,0 +1,19 @@
+import type { Request } from 'express'
+import type { Settings } from '../options/settings.js'
+
+const PLACEHOLDER_ORIGIN = 'http://countersign.invalid'
+
+/** Path, query and fragment of an address on this site, as a browser would parse it (R15), or `undefined`. */
+export function safeReturnTo(address: unknown): string | undefined {
+  if (typeof address !== 'string' || address.length > 2_000 || !address.startsWith('/')) return undefined
+  if (!URL.canParse(address, PLACEHOLDER_ORIGIN)) return undefined
+  const url = new URL(address, PLACEHOLDER_ORIGIN)
+  // In a redirect, a path that begins with two slashes leads to another host.
+  if (url.origin !== PLACEHOLDER_ORIGIN || url.pathname.startsWith('//')) return undefined
+  return url.pathname + url.search + url.hash
+}
+
+/** The address of a request as the browser requested it, including the prefix that a proxy removed. */
+export function requestedUrl({ originalUrl }: Request, { pathPrefix }: Pick<Settings, 'pathPrefix'>): string {
+  return pathPrefix + originalUrl
+}
