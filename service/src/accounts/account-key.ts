@@ -83,12 +83,7 @@ export interface NamedKey {
 }
 
 /** Finds the key that an assertion names. */
-export async function findKey(
-  queries: Queries,
-  application: Partition,
-  account: string,
-  id: string,
-): Promise<NamedKey> {
+export const findKey: OfAccount<NamedKey, [id: string]> = async (queries, application, account, id) => {
   const [row] = await queries.query<KeyRow & { owner: string }>(
     `SELECT account AS owner, ${COLUMNS} FROM account_key WHERE application = $1 AND id = $2`,
     [application.id, id],
@@ -99,12 +94,7 @@ export async function findKey(
 }
 
 /** Stores a new key, and forgets the failures of its factor. `false` if an account of the application has it already. The account must be held. */
-export async function insertKey(
-  tx: Queries,
-  application: Partition,
-  account: string,
-  row: KeyRow,
-): Promise<boolean> {
+export const insertKey: OfAccount<boolean, [row: KeyRow]> = async (tx, application, account, row) => {
   const [inserted] = await tx.query(
     `INSERT INTO account_key (application, account, ${COLUMNS})
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id`,

@@ -4,7 +4,12 @@ import { type Queries, queryOne, statement } from '../store/store.js'
 import { secondsUntil } from '../telemetry/time.js'
 
 /** Reads or changes what belongs to one account. */
-export type OfAccount<Result> = (queries: Queries, application: Partition, account: string) => Promise<Result>
+export type OfAccount<Result, More extends readonly unknown[] = []> = (
+  queries: Queries,
+  application: Partition,
+  account: string,
+  ...more: More
+) => Promise<Result>
 
 /** The stored state of an account. Times in milliseconds since 1970. */
 export interface AccountRow {
@@ -52,12 +57,7 @@ export const findAccount: OfAccount<AccountRow | undefined> = (queries, applicat
 }
 
 /** Forgets a factor that was removed: its failures, and when it was last used. */
-export async function forgetFactor(
-  tx: Queries,
-  application: Partition,
-  account: string,
-  factor: string,
-): Promise<void> {
+export const forgetFactor: OfAccount<void, [factor: string]> = async (tx, application, account, factor) => {
   const key = [application.id, account, factor]
   await tx.query('DELETE FROM factor WHERE application = $1 AND account = $2 AND factor = $3', key)
   await tx.query('UPDATE account SET used = used - $3 WHERE application = $1 AND account = $2', key)

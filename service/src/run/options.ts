@@ -57,6 +57,18 @@ const delivery = z.union(
   },
 )
 
+/** A key that clients send as a bearer token. */
+const bearerKey = (name: string) =>
+  text(name, '32 random bytes').regex(/^[\x21-\x7e]{16,512}$/, {
+    error: `${name} must have 16 to 512 visible ASCII characters: use 32 random bytes`,
+  })
+
+/** The key of a server, which is sent to it in a header. */
+const serverKey = (name: string, remedy: string) =>
+  text(name, remedy).regex(/^[\x21-\x7e]+$/, {
+    error: `${name} must be one line of visible ASCII characters`,
+  })
+
 /** The transformation of an option that `parse` reads: a text in its result is what is wrong with it. */
 const reading =
   <Given, Read>(parse: (given: Given) => Read | string) =>
@@ -99,11 +111,7 @@ export const optionsSchema = z.strictObject({
     )
     .default([]),
   /** An API key of the application `default`, in addition to those in the store: 16 to 512 visible ASCII characters. Defaults to none. */
-  apiKey: text('apiKey', '32 random bytes')
-    .regex(/^[\x21-\x7e]{16,512}$/, {
-      error: 'apiKey must have 16 to 512 visible ASCII characters: use 32 random bytes',
-    })
-    .optional(),
+  apiKey: bearerKey('apiKey').optional(),
   /** What `apiKey` may do. Defaults to all. */
   apiKeyScopes: z
     .array(z.enum(SCOPES, { error: `apiKeyScopes must be of ${SCOPES.join(', ')}` }), {
@@ -179,11 +187,7 @@ export const optionsSchema = z.strictObject({
     )
     .optional(),
   /** Bearer token that `/metrics` requires: 16 to 512 visible ASCII characters. Without it, `/metrics` answers requests from this machine at most. */
-  metricsKey: text('metricsKey', '32 random bytes')
-    .regex(/^[\x21-\x7e]{16,512}$/, {
-      error: 'metricsKey must have 16 to 512 visible ASCII characters: use 32 random bytes',
-    })
-    .optional(),
+  metricsKey: bearerKey('metricsKey').optional(),
   /**
    * Whether `/metrics` answers requests from this machine without a key, unless a proxy forwarded them. Defaults to `true`
    * outside production, else to `false`.
@@ -213,9 +217,7 @@ export const optionsSchema = z.strictObject({
     .min(1, { error: 'transcriberLanguages must have at least one language' })
     .optional(),
   /** API key of the transcription server. Defaults to none. */
-  transcriberKey: text('transcriberKey', 'the key of the transcription server')
-    .regex(/^[\x21-\x7e]+$/, { error: 'transcriberKey must be one line of visible ASCII characters' })
-    .optional(),
+  transcriberKey: serverKey('transcriberKey', 'the key of the transcription server').optional(),
   /**
    * The engine of realtime transcription: `auto` (pocketsphinx if `python3-pocketsphinx` is installed), `off`, `pocketsphinx`,
    * `openai+wss://…` for a server with OpenAI's realtime API, or, in a program, an engine of your own. Defaults to `auto`.
@@ -227,9 +229,7 @@ export const optionsSchema = z.strictObject({
     .default('auto')
     .transform(reading(parseLiveEngine)),
   /** API key of the server for realtime transcription. Defaults to none. */
-  liveTranscriberKey: text('liveTranscriberKey', 'the key of the server')
-    .regex(/^[\x21-\x7e]+$/, { error: 'liveTranscriberKey must be one line of visible ASCII characters' })
-    .optional(),
+  liveTranscriberKey: serverKey('liveTranscriberKey', 'the key of the server').optional(),
   /** Hosts, such as `media.internal` or `10.0.0.7:8080`, from which recordings may be fetched by http and at private addresses. Defaults to none. */
   transcribeHosts: z
     .array(

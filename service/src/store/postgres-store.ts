@@ -44,17 +44,17 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
     return error.reason === 'conflict' || (error.reason === 'read_only' && connections.hasStandby)
   }
 
-  function transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
-    return repeating(() =>
-      connections.use((client, session) =>
-        inTransaction(
-          queriesOn(client, session, statementTimeoutMs),
-          work,
-          session.isPooled ? [`statement_timeout = ${statementTimeoutMs}`] : [],
+  const transactionsOf =
+    (timeoutMs: number, settingsOf: (session: Session) => readonly string[]): Store['transaction'] =>
+    (work) =>
+      repeating(() =>
+        connections.use((client, session) =>
+          inTransaction(queriesOn(client, session, timeoutMs), work, settingsOf(session)),
         ),
-      ),
-    )
-  }
+      )
+  const limit = [`statement_timeout = ${statementTimeoutMs}`]
+  const transaction = transactionsOf(statementTimeoutMs, ({ isPooled }) => (isPooled ? limit : []))
+  const inBackground = transactionsOf(BACKGROUND_TIMEOUT_MS, () => BACKGROUND_SETTINGS)
 
   function single<Row extends object>(
     client: pg.PoolClient,
@@ -64,16 +64,7 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
   ): Promise<Row[]> {
     const queries = queriesOn(client, session, statementTimeoutMs)
     if (!session.isSnapshotted) return queries.query<Row>(text, params)
-    const limit = `statement_timeout = ${statementTimeoutMs}`
-    return inTransaction(queries, (tx) => tx.query<Row>(text, params), [limit])
-  }
-
-  function inBackground<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
-    return repeating(() =>
-      connections.use((client, session) =>
-        inTransaction(queriesOn(client, session, BACKGROUND_TIMEOUT_MS), work, BACKGROUND_SETTINGS),
-      ),
-    )
+    return inTransaction(queries, (tx) => tx.query<Row>(text, params), limit)
   }
 
   const query = <Row extends object>(text: string, params?: readonly Value[]) =>
