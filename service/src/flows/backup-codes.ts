@@ -25,7 +25,6 @@ import { recipientsOf } from './send-code.js'
 import { onceForOperation } from './taken-over.js'
 import { simulatedRefusal } from './test-mode/simulated-carrier.js'
 
-type CodesOrRefused = Granted<'createBackupCodes'> | Refused
 type Created = Granted<'createBackupCodes'> & {
   readonly notices: readonly QueuedMessage[]
 }
@@ -89,7 +88,7 @@ function logBackup(
   context: FlowContext,
   application: Application,
   { account }: RequestUser,
-  answer: CreatedToSend | CodesOrRefused,
+  answer: CreatedToSend | Granted<'createBackupCodes'>,
   how?: 'page',
 ): void {
   const isRefused = answer.outcome === 'refused'

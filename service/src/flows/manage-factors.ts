@@ -1,4 +1,4 @@
-import type { AnswerOf, Refused } from 'countersign/protocol'
+import type { AnswerOf } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import { readAccountFactors } from '../accounts/account-factors.js'
 import {
@@ -62,10 +62,6 @@ export const removeFactor: Flow<'removeFactor'> = (context, application, user) =
   )
 }
 
-interface Removal {
-  readonly outcome: 'removed' | 'none'
-}
-
 /** `remove` resolves to what the event says of the factor; `undefined` if the account does not have it. */
 async function removeNotifying(
   context: FlowContext,
@@ -73,7 +69,7 @@ async function removeNotifying(
   { account: name, contact }: RequestUser,
   kind: 'key-removed' | 'factor-removed',
   remove: (tx: Queries) => Promise<{ readonly factor: string; readonly key?: string } | undefined>,
-): Promise<Removal | Refused> {
+): Promise<AnswerOf<'remove'>> {
   const simulated = simulatedRefusal(application, contact)
   if (simulated) return simulated
   const now = Date.now()

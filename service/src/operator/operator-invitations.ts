@@ -38,14 +38,8 @@ export interface Invitation {
   readonly expiresAt: number
 }
 
-/** A link before it is given to an operator: what is shown, and what is stored. */
-export interface NewLink {
-  readonly token: string
-  readonly hash: string
-}
-
-/** Makes a link that no operator has yet. */
-export function newLink(): NewLink {
+/** Makes a link that no operator has yet: what is shown of it, and what is stored. */
+export function newLink(): { readonly token: string; readonly hash: string } {
   const token = randomBytes(32).toString('base64url')
   return { token, hash: textHash(token) }
 }

@@ -128,15 +128,8 @@ const USES: { readonly [Name in keyof Senders]-?: Use } = {
   callFrom: { channels: ['call'], carriers: ['twilio', 'webhook'] },
 }
 
-/** A setting that has no effect, and the configured carriers of its channels, which cannot use it. */
-export interface UnusedSender {
-  readonly name: keyof Senders
-  readonly channels: readonly Channel[]
-  readonly configured: readonly Route['by'][]
-}
-
-/** The settings of an application that none of the carriers of their channels can use. */
-export function unusedSenders(routes: Routes, senders: Senders): UnusedSender[] {
+/** The settings of an application that have no effect, and the configured carriers of their channels, which cannot use them. */
+export function unusedSenders(routes: Routes, senders: Senders) {
   return (Object.keys(senders) as (keyof Senders)[]).flatMap((name) => {
     const { channels, carriers } = USES[name]
     const configured = channels.flatMap((channel) => (routes[channel] ?? []).map(({ by }) => by))
