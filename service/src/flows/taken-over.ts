@@ -18,12 +18,9 @@ export interface EarlierTry {
   readonly resendAt: number | null
 }
 
-interface Row {
+type Row = Pick<EarlierTry, 'challenge' | 'expiresAt' | 'resendAt'> & {
   readonly state: string
   readonly channel: Channel
-  readonly challenge: string | null
-  readonly expires_at: number
-  readonly resend_at: number | null
 }
 
 const OUTCOMES: Readonly<Record<string, EarlierTry['outcome']>> = {
@@ -63,20 +60,13 @@ async function earlierTry(
   operation: string,
 ): Promise<EarlierTry | undefined> {
   const rows = await store.query<Row>(
-    `SELECT outbox.state, outbox.channel, outbox.challenge, outbox.expires_at, challenge.resend_at
+    `SELECT outbox.state, outbox.channel, outbox.challenge, outbox.expires_at AS "expiresAt",
+       challenge.resend_at AS "resendAt"
      FROM outbox LEFT JOIN challenge ON challenge.application = outbox.application
        AND challenge.account = outbox.account AND challenge.id = outbox.challenge
      WHERE outbox.application = $1 AND outbox.account = $2 AND outbox.id = ANY ($3)`,
     [application.id, account, idsOfOperation(operation)],
   )
   const [worst] = rows.sort((a, b) => WORST_STATE_FIRST.indexOf(a.state) - WORST_STATE_FIRST.indexOf(b.state))
-  return (
-    worst && {
-      outcome: OUTCOMES[worst.state] ?? 'sent',
-      messages: rows,
-      challenge: worst.challenge,
-      expiresAt: worst.expires_at,
-      resendAt: worst.resend_at,
-    }
-  )
+  return worst && { ...worst, outcome: OUTCOMES[worst.state] ?? 'sent', messages: rows }
 }

@@ -129,8 +129,7 @@ function fresh(store: Store) {
 describe('the timer of polls', () => {
   test('does not fire at once for a time that is more than 24.8 days away', async () => {
     let polls = 0
-    const timer = pollTimer(() => polls++)
-    timer.scheduleIn(40 * 24 * 3_600_000)
+    const timer = pollTimer(async () => polls++, 40 * 24 * 3_600_000)
     // Node fires a timer that it cannot represent after a millisecond.
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect(polls).toBe(0)

@@ -79,13 +79,7 @@ export function storedOutbox(parts: {
   let storeFailed = false
   let takesFrom = 0
   let isFull = false
-  const timer = pollTimer(() => void outsideTraces(() => track(pollRegularly())))
-  timer.scheduleIn(POLL_INTERVAL_MS)
-
-  async function pollRegularly(): Promise<void> {
-    await poll().catch(logUnavailable)
-    timer.scheduleIn(POLL_INTERVAL_MS)
-  }
+  const timer = pollTimer(() => outsideTraces(() => track(poll().catch(logUnavailable))), POLL_INTERVAL_MS)
 
   async function poll(): Promise<void> {
     if (storeFailed) {
@@ -300,26 +294,33 @@ async function combinedOutcome(attempts: readonly Promise<Outcome>[], withinMs: 
   return find('failed') ?? find('queued') ?? { outcome: 'sent' }
 }
 
-/** A timer that fires at the earliest of the times it was scheduled for, after at most 24.8 days, and does not keep the process alive. */
-export function pollTimer(poll: () => void) {
+/**
+ * Polls at the earliest of the times it was scheduled for, after at most 24.8 days, and again `intervalMs` after each poll, without
+ * keeping the process alive.
+ */
+export function pollTimer(poll: () => Promise<unknown>, intervalMs: number) {
   let timer: NodeJS.Timeout | undefined
   let firesAt = Number.POSITIVE_INFINITY
   let stopped = false
+
+  function scheduleIn(delayMs: number): void {
+    const at = performance.now() + delayMs
+    // Rescheduling to a later time would let a series of failures postpone the poll forever.
+    if (stopped || at >= firesAt) return
+    clearTimeout(timer)
+    firesAt = at
+    timer = setTimeout(fire, Math.min(delayMs, LONGEST_TIMER_MS)).unref()
+  }
+
+  async function fire(): Promise<void> {
+    firesAt = Number.POSITIVE_INFINITY
+    await poll()
+    scheduleIn(intervalMs)
+  }
+
+  scheduleIn(intervalMs)
   return {
-    scheduleIn(delayMs: number): void {
-      const at = performance.now() + delayMs
-      // Rescheduling to a later time would let a series of failures postpone the poll forever.
-      if (stopped || at >= firesAt) return
-      clearTimeout(timer)
-      firesAt = at
-      timer = setTimeout(
-        () => {
-          firesAt = Number.POSITIVE_INFINITY
-          poll()
-        },
-        Math.min(delayMs, LONGEST_TIMER_MS),
-      ).unref()
-    },
+    scheduleIn,
     /** Cancels the timer for good. */
     stop() {
       stopped = true

@@ -26,13 +26,7 @@ export function eventSender(parts: {
   const running = new Map<Promise<void>, string>()
   let polling = Promise.resolve()
   let closing = false
-  const timer = pollTimer(() => void pollRegularly())
-  timer.scheduleIn(POLL_INTERVAL_MS)
-
-  async function pollRegularly(): Promise<void> {
-    await poll()
-    timer.scheduleIn(POLL_INTERVAL_MS)
-  }
+  const timer = pollTimer(poll, POLL_INTERVAL_MS)
 
   function poll(): Promise<void> {
     polling = polling.then(postDue).catch(logUnavailable)
