@@ -2,18 +2,13 @@ import type { Scope } from 'countersign/protocol'
 import type { RelyingPartySettings } from '../accounts/application.js'
 import { SIGN_IN_SCOPES } from '../accounts/applications/api-key.js'
 import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
-import { faultsInPolicy, relyingPartyOf, unfitOrigins } from '../accounts/applications/key-settings.js'
+import { faultsInPolicy, unfitOrigins } from '../accounts/applications/key-settings.js'
 import { unrestrictedAdvice, unrestrictedApplications } from '../accounts/applications/offered-methods.js'
-import {
-  applicationDefaults,
-  applicationFrom,
-  parseStoredSettings,
-  UNNAMED,
-} from '../accounts/applications/settings.js'
+import { UNNAMED } from '../accounts/applications/settings.js'
 import type { Store } from '../store/store.js'
 import { DAY_MS } from '../telemetry/time.js'
 import type { Diagnostic, DoctorOptions } from './diagnostic.js'
-import { lockedOutAdvice, lockedOutUsers } from './locked-out-users.js'
+import { applicationIn, lockedOutAdvice, lockedOutUsers } from './locked-out-users.js'
 
 /** How long before its end a key is pointed out, and how long a network that is new for a key. */
 const EXPIRES_SOON_MS = 14 * DAY_MS
@@ -162,27 +157,18 @@ export async function diagnoseRelyingParties(store: Store, service: DoctorOption
      WHERE application = $1 OR settings::jsonb ? 'relyingPartyId' ORDER BY application`,
     [DEFAULT_APPLICATION],
   )
-  const applications = rows.flatMap(({ application, settings }) => {
-    const isDefault = application === DEFAULT_APPLICATION
-    const defaults = applicationDefaults(application)
-    const own = relyingPartyOf(service.relyingParty, application)
-    const base = isDefault ? { ...defaults, relyingParty: own } : defaults
-    const found = applicationFrom(application, 'live', base, parseStoredSettings(settings))
-    const { relyingParty, keyPolicy, origin } = found
-    return relyingParty ? [{ name: application, relyingParty, keyPolicy, host: origin }] : []
+  const applications = rows.flatMap((row) => {
+    const { relyingParty, keyPolicy, origin } = applicationIn(row, service.relyingParty)
+    return relyingParty ? [{ name: row.application, relyingParty, keyPolicy, host: origin }] : []
   })
   const faults = applications.flatMap(({ name, relyingParty, keyPolicy, host }) =>
     [
       ...faultsInRelyingParty(relyingParty, host, service.production),
-      ...faultsInPolicy(keyPolicy).map(
-        (message): Fault => ({ severity: 'error', setting: 'keyAttestation', message }),
-      ),
-    ].map(
-      ({ severity, setting, message }): Diagnostic => ({
-        ...{ severity, subject, about: { application: name, setting } },
-        message: `"${name}": ${message}`,
-      }),
-    ),
+      ...faultsInPolicy(keyPolicy).map((message) => faultIn('keyAttestation', message)),
+    ].map(({ severity, setting, message }): Diagnostic => {
+      const about = { application: name, setting }
+      return { severity, subject, about, message: `"${name}": ${message}` }
+    }),
   )
   if (applications.length === 0 || faults.length > 0) return faults
   const ids = applications.map(({ name, relyingParty }) => `${relyingParty.id} for "${name}"`)
@@ -195,6 +181,10 @@ interface Fault {
   readonly message: string
 }
 
+function faultIn(setting: string, message: string, severity: Fault['severity'] = 'error'): Fault {
+  return { severity, setting, message }
+}
+
 function faultsInRelyingParty(
   relyingParty: RelyingPartySettings,
   host: string | undefined,
@@ -205,27 +195,19 @@ function faultsInRelyingParty(
   const pages = host === undefined ? [] : unfitOrigins({ id, origins: [`https://${host}`] })
   const local = production ? origins.filter((origin) => origin.startsWith('http://')) : []
   return [
-    ...unfit.map(
-      (origin): Fault => ({
-        severity: 'error',
-        setting: 'relyingPartyOrigins',
-        message: `browsers refuse keys of ${id} at ${origin}: use an origin of ${id} or of a host below it, or add it to relatedOrigins.`,
-      }),
-    ),
-    ...pages.map(
-      (): Fault => ({
-        severity: 'warning',
-        setting: 'relyingPartyId',
-        message: `the pages at ${host} cannot use keys of the relying party ${id}: its id must be their domain or one above it.`,
-      }),
-    ),
-    ...local.map(
-      (origin): Fault => ({
-        severity: 'warning',
-        setting: 'relyingPartyOrigins',
-        message: `${origin} is an origin for development: remove it in production.`,
-      }),
-    ),
+    ...unfit.map((origin) => {
+      const advice = `use an origin of ${id} or of a host below it, or add it to relatedOrigins.`
+      return faultIn('relyingPartyOrigins', `browsers refuse keys of ${id} at ${origin}: ${advice}`)
+    }),
+    ...pages.map(() => {
+      const advice = 'its id must be their domain or one above it.'
+      const message = `the pages at ${host} cannot use keys of the relying party ${id}: ${advice}`
+      return faultIn('relyingPartyId', message, 'warning')
+    }),
+    ...local.map((origin) => {
+      const message = `${origin} is an origin for development: remove it in production.`
+      return faultIn('relyingPartyOrigins', message, 'warning')
+    }),
   ]
 }
 

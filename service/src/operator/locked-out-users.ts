@@ -1,4 +1,5 @@
 import { countLockedOut, type LockedOut } from '../accounts/account-factors.js'
+import type { Application } from '../accounts/application.js'
 import { DEFAULT_APPLICATION } from '../accounts/applications/directory.js'
 import { type RelyingPartyOption, relyingPartyOf } from '../accounts/applications/key-settings.js'
 import { KEPT_METHODS, type KeptMethod, usableMethods } from '../accounts/applications/offered-methods.js'
@@ -36,27 +37,28 @@ export async function lockedOutUsers(
      WHERE application IN (SELECT application FROM having_keys) OR NOT settings::jsonb -> 'methods' @> '"app"'
      LIMIT ${MAX_APPLICATIONS}`,
   )
-  const found: LockedOutUsers[] = []
-  for (const { application, settings } of rows) {
+  const all: LockedOutUsers[] = []
+  for (const row of rows) {
+    const { application } = row
     if (isTestPartition(application)) continue
-    const withheld = withheldMethods(application, settings, relyingParty)
+    const found = applicationIn(row, relyingParty)
+    const usable = usableMethods(found.methods, found.relyingParty !== undefined)
+    const withheld = KEPT_METHODS.filter((method) => !usable.includes(method))
     const lockedOut = await countLockedOut(queries, { id: application }, withheld)
-    if (lockedOut.length > 0) found.push({ application, lockedOut })
+    if (lockedOut.length > 0) all.push({ application, lockedOut })
   }
-  return found
+  return all
 }
 
-function withheldMethods(
-  application: string,
-  settings: string,
+/** The application in this row; `relyingParty` is that of the service, which `default` has unless its settings say otherwise. */
+export function applicationIn(
+  { application, settings }: { readonly application: string; readonly settings: string },
   relyingParty: RelyingPartyOption | undefined,
-): readonly KeptMethod[] {
+): Application {
   const defaults = applicationDefaults(application)
   const own = relyingPartyOf(relyingParty, application)
   const base = application === DEFAULT_APPLICATION ? { ...defaults, relyingParty: own } : defaults
-  const found = applicationFrom(application, 'live', base, parseStoredSettings(settings))
-  const usable = usableMethods(found.methods, found.relyingParty !== undefined)
-  return KEPT_METHODS.filter((method) => !usable.includes(method))
+  return applicationFrom(application, 'live', base, parseStoredSettings(settings))
 }
 
 const FACTORS: Readonly<Record<KeptMethod, string>> = {
