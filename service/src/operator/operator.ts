@@ -191,22 +191,8 @@ export type Operator = Bound<typeof METHODS> & {
   readonly events: Bound<typeof EVENT_METHODS>
 }
 
-/** What an operator may be given besides the store. */
-export interface OperatorParts {
-  /** Is called after every change to an application. */
-  readonly onApplicationChanged?: Actor['onApplicationChanged']
-  /** The country whose phone numbers a new application serves. */
-  readonly homeCountry?: string | undefined
-  /** What the options of the service say about the application `default`. If they are not known, it may have a relying party. */
-  readonly defaults?: Actor['defaults']
-  /** The keys of the service, without which webhooks cannot be set and users cannot be listed, exported and erased. */
-  readonly keys?: Actor['keys']
-  /**
-   * Whether factors are disabled, keys removed, users erased and factors imported only with the approval of a second operator, and operators invited,
-   * reset and given roles only with that of a second administrator, if there is one. Defaults to `false`.
-   */
-  readonly fourEyes?: boolean | undefined
-}
+/** What an operator may be given besides the store. Without keys, webhooks cannot be set and users cannot be listed, exported and erased. */
+export type OperatorParts = Partial<Omit<Actor, 'store' | 'name' | 'asker'>>
 
 /** The operator called `name`, on a store. */
 export function operator(store: Store, name: string, parts: OperatorParts = {}): Operator {
