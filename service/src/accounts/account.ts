@@ -88,12 +88,7 @@ export const destinationsOf: OfAccount<string[]> = async (queries, application, 
 }
 
 /** An account in a list. */
-export interface ListedAccount {
-  /** As rows name it. */
-  readonly account: string
-  readonly proven_email: string | null
-  readonly proven_phone: string | null
-  readonly locked_until: number
+export interface ListedAccount extends Omit<AccountRow, 'locale'> {
   /** Whether a confirmed authenticator app is set up. */
   readonly app: boolean
   readonly backup_codes: number

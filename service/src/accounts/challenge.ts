@@ -220,13 +220,10 @@ export interface KeyCeremony {
   readonly transaction: string | undefined
 }
 
-type Parameters = {
-  readonly application: string
-  readonly account: string
+type Parameters = Omit<OwnerParameters, 'contact' | 'type'> & {
   readonly hash: string
   readonly method: string
   readonly purpose: string
-  readonly transaction: string
   readonly now: number
 }
 

@@ -35,10 +35,10 @@ export async function wasPosted({ form, parts, account }: PageRequest): Promise<
   return count > 1
 }
 
-/** Reads something. Where the operator must correct the request, `found` is `otherwise`, and the page says why. */
-export async function attemptToFind<Found, Otherwise>(
+/** Reads something. Where the operator must correct the request, `found` is `otherwise`, by default `undefined`, and the page says why. */
+export async function attemptToFind<Found, Otherwise = undefined>(
   read: () => Promise<Found>,
-  otherwise: Otherwise,
+  otherwise = undefined as Otherwise,
 ): Promise<
   | { readonly found: Found; readonly message?: undefined }
   | { readonly found: Otherwise; readonly message: PageMessage }

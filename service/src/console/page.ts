@@ -33,7 +33,7 @@ export interface PageMessage {
 }
 
 /** The entries of the navigation. */
-type Section = 'overview' | 'applications' | 'approvals' | 'audit' | 'health' | 'operators'
+type Section = (typeof SECTIONS)[number]['section']
 
 /** A file that the browser saves. */
 interface Download {
@@ -81,25 +81,18 @@ export interface PageRoute {
 }
 
 /** A route that needs no sign-in. */
-export interface PublicRoute {
-  readonly method: 'get' | 'post'
-  readonly path: string
+export interface PublicRoute extends Pick<PageRoute, 'method' | 'path'> {
   readonly handle: (request: Request, response: Response, parts: ConsoleParts) => Promise<Reply> | Reply
 }
 
-const SECTIONS: readonly {
-  readonly section: Section
-  readonly name: string
-  readonly path: string
-  readonly least: Role
-}[] = [
+const SECTIONS = [
   { section: 'overview', name: 'Overview', path: '/console', least: 'viewer' },
   { section: 'applications', name: 'Applications', path: '/console/applications', least: 'viewer' },
   { section: 'approvals', name: 'Approvals', path: '/console/approvals', least: 'support' },
   { section: 'audit', name: 'Audit log', path: '/console/audit', least: 'viewer' },
   { section: 'health', name: 'Health and numbers', path: '/console/health', least: 'viewer' },
   { section: 'operators', name: 'Operators', path: '/console/operators', least: 'admin' },
-]
+] as const
 
 /** The HTML document around a page; `account` is the operator who is signed in. */
 export function layout(page: Page, account: OperatorAccount | undefined): string {

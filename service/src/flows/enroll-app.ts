@@ -13,7 +13,7 @@ import { newAppSecret, otpauthUri } from '../accounts/authenticator-app/totp.js'
 import { writeEvent } from '../messages/events/write-events.js'
 import { type Flow, type FlowContext, factorFields } from './context.js'
 import { type Encoding, REFUSALS } from './import/import-row.js'
-import { readSecret } from './import/read-secret.js'
+import { readSecret, type SecretDefaults } from './import/read-secret.js'
 import type { RequestUser } from './inputs.js'
 import { locked } from './refusals.js'
 import { simulatedRefusal } from './test-mode/simulated-carrier.js'
@@ -38,17 +38,11 @@ export const enrollApp: Flow<'enrollApp'> = async (context, application, input) 
 }
 
 /** An authenticator secret of another system. */
-export interface ForeignSecret {
+export interface ForeignSecret extends Pick<SecretDefaults, 'algorithm' | 'digits' | 'period'> {
   /** In base32, with or without padding, in either case, with or without spaces; or an `otpauth://` URI. */
   readonly secret: string
   /** How the secret is written. Defaults to `base32`. */
   readonly encoding?: Encoding | undefined
-  /** `SHA1`, `SHA256` or `SHA512`. Defaults to `SHA1`. */
-  readonly algorithm?: string | undefined
-  /** 6 or 8. Defaults to 6. */
-  readonly digits?: number | undefined
-  /** The length of a step in seconds: 30 or 60. Defaults to 30. */
-  readonly period?: number | undefined
   /** Accepts secrets of 80 to 127 bits too. Defaults to `false`. */
   readonly allowWeak?: boolean | undefined
 }

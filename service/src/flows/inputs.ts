@@ -12,8 +12,9 @@ import {
   type Verb,
   type VerbName,
 } from 'countersign/protocol'
-import { type TranscriptFormat, transcriptionWire } from 'countersign/speech'
+import { transcriptionWire } from 'countersign/speech'
 import * as z from 'zod'
+import type { SpeechOptions } from '../transcription/engines/transcriber.js'
 
 /** The input of the flow of a verb: the user, and the members of the request. */
 export type VerbInput<Row extends Verb> = RequestUser &
@@ -55,11 +56,8 @@ export function parseVerb<Row extends VerbWithBody>(
 }
 
 /** The input of `transcribe`. */
-export interface TranscribeInput {
+export interface TranscribeInput extends SpeechOptions {
   readonly file: string
-  readonly language?: string | undefined
-  readonly prompt?: string | undefined
-  readonly format?: TranscriptFormat | undefined
 }
 
 /** Validates the parameters of `POST /v1/transcribe`, except for an uploaded file. */

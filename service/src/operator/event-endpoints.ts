@@ -87,10 +87,8 @@ export async function createEventEndpoint(
        VALUES ($1, $2, $3, $4::text[], $5, $6)`,
       [application, id, url.href, types, sealed, Date.now()],
     )
-    record({
-      ...{ application, action: 'endpoint.created' },
-      detail: `${id} ${url.origin}${url.pathname} ${types.join(',')}`,
-    })
+    const detail = `${id} ${url.origin}${url.pathname} ${types.join(',')}`
+    record({ application, action: 'endpoint.created', detail })
   })
   return { id, secret }
 }

@@ -12,7 +12,7 @@ export interface OperatorAccount {
   readonly email: string
   /** What they may do. */
   readonly role: Role
-  /** Whether they sign in at the identity provider, and have neither password nor second factor here. */
+  /** Whether they sign in at the identity provider, whose groups say their role, and have neither password nor second factor here. */
   readonly isExternal: boolean
   /** Changes when all sessions must end: with a new password, and when the account is disabled. */
   readonly version: number
@@ -23,17 +23,11 @@ export interface OperatorAccount {
 }
 
 /** An operator in a list. */
-export interface OperatorSummary {
-  /** Their email address. */
-  readonly email: string
-  /** What they may do. */
-  readonly role: Role
+export interface OperatorSummary extends Pick<OperatorAccount, 'email' | 'role' | 'isExternal'> {
   /** `invited` until the link is used, `active` afterwards. */
   readonly state: 'invited' | 'active' | 'disabled'
   /** When the account was created, in milliseconds since 1970, like all times here. */
   readonly createdAt: number
-  /** Whether they sign in at the identity provider, whose groups say their role. */
-  readonly isExternal: boolean
   /** The kinds of second factors that they have. */
   readonly factors: readonly ('app' | KeyMethod)[]
   /** When the link of an open invitation ends; `null` if there is none. */
@@ -45,14 +39,10 @@ export interface OperatorSummary {
 }
 
 /** The columns of a row that signing in needs. */
-export interface OperatorRow {
-  readonly email: string
-  readonly role: Role
-  readonly version: number
+export interface OperatorRow extends Pick<OperatorAccount, 'email' | 'role' | 'version' | 'keys'> {
   readonly password: string | null
   readonly enroll_until: number
   readonly app_enrolled_at: number | null
-  readonly keys: readonly KeyMethod[]
   readonly issuer: string | null
 }
 

@@ -118,10 +118,8 @@ export async function tellPersons(
     await relate(tx, emails, [kind, kind])
     const why = are === 'two' && (await readPersons(tx))(...emails)
     if (why) throw new OperatorError(why.text)
-    record({
-      action: are === 'one' ? 'operator.one_person' : 'operator.two_persons',
-      detail: emails.join(' '),
-    })
+    const action = are === 'one' ? 'operator.one_person' : 'operator.two_persons'
+    record({ action, detail: emails.join(' ') })
   })
 }
 

@@ -80,10 +80,8 @@ export async function recordRestore(actor: Actor, { at, backupCodes }: Restore):
       const sql = `WITH voided AS (${statement} RETURNING 1) SELECT count(*)::integer AS count FROM voided`
       counts[kind] = (await queryOne<{ count: number }>(tx, sql, []))?.count ?? 0
     }
-    record({
-      action: 'service.restored',
-      detail: `to ${new Date(at).toISOString()}, backup codes: ${backupCodes}`,
-    })
+    const detail = `to ${new Date(at).toISOString()}, backup codes: ${backupCodes}`
+    record({ action: 'service.restored', detail })
     return counts
   })
   const unconfirmed = await store.query<Restored['unconfirmed'][number]>(UNCONFIRMED, [at, now])

@@ -8,7 +8,7 @@ import { open, seal } from '../store/secrets/seal.js'
 import type { Queries, Store } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
-import { accountOf, masked, type UserReference, unknownUser } from './users.js'
+import { accountOf, masked, type UserReference, type UserState, unknownUser } from './users.js'
 
 /** The result of an erasure. */
 export interface ErasedUser {
@@ -19,25 +19,16 @@ export interface ErasedUser {
 }
 
 /** An account in a list, with masked contacts. */
-interface UserSummary {
+interface UserSummary
+  extends Pick<UserState, 'lockedUntil' | 'email' | 'phone' | 'backupCodesLeft' | 'keys'> {
   /** The application's own name for the account; `null` if it is known by its contact. */
   readonly account: string | null
   /** The contact by which the account is known, masked; `null` if it has a name. */
   readonly user: string | null
   /** The keyed hash that stands for the account in the log. */
   readonly reference: string
-  /** The proven mailbox, masked; `null` when there is none. */
-  readonly email: string | null
-  /** The proven phone number, masked; `null` when there is none. */
-  readonly phone: string | null
-  /** When the lock ends, in milliseconds since 1970; `null` when the account is not locked. */
-  readonly lockedUntil: number | null
   /** Whether a confirmed authenticator app is set up. */
   readonly authenticatorApp: boolean
-  /** The number of unused backup codes. */
-  readonly backupCodesLeft: number
-  /** The number of security keys and passkeys. */
-  readonly keys: number
 }
 
 /** A page of a list of accounts. */

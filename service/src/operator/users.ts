@@ -138,10 +138,8 @@ export async function disableFactor(
        ON CONFLICT (application, account, factor) DO UPDATE SET failures = EXCLUDED.failures + factor.failures % EXCLUDED.failures`,
       [...key, factorName, DISABLED_BY_OPERATOR],
     )
-    record({
-      ...{ application: user.application, action: 'factor.disabled' },
-      detail: `${shown} of ${maskedUser(user)}`,
-    })
+    const detail = `${shown} of ${maskedUser(user)}`
+    record({ application: user.application, action: 'factor.disabled', detail })
     return { factor: shown, wasKnown }
   })
 }

@@ -36,15 +36,13 @@ async function create(request: PageRequest): Promise<Reply> {
   }
   const mode = modeOf(form.text('mode'))
   const days = Number(form.text('days'))
-  const { found, message } = await attemptToFind(
-    () =>
-      operator.createKey(application, {
-        mode,
-        label: form.text('label'),
-        scopes: form.all('scopes'),
-        lifetimeMs: days > 0 ? days * DAY_MS : undefined,
-      }),
-    undefined,
+  const { found, message } = await attemptToFind(() =>
+    operator.createKey(application, {
+      mode,
+      label: form.text('label'),
+      scopes: form.all('scopes'),
+      lifetimeMs: days > 0 ? days * DAY_MS : undefined,
+    }),
   )
   if (!found) return keysPage(request, message)
   const main = html`<p>A ${mode} key of ${application}:</p><code class="once">${found.key}</code>

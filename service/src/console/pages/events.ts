@@ -34,10 +34,7 @@ async function create(request: PageRequest): Promise<Reply> {
     })
   }
   const endpoint = { url: form.text('url'), types: form.all('types') }
-  const { found, message } = await attemptToFind(
-    () => operator.events.create(application, endpoint),
-    undefined,
-  )
+  const { found, message } = await attemptToFind(() => operator.events.create(application, endpoint))
   return found ? eventSecretPage(application, found) : endpointsPage(request, message)
 }
 
@@ -160,7 +157,7 @@ function changing(
 async function posted(
   work: () => Promise<Pick<EventDelivery, 'state' | 'status' | 'answer'>>,
 ): Promise<PageMessage> {
-  const { found, message } = await attemptToFind(work, undefined)
+  const { found, message } = await attemptToFind(work)
   if (!found) return message
   const { state, status, answer } = found
   if (state === 'delivered') return { tone: 'success', text: `The endpoint accepted the event (${status}).` }
@@ -170,8 +167,7 @@ async function posted(
 
 async function rotate(request: PageRequest): Promise<Reply> {
   const reference = referenceOf(request)
-  const rotateSecret = () => request.operator.events.rotateSecret(reference)
-  const { found, message } = await attemptToFind(rotateSecret, undefined)
+  const { found, message } = await attemptToFind(() => request.operator.events.rotateSecret(reference))
   if (!found) return endpointPage(request, message)
   return eventSecretPage(reference.application, { id: reference.endpoint, ...found })
 }

@@ -27,7 +27,7 @@ export const WEBHOOK_ROUTES: readonly PageRoute[] = [
 async function set(request: PageRequest): Promise<Reply> {
   const { form, operator, application } = request
   const webhook = { url: form.text('url'), channels: form.all('channels') }
-  const { found, message } = await attemptToFind(() => operator.setWebhook(application, webhook), undefined)
+  const { found, message } = await attemptToFind(() => operator.setWebhook(application, webhook))
   if (found?.secret !== undefined) return secretPage(application, found.secret)
   const text = 'The webhook is set. It takes effect within a second.'
   return webhookPage(request, message ?? { tone: 'success', text })
@@ -35,7 +35,7 @@ async function set(request: PageRequest): Promise<Reply> {
 
 async function rotate(request: PageRequest): Promise<Reply> {
   const { application, operator } = request
-  const { found, message } = await attemptToFind(() => operator.rotateWebhookSecret(application), undefined)
+  const { found, message } = await attemptToFind(() => operator.rotateWebhookSecret(application))
   return found ? secretPage(application, found.secret) : webhookPage(request, message)
 }
 

@@ -19,8 +19,11 @@ const MAX_BITS = 640
 /** What applies where a row says nothing. */
 export interface SecretDefaults {
   readonly encoding: Encoding
+  /** `SHA1`, `SHA256` or `SHA512`. Defaults to `SHA1`. */
   readonly algorithm?: string | undefined
+  /** 6 or 8. Defaults to 6. */
   readonly digits?: number | undefined
+  /** The length of a step in seconds: 30 or 60. Defaults to 30. */
   readonly period?: number | undefined
 }
 

@@ -1,5 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
+import { type Carrier, checkRecipient, type DeliveryError, type NamedCarrier } from '../delivery/carrier.js'
 import { composeEmail } from './email.js'
 import {
   type HttpResponse,
@@ -11,7 +11,7 @@ import {
 } from './http-request.js'
 
 /** An account with Amazon SES. */
-export interface SesSettings {
+export interface SesSettings extends NamedCarrier {
   /** The address before `/v2`. */
   readonly baseUrl: string
   readonly credentials: AwsCredentials
@@ -19,8 +19,6 @@ export interface SesSettings {
   readonly from: string
   readonly replyTo?: string | undefined
   readonly configurationSet?: string | undefined
-  /** The carrier's name in delivery states and the log. Defaults to `ses`. */
-  readonly name?: string | undefined
 }
 
 /** What SES writes about an address that no mailbox can have. All other errors are about our account. */
@@ -68,14 +66,12 @@ function sesError(response: HttpResponse): DeliveryError {
 }
 
 /** An account with Amazon SNS. */
-export interface SnsSettings {
+export interface SnsSettings extends NamedCarrier {
   /** The address of the API. */
   readonly baseUrl: string
   readonly credentials: AwsCredentials
   /** The sender: a name of at most 11 letters, or a number of the account. */
   readonly from?: string | undefined
-  /** The carrier's name in delivery states and the log. Defaults to `sns`. */
-  readonly name?: string | undefined
 }
 
 const CONTENT_TYPE = 'application/x-www-form-urlencoded'

@@ -1,4 +1,4 @@
-import { type Carrier, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
+import { type Carrier, checkRecipient, type DeliveryError, type NamedCarrier } from '../delivery/carrier.js'
 import {
   firstItem,
   type HttpResponse,
@@ -10,14 +10,12 @@ import {
 } from './http-request.js'
 
 /** An account with MessageBird (Bird), for its SMS API. */
-export interface MessageBirdSettings {
+export interface MessageBirdSettings extends NamedCarrier {
   /** The address before `/messages`. */
   readonly baseUrl: string
   readonly accessKey: string
   /** The sender: a number or a name of at most 11 letters. */
   readonly from: string
-  /** The carrier's name in delivery states and the log. Defaults to `messagebird`. */
-  readonly name?: string | undefined
 }
 
 /** The error codes for missing and invalid parameters. */

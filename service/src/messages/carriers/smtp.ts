@@ -6,13 +6,14 @@ import {
   checkRecipient,
   DeliveryError,
   type DeliveryFault,
+  type NamedCarrier,
 } from '../delivery/carrier.js'
 import { composeEmail } from './email.js'
 
 const DEFAULT_CONNECTIONS = 5
 
 /** A mail server, and how to connect to it. */
-export interface SmtpSettings {
+export interface SmtpSettings extends NamedCarrier {
   readonly host: string
   readonly port: number
   /** TLS from the first byte (`smtps://`). */
@@ -28,8 +29,6 @@ export interface SmtpSettings {
   readonly replyTo?: string | undefined
   /** The maximum number of open connections. Defaults to 5. */
   readonly connections?: number | undefined
-  /** The carrier's name in delivery states and the log. Defaults to `smtp`. */
-  readonly name?: string | undefined
 }
 
 /** Delivers email through a mail server, over a pool of connections. */

@@ -5,6 +5,7 @@ import {
   type ContactFault,
   checkRecipient,
   DeliveryError,
+  type NamedCarrier,
   type OutgoingMessage,
 } from '../delivery/carrier.js'
 import { messageReference, type QueuedMessage } from '../delivery/queued-message.js'
@@ -12,7 +13,7 @@ import { spokenCode } from '../texts/compose.js'
 import { type HttpResponse, httpRequest, jsonFields, priceFrom, refusalError } from './http-request.js'
 
 /** An account with Twilio, or with a gateway that has the same API. */
-export interface TwilioSettings {
+export interface TwilioSettings extends NamedCarrier {
   /** The address before `/2010-04-01`. */
   readonly baseUrl: string
   readonly sid: string
@@ -23,8 +24,6 @@ export interface TwilioSettings {
   readonly service?: string | undefined
   /** The approved content template (`HX…`) for WhatsApp codes of each language, `*` for all others. Variable 1 is the code. */
   readonly content: Readonly<Record<string, string>>
-  /** The carrier's name in delivery states and the log. Defaults to `twilio`. */
-  readonly name?: string | undefined
 }
 
 /** The longest `ValidityPeriod` that Twilio accepts. */

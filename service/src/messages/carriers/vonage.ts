@@ -1,4 +1,10 @@
-import { type Carrier, type ContactFault, checkRecipient, type DeliveryError } from '../delivery/carrier.js'
+import {
+  type Carrier,
+  type ContactFault,
+  checkRecipient,
+  type DeliveryError,
+  type NamedCarrier,
+} from '../delivery/carrier.js'
 import { gsm7Units } from '../texts/sms.js'
 import {
   firstItem,
@@ -12,15 +18,13 @@ import {
 } from './http-request.js'
 
 /** An account with Vonage, for its SMS API. */
-export interface VonageSettings {
+export interface VonageSettings extends NamedCarrier {
   /** The address before `/sms`. */
   readonly baseUrl: string
   readonly apiKey: string
   readonly apiSecret: string
   /** The sender: a number or a name of at most 11 letters. */
   readonly from: string
-  /** The carrier's name in delivery states and the log. Defaults to `vonage`. */
-  readonly name?: string | undefined
 }
 
 /** The shortest `ttl` that Vonage accepts. */

@@ -10,6 +10,7 @@ import {
   CONTACT_FAULTS,
   checkRecipient,
   DeliveryError,
+  type NamedCarrier,
   type OutgoingMessage,
 } from '../delivery/carrier.js'
 import type { Channel } from '../message.js'
@@ -18,13 +19,11 @@ import { type CarrierPauses, withBreaker } from './fallback.js'
 import { type HttpResponse, httpRequest, isTemporary, jsonFields, messageIdIn } from './http-request.js'
 
 /** The address of the webhook, and the secret that signs its requests. */
-export interface WebhookSettings {
+export interface WebhookSettings extends NamedCarrier {
   readonly url: string
   readonly secret: string | KeyObject
   /** A former secret, which signs too while the receiver changes to the new one. */
   readonly formerSecret?: string | undefined
-  /** The carrier's name in delivery states and the log. Defaults to `webhook`. */
-  readonly name?: string | undefined
   /** Decides what the requests may connect to. Defaults to everything. */
   readonly agent?: ConnectionAgent | undefined
 }

@@ -20,6 +20,12 @@ export interface OutgoingMessage extends QueuedMessage {
   readonly senders?: Senders
 }
 
+/** What the settings of every carrier may say. */
+export interface NamedCarrier {
+  /** Its name in delivery states and the log. Defaults to that of its provider, such as `twilio`. */
+  readonly name?: string | undefined
+}
+
 /** Hands messages over to a mail server, a gateway or a webhook, for one or several channels. */
 export interface Carrier {
   readonly name: string

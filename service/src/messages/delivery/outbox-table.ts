@@ -58,14 +58,8 @@ interface ExpiredMessage {
   readonly carrier: string | null
 }
 
-interface Row {
-  readonly application: string
-  readonly id: string
-  readonly slot: number
-  readonly sealed: string
-  readonly expires_at: number
-  readonly attempts: number
-}
+type Row = Pick<QueuedMessage, 'application' | 'attempts'> &
+  Pick<MessageFields, 'id' | 'slot' | 'sealed' | 'expires_at'>
 
 /** A message as `insertMessages` reads it from JSON. Times in milliseconds since 1970. */
 interface MessageFields {

@@ -18,9 +18,10 @@ export interface ClaimedJob {
 /** A job as its application sees it, with its texts encrypted. */
 export interface JobRow {
   readonly state: JobState
-  readonly sealed: string
   readonly createdAt: number
+  /** When the job and its result are deleted. */
   readonly expiresAt: number
+  readonly sealed: string
   readonly result: string | null
   readonly problem: string | null
 }

@@ -7,7 +7,7 @@ import type { SpeechOptions } from '../engines/transcriber.js'
 import type { Recognized } from '../recognized.js'
 import { newJobKey, storeRecording } from './job-recording.js'
 import { type JobRunnerParts, jobRunner, openRequest, RESULT, sealRequest } from './job-runner.js'
-import { deleteJob, findJob, insertJob, type JobState, type JobUse, queueJob, useOf } from './job-table.js'
+import { deleteJob, findJob, insertJob, type JobRow, type JobUse, queueJob, useOf } from './job-table.js'
 
 const LIFETIME_MS = 24 * 60 * 60_000
 /** When a job is deleted whose process died while it stored the recording. */
@@ -19,12 +19,8 @@ const MAX_USE: Omit<JobUse, 'bytes'> = { kept: 1_000, unfinished: 100 }
 export const TOO_MANY_JOBS_RETRY_SECONDS = 60
 
 /** A job of an application. */
-export interface Job {
+export interface Job extends Pick<JobRow, 'state' | 'createdAt' | 'expiresAt'> {
   readonly id: string
-  readonly state: JobState
-  readonly createdAt: number
-  /** When the job and its result are deleted. */
-  readonly expiresAt: number
   /** Of a job that is done. */
   readonly recognized?: Recognized
   /** The problem of a job that failed. */

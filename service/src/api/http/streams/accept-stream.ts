@@ -3,13 +3,13 @@ import type { Duplex } from 'node:stream'
 import type { ServiceProblemCode } from 'countersign/protocol'
 import { streamWire } from 'countersign/speech'
 import { WebSocketServer } from 'ws'
+import type { FlowContext } from '../../../flows/context.js'
 import { liveUnavailable } from '../../../flows/transcribe-live.js'
-import type { Store } from '../../../store/store.js'
-import { describeError, type Logger } from '../../../telemetry/log/logger.js'
-import type { LiveTranscription } from '../../../transcription/live/live-transcription.js'
+import { describeError } from '../../../telemetry/log/logger.js'
 import { redeemTicket } from '../../../transcription/tickets.js'
 import type { RequestObserver } from '../../metrics/event-metrics.js'
-import { bearerKeyIn, type FindCaller } from '../authenticate.js'
+import type { ApiParts } from '../api.js'
+import { bearerKeyIn } from '../authenticate.js'
 import { ambiguousHeaders, requestIdFrom } from '../headers.js'
 import type { ProblemDetails } from '../problem.js'
 import { PROBLEMS } from '../problem-catalogue.js'
@@ -21,16 +21,12 @@ const RETRY_AFTER_SECONDS = 10
 const IDLE_MS = 10_000
 
 /** The parts of the endpoint for streams. */
-export interface StreamParts {
-  readonly live: LiveTranscription
-  readonly store: Store
-  readonly findCaller: FindCaller
+export interface StreamParts
+  extends Pick<FlowContext, 'live' | 'store' | 'log'>,
+    Pick<ApiParts, 'findCaller' | 'publicUrl' | 'isStopping'> {
   /** Where a request came from, with regard to trusted proxies. */
   readonly addressOf: (request: IncomingMessage) => string | undefined
-  readonly publicUrl: string | undefined
-  readonly log: Logger
   readonly observeRequest: RequestObserver
-  readonly isStopping: () => boolean
   /** How long a client may send nothing, in milliseconds. Defaults to 10,000. */
   readonly idleMs?: number
 }
