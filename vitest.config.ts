@@ -105,7 +105,7 @@ const PROBED = ['test/canaries/*.test.ts']
 const DEFECTS = ['test/defects/*.test.ts']
 
 /** Look at every page in a browser that takes a second for each. */
-const FIREFOX = ['test/pages/firefox.test.ts']
+const FIREFOX = ['service/test/console/firefox.test.ts', 'test/pages/firefox.test.ts']
 
 const LONG = [...DEFECTS, ...FIREFOX]
 

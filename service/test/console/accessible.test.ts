@@ -1,66 +1,29 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { LOOKS, newUser, snap } from '../../../test/journeys/kit/browser.js'
+import { LOOKS, snap } from '../../../test/journeys/kit/browser.js'
 import { axeViolations } from '../../../test/kit/axe.js'
 import { hasBrowser, openBrowser } from '../../../test/kit/chromium.js'
-import { MISSING_FRAGMENTS, WAYS_ON, WIDER_THAN_THEIR_PLACE } from '../../../test/kit/page-checks.js'
-import { advance, eventually, stopClock } from '../kit.js'
-import {
-  findUser,
-  type ServedConsole,
-  type SignedIn,
-  serveConsole,
-  type TestConsole,
-  typeCode,
-} from './kit.js'
+import { stopClock } from '../kit.js'
+import { consoleInEveryState, faultsOf, OWN, openState, type State } from './every-state.js'
+import type { ServedConsole } from './kit.js'
 
-const OWN = '/console/applications/vault'
-const LONGEST_NAME = 'a-very-long-name-of-an-application-12345'
-
-/** Choosers with one option: lists, groups of radio buttons, and navigations. */
-const CHOICES_OF_ONE = `[...document.querySelectorAll('select, fieldset:has([type=radio]), nav ul')]
-  .filter((one) => one.querySelectorAll('option, [type=radio], a').length < 2)
-  .map((one) => one.outerHTML.slice(0, 80))`
-
-/** Words that are broken inside, although a line would hold them: scopes, badges, headings of columns. */
-const BROKEN_WORDS = `[...document.querySelectorAll('.badge, .checks code, th')]
-  .filter((one) => one.checkVisibility() && one.getClientRects().length > 1)
-  .map((one) => one.outerHTML.slice(0, 80))`
-
-/** States that differ from another one by a sentence; axe takes a second for each. */
-const ALIKE = /-(none|refused|linked|paused|of-default|long-name|empty|unknown)$/
 /** States that together have every color. */
 const COLORED = ['overview', 'keys', 'messages', 'numbers', 'operators']
-
-/** The rows that stand at the top of a page before its content. */
-const ROWS_OF_HEADER = `new Set([...document.querySelectorAll('header, header > *, body > nav')]
-  .filter((one) => one.checkVisibility() && one.clientHeight > 0 && one.tagName !== 'HEADER')
-  .map((one) => Math.round((one.getBoundingClientRect().top + one.getBoundingClientRect().bottom) / 40))).size`
 
 describe.skipIf(!hasBrowser)('every state of the console', () => {
   let console: ServedConsole
   let browser: Browser
-  let context: BrowserContext
   let page: Page
   let url = ''
-  let states: readonly (readonly [name: string, path: string, status?: number])[] = []
+  let states: readonly State[] = []
   const links = new Map<string, string>()
   beforeAll(async () => {
     stopClock()
-    console = await serveConsole(
-      { fourEyes: true },
-      { apiKey: 'the-key-in-the-environment', limits: { failuresBeforeLock: 5 } },
-    )
+    const every = await consoleInEveryState()
+    ;({ console, states } = every)
     url = console.url
-    const admin = await console.signUp('admin', 'ann@example.com')
-    states = await fill(console, admin)
     browser = await openBrowser()
-    context = (await newUser(browser, { ...LOOKS['phone-light'], reducedMotion: 'reduce' })).context
-    const [cookie] = admin.browser.jar.getCookies({
-      ...{ domain: '127.0.0.1', path: '/', secure: false, script: false },
-    })
-    await context.addCookies([{ name: 'console', value: cookie?.value ?? '', url }])
-    page = await context.newPage()
+    page = await every.open(browser)
   })
   afterAll(async () => {
     await browser?.close()
@@ -68,34 +31,19 @@ describe.skipIf(!hasBrowser)('every state of the console', () => {
     vi.useRealTimers()
   })
 
-  /** Opens a page at the width of the smallest phone, with everything unfolded that does not lie over the page. */
-  async function open(path: string, status: number): Promise<void> {
-    await page.setViewportSize({ width: 320, height: 640 })
-    await page.emulateMedia({ colorScheme: 'light' })
-    expect([path, (await page.goto(url + path))?.status()]).toEqual([path, status])
-    await page.evaluate('for (const one of document.querySelectorAll("main details")) one.open = true')
-  }
-
   test('passes axe in both color schemes, fits every screen, leads on, and offers no choice of one', async () => {
     const faults: unknown[] = []
-    for (const [name, path, status = 200] of states) {
-      await open(path, status)
-      const read = (what: string) => page.evaluate<string[]>(what)
-      const found = [
-        ...(ALIKE.test(name) ? [] : await axeViolations(page)),
-        ...(await read(WIDER_THAN_THEIR_PLACE)).map((one) => `wide: ${one}`),
-        ...(await read(BROKEN_WORDS)).map((one) => `broken: ${one}`),
-        ...(await read(MISSING_FRAGMENTS)).map((one) => `leads nowhere: ${one}`),
-        ...(await read(CHOICES_OF_ONE)).map((one) => `one choice: ${one}`),
-        ...((await page.evaluate<number>(ROWS_OF_HEADER)) > 2 ? ['more than two rows at the top'] : []),
-        ...((await read(WAYS_ON)).length === 0 ? ['a dead end'] : []),
-      ]
+    for (const state of states) {
+      const [name, , status = 200] = state
+      await page.emulateMedia({ colorScheme: 'light' })
+      await openState(page, url, state)
+      const found = [...(await faultsOf(page, state))]
       if (COLORED.includes(name)) {
         await page.emulateMedia({ colorScheme: 'dark' })
         found.push(...(await axeViolations(page, 'color-contrast')))
       }
       if (found.length > 0) faults.push([name, found])
-      const hrefs = await read(
+      const hrefs = await page.evaluate<string[]>(
         '[...document.querySelectorAll("main a[href], nav a[href]")].map((one) => one.href)',
       )
       for (const href of hrefs)
@@ -149,89 +97,3 @@ describe.skipIf(!hasBrowser)('every state of the console', () => {
     expect(await page.getByLabel('Countries', { exact: true }).isVisible()).toBe(true)
   })
 })
-
-/** Fills a console with what its pages can show; returns the path of each state, and its status if it is another than 200. */
-async function fill({ service, signUp }: TestConsole, admin: SignedIn) {
-  const api = service.operator('ann@example.com')
-  await api.createApplication(LONGEST_NAME)
-  await api.createApplication('vault', { name: 'Vault', countries: ['GB'], sendsPerDay: 7, smsFrom: 'Vault' })
-  await api.createKey('vault', { mode: 'live', label: 'web servers', scopes: ['verify', 'personal-data'] })
-  await api.createKey('vault', { mode: 'live', label: 'old', lifetimeMs: 3_600_000 })
-  const { id } = await api.createKey('vault', { mode: 'test', label: 'tests of the team' })
-  await api.revokeKey('vault', id)
-  await api.createKey(LONGEST_NAME, { mode: 'live', lifetimeMs: 86_400_000 })
-  await api.pauseTraffic('vault', 'FR')
-  await api.setWebhook(LONGEST_NAME, { url: 'https://hooks.example/mfa', channels: ['sms'] })
-  const endpoint = await api.events.create('vault', {
-    url: 'http://localhost:1/events',
-    types: ['user.locked'],
-  })
-  await api.events.test({ application: 'vault', endpoint: endpoint.id })
-  await api.inviteOperator({ email: 'kim@example.com', role: 'support' })
-  const support = await signUp('support', 'lee@example.com')
-  await api.disableOperator((await signUp('viewer', 'max@example.com')).email)
-
-  const { mfa } = service
-  for (let user = 10; user < 24; user++)
-    await mfa.send({ method: 'sms', contact: { kind: 'phone', phone: `+4474001000${user}` } })
-  const locked = { kind: 'email', email: 'wendy@example.com' } as const
-  for (let attempt = 0; attempt < 5; attempt++) {
-    await mfa.send({ method: 'email', contact: locked })
-    await mfa.verify({ method: 'email', contact: locked, kind: 'code', code: 'XXXXXX' })
-    advance(60)
-  }
-  for (const account of ['customer 1', 'customer 2'])
-    await mfa.enrollApp({ contact: { kind: 'email', email: 'zoe@example.com' }, account })
-  advance(3_600)
-  for (const one of [admin, support]) await typeCode(one).set('Accept', 'application/json').expect(200)
-  const user = await findUser(admin.browser, 'customer 1')
-  await support.browser.post(`${user}/disable`).type('form').send({ factor: 'app' }).expect(200)
-  const { messages } = await api.searchMessages({ application: 'default', mode: 'live', limit: 1 })
-  // Counts are written once a second.
-  await eventually(async () =>
-    expect((await api.showActivity({ period: 'day' })).countries[0]?.codes).toBe(14),
-  )
-  const one = '/console/applications/default'
-  return [
-    ['overview', '/console'],
-    ['applications', '/console/applications'],
-    ['applications-none', '/console/applications?search=nothing'],
-    ['settings', OWN],
-    ['settings-of-default', one],
-    ['settings-linked', `${OWN}?setting=methods#methods`],
-    ['settings-long-name', `/console/applications/${LONGEST_NAME}`],
-    ['keys', `${OWN}/keys`],
-    ['keys-of-default', `${one}/keys`],
-    ['locked', `${one}/locked`],
-    ['locked-none', `${OWN}/locked`],
-    ['messages', `${one}/messages`],
-    ['messages-none', `${OWN}/messages`],
-    ['messages-refused', `${OWN}/messages?after=x`, 422],
-    ['message', `${one}/messages/${messages[0]?.id}`],
-    ['numbers', `${one}/numbers?period=hour`],
-    ['numbers-none', `${OWN}/numbers`],
-    ['traffic', `${one}/traffic`],
-    ['traffic-paused', `${OWN}/traffic`],
-    ['webhook', `/console/applications/${LONGEST_NAME}/webhook`],
-    ['webhook-none', `${OWN}/webhook`],
-    ['events', `${OWN}/events`],
-    ['endpoint', `${OWN}/events/${endpoint.id}`],
-    ['inbox', `${one}/inbox?mode=live`],
-    ['inbox-none', `${OWN}/inbox`],
-    ['user', user],
-    ['user-locked', await findUser(admin.browser, locked.email)],
-    ['search-several', await findUser(admin.browser, 'customer')],
-    ['search-none', await findUser(admin.browser, 'nobody@example.com')],
-    ['search-empty', await findUser(admin.browser, ' '), 422],
-    ['approvals', '/console/approvals'],
-    ['audit', '/console/audit'],
-    ['audit-none', '/console/audit?actor=nobody'],
-    ['audit-refused', '/console/audit?application=unknown', 422],
-    ['health', '/console/health'],
-    ['operators', '/console/operators'],
-    ['not-found', '/console/nothing', 404],
-    ['user-unknown', `${one}/users/unknown`, 404],
-    ['invitation-void', '/console/invitation/unknown', 404],
-    ['sign-in', '/console/sign-in'],
-  ] as const
-}
