@@ -159,6 +159,7 @@ describe('the command line on PostgreSQL', () => {
       channels: ['sms', 'call'],
       formerSecretUntil: null,
     })
+    expect((await webhook()).out).toMatch(/https:\S+ +sms,call/)
     const rotated = JSON.parse((await webhook('--rotate-secret', '--json')).out)
     expect(rotated).toMatchObject({
       secret: expect.stringMatching(/^mfa_webhook_/),

@@ -73,7 +73,7 @@ function wordsOf(member: string): string {
 function cellOf(member: string, value: unknown): Cell {
   if (typeof value === 'number') return /(?:^at|At|Until|Since)$/.test(member) ? new Date(value) : value
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return String((Array.isArray(value) ? value.join(' ') : value) ?? '') || null
+  return String((Array.isArray(value) ? value.join(',') : value) ?? '') || null
 }
 
 /** The content of a cell; times are `Date`s. */
