@@ -144,7 +144,8 @@ describe.skipIf(!hasBrowser)('the pictures of every page', () => {
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
           const height = await page.evaluate<number>(
-            'Math.ceil(document.body.getBoundingClientRect().bottom)',
+            // The field that has the focus may have been scrolled to.
+            'Math.ceil(scrollY + document.body.getBoundingClientRect().bottom)',
           )
           const { data } = await cdp.send('Page.captureScreenshot', {
             format: 'webp',

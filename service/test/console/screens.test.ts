@@ -11,6 +11,7 @@ import { PASSWORD, type ServedConsole, serveConsole, type TestConsole } from './
 
 const FOLDER = new URL('../../docs/screens/', import.meta.url)
 const MAX_BYTES = 60_000
+const MAX_HEIGHT = 760
 
 /** The noon that the screenshots show; the clock of the tests is stopped at another one. */
 const SHOWN_NOON = Date.parse('2026-03-02T12:00:00Z')
@@ -32,8 +33,9 @@ describe.skipIf(!hasBrowser)('the screenshots of the console', () => {
     url = console.url
     await fill(console)
     browser = await openBrowser()
-    page = (await newUser(browser, { ...LOOKS['desktop-light'], viewport: { width: 1120, height: 700 } }))
-      .page
+    page = (
+      await newUser(browser, { ...LOOKS['desktop-light'], viewport: { width: 1120, height: MAX_HEIGHT } })
+    ).page
     await signIn()
   })
   afterAll(async () => {
@@ -65,7 +67,10 @@ describe.skipIf(!hasBrowser)('the screenshots of the console', () => {
   async function take(name: string): Promise<void> {
     await shiftTimes()
     await snap(page, `docs-${name}`)
-    const height = Math.min(760, (await page.evaluate('document.documentElement.scrollHeight')) as number)
+    const height = Math.min(
+      MAX_HEIGHT,
+      (await page.evaluate('document.documentElement.scrollHeight')) as number,
+    )
     const cdp = await page.context().newCDPSession(page)
     const { data } = await cdp.send('Page.captureScreenshot', {
       format: 'webp',
@@ -88,6 +93,9 @@ describe.skipIf(!hasBrowser)('the screenshots of the console', () => {
     ['audit', '/console/audit'],
   ])('show the page %s', async (name, path) => {
     await page.goto(url + path)
+    await page.evaluate(
+      'for (const group of [...document.querySelectorAll("details.group")].slice(0, 1)) group.open = true',
+    )
     await take(name)
   })
 
