@@ -75,16 +75,16 @@ export function timeCell(ms: number | null): Cell {
   return ms === null ? null : new Date(ms)
 }
 
-/** The same table for rows with forms: on a narrow screen, its rows are cards. */
+/** The same table for rows with links and forms: on a narrow screen, its rows are cards. */
 export function cardTable(label: string, headings: readonly string[], rows: Rows, whenEmpty: string): Html {
   if (rows.length === 0) return html`<p class="note">${whenEmpty}</p>`
   // Browsers drop the roles of a table whose parts are displayed in another way.
   return html`<table class="cards" role="table" aria-label="${label}">
-<thead role="rowgroup"><tr role="row">${headings.map((heading) => html`<th scope="col" role="columnheader">${heading}</th>`)}</tr></thead>
+<thead role="rowgroup"><tr role="row">${headings.map((heading, column) => html`<th scope="col" role="columnheader"${numeric(rows[0]?.[column])}>${heading}</th>`)}</tr></thead>
 <tbody role="rowgroup">
 ${rows.map(
   (row) =>
-    html`<tr role="row">${row.map((cell, column) => html`<td role="cell" data-label="${headings[column]}"><span>${shown(cell)}</span></td>`)}</tr>\n`,
+    html`<tr role="row">${row.map((cell, column) => html`<td role="cell"${numeric(cell)} data-label="${headings[column]}"><span>${shown(cell)}</span></td>`)}</tr>\n`,
 )}
 </tbody></table>`
 }

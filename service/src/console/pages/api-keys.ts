@@ -151,7 +151,7 @@ ${onceField()}
 <fieldset><legend>Scopes</legend><div class="checks">
 ${SCOPES.map(
   (scope) =>
-    html`<label><input type="checkbox" name="scopes" value="${scope}"${SIGN_IN_SCOPES.includes(scope) && html` checked`}> <code>${scope}</code>: ${SCOPE_WORDS[scope]}</label>`,
+    html`<label><input type="checkbox" name="scopes" value="${scope}"${SIGN_IN_SCOPES.includes(scope) && html` checked`}> <span><code>${scope}</code>: ${SCOPE_WORDS[scope]}</span></label>`,
 )}</div></fieldset>
 <div class="field"><label for="days">Expires</label><select id="days" name="days">
 <option value="0">Never</option><option value="30">In 30 days</option><option value="90">In 90 days</option>

@@ -6,7 +6,7 @@ import type { Mode } from '../../store/partition.js'
 import { type Html, html } from '../../telemetry/html.js'
 import { attempt } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { table, timeCell } from '../parts.js'
+import { cardTable, timeCell } from '../parts.js'
 
 export const APPLICATIONS_PATH = '/console/applications'
 
@@ -45,7 +45,7 @@ async function listPage(
     main: html`<form class="form-row" method="get" role="search">
 <div class="field"><label for="search">Find by name</label><input id="search" name="search" type="search" value="${search}"></div>
 <button class="small-button">Find</button></form>
-${table(
+${cardTable(
   'Applications',
   ['Application', 'Name', 'Tier', 'Live keys', 'Test keys', 'Created'],
   applications.map((one) => row(one, parts.doctor.optionKey !== undefined)),

@@ -4,7 +4,7 @@ import { isAtLeast } from '../../operator/rights.js'
 import { html } from '../../telemetry/html.js'
 import { attempt, orNotFound } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { buttonForm, type Cell, table, timeOf } from '../parts.js'
+import { buttonForm, type Cell, cardTable, timeOf } from '../parts.js'
 import {
   APPLICATIONS_PATH,
   applicationPage,
@@ -54,7 +54,7 @@ async function onePage(request: PageRequest, message?: PageMessage): Promise<Rep
   const found = await orNotFound(() => request.operator.showMessage(reference), NO_MESSAGE)
   const { id, channel, to, country, state, carrier, carrierId, attempts, price, expiresAt } = found
   const main = html`<dl class="facts">
-<dt>Message</dt><dd><code>${id}</code></dd>
+<dt>Message</dt><dd><code>${id}</code>, of ${application}</dd>
 <dt>To</dt><dd>${to}${country !== null && ` (${country})`}, ${channel}${mode === 'test' && ', of a test key'}</dd>
 <dt>State</dt><dd><span class="badge${MESSAGE_TONES[state] ?? ''}">${state}</span></dd>
 <dt>Attempts</dt><dd>${attempts}</dd>
@@ -63,7 +63,7 @@ async function onePage(request: PageRequest, message?: PageMessage): Promise<Rep
 <dt>Expires</dt><dd>${timeOf(expiresAt)}</dd>
 </dl>
 <h2>What happened</h2>
-${table('What happened', ['Time', 'State', 'What the carrier says'], steps(found), '')}
+${cardTable('What happened', ['Time', 'State', 'What the carrier says'], steps(found), '')}
 ${
   isAtLeast(request.account.role, 'support') &&
   html`${state === 'queued' && buttonForm(messagePath(reference, '/retry'), 'Send again now')}

@@ -4,7 +4,7 @@ import { isAtLeast } from '../../operator/rights.js'
 import { html } from '../../telemetry/html.js'
 import { attempt } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { buttonForm, table } from '../parts.js'
+import { buttonForm, cardTable } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, applicationPath } from './applications.js'
 import { conversionBadge } from './numbers.js'
 
@@ -39,7 +39,7 @@ async function trafficPage(request: PageRequest, message?: PageMessage): Promise
   const mayChange = isAtLeast(request.account.role, 'support')
   const main = html`<p class="note">Codes sent to phones and typed by users: of today, and half as many of each day before. The destinations with the
 most untyped codes come first. Codes that nobody types are a sign of SMS pumping.</p>
-${table(
+${cardTable(
   'Traffic to phones',
   ['Destination', 'This hour', 'Sent', 'Typed', 'Share', 'State', ...(mayChange ? ['Change'] : [])],
   traffic.map((one) => [...row(one), ...(mayChange ? [button(application, one)] : [])]),
