@@ -70,6 +70,7 @@ export function createConsole(parts: ConsoleParts): Express {
     })
   }
   const stepUp = mfa.requireMfa(STEP_UP)
+  for (const path of POST_ONLY) app.get(path, leadToPage)
   for (const route of PAGE_ROUTES) addPage(app, route, parts, stepUp)
 
   app.use((_request, _response, next) => next(new ConsoleError(404, 'There is no page at this address.')))
@@ -117,14 +118,18 @@ function addPage(
 
 const NO_APPLICATION = 'There is no application of this name.'
 
+/** Leads from the address to which a form of a page was posted to the page, with its filters. */
+const leadToPage: RequestHandler = ({ originalUrl }, response) =>
+  response.redirect(303, originalUrl.replace(/\/[^/?]+(?=\?|$)/, ''))
+
 function errorHandler(log: ConsoleParts['log']): ErrorRequestHandler {
   return function respondToError(error: unknown, request, response, next) {
     if (response.headersSent) return next(error)
     const { status, text } = describe(error)
     if (status >= 500) log({ level: 'error', event: 'console.failed', detail: describeError(error) })
     const account = request.mfa?.status === 'verified' && request.user && operatorOf(request.user)
-    const way = !account && html`<p><a href="/console">To the console</a></p>`
-    const page = { title: TITLES[status] ?? 'Not possible', status, main: html`<p>${text}</p>${way}` }
+    const main = html`<p>${text}</p><p><a href="/console">To the console</a></p>`
+    const page = { title: TITLES[status] ?? 'Not possible', status, main }
     sendPage(response, page, account || undefined)
   }
 }
@@ -171,6 +176,11 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...HEALTH_ROUTES,
   ...OPERATOR_ROUTES,
 ]
+
+/** The paths of actions on a page, which a browser opens when its address is entered again or a link begins with `?`. */
+const POST_ONLY = PAGE_ROUTES.map(({ path }) => path).filter(
+  (path) => !PAGE_ROUTES.some((route) => route.path === path && route.method === 'get'),
+)
 
 /** The routes that need no sign-in. */
 export const PUBLIC_ROUTES: readonly PublicRoute[] = [...SIGN_IN_ROUTES, ...INVITATION_ROUTES]

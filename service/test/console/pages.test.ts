@@ -392,7 +392,9 @@ describe('the pages of the console', () => {
     await signInAgain(operators.admin)
     await post(operators.admin.browser, `${path}/erase`).expect(422)
     await post(operators.admin.browser, `${path}/erase`, { confirmed: 'on' }).expect(200)
-    await browser.get(path).expect(404)
+    const erased = await browser.get(path).expect(404)
+    expect(textOf(erased.text)).toContain('Nothing is known of this account.')
+    expect(erased.text).toMatch(/<main[\s\S]*href="\/console\/applications\/helped"/)
     expect(await read(browser, await findUser(browser, User))).toContain('Nothing was found.')
     const actions = (await api.listAudit({ application: 'helped', limit: 10 })).map(
       ({ actor, action }) => `${actor} ${action}`,
@@ -443,7 +445,8 @@ describe('the pages of the console', () => {
     const user = await browser.get(String(headers.location)).expect(200)
     expect(user.text).toContain(`${path}/messages/${id}">email to`)
     expect(user.text).not.toContain('walter@example.com')
-    await read(browser, `${path}/messages/unknown/user`, 404)
+    const nobody = await browser.get(`${path}/messages/unknown/user`).expect(404)
+    expect(textOf(nobody.text)).toMatch(/Nothing is stored about the user of this message. To the console/)
     await read(browser, `${path}/messages/${id}?mode=test`, 404)
     await read(browser, `/console/applications/default/messages/${id}`, 404)
     await post(browser, `${path}/messages/${id}/retry`, { mode: 'live' }).expect(422)

@@ -3,7 +3,7 @@ import { isAtLeast } from '../../operator/rights.js'
 import type { UserReference, UserState } from '../../operator/users.js'
 import { open, seal } from '../../store/secrets/seal.js'
 import { type Html, html } from '../../telemetry/html.js'
-import { attempt, ConsoleError, orNotFound } from '../form.js'
+import { attempt, attemptToFind, ConsoleError } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
 import { cardTable, table, timeCell, timeOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, applicationPath, messagePath } from './applications.js'
@@ -109,11 +109,11 @@ async function erase(request: PageRequest): Promise<Reply> {
   }
   const done = 'Everything that was stored about the account is deleted.'
   const make = () => request.operator.eraseUser(user)
-  const message = await changeOrAsk(request, user, { action: 'erase-user', target: '' }, { make, done })
-  if (message.tone === 'error') return userPage(request, message)
-  const main = html`<p><a href="${applicationPath(user.application)}">${user.application}</a></p>`
-  return { title: 'User', section: 'applications', message, main }
+  const change = { action: 'erase-user', target: '' } as const
+  return userPage(request, await changeOrAsk(request, user, change, { make, done }))
 }
+
+const NOTHING_KNOWN: PageMessage = { tone: 'error', text: 'Nothing is known of this account.' }
 
 /** The page of a user, with what the last request did. */
 async function userPage(request: PageRequest, message?: PageMessage): Promise<Page> {
@@ -121,7 +121,12 @@ async function userPage(request: PageRequest, message?: PageMessage): Promise<Pa
   const user = namedUser(request)
   const form: UserForm = (action, content, className = '') =>
     html`<form${className && html` class="${className}"`} method="post" action="${userPath(request, user, action)}">${content}</form>`
-  const state = await orNotFound(() => operator.showUser(user), 'Nothing is stored about this user.')
+  const { found: state } = await attemptToFind(() => operator.showUser(user), undefined)
+  if (!state) {
+    const main = html`<p><a href="${applicationPath(user.application)}">${user.application}</a></p>`
+    const status = message?.tone === 'success' ? 200 : 404
+    return { title: 'User', section: 'applications', status, message: message ?? NOTHING_KNOWN, main }
+  }
   const timeline = await operator.userTimeline(user)
   const keys = await operator.listUserKeys(user)
   const main = html`${facts(user, state)}
