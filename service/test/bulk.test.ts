@@ -53,7 +53,7 @@ describeOnBothDatabases((bench) => {
     expect(await desk().listLocked(tenant.data)).toEqual({ count: 0, users: [] })
   })
 
-  test('sends the messages of a method that wait now, and none that went another way', async () => {
+  test('sends the messages that were counted now, and none that failed later or went another way', async () => {
     const tenant = await storedTenant()
     const waiting = async (method: 'email' | 'sms') => {
       bench().failNext(new DeliveryError('The carrier is down.', 'outage', { retryAfterMs: 120_000 }))
@@ -65,12 +65,16 @@ describeOnBothDatabases((bench) => {
     for (let message = 0; message < 3; message++) await waiting('sms')
     await waiting('email')
     const sms = { ...tenant.data, channel: 'sms' }
-    const refused = desk().retryMessages({ ...sms, carrier: 'another' })
-    expect((await rejection(refused)).message).toContain('No such message')
-    expect(await desk().retryMessages(sms)).toBe(3)
+    expect([await desk().countWaiting(tenant.data), await desk().countWaiting(sms)]).toEqual([4, 3])
+    expect(await desk().countWaiting({ ...sms, carrier: 'another' })).toBe(0)
+    const counted = { ...sms, attemptedBy: Date.now() }
+    advance(1)
+    await waiting('sms')
+    expect(await desk().retryMessages(counted)).toBe(3)
     await eventually(() => expect(tenant.sent('sms')).toHaveLength(3))
     expect(tenant.sent('email')).toHaveLength(0)
-    expect((await rejection(desk().retryMessages(sms))).message).toContain('No such message')
+    expect([await desk().countWaiting(tenant.data), await desk().countWaiting(sms)]).toEqual([2, 1])
+    expect((await rejection(desk().retryMessages(counted))).message).toContain('No such message')
     expect(await desk().listAudit({ application: tenant.application.id, limit: 1 })).toMatchObject([
       { action: 'messages.retried', detail: '3 messages, sms' },
     ])
@@ -86,19 +90,21 @@ describeOnBothDatabases((bench) => {
       [application, endpoint],
     )
     await store.query(
-      `INSERT INTO event_delivery (application, endpoint, id, type, data, created_at, due_at, state, attempts)
-       SELECT $1, $2, 'evt_' || n, CASE WHEN n = 9 THEN 'webhook.test' ELSE 'user.locked' END, '{}', n, 0,
+      `INSERT INTO event_delivery (application, endpoint, id, type, data, created_at, attempted_at, due_at, state, attempts)
+       SELECT $1, $2, 'evt_' || n, CASE WHEN n = 9 THEN 'webhook.test' ELSE 'user.locked' END, '{}', n, n, 0,
          CASE WHEN n > 6 THEN 'failed' ELSE 'delivered' END, 8
        FROM generate_series(1, 11) AS n`,
       [application, endpoint],
     )
     const reference = { application, endpoint }
-    expect(await desk().events.resendGivenUp(reference)).toBe(4)
+    expect(await desk().events.list(application)).toMatchObject([{ givenUp: 4 }])
+    expect(await desk().events.resendGivenUp(reference, 10)).toBe(3)
+    expect(await desk().events.list(application)).toMatchObject([{ givenUp: 1 }])
     const rows = await store.query<{ id: string }>(
       "SELECT id FROM event_delivery WHERE application = $1 AND state = 'queued' AND attempts = 0 ORDER BY created_at",
       [application],
     )
-    expect(rows.map(({ id }) => id)).toEqual(['evt_7', 'evt_8', 'evt_10', 'evt_11'])
-    expect((await rejection(desk().events.resendGivenUp(reference))).message).toContain('given up')
+    expect(rows.map(({ id }) => id)).toEqual(['evt_7', 'evt_8', 'evt_10'])
+    expect((await rejection(desk().events.resendGivenUp(reference, 10))).message).toContain('given up')
   })
 })

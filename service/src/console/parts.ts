@@ -116,5 +116,10 @@ export function countOf(count: number): string {
 
 /** `1 user is` or `3 users are`, of what is counted up to 10,000. */
 export function countedAre(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun} is` : `${countOf(count)} ${noun}s are`
+  return `${counted(count, noun)} ${count === 1 ? 'is' : 'are'}`
+}
+
+/** What was counted up to 10,000, such as `1 user`. */
+export function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${countOf(count)} ${noun}s`
 }

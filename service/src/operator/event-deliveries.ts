@@ -78,13 +78,15 @@ export async function resendEvent(
 export async function resendGivenUp(
   actor: Actor,
   { application, endpoint }: EndpointReference,
+  attemptedBy = Date.now(),
 ): Promise<number> {
   const resent = await changeRows(actor, {
     ...{ application, action: 'endpoint.resent' },
     detail: ({ length }) => `${endpoint} ${length} events`,
     sql: `UPDATE event_delivery SET state = 'queued', attempts = 0, due_at = $3
-      WHERE application = $1 AND endpoint = $2 AND state = 'failed' AND type <> '${TEST_EVENT}' RETURNING 1`,
-    values: [application, endpoint, Date.now()],
+      WHERE application = $1 AND endpoint = $2 AND state = 'failed' AND type <> '${TEST_EVENT}' AND attempted_at <= $4
+      RETURNING 1`,
+    values: [application, endpoint, Date.now(), attemptedBy],
     otherwise: 'No event of this endpoint was given up.',
   })
   return resent.length

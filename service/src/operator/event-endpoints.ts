@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from 'countersign/protocol'
+import { TEST_EVENT } from '../messages/event-delivery/deliver-event.js'
 import { newEventSecret } from '../messages/event-delivery/event-table.js'
 import { eventEndpointIdentity, seal } from '../store/secrets/seal.js'
 import type { Value } from '../store/store.js'
@@ -31,6 +32,8 @@ export interface EventEndpoint {
   readonly failingSince: number | null
   /** How many events wait, the first 10,000 counted. */
   readonly queued: number
+  /** How many events were given up, the first 10,000 counted. */
+  readonly givenUp: number
   /** Until when the former secret signs requests too, in milliseconds since 1970; `null` when there is none. */
   readonly formerSecretUntil: number | null
   /** When it was created, in milliseconds since 1970. */
@@ -45,15 +48,17 @@ export interface NewEventEndpoint {
   readonly types: readonly string[]
 }
 
+const countOf = (condition: string) => `(SELECT count(*)::integer FROM (
+         SELECT FROM event_delivery WHERE application = $1 AND endpoint = event_endpoint.id AND ${condition} LIMIT 10000
+       ) AS counted)`
+
 export async function listEventEndpoints({ store }: Actor, application: string): Promise<EventEndpoint[]> {
   await mustExist(store, application)
   return store.query<EventEndpoint>(
     `SELECT id, url, types, failing_since AS "failingSince", created_at AS "createdAt",
        CASE WHEN disabled_at IS NOT NULL THEN 'disabled' WHEN paused_at IS NOT NULL THEN 'paused' ELSE 'active' END AS state,
-       CASE WHEN former_until > $2::bigint THEN former_until END AS "formerSecretUntil", (
-       SELECT count(*)::integer FROM (
-         SELECT FROM event_delivery WHERE application = $1 AND endpoint = event_endpoint.id AND state = 'queued' LIMIT 10000
-       ) AS waiting) AS queued
+       CASE WHEN former_until > $2::bigint THEN former_until END AS "formerSecretUntil",
+       ${countOf("state = 'queued'")} AS queued, ${countOf(`state = 'failed' AND type <> '${TEST_EVENT}'`)} AS "givenUp"
      FROM event_endpoint WHERE application = $1 ORDER BY created_at, id`,
     [application, Date.now()],
   )

@@ -37,6 +37,9 @@ export const EVENT_METHODS = {
    * `OperatorError` when the endpoint has no such event.
    */
   resend: resendEvent,
-  /** Posts again, like new ones, the events of an endpoint that were given up, and counts them. Throws an `OperatorError` when there are none. */
+  /**
+   * Posts again, like new ones, the events of an endpoint that were given up, and counts them: those whose last attempt was made by a
+   * time in milliseconds since 1970, by default now. Throws an `OperatorError` when there are none.
+   */
   resendGivenUp,
 }

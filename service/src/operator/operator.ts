@@ -27,7 +27,7 @@ import { pauseTraffic, resumeTraffic, showTraffic } from './phone-traffic.js'
 import { recordOwnFactor, recordSignIn } from './sign-ins.js'
 import { eraseUser, exportUser, listUsers, userTimeline } from './user-data.js'
 import { disableFactor, listUserKeys, removeUserKey, showUser, unlockUser } from './users.js'
-import { retryMessage, retryMessages } from './waiting-messages.js'
+import { countWaiting, retryMessage, retryMessages } from './waiting-messages.js'
 
 /** A change that, with four eyes, only an approval by a second person makes, if there is one. */
 const withSecond =
@@ -138,7 +138,9 @@ const METHODS = {
   showMessage,
   /** Lets a message that waits for its next attempt be delivered now. Throws an `OperatorError` when it does not wait for longer than 15 seconds. */
   retryMessage,
-  /** Lets all messages that wait for another attempt be delivered now, or those of a channel and carrier. Throws an `OperatorError` when none waits. */
+  /** Counts the messages that wait for another attempt, or those of a channel and carrier, up to 10,000. */
+  countWaiting,
+  /** Lets all of these be delivered now. Throws an `OperatorError` when none waits. */
   retryMessages,
   /** Lists the latest changes in the audit log, newest first. */
   listAudit,

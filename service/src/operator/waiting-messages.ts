@@ -1,6 +1,7 @@
 import { LEASE_MS } from '../messages/delivery/outbox-table.js'
 import { type DataReference, partitionOf } from '../store/partition.js'
 import { statement } from '../store/store.js'
+import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
 import type { MessageReference } from './messages.js'
@@ -11,6 +12,8 @@ export interface WaitingFilter extends DataReference {
   readonly channel?: string | undefined
   /** Only messages that this carrier did not accept. Defaults to all. */
   readonly carrier?: string | undefined
+  /** Only messages whose last attempt was made by this time, in milliseconds since 1970: those that were counted. Defaults to now. */
+  readonly attemptedBy?: number | undefined
 }
 
 type Parameters = {
@@ -18,6 +21,7 @@ type Parameters = {
   readonly id: string | null
   readonly channel: string | null
   readonly carrier: string | null
+  readonly attemptedBy: number
   readonly now: number
   readonly leasedUntil: number
 }
@@ -25,9 +29,12 @@ type Parameters = {
 // A message that is due soon may be in the hands of a process, and is left alone, so that nothing is sent twice.
 const WAITS = `application = :application AND listed_state = 'queued' AND attempts > 0
   AND due_at > :leasedUntil::bigint AND expires_at > :now::bigint`
-const OF_FILTER = `channel = coalesce(:channel, channel)
+const OF_FILTER = `updated_at <= :attemptedBy::bigint AND channel = coalesce(:channel, channel)
   AND (:carrier::text IS NULL OR carrier = :carrier)`
 
+const COUNT = statement<Parameters>(
+  `SELECT count(*)::integer AS count FROM (SELECT FROM outbox WHERE ${WAITS} AND ${OF_FILTER} LIMIT 10000) AS waiting`,
+)
 const RETRY = statement<Parameters>(
   `UPDATE outbox SET due_at = :now::bigint WHERE ${WAITS} AND ${OF_FILTER} RETURNING id`,
 )
@@ -38,10 +45,17 @@ const RETRY_ONE = statement<Parameters>(
 function parametersOf(filter: WaitingFilter & { readonly id?: string }): Parameters {
   const { application, mode, channel = null, carrier = null, id = null } = filter
   const now = Date.now()
+  const { attemptedBy = now } = filter
   return {
-    ...{ application: partitionOf({ application, mode }), id, channel, carrier, now },
+    ...{ application: partitionOf({ application, mode }), id, channel, carrier, attemptedBy, now },
     leasedUntil: now + LEASE_MS,
   }
+}
+
+export async function countWaiting({ store }: Actor, filter: WaitingFilter): Promise<number> {
+  await mustExist(store, filter.application)
+  const row = await COUNT.first<{ count: number }>(store, parametersOf(filter))
+  return row?.count ?? 0
 }
 
 export async function retryMessages(actor: Actor, filter: WaitingFilter): Promise<number> {

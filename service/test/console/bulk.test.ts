@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { listen, stopClock } from '../kit.js'
+import { advance, eventually, listen, stopClock } from '../kit.js'
 import { decoded, openConsole, post, read, type SignedIn, type TestConsole, textOf, typeCode } from './kit.js'
 
 const PATH = '/console/applications/default'
@@ -64,17 +64,37 @@ test('locked users are counted, listed with masked contacts, and unlocked togeth
   expect(await read(browserOf(support), `${PATH}/locked?mode=test`)).toContain('Locked now: 0.')
 })
 
-test('messages that wait are sent together, by what is filtered', async () => {
+test('messages that wait are counted by what is filtered, and those that were counted are sent together', async () => {
   const { mfa } = console.service
-  for (let user = 0; user < 5; user++) {
-    await mfa.send({ method: 'sms', contact: { kind: 'phone', phone: `+44740010000${user}` } })
-  }
-  const button = 'Send all that wait for another attempt'
-  const { text } = await browserOf(support).get(`${PATH}/messages?channel=sms`).expect(200)
-  expect(await read(browserOf(viewer), `${PATH}/messages?channel=sms`)).not.toContain(button)
-  expect(await read(browserOf(support), `${PATH}/messages?channel=email`)).not.toContain(button)
-  const sent = await post(browserOf(support), `${PATH}/messages/retry`, fieldsBefore(text, button)).expect(
-    200,
-  )
-  expect(textOf(sent.text)).toMatch(/[1-5] messages? (are|is) sent within seconds\./)
+  const sendTo = (user: number) =>
+    mfa.send({ method: 'sms', contact: { kind: 'phone', phone: `+44740010000${user}` } })
+  const button = (count: number) => `Send ${count} waiting messages now`
+  const list = `${PATH}/messages?state=queued&channel=sms`
+  for (let user = 0; user < 3; user++) await sendTo(user)
+  await eventually(async () => expect(await read(browserOf(support), list)).toContain(button(3)))
+  const { text } = await browserOf(support).get(list).expect(200)
+  expect(await read(browserOf(viewer), list)).not.toContain('waiting messages')
+  expect(await read(browserOf(support), `${PATH}/messages?channel=email`)).not.toContain('waiting messages')
+  advance(1)
+  await sendTo(3)
+  await eventually(async () => expect(await read(browserOf(support), list)).toContain(button(4)))
+
+  const [, action = ''] = /action="([^"]*retry[^"]*)"/.exec(text) ?? []
+  const sent = await post(browserOf(support), decoded(action), fieldsBefore(text, button(3))).expect(200)
+  expect(textOf(sent.text)).toContain('3 messages are sent within seconds.')
+  for (const filter of ['queued', 'sms']) expect(sent.text).toContain(`<option selected>${filter}</option>`)
+})
+
+test('the address of an action leads back to its page, with what is filtered', async () => {
+  const leadsTo = async (path: string) =>
+    String(
+      (
+        await browserOf(support)
+          .get(PATH + path)
+          .expect(303)
+      ).headers.location,
+    )
+  expect(await leadsTo('/messages/retry?channel=sms')).toBe(`${PATH}/messages?channel=sms`)
+  expect(await leadsTo('/locked/unlock?mode=test')).toBe(`${PATH}/locked?mode=test`)
+  expect(await leadsTo('/traffic/pause')).toBe(`${PATH}/traffic`)
 })

@@ -13,7 +13,7 @@ import {
   type PageRoute,
   type Reply,
 } from '../page.js'
-import { buttonForm, type Cell, cardTable, countedAre, timeOf } from '../parts.js'
+import { buttonForm, type Cell, cardTable, counted, countedAre, timeOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, applicationPath } from './applications.js'
 
 /** The path of the endpoints of an application, as routes have it. */
@@ -121,9 +121,10 @@ export const EVENT_ENDPOINT_ROUTES: readonly PageRoute[] = [
   }),
   changing('test', (events, endpoint) => posted(() => events.test(endpoint))),
   changing('resend', (events, endpoint, form) => posted(() => events.resend(endpoint, form.text('event')))),
-  changing('resend-given-up', (events, endpoint) => {
+  changing('resend-given-up', (events, endpoint, form) => {
+    const until = Number(form.text('until')) || 0
     const done = (count: number) => `${countedAre(count, 'event')} posted again, like new ones.`
-    return attempt(() => events.resendGivenUp(endpoint), done)
+    return attempt(() => events.resendGivenUp(endpoint, until), done)
   }),
   { method: 'post', path: `${PATH}/rotate`, least: 'admin', stepUp: true, handle: rotate },
   { method: 'post', path: `${PATH}/remove`, least: 'admin', stepUp: true, handle: remove },
@@ -187,7 +188,7 @@ async function endpointPage(request: PageRequest, message?: PageMessage): Promis
   const deliveries = await operator.events.deliveries({ application, endpoint: id }, LISTED)
   const mayHelp = isAtLeast(account.role, 'support')
   const resend = endpointPath(application, id, '/resend')
-  const main = html`${facts(endpoint)}
+  const main = html`${facts(application, endpoint)}
 ${mayHelp && actions(application, endpoint, account.role)}
 <h2>Last deliveries</h2>
 ${cardTable(
@@ -202,8 +203,10 @@ ${cardTable(
   return applicationPage(application, '/events', main, { title: `Endpoint ${id}`, message })
 }
 
-function facts({ url, types, state, failingSince, queued, formerSecretUntil }: EventEndpoint): Html {
+function facts(application: string, endpoint: EventEndpoint): Html {
+  const { url, types, state, failingSince, queued, formerSecretUntil } = endpoint
   return html`<dl class="facts">
+<dt>Application</dt><dd>${application}</dd>
 <dt>Address</dt><dd>${shownAddress(url)}</dd>
 <dt>Events</dt><dd>${types.join(', ')}</dd>
 <dt>State</dt><dd>${stateBadge({ state, failingSince })}${failingSince !== null && html` since ${timeOf(failingSince)}`}</dd>
@@ -212,11 +215,12 @@ function facts({ url, types, state, failingSince, queued, formerSecretUntil }: E
 </dl>`
 }
 
-function actions(application: string, { id, state }: EventEndpoint, role: Role): Html {
-  const button = (action: string, name: string) =>
-    buttonForm(endpointPath(application, id, `/${action}`), name)
+function actions(application: string, { id, state, givenUp }: EventEndpoint, role: Role): Html {
+  const button = (action: string, name: string, fields = {}) =>
+    buttonForm(endpointPath(application, id, `/${action}`), name, fields)
   const change = state === 'active' ? button('pause', 'Pause') : button('resume', 'Resume')
-  return html`<div class="form-row">${button('test', 'Send a test event')}${change}${button('resend-given-up', 'Resend all that were given up')}
+  return html`<div class="form-row">${button('test', 'Send a test event')}${change}
+${givenUp > 0 && button('resend-given-up', `Resend ${counted(givenUp, 'event')} given up`, { until: Date.now() })}
 ${isAtLeast(role, 'admin') && html`${button('rotate', 'Replace the secret')}${button('remove', 'Remove')}`}</div>
 <p class="note">For 24 hours after a replacement, requests are signed with the former secret, too. Removing an endpoint deletes its
 events.</p>`

@@ -2,7 +2,7 @@ import { isAtLeast } from '../../operator/rights.js'
 import { html } from '../../telemetry/html.js'
 import { attempt } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { buttonForm, cardTable, countedAre, countOf } from '../parts.js'
+import { buttonForm, cardTable, counted, countedAre, countOf } from '../parts.js'
 import { APPLICATIONS_PATH, applicationPage, applicationPath, modeOf, textOf } from './applications.js'
 import { userPath } from './users.js'
 
@@ -27,7 +27,7 @@ async function lockedPage(request: PageRequest, message?: PageMessage): Promise<
   const { application } = request
   const mode = modeOf(request.form.text('mode') || textOf(request.request.query.mode))
   const { count, users } = await request.operator.listLocked({ application, mode })
-  const label = `Unlock ${count === 1 ? '1 user' : `${countOf(count)} users`}`
+  const label = `Unlock ${counted(count, 'user')}`
   const fields = { mode, until: Date.now() }
   const main = html`<p>Locked now: ${countOf(count)}. Too many wrong codes lock a user, and the lock ends by itself.</p>
 ${

@@ -6,7 +6,7 @@ import type { WaitingFilter } from '../../operator/waiting-messages.js'
 import { type Html, html } from '../../telemetry/html.js'
 import { attempt, attemptToFind } from '../form.js'
 import type { PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
-import { cardTable, countedAre, dayOf } from '../parts.js'
+import { buttonForm, cardTable, counted, countedAre, dayOf } from '../parts.js'
 import {
   APPLICATIONS_PATH,
   applicationPage,
@@ -30,18 +30,17 @@ export const MESSAGE_ROUTES: readonly PageRoute[] = [
 const FIELDS = ['state', 'channel', 'carrier', 'from', 'to', 'mode'] as const
 type Entered = Readonly<Record<(typeof FIELDS)[number], string>>
 
-/** Lets the messages that wait be sent now. */
+/** Lets the messages that were counted be sent now. */
 async function retry(request: PageRequest): Promise<Reply> {
-  const filter = waitingFilter(request.application, enteredIn(request))
+  const attemptedBy = Number(request.form.text('until')) || 0
+  const filter = { ...waitingFilter(request.application, enteredIn(request)), attemptedBy }
   const done = (count: number) => `${countedAre(count, 'message')} sent within seconds.`
   return listPage(request, await attempt(() => request.operator.retryMessages(filter), done))
 }
 
-/** What is filtered by: from the address, or from the form that repeats it. */
-function enteredIn({ request, form }: PageRequest): Entered {
-  return Object.fromEntries(
-    FIELDS.map((name) => [name, form.text(name) || textOf(request.query[name])]),
-  ) as Entered
+/** What is filtered by. */
+function enteredIn({ request }: PageRequest): Entered {
+  return Object.fromEntries(FIELDS.map((name) => [name, textOf(request.query[name])])) as Entered
 }
 
 function waitingFilter(application: string, entered: Entered): WaitingFilter {
@@ -70,24 +69,26 @@ async function listPage(request: PageRequest, done?: PageMessage): Promise<Reply
   const older = new URLSearchParams(Object.entries(entered).filter(([, value]) => value !== ''))
   if (next) older.set('after', next)
   const main = html`${filterForm(application, entered)}
-${isAtLeast(request.account.role, 'support') && waitingForm(application, entered, found)}
+${await waitingForm(request, entered)}
 <p class="note">The messages of the last week, newest first. Contents are encrypted, and recipients are masked.</p>
 ${messageTable(application, filter.mode, found)}
 ${next && html`<p><a href="?${older.toString()}">Older messages</a></p>`}`
   return applicationPage(application, '/messages', main, { message: message ?? done })
 }
 
-/** The button that sends the messages that wait for another attempt. */
-function waitingForm(application: string, entered: Entered, { messages }: MessagePage): Html | false {
-  const { channel, carrier, mode } = entered
-  const waits = messages.some(({ state, attempts }) => state === 'queued' && attempts > 0)
-  // They are sent by method and carrier only.
-  if (!waits || entered.from !== '' || entered.to !== '') return false
-  return html`<form class="form-row" method="post" action="${applicationPath(application, '/messages/retry')}">
-${Object.entries({ channel, carrier, mode }).map(
-  ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-)}
-<button class="small-button">Send all that wait for another attempt</button></form>`
+/** How many messages wait for another attempt, and the button that sends these. */
+async function waitingForm(
+  { operator, account, application }: PageRequest,
+  entered: Entered,
+): Promise<Html | false> {
+  // They are counted and sent by method and carrier only.
+  const isFilteredOtherwise = entered.from || entered.to || !['', 'queued'].includes(entered.state)
+  if (isFilteredOtherwise || !isAtLeast(account.role, 'support')) return false
+  const until = Date.now()
+  const count = await operator.countWaiting(waitingFilter(application, entered))
+  if (count === 0) return false
+  const action = `${applicationPath(application, '/messages/retry')}?${String(new URLSearchParams(entered))}`
+  return buttonForm(action, `Send ${counted(count, 'waiting message')} now`, { until })
 }
 
 function filterForm(application: string, entered: Entered): Html {
