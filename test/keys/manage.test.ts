@@ -28,6 +28,19 @@ describe('adding a key', () => {
     expect(mfa.amr).toEqual(['pwd', 'sms', 'swk', 'user', 'mfa'])
   })
 
+  it('says before that it ends the trust in browsers, where browsers are trusted', async () => {
+    const ends = 'When you add one, all trusted browsers are removed.'
+    for (const [trust, expected] of [
+      [{ store: 'memory' }, true],
+      [undefined, false],
+    ] as const) {
+      const made = keyHost({ options: { trustedDevices: trust } })
+      const agent = await signedIn(made, 'bob', 'sms')
+      const { text } = await agent.get('/mfa/keys').set('Accept', 'text/html').expect(200)
+      expect(text.includes(ends)).toBe(expected)
+    }
+  })
+
   it('refuses a key that is registered, one without user verification, and a challenge that was used', async () => {
     const made = keyHost()
     const agent = await signedIn(made, 'bob', 'sms')

@@ -57,6 +57,21 @@ describe.skipIf(!hasBrowser)('the QR code on the page', () => {
       }
     }))
 
+  it('begins where the text above it begins', async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 900 } })
+    site.show({ page: 'enroll', uri: URI, secret: 'ABCD' }, { ...frame, purpose: 'manage' })
+    await page.goto(site.url)
+    const code = await page.getByRole('img', { name: /QR/ }).boundingBox()
+    const text = await page.evaluate<number>(`(() => {
+      const range = document.createRange()
+      const step = [...document.querySelectorAll('li')].find((one) => one.textContent.includes('Scan this QR code'))
+      range.selectNode(document.createTreeWalker(step, NodeFilter.SHOW_TEXT).nextNode())
+      return range.getBoundingClientRect().left
+    })()`)
+    expect(code?.x).toBe(text)
+    await page.close()
+  })
+
   it('has modules of the same size at every pixel ratio', () =>
     everyCase([1, 2, 3], async (ratio) => {
       const { data, width: side, height } = await picture(390, ratio)

@@ -245,4 +245,11 @@ describe('pages, notices and messages', () => {
         for (const text of texts) expect(text).toMatch(new RegExp(terms, 'iu'))
       }),
     ))
+
+  it('say “trust” and “browser” of what is not asked for a second step, in English', () => {
+    const english = JSON.stringify([catalogues.get('en')?.(), noticeCatalogues.get('en')?.()])
+    expect(english).toContain('Trust this browser for {time}')
+    expect(english).toContain('Trusted browsers')
+    expect(english).not.toMatch(/trusted device|ask again|remember this/i)
+  })
 })
