@@ -96,30 +96,32 @@ describe('the wiring check at the first request', () => {
     await browser.get('/account').expect(200, { userId: 'u-bob', mfa: 'none' })
   })
 
-  it('withholds the user outside of an Express app, but asks for no second factor there', async () => {
-    const bob = testUsers().bob as Express.User | undefined
-    const auth = new passport.Authenticator()
-    auth.serializeUser<string>((_user, done) => done(null, 'bob'))
-    auth.deserializeUser<string>((_id, done) => done(null, bob))
-    const parts = [sessions(), auth.initialize(), auth.session(), mfaRouter(options())]
-    const server = createServer((req, res) => {
-      const answer = () =>
-        res
-          .setHeader('Content-Type', 'application/json')
-          .end(JSON.stringify({ user: Reflect.get(req, 'user') ?? null }))
-      const handle = ([part, ...others]: readonly unknown[]): void => {
-        if (typeof part === 'function')
-          return void Reflect.apply(part, undefined, [req, res, () => handle(others)])
-        if (req.url === '/login') Reflect.apply(Reflect.get(req, 'logIn'), req, [bob, answer])
-        else answer()
-      }
-      handle(parts)
-    })
-    onTestFinished(() => void server.close())
-    const browser = request.agent(server)
-    await browser.get('/login').expect(200, { user: bob })
-    await browser.get('/account').set('Accept', 'text/html').expect(200, { user: null })
-  })
+  it('withholds the user outside of an Express app, but asks for no second factor there', () =>
+    everyCase([{}, { get: () => undefined }], async (methods) => {
+      const bob = testUsers().bob as Express.User | undefined
+      const auth = new passport.Authenticator()
+      auth.serializeUser<string>((_user, done) => done(null, 'bob'))
+      auth.deserializeUser<string>((_id, done) => done(null, bob))
+      const parts = [sessions(), auth.initialize(), auth.session(), mfaRouter(options())]
+      const server = createServer((req, res) => {
+        Object.assign(req, methods)
+        const answer = () =>
+          res
+            .setHeader('Content-Type', 'application/json')
+            .end(JSON.stringify({ user: Reflect.get(req, 'user') ?? null }))
+        const handle = ([part, ...others]: readonly unknown[]): void => {
+          if (typeof part === 'function')
+            return void Reflect.apply(part, undefined, [req, res, () => handle(others)])
+          if (req.url === '/login') Reflect.apply(Reflect.get(req, 'logIn'), req, [bob, answer])
+          else answer()
+        }
+        handle(parts)
+      })
+      onTestFinished(() => void server.close())
+      const browser = request.agent(server)
+      await browser.get('/login').expect(200, { user: bob })
+      await browser.get('/account').set('Accept', 'text/html').expect(200, { user: null })
+    }))
 
   it('reports requireMfa without the gate before it, with the fix', async () => {
     const { code, message } = await firstRequest([sessions(), passport.session(), requireMfa()])

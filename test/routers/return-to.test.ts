@@ -138,6 +138,8 @@ describe('the redirect after the second factor (R15)', () => {
     const browser = browserAgent(app)
     await login(browser, 'alice').type('form')
     await browser.get('/secret?report=7&tab=2').expect(303).expect('Location', '/mfa')
+    // A form is not requested again, so it does not take the place of the page.
+    await browser.post('/transfer').type('form').send({}).expect(303).expect('Location', '/mfa')
     await browser.get('/mfa').expect(200)
     await challenge(browser, 'email').type('form').expect(303)
     await browser.get('/mfa/verify').expect(200)
