@@ -153,7 +153,7 @@ function showResume(context: RouteContext): void {
   const { stage, interrupted, stepUp } = state.record
   if (!html) return sendProblem(res, { code: 'not_found' })
   if (stepUp) return res.redirect(303, deps.settings.path)
-  if (stage !== 'verified' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFETIME_MS) {
+  if (stage === 'pending' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFETIME_MS) {
     return res.redirect(303, deps.settings.homePath)
   }
   const locale = pickLocale(user.locales, deps.settings.languages.texts)
