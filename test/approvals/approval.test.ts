@@ -453,12 +453,6 @@ describe('an approval (R121, R122)', () => {
     expect((await agent.get('/mfa').expect(200)).body).not.toHaveProperty('approval')
   })
 
-  it('is not asked for in a pending login, whatever the request says', async () => {
-    const host = payments(undefined, { options: { login: { pendingPaths: ['/pay'] } } })
-    const agent = await signIn(host.app, 'bob')
-    expect((await agent.post('/pay').send({}).expect(401)).body.code).toBe('mfa_required')
-  })
-
   it('is asked for after the sign-in, which shows a factor of its own', async () => {
     const host = payments()
     const agent = await signIn(host.app, 'bob')
@@ -466,6 +460,46 @@ describe('an approval (R121, R122)', () => {
     await challenge(agent, 'sms').expect(200)
     await verify(agent, host.standIn.newestCode()).expect(200)
     expect((await agent.post('/pay').send(BILL).expect(401)).body.code).toBe('step_up_required')
+  })
+
+  it('says what is wrong with a field to a pending login where one may come, which learns nothing else', async () => {
+    let asked = 0
+    const { app, standIn } = payments(undefined, {
+      options: { login: { pendingPaths: ['/pay', '/invoice'] } },
+      routes(inner) {
+        const bind = () => {
+          asked++
+          return { type: 'payment' }
+        }
+        inner.post('/invoice', express.json(), requireMfa({ bind }), (_req, res) => void res.json({}))
+      },
+    })
+    const agent = await signIn(app, 'bob')
+    await everyCase(
+      [
+        { amount: ['1', '2'], to: 'x' },
+        { amount: '1', to: 'x'.repeat(201) },
+      ],
+      (body) => agent.post('/pay').send(body).expect(400),
+    )
+    const refused = await agent.post('/pay').send({ to: 'x' }).expect(400)
+    expect(refused.body).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ field: 'amount', detail: 'is missing' }],
+    })
+    const page = agent.post('/pay').set('Accept', 'text/html').type('form').send({ to: 'x' })
+    expect((await page.expect(400)).text).toContain('<bdi>amount</bdi>')
+    await everyCase(
+      [
+        ['/pay', BILL],
+        ['/invoice', {}],
+        ['/pay-again', { to: 'x' }],
+      ] as const,
+      async ([path, body]) => {
+        expect((await agent.post(path).send(body).expect(401)).body.code).toBe('mfa_required')
+      },
+    )
+    expect([asked, standIn.count('send')]).toEqual([0, 0])
   })
 
   it('is given in a session that the policy let in without a factor, which stays so', async () => {
@@ -606,6 +640,24 @@ describe('the pages of an approval (R123)', () => {
       .send({ ...BILL, to: 'mallory' })
       .expect(303)
     expect(host.done).toEqual([])
+  })
+
+  it('offer the form also in a session that the policy let in without a factor', async () => {
+    const host = payments(undefined, { options: { policy: () => 'skip' } })
+    const agent = browserAgent(host.app)
+    await login(agent, 'bob').type('form')
+    await agent.post('/pay').type('form').send(BILL).expect(303)
+    const approval = idIn((await agent.get('/mfa').expect(200)).text)
+    await agent.post('/mfa/challenge').type('form').send({ factor: 'sms', approval }).expect(303)
+    await agent
+      .post('/mfa/verify')
+      .type('form')
+      .send({ factor: 'sms', approval, code: host.standIn.newestCode() })
+      .expect(303, /\/mfa\/resume/)
+    const offer = await agent.get('/mfa/resume').expect(200)
+    expect(offer.text).toContain(`name="to" value="${BILL.to}"`)
+    await agent.post('/pay').type('form').send(BILL).expect(200)
+    expect(host.done).toHaveLength(1)
   })
 
   it('lead back to the form after a refusal, and are over then', async () => {

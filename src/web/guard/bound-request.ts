@@ -25,7 +25,7 @@ type Faults = NonNullable<Problem['errors']>
 const MAX_LENGTH = 200
 
 /**
- * What a request asks to approve, or what is wrong with its fields. The digest covers type, user, method, route, path parameters
+ * What a request asks to approve, or what is wrong with its texts. The digest covers type, user, method, route, path parameters
  * and fields, exactly as sent: the text `250` is not the number `250`. @throws {TypeError} unless the host returns a `type`.
  */
 export async function readBoundRequest(
@@ -35,10 +35,6 @@ export async function readBoundRequest(
 ): Promise<BoundRequest | { readonly errors: Faults }> {
   const route = routeOf(req)
   const read = typeof fields === 'function' ? await fields(req) : readFields(req, fields)
-  if (typeof fields !== 'function') {
-    const errors = fieldFaults(req, fields, read)
-    if (errors.length > 0) return { errors }
-  }
   const details: AuthorizationDetails = { type: `${req.method} ${route}`, ...read }
   if (typeof fields === 'function' && typeof read?.type !== 'string') throw wrongDetails('has no type')
   const errors = textFaults(details, [])
@@ -61,14 +57,15 @@ function readFields(req: Request, names: readonly string[]): Readonly<Record<str
   )
 }
 
-/** What is wrong with fields: each must be there once, as a text, a number or a boolean. */
-function fieldFaults(
-  req: Request,
-  names: readonly string[],
-  read: Readonly<Record<string, unknown>>,
-): Faults {
+/**
+ * What is wrong with the fields that a rule names: each must be there once, as a text, a number or a boolean. A function is not called,
+ * so a pending login learns nothing but what it sent.
+ */
+export function fieldFaults(req: Request, { fields }: BoundRule): Faults {
+  if (typeof fields === 'function') return []
+  const read = readFields(req, fields)
   const files = namesOfFiles(req)
-  return names.flatMap((field) => {
+  const faults = fields.flatMap((field) => {
     const value = read[field]
     if (files.has(field)) return [{ field, detail: 'must not be a file' }]
     if (value === undefined || value === null) return [{ field, detail: 'is missing' }]
@@ -76,6 +73,7 @@ function fieldFaults(
     const isScalar = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
     return isScalar ? [] : [{ field, detail: 'must be a text, a number or a boolean' }]
   })
+  return faults.length > 0 ? faults : textFaults(read, [])
 }
 
 /** The fields that multer or express-fileupload has read as files. */

@@ -30,7 +30,7 @@ import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
 import { askedAnswer, stop } from '../routers/respond.js'
-import { type BoundRequest, linesOf, readBoundRequest } from './bound-request.js'
+import { type BoundRequest, fieldFaults, linesOf, readBoundRequest } from './bound-request.js'
 import { setStepUpHeader, stepUpAddress, stepUpTarget } from './issuer-step-up.js'
 import {
   type BoundRule,
@@ -149,17 +149,16 @@ async function requireApproval(
   const { req, deps } = at
   const { userId, record } = state
   const { acting, approval } = record
-  if (acting || state.stage === 'pending') return requireFactor(at, res, state, rule)
+  const faults = fieldFaults(req, bind)
+  if (acting || (state.stage === 'pending' && faults.length === 0)) return requireFactor(at, res, state, rule)
   const refuse = (problem: Problem) => {
     setSecurityHeaders(res)
     stop(req, res, deps, problem)
   }
   if (!isSafe(req) && !isSameOrigin(req)) return refuse({ code: 'cross_site' })
-  const asked = await readBoundRequest(req, userId, bind)
-  if ('errors' in asked) {
-    if (isUnparsedForm(req)) deps.diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
-    return refuse({ code: 'invalid_request', ...asked })
-  }
+  if (faults.length > 0 && isUnparsedForm(req)) deps.diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
+  const asked = faults.length > 0 ? { errors: faults } : await readBoundRequest(req, userId, bind)
+  if ('errors' in asked) return refuse({ code: 'invalid_request', ...asked })
   const accepts = (shown: ShownMethod) =>
     rule.accepts(shown) && bindsAtLeast(bindingOf(methodShown(shown), deps.service), bind.atLeast)
   const isGiven = approval && !isOver(approval) && approval.digest === asked.digest
