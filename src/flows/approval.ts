@@ -11,9 +11,10 @@ export function bindingOf(method: Method | 'backup', { approvals }: Pick<MfaServ
   return isDelivered(method) && method !== 'whatsapp' ? 'shown' : 'entered'
 }
 
-/** The receipt of an approval; `undefined` while it is not given. */
-export function receiptOf({ id, at, digest, details, granted }: RequestedApproval): MfaApproval | undefined {
-  if (!granted) return undefined
-  const { binding, method, amr } = granted
+/** The receipt of an approval that was given. */
+export function receiptOf(
+  { id, at, digest, details }: RequestedApproval,
+  { binding, method, amr }: NonNullable<RequestedApproval['granted']>,
+): MfaApproval {
   return { id, authorization_details: details, digest, binding, method, amr, approvedAt: at }
 }

@@ -94,7 +94,7 @@ function withOutcomes(granted: z.ZodType, others: readonly z.ZodObject[]): z.Zod
 }
 
 /** A value that cannot be changed, nor can what it consists of. A member that is optional is absent, not `undefined`. */
-type Frozen<Value> = Value extends object
+export type Frozen<Value> = Value extends object
   ? { readonly [Name in keyof Value]: Frozen<Exclude<Value[Name], undefined>> }
   : Value
 

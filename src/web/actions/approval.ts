@@ -1,4 +1,3 @@
-import { SessionEndedError } from '../../errors.js'
 import { bindingOf, receiptOf } from '../../flows/approval.js'
 import { type Refused, refuse } from '../../flows/deps.js'
 import type { Finish } from '../../flows/login-step.js'
@@ -8,7 +7,8 @@ import { newTransaction, setState } from '../../session/find-state.js'
 import { activeState } from '../../session/known-account.js'
 import { logInContinuing } from '../../session/log-in.js'
 import type { MfaRecord, RequestedApproval } from '../../session/record.js'
-import { rememberTarget, storeIfCurrent } from '../../session/store.js'
+import { rememberTarget, sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { onlyGiven } from '../../shape.js'
 import type { RequestContext } from './context.js'
 
 /** The user approved a request. */
@@ -19,7 +19,7 @@ export interface Approved {
   readonly backupCodesLeft?: number
 }
 
-/** Makes an accepted factor the approval of a request, and of nothing else, under a new session id (R121). */
+/** Makes an accepted factor the approval of a request, and of nothing else, under a new session id (R121). @throws {SessionEndedError} */
 export async function grantApproval(
   context: RequestContext,
   approval: RequestedApproval,
@@ -28,42 +28,25 @@ export async function grantApproval(
 ): Promise<Approved | Refused> {
   const { req, deps, shared, state } = context
   const { userId, record } = state
-  const granted = {
-    ...{ method, shown, amr: [...amr], binding: bindingOf(method, deps.service) },
-    ...(factor !== undefined && { factor }),
-  }
+  const { id } = approval
+  if (!(await deps.approvalRequests.grant(userId, id))) return refuse({ code: 'approval_ended' })
+  const binding = bindingOf(method, deps.service)
+  const granted = { method, shown, amr: [...amr], binding, ...onlyGiven({ factor }) }
   const given = { ...approval, at: Date.now(), granted }
-  const receipt = receiptOf(given)
-  const isOpen = receipt !== undefined && (await deps.approvalRequests.grant(userId, approval.id))
   const renewed = { ...withoutQuestion(record), transaction: newTransaction(), approval: given }
-  if (!isOpen) return refuse({ code: 'approval_ended' })
+  const release = async () => void (await deps.approvalRequests.consume(userId, id))
   if (finish === 'request') {
-    if (!(await storeIfCurrent(req, renewed, shared))) return refuse({ code: 'session_ended' })
+    if (!(await storeIfCurrent(req, renewed, shared))) throw sessionEnded()
     setState(context, activeState(state, renewed))
+  } else if (finish === 'log-in') {
+    await logInContinuing(context, state.user, { renewal: { userId, renewed, release } })
   } else {
-    const release = async () => void (await deps.approvalRequests.consume(userId, approval.id))
-    const renewal = { userId, renewed, release }
-    try {
-      if (finish === 'log-in') await logInContinuing(context, state.user, { renewal })
-      else {
-        rememberTarget(req, record.returnTo)
-        shared.pendingRenewal = renewal
-      }
-    } catch (error) {
-      if (error instanceof SessionEndedError) return refuse({ code: 'session_ended' })
-      throw error
-    }
+    rememberTarget(req, record.returnTo)
+    shared.pendingRenewal = { userId, renewed, release }
   }
-  const { binding } = granted
-  deps.emit({
-    type: 'approved',
-    ...{ userId, method, approval: approval.id, binding, afterMs: Math.max(0, given.at - approval.at) },
-  })
-  return {
-    outcome: 'approved',
-    approval: receipt,
-    ...(backupCodesLeft !== undefined && { backupCodesLeft }),
-  }
+  const afterMs = Math.max(0, given.at - approval.at)
+  deps.emit({ type: 'approved', userId, method, approval: id, binding, afterMs })
+  return { outcome: 'approved', approval: receiptOf(given, granted), ...onlyGiven({ backupCodesLeft }) }
 }
 
 /** Refuses the request that waits for approval, for good (R126). `approval_ended` if another one waits now. */

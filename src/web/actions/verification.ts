@@ -1,4 +1,3 @@
-import { SessionEndedError } from '../../errors.js'
 import { type Refused, refuse } from '../../flows/deps.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { verifyKey } from '../../flows/keys.js'
@@ -16,7 +15,8 @@ import { logInContinuing } from '../../session/log-in.js'
 import type { MfaRecord, RequestedApproval } from '../../session/record.js'
 import { continueLogin } from '../../session/renew.js'
 import type { PendingVerification } from '../../session/state.js'
-import { isCurrent, readAhead, storeIfCurrent } from '../../session/store.js'
+import { isCurrent, readAhead, sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { onlyGiven } from '../../shape.js'
 import { wasOfferedKey } from '../http/cookies.js'
 import { wantsHtml } from '../http/request.js'
 import { type Approved, grantApproval } from './approval.js'
@@ -63,7 +63,7 @@ export interface Verified {
 /**
  * The critical sequence of every second factor. The session gets a new id and is saved before this resolves (R03, R08); after a
  * failure, the approval is released and the browser's trust revoked.
- * @throws {ServiceError | SessionStoreError}: the attempt is refunded (R77), the user not signed in (R09).
+ * @throws {ServiceError | SessionStoreError}: the attempt is refunded (R77), the user not signed in (R09). @throws {SessionEndedError}
  */
 export async function completeVerification<Accepted extends AcceptedCode>(
   context: RequestContext,
@@ -100,7 +100,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
       if (device !== undefined) await deps.browsers?.revoke({ req, shared }, state.userId, device)
     },
   }
-  if (!(await finish(context, ending, pending))) return refuse({ code: 'session_ended' })
+  await finish(context, ending, pending)
   return {
     outcome: 'verified',
     method,
@@ -208,35 +208,26 @@ function isStrongest(user: MfaUser, shown: ShownMethod): boolean {
   return isAtLeast(shown, strongestOf(user.existing.map(({ method }) => method)))
 }
 
-/** Creates the verified session, or leaves that to Passport. False if the session ended or changed in the meantime (R07). */
+/** Creates the verified session, or leaves that to Passport. @throws {SessionEndedError} if it ended or changed in the meantime (R07). */
 async function finish(
   { req, deps, shared, state, requirement }: RequestContext,
   ending: Ending,
   pending: PendingVerification,
-): Promise<boolean> {
+): Promise<void> {
   if (ending === 'request') return approveRequest({ req, shared }, state.record, pending)
   if (ending === 'passport') {
     shared.pendingVerification = pending
-    return true
+    return
   }
   const at = { req, deps, shared }
-  try {
-    if (ending === 'log-in') await logInContinuing(at, state.user, { verification: pending })
-    else {
-      const returnTo = requirement.open ? undefined : state.record.returnTo
-      const shown =
-        ending === 'enroll'
-          ? { mustEnroll: enrollmentFor(requirement) }
-          : { recovery: { shown: pending.shown, at: Date.now() } }
-      const continuation = { ...shown, ...(returnTo !== undefined && { returnTo }) }
-      await continueLogin(at, state, continuation, () => pending.release())
-      await pending.onVerified?.()
-    }
-    return true
-  } catch (error) {
-    if (error instanceof SessionEndedError) return false
-    throw error
-  }
+  if (ending === 'log-in') return logInContinuing(at, state.user, { verification: pending })
+  const returnTo = requirement.open ? undefined : state.record.returnTo
+  const shown =
+    ending === 'enroll'
+      ? { mustEnroll: enrollmentFor(requirement) }
+      : { recovery: { shown: pending.shown, at: Date.now() } }
+  await continueLogin(at, state, { ...shown, ...onlyGiven({ returnTo }) }, () => pending.release())
+  await pending.onVerified?.()
 }
 
 /** Keeps the session as it is, except that the same challenge cannot approve another request. */
@@ -244,15 +235,15 @@ async function approveRequest(
   { req, shared }: Pick<RequestContext, 'req' | 'shared'>,
   { challenge: _used, ...record }: MfaRecord,
   pending: PendingVerification,
-): Promise<boolean> {
-  const next = { ...record, transaction: newTransaction() }
-  const isStored = await storeIfCurrent(req, next, shared).catch(async (error: unknown) => {
+): Promise<void> {
+  try {
+    const next = { ...record, transaction: newTransaction() }
+    if (!(await storeIfCurrent(req, next, shared))) throw sessionEnded()
+  } catch (error) {
     await pending.release()
     throw error
-  })
-  if (isStored) await pending.onVerified?.()
-  else await pending.release()
-  return isStored
+  }
+  await pending.onVerified?.()
 }
 
 async function releaseOnError<Result>(

@@ -175,7 +175,7 @@ async function requireApproval(
     return refuse({ code: isCurrent ? 'approval_ended' : 'session_ended' })
   }
   deps.emit({ type: 'approval_used', userId, approval: approval.id })
-  if (req.mfa instanceof RequestMfaStatus) req.mfa.approval = receiptOf(approval) ?? null
+  if (req.mfa instanceof RequestMfaStatus) req.mfa.approval = receiptOf(approval, granted)
   next()
 }
 

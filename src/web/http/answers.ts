@@ -3,6 +3,7 @@ import { BINDINGS, MAX_DETAIL_LINES } from '../../protocol/details.js'
 import { STRENGTHS } from '../../protocol/factor.js'
 import { KEY_FAULTS } from '../../protocol/keys.js'
 import { KEY_METHODS, METHODS } from '../../protocol/methods.js'
+import type { Frozen } from '../../protocol/verb.js'
 
 /*
  * The responses of the routes. The handlers get their types from these schemas, and `docs/openapi.json` is generated from them.
@@ -182,6 +183,9 @@ export const approvedAnswer = z.object({
   }),
   backupCodesLeft: z.int().optional(),
 })
+
+/** As handlers send it. */
+export type ApprovedAnswer = Frozen<z.output<typeof approvedAnswer>>
 
 export const canceledAnswer = z.object({ status: z.literal('canceled'), next: path })
 

@@ -9,7 +9,7 @@ import type { RouteDeps } from '../actions/context.js'
 import { enrollPathFor } from '../actions/enrollment.js'
 import { verifyBypassCode } from '../actions/recovery.js'
 import { verifyFactor } from '../actions/verification.js'
-import type { approvedAnswer, goesOnAnswer, verifiedAnswer } from '../http/answers.js'
+import type { ApprovedAnswer, goesOnAnswer, verifiedAnswer } from '../http/answers.js'
 import { verifyBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/cookies.js'
@@ -93,21 +93,17 @@ async function verify(context: RouteContext): Promise<void> {
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields)
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
   if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
+  const after = state.record.returnTo ?? deps.settings.homePath
   if (outcome.outcome === 'approved') {
-    const { approval, backupCodesLeft } = outcome
-    const after = state.record.returnTo ?? deps.settings.homePath
     if (html) return res.redirect(303, after)
-    const left = backupCodesLeft !== undefined && { backupCodesLeft }
-    const { authorization_details, amr, ...rest } = approval
-    const receipt = { ...rest, authorization_details: { ...authorization_details }, amr: [...amr] }
-    return void res.json({ status: 'approved', next: after, approval: receipt, ...left } satisfies z.output<
-      typeof approvedAnswer
-    >)
+    const { approval, backupCodesLeft } = outcome
+    const receipt = { approval, ...onlyGiven({ backupCodesLeft }) }
+    return void res.json({ status: 'approved', next: after, ...receipt } satisfies ApprovedAnswer)
   }
   if (outcome.mustEnroll) return respondGoesOn(context, 'enrollment_required')
   if (html && asksRecovery(context)) return requestAsked(context)
   if (outcome.mayRecover) return respondGoesOn(context, 'recovery_allowed')
-  const next = (await recoveryPage(context)) ?? state.record.returnTo ?? deps.settings.homePath
+  const next = (await recoveryPage(context)) ?? after
   const { trusted, backupCodesLeft: left, keyOffer } = outcome
   const { path } = deps.settings
   if (html && keyOffer) return res.redirect(303, `${path}/keys/offer`)
