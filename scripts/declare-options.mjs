@@ -5,12 +5,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
  * stands there; an editor shows the comment of a member only where the member itself is declared.
  */
 
-const FOLDER = 'dist/types/options'
+const FOLDERS = ['dist/types/options', 'dist/types/web/guard']
 const DERIVED = /(export interface \w+(?:<[^{]*>)? extends (Given<(\w+)(?:<\w+>)?>) \{\n)((?:.*\n)*?)\}/g
 const RULE = /( {4}\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n) {4}readonly (\w+): (.*)/g
 
-for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.d.ts'))) {
-  const path = `${FOLDER}/${file}`
+const files = FOLDERS.flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`))
+
+for (const path of files.filter((name) => name.endsWith('.d.ts'))) {
   const source = readFileSync(path, 'utf8')
   const declared = source.replace(DERIVED, (_all, head, type, rules, own) => {
     const [, body = ''] = new RegExp(`class ${rules}\\b.* \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(source) ?? []

@@ -8,9 +8,8 @@ import {
   oneLine,
   shownText,
 } from '../../protocol/details.js'
-import { resumeEntries } from '../http/entries.js'
 import type { Problem } from '../http/problem.js'
-import { type BindText, type BoundRule, labelsOf, type Rule } from './rule.js'
+import type { BoundRule } from './rule.js'
 
 /** What a request asks the user to approve. */
 export interface BoundRequest {
@@ -96,12 +95,8 @@ function textFaults(value: unknown, path: readonly string[]): Faults {
 }
 
 /** What the user is shown, cleaned (R123). @throws {TypeError} when that is not one to four lines. */
-export function linesOf(
-  { details }: BoundRequest,
-  locale: string,
-  { bind, resume }: Pick<Rule, 'bind' | 'resume'>,
-): readonly DetailLine[] {
-  const given: unknown = (bind?.text ?? defaultText(resume))(details, locale)
+export function linesOf({ details }: BoundRequest, locale: string, { text }: BoundRule): DetailLine[] {
+  const given: unknown = text(details, locale)
   if (!Array.isArray(given) || given.length < 1 || given.length > MAX_DETAIL_LINES || !given.every(isLine)) {
     throw wrongDetails('is not shown in one to four lines: give bindText, which returns them')
   }
@@ -112,20 +107,6 @@ function isLine(line: unknown): line is DetailLine {
   const { label, value }: Partial<Record<keyof DetailLine, unknown>> = Object(line)
   const isText = (text: unknown) => typeof text === 'string' && text.length <= 2 * MAX_LENGTH
   return isText(label) && label !== '' && isText(value)
-}
-
-function defaultText(resume: Rule['resume']): BindText {
-  return ({ type: _type, ...members }, locale) => {
-    const texts = Object.entries(members).map(([name, value]) => [name, textOf(value)] as const)
-    const entries = resumeEntries({ fields: Object.fromEntries(texts), labels: labelsOf(resume) }, locale)
-    const shown = entries.flatMap(({ label, value }) => (value === undefined ? [] : [{ label, value }]))
-    // Everything that is bound must be shown.
-    return shown.length === texts.length ? shown : []
-  }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'object' ? canonicalJson(value) : String(value)
 }
 
 function wrongDetails(what: string): TypeError {

@@ -197,14 +197,14 @@ function withoutApproval({
 async function askedApproval(
   { deps, state, user }: RequestContext,
   asked: BoundRequest,
-  rule: Rule,
+  bind: BoundRule,
 ): Promise<RequestedApproval | number> {
   const { userId, record } = state
   const open = openApproval(record)
   if (open?.digest === asked.digest) return open
   if (open) await deps.approvalRequests.consume(userId, open.id)
   const locale = pickLocale(user.locales, deps.settings.languages.texts)
-  const approval = { id: randomUUID(), at: Date.now(), ...asked, lines: [...linesOf(asked, locale, rule)] }
+  const approval = { id: randomUUID(), at: Date.now(), ...asked, lines: linesOf(asked, locale, bind) }
   return (await deps.approvalRequests.open(userId, approval.id)) || approval
 }
 
@@ -240,7 +240,9 @@ async function requireFactor(
       }
     : problemFor(context, rule, { factors, backup })
   const approval =
-    asked && problem.code === 'step_up_required' ? await askedApproval(context, asked, rule) : undefined
+    asked && rule.bind && problem.code === 'step_up_required'
+      ? await askedApproval(context, asked, rule.bind)
+      : undefined
   if (typeof approval === 'number') {
     return stop(req, res, deps, { code: 'too_many_approvals', retryAfterSeconds: approval })
   }

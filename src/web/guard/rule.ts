@@ -2,13 +2,13 @@ import type { Request } from 'express'
 import * as z from 'zod'
 import { OptionsError } from '../../errors.js'
 import { bindingOf } from '../../flows/approval.js'
+import { canonicalJson } from '../../flows/canonical-json.js'
 import { FACTOR_CHANGE_MS } from '../../flows/freshness.js'
-import { duration, hasParts, inMilliseconds, optionFaults } from '../../option-rules.js'
+import { duration, type Given, hasParts, inMilliseconds, optionFaults, typed } from '../../option-rules.js'
 import { callback } from '../../options/callback.js'
 import {
   type AuthorizationDetails,
   BINDINGS,
-  type Binding,
   bindsAtLeast,
   type DetailLine,
   MAX_DETAIL_LINES,
@@ -23,165 +23,155 @@ import {
   type Strength,
   strengthOf,
 } from '../../protocol/factor.js'
-import { METHODS, type Method } from '../../protocol/methods.js'
+import { METHODS } from '../../protocol/methods.js'
 import type { InterruptedRequest } from '../../session/record.js'
 import { onlyGiven } from '../../shape.js'
-import type { Duration } from '../../time.js'
 import { resumeEntries } from '../http/entries.js'
-
-/** A form field that the user sees again before the form is sent again. */
-interface ResumeField {
-  /** The name of the field in the form. */
-  readonly name: string
-  /**
-   * The label of the field: one text, or one for each language. Defaults to the name in words: `recipientName` becomes "Recipient
-   * name". `false` sends the field without showing it, which is the default for names that begin with `_`, such as `_csrf`.
-   */
-  readonly label?: string | Readonly<Record<string, string>> | false | undefined
-}
-
-/** What a request asks to approve: a `type`, and members of texts, numbers, booleans, lists and objects. */
-export type BindRequest = (req: Request) => AuthorizationDetails | Promise<AuthorizationDetails>
-
-/** What a factor approves, and how it must be bound to that. */
-export interface BindRule {
-  /** The names of fields of the body, or a function of the request. */
-  readonly fields: readonly string[] | BindRequest
-  /**
-   * `shown`: the message with the code names it, or a key signs it. `signed`: a security key or passkey signs it. Defaults to `entered`,
-   * which is every factor.
-   */
-  readonly atLeast?: Binding | undefined
-}
-
-/** Says what the user is shown before they approve a request: one to four lines. */
-export type BindText = (details: AuthorizationDetails, locale: string) => readonly DetailLine[]
-
-/** What a route requires of the second factor. */
-export interface MfaRule {
-  /** The largest age of the second factor, from 30 seconds to 24 hours. Defaults to `15m`. */
-  readonly maxAge?: Duration | undefined
-  /** The accepted methods. Defaults to all. */
-  readonly methods?: readonly (Method | 'backup')[] | undefined
-  /**
-   * The least accepted strength: email and dual are `weak`, an authenticator app `strong`, security keys and passkeys
-   * `phishing-resistant`, others `medium`. A backup code that
-   * was delivered by email is `weak`, one that was delivered only to a phone or shown on a page `medium`. Defaults to `weak`.
-   */
-  readonly minStrength?: Strength | undefined
-  /**
-   * Fields of a posted form that the user can send again after the second factor. The session keeps them in the meantime, so
-   * do not list a field that holds a secret. Defaults to none: the user returns to the page with the form.
-   */
-  readonly resume?: readonly (string | ResumeField)[] | undefined
-  /**
-   * The title of the page that offers the form again, as one text or one for each language, such as `Confirm your withdrawal`.
-   * At most 80 characters. Defaults to `Check and confirm`.
-   */
-  readonly resumeTitle?: string | Readonly<Record<string, string>> | undefined
-  /**
-   * Requires a factor for exactly this request: for its user, session, method, route, path parameters and these fields of the body, once,
-   * within five minutes. The names of one to four fields, a function of the request, or an object with either and `atLeast`. A form is
-   * offered again as with `resume`. The query is not bound. Defaults to none.
-   */
-  readonly bind?: readonly string[] | BindRequest | BindRule | undefined
-  /** What the user is shown of it, in the language of the page. Defaults to the fields with their names, or the labels in `resume`. */
-  readonly bindText?: BindText | undefined
-}
-
-/** What `requireStrongest` can be told. It knows by itself which factors it accepts. */
-export type StrongestRule = Pick<MfaRule, 'maxAge' | 'resume' | 'resumeTitle'>
-
-/** A rule with its defaults. */
-export interface Rule {
-  readonly maxAgeMs: number
-  readonly accepts: (shown: ShownMethod) => boolean
-  /** Whether it accepts evidence of an issuer with this strength. Without it, only a factor of the account counts. */
-  readonly acceptsEvidence?: ((strength: Strength) => boolean) | undefined
-  /** The strengths of the factors that it accepts. */
-  readonly strengths: readonly Strength[]
-  readonly resume: readonly ResumeField[]
-  readonly resumeTitle?: string | Readonly<Record<string, string>> | undefined
-  /** What a factor must approve. Without it, a recent one counts. */
-  readonly bind?: BoundRule | undefined
-}
-
-/** The part of a rule that binds a factor to a request. */
-export interface BoundRule {
-  readonly fields: readonly string[] | BindRequest
-  readonly atLeast: Binding
-  readonly text?: BindText | undefined
-}
 
 const ALL_METHODS = [...METHODS, 'backup'] as const
 
 const fieldText = 'must be the name of a form field, or { name, label } with a text of at most 80 characters'
 const fieldName = z.string().regex(/^[\w.[\]-]{1,64}$/, { error: fieldText })
 const labelText = z.string().min(1).max(80)
+const labelTexts = z.record(z.string().min(2).max(35), labelText)
 
-const resumeField = z.strictObject({
-  name: fieldName,
-  label: z.union([labelText, z.literal(false), z.record(z.string().min(2).max(35), labelText)]).optional(),
-})
+/** The rules of a form field that the user sees again before the form is sent again. */
+export class ResumeFieldRules {
+  /** The name of the field in the form. */
+  readonly name = fieldName
+  /**
+   * The label of the field: one text, or one for each language. Defaults to the name in words: `recipientName` becomes "Recipient
+   * name". `false` sends the field without showing it, which is the default for names that begin with `_`, such as `_csrf`.
+   */
+  readonly label = z.union([labelText, z.literal(false), labelTexts]).optional()
+}
 
-const schema = z.strictObject({
-  maxAge: duration('30s', '24h', '5m').prefault('15m'),
-  methods: z
+/** A form field that the user sees again before the form is sent again. */
+export interface ResumeField extends Given<ResumeFieldRules> {}
+
+const resumeField = typed<ResumeField>()(z.strictObject({ ...new ResumeFieldRules() }))
+
+/** What a request asks to approve: a `type`, and members of texts, numbers, booleans, lists and objects. */
+export type BindRequest = (req: Request) => AuthorizationDetails | Promise<AuthorizationDetails>
+
+const bindError = 'must be a list of form fields, a function of the request, or { fields, atLeast }'
+const boundFields = z.union(
+  [z.array(fieldName).min(1).readonly(), callback<BindRequest>({ name: 'bind', must: bindError })],
+  { error: bindError },
+)
+
+/** The rules of what a factor approves, and how it must be bound to that. */
+export class BindRules {
+  /** The names of fields of the body, or a function of the request. */
+  readonly fields = boundFields
+  /**
+   * `shown`: the message with the code names it, or a key signs it. `signed`: a security key or passkey signs it. Defaults to `entered`,
+   * which is every factor.
+   */
+  readonly atLeast = z.enum(BINDINGS).default('entered')
+}
+
+/** What a factor approves, and how it must be bound to that. */
+export interface BindRule extends Given<BindRules> {}
+
+const bindRule = typed<BindRule>()(z.strictObject({ ...new BindRules() }))
+
+/** Says what the user is shown before they approve a request: one to four lines. */
+export type BindText = (details: AuthorizationDetails, locale: string) => readonly DetailLine[]
+
+/** The rules of what a route requires of the second factor. */
+export class MfaRules {
+  /** The largest age of the second factor, from 30 seconds to 24 hours. Defaults to `15m`. */
+  readonly maxAge = duration('30s', '24h', '5m').prefault('15m')
+  /** The accepted methods. Defaults to all. */
+  readonly methods = z
     .array(z.enum(ALL_METHODS, { error: `must be one of ${ALL_METHODS.join(', ')}` }), {
       error: 'must be a list of methods',
     })
     .min(1, { error: 'must name at least one method' })
-    .optional(),
-  minStrength: z.enum(STRENGTHS, { error: `must be one of ${STRENGTHS.join(', ')}` }).default('weak'),
-  resume: z
-    .array(z.union([fieldName.transform((name) => ({ name })), resumeField], { error: fieldText }), {
-      error: 'must be a list of form fields',
-    })
-    .default([]),
-  resumeTitle: z
-    .union([labelText, z.record(z.string().min(2).max(35), labelText)], {
+    .readonly()
+    .optional()
+  /**
+   * The least accepted strength: email and dual are `weak`, an authenticator app `strong`, security keys and passkeys
+   * `phishing-resistant`, others `medium`. A backup code that
+   * was delivered by email is `weak`, one that was delivered only to a phone or shown on a page `medium`. Defaults to `weak`.
+   */
+  readonly minStrength = z
+    .enum(STRENGTHS, { error: `must be one of ${STRENGTHS.join(', ')}` })
+    .default('weak')
+  /**
+   * Fields of a posted form that the user can send again after the second factor. The session keeps them in the meantime, so
+   * do not list a field that holds a secret. Defaults to none: the user returns to the page with the form.
+   */
+  readonly resume = z
+    .array(
+      z.union([fieldName.transform((name): ResumeField => ({ name })), resumeField], { error: fieldText }),
+      {
+        error: 'must be a list of form fields',
+      },
+    )
+    .readonly()
+    .default([])
+  /**
+   * The title of the page that offers the form again, as one text or one for each language, such as `Confirm your withdrawal`.
+   * At most 80 characters. Defaults to `Check and confirm`.
+   */
+  readonly resumeTitle = z
+    .union([labelText, labelTexts], {
       error: 'must be a text of at most 80 characters, or one for each language',
     })
-    .optional(),
-})
-
-const bindError = 'must be a list of form fields, a function of the request, or { fields, atLeast }'
-const boundFields = z.union(
-  [z.array(fieldName).min(1), callback<BindRequest>({ name: 'bind', must: bindError })],
-  {
-    error: bindError,
-  },
-)
-
-const bindSchema = schema.extend({
-  bind: z
-    .union(
-      [
-        boundFields.transform((fields) => ({ fields, atLeast: 'entered' as const })),
-        z.strictObject({ fields: boundFields, atLeast: z.enum(BINDINGS).default('entered') }),
-      ],
-      { error: bindError },
-    )
-    .optional(),
-  bindText: callback<BindText>({
+    .optional()
+  /**
+   * Requires a factor for exactly this request: for its user, session, method, route, path parameters and these fields of the body, once,
+   * within five minutes. The names of one to four fields, a function of the request, or an object with either and `atLeast`. A form is
+   * offered again as with `resume`. The query is not bound. Defaults to none.
+   */
+  readonly bind = z
+    .union([boundFields.transform((fields) => ({ fields, atLeast: 'entered' as const })), bindRule], {
+      error: bindError,
+    })
+    .optional()
+  /** What the user is shown of it, in the language of the page. Defaults to the fields with their names, or the labels in `resume`. */
+  readonly bindText = callback<BindText>({
     name: 'bindText',
     must: 'must be a function that returns lines with label and value',
-  }).optional(),
-})
+  }).optional()
+}
 
-const mfaSchema = inMilliseconds(bindSchema)
+/** What a route requires of the second factor. */
+export interface MfaRule extends Given<MfaRules> {}
+
+/** What `requireStrongest` can be told. It knows by itself which factors it accepts. */
+export type StrongestRule = Pick<MfaRule, 'maxAge' | 'resume' | 'resumeTitle'>
+
+const mfaSchema = inMilliseconds(z.strictObject({ ...new MfaRules() }))
+const { resume, resumeTitle } = new MfaRules()
 const strongestSchema = inMilliseconds(
-  schema
-    .pick({ resume: true, resumeTitle: true })
-    .extend({ maxAge: duration('30s', '24h', '5m').prefault(FACTOR_CHANGE_MS) }),
+  z.strictObject({ maxAge: duration('30s', '24h', '5m').prefault(FACTOR_CHANGE_MS), resume, resumeTitle }),
 )
+
+type ReadRule = z.output<typeof mfaSchema>
+
+/** A rule with its defaults. */
+export interface Rule extends Pick<ReadRule, 'maxAgeMs' | 'resume' | 'resumeTitle'> {
+  readonly accepts: (shown: ShownMethod) => boolean
+  /** Whether it accepts evidence of an issuer with this strength. Without it, only a factor of the account counts. */
+  readonly acceptsEvidence?: ((strength: Strength) => boolean) | undefined
+  /** The strengths of the factors that it accepts. */
+  readonly strengths: readonly Strength[]
+  /** What a factor must approve. Without it, a recent one counts. */
+  readonly bind?: BoundRule | undefined
+}
+
+/** The part of a rule that binds a factor to a request, and says what the user is shown of that. */
+export type BoundRule = NonNullable<ReadRule['bind']> & { readonly text: BindText }
 
 /** Checks a rule and adds the defaults. @throws {OptionsError} with all faults. */
 export function readRule(rule: MfaRule): Rule {
   const parsed = parse('requireMfa', mfaSchema, rule)
   const { maxAgeMs, methods, minStrength, resume: kept, resumeTitle } = parsed
-  const bind = parsed.bind && { ...parsed.bind, text: parsed.bindText }
-  const faults = bindFaults(rule, kept, bind)
+  const bind = parsed.bind && { ...parsed.bind, text: parsed.bindText ?? textOfFields(kept) }
+  const faults = bindFaults(rule, bind)
   if (faults.length > 0) throw new OptionsError(faults.map((fault) => `requireMfa: ${fault}`))
   const accepts = (shown: ShownMethod) =>
     (methods?.includes(methodShown(shown)) ?? true) &&
@@ -216,24 +206,31 @@ export function labelsOf(fields: readonly ResumeField[]): NonNullable<Interrupte
   )
 }
 
-/** What is wrong with a rule that binds a factor. Everything that is bound must be shown (R123). */
-function bindFaults(
-  { maxAge, bindText }: MfaRule,
-  kept: readonly ResumeField[],
-  bind: BoundRule | undefined,
-): string[] {
+/** Shows each member with its label; nothing if one of them would not be shown, since everything that is bound must be (R123). */
+function textOfFields(kept: readonly ResumeField[]): BindText {
+  const labels = labelsOf(kept)
+  return ({ type: _type, ...members }, locale) => {
+    const texts = Object.entries(members).map(([name, value]) => [name, textOf(value)] as const)
+    const entries = resumeEntries({ fields: Object.fromEntries(texts), labels }, locale)
+    const shown = entries.flatMap(({ label, value }) => (value === undefined ? [] : [{ label, value }]))
+    return shown.length === texts.length ? shown : []
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'object' ? canonicalJson(value) : String(value)
+}
+
+/** What is wrong with a rule that binds a factor. */
+function bindFaults({ maxAge, bindText }: MfaRule, bind: BoundRule | undefined): string[] {
   if (!bind) return bindText ? ['bindText has no effect without bind; give bind as well'] : []
   const always = maxAge === undefined ? [] : ['maxAge has no effect beside bind; leave it out']
   if (typeof bind.fields === 'function' || bindText) return always
-  const fields = Object.fromEntries(bind.fields.map((name) => [name, '']))
-  const entries = resumeEntries({ fields, labels: labelsOf(kept) }, 'en')
-  const shown = entries.filter(({ value }) => value !== undefined)
-  const areShown = shown.length === bind.fields.length && shown.length <= MAX_DETAIL_LINES
-  return [
-    ...always,
-    ...(bind.fields.includes('type') ? ['bind cannot name a field type; use a function'] : []),
-    ...(areShown ? [] : ['bind names more than four fields, or one that is not shown; give bindText']),
-  ]
+  if (bind.fields.includes('type')) return [...always, 'bind cannot name a field type; use a function']
+  const unnamed = Object.fromEntries(bind.fields.map((name) => [name, '']))
+  const lines = bind.text({ ...unnamed, type: '' }, 'en').length
+  if (lines > 0 && lines <= MAX_DETAIL_LINES) return always
+  return [...always, 'bind names more than four fields, or one that is not shown; give bindText']
 }
 
 /** As `readRule`, for `requireStrongest`. @throws {OptionsError} with all faults. */
