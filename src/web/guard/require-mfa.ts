@@ -13,7 +13,7 @@ import { RequestMfaStatus } from '../../session/mfa-status.js'
 import type { InterruptedRequest, MfaRecord, RequestedApproval } from '../../session/record.js'
 import { requestState } from '../../session/request-state.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
-import type { ActiveState } from '../../session/state.js'
+import type { ActiveState, SessionState } from '../../session/state.js'
 import { rememberTarget, storeIfCurrent } from '../../session/store.js'
 import {
   type EnteredRequest,
@@ -65,49 +65,64 @@ export function requireMfa(rule: MfaRule = {}): AnyRouteHandler {
 /** The guard for a rule, behind any gate; with `own`, behind the gate of the same options. @throws {OptionsError} */
 export function ruleGuard(given: MfaRule, own?: RouteDeps): AnyRouteHandler {
   const rule = readRule(given)
+  return guard(own, (at, res, next, state) => {
+    // Almost every request takes this path, so it creates no promise.
+    if (!rule.bind && state.stage === 'verified' && isFresh(state.record, rule)) return pass(at, next, state)
+    if (rule.bind) return requireApproval(at, res, next, state, rule, rule.bind)
+    return requireFactor(at, res, state, rule)
+  })
+}
 
+/** The guard for changes that the host makes itself: it requires what our own changes require. @throws {OptionsError} (R18). */
+export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHandler {
+  const rule = readStrongestRule(given)
+  return guard(own, async (at, res, next, state) => {
+    if (state.record.acting) return refuseActing(at, res)
+    const { user } = await requestContext(at, state)
+    const change = factorChange(user, rule.maxAgeMs)
+    const required = { ...rule, ...change, strengths: STRENGTHS.filter(change.isEnough) }
+    const hasNone = user.existing.length === 0 && state.stage !== 'pending'
+    if (!hasNone && !isFresh(state.record, required)) return requireFactor(at, res, state, required)
+    at.shared.strongestShown = true
+    return pass(at, next, state)
+  })
+}
+
+/** Decides on a request whose user has shown the first factor, and calls the route or responds. */
+type Decide = (
+  at: EnteredRequest,
+  res: Response,
+  next: NextFunction,
+  state: ActiveState,
+) => Promise<void> | void
+
+function guard(own: RouteDeps | undefined, decide: Decide): AnyRouteHandler {
   return forAnyRoute(function mfaRequired(req, res, next) {
     const shared = requestState<RouteDeps>(req)
-    const deps = gateOf({ req, shared }, own)
-    const at = { req, deps, shared }
-    withState(
-      at,
-      next,
-      (state) => {
-        // Almost every request takes this path, so it creates no promise.
-        if (!rule.bind && state.stage === 'verified' && isFresh(state.record, rule))
-          return pass(req, next, deps, state)
-        if (state.stage === 'none') return requireSignIn(req, res, deps)
-        if (rule.bind) return requireApproval(at, res, next, state, rule, rule.bind)
-        return requireFactor(at, res, state, rule)
-      },
-      askedStateOf,
-    )
+    const at = { req, deps: gateOf({ req, shared }, own), shared }
+    const run = (state: SessionState) =>
+      state.stage === 'none' ? requireSignIn(at, res) : decide(at, res, next, state)
+    withState(at, next, run, askedStateOf)
   })
 }
 
 /** Calls the route, and forgets an interrupted form that this request sends again. */
-function pass(
-  req: Request,
-  next: NextFunction,
-  { settings }: RouteDeps,
-  { record }: ActiveState,
-): Promise<void> | void {
+function pass(at: EnteredRequest, next: NextFunction, { record }: ActiveState): Promise<void> | void {
   if (!record.interrupted) return next()
-  return forgetInterrupted(req, record, record.interrupted, settings).then(() => next())
+  return forgetInterrupted(at, record, record.interrupted).then(() => next())
 }
 
-function requireSignIn(req: Request, res: Response, { settings }: RouteDeps): void {
+function requireSignIn({ req, deps: { settings } }: EnteredRequest, res: Response): void {
   setSecurityHeaders(res)
   if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.signInPath })
   rememberTarget(req, targetOf(req, settings))
   res.redirect(303, settings.signInPath)
 }
 
-function refuseActing(req: Request, res: Response, { settings: { path } }: RouteDeps): void {
+function refuseActing({ req, deps }: EnteredRequest, res: Response): void {
   setSecurityHeaders(res)
   // The page there says why.
-  if (wantsHtml(req)) return res.redirect(303, path)
+  if (wantsHtml(req)) return res.redirect(303, deps.settings.path)
   sendProblem(res, { code: 'acting' })
 }
 
@@ -220,7 +235,7 @@ async function requireFactor(
   setSecurityHeaders(res)
   const { settings, diagnostics } = deps
   // Neither the person who acts nor the user can show a factor in this session (R118).
-  if (state.record.acting) return refuseActing(req, res, deps)
+  if (state.record.acting) return refuseActing(at, res)
   const { path, signInPath } = settings
   const context = await requestContext(at, state)
   const { user } = context
@@ -287,12 +302,11 @@ function continuationOf(
 
 /** Forgets the interrupted form once it was sent again, so that it is not offered any more. */
 async function forgetInterrupted(
-  req: Request,
+  { req, deps }: EnteredRequest,
   record: MfaRecord,
-  interrupted: InterruptedRequest,
-  settings: Settings,
+  { path }: InterruptedRequest,
 ): Promise<void> {
-  if (interrupted.path !== safeReturnTo(requestedUrl(req, settings))) return
+  if (path !== safeReturnTo(requestedUrl(req, deps.settings))) return
   const { interrupted: _done, ...rest } = record
   await storeIfCurrent(req, rest)
 }
@@ -338,31 +352,4 @@ function interruptedRequest(
 /** Whether a form was posted and no body parser ran before the rule, so that its fields cannot be kept. */
 function isUnparsedForm(req: Request): boolean {
   return req.body === undefined && typeof req.is(['urlencoded', 'multipart']) === 'string'
-}
-
-/** The guard for changes that the host makes itself: it requires what our own changes require. @throws {OptionsError} (R18). */
-export function strongestGuard(given: StrongestRule, own: RouteDeps): AnyRouteHandler {
-  const rule = readStrongestRule(given)
-
-  return forAnyRoute(function strongestRequired(req, res, next) {
-    const shared = requestState<RouteDeps>(req)
-    const deps = gateOf({ req, shared }, own)
-    const at = { req, deps, shared }
-    withState(
-      at,
-      next,
-      async (state) => {
-        if (state.stage === 'none') return requireSignIn(req, res, deps)
-        if (state.record.acting) return refuseActing(req, res, deps)
-        const { user } = await requestContext(at, state)
-        const change = factorChange(user, rule.maxAgeMs)
-        const required = { ...rule, ...change, strengths: STRENGTHS.filter(change.isEnough) }
-        const hasNone = user.existing.length === 0 && state.stage !== 'pending'
-        if (!hasNone && !isFresh(state.record, required)) return requireFactor(at, res, state, required)
-        shared.strongestShown = true
-        return pass(req, next, deps, state)
-      },
-      askedStateOf,
-    )
-  })
 }
