@@ -42,7 +42,7 @@ export interface Owner {
   readonly transaction: string | undefined
 }
 
-/** What a code or a key counts for. In an approval, it counts for what is approved, too (R121). */
+/** What a code counts for. In an approval, it counts for what is approved, too (R121). */
 export function transactionOf({
   transaction,
   approval,

@@ -4,7 +4,7 @@ import { findKey, type KeyRow, keyFactor, keyFrom } from '../accounts/account-ke
 import type { Application, RelyingPartySettings } from '../accounts/application.js'
 import { relyingPartyFor } from '../accounts/applications/offered-methods.js'
 import { type Attempt, type AttemptResult, attemptKey } from '../accounts/attempt.js'
-import { consumeKeyChallenge, transactionOf } from '../accounts/challenge.js'
+import { consumeKeyChallenge } from '../accounts/challenge.js'
 import {
   type AuthenticatorData,
   bytesFrom,
@@ -16,13 +16,7 @@ import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import { type Flow, type FlowContext, factorFields } from './context.js'
-import {
-  approvalEvent,
-  approvalFields,
-  countAttempt,
-  lockEvent,
-  writeEventOfAttempt,
-} from './count-verification.js'
+import { approvalFields, countAttempt, eventOfAttempt, writeEventOfAttempt } from './count-verification.js'
 import type { InputOf } from './inputs.js'
 import { refusedVerdict } from './refusals.js'
 import { simulatedVerdict } from './test-mode/simulated-carrier.js'
@@ -53,17 +47,15 @@ export const authenticateKey: Flow<'authenticate'> = async (context, application
   const now = Date.now()
   const clientData = readClientData(input.response.response.clientDataJSON)
   const isConsumed = clientData && (await consume(context, application, input, clientData, now))
-  const isSigned = clientData && isChallengeFor(clientData.challenge, input.approval?.digest)
-  const { answer, events } =
-    isConsumed && isSigned
-      ? await attempt(
-          context,
-          application,
-          input,
-          await evaluate(context, application, relyingParty, input, clientData),
-          now,
-        )
-      : rejected(clientData ? 'challenge' : 'malformed')
+  const { answer, events } = isConsumed
+    ? await attempt(
+        context,
+        application,
+        input,
+        await evaluate(context, application, relyingParty, input, clientData),
+        now,
+      )
+    : rejected(clientData ? 'challenge' : 'malformed')
   const fields = {
     ...factorFields(context, application, input.account, keyFactor(input.method)),
     ...approvalFields(input),
@@ -72,16 +64,17 @@ export const authenticateKey: Flow<'authenticate'> = async (context, application
   return answer
 }
 
-function consume(
+/** Consumes the challenge, which for an approval must be derived from its digest (R124). */
+async function consume(
   { store }: FlowContext,
   application: Application,
-  input: InputOf<'authenticate'>,
+  { account, method, purpose = 'sign-in', transaction, approval }: InputOf<'authenticate'>,
   { challenge }: ClientData,
   now: number,
 ): Promise<boolean> {
-  const { account, method, purpose = 'sign-in' } = input
-  const ceremony = { account, method, purpose, transaction: transactionOf(input) }
-  return consumeKeyChallenge(store, application, ceremony, { challenge, now })
+  const ceremony = { account, method, purpose, transaction }
+  const isKnown = await consumeKeyChallenge(store, application, ceremony, { challenge, now })
+  return isKnown && isChallengeFor(challenge, approval?.digest)
 }
 
 async function evaluate(
@@ -155,7 +148,7 @@ async function attempt(
     transaction,
     notifiesOnSuccess: wentBack || becameSynced || input.approval !== undefined,
     async notify(tx, result) {
-      const event = approvalEvent(input, KEY_TYPE[method], result) ?? lockEvent(result)
+      const event = eventOfAttempt(input, KEY_TYPE[method], result)
       if (event) await writeEventOfAttempt(context, tx, application, { account, ...event }, now)
       const notice = noticeOf(result, { wentBack, becameSynced }, now)
       if (!notice) return

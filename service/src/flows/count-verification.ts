@@ -47,30 +47,25 @@ function countsOf({ mode }: Application, { ok, locks_until }: AttemptResult): Ac
   return [ok ? 'typed' : 'wrong', ...(locks_until ? (['locked'] as const) : [])]
 }
 
-/** The event of an attempt that locked the account; `undefined` when it did not. */
-export function lockEvent({ locks_until }: AttemptResult): Pick<NewEvent, 'type' | 'data'> | undefined {
+/** A code or key that may approve a request. */
+type Approving = Pick<InputOf<'verify'>, 'approval' | 'transaction'>
+
+/** The event of an attempt, mostly none: it approved a request with `factor`, or locked the account. */
+export function eventOfAttempt(
+  { approval, transaction = '' }: Approving,
+  factor: string,
+  { ok, locks_until }: AttemptResult,
+): Pick<NewEvent, 'type' | 'data'> | undefined {
+  if (ok && approval) {
+    const { digest } = approval
+    return { type: 'approval.given', data: { approval: { id: transaction, digest }, factor } }
+  }
   if (!locks_until) return undefined
   return { type: 'user.locked', data: { locked_until: new Date(locks_until).toISOString() } }
 }
 
-/** What a code or key approves. */
-interface Approves {
-  readonly approval?: { readonly digest: string } | undefined
-  readonly transaction?: string | undefined
-}
-
-/** The event of an attempt that approved a request; `undefined` when it did not. */
-export function approvalEvent(
-  { approval, transaction = '' }: Approves,
-  factor: string,
-  { ok }: AttemptResult,
-): Pick<NewEvent, 'type' | 'data'> | undefined {
-  if (!ok || !approval) return undefined
-  return { type: 'approval.given', data: { approval: { id: transaction, digest: approval.digest }, factor } }
-}
-
-/** What the log says of an attempt that may approve a request. */
-export function approvalFields({ approval, transaction }: Approves): { readonly approval?: string } {
+/** What the log says of it. */
+export function approvalFields({ approval, transaction }: Approving) {
   return approval && transaction !== undefined ? { approval: transaction } : {}
 }
 

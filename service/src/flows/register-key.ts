@@ -22,7 +22,6 @@ import {
   createKeyChallenge,
   KEY_CHALLENGE_MS,
   type KeyCeremony,
-  transactionOf,
 } from '../accounts/challenge.js'
 import { faultInClientData, readClientData } from '../accounts/webauthn/authenticator-data.js'
 import { creationOptions, nameForKey, requestOptions } from '../accounts/webauthn/options.js'
@@ -190,13 +189,13 @@ export const prepareKeyAuthentication: Flow<'authenticationOptions'> = async (
   const relyingParty = keyRelyingParty(application, input)
   if ('outcome' in relyingParty) return relyingParty
   const now = Date.now()
-  const { account: name, method, purpose = 'sign-in', approval } = input
+  const { account: name, method, purpose = 'sign-in', transaction, approval } = input
   const account = await findAccount(store, application, name)
   const seconds = account ? lockedForSeconds(account, now) : 0
   if (seconds > 0) return locked(seconds)
   const keys = await listKeys(store, application, name)
   const testKeys = application.mode === 'test' ? [{ id: TEST_KEY.id, transports: [] }] : []
-  const ceremony = { account: name, method, purpose, transaction: transactionOf(input) }
+  const ceremony = { account: name, method, purpose, transaction }
   const options = requestOptions(relyingParty, application.keyPolicy, {
     method,
     challenge: await createKeyChallenge(store, application, ceremony, now, approval?.digest),

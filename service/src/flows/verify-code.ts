@@ -7,13 +7,7 @@ import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import { type Flow, factorFields } from './context.js'
-import {
-  approvalEvent,
-  approvalFields,
-  countCode,
-  lockEvent,
-  writeEventOfAttempt,
-} from './count-verification.js'
+import { approvalFields, countCode, eventOfAttempt, writeEventOfAttempt } from './count-verification.js'
 import { type EvaluatedAs, type Evaluation, evaluateCode, type NotifyOfAttempt } from './evaluate-code.js'
 import type { InputOf } from './inputs.js'
 import { refusedVerdict } from './refusals.js'
@@ -63,10 +57,8 @@ export const verifyCode: Flow<'verify'> = async (context, application, input) =>
 
 /** The event that an attempt is for the application's endpoints; mostly none. */
 function eventOf(input: InputOf<'verify'>, as: EvaluatedAs, result: AttemptResult) {
-  const factor = as === 'backup' ? BACKUP_FACTOR : input.type
-  const approved = as === 'app-bound' ? undefined : approvalEvent(input, factor, result)
-  if (approved) return approved
-  if (!result.ok || as !== 'app-bound') return lockEvent(result)
+  if (as !== 'app-bound') return eventOfAttempt(input, as === 'backup' ? BACKUP_FACTOR : input.type, result)
+  if (!result.ok) return eventOfAttempt({}, APP_FACTOR, result)
   return { type: 'factor.added', data: { factor: APP_FACTOR, by: 'user' } } as const
 }
 
