@@ -71,17 +71,8 @@ export function testService(
       const id = challenge ?? randomUUID()
       const existing = challenges.get(id)
       const code = existing && !existing.used ? existing.code : String(randomInt(1_000_000)).padStart(6, '0')
-      const status = carrier.accept(
-        {
-          to: user,
-          method,
-          code,
-          codes: [code],
-          at: Date.now(),
-          ...(approval && { approves: approval.lines }),
-        },
-        id,
-      )
+      const message = { to: user, method, code, codes: [code], at: Date.now() }
+      const status = carrier.accept({ ...message, ...(approval && { approves: approval.lines }) }, id)
       if (status === 'refused') return REFUSED
       challenges.set(id, { user, code, used: false, of: purposeIn(transaction, approval) })
       return { outcome: status, challenge: id }

@@ -1,6 +1,13 @@
 import { maskForOwner, parseUser } from '../protocol/contact.js'
 import { KEY_METHODS, type KeyMethod } from '../protocol/methods.js'
-import { type FetchAgent, type Fields, type FirstFactor, requestsOf, type TestAgent } from './agent.js'
+import {
+  type AppRequests,
+  type FetchAgent,
+  type Fields,
+  type FirstFactor,
+  requestsOf,
+  type TestAgent,
+} from './agent.js'
 import type { MfaTestKit } from './kit.js'
 import type { SoftwareAuthenticator } from './software-authenticator.js'
 
@@ -24,18 +31,25 @@ export interface SignInOptions {
  */
 export async function signInWithMfa(
   agent: TestAgent | FetchAgent,
-  { kit, factor, login, path = '/mfa', approval }: SignInOptions,
+  { kit, ...shown }: SignInOptions,
 ): Promise<string> {
   const requests = requestsOf(agent, 'signInWithMfa')
-  const chosen = await requests.chooseFactor(path, {
-    login,
-    wanted: factor,
-    canUse: (method) => !isKey(method),
-  })
+  const canUse = (method: string) => !isKey(method)
+  return showFactor(requests, shown, canUse, (challenge) => ({ code: codeFor(kit, challenge) }))
+}
+
+/** Chooses a factor that can be used, starts its challenge and submits the proof. Returns the path to which the app sends the user. */
+async function showFactor(
+  { chooseFactor, step }: AppRequests,
+  { factor, login, path = '/mfa', approval }: Omit<SignInOptions, 'kit'>,
+  canUse: (method: string) => boolean,
+  prove: (challenge: Fields) => object,
+): Promise<string> {
+  const chosen = await chooseFactor(path, { login, wanted: factor, canUse })
   const asked = approval !== undefined && { approval }
-  const challenge = await requests.step(`${path}/challenge`, { factor: chosen, ...asked })
-  const code = codeFor(kit, challenge)
-  const { next } = await requests.step(`${path}/verify`, { code, factor: String(challenge.factor), ...asked })
+  const challenge = await step(`${path}/challenge`, { factor: chosen, ...asked })
+  const proof = { factor: String(challenge.factor), ...prove(challenge), ...asked }
+  const { next } = await step(`${path}/verify`, proof)
   return typeof next === 'string' ? next : '/'
 }
 
@@ -74,13 +88,9 @@ export interface KeyUser {
 }
 
 /** A user who signs in with a security key or a passkey. */
-export interface SigningKeyUser extends KeyUser {
+export interface SigningKeyUser extends KeyUser, Pick<SignInOptions, 'login' | 'approval'> {
   /** The id or method of a factor. Defaults to the first key that the app offers. */
   readonly factor?: string | undefined
-  /** The first factor. By default, the agent has already passed it. */
-  readonly login?: FirstFactor | undefined
-  /** As in the options of `signInWithMfa`. Defaults to none. */
-  readonly approval?: string | undefined
 }
 
 /** A user who adds a security key or a passkey. */
@@ -97,20 +107,12 @@ export interface AddingKeyUser extends KeyUser {
  */
 export async function signInWithKey(
   agent: TestAgent | FetchAgent,
-  { authenticator, factor, login, origin, path = '/mfa', approval }: SigningKeyUser,
+  { authenticator, origin, ...shown }: SigningKeyUser,
 ): Promise<string> {
-  const requests = requestsOf(agent, 'signInWithKey')
-  const chosen = await requests.chooseFactor(path, { login, wanted: factor, canUse: isKey })
-  const asked = approval !== undefined && { approval }
-  const challenge = await requests.step(`${path}/challenge`, { factor: chosen, ...asked })
-  const publicKey: { readonly rpId?: string } = Object(challenge.publicKey)
-  const response = authenticator.get(publicKey, { origin: origin ?? `https://${publicKey.rpId}` })
-  const { next } = await requests.step(`${path}/verify`, {
-    factor: String(challenge.factor),
-    response,
-    ...asked,
+  return showFactor(requestsOf(agent, 'signInWithKey'), shown, isKey, (challenge) => {
+    const publicKey: { readonly rpId?: string } = Object(challenge.publicKey)
+    return { response: authenticator.get(publicKey, { origin: origin ?? `https://${publicKey.rpId}` }) }
   })
-  return typeof next === 'string' ? next : '/'
 }
 
 /** Adds a key for a signed-in user as a browser would, and returns its id. @throws if a request fails. */
