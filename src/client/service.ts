@@ -172,11 +172,10 @@ function dialectClient(
   const postOnce = (path: string, parameters: Record<string, string | undefined>) =>
     transport.post(path, onlyGiven(parameters), { idempotencyKey: dialect.extras ? randomUUID() : undefined })
 
-  const extras = ({
-    approval,
-    ...caller
-  }: Caller &
-    Partial<Pick<RequestOf<'send'>, 'purpose' | 'transaction' | 'approval'>> & { kind?: CodeKind }) =>
+  const extras = (
+    caller: Caller &
+      Partial<Pick<RequestOf<'send'>, 'purpose' | 'transaction' | 'approval'>> & { kind?: CodeKind },
+  ) =>
     dialect.extras
       ? {
           Account: caller.account,
@@ -185,7 +184,7 @@ function dialectClient(
           Purpose: caller.purpose,
           Kind: caller.kind?.toUpperCase(),
           Transaction: caller.transaction,
-          Approval: approval && JSON.stringify(approval),
+          Approval: caller.approval && JSON.stringify(caller.approval),
         }
       : {}
 

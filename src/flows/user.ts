@@ -1,7 +1,6 @@
 import { digestOf } from '../digest.js'
 import { ServiceError } from '../errors.js'
 import { type Caller, type Contact, canonicalUser } from '../protocol/contact.js'
-import type { ApprovalDetails } from '../protocol/details.js'
 import type { Factor, Strength } from '../protocol/factor.js'
 import {
   BACKUP_METHOD,
@@ -11,7 +10,7 @@ import {
   type Method,
   VERIFY_TYPE,
 } from '../protocol/methods.js'
-import type { MfaService } from '../protocol/service.js'
+import type { MfaService, RequestOf } from '../protocol/service.js'
 import type { MfaRecord, RequestedApproval } from '../session/record.js'
 import { onlyGiven } from '../shape.js'
 import { APPROVAL_MS } from '../stores/limits/approval-requests.js'
@@ -139,7 +138,7 @@ export function purposeOf(record: MfaRecord): 'sign-in' | 'step-up' {
 export function useOf(
   record: MfaRecord,
   { approvals }: Pick<MfaService, 'approvals'>,
-): { purpose: 'sign-in' | 'step-up' | 'approval'; transaction: string; approval?: ApprovalDetails } {
+): Pick<RequestOf<'authenticate'>, 'purpose' | 'transaction' | 'approval'> {
   const open = openApproval(record)
   if (!open) return { purpose: purposeOf(record), transaction: record.transaction }
   const { id: transaction, digest, lines } = open

@@ -22,14 +22,6 @@ export interface DetailLine {
 /** How many lines the user is shown at most. */
 export const MAX_DETAIL_LINES = 4
 
-/** What the service is told of a request that the user is asked to approve. */
-export interface ApprovalDetails {
-  /** SHA-256 of everything that is approved, in base64url. A code or a key counts for this digest only. */
-  readonly digest: string
-  /** What the message names. */
-  readonly lines: readonly DetailLine[]
-}
-
 /**
  * How a factor is bound to what is approved, from the weakest. `entered`: only the page showed it, as the code of an authenticator app
  * is the same for everything. `shown`: the message with the code named it, too. `signed`: a key signed its digest.

@@ -36,7 +36,7 @@ export function parsedJson(value: unknown): unknown {
 
 const line = z.strictObject({ label: text(400), value: text(402) })
 
-/** What the user approves. */
+/** What the user approves: the SHA-256 of all of it, in base64url, for which alone a code or key counts, and what the message names. */
 export const approval = z
   .preprocess(
     parsedJson,

@@ -1,9 +1,10 @@
 import type { Response } from 'express'
+import type * as z from 'zod'
 import { ServiceError } from '../../errors.js'
 import type { Settings } from '../../options/settings.js'
 import type { ProblemCode } from '../../pages/view.js'
-import type { AuthorizationDetails, Binding, DetailLine } from '../../protocol/details.js'
 import type { KeyFault } from '../../protocol/keys.js'
+import type { problemAnswer } from './answers.js'
 import type { ListedFactor } from './cookies.js'
 import { sendText, setRetryAfter } from './headers.js'
 
@@ -75,19 +76,6 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, title: st
   internal_error: [500, 'An internal error occurred; nothing was changed.'],
 }
 
-/** What a JSON client is told of a request that the user is asked to approve. */
-export interface AskedApproval {
-  /** Sent back with `challenge` and `verify`, as `approval`. */
-  readonly id: string
-  readonly authorization_details: AuthorizationDetails
-  /** What to show the user. */
-  readonly lines: readonly DetailLine[]
-  /** How the factor must be bound to it, at least. */
-  readonly atLeast: Binding
-  /** ISO 8601. */
-  readonly expiresAt: string
-}
-
 /** What a problem can say besides its code. */
 export interface Problem {
   readonly code: ProblemCode
@@ -104,7 +92,7 @@ export interface Problem {
   /** The usable factors, with masked contacts. */
   readonly factors?: readonly ListedFactor[]
   /** With `step_up_required`: what exactly the factor confirms. */
-  readonly approval?: AskedApproval
+  readonly approval?: z.output<typeof problemAnswer>['approval']
   /** Whether a backup code is accepted instead. */
   readonly backup?: boolean
   /** With `factors_withheld`: the page on which the user requests a recovery, if that is possible. */
