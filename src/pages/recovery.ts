@@ -43,29 +43,17 @@ ${!view.ready && html`<p>${recovery.notified}</p>${contactList(view.contacts)}${
 
 /** The page of the link in a notice, which asks for confirmation before it cancels the recovery. */
 export function cancelRecoveryPage(
-  view: Extract<View, { page: 'cancel-recovery' }>,
-  { frame, words }: PageContext,
+  { token }: Extract<View, { page: 'cancel-recovery' }>,
+  context: PageContext,
 ): Page {
-  const { recovery } = words
-  return {
-    title: html`${recovery.cancelTitle}`,
-    leadsHome: true,
-    main: html`<p class="mfa-lead">${fill(recovery.cancelLead, { app: frame.appName })}</p>
-<form class="mfa-form" method="post" action="${frame.base}/cancel-recovery"><input type="hidden" name="token" value="${view.token}"><button class="mfa-primary">${recovery.cancel}</button></form>
-<p class="mfa-small">${words.notMe.otherwise}</p>`,
-  }
+  const { cancelTitle: title, cancelLead: lead, cancel: confirm } = context.words.recovery
+  return linkPage({ title, lead, confirm, path: '/cancel-recovery', token }, context)
 }
 
 /** Confirms that the recovery is canceled, and asks the user to change the password. */
-export function recoveryCanceledPage({ frame, words }: PageContext): Page {
-  const { recovery } = words
-  return {
-    title: html`${recovery.canceledTitle}`,
-    leadsHome: true,
-    main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(recovery.canceled, { app: frame.appName })}</span></p>
-<p>${recovery.canceledNext}</p>
-<div class="mfa-actions"><a class="mfa-primary" href="${safeLink(frame.signInPath)}">${words.stop['sign-in']}</a></div>`,
-  }
+export function recoveryCanceledPage(_view: View, context: PageContext): Page {
+  const { canceledTitle: title, canceled: done, canceledNext: next } = context.words.recovery
+  return donePage({ title, done, next }, context)
 }
 
 /** A link to the recovery, below the other ways to confirm a sign-in. */
@@ -92,7 +80,7 @@ function contactList(contacts: readonly string[]): Html {
 }
 
 /** The form for the bypass code that staff hand over. */
-export function bypassPage(context: PageContext): Page {
+export function bypassPage(_view: View, context: PageContext): Page {
   const { frame, words } = context
   const { bypass } = words
   const field = {
@@ -113,25 +101,40 @@ ${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}`,
 }
 
 /** The page of a "this wasn't me" link, which asks for confirmation before it ends everything. */
-export function notMePage(view: Extract<View, { page: 'not-me' }>, { frame, words }: PageContext): Page {
-  const { notMe } = words
-  return {
-    title: html`${notMe.title}`,
-    leadsHome: true,
-    main: html`<p class="mfa-lead">${fill(notMe.lead, { app: frame.appName })}</p>
-<form class="mfa-form" method="post" action="${frame.base}/not-me"><input type="hidden" name="token" value="${view.token}"><button class="mfa-primary">${notMe.confirm}</button></form>
-<p class="mfa-small">${notMe.otherwise}</p>`,
-  }
+export function notMePage({ token }: Extract<View, { page: 'not-me' }>, context: PageContext): Page {
+  return linkPage({ ...context.words.notMe, path: '/not-me', token }, context)
 }
 
 /** Confirms that everything has ended, and asks the user to change the password. */
-export function securedPage({ frame, words }: PageContext): Page {
-  const { notMe } = words
+export function securedPage(_view: View, context: PageContext): Page {
+  const { doneTitle: title, done, next } = context.words.notMe
+  return donePage({ title, done, next }, context)
+}
+
+/** The page of a link in a notice: what it does, and the button that does it. */
+function linkPage(
+  link: Readonly<Record<'title' | 'lead' | 'confirm' | 'path' | 'token', string>>,
+  { frame, words }: PageContext,
+): Page {
   return {
-    title: html`${notMe.doneTitle}`,
+    title: html`${link.title}`,
     leadsHome: true,
-    main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(notMe.done, { app: frame.appName })}</span></p>
-<p>${notMe.next}</p>
+    main: html`<p class="mfa-lead">${fill(link.lead, { app: frame.appName })}</p>
+<form class="mfa-form" method="post" action="${frame.base}${link.path}"><input type="hidden" name="token" value="${link.token}"><button class="mfa-primary">${link.confirm}</button></form>
+<p class="mfa-small">${words.notMe.otherwise}</p>`,
+  }
+}
+
+/** The page after such a link was followed. */
+function donePage(
+  { title, done, next }: Readonly<Record<'title' | 'done' | 'next', string>>,
+  { frame, words }: PageContext,
+): Page {
+  return {
+    title: html`${title}`,
+    leadsHome: true,
+    main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(done, { app: frame.appName })}</span></p>
+<p>${next}</p>
 <div class="mfa-actions"><a class="mfa-primary" href="${safeLink(frame.signInPath)}">${words.stop['sign-in']}</a></div>`,
   }
 }

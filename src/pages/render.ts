@@ -27,65 +27,42 @@ import { resumePage, stopPage } from './stop.js'
 import { catalogues, type Languages } from './text.js'
 import type { PageFrame, View } from './view.js'
 
+/** The page of each view. */
+const PAGES: {
+  readonly [Name in View['page']]: (view: Extract<View, { page: Name }>, context: PageContext) => Page
+} = {
+  choose: choosePage,
+  code: codePage,
+  key: keyPage,
+  keys: keysPage,
+  'key-remove': keyRemovePage,
+  'key-offer': keyOfferPage,
+  'enroll-start': enrollStartPage,
+  enroll: enrollPage,
+  enrolled: enrolledPage,
+  backup: backupPage,
+  'backup-sent': backupSentPage,
+  'backup-codes-left': backupCodesLeftPage,
+  overview: overviewPage,
+  remove: removePage,
+  resume: resumePage,
+  'backup-codes': backupCodesPage,
+  'backup-codes-gone': backupCodesGonePage,
+  devices: devicesPage,
+  'not-me': notMePage,
+  secured: securedPage,
+  bypass: bypassPage,
+  recover: recoverPage,
+  recovery: recoveryPage,
+  'cancel-recovery': cancelRecoveryPage,
+  'recovery-canceled': recoveryCanceledPage,
+  stop: stopPage,
+}
+
 /** Renders a view to an HTML document, in the language that matches `frame.locales` best. */
 export function renderView(view: View, frame: PageFrame, languages: Languages = catalogues): string {
   const context = pageContext(frame, languages)
-  return layout(pageFor(view, context), context).markup
-}
-
-function pageFor(view: View, context: PageContext): Page {
-  switch (view.page) {
-    case 'choose':
-      return choosePage(view, context)
-    case 'code':
-      return codePage(view, context)
-    case 'key':
-      return keyPage(view, context)
-    case 'keys':
-      return keysPage(view, context)
-    case 'key-remove':
-      return keyRemovePage(view, context)
-    case 'key-offer':
-      return keyOfferPage(view, context)
-    case 'enroll-start':
-      return enrollStartPage(view, context)
-    case 'enroll':
-      return enrollPage(view, context)
-    case 'enrolled':
-      return enrolledPage(view, context)
-    case 'backup':
-      return backupPage(view, context)
-    case 'backup-sent':
-      return backupSentPage(view, context)
-    case 'backup-codes-left':
-      return backupCodesLeftPage(view, context)
-    case 'overview':
-      return overviewPage(view, context)
-    case 'remove':
-      return removePage(view, context)
-    case 'resume':
-      return resumePage(view, context)
-    case 'backup-codes':
-      return backupCodesPage(view, context)
-    case 'backup-codes-gone':
-      return backupCodesGonePage(view, context)
-    case 'devices':
-      return devicesPage(view, context)
-    case 'not-me':
-      return notMePage(view, context)
-    case 'secured':
-      return securedPage(context)
-    case 'bypass':
-      return bypassPage(context)
-    case 'recover':
-      return recoverPage(view, context)
-    case 'recovery':
-      return recoveryPage(view, context)
-    case 'cancel-recovery':
-      return cancelRecoveryPage(view, context)
-    case 'recovery-canceled':
-      return recoveryCanceledPage(context)
-    case 'stop':
-      return stopPage(view, context)
-  }
+  // TypeScript does not see that the function takes this view.
+  const pageOf = PAGES[view.page] as (view: View, context: PageContext) => Page
+  return layout(pageOf(view, context), context).markup
 }
