@@ -7,7 +7,7 @@ import {
   createBackupCodes,
   sendBackupCodes,
 } from '../../flows/backup.js'
-import { type Refused, serviceVerb } from '../../flows/deps.js'
+import { type Refused, refuse, serviceVerb } from '../../flows/deps.js'
 import { canShowBackupCodes } from '../../flows/known-factors.js'
 import type { Refusal } from '../../flows/refusal.js'
 import { backupTarget, refusalWithoutFactor } from '../../flows/user.js'
@@ -59,12 +59,10 @@ async function startView({ deps, user }: RouteContext): Promise<View> {
   return { page: 'backup', ...(target && { to: maskForOwner(target.contact) }), ...(shows && { shows }) }
 }
 
-type Outcome = BackupSent | Refused | { readonly outcome: 'not_allowed'; readonly refusal: Refusal }
-
-async function send(context: RouteContext): Promise<Outcome> {
+async function send(context: RouteContext): Promise<BackupSent | Refused> {
   const { req, deps, state, user } = context
   const refusal = await refusalFor(context)
-  if (refusal) return { outcome: 'not_allowed', refusal }
+  if (refusal) return refuse(refusal)
   const outcome = await sendBackupCodes(deps, user, state.record)
   if (outcome.outcome === 'sent') {
     const method = backupTarget(user)?.method
@@ -74,7 +72,7 @@ async function send(context: RouteContext): Promise<Outcome> {
   return outcome
 }
 
-async function respondSent(context: RouteContext, outcome: Outcome): Promise<void> {
+async function respondSent(context: RouteContext, outcome: BackupSent | Refused): Promise<void> {
   const { req, res, deps, state, html } = context
   if (outcome.outcome !== 'sent') {
     // The page with the request offers to repeat it.
@@ -111,14 +109,10 @@ function addBackupCodes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/backup/saved', { post: confirmSaved })
 }
 
-type CreateOutcome = BackupCreated | Refused | { readonly outcome: 'not_allowed'; readonly refusal: Refusal }
-
-async function create(context: RouteContext): Promise<CreateOutcome> {
+async function create(context: RouteContext): Promise<BackupCreated | Refused> {
   const { req, deps, state, user } = context
-  // A user without a factor needs no backup codes.
-  const refusal: Refusal | undefined =
-    (await factorChangeRefusal(context, '/backup')) ?? refusalWithoutFactor(user)
-  if (refusal) return { outcome: 'not_allowed', refusal }
+  const refusal = await refusalFor(context)
+  if (refusal) return refuse(refusal)
   const outcome = await createBackupCodes(deps, user, state.record)
   if (outcome.outcome === 'created') {
     await notify(deps, req, state, { type: 'backup_codes_shown' })
@@ -127,7 +121,7 @@ async function create(context: RouteContext): Promise<CreateOutcome> {
   return outcome
 }
 
-async function respondCreated(context: RouteContext, outcome: CreateOutcome): Promise<void> {
+async function respondCreated(context: RouteContext, outcome: BackupCreated | Refused): Promise<void> {
   const { req, res, deps, state, html } = context
   if (outcome.outcome !== 'created') return sendRefusal(context, outcome.refusal, { page: '/backup' })
   const { codes, strength } = outcome

@@ -296,7 +296,7 @@ async function cancel(context: RouteContext): Promise<void> {
   respondCanceled(context, signInPath)
 }
 
-function respondCanceled({ res, html }: RouteContext, next: string): void {
+function respondCanceled({ res, html }: Pick<RouteContext, 'res' | 'html'>, next: string): void {
   if (html) return res.redirect(303, next)
   res.json({ status: 'canceled', next } satisfies z.output<typeof canceledAnswer>)
 }
@@ -304,8 +304,7 @@ function respondCanceled({ res, html }: RouteContext, next: string): void {
 async function stopActing({ req, deps }: EnteredRequest, res: Response): Promise<void> {
   const { homePath } = deps.settings
   await actingWith(deps).stopActing(req)
-  if (wantsHtml(req)) return res.redirect(303, homePath)
-  res.json({ status: 'canceled', next: homePath } satisfies z.output<typeof canceledAnswer>)
+  respondCanceled({ res, html: wantsHtml(req) }, homePath)
 }
 
 /** The service failed to deliver a code, and the user may use another factor. */

@@ -1,5 +1,6 @@
-import type { Response, Router } from 'express'
+import type { Router } from 'express'
 import * as z from 'zod'
+import type { Refused } from '../../flows/deps.js'
 import { shownLately } from '../../flows/freshness.js'
 import { refusalByRequirement } from '../../flows/login-step.js'
 import { type AccountRecovery, factorsToEnd, type Requested } from '../../flows/recovery.js'
@@ -106,9 +107,7 @@ function answerOf(
   }
 }
 
-type Outcome = Requested | { readonly outcome: 'refused'; readonly refusal: Refusal }
-
-async function request(context: RouteContext, recovery: AccountRecovery): Promise<Outcome> {
+async function request(context: RouteContext, recovery: AccountRecovery): Promise<Requested | Refused> {
   const { deps, state, user } = context
   const refusal = await refusalFor(context)
   if (refusal) return { outcome: 'refused', refusal }
@@ -124,7 +123,7 @@ async function request(context: RouteContext, recovery: AccountRecovery): Promis
 async function respondRequested(
   context: RouteContext,
   recovery: AccountRecovery,
-  requested: Outcome,
+  requested: Requested | Refused,
 ): Promise<void> {
   const { res, deps, html } = context
   switch (requested.outcome) {
@@ -171,10 +170,7 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   const reset = await recovery.complete(account, pending, ended)
   if (reset === undefined) return refuse(context, { code: 'no_recovery' })
   await continueLogin(context, state, { mustEnroll: reset })
-  respondCompleted(res, `${deps.settings.path}/enroll-app`, html)
-}
-
-function respondCompleted(res: Response, next: string, html: boolean): void {
+  const next = `${deps.settings.path}/enroll-app`
   if (html) return res.redirect(303, next)
   res.json({ status: 'completed', next } satisfies z.output<typeof recoveredAnswer>)
 }
