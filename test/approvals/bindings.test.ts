@@ -57,6 +57,16 @@ describe('a factor for an approval, with a service that knows approvals (R123, R
     expect(done).toMatchObject([{ approval: { binding: 'signed', method: 'passkey' } }])
   })
 
+  it('has what it signs on its page, if it is a key', async () => {
+    const { agent } = await alice({ bind: ['amount', 'to'] })
+    const asked = await agent.post('/pay').send(BILL).expect(401)
+    const page = await agent.get('/mfa/verify?factor=passkey').set('Accept', 'text/html').expect(200)
+    expect(page.text).toContain('data-mfa-key="use"')
+    for (const { label, value } of LINES)
+      expect(page.text).toContain(`<dt><bdi>${label}</bdi></dt><dd><bdi>${value}</bdi></dd>`)
+    expect(page.text).toContain(`name="approval" value="${asked.body.approval.id}"`)
+  })
+
   it('is only entered, if it is an authenticator app', async () => {
     const { kit, agent, done } = await alice({ bind: ['amount', 'to'] })
     const asked = await agent.post('/pay').send(BILL).expect(401)

@@ -124,6 +124,22 @@ describe('our own dialect', () => {
       client.sendBackupCodes({ method: 'sms', contact: phone, ...caller })
     expect(await onTheWire(backup, 'countersign')).toContain(extras)
   })
+
+  it('has what a code approves, which the published API is not told (R121)', async () => {
+    const approval = { digest: 'A'.repeat(43), lines: [{ label: 'To', value: 'Ana' }] }
+    const asked = { transaction: 'approval-1', approval, ...caller }
+    const send = (client: HttpService) =>
+      client.send({ method: 'sms', contact: phone, purpose: 'approval', ...asked })
+    const verify = (client: HttpService) =>
+      client.verify({ method: 'sms', contact: phone, code: '123456', kind: 'code', ...asked })
+    await everyCase([send, verify], async (call) => {
+      const [, body = ''] = (await onTheWire(call, 'countersign')).split('\n')
+      const fields = new URLSearchParams(body)
+      expect(fields.get('Transaction')).toBe('approval-1')
+      expect(JSON.parse(fields.get('Approval') ?? '')).toEqual(approval)
+      expect(await onTheWire(call)).not.toContain('Approval')
+    })
+  })
 })
 
 describe('a service that differs', () => {
