@@ -1,6 +1,6 @@
 import { type Html, html, safeLink } from './html.js'
 import { icons } from './icons.js'
-import { messageBox, problemText } from './layout.js'
+import { problemText } from './layout.js'
 import { destination, type Page, type PageContext, startPath } from './page.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
@@ -11,19 +11,19 @@ export function backupPage(view: Extract<View, { page: 'backup' }>, context: Pag
   const { backup } = words
   const title = html`${backup.title}`
   if (view.shows === true) {
-    return { title, main: html`${messageBox(context)}${showing(view.to, context)}` }
+    return { title, main: showing(view.to, context) }
   }
   if (view.to === undefined) {
     const noContact = problemText({ tone: 'error', code: 'contact_needed' }, context)
     return {
       title,
-      main: html`${messageBox(context)}<p class="mfa-lead">${backup.lead}</p>
+      main: html`<p class="mfa-lead">${backup.lead}</p>
 <p><strong>${noContact.title}</strong><br>${noContact.advice}</p>`,
     }
   }
   return {
     title,
-    main: html`${messageBox(context)}<p class="mfa-lead">${backup.lead}</p>
+    main: html`<p class="mfa-lead">${backup.lead}</p>
 <p>${fill(backup.to, { to: destination(view.to) })} ${backup.replaces}</p>
 <form class="mfa-form" method="post" action="${frame.base}/backup"><button class="mfa-primary">${backup.send}</button></form>`,
   }
@@ -72,7 +72,7 @@ export function backupCodesGonePage(
   return {
     title: html`${backupCodes.goneTitle}`,
     leadsHome: true,
-    main: html`${messageBox(context)}<p class="mfa-lead">${backupCodes.gone}</p>
+    main: html`<p class="mfa-lead">${backupCodes.gone}</p>
 <form class="mfa-form" method="post" action="${frame.base}/backup/codes"><button class="mfa-secondary">${backupCodes.again}</button></form>
 <div class="mfa-actions"><a class="mfa-primary" href="${next === undefined ? startPath(frame) : safeLink(next)}">${words.code.submit}</a></div>`,
   }
@@ -119,7 +119,7 @@ export function backupSentPage(view: Extract<View, { page: 'backup-sent' }>, con
   return {
     title: html`${backup.sentTitle}`,
     leadsHome: true,
-    main: html`${messageBox(context)}<p class="mfa-lead mfa-done">${icons.done}<span>${fill(backup.sent, { to: destination(view.to) })}</span></p>
+    main: html`<p class="mfa-lead mfa-done">${icons.done}<span>${fill(backup.sent, { to: destination(view.to) })}</span></p>
 <p>${view.count !== undefined && html`${text.count(backup.count, view.count)} `}${backup.keep}</p>
 <div class="mfa-actions"><a class="mfa-primary" href="${safeLink(view.next ?? frame.homePath)}">${fill(words.enrolled.done, { app: frame.appName })}</a></div>`,
   }

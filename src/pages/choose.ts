@@ -1,7 +1,6 @@
 import { isDelivered } from '../protocol/methods.js'
 import { countdown } from './delivery-line.js'
 import { type Html, html } from './html.js'
-import { messageBox } from './layout.js'
 import { actText, backupQuestion, challengeForm, factorList, verifyPath } from './overview.js'
 import { destination, labelOf, type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
@@ -26,7 +25,7 @@ export function choosePage(view: Extract<View, { page: 'choose' }>, context: Pag
   const title = options === 1 ? onlyTitle(factors[0], context) : html`${words.choose.title}`
   return {
     title: view.recovers ? html`${words.recovery.title}` : title,
-    main: html`${messageBox(context)}<p class="mfa-lead">${fill(lead, { app: frame.appName })}</p>
+    main: html`<p class="mfa-lead">${fill(lead, { app: frame.appName })}</p>
 ${!isEmpty && list}${isEmpty && frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}
 ${view.recovers ? html`<p><a class="mfa-link" href="${startPath(frame)}?choose=all">${words.code.allFactors}</a></p>` : recoverLink(context)}`,
   }
@@ -64,7 +63,7 @@ const SEND_BUTTON_ID = 'mfa-send'
 export function codeRequest(view: CodeView, context: PageContext): Page {
   return {
     title: html`${headline(view, context)}`,
-    main: html`${messageBox(context) ?? reason(view, context)}
+    main: html`${context.frame.message === undefined && reason(view, context)}
 ${sendForm(view, context)}
 ${troubleSection(view, context)}`,
   }

@@ -4,7 +4,7 @@ import { codeField } from './code-field.js'
 import { countdown, deliveryLine, LEAD_ID } from './delivery-line.js'
 import { trustChoice } from './devices.js'
 import { type Html, html } from './html.js'
-import { approvalField, messageBox } from './layout.js'
+import { approvalField } from './layout.js'
 import type { Page, PageContext } from './page.js'
 import { fill } from './text.js'
 import type { ChallengeView, View } from './view.js'
@@ -19,7 +19,7 @@ export function codePage(view: CodeView, context: PageContext): Page {
   const { words } = context
   return {
     title: html`${words.code.title[kindOf(view)]}`,
-    main: html`${messageBox(context)}${challenge === undefined ? lead(view, context) : deliveryLine(challenge, context)}
+    main: html`${challenge === undefined ? lead(view, context) : deliveryLine(challenge, context)}
 ${entryForm(view, challenge, context)}
 ${challenge !== undefined && sendAgain(challenge, context)}
 ${troubleSection(view, context)}`,

@@ -1,6 +1,5 @@
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
-import { messageBox } from './layout.js'
 import type { Page, PageContext } from './page.js'
 import { fill } from './text.js'
 import type { DeviceView, View } from './view.js'
@@ -12,7 +11,7 @@ export function devicesPage(view: Extract<View, { page: 'devices' }>, context: P
   const isEmpty = view.devices.length === 0
   return {
     title: html`${devices.title}`,
-    main: html`${messageBox(context)}<p class="mfa-lead">${fill(isEmpty ? devices.none : devices.lead, { app: frame.appName })}</p>
+    main: html`<p class="mfa-lead">${fill(isEmpty ? devices.none : devices.lead, { app: frame.appName })}</p>
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${devices.title}">${view.devices.map((device) => item(device, context))}</ul>`}
 ${
   view.devices.length > 1 &&

@@ -1,7 +1,7 @@
 import { codeField } from './code-field.js'
 import { type Html, html, otpauthLink, safeLink } from './html.js'
 import { icons } from './icons.js'
-import { errorBox, messageBox } from './layout.js'
+import { errorBox } from './layout.js'
 import type { Page, PageContext } from './page.js'
 import { qrImage } from './qr-code.js'
 import { fill } from './text.js'
@@ -14,7 +14,7 @@ export function enrollPage(view: EnrollView, context: PageContext): Page {
   const { enroll } = context.words
   return {
     title: html`${enroll.title}`,
-    main: html`${messageBox(context)}${
+    main: html`${
       view.qr === undefined && view.uri === undefined && view.secret === undefined
         ? codeAlone(view, context)
         : html`<ol class="mfa-steps">
@@ -79,7 +79,7 @@ export function enrollStartPage(view: Extract<View, { page: 'enroll-start' }>, c
   const { frame, words } = context
   return {
     title: html`${words.enroll.title}`,
-    main: html`${messageBox(context)}${
+    main: html`${
       view.over === undefined
         ? html`${strongerRequired(view, context)}<p class="mfa-lead">${words.enroll.lead}</p>
 ${view.replaces && html`<p>${words.enroll.replaces}</p>`}

@@ -4,7 +4,7 @@ import { strongerRequired } from './enroll.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
 import { failureTemplates } from './key-failure.js'
-import { approvalField, errorBox, messageBox } from './layout.js'
+import { approvalField, errorBox } from './layout.js'
 import { factorList, keyText } from './overview.js'
 import { type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
@@ -21,7 +21,7 @@ export function keysPage(view: KeysView, context: PageContext): Page {
   return {
     title: html`${keys.title}`,
     usesKeys: true,
-    main: html`${messageBox(context)}${strongerRequired(view, context)}<p class="mfa-lead">${isEmpty && html`${keys.none} `}${keys.listLead}</p>
+    main: html`${strongerRequired(view, context)}<p class="mfa-lead">${isEmpty && html`${keys.none} `}${keys.listLead}</p>
 ${keyFailures(context)}
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${keys.title}">${view.keys.map((key) => keyItem(key, context))}</ul>`}
 ${revokesDevices(view, context)}
@@ -75,7 +75,7 @@ export function keyPage(view: KeyPageView, context: PageContext): Page {
     const restart = html`<button class="mfa-primary">${words.code.restart}</button>`
     return {
       title,
-      main: html`${messageBox(context)}
+      main: html`
 <form class="mfa-form" method="post" action="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${approvalField(context)}${restart}</form>
 ${otherWays(view, context)}`,
     }
@@ -84,7 +84,7 @@ ${otherWays(view, context)}`,
   return {
     title,
     usesKeys: true,
-    main: html`${messageBox(context)}<p class="mfa-lead">${words.keys.lead[factor.method]}</p>
+    main: html`<p class="mfa-lead">${words.keys.lead[factor.method]}</p>
 ${keyFailures(context)}
 ${useKeyForm(factor.id, [trustChoice(view, context), button], context)}
 ${otherWays(view, context)}`,
@@ -133,7 +133,7 @@ export function keyOfferPage(view: Extract<View, { page: 'key-offer' }>, context
     title: html`${keys.offerTitle}`,
     usesKeys: true,
     leadsHome: true,
-    main: html`${messageBox(context)}<p class="mfa-lead" data-mfa-unsupported="${safeLink(view.next)}">${keys.offerLead}</p>
+    main: html`<p class="mfa-lead" data-mfa-unsupported="${safeLink(view.next)}">${keys.offerLead}</p>
 ${keyFailures(context)}
 ${revokesDevices(view, context)}
 ${addKeyForm('passkey', button, context, created)}

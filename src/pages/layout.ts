@@ -61,7 +61,7 @@ ${page.usesKeys === true && html`<script type="module" src="${frame.base}/assets
 <main class="mfa-card">
 <h1>${page.title}</h1>
 ${approvalLines(context)}
-${page.main}
+${messageBox(context)}${page.main}
 </main>
 ${pageFooter(page, context)}
 <p class="mfa-unseen" role="status" data-mfa-live></p>
@@ -105,7 +105,8 @@ const initial = memoized((name: string) => {
 /** The id of the page message; the code field refers to it. */
 export const MESSAGE_ID = 'mfa-message'
 
-export function messageBox(context: PageContext): Html | undefined {
+/** What the page says once, before all else. */
+function messageBox(context: PageContext): Html | undefined {
   const { message } = context.frame
   if (message === undefined) return undefined
   if (message.tone === 'success') {

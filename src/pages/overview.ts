@@ -2,7 +2,7 @@ import { strengthOf } from '../protocol/factor.js'
 import { isDelivered, isKeyMethod, type Method } from '../protocol/methods.js'
 import { type Html, html, type Renderable, safeLink } from './html.js'
 import { icons } from './icons.js'
-import { approvalField, messageBox } from './layout.js'
+import { approvalField } from './layout.js'
 import { contactHint, destination, labelOf, type Page, type PageContext } from './page.js'
 import { fill } from './text.js'
 import type { FactorView, KeyView, View } from './view.js'
@@ -37,7 +37,7 @@ export function overviewPage(view: Extract<View, { page: 'overview' }>, context:
   ].filter((action) => action !== false)
   return {
     title: html`${overview.title}`,
-    main: html`${messageBox(context)}<p class="mfa-lead">${isEmpty ? overview.none : overview.lead}</p>
+    main: html`<p class="mfa-lead">${isEmpty ? overview.none : overview.lead}</p>
 ${!isEmpty && html`<ul class="mfa-factors" aria-label="${overview.factors}">${items}${left !== undefined && left > 0 && codesItem(view, left, context)}</ul>`}
 ${isWeak && html`<p>${words.weakApp}</p>`}
 ${left === 0 && html`<p>${codesLeft.zero}</p>`}

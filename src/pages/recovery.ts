@@ -2,7 +2,6 @@ import { codeField } from './code-field.js'
 import { countdown, LEAD_ID } from './delivery-line.js'
 import { type Html, html, safeLink } from './html.js'
 import { icons } from './icons.js'
-import { messageBox } from './layout.js'
 import { destination, type Page, type PageContext } from './page.js'
 import { fill } from './text.js'
 import type { View } from './view.js'
@@ -14,13 +13,13 @@ export function recoverPage(view: Extract<View, { page: 'recover' }>, context: P
   if (!view.isPossible) {
     return {
       title: html`${recovery.title}`,
-      main: html`${messageBox(context)}<p class="mfa-lead">${fill(recovery.impossible, { app: frame.appName })}</p>
+      main: html`<p class="mfa-lead">${fill(recovery.impossible, { app: frame.appName })}</p>
 ${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}`,
     }
   }
   return {
     title: html`${recovery.title}`,
-    main: html`${messageBox(context)}<p class="mfa-lead">${fill(recovery.lead, { time: text.lengthOf(view.waitMs) })}</p>
+    main: html`<p class="mfa-lead">${fill(recovery.lead, { time: text.lengthOf(view.waitMs) })}</p>
 <p>${recovery.notify}</p>
 ${contactList(view.contacts)}
 <p>${recovery.ends}</p>
@@ -34,7 +33,7 @@ export function recoveryPage(view: Extract<View, { page: 'recovery' }>, context:
   const { recovery } = words
   return {
     title: html`${view.ready ? recovery.readyTitle : recovery.waitingTitle}`,
-    main: html`${messageBox(context)}${view.ready ? html`<p class="mfa-lead">${recovery.ready}</p>` : waitingLine(view.readyAt, context)}
+    main: html`${view.ready ? html`<p class="mfa-lead">${recovery.ready}</p>` : waitingLine(view.readyAt, context)}
 ${!view.ready && html`<p>${recovery.notified}</p>${contactList(view.contacts)}${unreachedLine(view, context)}<p>${recovery.stop}</p>`}
 <div class="mfa-actions">${view.ready && html`<form method="post" action="${frame.base}/recover/complete"><button class="mfa-primary">${recovery.complete}</button></form>`}
 <form method="post" action="${frame.base}/recover/cancel"><button class="mfa-secondary">${recovery.cancel}</button></form></div>`,
@@ -92,7 +91,7 @@ export function bypassPage(_view: View, context: PageContext): Page {
   } as const
   return {
     title: html`${bypass.title}`,
-    main: html`${messageBox(context)}<p class="mfa-lead" id="${LEAD_ID}">${bypass.lead}</p>
+    main: html`<p class="mfa-lead" id="${LEAD_ID}">${bypass.lead}</p>
 <form class="mfa-form" method="post" action="${frame.base}/verify"><input type="hidden" name="factor" value="bypass">
 ${codeField(field, context)}
 <button class="mfa-primary">${words.code.submit}</button></form>

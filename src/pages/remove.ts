@@ -2,7 +2,6 @@ import { strongestOf } from '../protocol/factor.js'
 import { isKeyMethod } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
 import { icons } from './icons.js'
-import { messageBox } from './layout.js'
 import { contactHint, labelOf, type Page, type PageContext, startPath } from './page.js'
 import { fill } from './text.js'
 import type { FactorView, View } from './view.js'
@@ -17,7 +16,7 @@ export function removePage(
   const isApp = factor === 'app'
   return {
     title: html`${isApp ? remove.appTitle : remove.codesTitle}`,
-    main: html`${messageBox(context)}<p class="mfa-lead">${fill(isApp ? remove.app : remove.codes, { app: frame.appName })}</p>
+    main: html`<p class="mfa-lead">${fill(isApp ? remove.app : remove.codes, { app: frame.appName })}</p>
 ${otherFactors(others, context)}
 ${isApp && risk(others, context)}
 ${revokesDevices && html`<p>${remove.browsers}</p>`}
@@ -63,7 +62,7 @@ export function keyRemovePage(
   const { keys, remove, devices } = words
   return {
     title: fill(keys.removeTitle, { name: key.name }),
-    main: html`${messageBox(context)}<p class="mfa-lead">${fill(keys.remove, { app: frame.appName })}</p>
+    main: html`<p class="mfa-lead">${fill(keys.remove, { app: frame.appName })}</p>
 ${otherFactors(others, context)}
 ${risk(others, context, keys.phishing)}
 ${revokesDevices && html`<p>${remove.browsers}</p>`}
