@@ -1,4 +1,4 @@
-import type { MfaService } from '../protocol/service.js'
+import type { AnswerOf, MfaService } from '../protocol/service.js'
 import { remember } from '../remember.js'
 import { withTimeout } from '../time.js'
 import { backupOwner, backupTarget, callerOf, type MfaUser } from './user.js'
@@ -25,11 +25,9 @@ export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>): BackupCod
   const answered = new Map<string, { readonly left: number; readonly until: number }>()
 
   const left = async (user: MfaUser): Promise<CodesLeft> => {
-    const owner = backupOwner(user)
-    if (!owner) return 0
+    if (!backupOwner(user)) return 0
     const target = backupTarget(user)
-    const ask = async () => service.factorsOf?.({ contact: owner.contact, ...callerOf(user) })
-    const answer = await withTimeout(ask(), MAX_WAIT_MS).catch(() => undefined)
+    const answer = await askForFactors(service, user)
     if (!answer) return target ? remembered(user) : 0
     // Without a contact, only codes that were shown on a page can be used.
     const left = target || answer.backupDelivery === 'page' ? answer.backupCodesLeft : 0
@@ -44,6 +42,17 @@ export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>): BackupCod
     },
     forget: (userId) => void answered.delete(userId),
   }
+}
+
+/** What the service says about a user's factors, if it can tell within half a second. Never fails. */
+export async function askForFactors(
+  service: Pick<MfaService, 'factorsOf'>,
+  user: MfaUser,
+): Promise<AnswerOf<'factorsOf'> | undefined> {
+  const owner = backupOwner(user)
+  if (!owner) return undefined
+  const ask = async () => service.factorsOf?.({ contact: owner.contact, ...callerOf(user) })
+  return withTimeout(ask(), MAX_WAIT_MS).catch(() => undefined)
 }
 
 /** How many codes the limits remember. */

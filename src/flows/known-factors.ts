@@ -2,25 +2,17 @@ import { canonicalUser } from '../protocol/contact.js'
 import { type Factor, isAtLeast, type ShownMethod } from '../protocol/factor.js'
 import { isKeyMethod, VERIFY_TYPE } from '../protocol/methods.js'
 import type { AnswerOf } from '../protocol/service.js'
-import { withTimeout } from '../time.js'
+import { askForFactors } from './backup-codes.js'
 import type { Deps } from './deps.js'
 import type { Freshness } from './freshness.js'
-import { backupOwner, backupShown, backupTarget, callerOf, type MfaUser } from './user.js'
-
-/** How long a page waits for the service. */
-const MAX_WAIT_MS = 500
+import { backupShown, backupTarget, type MfaUser } from './user.js'
 
 /** What the service said about a user of the current request, so that it is asked once. */
 const asked = new WeakMap<MfaUser, Promise<AnswerOf<'factorsOf'> | undefined>>()
 
 /** What the service knows about a user's factors, if it can tell within half a second. Never fails. */
 export function knownFactors(deps: Deps, user: MfaUser): Promise<AnswerOf<'factorsOf'> | undefined> {
-  const owner = backupOwner(user)
-  if (!owner || !deps.service.factorsOf) return Promise.resolve(undefined)
-  const known = asked.get(user)
-  if (known) return known
-  const ask = async () => deps.service.factorsOf?.({ contact: owner.contact, ...callerOf(user) })
-  const answer = withTimeout(ask(), MAX_WAIT_MS).catch(() => undefined)
+  const answer = asked.get(user) ?? askForFactors(deps.service, user)
   asked.set(user, answer)
   return answer
 }
