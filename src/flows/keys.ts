@@ -65,42 +65,40 @@ export async function findKey(
   return key ? { outcome: 'found', key, all: listed.keys } : refuse({ code: 'unknown_key' })
 }
 
-export async function renameKey(
+export function renameKey(
   deps: Deps,
   account: KeyAccount,
-  named: { readonly key: string; readonly name: string },
+  { key, name }: { readonly key: string; readonly name: string },
 ): Promise<ChangedKey | Refused> {
-  const { user, contact } = account
-  const found = await findKey(deps, account, named.key)
-  if (found.outcome === 'refused') return found
-  const answer = await askService(
-    deps,
-    user.userId,
-    async () => await deps.keys?.rename({ contact, ...named, ...callerOf(user) }),
-  )
-  if (answer?.outcome === 'refused') return refuse(fromService(answer.refusal))
-  return answer?.outcome === 'renamed'
-    ? { outcome: 'changed', key: found.key }
-    : refuse({ code: 'unknown_key' })
+  return changeKey(deps, account, key, async (request) => await deps.keys?.rename({ ...request, name }))
 }
 
 /** Has the service remove a key of the user. It revokes the trusted devices, as removing the authenticator app does. */
 export async function removeKey(deps: Deps, account: KeyAccount, id: string): Promise<ChangedKey | Refused> {
+  const changed = await changeKey(deps, account, id, async (request) => await deps.keys?.remove(request))
+  if (changed.outcome === 'refused') return changed
+  const { userId } = account.user
+  forgetKnownFactors(account.user)
+  await revokeDevices(deps, userId, 'factor_change')
+  deps.emit({ type: 'factor_removed', userId, method: changed.key.method })
+  return changed
+}
+
+/** Has the service change a key of the user. */
+async function changeKey(
+  deps: Deps,
+  account: KeyAccount,
+  id: string,
+  change: (request: RequestOf<'remove'>) => Promise<AnswerOf<'remove'> | AnswerOf<'rename'> | undefined>,
+): Promise<ChangedKey | Refused> {
   const { user, contact } = account
   const found = await findKey(deps, account, id)
   if (found.outcome === 'refused') return found
-  const { userId } = user
-  const answer = await askService(
-    deps,
-    userId,
-    async () => await deps.keys?.remove({ contact, key: id, ...callerOf(user) }),
-  )
+  const request = { contact, key: id, ...callerOf(user) }
+  const answer = await askService(deps, user.userId, () => change(request))
   if (answer?.outcome === 'refused') return refuse(fromService(answer.refusal))
-  if (answer?.outcome !== 'removed') return refuse({ code: 'unknown_key' })
-  forgetKnownFactors(user)
-  await revokeDevices(deps, userId, 'factor_change')
-  deps.emit({ type: 'factor_removed', userId, method: found.key.method })
-  return { outcome: 'changed', key: found.key }
+  const isChanged = answer !== undefined && answer.outcome !== 'none'
+  return isChanged ? { outcome: 'changed', key: found.key } : refuse({ code: 'unknown_key' })
 }
 
 /** Removes the keys that a reset ended, usable or not (R132), but not `added`. @throws {ServiceError}; the reset stays open then. */
