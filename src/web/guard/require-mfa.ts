@@ -3,7 +3,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { bindingOf, receiptOf } from '../../flows/approval.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { acceptedFactors } from '../../flows/known-factors.js'
-import { isOver, offeredFactors, openApproval } from '../../flows/user.js'
+import { isOver, openApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import { bindsAtLeast } from '../../protocol/details.js'
 import { type Factor, methodShown, type ShownMethod, STRENGTHS } from '../../protocol/factor.js'
@@ -25,7 +25,7 @@ import {
 } from '../actions/context.js'
 import { mayEnrollFirst } from '../actions/enrollment.js'
 import { withheldProblem } from '../actions/recovery.js'
-import { listFactors } from '../http/cookies.js'
+import { offeredChoice } from '../http/cookies.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
@@ -143,13 +143,9 @@ function problemFor(
   // A pending login comes first, whatever this route requires after it.
   const mayContinue = isPending && user.factors.length > 0
   if (factors.length === 0 && !backup && !mayContinue) return withheldProblem(settings, user, state)
-  const offered = new Set(offeredFactors(user))
-  return {
-    code: isPending ? 'mfa_required' : 'step_up_required',
-    next: path,
-    factors: listFactors(factors.filter((factor) => offered.has(factor))),
-    ...(!isPending && { backup: backup && !user.disabled?.has('backup') }),
-  }
+  const offered = offeredChoice(user, { factors, backup })
+  if (isPending) return { code: 'mfa_required', next: path, factors: offered.factors }
+  return { code: 'step_up_required', next: path, ...offered }
 }
 
 /** Calls the route if the user has approved exactly this request, which uses the approval up. Otherwise asks for it. */

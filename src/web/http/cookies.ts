@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
+import { type MfaUser, offeredFactors } from '../../flows/user.js'
 import type { FactorView } from '../../pages/view.js'
 import { maskForOwner } from '../../protocol/contact.js'
 import { type Factor, type Strength, strengthOf } from '../../protocol/factor.js'
@@ -130,6 +131,18 @@ export interface ListedFactor extends MaskedFactor {
 
 export function listFactors(factors: readonly Factor[]): ListedFactor[] {
   return factors.map((factor) => ({ ...factorView(factor), strength: strengthOf(factor.method) }))
+}
+
+/** What is offered of accepted factors and backup codes, as responses list it: what is not disabled. */
+export function offeredChoice(
+  user: MfaUser,
+  { factors, backup }: { readonly factors: readonly Factor[]; readonly backup: boolean },
+) {
+  const offered = new Set(offeredFactors(user))
+  return {
+    factors: listFactors(factors.filter((factor) => offered.has(factor))),
+    backup: backup && !user.disabled?.has('backup'),
+  }
 }
 
 const COOKIE = 'mfa_last'

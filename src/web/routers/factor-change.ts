@@ -2,10 +2,10 @@ import { factorChange, isFresh } from '../../flows/freshness.js'
 import { acceptedFactors } from '../../flows/known-factors.js'
 import { refusalByRequirement } from '../../flows/login-step.js'
 import type { Refusal } from '../../flows/refusal.js'
-import { offeredFactors, refusalWithoutFactor } from '../../flows/user.js'
+import { refusalWithoutFactor } from '../../flows/user.js'
 import { sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { type EnrollPath, isEnoughFactor, mayEnrollFirst } from '../actions/enrollment.js'
-import { listFactors } from '../http/cookies.js'
+import { offeredChoice } from '../http/cookies.js'
 import type { Problem } from '../http/problem.js'
 import type { RouteContext } from './context.js'
 import { offersKeys } from './key-page.js'
@@ -79,10 +79,5 @@ export async function factorChangeChoice({
   deps,
   user,
 }: Pick<RouteContext, 'deps' | 'user'>): Promise<Pick<Problem, 'factors' | 'backup'>> {
-  const { factors, backup } = await acceptedFactors(deps, user, factorChange(user))
-  const offered = new Set(offeredFactors(user))
-  return {
-    factors: listFactors(factors.filter((factor) => offered.has(factor))),
-    backup: backup && !user.disabled?.has('backup'),
-  }
+  return offeredChoice(user, await acceptedFactors(deps, user, factorChange(user)))
 }
