@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { invalidResponse, keyRefused, refusalIn, validFields } from '../client/response-validation.js'
 import { readRetryAfter, type Transport } from '../client/transport.js'
@@ -223,10 +224,4 @@ function connectionLost(code: number): TranscriptionError {
     'connection_lost',
     `The connection to the MFA service ended early (close code ${code}). Text that arrived before is incomplete.`,
   )
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms)
-  })
 }

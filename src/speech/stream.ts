@@ -99,15 +99,7 @@ export interface PieceListener {
 }
 
 /** Hands `audio` to the sink, no faster than it takes it, and yields the pieces, until the iterator ends. */
-export function streamPieces(
-  audio: AsyncIterable<Uint8Array>,
-  open: (listener: PieceListener) => Promise<AudioSink>,
-  signal?: AbortSignal,
-): AsyncGenerator<TranscriptPiece, void, undefined> {
-  return run(audio, open, signal)
-}
-
-async function* run(
+export async function* streamPieces(
   audio: AsyncIterable<Uint8Array>,
   open: (listener: PieceListener) => Promise<AudioSink>,
   signal?: AbortSignal,

@@ -99,16 +99,8 @@ export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
           : undefined,
     }
   } catch (error) {
-    const problems = [messageOf(error)]
-    return {
-      outcome: 'unknown',
-      problems,
-      status: undefined,
-      cookies: [],
-      routes: [],
-      skipped: [],
-      page: undefined,
-    }
+    const found = { status: undefined, cookies: [], routes: [], skipped: [], page: undefined }
+    return { outcome: 'unknown', problems: [messageOf(error)], ...found }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
 import { type Refused, refuse } from '../../flows/deps.js'
+import type { Prepared } from '../../flows/enroll-app.js'
 import { isAtLeast, type RecordedFactors } from '../../protocol/factor.js'
 import { KEY_METHODS, type KeyMethod } from '../../protocol/methods.js'
 import { appContactOf } from '../../session/user-factors.js'
@@ -24,11 +25,7 @@ const shown = z.object({
 })
 
 /** What the user needs to set up an authenticator app. */
-export interface ShownEnrollment {
-  readonly qr?: string
-  readonly uri?: string
-  readonly secret?: string
-}
+export type ShownEnrollment = Partial<Pick<Prepared, 'qr' | 'uri' | 'secret'>>
 
 /** Encrypts what an enrollment page shows, and gives the browser the key for `lifetimeMs`. */
 export function sealEnrollment(

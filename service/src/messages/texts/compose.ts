@@ -27,7 +27,7 @@ export function codeMessage(
     readonly named?: readonly DetailLine[] | undefined
   },
 ): Message {
-  const { code, purpose, secondsLeft, named } = challenge
+  const { code, purpose, secondsLeft, named = [] } = challenge
   const { texts, language } = textsFor(application, recipient)
   const name = displayedName(application.name)
   const words = {
@@ -37,7 +37,7 @@ export function codeMessage(
     code,
   }
   const subject = fill(texts.code.subject, words)
-  const whole = named ? namedLines(named) : []
+  const whole = namedLines(named)
   const text = [...whole, fill(texts.code.text, words)].join('\n')
   const base = { ...recipient, locale: language, name, purpose, code, subject }
   if (recipient.channel === 'call') {
@@ -48,13 +48,12 @@ export function codeMessage(
   // Browsers and mail programs fill in the code from the last line when its host is that of the page, so nothing may follow it.
   const originBound = application.origin ? `\n\n@${application.origin} #${code}` : ''
   if (recipient.channel === 'email') return { ...base, text: `${text}${originBound}\n` }
-  const forms = (named ? NAMED_LENGTHS : [0]).flatMap((length) =>
+  const forms = (named.length > 0 ? NAMED_LENGTHS : [0]).flatMap((length) =>
     [texts.code.text, texts.code.short, texts.code.shortest].map(
-      (form) => (app: string) =>
-        [...(named ? namedLines(named, length) : []), fill(form, { ...words, app })].join('\n'),
+      (form) => (app: string) => [...namedLines(named, length), fill(form, { ...words, app })].join('\n'),
     ),
   )
-  return { ...base, text: smsText(name, forms, originBound, named ? 2 : 1) }
+  return { ...base, text: smsText(name, forms, originBound, named.length > 0 ? 2 : 1) }
 }
 
 /** What the code of a message approves, a line for each, with long parts shortened in the middle. No part is a link or begins a line with @. */
