@@ -171,6 +171,19 @@ export interface PageFrame {
   readonly stylesheet?: string
 }
 
+/** A page on which the user shows one factor, beside which there may be others. */
+interface FactorPage {
+  /** There are no attempts left. A form that posts `factor` to `{base}/challenge` starts over, or sends a new code. */
+  readonly exhausted: boolean
+  readonly others: readonly FactorView[]
+  /** As in the view `choose`. */
+  readonly backup: boolean
+  /** As in the view `choose`. */
+  readonly mayHaveBackup?: boolean
+  /** Present if the browser can be trusted, with a checkbox that posts `trust`. `ticked` keeps it after a wrong code. */
+  readonly trust?: { readonly forMs: number; readonly ticked: boolean }
+}
+
 /** The data of a page. A host that replaces a page gets exactly this. */
 export type View =
   /** The choice of a factor. Each is a form that posts `factor` to `{base}/challenge`. */
@@ -186,40 +199,19 @@ export type View =
       readonly recovers?: boolean
     }
   /** The form for a code. It posts `code` and `factor` to `{base}/verify`; `factor` is `backup` for a backup code. */
-  | {
+  | ({
       readonly page: 'code'
       readonly factor: CodeFactorView | 'backup'
       readonly challenge?: ChallengeView
-      /** The challenge has no attempts left; the user needs a new code or another factor. */
-      readonly exhausted: boolean
-      readonly others: readonly FactorView[]
-      /** As in the view `choose`. */
-      readonly backup: boolean
-      /** As in the view `choose`. */
-      readonly mayHaveBackup?: boolean
       /** Number of digits after which the form is submitted. Defaults to 6; 0 waits for the button. */
       readonly digits?: number
-      /** Present if the browser can be trusted, with a checkbox that posts `trust`. `ticked` keeps it after a wrong code. */
-      readonly trust?: { readonly forMs: number; readonly ticked: boolean }
-    }
+    } & FactorPage)
   /**
    * The page on which the user confirms with a security key or passkey. Its script posts `factor` to `{base}/challenge` for JSON,
    * gives the `publicKey` of the answer to the browser, and posts `factor` and the JSON of the credential, as `response`, to
    * `{base}/verify` in a form. Without a script, the page says that this factor needs one, and offers the others.
    */
-  | {
-      readonly page: 'key'
-      readonly factor: KeyFactorView
-      /** There are no attempts left. A form that posts `factor` to `{base}/challenge` starts over. */
-      readonly exhausted: boolean
-      readonly others: readonly FactorView[]
-      /** As in the view `choose`. */
-      readonly backup: boolean
-      /** As in the view `choose`. */
-      readonly mayHaveBackup?: boolean
-      /** As in the view `code`. */
-      readonly trust?: { readonly forMs: number; readonly ticked: boolean }
-    }
+  | ({ readonly page: 'key'; readonly factor: KeyFactorView } & FactorPage)
   /**
    * The security keys and passkeys of a signed-in user. To add one, the script posts `method` to `{base}/keys/options` for JSON,
    * gives the `publicKey` of the answer to the browser, and posts `method` and the JSON of the credential, as `response`, to

@@ -43,33 +43,24 @@ class AuthenticationOptionsBody {
   readonly Purpose = oneOf(KEY_PURPOSES).optional()
   /** The host's id for what is proven, such as a pending login. */
   readonly Transaction = text(128).optional()
-  /** With the purpose `approval`: what the key signs. The challenge is derived from its digest. */
+  /** With the purpose `approval`: what the key signs, as the challenge is derived from its digest. */
   readonly Approval = approval
 }
 
-class AuthenticateBody {
-  /** The method of the options. */
-  readonly Type = oneOf(KEY_TYPES)
-  /** The purpose of the options. */
-  readonly Purpose = oneOf(KEY_PURPOSES).optional()
-  /** The transaction of the options. */
-  readonly Transaction = text(128).optional()
-  /** With the purpose `approval`: what the key must have signed. */
-  readonly Approval = approval
+/** The same as of the options, and what the browser returned. */
+class AuthenticateBody extends AuthenticationOptionsBody {
   /** The assertion, as the browser returned it. */
   readonly Response = authenticationField
-}
-
-class RenameBody {
-  /** The id of the key. */
-  readonly Key = credentialId
-  /** The new name, 1 to 60 characters. */
-  readonly Name = keyName
 }
 
 class RemoveBody {
   /** The id of the key. */
   readonly Key = credentialId
+}
+
+class RenameBody extends RemoveBody {
+  /** The new name, 1 to 60 characters. */
+  readonly Name = keyName
 }
 
 class KeyAnswer {

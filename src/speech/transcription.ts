@@ -9,10 +9,8 @@ export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json']
  */
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number]
 
-/** A part of a transcript, such as a sentence, and when it is spoken. */
-export interface TranscriptSegment {
-  /** The text of this part. */
-  readonly text: string
+/** When a part of a transcript is spoken, and how it was heard. */
+interface Spoken {
   /** When it begins, in seconds of the recording. */
   readonly startSeconds: number
   /** When it ends, in seconds of the recording. */
@@ -23,18 +21,16 @@ export interface TranscriptSegment {
   readonly speaker?: string
 }
 
+/** A part of a transcript, such as a sentence, and when it is spoken. */
+export interface TranscriptSegment extends Spoken {
+  /** The text of this part. */
+  readonly text: string
+}
+
 /** A word of a transcript, and when it is spoken. */
-export interface TranscriptWord {
+export interface TranscriptWord extends Spoken {
   /** The word as it was recognized. */
   readonly word: string
-  /** When it begins, in seconds of the recording. */
-  readonly startSeconds: number
-  /** When it ends, in seconds of the recording. */
-  readonly endSeconds: number
-  /** How sure the engine is, from 0 to 1, if it says so. */
-  readonly confidence?: number
-  /** Who speaks, as the engine names the speakers, such as `0` or `A`; if it tells them apart. */
-  readonly speaker?: string
 }
 
 /** The steps of a transcription, after the recording has arrived. */
