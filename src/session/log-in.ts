@@ -116,6 +116,11 @@ async function completeLogin(
   if (minStrength && !isAtLeast(shown, minStrength)) throw sessionEnded()
   const target = verification.record.returnTo ?? rememberedTarget(req)
   const record = verifiedRecord(verification)
+  // A reset or a "this wasn't me" link may have ended all sessions in the meantime.
+  if (await at.deps.sessionsValidAfter?.isVoid(userId, record.startedAt)) {
+    detachSession(req)
+    throw sessionEnded()
+  }
   // Checked last, because notices, a trusted device and the host's own work take time after a correct code.
   await requireCurrent(req, userId, shared)
   await regenerate(req, login, { record, keepSessionInfo: true, ...(keepReturnTo && { returnTo: target }) })

@@ -141,8 +141,7 @@ const late =
     const isCurrent = here.session === session
     const next = accepted(at, session, STRENGTH[code.by], isCurrent ? 'here' : 'ended')
     if (isCurrent || !holds('late')) here.session = next
-    // After a reset, the answer says that the code was right, and the session that it leads to is void.
-    return isCurrent || !holds('late') || meanwhile === reset
+    return isCurrent || !holds('late')
   }
 
 function endTrust({ browsers }: State): true {

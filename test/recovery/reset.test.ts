@@ -3,7 +3,7 @@ import { createMfa, type ItemStore } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { browserAgent, host, signIn } from '../kit/host.js'
-import { login, verify } from '../kit/sign-in.js'
+import { challenge, login, verify } from '../kit/sign-in.js'
 import { signInAndTrust } from '../trust/kit.js'
 import { recoveringHost, requestRecovery, signInBy, signInByApp } from './kit.js'
 
@@ -92,6 +92,24 @@ describe('a help-desk reset (R95)', () => {
     made.standIn.setApp('alice@example.com', '987654')
     const next = await signIn(made.app, 'alice')
     await verify(next, '987654', { factor: 'app' }).expect(200)
+  })
+
+  it('ends a session whose correct code is being checked, and says so (R07)', async () => {
+    const clock = stopClock()
+    const made = recoveringHost()
+    const agent = await signIn(made.app, 'alice')
+    await challenge(agent, 'sms').expect(200)
+    const held = made.standIn.hold()
+    const late = verify(agent, made.standIn.newestCode()).then((answer) => answer)
+    await held.arrived
+    await resetAlice(made)
+    clock.move(SECOND)
+    held.release()
+    const answer = await late
+    expect(answer.status).toBe(401)
+    expect(answer.body.code).toBe('session_ended')
+    expect(made.told('verified')).toEqual([])
+    expect((await agent.get('/mfa')).body.status).toBe('none')
   })
 
   it('leads a browser to the page for the code, and from there to enrollment', async () => {
