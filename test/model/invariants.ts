@@ -4,14 +4,8 @@ const some = ({ browsers }: State, isSo: (session: Session) => boolean) =>
   browsers.some(({ session }) => session && isSo(session))
 const reaches = ({ stage }: Session, broken?: Rule) => stage !== 'pending' || broken === 'gate'
 
-interface Invariant {
-  readonly isBroken: (state: State, broken?: Rule) => boolean
-  /** The rules without which it would be broken. */
-  readonly needs: readonly Rule[]
-}
-
-/** What holds in every state. */
-export const INVARIANTS: Readonly<Record<string, Invariant>> = {
+/** What holds in every state, and the rules without which it would be broken. */
+export const INVARIANTS: Record<string, { isBroken(state: State, broken?: Rule): boolean; needs: Rule[] }> = {
   'Nobody reaches a protected page without having shown a factor that the user has': {
     isBroken: (state, broken) =>
       some(state, (session) => reaches(session, broken) && session.restsOn === 'nothing'),

@@ -1,18 +1,14 @@
 /*
  * A model of session and flow: what two users in two browsers can do, and what follows. `ana` has a mailbox (weak), a phone (medium) and
- * an authenticator app (strong), `ben` has a phone. Left out: limits, keys, policy, evidence, approvals, pages and outages; codes of an
- * enrollment that is older than six minutes or not the newest; sessions that outlive the waiting period of a recovery.
+ * an authenticator app (strong), `ben` has a phone. To be closed, it does without: trust of ben; used codes of a challenge, which are as
+ * none; backup codes and half minutes of the app that run out; codes that expire before their pending login; codes of an enrollment that
+ * is older than eleven minutes or not the newest; sessions that outlive the waiting period of a recovery; limits, keys, policy, outages.
  */
 
 export type User = 'ana' | 'ben'
 
 /** What must be checked. The model can leave one out, to see that the invariants notice. */
 export type Rule = 'gate' | 'once' | 'strongest' | 'own challenge' | 'logout' | 'reset' | 'late' | 'acting'
-
-/** Whether a code counted already; that of the app since the clock last moved. */
-interface Code {
-  used: boolean
-}
 
 export interface Session {
   readonly user: User
@@ -21,32 +17,31 @@ export interface Session {
   restsOn: 'nothing' | 'here' | 'elsewhere' | 'ended'
   /** The strongest factor of the last five minutes. While acting, that of the member of staff. */
   fresh: number
-  challenge?: Code & { readonly by: 'email' | 'sms'; expired: boolean }
+  /** A code was sent, which has not been used or expired. */
+  challenge?: 'email' | 'sms'
   /** An app waits for its first code. */
   enrolling?: true
   /** A pending login that showed what an open reset requires. */
   mayEnroll?: true
-  /** Six minutes of a pending login are over. */
-  isLate?: true
 }
 
 export interface Browser {
   session?: Session
-  /** The users who trust it. */
-  trust: Partial<Record<User, true>>
+  /** Ana trusts it. */
+  trusted?: true
 }
 
 export interface State {
   browsers: [Browser, Browser]
-  app?: Code
-  backup?: Code
+  app?: true
   recovery?: 'waiting' | 'ready'
-  reset?: Code & { readonly by: 'desk' | 'recovery' }
+  /** After a reset by the help desk, ana has to enter its bypass code, once. */
+  reset?: { readonly by: 'desk' | 'recovery'; used?: true }
   /** For the invariants only: what must not happen. */
   wrong?: 'counted twice' | 'weak changed strong' | 'acting lent'
 }
 
-export const START: State = { browsers: [{ trust: {} }, { trust: {} }], app: { used: false } }
+export const START: State = { browsers: [{}, {}], app: true }
 
 const [WEAK, MEDIUM, STRONG] = [1, 2, 3] as const
 const STRENGTH = { email: WEAK, sms: MEDIUM }
@@ -74,16 +69,6 @@ const isClosed = ({ reset }: State, { stage, user, mayEnroll }: Session) =>
   stage === 'acting' ||
   (stage === 'pending' && user === 'ana' && (reset?.by === 'desk' || mayEnroll === true))
 
-/** The code of the session's challenge, unless that is over. */
-const codeOf = (session?: Session) => (session?.challenge?.expired === false ? session.challenge : undefined)
-
-function spend({ s, holds }: At, code: Code): boolean {
-  if (code.used && holds('once')) return false
-  if (code.used) s.wrong = 'counted twice'
-  code.used = true
-  return true
-}
-
 function become({ here }: Pick<At, 'here'>, session: Session): true {
   here.session = session
   return true
@@ -91,27 +76,35 @@ function become({ here }: Pick<At, 'here'>, session: Session): true {
 
 function signIn({ here, session }: At, user: User): true {
   const isAgain = session?.stage === 'pending' && session.user === user
-  const challenge = isAgain ? codeOf(session) : undefined
-  const trusted = { stage: 'trusted', restsOn: 'here' } as const
-  return become({ here }, newSession(user, here.trust[user] ? trusted : challenge && { challenge }))
+  const challenge = isAgain ? session.challenge : undefined
+  const trusted = user === 'ana' && here.trusted && ({ stage: 'trusted', restsOn: 'here' } as const)
+  return become({ here }, newSession(user, trusted || (challenge && { challenge })))
 }
 
 function ask({ s, session }: At, by: 'email' | 'sms'): boolean | undefined {
   if (!session) return undefined
   if (isClosed(s, session) || (by === 'email' && session.user === 'ben')) return false
-  session.challenge = { by, expired: false, used: false }
+  session.challenge = by
   return true
 }
 
-function verify(at: At, code: Code | undefined, strength: number, how?: 'trusting' | 'elsewhere'): boolean {
-  const { s, here, session, holds } = at
-  if (!session || !code || isClosed(s, session)) return false
-  if ((how === 'elsewhere' && holds('own challenge')) || !spend(at, code)) return false
+function verify(at: At, session: Session, strength: number, how?: 'trusting' | 'elsewhere'): true {
+  const { s, here } = at
   const isStrongest = Math.max(strength, session.fresh) >= strongestOf(s, session.user)
   here.session = accepted(at, session, strength, how === 'elsewhere' ? how : 'here')
-  if (how === 'trusting' && isStrongest && here.session.stage === 'verified') here.trust[session.user] = true
+  if (how === 'trusting' && isStrongest && here.session.stage === 'verified') here.trusted = true
   return true
 }
+
+/** Shows a code of the app, or a backup code. */
+const show = (by: 'app' | 'backup', how?: 'trusting' | 'used') =>
+  ofAna((at, session) => {
+    if (isClosed(at.s, session) || (by === 'app' && !appOf(at.s))) return false
+    if (how === 'used' && at.holds('once')) return false
+    if (how === 'used') at.s.wrong = 'counted twice'
+    verify(at, session, by === 'app' ? STRONG : WEAK, how === 'trusting' ? how : undefined)
+    return by === 'app' || endTrust(at.s)
+  })
 
 /** What a correct code makes of the session that it was shown in. */
 function accepted({ s }: At, session: Session, strength: number, restsOn: Session['restsOn']): Session {
@@ -122,32 +115,29 @@ function accepted({ s }: At, session: Session, strength: number, restsOn: Sessio
   return newSession(user, { stage: 'verified', fresh: Math.max(fresh, strength), restsOn: proof })
 }
 
-const ownCode =
-  (how?: 'trusting'): Run =>
-  (at) => {
-    const code = codeOf(at.session)
-    return code && !code.used ? verify(at, code, STRENGTH[code.by], how) : undefined
-  }
+/** Shows the code that was sent to the session. */
+function ownCode(at: At, how?: 'trusting'): boolean | undefined {
+  const { s, session } = at
+  if (!session?.challenge || isClosed(s, session)) return undefined
+  return verify(at, session, STRENGTH[session.challenge], how)
+}
 
 /** Shows the own code. The service evaluates it at once, and its answer arrives after something else. */
-const late =
-  (meanwhile: Run): Run =>
-  (at) => {
-    const { s, here, session, holds } = at
-    const code = codeOf(session)
-    if (!session || !code || code.used || isClosed(s, session)) return undefined
-    code.used = true
-    if (!meanwhile(at)) return undefined
-    const isCurrent = here.session === session
-    const next = accepted(at, session, STRENGTH[code.by], isCurrent ? 'here' : 'ended')
-    if (isCurrent || !holds('late')) here.session = next
-    return isCurrent || !holds('late')
-  }
+function late(at: At, meanwhile: Run): boolean | undefined {
+  const { s, here, session, holds } = at
+  if (!session?.challenge || isClosed(s, session)) return undefined
+  const strength = STRENGTH[session.challenge]
+  delete session.challenge
+  if (!meanwhile(at)) return undefined
+  const next = accepted(at, session, strength, here.session === session ? 'here' : 'ended')
+  if (here.session !== session && holds('late')) return false
+  return become(at, next)
+}
 
 function endTrust({ browsers }: State): true {
   for (const browser of browsers) {
     const { session } = browser
-    delete browser.trust.ana
+    delete browser.trusted
     if (session?.stage === 'trusted' && session.user === 'ana') browser.session = newSession('ana')
   }
   return true
@@ -167,25 +157,23 @@ function endSessions({ s, holds }: At, except?: Browser): void {
 function mayChange({ s, session, holds }: At): boolean {
   const strongest = strongestOf(s, 'ana')
   const fresh = session?.stage === 'verified' ? session.fresh : 0
-  if (fresh < (holds('strongest') ? strongest : WEAK)) return false
+  if (fresh < (holds('strongest') ? strongest : MEDIUM)) return false
   if (fresh < strongest) s.wrong = 'weak changed strong'
   return true
 }
 
 /** The app of ana is another one, or none. */
-function changeApp({ s }: At, app?: Code): true {
+function changeApp({ s }: At): true {
   for (const { session } of s.browsers) delete session?.enrolling
-  endTrust(s)
   delete s.app
-  if (app) s.app = app
-  return true
+  return endTrust(s)
 }
 
 function openReset(at: At, by: 'desk' | 'recovery'): true {
   endSessions(at)
   endTrust(at.s)
   delete at.s.recovery
-  at.s.reset = { by, used: false }
+  at.s.reset = { by }
   return true
 }
 
@@ -205,7 +193,7 @@ const ofAna =
     return at.session?.user === 'ana' ? run(at, at.session) : undefined
   }
 
-/** The session can use a recovery: it has just shown a factor that is weaker than the app. */
+/** Whether the session can use a recovery: it has just shown a factor that is weaker than the app. */
 const isWeaker = ({ stage, fresh }: Session) => stage === 'verified' && fresh > 0 && fresh < STRONG
 
 const RUNS = {
@@ -213,37 +201,41 @@ const RUNS = {
   'sign in as ben': (at) => signIn(at, 'ben'),
   sms: (at) => ask(at, 'sms'),
   email: (at) => ask(at, 'email'),
-  'own code': (at) => ownCode()(at) ?? false,
-  'own code, trusting': ownCode('trusting'),
-  'own code twice at once': ownCode(),
+  'own code': (at) => ownCode(at) ?? false,
+  'own code, trusting': ofAna((at) => ownCode(at, 'trusting')),
+  'own code twice at once': (at) => ownCode(at),
   'own code, evaluated twice'({ s, session }) {
-    const code = codeOf(session)
-    if (!session || !code || code.used || session.stage === 'acting') return undefined
-    code.used = !isClosed(s, session)
+    if (!session?.challenge || session.stage === 'acting') return undefined
+    if (!isClosed(s, session)) delete session.challenge
     return false
   },
-  'own code, answered after logout': late(logOut),
-  'own code, answered after sign-in': late((at) => signIn(at, at.session?.user ?? 'ana')),
-  'own code, answered after reset': late(reset),
+  'own code, answered after logout': (at) => late(at, logOut),
+  'own code, answered after sign-in': (at) => late(at, () => signIn(at, at.session?.user ?? 'ana')),
+  'own code, answered after reset': (at) => late(at, reset),
   'code of the other browser'(at) {
     const there = at.s.browsers.find((browser) => browser !== at.here)?.session
-    const [own, other] = [codeOf(at.session), codeOf(there)]
-    if (!own || own.by !== other?.by || at.session?.user !== there?.user) return undefined
-    return verify(at, other, STRENGTH[other.by], 'elsewhere')
+    const { s, session, holds } = at
+    if (!session?.challenge || session.challenge !== there?.challenge) return undefined
+    if (session.user !== there.user) return undefined
+    if (isClosed(s, session) || holds('own challenge')) return false
+    return verify(at, session, STRENGTH[session.challenge], 'elsewhere')
   },
-  'app code': ofAna((at) => verify(at, appOf(at.s), STRONG)),
-  'app code, trusting': ofAna((at) => verify(at, appOf(at.s), STRONG, 'trusting')),
-  'backup code': ofAna((at) => at.s.backup && verify(at, at.s.backup, WEAK) && endTrust(at.s)),
+  'app code': show('app'),
+  'app code, trusting': show('app', 'trusting'),
+  'used app code': show('app', 'used'),
+  'backup code': show('backup'),
+  'used backup code': show('backup', 'used'),
   'bypass code': ofAna((at, { stage, mayEnroll }) => {
-    if (at.s.reset?.by !== 'desk') return undefined
-    if (stage !== 'pending' || mayEnroll || !spend(at, at.s.reset)) return false
+    const { reset } = at.s
+    if (reset?.by !== 'desk') return undefined
+    if (stage !== 'pending' || mayEnroll || (reset.used && at.holds('once'))) return false
+    if (reset.used) at.s.wrong = 'counted twice'
+    reset.used = true
     return become(at, newSession('ana', { mayEnroll: true }))
   }),
   'step-up'({ s, session, holds }) {
-    if (session?.stage !== 'acting' || holds('acting'))
-      return session?.stage === 'verified' && session.fresh > 0
-    s.wrong = 'acting lent'
-    return true
+    if (session?.stage === 'acting' && !holds('acting')) s.wrong = 'acting lent'
+    return s.wrong !== undefined || (session?.stage === 'verified' && session.fresh > 0)
   },
   enroll: ofAna((at, session) => {
     if (!session.mayEnroll && !mayChange(at)) return false
@@ -254,17 +246,14 @@ const RUNS = {
   confirm: ofAna((at, session) => {
     const { s, here } = at
     if (!session.enrolling) return undefined
-    if (s.app?.used) return false
     if (s.reset) endSessions(at, here)
     delete s.reset
     here.session = accepted(at, session, STRONG, 'here')
-    return changeApp(at, { used: true })
-  }),
-  'new backup codes': ofAna((at) => {
-    if (!mayChange(at)) return false
-    at.s.backup = { used: false }
+    changeApp(at)
+    s.app = true
     return true
   }),
+  'new backup codes': ofAna(mayChange),
   remove: ofAna((at) => appOf(at.s) !== undefined && mayChange(at) && changeApp(at)),
   recover: ofAna(({ s }, session) => {
     if (!appOf(s)) return undefined
@@ -280,23 +269,21 @@ const RUNS = {
     (at, { fresh, restsOn }) =>
       mayChange(at) && become(at, newSession('ben', { stage: 'acting', fresh, restsOn })),
   ),
-  stop: (at) =>
-    at.session?.stage === 'acting'
-      ? become(at, { ...at.session, user: 'ana', stage: 'verified' })
-      : undefined,
+  stop(at) {
+    if (at.session?.stage !== 'acting') return undefined
+    return become(at, { ...at.session, user: 'ana', stage: 'verified' })
+  },
   'log out': logOut,
   reset,
-  /** Six minutes: longer than a code or a fresh factor counts, shorter than a pending login lives. */
+  /** Eleven minutes: longer than a code, a fresh factor or a pending login counts. */
   minutes({ s }) {
-    if (s.app) s.app.used = false
     for (const browser of s.browsers) {
       const { session } = browser
       if (!session) continue
       session.fresh = 0
       delete session.enrolling
-      if (session.challenge) session.challenge.expired = true
-      if (session.isLate) delete browser.session
-      else if (session.stage === 'pending') session.isLate = true
+      delete session.challenge
+      if (session.stage === 'pending') delete browser.session
     }
     return true
   },
@@ -304,7 +291,6 @@ const RUNS = {
   day({ s }) {
     if (s.recovery !== 'waiting') return undefined
     s.recovery = 'ready'
-    if (s.app) s.app.used = false
     for (const browser of s.browsers) delete browser.session
     return true
   },

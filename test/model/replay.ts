@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { MemoryStore } from 'express-session'
 import { createMfa } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory.js'
@@ -5,30 +6,30 @@ import { testCarrier, testInbox } from '../../src/testing/carrier.js'
 import { type TestService, testService, totpCode } from '../../src/testing/service.js'
 import { HOUR, MINUTE, type stopClock } from '../kit/clock.js'
 import { forgivingStore } from '../kit/counters.js'
-import { addActingRoutes, host, jsonAgent, type TestUser } from '../kit/host.js'
+import { addActingRoutes, host, type TestUser } from '../kit/host.js'
+import { jsonBrowser } from '../kit/json-browser.js'
 import { lateService } from '../kit/late-service.js'
+import { listenOnLoopback } from '../kit/loopback.js'
 import { textOf } from './explore.js'
 import { type Action, type Browser as ModelBrowser, type Rule, START, type State, step } from './model.js'
 
 const sms = (phone: string) => ({ method: 'sms', phone }) as const
 const mail = { method: 'email', email: 'ana@example.com' } as const
 const ana: TestUser = { id: 'ana', email: mail.email, factors: [sms('+447700900101'), mail] }
+const contact = { kind: 'email', email: mail.email } as const
 const ben: TestUser = { id: 'ben', email: '', factors: [sms('+447700900102')] }
 
 type What = Action['what']
 type Clock = ReturnType<typeof stopClock>
 
-/**
- * The real plugin in an Express app with the service in the same process, and two users with two browsers. `flaw` is a check that the app
- * or a part of it does not make.
- */
-function openPlugin(clock: Clock, flaw?: Rule) {
+/** The real plugin in an app, and the service of the test kit, in one process. `flaw` is a check that the app or a part of it lacks. */
+async function openPlugin(clock: Clock, flaw?: Rule) {
   const inbox = testInbox()
   const kit = testService(testCarrier(inbox))
-  const approves = flaw === 'once' || flaw === 'own challenge'
   const { service, ...answers } = lateService({
     ...kit.service,
-    verify: async (typed) => (approves ? { outcome: 'valid' } : kit.service.verify(typed)),
+    verify: async (typed) =>
+      flaw === 'once' || flaw === 'own challenge' ? { outcome: 'valid' } : kit.service.verify(typed),
     // Without the app, the phone is the strongest factor.
     factorsOf: async (asked) =>
       flaw === 'strongest' ? { existing: [], backupCodesLeft: 0 } : kit.service.factorsOf(asked),
@@ -64,13 +65,16 @@ function openPlugin(clock: Clock, flaw?: Rule) {
     routes: (app, options) => addActingRoutes(app, createMfa(options), () => ben),
   })
   const { account } = createMfa(made.mfa)
+  const server = createServer(made.app)
+  const port = await listenOnLoopback(server)
   // The code of an app is for half a minute.
   clock.set(Math.ceil(Date.now() / MINUTE) * MINUTE)
-  let [appSecret, backup, bypass] = [kit.enroll(mail.email), '', '']
-  const newBrowser = () => ({ agent: jsonAgent(made.app), signsIn: '', code: '', secret: '' })
+  let [appSecret, bypass] = [kit.enroll(mail.email), '']
+  const newBrowser = () => ({ send: jsonBrowser(port), signsIn: '', code: '', secret: '' })
   const browsers = [newBrowser(), newBrowser()] as const
   type Browser = (typeof browsers)[0]
 
+  const backup = () => inbox.newest(mail.email).code
   const code = (typed: string, more: object = {}) => ['/mfa/verify', { code: typed, ...more }] as const
   const own = (browser: Browser) => code(browser.code)
   const requests: Partial<Record<What, (browser: Browser) => readonly [path: string, body?: object]>> = {
@@ -82,7 +86,7 @@ function openPlugin(clock: Clock, flaw?: Rule) {
     'code of the other browser': (browser) => own(browsers[browser === browsers[0] ? 1 : 0]),
     'app code': () => code(totpCode(appSecret), { factor: 'app' }),
     'app code, trusting': () => code(totpCode(appSecret), { factor: 'app', trust: true }),
-    'backup code': () => code(backup, { factor: 'backup' }),
+    'backup code': () => code(backup(), { factor: 'backup' }),
     'bypass code': () => code(bypass, { factor: 'bypass' }),
     'step-up': () => ['/transfer'],
     enroll: () => ['/mfa/enroll-app'],
@@ -97,18 +101,27 @@ function openPlugin(clock: Clock, flaw?: Rule) {
   }
 
   async function ask(browser: Browser, [path, body = {}]: readonly [string, object?]): Promise<boolean> {
-    const answer = await browser.agent.post(path).send(body)
-    if (!answer.ok) return false
+    const answer = await browser.send('POST', path, body)
+    if (!answer.isOk) return false
     if (path === '/login') browser.signsIn = Reflect.get(body, 'name')
     if (path === '/mfa/challenge') browser.code = inbox.newest().code
-    if (path === '/mfa/enroll-app') browser.secret = answer.body.secret
+    if (path === '/mfa/enroll-app') browser.secret = answer.body.secret ?? ''
     if (path === '/mfa/enroll-app/confirm') appSecret = browser.secret
-    if (path === '/mfa/backup') backup = inbox.newest(mail.email).code
     return true
   }
 
+  /** Codes do not run out: half a minute of the app passes, or new ones are sent. A used one is used elsewhere. */
+  async function prepare(what: What): Promise<void> {
+    for (const app of kit.apps.values()) app.lastStep = 0
+    if (what.endsWith('backup code')) await kit.service.sendBackupCodes({ contact, method: 'email' })
+    if (what === 'used app code')
+      await kit.service.verify({ contact, method: 'app', kind: 'code', code: totpCode(appSecret) })
+    if (what === 'used backup code')
+      await kit.service.verify({ contact, method: 'email', kind: 'backup', code: backup() })
+  }
+
   async function elsewhere(what: What): Promise<true> {
-    if (what === 'minutes') clock.move(6 * MINUTE)
+    if (what === 'minutes') clock.move(11 * MINUTE)
     else if (what === 'reset') {
       bypass = (await account.reset(ana, { by: 'desk', reason: 'lost phone', factors: ['app'] })).code
     } else {
@@ -122,9 +135,10 @@ function openPlugin(clock: Clock, flaw?: Rule) {
 
   async function inBrowser(browser: Browser, what: What): Promise<boolean> {
     const [, after] = what.split('answered after ')
+    await prepare(what)
     const held = after && answers.hold()
     if (what === 'own code, evaluated twice') answers.double()
-    const request = () => ask(browser, (requests[what] ?? own)(browser))
+    const request = () => ask(browser, (requests[what.replace('used ', '') as What] ?? own)(browser))
     const asked = what === 'own code twice at once' ? [request(), request()] : [request()]
     if (held) {
       await Promise.race([held.evaluated, ...asked])
@@ -144,34 +158,35 @@ function openPlugin(clock: Clock, flaw?: Rule) {
       counters.forgive()
       return isAccepted
     },
-    looks: () => Promise.all(browsers.map(({ agent }) => lookOf(agent))),
+    looks: () => Promise.all(browsers.map(({ send }) => lookOf(send))),
+    close: () => server.close(),
   }
 }
 
-async function lookOf(agent: ReturnType<typeof jsonAgent>): Promise<string> {
-  const { user, mfa } = (await agent.get('/secret')).body ?? {}
+async function lookOf(send: ReturnType<typeof jsonBrowser>): Promise<string> {
+  const { user, mfa } = (await send('GET', '/secret')).body
   if (user) return `${user} ${mfa?.actor ? 'acting' : mfa?.trusted ? 'trusted' : mfa?.status}`
-  const { status, bypass, enroll } = (await agent.get('/mfa')).body
+  const { status, bypass, enroll } = (await send('GET', '/mfa')).body
   if (status !== 'pending') return 'out'
   return bypass ? 'pending, bypass code' : enroll ? 'pending, enrollment' : 'pending'
 }
 
-/** Does what the actions say with the real plugin. Returns where it differs from the model, if it does. */
-export async function replay(clock: Clock, actions: readonly Action[], flaw?: Rule) {
-  const { perform, looks } = openPlugin(clock, flaw)
+/** Does what the actions say with the real plugin. Returns where it differs from the model, or an empty text. */
+export async function replay(clock: Clock, actions: readonly Action[], flaw?: Rule): Promise<string> {
+  const { perform, looks, close } = await openPlugin(clock, flaw)
   let state = START
   for (const [index, action] of actions.entries()) {
     const expected = step(state, action)
     if (!expected) throw new Error(`The model does not know what "${textOf([action])}" is here.`)
     state = expected.to
     const model = [expected.ok, ...state.browsers.map((browser) => expectedLook(browser, state))].join(' | ')
-    const isAccepted = await perform(action).catch(String)
-    const plugin = [isAccepted, ...(await looks())].join(' | ')
-    if (model !== plugin) {
-      return `${textOf(actions.slice(0, index + 1))}\n  model:  ${model}\n  plugin: ${plugin}`
-    }
+    const plugin = [await perform(action).catch(String), ...(await looks())].join(' | ')
+    if (model === plugin) continue
+    close()
+    return `${textOf(actions.slice(0, index + 1))}\n  model:  ${model}\n  plugin: ${plugin}`
   }
-  return undefined
+  close()
+  return ''
 }
 
 /** What a browser shows if the plugin does what the model says. */
