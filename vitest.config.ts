@@ -109,6 +109,29 @@ const FIREFOX = ['service/test/console/firefox.test.ts', 'test/pages/firefox.tes
 
 const LONG = [...DEFECTS, ...FIREFOX]
 
+/** What `npm test` runs. */
+export const NPM_TEST = [
+  {
+    extends: true as const,
+    // Loading what all of them need takes longer than most of them.
+    test: {
+      name: 'together',
+      isolate: false,
+      include: tests,
+      exclude: [
+        ...configDefaults.exclude,
+        ...APART,
+        ...PACKAGE,
+        ...OPERATION,
+        ...AT_ONCE,
+        ...PROBED,
+        ...LONG,
+      ],
+    },
+  },
+  { extends: true as const, test: { name: 'apart', include: APART } },
+]
+
 /** The script that runs, which gives its results their name. */
 const SCRIPT = process.env.npm_lifecycle_event ?? 'test'
 
@@ -149,25 +172,7 @@ export default defineConfig({
     // What a file changes outside of itself it puts back.
     setupFiles: ['test/kit/put-back.ts'],
     projects: [
-      {
-        extends: true,
-        // Loading what all of them need takes longer than most of them.
-        test: {
-          name: 'together',
-          isolate: false,
-          include: tests,
-          exclude: [
-            ...configDefaults.exclude,
-            ...APART,
-            ...PACKAGE,
-            ...OPERATION,
-            ...AT_ONCE,
-            ...PROBED,
-            ...LONG,
-          ],
-        },
-      },
-      { extends: true, test: { name: 'apart', include: APART } },
+      ...NPM_TEST,
       // Has a script of its own too. A busy machine can starve a browser or an engine, so a failed test gets a second try, which
       // the output names.
       { extends: true, test: { name: 'operation', isolate: false, include: OPERATION, retry: 1 } },

@@ -43,7 +43,7 @@ async function attack(factor: FactorInput & { readonly method: 'email' | 'sms' }
     options: {
       service: { baseUrl: `http://127.0.0.1:${port}`, apiKey: API_KEY, dialect },
       factors: () => [factor],
-      userId: () => to,
+      userId: () => `u-${factor.method}`,
       ...EMPTY_RECORD,
       onEvent: (event) => events.push(event),
     },

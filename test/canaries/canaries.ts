@@ -58,6 +58,9 @@ export interface Hit {
 
 const AROUND = 60
 
+/** A shorter text, such as a made-up API key of one letter, is in others by chance. */
+const SHORTEST = 4
+
 export class Canaries {
   private readonly born = new Map<string, Kind>()
   private readonly seen: Hit[] = []
@@ -65,13 +68,13 @@ export class Canaries {
 
   /** Notes a secret, and returns it. */
   note<Value>(kind: Kind, value: Value): Value {
-    if (typeof value === 'string' && value !== '') this.born.set(value, kind)
+    if (typeof value === 'string' && value.length >= SHORTEST) this.born.set(value, kind)
     return value
   }
 
-  /** Notes a mailbox, a phone number, or both. */
+  /** Notes a mailbox, a phone number, or both. The account of an authenticator app need not be a mailbox: operators have their name there. */
   noteContact({ email, phone }: { readonly email?: unknown; readonly phone?: unknown }): void {
-    this.note('email address', email)
+    if (String(email).includes('@')) this.note('email address', email)
     this.note('phone number', phone)
   }
 
