@@ -67,6 +67,11 @@ describe('a pending login (R01, R02)', () => {
     await browser.get('/secret').expect(401)
   })
 
+  it('takes the place of a session of another user in the same browser', async () => {
+    const browser = await signIn(host().app, 'nina')
+    expect((await login(browser, 'bob').expect(200)).body.mfa.status).toBe('pending')
+  })
+
   it('starts with a password reset that calls req.login and keeps the session', async () => {
     const { app } = host({
       behindGate: (app) => {
