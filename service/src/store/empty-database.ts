@@ -79,8 +79,8 @@ function headerField(header: Buffer, from: number, length: number): string {
 export interface PgliteClient {
   /** The rows of one statement. */
   query<Row>(text: string, params?: unknown[]): Promise<{ rows: Row[] }>
-  /** Runs one or several statements, without parameters, in half the time of `query`. The rows of each. */
-  exec<Row>(text: string): Promise<{ rows: Row[] }[]>
+  /** Runs several statements. */
+  exec(text: string): Promise<unknown>
 }
 
 /** A PGlite database. */

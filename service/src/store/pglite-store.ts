@@ -37,7 +37,7 @@ function queriesOn(client: PgliteClient, prepared: PreparedStatements): Scriptab
     async query<Row extends object>(text: string, params?: readonly Value[]) {
       const run = async (statement: string) => {
         try {
-          return (await client.exec<Row>(statement))[0]?.rows ?? []
+          return (await client.query<Row>(statement)).rows
         } catch (error) {
           throw asReported(error)
         }
