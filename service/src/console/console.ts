@@ -119,8 +119,8 @@ function addPage(
 const NO_APPLICATION = 'There is no application of this name.'
 
 /** Leads from the address to which a form of a page was posted to the page, with its filters. */
-const leadToPage: RequestHandler = ({ originalUrl }, response) =>
-  response.redirect(303, originalUrl.replace(/\/[^/?]+(?=\?|$)/, ''))
+const leadToPage: RequestHandler = ({ path, originalUrl }, response) =>
+  response.redirect(303, path.replace(/\/[^/]+\/?$/, '') + (/\?.*/.exec(originalUrl)?.[0] ?? ''))
 
 function errorHandler(log: ConsoleParts['log']): ErrorRequestHandler {
   return function respondToError(error: unknown, request, response, next) {

@@ -87,7 +87,7 @@ export async function resendGivenUp(
       WHERE application = $1 AND endpoint = $2 AND state = 'failed' AND type <> '${TEST_EVENT}' AND attempted_at <= $4
       RETURNING 1`,
     values: [application, endpoint, Date.now(), attemptedBy],
-    otherwise: 'No event of this endpoint was given up.',
+    otherwise: 'None of these events is given up any more.',
   })
   return resent.length
 }

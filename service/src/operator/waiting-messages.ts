@@ -12,7 +12,7 @@ export interface WaitingFilter extends DataReference {
   readonly channel?: string | undefined
   /** Only messages that this carrier did not accept. Defaults to all. */
   readonly carrier?: string | undefined
-  /** Only messages whose last attempt was made by this time, in milliseconds since 1970: those that were counted. Defaults to now. */
+  /** Only messages that neither an attempt nor a report changed after this time, in milliseconds since 1970: those that were counted. Defaults to all. */
   readonly attemptedBy?: number | undefined
 }
 
@@ -21,7 +21,7 @@ type Parameters = {
   readonly id: string | null
   readonly channel: string | null
   readonly carrier: string | null
-  readonly attemptedBy: number
+  readonly attemptedBy: number | null
   readonly now: number
   readonly leasedUntil: number
 }
@@ -29,7 +29,7 @@ type Parameters = {
 // A message that is due soon may be in the hands of a process, and is left alone, so that nothing is sent twice.
 const WAITS = `application = :application AND listed_state = 'queued' AND attempts > 0
   AND due_at > :leasedUntil::bigint AND expires_at > :now::bigint`
-const OF_FILTER = `updated_at <= :attemptedBy::bigint AND channel = coalesce(:channel, channel)
+const OF_FILTER = `(:attemptedBy::bigint IS NULL OR updated_at <= :attemptedBy) AND channel = coalesce(:channel, channel)
   AND (:carrier::text IS NULL OR carrier = :carrier)`
 
 const COUNT = statement<Parameters>(
@@ -43,9 +43,8 @@ const RETRY_ONE = statement<Parameters>(
 )
 
 function parametersOf(filter: WaitingFilter & { readonly id?: string }): Parameters {
-  const { application, mode, channel = null, carrier = null, id = null } = filter
+  const { application, mode, channel = null, carrier = null, id = null, attemptedBy = null } = filter
   const now = Date.now()
-  const { attemptedBy = now } = filter
   return {
     ...{ application: partitionOf({ application, mode }), id, channel, carrier, attemptedBy, now },
     leasedUntil: now + LEASE_MS,

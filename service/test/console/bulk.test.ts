@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import request from 'supertest'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { advance, eventually, listen, stopClock } from '../kit.js'
 import { decoded, openConsole, post, read, type SignedIn, type TestConsole, textOf, typeCode } from './kit.js'
@@ -97,4 +99,12 @@ test('the address of an action leads back to its page, with what is filtered', a
   expect(await leadsTo('/messages/retry?channel=sms')).toBe(`${PATH}/messages?channel=sms`)
   expect(await leadsTo('/locked/unlock?mode=test')).toBe(`${PATH}/locked?mode=test`)
   expect(await leadsTo('/traffic/pause')).toBe(`${PATH}/traffic`)
+  expect(await leadsTo('/traffic/pause/')).toBe(`${PATH}/traffic`)
+  expect(await leadsTo('/messages/retry/?carrier=a/b')).toBe(`${PATH}/messages?carrier=a/b`)
+  await request((asked: IncomingMessage, response: ServerResponse) => {
+    asked.url = `http://other.example${PATH}/traffic/pause?a`
+    console.service.console?.(asked, response)
+  })
+    .get('/')
+    .expect('location', `${PATH}/traffic?a`)
 })

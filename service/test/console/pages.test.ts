@@ -300,7 +300,10 @@ describe('the pages of the console', () => {
     expect(page).not.toContain('Revoke')
     await post(browser, path, { mode: 'live', label: 'x'.repeat(81) }).expect(422)
     const [{ id } = { id: '' }] = await console.service.operator('test').listKeys('keyed')
-    expect(textOf((await post(browser, `${path}/revoke`, { id }).expect(200)).text)).toContain('revoked')
+    const revoked = await post(browser, `${path}/revoke`, { id }).expect(200)
+    expect(textOf(revoked.text)).toContain('revoked')
+    // The page has the address of the revocation.
+    expect(revoked.text).toMatch(new RegExp(`action="${path}">(?:(?!</form>)[^])*Create a key</button>`))
     expect(await statusWith(key)).toBe(401)
     await post(browser, `${path}/revoke`, { id }).expect(422)
   })

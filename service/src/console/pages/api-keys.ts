@@ -83,7 +83,7 @@ async function keysPage(request: PageRequest, message?: PageMessage): Promise<Pa
     [...ofOptions(request, application, mayChange), ...keys.map((key) => row(application, key, mayChange))],
     'This application has no keys.',
   )}
-${mayChange && createForm()}`
+${mayChange && createForm(application)}`
   return applicationPage(application, '/keys', main, { message })
 }
 
@@ -138,9 +138,9 @@ const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   transcribe: 'Transcribe recordings and streams',
 }
 
-function createForm() {
+function createForm(application: string) {
   return html`<h2>Create a key</h2>
-<form class="form" method="post">
+<form class="form" method="post" action="${applicationPath(application, '/keys')}">
 ${onceField()}
 <div class="field"><label for="label">Label</label>
 <input id="label" name="label" maxlength="80" autocomplete="off" aria-describedby="label-hint">

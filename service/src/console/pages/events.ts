@@ -183,13 +183,14 @@ async function remove(request: PageRequest): Promise<Reply> {
 async function endpointPage(request: PageRequest, message?: PageMessage): Promise<Page> {
   const { application, endpoint: id } = referenceOf(request)
   const { operator, account } = request
+  const until = Date.now()
   const endpoint = (await operator.events.list(application)).find((one) => one.id === id)
   if (!endpoint) throw new ConsoleError(404, 'There is no endpoint of this name.')
   const deliveries = await operator.events.deliveries({ application, endpoint: id }, LISTED)
   const mayHelp = isAtLeast(account.role, 'support')
   const resend = endpointPath(application, id, '/resend')
   const main = html`${facts(application, endpoint)}
-${mayHelp && actions(application, endpoint, account.role)}
+${mayHelp && actions(application, endpoint, account.role, until)}
 <h2>Last deliveries</h2>
 ${cardTable(
   'Last deliveries',
@@ -215,12 +216,17 @@ function facts(application: string, endpoint: EventEndpoint): Html {
 </dl>`
 }
 
-function actions(application: string, { id, state, givenUp }: EventEndpoint, role: Role): Html {
+function actions(
+  application: string,
+  { id, state, givenUp }: EventEndpoint,
+  role: Role,
+  until: number,
+): Html {
   const button = (action: string, name: string, fields = {}) =>
     buttonForm(endpointPath(application, id, `/${action}`), name, fields)
   const change = state === 'active' ? button('pause', 'Pause') : button('resume', 'Resume')
   return html`<div class="form-row">${button('test', 'Send a test event')}${change}
-${givenUp > 0 && button('resend-given-up', `Resend ${counted(givenUp, 'event')} given up`, { until: Date.now() })}
+${givenUp > 0 && button('resend-given-up', `Resend ${counted(givenUp, 'event')} given up`, { until })}
 ${isAtLeast(role, 'admin') && html`${button('rotate', 'Replace the secret')}${button('remove', 'Remove')}`}</div>
 <p class="note">For 24 hours after a replacement, requests are signed with the former secret, too. Removing an endpoint deletes its
 events.</p>`

@@ -26,9 +26,10 @@ async function unlock(request: PageRequest): Promise<Reply> {
 async function lockedPage(request: PageRequest, message?: PageMessage): Promise<Reply> {
   const { application } = request
   const mode = modeOf(request.form.text('mode') || textOf(request.request.query.mode))
+  const until = Date.now()
   const { count, users } = await request.operator.listLocked({ application, mode })
   const label = `Unlock ${counted(count, 'user')}`
-  const fields = { mode, until: Date.now() }
+  const fields = { mode, until }
   const main = html`<p>Locked now: ${countOf(count)}. Too many wrong codes lock a user, and the lock ends by itself.</p>
 ${
   isAtLeast(request.account.role, 'support') &&
