@@ -64,7 +64,7 @@ export const authenticateKey: Flow<'authenticate'> = async (context, application
   return answer
 }
 
-/** Consumes the challenge, which for an approval must be derived from its digest (R124). */
+/** Consumes the challenge, and only then compares: for an approval, and for nothing else, it must be derived from a digest (R124). */
 async function consume(
   { store }: FlowContext,
   application: Application,
@@ -74,7 +74,8 @@ async function consume(
 ): Promise<boolean> {
   const ceremony = { account, method, purpose, transaction }
   const isKnown = await consumeKeyChallenge(store, application, ceremony, { challenge, now })
-  return isKnown && isChallengeFor(challenge, approval?.digest)
+  const hasDetails = (purpose === 'approval') === (approval !== undefined)
+  return isKnown && hasDetails && isChallengeFor(challenge, approval?.digest)
 }
 
 async function evaluate(
