@@ -9,7 +9,6 @@ import { secondsUntil } from '../telemetry/time.js'
 import { beginSending } from './begin-challenges.js'
 import { type Flow, type FlowContext, factorFields } from './context.js'
 import { approvalFields } from './count-verification.js'
-
 import { refusedByPhoneCheck } from './phone-check.js'
 import { contactRefused, methodOff, undelivered } from './refusals.js'
 import { onceForOperation } from './taken-over.js'

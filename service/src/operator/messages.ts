@@ -1,7 +1,7 @@
 import { canonicalUser, parseUser } from 'countersign/protocol'
 import { type InboxMessage, storedInbox } from '../messages/carriers/inbox.js'
 import { IS_ON_FIRST_ATTEMPT } from '../messages/delivery/outbox-table.js'
-import { type DataReference, partitionOf } from '../store/partition.js'
+import { type DataReference, type Mode, partitionOf } from '../store/partition.js'
 import { allKeys, contactReference } from '../store/secrets/keys.js'
 import type { Value } from '../store/store.js'
 import { mustExist } from './applications.js'
@@ -150,6 +150,8 @@ function positionIn(after: string): { readonly createdAt: number; readonly id: s
 
 /** Which messages of the inbox are listed. */
 export interface InboxFilter extends DataReference {
+  /** `test` lists the messages of test keys; `live` those of live keys whose carrier is the development inbox. */
+  readonly mode: Mode
   /** The maximum number of messages. */
   readonly limit: number
 }

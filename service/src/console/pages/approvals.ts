@@ -96,8 +96,8 @@ const NAMES = {
 function row(approval: Approval, email: string): Cell[] {
   const { application, mode, id, action, user, target, askedBy, expiresAt, approvers } = approval
   const isOperator = application === CONSOLE_APPLICATION
-  const button = (action: string, name: string) =>
-    buttonForm(`${APPROVALS_PATH}/${action}`, name, { application, mode, id })
+  const button = (decision: string, name: string) =>
+    buttonForm(`${APPROVALS_PATH}/${decision}`, name, { application, mode, id })
   return [
     html`${NAMES[action]}${target && html`: ${target}`}`,
     html`${user}<br><span class="mfa-hint">${isOperator ? 'operator of the console' : application}${mode === 'test' ? ', test keys' : ''}</span>`,

@@ -121,7 +121,7 @@ async function userPage(request: PageRequest, message?: PageMessage): Promise<Pa
   const user = namedUser(request)
   const form: UserForm = (action, content, className = '') =>
     html`<form${className && html` class="${className}"`} method="post" action="${userPath(request, user, action)}">${content}</form>`
-  const { found: state } = await attemptToFind(() => operator.showUser(user), undefined)
+  const { found: state } = await attemptToFind(() => operator.showUser(user))
   if (!state) {
     const main = html`<p><a href="${applicationPath(user.application)}">${user.application}</a></p>`
     const status = message?.tone === 'success' ? 200 : 404

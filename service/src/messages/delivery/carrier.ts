@@ -22,7 +22,7 @@ export interface OutgoingMessage extends QueuedMessage {
 
 /** What the settings of every carrier may say. */
 export interface NamedCarrier {
-  /** Its name in delivery states and the log. Defaults to that of its provider, such as `twilio`. */
+  /** Its name in delivery states and the log. Defaults to the kind of carrier, such as `twilio` or `smtp`. */
   readonly name?: string | undefined
 }
 

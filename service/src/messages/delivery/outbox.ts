@@ -296,7 +296,7 @@ async function combinedOutcome(attempts: readonly Promise<Outcome>[], withinMs: 
 
 /**
  * Polls at the earliest of the times it was scheduled for, after at most 24.8 days, and again `intervalMs` after each poll, without
- * keeping the process alive.
+ * keeping the process alive. `poll` must not reject: the rejection would be unhandled.
  */
 export function pollTimer(poll: () => Promise<unknown>, intervalMs: number) {
   let timer: NodeJS.Timeout | undefined
