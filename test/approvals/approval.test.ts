@@ -547,7 +547,7 @@ describe('an approval (R121, R122)', () => {
     await pay('252.0').expect(200)
   })
 
-  it('fails closed when the host says nothing that can be shown', async () => {
+  it('fails closed when the host says nothing that can be shown, and ends no process (R99)', async () => {
     await everyCase(
       [
         { bind: () => ({}) as never },
@@ -559,6 +559,8 @@ describe('an approval (R121, R122)', () => {
         { bind: ['amount'], bindText: () => [] },
         { bind: ['amount'], bindText: () => [{ label: '', value: 'x' }] },
         { bind: ['amount'], bindText: () => 'x' as never },
+        { bind: ['amount'], bindText: () => Promise.reject(new Error('the database is gone')) as never },
+        { bind: ['amount'], bindText: () => expect.unreachable() },
         { bind: ['amount'], bindText: () => Array.from({ length: 5 }, () => ({ label: 'a', value: 'b' })) },
       ],
       async (rule) => {

@@ -135,6 +135,7 @@ export class MfaRules {
   readonly bindText = callback<BindText>({
     name: 'bindText',
     must: 'must be a function that returns lines with label and value',
+    returns: ['one to four lines with label and value'],
   }).optional()
 }
 
