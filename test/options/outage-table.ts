@@ -95,7 +95,7 @@ export function outageSummary(folder = '.'): string {
   const goOn = listOf(rows.filter(([, { pages }]) => pages[0] === 200).map(([name]) => NAMES[name] ?? name))
   const guarded = listOf(rows.filter(([, { guard }]) => guard === 200).map(([name]) => name))
   const page = folder === 'docs' ? 'outage.md' : 'docs/outage.md'
-  return `While it is down, pages of ${goOn} sessions go on, guards let ${guarded} sessions pass, and [sign-ins wait](${page}).`
+  return `While the service is down, pages of ${goOn} sessions go on, guards let ${guarded} sessions pass, and [sign-ins wait](${page}).`
 }
 
 function listOf(names: readonly string[]): string {
