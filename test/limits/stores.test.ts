@@ -395,3 +395,22 @@ describe.each(storeKinds)('limits in %s', (_title, open) => {
     expect((await attempts.limitsOf('u', ['login of late'])).attemptsLeft('late')).toBe(5)
   })
 })
+
+describe.skipIf(postgresMissing)('counters in PostgreSQL that have ended', () => {
+  it('are deleted without waiting for a row that a sign-in holds, which could wait for another one of them', async () => {
+    const clock = stopClock()
+    const { attempts } = limitsIn({ postgres: { pool, tableName: 'swept' } })
+    for (const userId of ['one', 'two', 'three']) await attempts.consume(of('c', userId))
+    const keys = async () => (await pool.query('SELECT key FROM swept')).rows.map(({ key }) => String(key))
+    const [held = '', ...others] = await keys()
+    const holder = await pool.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM swept WHERE key = $1 FOR UPDATE', [held])
+    clock.move(2 * DAY)
+    await attempts.consume(of('c', 'later'))
+    await expect.poll(async () => (await keys()).filter((key) => others.includes(key))).toEqual([])
+    expect(await keys()).toContain(held)
+    await holder.query('ROLLBACK')
+    holder.release()
+  })
+})

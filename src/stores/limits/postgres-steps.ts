@@ -28,8 +28,10 @@ export function postgresSteps(
 ): StepStore {
   const table = withTable(pool, tableName, createTable(tableName))
   const sweep = hourly((now) => {
-    // A row that was not deleted holds nothing but ended counters, so nothing waits for this or its failure.
-    const text = `DELETE FROM "${tableName}" WHERE expires_at <= $1`
+    // A row that was not deleted holds nothing but ended counters, so nothing waits for this or its failure. It waits for no step either,
+    // which could wait for a row that was deleted before.
+    const ended = `SELECT key FROM "${tableName}" WHERE expires_at <= $1 FOR UPDATE SKIP LOCKED`
+    const text = `DELETE FROM "${tableName}" WHERE key IN (${ended})`
     void table.query({ text, values: [now] }).catch(() => {})
   }, Date.now())
 
