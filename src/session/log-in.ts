@@ -109,20 +109,15 @@ async function completeLogin(
   login: Login,
   verification: PendingVerification,
 ): Promise<void> {
-  const { req, shared } = at
+  const { req } = at
   const { userId, keepReturnTo, shown } = verification
   const { minStrength } = verification.record
   // No factor that is weaker is asked for or accepted; this holds whatever an earlier step overlooks (R115).
   if (minStrength && !isAtLeast(shown, minStrength)) throw sessionEnded()
   const target = verification.record.returnTo ?? rememberedTarget(req)
   const record = verifiedRecord(verification)
-  // A reset or a "this wasn't me" link may have ended all sessions in the meantime.
-  if (await at.deps.sessionsValidAfter?.isVoid(userId, record.startedAt)) {
-    detachSession(req)
-    throw sessionEnded()
-  }
   // Checked last, because notices, a trusted device and the host's own work take time after a correct code.
-  await requireCurrent(req, userId, shared)
+  await requireValid(at, userId, record)
   await regenerate(req, login, { record, keepSessionInfo: true, ...(keepReturnTo && { returnTo: target }) })
   setState(at, activeState(login, { ...record, sessionId: req.sessionID }))
   if (verification.record.stage === 'pending') at.deps.signedIn?.(at, { user: login.user, userId })
@@ -135,12 +130,25 @@ async function renewLogin(
   login: Login,
   { userId, of = userId, renewed, keepSessionInfo = true }: PendingRenewal,
 ): Promise<void> {
-  const { req, shared } = at
+  const { req } = at
   const returnTo = keepSessionInfo ? rememberedTarget(req) : undefined
-  await requireCurrent(req, of, shared)
+  await requireValid(at, of, recordOf(req, of))
   await regenerate(req, login, { record: renewed, keepSessionInfo, returnTo })
   // The renewed login may have been ended in the meantime, so it is checked as at any other request.
-  await sessionStateOf(at)
+  if ((await sessionStateOf(at)).stage === 'none') throw sessionEnded()
+}
+
+/** Continues only if the session is current, and no reset and no "this wasn't me" link ended it. @throws {SessionEndedError} */
+async function requireValid(
+  { req, deps, shared }: SessionRequest,
+  userId: string,
+  record: Pick<MfaRecord, 'startedAt'> | undefined,
+): Promise<void> {
+  if (record && (await deps.sessionsValidAfter?.isVoid(userId, record.startedAt))) {
+    detachSession(req)
+    throw sessionEnded()
+  }
+  await requireCurrent(req, userId, shared)
 }
 
 /** A first factor was shown. */

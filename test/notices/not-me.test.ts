@@ -220,6 +220,27 @@ describe('the "this wasn’t me" link', () => {
     await agent.get('/secret').expect(200)
   })
 
+  it('ends a pending login whose correct code is being checked, however it would go on (R07)', () =>
+    everyCase(['require', { require: 'strong' }] as const, async (later) => {
+      const clock = stopClock()
+      let policy: typeof later = 'require'
+      const host = noticingHost({ options: { policy: () => policy } })
+      await passBothFactors(host, 'bob', { trust: true })
+      clock.move(MINUTE)
+      policy = later
+      const agent = await signIn(host.app, 'bob')
+      await challenge(agent, 'sms').expect(200)
+      const held = host.standIn.hold()
+      const late = verify(agent, host.standIn.newestCode()).then((answer) => answer)
+      await held.arrived
+      await followNotMeLink(host, host.newest('device_trusted')).expect(200, SECURED)
+      clock.move(MINUTE)
+      held.release()
+      const { status, body } = await late
+      expect([status, body.code]).toEqual([401, 'session_ended'])
+      expect((await agent.get('/mfa')).body.status).toBe('none')
+    }))
+
   it('has the same effect as a call of secure() by the host', async () => {
     const host = noticingHost()
     const agent = await passBothFactors(host, 'bob', { trust: true })
