@@ -259,6 +259,17 @@ describe('a router or gate in an app that is mounted in another one', () => {
       ),
     ))
 
+  it('has its pages from a router of the outer app, too, where only the gate is in the mounted app', async () => {
+    const { mfa } = optionsFor()
+    const inner = addRoutes(express().use(sessions(), passport.session(), mfaSession(mfa)))
+    const app = express().use('/shop', inner).use(mfaRouter(mfa))
+    const browser = browserAgent(app)
+    await browser.post('/shop/login').type('form').send({ name: 'bob' })
+    await browser.get('/shop/secret').expect(303).expect('Location', '/shop/mfa')
+    const { text } = await browser.get('/shop/mfa').expect(200)
+    expect(text).toContain('sms')
+  })
+
   it('is refused where links in notices would lead to the outer app', async () => {
     const { mfa } = optionsFor({
       urls: { publicUrl: 'https://app.example' },

@@ -7,7 +7,7 @@ import { sendText, setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
 
-/** A handler with routes behind it, which `stack` shows to tools that list the routes of an app. */
+/** A handler with routes behind it, which `stack` shows to tools that list the routes of an app. Nothing can be added to it. */
 export type MountedRouter = RequestHandler & Pick<Router, 'stack'>
 
 /**
@@ -21,9 +21,10 @@ export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Rout
   const nested = new Map([[target, atTarget]])
 
   const serve: Handler = (req, res, next) => {
+    const passed = gateOf({ req, shared: requestState<RouteDeps>(req) }, own)
     // Almost every request is for a page of the app.
-    if (req.baseUrl === '' && !isBelow(`${req.path}/`, target)) return next()
-    const { path } = gateOf({ req, shared: requestState<RouteDeps>(req) }, own).settings
+    if (passed === own && req.baseUrl === '' && !isBelow(`${req.path}/`, target)) return next()
+    const { path } = passed.settings
     const at = pathPrefix + req.baseUrl
     if (isSame(at, path)) return routes(req, res, next)
     if (!isBelow(path, at)) throw mountPathError(own, req.baseUrl)
@@ -44,12 +45,13 @@ export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Rout
     return gate(req, res, (error?: unknown) => (error ? next(error) : attempt(serve, req, res, next)))
   }
 
-  const mount: RequestHandler = (req, res, next) => {
-    // Only Express says where it is mounted.
+  // Some tools that list routes know a router by this name.
+  function router(req: Request, res: Response, next: NextFunction) {
+    // Outside of Express, the gate withholds the user, and no route is reached.
     req.baseUrl ??= ''
     attempt(enter, req, res, next)
   }
-  return Object.assign(mount, { stack: atTarget.stack })
+  return Object.assign(router, { stack: atTarget.stack })
 }
 
 type Handler = (req: Request, res: Response, next: NextFunction) => unknown
