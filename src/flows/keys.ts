@@ -97,7 +97,7 @@ async function changeKey(
   const request = { contact, key: id, ...callerOf(user) }
   const answer = await askService(deps, user.userId, () => change(request))
   if (answer?.outcome === 'refused') return refuse(fromService(answer.refusal))
-  const isChanged = answer !== undefined && answer.outcome !== 'none'
+  const isChanged = answer?.outcome === 'renamed' || answer?.outcome === 'removed'
   return isChanged ? { outcome: 'changed', key: found.key } : refuse({ code: 'unknown_key' })
 }
 

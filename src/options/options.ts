@@ -103,7 +103,7 @@ export class OptionRules<User = Express.User> {
     must: 'must be a function that returns "require", "skip" or { graceUntil }',
     awaits: true,
   }).optional()
-  /** Called with every event. Not awaited; an error in it is logged. See docs/events.md. */
+  /** Called with every event, without codes and contacts. Not awaited; an error in it is logged. See docs/events.md. */
   readonly onEvent = callback<(event: MfaEvent) => unknown>({ name: 'onEvent' }).optional()
   /**
    * Receives warnings and failures, and at `info`, if it has that function, what the diagnostics compute at start.

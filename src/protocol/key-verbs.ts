@@ -47,7 +47,7 @@ class AuthenticationOptionsBody {
   readonly Approval = approval
 }
 
-/** The same as of the options, and what the browser returned. */
+/** The parameters with which the options were requested, and what the browser returned. The key must have signed the same `Approval`. */
 class AuthenticateBody extends AuthenticationOptionsBody {
   /** The assertion, as the browser returned it. */
   readonly Response = authenticationField

@@ -36,13 +36,15 @@ export function parsedJson(value: unknown): unknown {
 
 const line = z.strictObject({ label: text(400), value: text(402) })
 
-/** What the user approves: the SHA-256 of all of it, in base64url, for which alone a code or key counts, and what the message names. */
+/** What the user approves. */
 export const approval = z
   .preprocess(
     parsedJson,
     z.strictObject(
       {
+        /** SHA-256 of everything that is approved, in base64url. A code or a key counts for this digest only. */
         digest: z.string().regex(/^[\w-]{43}$/, { error: 'must be SHA-256 in base64url' }),
+        /** What the message names. */
         lines: z.array(line).min(1).max(MAX_DETAIL_LINES),
       },
       { error: 'must be an object with digest and lines' },

@@ -24,7 +24,9 @@ export function jsonBrowser(port: number) {
           else cookies.delete(name)
         }
         const isOk = (res.statusCode ?? 0) < 300
-        text(res).then((read) => resolve({ isOk, body: JSON.parse(read || '{}') }), reject)
+        text(res)
+          .then((read) => resolve({ isOk, body: JSON.parse(read || '{}') }))
+          .catch(reject)
       })
         .on('error', reject)
         .end(method === 'POST' ? JSON.stringify(body) : undefined)

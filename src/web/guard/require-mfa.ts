@@ -167,9 +167,11 @@ async function requireApproval(
     stop(req, res, deps, problem)
   }
   if (!isSafe(req) && !isSameOrigin(req)) return refuse({ code: 'cross_site' })
-  if (faults.length > 0 && isUnparsedForm(req)) deps.diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
   const asked = faults.length > 0 ? { errors: faults } : await readBoundRequest(req, userId, bind)
-  if ('errors' in asked) return refuse({ code: 'invalid_request', ...asked })
+  if ('errors' in asked) {
+    if (isUnparsedForm(req)) deps.diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
+    return refuse({ code: 'invalid_request', ...asked })
+  }
   const accepts = (shown: ShownMethod) =>
     rule.accepts(shown) && bindsAtLeast(bindingOf(methodShown(shown), deps.service), bind.atLeast)
   const isGiven = approval && !isOver(approval) && approval.digest === asked.digest

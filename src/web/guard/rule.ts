@@ -230,7 +230,7 @@ function bindFaults({ maxAge, bindText }: MfaRule, bind: BoundRule | undefined):
   if (bind.fields.includes('type')) return [...always, 'bind cannot name a field type; use a function']
   const unnamed = Object.fromEntries(bind.fields.map((name) => [name, '']))
   const lines = bind.text({ ...unnamed, type: '' }, 'en').length
-  if (lines > 0 && lines <= MAX_DETAIL_LINES) return always
+  if (lines > 0 && lines <= MAX_DETAIL_LINES && lines === bind.fields.length) return always
   return [...always, 'bind names more than four fields, or one that is not shown; give bindText']
 }
 
