@@ -109,7 +109,7 @@ async function completeLogin(
   login: Login,
   verification: PendingVerification,
 ): Promise<void> {
-  const { req } = at
+  const { req, shared } = at
   const { userId, keepReturnTo, shown } = verification
   const { minStrength } = verification.record
   // No factor that is weaker is asked for or accepted; this holds whatever an earlier step overlooks (R115).
@@ -117,7 +117,8 @@ async function completeLogin(
   const target = verification.record.returnTo ?? rememberedTarget(req)
   const record = verifiedRecord(verification)
   // Checked last, because notices, a trusted device and the host's own work take time after a correct code.
-  await requireValid(at, userId, record)
+  await requireNotEnded(at, record)
+  await requireCurrent(req, userId, shared)
   await regenerate(req, login, { record, keepSessionInfo: true, ...(keepReturnTo && { returnTo: target }) })
   setState(at, activeState(login, { ...record, sessionId: req.sessionID }))
   if (verification.record.stage === 'pending') at.deps.signedIn?.(at, { user: login.user, userId })
@@ -130,25 +131,22 @@ async function renewLogin(
   login: Login,
   { userId, of = userId, renewed, keepSessionInfo = true }: PendingRenewal,
 ): Promise<void> {
-  const { req } = at
+  const { req, shared } = at
   const returnTo = keepSessionInfo ? rememberedTarget(req) : undefined
-  await requireValid(at, of, recordOf(req, of))
+  await requireCurrent(req, of, shared)
   await regenerate(req, login, { record: renewed, keepSessionInfo, returnTo })
   // The renewed login may have been ended in the meantime, so it is checked as at any other request.
   if ((await sessionStateOf(at)).stage === 'none') throw sessionEnded()
 }
 
-/** Continues only if the session is current, and no reset and no "this wasn't me" link ended it. @throws {SessionEndedError} */
-async function requireValid(
-  { req, deps, shared }: SessionRequest,
-  userId: string,
-  record: Pick<MfaRecord, 'startedAt'> | undefined,
+/** Continues only if no reset and no "this wasn't me" link ended the session meanwhile. @throws {SessionEndedError} */
+export async function requireNotEnded(
+  { req, deps }: SessionRequest,
+  { userId, startedAt }: MfaRecord,
 ): Promise<void> {
-  if (record && (await deps.sessionsValidAfter?.isVoid(userId, record.startedAt))) {
-    detachSession(req)
-    throw sessionEnded()
-  }
-  await requireCurrent(req, userId, shared)
+  if (!(await deps.sessionsValidAfter?.isVoid(userId, startedAt))) return
+  detachSession(req)
+  throw sessionEnded()
 }
 
 /** A first factor was shown. */

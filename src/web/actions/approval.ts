@@ -5,7 +5,7 @@ import type { AcceptedCode } from '../../flows/verify.js'
 import type { MfaApproval } from '../../protocol/details.js'
 import { newTransaction, setState } from '../../session/find-state.js'
 import { activeState } from '../../session/known-account.js'
-import { logInContinuing } from '../../session/log-in.js'
+import { logInContinuing, requireNotEnded } from '../../session/log-in.js'
 import type { MfaRecord, RequestedApproval } from '../../session/record.js'
 import { rememberTarget, sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
@@ -29,6 +29,7 @@ export async function grantApproval(
   const { req, deps, shared, state } = context
   const { userId, record } = state
   const { id } = approval
+  await requireNotEnded(context, record)
   if (!(await deps.approvalRequests.grant(userId, id))) return refuse({ code: 'approval_ended' })
   const binding = bindingOf(method, deps.service)
   const granted = { method, shown, amr: [...amr], binding, ...onlyGiven({ factor }) }

@@ -6,6 +6,7 @@ import { checkShown } from '../../flows/verify.js'
 import type { Settings } from '../../options/settings.js'
 import type { ShownMethod } from '../../protocol/factor.js'
 import { enrollmentFor } from '../../session/known-account.js'
+import { requireNotEnded } from '../../session/log-in.js'
 import { continueLogin } from '../../session/renew.js'
 import type { ActiveState } from '../../session/state.js'
 import { requireCurrent } from '../../session/store.js'
@@ -104,6 +105,7 @@ export async function verifyBypassCode(
     await requireCurrent(req, userId)
     return verdict
   }
+  await requireNotEnded({ req, deps, shared }, record)
   emit({ type: 'bypass_code_used', userId })
   await continueLogin({ req, deps, shared }, state, { mustEnroll: enrollmentFor(requirement) })
   return { outcome: 'verified', method: 'backup', mustEnroll: true }

@@ -11,7 +11,7 @@ import { isKeyMethod, type Method } from '../../protocol/methods.js'
 import type { RequestOf } from '../../protocol/service.js'
 import { newTransaction } from '../../session/find-state.js'
 import { enrollmentFor } from '../../session/known-account.js'
-import { logInContinuing } from '../../session/log-in.js'
+import { logInContinuing, requireNotEnded } from '../../session/log-in.js'
 import type { MfaRecord, RequestedApproval } from '../../session/record.js'
 import { continueLogin } from '../../session/renew.js'
 import type { PendingVerification } from '../../session/state.js'
@@ -214,36 +214,38 @@ async function finish(
   ending: Ending,
   pending: PendingVerification,
 ): Promise<void> {
-  if (ending === 'request') return approveRequest({ req, shared }, state.record, pending)
   if (ending === 'passport') {
     shared.pendingVerification = pending
     return
   }
   const at = { req, deps, shared }
+  const { record } = state
   if (ending === 'log-in') return logInContinuing(at, state.user, { verification: pending })
-  const returnTo = requirement.open ? undefined : state.record.returnTo
-  const shown =
-    ending === 'enroll'
-      ? { mustEnroll: enrollmentFor(requirement) }
-      : { recovery: { shown: pending.shown, at: Date.now() } }
-  await continueLogin(at, state, { ...shown, ...onlyGiven({ returnTo }) }, () => pending.release())
-  await pending.onVerified?.()
-}
-
-/** Keeps the session as it is, except that the same challenge cannot approve another request. */
-async function approveRequest(
-  { req, shared }: Pick<RequestContext, 'req' | 'shared'>,
-  { challenge: _used, ...record }: MfaRecord,
-  pending: PendingVerification,
-): Promise<void> {
   try {
-    const next = { ...record, transaction: newTransaction() }
-    if (!(await storeIfCurrent(req, next, shared))) throw sessionEnded()
+    await requireNotEnded(at, record)
+    if (ending === 'request') await storeUsed(at, record)
   } catch (error) {
     await pending.release()
     throw error
   }
+  if (ending !== 'request') {
+    const returnTo = requirement.open ? undefined : record.returnTo
+    const shown =
+      ending === 'enroll'
+        ? { mustEnroll: enrollmentFor(requirement) }
+        : { recovery: { shown: pending.shown, at: Date.now() } }
+    await continueLogin(at, state, { ...shown, ...onlyGiven({ returnTo }) }, () => pending.release())
+  }
   await pending.onVerified?.()
+}
+
+/** Keeps the session as it is, except that the same challenge cannot approve another request. */
+async function storeUsed(
+  { req, shared }: Pick<RequestContext, 'req' | 'shared'>,
+  { challenge: _used, ...record }: MfaRecord,
+): Promise<void> {
+  const next = { ...record, transaction: newTransaction() }
+  if (!(await storeIfCurrent(req, next, shared))) throw sessionEnded()
 }
 
 async function releaseOnError<Result>(
