@@ -15,7 +15,7 @@ import {
   withCookie,
 } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
-import { signal } from '../kit/signal.js'
+import { heldWork } from '../kit/signal.js'
 
 const MINUTE_MS = 60_000
 
@@ -357,16 +357,12 @@ describe('a step-up', () => {
 
   it('says that the session ended while it asked, and leads to the sign-in', () =>
     everyCase(['application/json', 'text/html'], async (accept) => {
-      const [asked, released] = [signal(), signal()]
+      const held = heldWork()
       let isHeld = false
       const made = host({
         options: {
           async factors(user) {
-            if (isHeld) {
-              isHeld = false
-              asked.give()
-              await released.given
-            }
+            if (isHeld) await held.work()
             return user.factors
           },
         },
@@ -379,9 +375,10 @@ describe('a step-up', () => {
         .post('/transfer')
         .set('Accept', accept)
         .then((answer) => answer)
-      await asked.given
+      await held.arrived
+      isHeld = false
       await withCookie(made.app, cookie).post('/logout').expect(200)
-      released.give()
+      held.release()
       const { status, headers, body } = await blocked
       if (accept === 'text/html') expect([status, headers.location]).toEqual([303, '/login'])
       else expect([status, body.code, body.next]).toEqual([401, 'session_ended', '/login'])

@@ -6,3 +6,14 @@ export function signal() {
   })
   return { given, give }
 }
+
+/** Work of the host that lasts until it is released. */
+export function heldWork() {
+  const arrived = signal()
+  const released = signal()
+  const work = async () => {
+    arrived.give()
+    await released.given
+  }
+  return { work, arrived: arrived.given, release: released.give }
+}

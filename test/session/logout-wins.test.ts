@@ -14,7 +14,7 @@ import {
   verifiedCookie,
   withCookie,
 } from '../kit/host.js'
-import { signal } from '../kit/signal.js'
+import { heldWork } from '../kit/signal.js'
 
 type Way = 'logout' | 'destroy'
 
@@ -33,17 +33,6 @@ function testbed(resave: boolean, options: HostSetup['options'] = {}) {
     options: { login: { pendingPaths: ['/destroy'] }, ...options },
   })
   return { ...made, store }
-}
-
-/** Work of the host that lasts until it is released. */
-function heldWork() {
-  const arrived = signal()
-  const released = signal()
-  const work = async () => {
-    arrived.give()
-    await released.given
-  }
-  return { work, arrived: arrived.given, release: released.give }
 }
 
 /** Posts JSON with a cookie that no response changes, as an attacker or a slow tab would. */
