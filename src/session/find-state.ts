@@ -3,7 +3,6 @@ import type { NextFunction, Request } from 'express'
 import { HostError, isOutage, LimitsStoreError } from '../errors.js'
 import type { MfaEventBody } from '../flows/events.js'
 import { remember } from '../remember.js'
-import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
 import { activeState } from './known-account.js'
 import { RequestMfaStatus } from './mfa-status.js'
 import { deserializeUser, passportOf, showUser, userOf, withholdUser } from './passport-request.js'
@@ -119,9 +118,9 @@ async function withheldState(at: SessionRequest, withheld: unknown, isAsked: boo
 
 function stateFor(at: SessionRequest, found: Found, isAsked: boolean): SessionState | Promise<SessionState> {
   const { req, deps, shared } = at
-  const { userId, record } = found
+  const { record } = found
   if (!deps.sessionsValidAfter || !record) return stateOf(at, found, isAsked)
-  return hasEnded(deps.sessionsValidAfter, userId, record).then(async (isVoid) => {
+  return hasEnded(deps, record).then(async (isVoid) => {
     if (!isVoid) return stateOf(at, found, isAsked)
     if (shared.readOnly) withholdUser(req)
     else await endPendingLogin(req, undefined)
@@ -130,13 +129,12 @@ function stateFor(at: SessionRequest, found: Found, isAsked: boolean): SessionSt
 }
 
 /** Whether the sessions of the user, or of the person who acts for them, ended. */
-async function hasEnded(
-  { isVoid }: SessionsValidAfter,
-  userId: string,
-  { startedAt, acting }: MfaRecord,
+export async function hasEnded(
+  { sessionsValidAfter }: Pick<SessionDeps, 'sessionsValidAfter'>,
+  { userId, startedAt, acting }: MfaRecord,
 ): Promise<boolean> {
-  if (await isVoid(userId, startedAt)) return true
-  return acting !== undefined && (await isVoid(acting.actor, startedAt))
+  const isVoid = async (one: string) => (await sessionsValidAfter?.isVoid(one, startedAt)) === true
+  return (await isVoid(userId)) || (acting !== undefined && isVoid(acting.actor))
 }
 
 function stateOf(at: SessionRequest, found: Found, isAsked: boolean): SessionState | Promise<SessionState> {

@@ -1,7 +1,15 @@
 import type { Request } from 'express'
 import { addAmr, isAtLeast, reaches, type Strength, strengthOf } from '../protocol/factor.js'
 import { type EvidenceRead, knownAmr, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
-import { askNow, endPendingLogin, newRecord, recordFor, sessionStateOf, setState } from './find-state.js'
+import {
+  askNow,
+  endPendingLogin,
+  hasEnded,
+  newRecord,
+  recordFor,
+  sessionStateOf,
+  setState,
+} from './find-state.js'
 import { activeState } from './known-account.js'
 import { GATED, type LogIn, type LogInOptions, logIn, passportOf, withholdUser } from './passport-request.js'
 import { type Decision, decide, listedForHost, requiredBy } from './policy.js'
@@ -140,11 +148,8 @@ async function renewLogin(
 }
 
 /** Continues only if no reset and no "this wasn't me" link ended the session meanwhile. @throws {SessionEndedError} */
-export async function requireNotEnded(
-  { req, deps }: SessionRequest,
-  { userId, startedAt }: MfaRecord,
-): Promise<void> {
-  if (!(await deps.sessionsValidAfter?.isVoid(userId, startedAt))) return
+export async function requireNotEnded({ req, deps }: SessionRequest, record: MfaRecord): Promise<void> {
+  if (!(await hasEnded(deps, record))) return
   detachSession(req)
   throw sessionEnded()
 }
