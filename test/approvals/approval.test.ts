@@ -6,7 +6,7 @@ import { createMfa, type MfaEvent, type MfaOptions, requireMfa } from '../../src
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, type jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
-import { signal } from '../kit/signal.js'
+import { heldWork } from '../kit/signal.js'
 import { standInService } from '../kit/stand-in-service.js'
 import { payments } from './kit.js'
 
@@ -418,16 +418,12 @@ describe('an approval (R121, R122)', () => {
   })
 
   it('is not used in a session that is signed out at that moment', async () => {
-    const [asked, released] = [signal(), signal()]
+    const held = heldWork()
     let isHeld = false
     const { agent, standIn, done } = await signedIn(undefined, {
       options: {
         async factors(user) {
-          if (isHeld) {
-            isHeld = false
-            asked.give()
-            await released.given
-          }
+          if (isHeld) await held.work()
           return user.factors
         },
       },
@@ -438,9 +434,10 @@ describe('an approval (R121, R122)', () => {
       .post('/pay')
       .send(BILL)
       .then((answer) => answer)
-    await asked.given
+    await held.arrived
+    isHeld = false
     await agent.post('/logout').expect(200)
-    released.give()
+    held.release()
     expect((await paying).body.code).toBe('session_ended')
     expect(done).toEqual([])
   })
@@ -593,6 +590,12 @@ describe('an approval (R121, R122)', () => {
         expect(() => requireMfa(rule as never)).toThrow(/requireMfa: /)
       },
     ))
+
+  it('says all that is wrong with its fields at once (R18)', () => {
+    expect(() => requireMfa({ bind: ['type', 'a', 'b', 'c', 'd'] })).toThrow(
+      /cannot name a field type.*more than four fields/s,
+    )
+  })
 
   it('must be shown by the message where the rule says so, which this service cannot', async () => {
     const { agent } = await signedIn({ bind: { fields: ['amount'], atLeast: 'shown' } })

@@ -227,11 +227,14 @@ function bindFaults({ maxAge, bindText }: MfaRule, bind: BoundRule | undefined):
   if (!bind) return bindText ? ['bindText has no effect without bind; give bind as well'] : []
   const always = maxAge === undefined ? [] : ['maxAge has no effect beside bind; leave it out']
   if (typeof bind.fields === 'function' || bindText) return always
-  if (bind.fields.includes('type')) return [...always, 'bind cannot name a field type; use a function']
-  const unnamed = Object.fromEntries(bind.fields.map((name) => [name, '']))
-  const lines = bind.text({ ...unnamed, type: '' }, 'en').length
-  if (lines > 0 && lines <= MAX_DETAIL_LINES && lines === bind.fields.length) return always
-  return [...always, 'bind names more than four fields, or one that is not shown; give bindText']
+  const named = bind.fields.filter((name) => name !== 'type')
+  const lines = bind.text({ ...Object.fromEntries(named.map((name) => [name, ''])), type: '' }, 'en')
+  const areShown = lines.length === named.length && bind.fields.length <= MAX_DETAIL_LINES
+  return [
+    ...always,
+    ...(named.length < bind.fields.length ? ['bind cannot name a field type; use a function'] : []),
+    ...(areShown ? [] : ['bind names more than four fields, or one that is not shown; give bindText']),
+  ]
 }
 
 /** As `readRule`, for `requireStrongest`. @throws {OptionsError} with all faults. */
