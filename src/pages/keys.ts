@@ -75,8 +75,7 @@ export function keyPage(view: KeyPageView, context: PageContext): Page {
     const restart = html`<button class="mfa-primary">${words.code.restart}</button>`
     return {
       title,
-      main: html`
-<form class="mfa-form" method="post" action="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${approvalField(context)}${restart}</form>
+      main: html`<form class="mfa-form" method="post" action="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}">${approvalField(context)}${restart}</form>
 ${otherWays(view, context)}`,
     }
   }
