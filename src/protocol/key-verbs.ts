@@ -4,7 +4,7 @@ import { authenticationField, base64url, credentialId, keyName, registrationFiel
 import { KEY_TYPES } from './methods.js'
 import { answer, eitherOf, keyMethod, time, trueFor } from './names.js'
 import { bodyWith, type Verb } from './verb.js'
-import { approval, hasApproval, oneOf, seconds, text } from './wire-parts.js'
+import { approval, count, hasApproval, oneOf, text } from './wire-parts.js'
 
 /*
  * The table of the verbs for security keys and passkeys. The published API names security keys among its methods and shows no format, so
@@ -86,7 +86,7 @@ class OptionsAnswer {
   /** For `PublicKeyCredential.parseCreationOptionsFromJSON` or its sibling. */
   readonly options = z.looseObject({ challenge: base64url(128) })
   /** How long the challenge is valid. */
-  readonly expires_in = seconds
+  readonly expires_in = count
 }
 
 class RegisterAnswer {

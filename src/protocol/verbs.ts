@@ -1,23 +1,22 @@
 import * as z from 'zod'
 import { objectOf } from '../shape.js'
+import { AccountFactors } from './account-factors.js'
 import { KEY_VERBS } from './key-verbs.js'
 import {
   BACKUP_TYPES,
   CODE_KINDS,
   type CodeKind,
   type CodeMethod,
-  KEY_METHODS,
-  KEY_TYPES,
   MAX_CODE_LENGTH,
   SEND_TYPES,
   VERIFY_TYPE,
   VERIFY_TYPES,
 } from './methods.js'
-import { answer, eitherOf, given, keyMethod, loosely, time, trueFor } from './names.js'
+import { answer, eitherOf, given, loosely, time, trueFor } from './names.js'
 import { waitSeconds } from './service-refusal.js'
 import { bodyWith, type Verb } from './verb.js'
 import type { Scope } from './wire.js'
-import { approval, hasApproval, oneOf, seconds, text } from './wire-parts.js'
+import { approval, count, hasApproval, oneOf, text } from './wire-parts.js'
 
 /*
  * The one table of the verbs. The interface `MfaService`, the HTTP client, the validation of a service in the same process and the
@@ -33,7 +32,6 @@ const life = z
   .number()
   .nonnegative()
   .overwrite((value) => Math.min(Math.floor(value), DAY_SECONDS))
-const count = z.number().int().nonnegative()
 const delivered = z.enum(['sent', 'queued'])
 
 class SendBody {
@@ -57,9 +55,9 @@ class SendAnswer {
   /** The `Type` of the request, which the routes of the service add. */
   readonly type = given(z.enum(SEND_TYPES))
   /** How long the code is valid, if the service says so. */
-  readonly expires_in = loosely(seconds, life)
+  readonly expires_in = loosely(count, life)
   /** The wait before the code can be sent again, if the service says so. */
-  readonly resend_in = loosely(seconds, waitSeconds)
+  readonly resend_in = loosely(count, waitSeconds)
   /** Whether the delivery state will also say if the message arrived (`delivered` or `failed`). */
   readonly delivery_reports = z.literal(true).optional()
 }
@@ -125,50 +123,6 @@ class BackupAnswer {
   readonly status = delivered
   /** The number of codes, if the service says so. */
   readonly count = loosely(z.number().int().positive(), count)
-}
-
-class ExistingFactor {
-  /** An authenticator app that is enrolled and confirmed, or a kind of keys. A disabled one counts, too. */
-  readonly type = z.codec(z.enum(['APP', ...KEY_TYPES]), z.enum(['app', ...KEY_METHODS]), {
-    decode: (type) => (type === 'APP' ? 'app' : z.decode(keyMethod, type)),
-    encode: (method) => (method === 'app' ? 'APP' : z.encode(keyMethod, method)),
-  })
-  /** Whether it can be used now: its method is switched on, and for keys, the application has a relying party. */
-  readonly usable = z.boolean()
-  /** How many digits the codes of an authenticator app have. Defaults to what `codes` says of apps. */
-  readonly digits = z.int().min(6).max(10).optional()
-  /** An authenticator app whose imported secret has fewer than 128 bits, so that its user should set it up again. */
-  readonly weak = z.literal(true).optional()
-}
-
-class FactorUse {
-  /** What the factor's codes are verified as, or the kind of key. */
-  readonly type = z.enum([...VERIFY_TYPES, ...KEY_TYPES, 'BACKUP'])
-  /** The contact of a factor that receives codes, in canonical form. */
-  readonly user = z.string().max(320).optional()
-  /** To the hour, in milliseconds since 1970. */
-  readonly at = time
-}
-
-class AccountFactors {
-  /** Every factor of the account, each method once, usable or not: the password alone must not let its user in (R132). */
-  readonly existing = z
-    .array(answer(new ExistingFactor(), { type: 'method' }))
-    .max(3)
-    .refine(
-      (existing) => new Set(existing.map((factor) => Object.values(factor)[0])).size === existing.length,
-      {
-        error: 'lists a method twice',
-      },
-    )
-  /** The kinds of keys that users can add now. Defaults to none. */
-  readonly offered_keys = given(z.array(keyMethod).max(2))
-  /** How many backup codes are left that are valid for the contact. */
-  readonly backup_codes_left = count
-  /** `page` if the backup codes were shown on a page and sent to no contact. */
-  readonly backup_delivery = z.literal('page').optional()
-  /** When factors were last used, if the service knows. */
-  readonly last_used = z.array(objectOf(new FactorUse())).optional()
 }
 
 class RemoveFactorBody {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { keyFault } from './keys-wire.js'
 import type { CodeShapes } from './methods.js'
-import { seconds } from './wire-parts.js'
+import { count } from './wire-parts.js'
 
 /** The path at which the Countersign service identifies itself, without an API key. */
 export const SERVICE_IDENTITY = '/v1/service'
@@ -95,7 +95,7 @@ export const serviceProblem = z.object({
   status: z.number().int(),
   code: z.enum(SERVICE_PROBLEMS),
   detail: z.string().optional(),
-  retry_after: seconds.optional(),
+  retry_after: count.optional(),
   clock_steps: z.number().int().optional().meta({
     description:
       'With `invalid_code`, for an authenticator app with a slow clock: how many 30-second steps ago the code was valid, as a negative number.',
