@@ -16,12 +16,12 @@ import type { RenderView } from './pages/view.js'
 import type { MfaService } from './protocol/service.js'
 import { openStore } from './stores/config.js'
 import { openLimits } from './stores/limits/limits.js'
-import { devicesIn } from './stores/trust/devices.js'
+import { devicesIn, NO_DEVICES } from './stores/trust/devices.js'
 import { knownBrowsersIn } from './stores/trust/known-browsers.js'
 import { notMeLinksIn, sessionsValidAfterIn } from './stores/trust/not-me-links.js'
 import type { RouteDeps } from './web/actions/context.js'
 import { newBrowserNotice } from './web/actions/new-browser.js'
-import { browsersWith } from './web/actions/trusted-browsers.js'
+import { browsersWith, NO_BROWSERS } from './web/actions/trusted-browsers.js'
 import { observeName } from './web/diagnostics/at-start.js'
 import { diagnosticsFor } from './web/diagnostics/diagnostics.js'
 import { admissionWith } from './web/http/admission.js'
@@ -65,7 +65,8 @@ function build(options: unknown): RouteDeps {
   const trustStore = trustedDevices && openStore(trustedDevices.store)
   // No other process can remove a device from the memory of this one.
   const recheckMs = trustedDevices?.store === 'memory' ? Number.POSITIVE_INFINITY : trustedDevices?.recheckMs
-  const devices = trustStore && devicesIn(trustStore, { ...trustedDevices, recheckMs })
+  const trusted = trustStore && devicesIn(trustStore, { ...trustedDevices, recheckMs })
+  const devices = trusted ?? NO_DEVICES
   const ownStore = settings.recovery?.store && openStore(settings.recovery.store)
   const linkStore = notices.store ? openStore(notices.store) : (trustStore ?? ownStore)
   const sessionsValidAfter = publicUrl && linkStore ? sessionsValidAfterIn(linkStore) : undefined
@@ -104,7 +105,9 @@ function build(options: unknown): RouteDeps {
     ...limits,
     emit,
     devices,
-    browsers: devices && browsersWith(devices, trustedDevices, { settings, emit, sessionsValidAfter }),
+    browsers: trusted
+      ? browsersWith(trusted, trustedDevices, { settings, emit, sessionsValidAfter })
+      : NO_BROWSERS,
     sessionsValidAfter,
     recovery,
     resets: recovery?.resets,

@@ -27,8 +27,7 @@ export interface Deps extends Limits {
   readonly keys?: KeyVerbs | undefined
   /** The relying party of the keys, as the service says. Present if the app offers keys. */
   readonly relyingParty?: (() => Promise<Granted<'relyingParty'> | undefined>) | undefined
-  /** Present if the app uses trusted devices. */
-  readonly devices?: Devices | undefined
+  readonly devices: Pick<Devices, 'revokeAll'>
   /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */
   readonly sessionsValidAfter?: SessionsValidAfter | undefined
   /** Passes an event to the host's `onEvent` and to the metrics. */

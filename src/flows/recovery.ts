@@ -1,11 +1,9 @@
 import type { EndedFactor } from '../options/recovery.js'
-import type { Settings } from '../options/settings.js'
 import type { NoticeFacts, NoticeType } from '../pages/notices/notice.js'
 import { formatUser } from '../protocol/contact.js'
 import { type Factor, isAtLeast, type ShownMethod, strengthOf, strongestOf } from '../protocol/factor.js'
 import type { SendPermit } from '../stores/limits/budgets.js'
 import type { ItemStore } from '../stores/store.js'
-import type { Devices } from '../stores/trust/devices.js'
 import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
 import {
   expiresAt,
@@ -25,13 +23,11 @@ import {
   cancelLinksIn,
 } from './contact-notices.js'
 import type { Deps } from './deps.js'
+import { revokeDevices } from './remove-factor.js'
 
 /** What a recovery works with. */
-export interface RecoveryDeps {
-  readonly settings: Settings
+export interface RecoveryDeps extends Pick<Deps, 'settings' | 'devices' | 'emit'> {
   readonly sessionsValidAfter: SessionsValidAfter
-  readonly devices?: Devices | undefined
-  readonly emit: Deps['emit']
 }
 
 /** How a recovery was canceled. */
@@ -206,11 +202,10 @@ export class AccountRecovery {
     ended: readonly Factor[],
     why: 'recovery' | 'help_desk',
   ): Promise<void> {
-    const { settings, sessionsValidAfter, devices, emit } = this.deps
+    const { settings, sessionsValidAfter } = this.deps
     // Sessions first: a device that one of them trusts in the meantime is void already.
     await sessionsValidAfter.set(userId)
-    const count = (await devices?.revokeAll(userId)) ?? 0
-    if (count > 0) emit({ type: 'devices_revoked', userId, count, why })
+    await revokeDevices(this.deps, userId, why)
     try {
       await settings.recovery?.onFactorsEnded(user, ended.map(asEndedFactor))
     } catch (error) {

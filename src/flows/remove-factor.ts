@@ -64,17 +64,17 @@ export async function secureAccount(
 ): Promise<void> {
   // Sessions first: a device that one of them trusts in the meantime is void already.
   await sessionsValidAfter?.set(userId)
-  const count = (await devices?.revokeAll(userId)) ?? 0
+  const count = await devices.revokeAll(userId)
   emit({ type: 'account_secured', userId })
   if (count > 0) emit({ type: 'devices_revoked', userId, count, why: 'not_me' })
 }
 
-/** Revokes all trusted devices of a user, after the use of a backup code or a change of factors (R63, R66). */
+/** Revokes all trusted devices of a user, after the use of a backup code, a change of factors (R63, R66) or a reset. */
 export async function revokeDevices(
   { devices, emit }: Pick<Deps, 'devices' | 'emit'>,
   userId: string,
-  why: 'backup_code' | 'factor_change',
+  why: 'backup_code' | 'factor_change' | 'recovery' | 'help_desk',
 ): Promise<void> {
-  const count = (await devices?.revokeAll(userId)) ?? 0
+  const count = await devices.revokeAll(userId)
   if (count > 0) emit({ type: 'devices_revoked', userId, count, why })
 }

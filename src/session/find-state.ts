@@ -198,7 +198,6 @@ function keptState(
   const { browsers } = at.deps
   const { user } = found
   if (record.stage === 'exempt') return activeState({ user }, record)
-  if (!browsers) return askHost(at, found)
   const holds = browsers.holds(record, user)
   const next = (isHeld: boolean) => (isHeld ? activeState({ user }, record) : askHost(at, found))
   return holds instanceof Promise ? holds.then(next) : next(holds)
@@ -237,9 +236,7 @@ async function askHost(at: SessionRequest, found: Found, ask = askService): Prom
     record?.stage === 'trusted' &&
     account.factors.length > 0 &&
     !account.minStrength &&
-    deps.browsers &&
-    record.factors === deps.browsers.digestOf(account) &&
-    (await deps.browsers.holds(record, user))
+    (await deps.browsers.holds(record, user, account))
   ) {
     const renewed = { ...record, settled }
     if (!at.shared.readOnly) await storeFirst(at.req, renewed)
@@ -361,10 +358,9 @@ export async function recordFor(
   const minStrength = requiredBy(decision, account)
   // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132), nor of a strength (R115).
   const mayTrust = verdict === 'verify' && minStrength === undefined && account.factors.length > 0
-  const device = mayTrust ? await browsers?.recognize({ req, shared }, account) : undefined
+  const recognized = mayTrust ? await browsers.recognize({ req, shared }, account) : undefined
   const required = withRequirement(record, decision)
-  if (!device || !browsers) return required
-  return { ...required, stage: 'trusted', device, factors: browsers.digestOf(account), settled }
+  return recognized ? { ...required, stage: 'trusted', ...recognized, settled } : required
 }
 
 function exemptRecord(

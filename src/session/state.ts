@@ -85,8 +85,7 @@ export interface SessionDeps
   banner(req: Request, about: Grace | 'weak_app'): string
   /** Warns, once per process, about evidence that a correct host does not return, and about sessions that do not last. */
   readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void; inspectLogin(req: Request): void }
-  /** Present if the app uses trusted devices. */
-  readonly browsers?: TrustedBrowsers | undefined
+  readonly browsers: TrustedBrowsers
   /** Called when a user signed in. Never fails. Present if the user is notified of a new browser. */
   readonly signedIn?:
     | ((at: Pick<SessionRequest, 'req'>, account: Pick<Account, 'user' | 'userId'>) => void)
@@ -143,14 +142,15 @@ export interface BrowserExchange {
   readonly shared: { deviceEntries?: readonly Entry[] }
 }
 
+/** The id of a trusted device, and the user's factors as a digest, which its trust is bound to. */
+type RecognizedDevice = Pick<TrustedRecord, 'device' | 'factors'>
+
 /** What a sign-in needs to know about the browser that it comes from. */
 export interface TrustedBrowsers {
-  /** The id of the trusted device by which this browser skips the second factor of this user, if there is one. Never fails. */
-  recognize(exchange: BrowserExchange, account: Account): Promise<string | undefined>
-  /** Whether that device is still trusted. @throws {TrustStoreError} when the store fails. */
-  holds(record: TrustedRecord, user: Express.User): boolean | Promise<boolean>
-  /** The user's factors as a digest, which a device's trust is bound to. */
-  digestOf(account: Account): string
+  /** The trusted device by which this browser skips the second factor of this user, if there is one. Never fails. */
+  recognize(exchange: BrowserExchange, account: Account): Promise<RecognizedDevice | undefined>
+  /** Whether that device is still trusted; with `account`, also for its factors. @throws {TrustStoreError} when the store fails. */
+  holds(record: TrustedRecord, user: Express.User, account?: Account): boolean | Promise<boolean>
 }
 
 /** What gate, routers, strategy and `req.logIn` share about one request. */

@@ -57,6 +57,9 @@ export interface Devices {
   revokeAll(userId: string): Promise<number>
 }
 
+/** For an app without trusted devices, of which nobody has any. */
+export const NO_DEVICES: Pick<Devices, 'revokeAll'> = { revokeAll: async () => 0 }
+
 /** How long the previous token is still accepted, for concurrent sign-ins in one browser. */
 const OVERLAP_MS = 10_000
 

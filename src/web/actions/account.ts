@@ -97,7 +97,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
   const revokeDevices = async (user: Express.User) => {
     const userId = userIdOf(user, settings)
     await deps.approvalRequests.closeAll(userId)
-    return (await devices?.revokeAll(userId)) ?? 0
+    return devices.revokeAll(userId)
   }
 
   return {

@@ -133,7 +133,7 @@ export interface RouteDeps extends Deps, SessionDeps {
   readonly inbox?: (() => Promise<readonly InboxMessage[]>) | undefined
   readonly diagnostics: Diagnostics
   readonly metrics: EventMetrics
-  readonly browsers?: Browsers | undefined
+  readonly browsers: Browsers
   readonly notMeLinks?: NotMeLinks | undefined
   readonly knownBrowsers?: KnownBrowsers | undefined
   /** Present if the app offers recovery. */

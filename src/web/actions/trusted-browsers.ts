@@ -30,6 +30,17 @@ export interface Browsers extends TrustedBrowsers {
   revokeAll(userId: string): Promise<number>
 }
 
+/** For an app without trusted devices: no browser is trusted. */
+export const NO_BROWSERS: Browsers = {
+  offer: () => undefined,
+  recognize: async () => undefined,
+  holds: () => false,
+  remember: async () => undefined,
+  list: async () => [],
+  revoke: async () => false,
+  revokeAll: async () => 0,
+}
+
 export function browsersWith(
   devices: Devices,
   options: NonNullable<Settings['trustedDevices']>,
@@ -60,7 +71,7 @@ export function browsersWith(
         }
         if (found.entry) cookie.write(exchange, found.entry, [])
         emit({ type: 'device_recognized', userId, device: found.device })
-        return found.device
+        return { device: found.device, factors: factorsDigest(account.factors) }
       } catch (error) {
         settings.logger.error(
           'countersign: trusted devices cannot be read, so the second factor is required',
@@ -70,8 +81,9 @@ export function browsersWith(
       }
     },
 
-    holds: ({ userId, factors, device }, user) => devices.holds(ownerWith(user, userId, factors), device),
-    digestOf: ({ factors }) => factorsDigest(factors),
+    holds: ({ userId, factors, device }, user, account) =>
+      (!account || factors === factorsDigest(account.factors)) &&
+      devices.holds(ownerWith(user, userId, factors), device),
 
     async remember(exchange, account, startedAt) {
       const { req } = exchange

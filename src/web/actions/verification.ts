@@ -97,7 +97,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     },
     async release() {
       await deps.approvals.release(state.userId, steps.approval)
-      if (device !== undefined) await deps.browsers?.revoke({ req, shared }, state.userId, device)
+      if (device !== undefined) await deps.browsers.revoke({ req, shared }, state.userId, device)
     },
   }
   await finish(context, ending, pending)
@@ -273,7 +273,7 @@ async function trustBrowser(
   if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
   const { factors, withheld, existing } = user
   const account = { user: state.user, userId: state.userId, factors, withheld, existing }
-  return deps.browsers?.remember({ req, shared }, account, state.record.startedAt)
+  return deps.browsers.remember({ req, shared }, account, state.record.startedAt)
 }
 
 /** Whether to offer a passkey: the user signed in with a code, has no passkey, and was not offered one in this browser lately. */

@@ -95,7 +95,7 @@ async function showStart(context: RouteContext): Promise<void> {
       keys: mayEnroll && (await offersKeys(context)),
       ...(await listedKeys(context)),
       // Only a second factor can be skipped.
-      devices: deps.browsers !== undefined && user.factors.length > 0,
+      devices: deps.settings.trustedDevices !== undefined && user.factors.length > 0,
     } as const
     return showPage(context, overview, removedMessage(context) ?? keptRefusal(context))
   }

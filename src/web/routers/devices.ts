@@ -3,7 +3,6 @@ import type * as z from 'zod'
 import type { Account } from '../../session/state.js'
 import { iso } from '../../time.js'
 import type { RouteDeps } from '../actions/context.js'
-import type { Browsers } from '../actions/trusted-browsers.js'
 import type { devicesAnswer, revokedAnswer } from '../http/answers.js'
 import { revokeBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
@@ -16,14 +15,11 @@ type Revoked = z.output<typeof revokedAnswer>
 
 /** `GET /devices` lists trusted devices; `DELETE /devices[/:id]` and the forms at `/devices/revoke` revoke. */
 export function addDevicesRoutes(router: Router, deps: RouteDeps): void {
-  const { browsers } = deps
-  if (!browsers) return
+  if (!deps.settings.trustedDevices) return
   const forSignedIn =
-    (handler: (context: RouteContext, browsers: Browsers) => Promise<void>): Handler =>
+    (handler: (context: RouteContext) => Promise<void>): Handler =>
     (context) =>
-      context.state.stage === 'pending'
-        ? sendRefusal(context, { code: 'mfa_required' })
-        : handler(context, browsers)
+      context.state.stage === 'pending' ? sendRefusal(context, { code: 'mfa_required' }) : handler(context)
 
   addRoute(router, deps, '/devices', { get: forSignedIn(show), delete: forSignedIn(revokeAll) })
   addRoute(router, deps, '/devices/revoke', { post: forSignedIn(revokePosted) })
@@ -31,9 +27,9 @@ export function addDevicesRoutes(router: Router, deps: RouteDeps): void {
   addRoute(router, deps, '/devices/:device', { delete: forSignedIn(revokeNamed) })
 }
 
-async function show(context: RouteContext, browsers: Browsers): Promise<void> {
-  const { req, res, html } = context
-  const devices = await browsers.list(context, accountOf(context))
+async function show(context: RouteContext): Promise<void> {
+  const { req, res, deps, html } = context
+  const devices = await deps.browsers.list(context, accountOf(context))
   if (html) {
     const { revoked } = req.query
     const code = revoked === 'all' ? 'devices_revoked' : 'device_revoked'
@@ -52,30 +48,30 @@ async function show(context: RouteContext, browsers: Browsers): Promise<void> {
   res.json(answer)
 }
 
-async function revokePosted(context: RouteContext, browsers: Browsers): Promise<void> {
+async function revokePosted(context: RouteContext): Promise<void> {
   const { req, res, deps } = context
   const body = await readBody(req, res, revokeBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  await revoke(context, browsers, body.fields.device)
+  await revoke(context, body.fields.device)
 }
 
-async function revokeNamed(context: RouteContext, browsers: Browsers): Promise<void> {
+async function revokeNamed(context: RouteContext): Promise<void> {
   const named = revokeBody.shape.device.safeParse(context.req.params.device)
-  await revoke(context, browsers, named.data ?? '')
+  await revoke(context, named.data ?? '')
 }
 
-async function revoke(context: RouteContext, browsers: Browsers, device: string): Promise<void> {
-  const { res, state, html } = context
-  const wasThere = await browsers.revoke(context, state.userId, device)
+async function revoke(context: RouteContext, device: string): Promise<void> {
+  const { res, deps, state, html } = context
+  const wasThere = await deps.browsers.revoke(context, state.userId, device)
   // The page may be outdated: a device that is already revoked is what the user wanted.
   if (html) return backToList(context, 'one')
   if (!wasThere) return sendProblem(res, { code: 'unknown_device' })
   res.json({ status: 'revoked', count: 1 } satisfies Revoked)
 }
 
-async function revokeAll(context: RouteContext, browsers: Browsers): Promise<void> {
-  const { res, state, html } = context
-  const count = await browsers.revokeAll(state.userId)
+async function revokeAll(context: RouteContext): Promise<void> {
+  const { res, deps, state, html } = context
+  const count = await deps.browsers.revokeAll(state.userId)
   if (html) return backToList(context, 'all')
   res.json({ status: 'revoked', count } satisfies Revoked)
 }

@@ -23,7 +23,7 @@ export async function offersKeys(context: RouteContext): Promise<boolean> {
 
 /** Whether a change of the factors of this user ends the trust in browsers. */
 export function revokesDevices({ deps, user }: RouteContext): boolean {
-  return deps.browsers !== undefined && user.existing.length > 0
+  return deps.settings.trustedDevices !== undefined && user.existing.length > 0
 }
 
 /** Has the service remove what an open reset ended, before it is closed. `added`: the key in its place. */

@@ -67,7 +67,7 @@ async function showConfirmation(context: RouteContext, factor: RemovableFactor):
   if (!(await offeredRemovals(context))[factor]) return res.redirect(303, deps.settings.path)
   await readDisabledFactors(context)
   const others = offeredFactors(user).filter(({ method }) => factor === 'backup' || method !== 'app')
-  const revokesDevices = factor === 'app' && deps.browsers !== undefined
+  const revokesDevices = factor === 'app' && deps.settings.trustedDevices !== undefined
   const view = { page: 'remove', factor, others: others.map(factorView), revokesDevices } as const
   showPage(context, view, keptRefusal(context))
 }
@@ -147,7 +147,7 @@ async function showKeyConfirmation(context: RouteContext): Promise<void> {
   const { key, all } = found
   const isLastOfItsKind = all.every(({ id: other, method }) => other === id || method !== key.method)
   const others = offeredFactors(user).filter(({ method }) => !isLastOfItsKind || method !== key.method)
-  const revokesDevices = deps.browsers !== undefined
+  const revokesDevices = deps.settings.trustedDevices !== undefined
   const view = {
     page: 'key-remove',
     key: keyView(key),
