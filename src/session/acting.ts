@@ -1,13 +1,14 @@
 import { HostError } from '../errors.js'
-import { newRecord, sessionStateOf } from './find-state.js'
+import { sessionStateOf } from './find-state.js'
 import { logInContinuing } from './log-in.js'
-import { deserializeUser } from './passport-request.js'
+import { newRecord } from './pending-login.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
 import { readRecord, writeRecord } from './record-text.js'
 import type { RenewalApprovals } from './renew.js'
 import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
 import { serializedUserOf, sessionEnded } from './store.js'
 import { userIdOf } from './user-factors.js'
+import { deserializeUser } from './withheld-user.js'
 
 /*
  * A member of staff acts for a user (RFC 8693, section 1.1): the session is that of the user, without a factor, and names both. It

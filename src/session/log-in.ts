@@ -1,32 +1,18 @@
 import type { Request } from 'express'
-import { addAmr, isAtLeast, reaches, type Strength, strengthOf } from '../protocol/factor.js'
-import { type EvidenceRead, knownAmr, OWN_ISSUER, readEvidence, WIRING_FAULTS } from './evidence.js'
-import {
-  askNow,
-  endPendingLogin,
-  hasEnded,
-  newRecord,
-  recordFor,
-  sessionStateOf,
-  setState,
-} from './find-state.js'
+import { addAmr, isAtLeast, strengthOf } from '../protocol/factor.js'
+import { hasEnded, sessionStateOf, setState } from './find-state.js'
+import { isRunning } from './first-factor.js'
 import { activeState } from './known-account.js'
-import { GATED, type LogIn, type LogInOptions, logIn, passportOf, withholdUser } from './passport-request.js'
-import { type Decision, decide, listedForHost, requiredBy } from './policy.js'
-import type { Evidence, Grace, MfaRecord, PendingRecord, VerifiedRecord } from './record.js'
+import { type Login, regenerate } from './new-session.js'
+import { type LogInOptions, logIn, passportOf, withholdUser } from './passport-request.js'
+import { newRecord } from './pending-login.js'
+import type { MfaRecord, VerifiedRecord } from './record.js'
 import { requestState } from './request-state.js'
-import type { Account, PendingRenewal, PendingVerification, RequestState, SessionRequest } from './state.js'
-import {
-  deleteSession,
-  detachSession,
-  isUnchanged,
-  onRegenerate,
-  recordOf,
-  rememberedTarget,
-  requireCurrent,
-  sessionEnded,
-} from './store.js'
-import { readAccountAtSignIn, userIdOf } from './user-factors.js'
+import { startLogin } from './start-login.js'
+import type { PendingRenewal, PendingVerification, RequestState, SessionRequest } from './state.js'
+import { detachSession, rememberedTarget, requireCurrent, sessionEnded } from './store.js'
+import { GATED } from './ungated-logins.js'
+import { userIdOf } from './user-factors.js'
 
 /*
  * Every login goes through `req.logIn`, and Passport calls the one that it finds on the request. Our replacement turns
@@ -70,7 +56,7 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
   // A login for one request leaves no session behind, so there is nothing to gate.
   if (options.session === false) return original.call(this, user, options, done ?? (() => {}))
   if (!done) throw new Error('req.logIn requires a callback function')
-  signIn({ req: this, deps, shared }, { user, options, original, continued })
+  signIn({ req: this, deps, shared }, { user, options, original }, continued)
     .then(
       () => done(),
       async (error: unknown) => {
@@ -96,16 +82,8 @@ function takePending(shared: RequestState): Continued {
   return { verification, renewal }
 }
 
-interface Login {
-  readonly user: Express.User
-  readonly options: LogInOptions
-  readonly original: LogIn
-  readonly continued: Continued
-}
-
-async function signIn(at: SessionRequest, login: Login): Promise<void> {
+async function signIn(at: SessionRequest, login: Login, { verification, renewal }: Continued): Promise<void> {
   const userId = userIdOf(login.user, at.deps.settings)
-  const { verification, renewal } = login.continued
   if (verification?.userId === userId) return completeLogin(at, login, verification)
   if (renewal?.userId === userId) return renewLogin(at, login, renewal)
   return startLogin(at, login, userId)
@@ -154,92 +132,6 @@ export async function requireNotEnded({ req, deps }: SessionRequest, record: Mfa
   throw sessionEnded()
 }
 
-/** A first factor was shown. */
-async function startLogin(at: SessionRequest, login: Login, userId: string): Promise<void> {
-  const { req, deps, shared } = at
-  const { user, options } = login
-  const asked = await askNow(deps, userId, () => readAccountAtSignIn(user, userId, deps))
-  const { account } = asked
-  const earlier = recordOf(req, userId)
-  await endStepUpOfAnother(at, userId)
-  const { evidence: given } = await evidenceOf(at, account, { ...options }, earlier)
-  const decision = await decide(req, deps, account, { ...options })
-  const evidence = given && enoughEvidence(at, account, given, decision)
-  const proven = evidence && provenRecord(newRecord(req.sessionID, userId), evidence, decision)
-  const record = proven ?? withEvidence(await recordFor(decision, at, asked), evidence)
-  // As the sign-in with a key does. If the store fails, the user is not signed in.
-  if (proven?.shown.passkey) await deps.recovery?.cancel(userId, 'strong_factor')
-  const returnTo = earlier?.returnTo ?? rememberedTarget(req)
-  const stored: MfaRecord = {
-    ...record,
-    ...(await challengeOf(req, earlier, record)),
-    ...(returnTo !== undefined && { returnTo }),
-    // The form that sent the browser to the issuer is taken up again.
-    ...(earlier?.issuerStepUp && earlier.interrupted && { interrupted: earlier.interrupted }),
-  }
-  await regenerate(req, login, {
-    record: stored,
-    keepSessionInfo: false,
-    returnTo,
-  })
-  shared.loggedInAs = req.sessionID
-  deps.diagnostics.inspectLogin(req)
-  if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId })
-  if (proven?.shown.passkey) deps.emit({ type: 'verified', userId, method: 'passkey', purpose: 'sign-in' })
-  else if (evidence?.strength) {
-    const { issuer, strength } = evidence
-    deps.emit({ type: 'evidence_accepted', userId, issuer, strength })
-  }
-  setState(at, activeState(account, { ...stored, sessionId: req.sessionID }))
-  if (record.stage !== 'pending') deps.signedIn?.(at, { user, userId })
-}
-
-/**
- * The live challenge of a pending login whose user shows the first factor again. It goes on in the next session, with the
- * attempts, messages and time that it has left, in its own transaction (R38), unless another request ended the session (R06, R07).
- */
-async function challengeOf(
-  req: Request,
-  earlier: MfaRecord | undefined,
-  { stage, userId }: MfaRecord,
-): Promise<Pick<MfaRecord, 'transaction' | 'challenge'> | undefined> {
-  if (stage !== 'pending' || earlier?.stage !== 'pending' || earlier.recovery) return undefined
-  const { transaction, challenge } = earlier
-  if (!challenge || challenge.expiresAt <= Date.now()) return undefined
-  return (await isUnchanged(req, userId)) ? { transaction, challenge } : undefined
-}
-
-interface NewSession {
-  /** The record of the new session; its session id is added once it is known. */
-  readonly record: MfaRecord
-  /** Whether the host's own data in the session are kept, unless the login route says otherwise. */
-  readonly keepSessionInfo: boolean
-  readonly returnTo?: string | undefined
-}
-
-/** Has Passport create and save a new session that holds the record from the start. */
-async function regenerate(
-  req: Request,
-  { user, options, original }: Login,
-  { record, keepSessionInfo, returnTo }: NewSession,
-): Promise<void> {
-  const oldId = req.sessionID
-  const oldDeleted = onRegenerate(req, (sessionId) => ({ mfa: { ...record, sessionId }, returnTo }))
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const passed = { ...options, keepSessionInfo: options.keepSessionInfo ?? keepSessionInfo }
-      original.call(req, user, passed, (error) => (error ? reject(error) : resolve()))
-    })
-    await oldDeleted()
-  } catch (error) {
-    // The new session may be stored and already holds the record, and express-session would store it again when the response
-    // ends (R09).
-    if (req.sessionID !== oldId) void deleteSession(req, req.sessionID)
-    detachSession(req)
-    throw error
-  }
-}
-
 function verifiedRecord({
   record,
   amr,
@@ -266,87 +158,5 @@ function verifiedRecord({
     ...(keyOffer && { keyOffer }),
     ...(weakApp && { weakApp }),
     ...(grace && isRunning(grace, strengthOf(shown)) && { grace }),
-  }
-}
-
-/** Whether a grace period goes on for a session that showed this strength. */
-function isRunning({ minStrength }: Grace, shown: Strength): boolean {
-  return minStrength !== undefined && !reaches(shown, minStrength)
-}
-
-/** Ends the session if another user comes back from the issuer (R113). @throws {SessionEndedError} then. */
-async function endStepUpOfAnother({ req, shared }: SessionRequest, userId: string): Promise<void> {
-  const before = shared.session?.state
-  if (!before || before.stage === 'none' || before.userId === userId || !askedIssuerAt(before.record)) return
-  await endPendingLogin(req, undefined)
-  throw sessionEnded()
-}
-
-/** What the login brought along as evidence. A user whose account was reset must show a new factor first, whatever anyone says. */
-async function evidenceOf(
-  { req, deps }: SessionRequest,
-  account: Account,
-  login: Readonly<Record<string, unknown>>,
-  earlier: MfaRecord | undefined,
-): Promise<EvidenceRead> {
-  const { settings, emit, diagnostics } = deps
-  const { user, userId, reset } = account
-  if (!settings.evidence || reset) return {}
-  const given: unknown = await settings.evidence({ user, req, login, factors: listedForHost(account) })
-  if (given === undefined || given === null) return {}
-  const read = readEvidence(given, { req, issuers: settings.issuers, askedAt: askedIssuerAt(earlier) })
-  if (read.fault) {
-    if (WIRING_FAULTS.includes(read.fault)) diagnostics.warn('MFA_WARN_EVIDENCE')
-    emit({ type: 'evidence_refused', userId, reason: read.fault })
-  }
-  return read
-}
-
-/** What the evidence counts as where the policy, or the account, requires a strength that it may not have (R115, R116). */
-function enoughEvidence(
-  { deps: { emit } }: SessionRequest,
-  account: Account,
-  evidence: Evidence,
-  decision: Decision,
-): Evidence {
-  const { strength, ...rest } = evidence
-  const minStrength = requiredBy(decision, account)
-  if (!strength || !minStrength || reaches(strength, minStrength)) return evidence
-  emit({ type: 'evidence_refused', userId: account.userId, reason: 'too_weak' })
-  return rest
-}
-
-/** A pending login remembers what the first factor was. */
-function withEvidence(record: MfaRecord, evidence: Evidence | undefined): MfaRecord {
-  return record.stage === 'pending' && evidence ? { ...record, evidence } : record
-}
-
-/** How long the user has for a step-up at an issuer. */
-const STEP_UP_LIFETIME_MS = 15 * 60_000
-
-/** When this session asked an issuer for a step-up, if that was lately. */
-function askedIssuerAt(record: MfaRecord | undefined): number | undefined {
-  const { askedAt } = record?.issuerStepUp ?? {}
-  return askedAt !== undefined && Date.now() - askedAt < STEP_UP_LIFETIME_MS ? askedAt : undefined
-}
-
-/** The record of a session that evidence verifies; `undefined` if it does not count. */
-function provenRecord(
-  record: PendingRecord,
-  evidence: Evidence,
-  { grace }: Decision,
-): VerifiedRecord | undefined {
-  const { issuer, strength, amr, authTime } = evidence
-  if (!strength) return undefined
-  // The host's own passkey sign-in shows a factor of the account, where an issuer only says that it saw one.
-  const isOwnPasskey = issuer === OWN_ISSUER && strength === 'phishing-resistant'
-  return {
-    ...record,
-    stage: 'verified',
-    verifiedAt: authTime,
-    amr: addAmr([], knownAmr(amr)),
-    shown: isOwnPasskey ? { passkey: authTime } : {},
-    ...(!isOwnPasskey && { evidence }),
-    ...(grace && isRunning(grace, strength) && { grace }),
   }
 }

@@ -1,6 +1,7 @@
 import { SessionEndedError } from '../errors.js'
-import { newRecord, newTransaction, sessionStateOf } from './find-state.js'
+import { sessionStateOf } from './find-state.js'
 import { logInContinuing } from './log-in.js'
+import { newRecord, newTransaction } from './pending-login.js'
 import type { MfaRecord } from './record.js'
 import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
 import { detachSession, recordOf, sessionEnded } from './store.js'

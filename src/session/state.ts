@@ -44,6 +44,13 @@ export interface ActiveState {
   account: KnownAccount | undefined
 }
 
+/** The user of a session, and the record that the session has for them. */
+export interface Found {
+  readonly user: Express.User
+  readonly userId: string
+  readonly record: MfaRecord | undefined
+}
+
 /** A second factor that was shown. The user's next `req.logIn` makes a verified session of it, whose record keeps these activities. */
 export interface PendingVerification
   extends Pick<Activity, 'backupCodes' | 'enrolled' | 'weakApp' | 'keyOffer'> {

@@ -1,6 +1,10 @@
 import type { Request } from 'express'
 import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
+import type { MfaRecord } from './record.js'
+import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
+import { safeReturnTo } from './return-to.js'
+import type { RequestState } from './state.js'
 import {
   isSerializedUser,
   keepBesideRecord,
@@ -8,11 +12,7 @@ import {
   returnToPassport,
   withheldIn,
   withholdFromSession,
-} from './passport-request.js'
-import type { MfaRecord } from './record.js'
-import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
-import { safeReturnTo } from './return-to.js'
-import type { RequestState } from './state.js'
+} from './withheld-user.js'
 
 /*
  * Session access: the only file that reads and writes `req.session` and `req.sessionStore`.

@@ -78,7 +78,7 @@ const PACKAGES: Readonly<Record<string, Layer>> = {
   '@opentelemetry/api': { uses: ['src/client/transport.ts'] },
   'libphonenumber-js': { uses: ['src/client/verb-client.ts'] },
   // To bring back the user of a pending login.
-  passport: { uses: ['src/session/passport-request.ts'] },
+  passport: { uses: ['src/session/ungated-logins.ts', 'src/session/withheld-user.ts'] },
   'express-session': { uses: [], types: ['src/session/store.ts'] },
   express: {
     uses: ['src/create-mfa.ts', 'src/web/routers/', 'src/web/http/'],

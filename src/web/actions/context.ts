@@ -7,7 +7,6 @@ import type { AccountRecovery } from '../../flows/recovery.js'
 import { bindingsOf, type MfaUser, withoutEndedApproval } from '../../flows/user.js'
 import type { RenderView } from '../../pages/view.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
-import { isGated } from '../../session/passport-request.js'
 import type { MfaRecord } from '../../session/record.js'
 import type {
   ActiveState,
@@ -16,6 +15,7 @@ import type {
   RequestState,
   SessionDeps,
 } from '../../session/state.js'
+import { isGated } from '../../session/ungated-logins.js'
 import { accountOf, appContactOf } from '../../session/user-factors.js'
 import type { AccountLimits } from '../../stores/limits/attempts.js'
 import type { KnownBrowsers } from '../../stores/trust/known-browsers.js'

@@ -3,7 +3,6 @@ import type { HostError } from '../../errors.js'
 import type { Settings } from '../../options/settings.js'
 import { WARNINGS, type WarningCode } from '../../options/warnings.js'
 import { guessingSentence } from '../../protocol/methods.js'
-import { isPassportKnown } from '../../session/passport-request.js'
 import { requestedUrl } from '../../session/return-to.js'
 import {
   cookieOf,
@@ -12,6 +11,7 @@ import {
   storeNameOf,
   storesSession,
 } from '../../session/store.js'
+import { isPassportKnown } from '../../session/withheld-user.js'
 import { askRedis, found, storesThatLose, warningsAtStart } from './at-start.js'
 
 /** Reports errors in the setup, and warns about setups that work but are less secure than they look. Each once. */

@@ -2,11 +2,11 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Settings } from '../../options/settings.js'
 import { withState } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
-import { refuseUngatedLogins } from '../../session/passport-request.js'
 import { requestState } from '../../session/request-state.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState, SessionState } from '../../session/state.js'
 import { storeIfCurrent } from '../../session/store.js'
+import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import {
   checkMounted,
   type EnteredRequest,

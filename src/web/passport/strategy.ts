@@ -2,11 +2,12 @@ import type { Request } from 'express'
 import type * as z from 'zod'
 import type { Finish } from '../../flows/login-step.js'
 import { askedStateOf } from '../../session/find-state.js'
-import { logIn, refuseUngatedLogins, userOf } from '../../session/passport-request.js'
+import { logIn, userOf } from '../../session/passport-request.js'
 import { requestState } from '../../session/request-state.js'
 import { safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState } from '../../session/state.js'
 import { sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import { userIdOf } from '../../session/user-factors.js'
 import {
   type EnteredRequest,

@@ -12,7 +12,7 @@ import type { FactorView, KeyView, PageMessage, View } from '../../pages/view.js
 import { maskForOwner } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { isDelivered, isKeyMethod } from '../../protocol/methods.js'
-import { endPendingLogin, givenUp } from '../../session/find-state.js'
+import { endPendingLogin, givenUp } from '../../session/pending-login.js'
 import { storeRecord } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import { iso } from '../../time.js'

@@ -1,0 +1,69 @@
+import { LimitsStoreError } from '../errors.js'
+import { reaches, type Strength } from '../protocol/factor.js'
+import { newRecord } from './pending-login.js'
+import { type Decision, requiredBy } from './policy.js'
+import type { ExemptRecord, Grace, MfaRecord, PendingRecord, Settled } from './record.js'
+import type { Account, SessionDeps, SessionRequest } from './state.js'
+
+/** A user's account, and when it was asked for. */
+export interface Asked {
+  readonly account: Account
+  readonly settled: Settled
+}
+
+/** A decision that is made again at the next request: the service did not answer, or the changes could not be read. */
+const UNSETTLED: Settled = { at: 0, changes: 0 }
+
+/** Asks for the user's account, after the number of changes was read. @throws {ServiceError} */
+export async function askNow(
+  { factorChanges }: SessionDeps,
+  userId: string,
+  read: () => Promise<Account>,
+): Promise<Asked> {
+  const at = Date.now()
+  const changes = await factorChanges.read(userId).catch(unlessStoreFailed)
+  const account = await read()
+  return { account, settled: changes === undefined || account.unconfirmed ? UNSETTLED : { at, changes } }
+}
+
+export function unlessStoreFailed(error: unknown): undefined {
+  if (!(error instanceof LimitsStoreError)) throw error
+}
+
+/** The record that follows from a decision about a user who has just shown the first factor. */
+export async function recordFor(
+  decision: Decision,
+  { req, deps: { browsers }, shared }: SessionRequest,
+  { account, settled }: Asked,
+): Promise<MfaRecord> {
+  const record = newRecord(req.sessionID, account.userId)
+  if (decision.verdict === 'pass') return exemptRecord(record, decision, settled)
+  const { verdict } = decision
+  const minStrength = requiredBy(decision, account)
+  // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132), nor of a strength (R115).
+  const mayTrust = verdict === 'verify' && minStrength === undefined && account.factors.length > 0
+  const recognized = mayTrust ? await browsers.recognize({ req, shared }, account) : undefined
+  const required = withRequirement(record, decision)
+  return recognized ? { ...required, stage: 'trusted', ...recognized, settled } : required
+}
+
+export function exemptRecord(
+  record: PendingRecord,
+  { exemption, grace }: Extract<Decision, { verdict: 'pass' }>,
+  settled: Settled,
+): ExemptRecord {
+  return { ...record, stage: 'exempt', exemption, settled, ...(grace && { grace }) }
+}
+
+/** The record with what the decision requires, or permits for now. */
+export function withRequirement(
+  record: PendingRecord,
+  { minStrength, grace }: Exclude<Decision, { verdict: 'pass' }>,
+): PendingRecord {
+  return { ...record, ...(minStrength && { minStrength }), ...(grace && { grace }) }
+}
+
+/** Whether a grace period goes on for a session that showed this strength. */
+export function isRunning({ minStrength }: Grace, shown: Strength): boolean {
+  return minStrength !== undefined && !reaches(shown, minStrength)
+}

@@ -1,0 +1,42 @@
+import type { Request } from 'express'
+import type { LogIn, LogInOptions } from './passport-request.js'
+import type { MfaRecord } from './record.js'
+import { deleteSession, detachSession, onRegenerate } from './store.js'
+
+/** A call of `req.logIn`. */
+export interface Login {
+  readonly user: Express.User
+  readonly options: LogInOptions
+  readonly original: LogIn
+}
+
+interface NewSession {
+  /** The record of the new session; its session id is added once it is known. */
+  readonly record: MfaRecord
+  /** Whether the host's own data in the session are kept, unless the login route says otherwise. */
+  readonly keepSessionInfo: boolean
+  readonly returnTo?: string | undefined
+}
+
+/** Has Passport create and save a new session that holds the record from the start. */
+export async function regenerate(
+  req: Request,
+  { user, options, original }: Login,
+  { record, keepSessionInfo, returnTo }: NewSession,
+): Promise<void> {
+  const oldId = req.sessionID
+  const oldDeleted = onRegenerate(req, (sessionId) => ({ mfa: { ...record, sessionId }, returnTo }))
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const passed = { ...options, keepSessionInfo: options.keepSessionInfo ?? keepSessionInfo }
+      original.call(req, user, passed, (error) => (error ? reject(error) : resolve()))
+    })
+    await oldDeleted()
+  } catch (error) {
+    // The new session may be stored and already holds the record, and express-session would store it again when the response
+    // ends (R09).
+    if (req.sessionID !== oldId) void deleteSession(req, req.sessionID)
+    detachSession(req)
+    throw error
+  }
+}

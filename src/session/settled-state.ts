@@ -1,0 +1,158 @@
+import type { Request } from 'express'
+import { isOutage } from '../errors.js'
+import { remember } from '../remember.js'
+import {
+  type Asked,
+  askNow,
+  exemptRecord,
+  recordFor,
+  unlessStoreFailed,
+  withRequirement,
+} from './first-factor.js'
+import { activeState } from './known-account.js'
+import { CLOCK_SLACK_MS, newRecord, pendingState } from './pending-login.js'
+import { type Decision, decide } from './policy.js'
+import type { ExemptRecord, MfaRecord, TrustedRecord } from './record.js'
+import type { Found, SessionDeps, SessionRequest, SessionState } from './state.js'
+import { storeFirst } from './store.js'
+import { readAccount, readAccountAtSignIn } from './user-factors.js'
+
+/** The state of a session that was let in without a factor, as long as the decision on it holds (R133). */
+export function settledState(
+  at: SessionRequest,
+  found: Found,
+  record: TrustedRecord | ExemptRecord,
+): SessionState | Promise<SessionState> {
+  const { factorChanges } = at.deps
+  const recent = factorChanges.recent(found.userId)
+  if (recent instanceof Promise) {
+    return recent.catch(unlessStoreFailed).then((changes) => heldState(at, found, record, changes))
+  }
+  return heldState(at, found, record, recent)
+}
+
+function heldState(
+  at: SessionRequest,
+  found: Found,
+  record: TrustedRecord | ExemptRecord,
+  changes: number | undefined,
+): SessionState | Promise<SessionState> {
+  const { recheckMs, outage } = at.deps.settings
+  const { settled, grace } = record
+  const isOver = grace !== undefined && grace.until <= Date.now()
+  if (settled.changes !== changes || isOver) return decidedState(at, found)
+  const ageMs = Date.now() - settled.at
+  const isWithin = (lifeMs: number) => ageMs > -CLOCK_SLACK_MS && ageMs < lifeMs
+  if (isWithin(recheckMs)) return keptState(at, found, record)
+  return decidedState(at, found, () => shareAsked(at, found, record)).catch((error: unknown) => {
+    if (!isOutage(error) || !isWithin(outage.keepSessionsMs)) throw error
+    return keptState(at, found, record)
+  })
+}
+
+/** The state of a decision that still holds, for a trusted browser if its device does. */
+function keptState(
+  at: SessionRequest,
+  found: Found,
+  record: TrustedRecord | ExemptRecord,
+): SessionState | Promise<SessionState> {
+  const { browsers } = at.deps
+  const { user } = found
+  if (record.stage === 'exempt') return activeState({ user }, record)
+  const holds = browsers.holds(record, user)
+  const next = (isHeld: boolean) => (isHeld ? activeState({ user }, record) : decidedState(at, found))
+  return holds instanceof Promise ? holds.then(next) : next(holds)
+}
+
+/** The state that the host and the service decide on now: which factors the user has, and whether one is required. */
+export async function decidedState(
+  at: SessionRequest,
+  found: Found,
+  ask = askService,
+): Promise<SessionState> {
+  const { user, record } = found
+  const { deps } = at
+  const { account, settled } = await ask(at, found)
+  if (
+    record?.stage === 'trusted' &&
+    account.factors.length > 0 &&
+    !account.minStrength &&
+    (await deps.browsers.holds(record, user, account))
+  ) {
+    const renewed = { ...record, settled }
+    if (!at.shared.readOnly) await storeFirst(at.req, renewed)
+    return activeState(account, renewed)
+  }
+  return decideAgain(at, { account, settled }, record)
+}
+
+function askService({ deps }: SessionRequest, { user, userId, record }: Found): Promise<Asked> {
+  // A browser that is trusted instead of a factor contradicts a record that says that there is none.
+  const read = record?.stage === 'trusted' ? readAccount : readAccountAtSignIn
+  return askNow(deps, userId, () => read(user, userId, deps))
+}
+
+/** How long the requests of a session share an answer, in milliseconds: those that were on their way when it came. */
+const SHARED_MS = 10_000
+
+interface SharedAnswer {
+  readonly asked: Promise<Asked>
+  readonly at: number
+}
+
+const shared = new WeakMap<SessionDeps, Map<string, SharedAnswer>>()
+
+/** Asks once for concurrent requests of a session whose decision is to be made again because its time is over. */
+function shareAsked(
+  at: SessionRequest,
+  found: Found,
+  { settled }: Pick<ExemptRecord, 'settled'>,
+): Promise<Asked> {
+  const { req, deps } = at
+  const answers = shared.get(deps) ?? new Map<string, SharedAnswer>()
+  shared.set(deps, answers)
+  const name = JSON.stringify([req.sessionID, found.userId, settled])
+  const known = answers.get(name)
+  if (known && Date.now() - known.at < SHARED_MS) return known.asked
+  const asked = askService(at, found)
+  remember(answers, name, { asked, at: Date.now() })
+  // A failure is no answer.
+  asked.catch(() => answers.delete(name))
+  return asked
+}
+
+/** The state that follows from an answer of the service. The policy may exempt a login without a factor. */
+async function decideAgain(
+  at: SessionRequest,
+  { account, settled }: Asked,
+  earlier: MfaRecord | undefined,
+): Promise<SessionState> {
+  const { req, deps, shared } = at
+  const decision = await decide(req, deps, account, {})
+  if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
+    return pendingState(at, activeState(account, earlier))
+  }
+  if (shared.readOnly) return readOnlyState(req, decision, { account, settled })
+  const record = { ...(await recordFor(decision, at, { account, settled })), ...returnToOf(earlier) }
+  if (earlier?.stage === 'exempt' && record.stage === 'exempt') {
+    const { exemption, grace } = record
+    const { grace: _over, ...kept } = earlier
+    const renewed = { ...kept, exemption, settled, ...(grace && { grace }) }
+    await storeFirst(req, renewed)
+    return activeState(account, renewed)
+  }
+  await storeFirst(req, record)
+  if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId: record.userId })
+  return activeState(account, record)
+}
+
+/** The state where nothing can be stored (R134). Trust does not count: its new token could not be sent. */
+function readOnlyState(req: Request, decision: Decision, { account, settled }: Asked): SessionState {
+  const record = newRecord(req.sessionID, account.userId)
+  if (decision.verdict !== 'pass') return activeState(account, withRequirement(record, decision))
+  return activeState(account, exemptRecord(record, decision, settled))
+}
+
+function returnToOf(record: MfaRecord | undefined): Pick<MfaRecord, 'returnTo'> {
+  return record?.returnTo === undefined ? {} : { returnTo: record.returnTo }
+}

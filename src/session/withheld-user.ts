@@ -1,0 +1,88 @@
+import type { Request } from 'express'
+import passport from 'passport'
+
+/*
+ * While a login is pending, what Passport serialized of the user is kept beside our record instead of where Passport keeps it, so that
+ * nothing finds a user in a session that has not passed the gate: no WebSocket server, no route before the gate (R134).
+ */
+
+/** The property of the session that Passport uses. */
+function passportKeyOf(req: Request): string {
+  const key = propertyOf(Reflect.get(req, '_sessionManager'), '_key')
+  return typeof key === 'string' ? key : 'passport'
+}
+
+/** The part of Passport that brings back a user. Its own session strategy calls the same method. */
+interface Authenticator {
+  deserializeUser(serialized: unknown, req: Request, done: (error: unknown, user?: unknown) => void): void
+}
+
+/** The instance of Passport of a request, if it is the default one or `passport.initialize()` ran. */
+function authenticatorOf(req: Request): Authenticator | undefined {
+  const manager: unknown = Reflect.get(req, '_sessionManager')
+  const initialized = propertyOf(Reflect.get(req, '_passport'), 'instance')
+  const found = [passport, initialized].find(
+    (one) => manager !== undefined && propertyOf(one, '_sm') === manager,
+  )
+  return typeof propertyOf(found, 'deserializeUser') === 'function' ? (found as Authenticator) : undefined
+}
+
+/** Whether the instance of Passport is known, so that the user of a pending login can be withheld from the session. */
+export function isPassportKnown(req: Request): boolean {
+  return authenticatorOf(req) !== undefined
+}
+
+/** The user that Passport once serialized; `undefined` if the host no longer finds them. */
+export function deserializeUser(req: Request, serialized: unknown): Promise<Express.User | undefined> {
+  return new Promise((resolve, reject) => {
+    const found = (error: unknown, user: unknown) => {
+      if (error) reject(error)
+      else resolve(typeof user === 'object' && user !== null ? (user as Express.User) : undefined)
+    }
+    const authenticator = authenticatorOf(req)
+    if (authenticator) authenticator.deserializeUser(serialized, req, found)
+    else resolve(undefined)
+  })
+}
+
+function propertyOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+/** A session as this file uses it. `mfa` is the record as it is stored, with the user in it while the login is pending. */
+type Holder = { mfa?: unknown }
+
+/** Whether Passport data of a session name a user. */
+export function isSerializedUser(user: unknown): boolean {
+  return Boolean(user) || user === 0
+}
+
+export function passportDataOf(req: Request, session: object): object | undefined {
+  const data: unknown = Reflect.get(session, passportKeyOf(req))
+  return typeof data === 'object' && data !== null ? data : undefined
+}
+
+/** Moves a pending user out of Passport's part of the session, if the gate can bring them back. */
+export function withholdFromSession(req: Request, session: Holder): void {
+  const { user, ...rest }: { user?: unknown } = passportDataOf(req, session) ?? {}
+  if (!isSerializedUser(user) || !isPassportKnown(req)) return
+  keepBesideRecord(session, user)
+  if (Object.keys(rest).length === 0) Reflect.deleteProperty(session, passportKeyOf(req))
+  else Reflect.set(session, passportKeyOf(req), rest)
+}
+
+/** Adds the withheld user to the record in the session. */
+export function keepBesideRecord(session: Holder, user: unknown): void {
+  const { mfa } = session
+  session.mfa = { ...(typeof mfa === 'object' ? mfa : { record: mfa }), user }
+}
+
+/** Puts the user back where Passport looks, since no second factor is required any more. */
+export function returnToPassport(req: Request, session: Holder, user: unknown): void {
+  Reflect.set(session, passportKeyOf(req), { ...passportDataOf(req, session), user })
+}
+
+/** The withheld user as Passport serialized them; `undefined` if the session has none. */
+export function withheldIn({ mfa }: Holder): unknown {
+  return typeof mfa === 'object' && mfa !== null ? Reflect.get(mfa, 'user') : undefined
+}
