@@ -5,6 +5,7 @@ import { type LoginStep, loginStep } from '../../flows/login-step.js'
 import type { EventMetrics } from '../../flows/metrics.js'
 import type { AccountRecovery } from '../../flows/recovery.js'
 import { bindingsOf, type MfaUser, withoutEndedApproval } from '../../flows/user.js'
+import type { Settings } from '../../options/settings.js'
 import type { RenderView } from '../../pages/view.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
 import type { MfaRecord } from '../../session/record.js'
@@ -83,17 +84,45 @@ function loginsOf({ transaction, enrollment }: MfaRecord): readonly string[] {
   return enrollment ? [transaction, enrollment.id] : [transaction]
 }
 
-/** The user of a request. Language and client address are computed only where the service is called. */
+/** What a request says of its sender, each computed when it is first needed: only a call of the service needs it. */
+class Sender {
+  private readonly req: Request
+  private readonly settings: Settings
+  private negotiated: readonly string[] | undefined
+  private picked: string | undefined
+
+  constructor(req: Request, settings: Settings) {
+    this.req = req
+    this.settings = settings
+  }
+
+  get locales(): readonly string[] {
+    this.negotiated ??= localesOf(this.req, this.settings)
+    return this.negotiated
+  }
+
+  get locale(): string {
+    this.picked ??= languageTag(pickLocale(this.locales, this.settings.languages.texts))
+    return this.picked
+  }
+
+  get clientAddress(): string | undefined {
+    return clientAddressOf(this.req)
+  }
+}
+
 function requestUser(
   { req, deps: { settings, attempts } }: EnteredRequest,
   { user, userId, record }: ActiveState,
   { factors, withheld, existing, minStrength, requirement }: KnownAccount,
 ): AskedUser {
   let limits: Promise<AccountLimits> | undefined
-  let locales: readonly string[] | undefined
-  let locale: string | undefined
-  return {
-    ...{ userId, factors, withheld, existing, minStrength },
+  return Object.assign(new Sender(req, settings), {
+    userId,
+    factors,
+    withheld,
+    existing,
+    minStrength,
     acceptsLess: requirement.open !== undefined || requirement.requires === 'recovery',
     resetContact: requirement.open ? appContactOf(settings, user, userId, existing) : undefined,
     disabled: undefined,
@@ -101,18 +130,7 @@ function requestUser(
       limits ??= attempts.limitsOf(userId, loginsOf(record))
       return limits
     },
-    get locales() {
-      locales ??= localesOf(req, settings)
-      return locales
-    },
-    get locale() {
-      locale ??= languageTag(pickLocale(this.locales, settings.languages.texts))
-      return locale
-    },
-    get clientAddress() {
-      return clientAddressOf(req)
-    },
-  }
+  })
 }
 
 /** A message in the development inbox. */
