@@ -22,6 +22,7 @@ type OnlyGiven<Members> = string extends keyof Members
 
 /** The members that are given. `undefined` counts as "not given", so that an environment variable may be unset. */
 export function onlyGiven<const Members extends object>(members: Members): OnlyGiven<Members> {
-  const given = Object.entries(members).filter(([, value]) => value !== undefined)
+  // Not taken apart as `[, value]`, which costs a verification more than all the rest of this.
+  const given = Object.entries(members).filter((entry) => entry[1] !== undefined)
   return Object.fromEntries(given) as OnlyGiven<Members>
 }

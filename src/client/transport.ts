@@ -93,8 +93,13 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
     const [dispatcher, call] = await loaded
     const reply = await call(
       dispatcher,
-      { ...request, ...(limits.onEvents && withEvents(request)), origin, path: `${basePath}${path}` },
-      { ...limits, timeoutMs: limits.timeoutMs ?? timeoutMs, maxBytes: limits.maxBytes ?? MAX_ANSWER_BYTES },
+      { origin, path: `${basePath}${path}`, ...(limits.onEvents ? withEvents(request) : request) },
+      {
+        signal: limits.signal,
+        onEvents: limits.onEvents,
+        timeoutMs: limits.timeoutMs ?? timeoutMs,
+        maxBytes: limits.maxBytes ?? MAX_ANSWER_BYTES,
+      },
     )
     return {
       status: reply.status,
@@ -154,8 +159,9 @@ interface TransportRequest {
   readonly body?: string | Readable
 }
 
-function withEvents({ headers }: TransportRequest) {
-  return { headers: { ...headers, accept: `${EVENTS}, ${headers.accept};q=0.9` } }
+function withEvents(request: TransportRequest): TransportRequest {
+  const { headers } = request
+  return { ...request, headers: { ...headers, accept: `${EVENTS}, ${headers.accept};q=0.9` } }
 }
 
 const utf8 = new TextDecoder()
@@ -233,7 +239,7 @@ function exchange(
       onResponseEnd() {
         if (!head) return
         finish()
-        resolve({ ...head, body: utf8.decode(Buffer.concat(chunks)) })
+        resolve({ body: utf8.decode(Buffer.concat(chunks)), ...head })
       },
       onResponseError: (_controller, error) => fail(error),
     }
@@ -241,7 +247,7 @@ function exchange(
     signal?.addEventListener('abort', onAbort)
     try {
       // The timer above is the only time limit.
-      dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0 }, handler)
+      dispatcher.dispatch({ headersTimeout: 0, bodyTimeout: 0, ...request }, handler)
     } catch (error) {
       fail(error)
     }

@@ -143,7 +143,7 @@ export function eventSink(
     logger.error('countersign: onEvent failed; nothing else was affected', error)
   return (event) => {
     if (event.type === 'service_failed' && event.errorCode === 'ERR_MFA_SERVICE_KEY') onKeyRefused()
-    const dated = { ...event, at: Date.now() }
+    const dated = { at: Date.now(), ...event }
     metrics.record(dated)
     try {
       // Not awaited. Without a handler, a rejection would end the process.

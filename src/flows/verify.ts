@@ -86,10 +86,10 @@ export async function verifyCode(
   const asTyped = method === 'backup' && !deps.service.codes
   const { purpose: _purpose, ...used } = useOf(record, deps.service)
   const checked = {
+    code: asTyped ? typed.code.trim() : code,
     ...request,
     ...callerOf(user),
     ...used,
-    code: asTyped ? typed.code.trim() : code,
   }
   const verdict = await checkShown<Valid>(deps, {
     attempt,
@@ -252,9 +252,9 @@ export async function checkShown<Valid extends { readonly outcome: 'valid' }>(
   if (forSeconds > 0) emit({ type: 'locked', userId, forSeconds })
   if (disabled && factor) {
     emit({ type: 'factor_disabled', userId, method: factor.method })
-    return { ...refused({ code: 'factor_disabled' }), repeated, disabled: factor }
+    return { repeated, disabled: factor, ...refused({ code: 'factor_disabled' }) }
   }
-  return { ...refused(wrong(answer, attemptsLeft)), repeated }
+  return { repeated, ...refused(wrong(answer, attemptsLeft)) }
 }
 
 /** The refusal of a wrong code, or of a correct one that is not accepted. */

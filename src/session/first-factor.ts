@@ -44,7 +44,7 @@ export async function recordFor(
   const mayTrust = verdict === 'verify' && minStrength === undefined && account.factors.length > 0
   const recognized = mayTrust ? await browsers.recognize({ req, shared }, account) : undefined
   const required = withRequirement(record, decision)
-  return recognized ? { ...required, stage: 'trusted', ...recognized, settled } : required
+  return recognized ? { settled, ...recognized, ...required, stage: 'trusted' } : required
 }
 
 export function exemptRecord(
@@ -52,7 +52,7 @@ export function exemptRecord(
   { exemption, grace }: Extract<Decision, { verdict: 'pass' }>,
   settled: Settled,
 ): ExemptRecord {
-  return { ...record, stage: 'exempt', exemption, settled, ...(grace && { grace }) }
+  return { exemption, settled, ...record, stage: 'exempt', ...(grace && { grace }) }
 }
 
 /** The record with what the decision requires, or permits for now. */

@@ -33,10 +33,10 @@ export function knownAccount(
   const known = { factors, withheld, existing, ...onlyGiven({ minStrength, weakApp }) }
   const requirement = requirementOf(record, reset)
   // What is left of an account that was reset is enough to set up the new factor.
-  if (!minStrength || requirement.open || existing.length === 0) return { ...known, requirement }
+  if (!minStrength || requirement.open || existing.length === 0) return { requirement, ...known }
   // The user lost what is strong enough, so a weaker factor is accepted for a recovery.
   if (record.stage === 'pending' && record.recovery && !record.recovery.shown) {
-    return { ...known, requirement: { requires: 'recovery' } }
+    return { requirement: { requires: 'recovery' }, ...known }
   }
   const hasEnough = existing.some(({ method }) => isAtLeast(method, minStrength))
   const least = hasEnough ? minStrength : strongestOf(existing.map(({ method }) => method))

@@ -145,12 +145,12 @@ function verifiedRecord({
   const verifiedAt = Date.now()
   const { evidence, grace } = record
   return {
-    ...newRecord('', record.userId),
-    stage: 'verified',
-    startedAt: record.startedAt,
     verifiedAt,
     amr: addAmr(earlier?.amr ?? (evidence?.amr.length ? evidence.amr : ['pwd']), amr),
     shown: { ...earlier?.shown, [shown]: verifiedAt },
+    ...newRecord('', record.userId),
+    stage: 'verified',
+    startedAt: record.startedAt,
     ...(evidence && { evidence }),
     ...(record.interrupted && { interrupted: record.interrupted }),
     ...(backupCodes && { backupCodes }),

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import type { MfaEventBody } from '../flows/events.js'
 import { passportOf, withholdUser } from './passport-request.js'
@@ -13,9 +13,10 @@ export function newRecord(sessionId: string, userId: string): PendingRecord {
   return { stage: 'pending', userId, sessionId, transaction: newTransaction(), startedAt: Date.now() }
 }
 
-/** A new id for a pending login, or for the time since a second factor: 128 random bits, as 22 characters. */
+/** A new id for a pending login, or for the time since a second factor: 122 random bits, as 22 characters. */
 export function newTransaction(): string {
-  return randomBytes(16).toString('base64url')
+  // Node draws random bytes for 128 UUIDs at once; those for one id alone take ten times as long.
+  return Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url')
 }
 
 /** The state of a pending login, which is ended if its time is over (R05). */

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { type Amr, isStrength, type ShownMethod } from '../protocol/factor.js'
-import { onlyGiven } from '../shape.js'
 import {
   type Activity,
   activitySchema,
@@ -89,7 +88,7 @@ export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | und
   // As a pending login is at first, with its user alone.
   if (!ACTIVITIES.some((name) => Reflect.has(stored, name))) return record
   const activity = record && storedActivity.safeParse(stored).data
-  return activity && { ...record, ...activity }
+  return activity && Object.assign(record, activity)
 }
 
 /** Whether what a session stores is the record of a pending login in this session. Its user is checked by `readRecord`. */
@@ -138,9 +137,9 @@ function readText(text: string, { userId, sessionId }: RecordOwner): MfaRecord |
   if (!settled) return undefined
   const base = { userId, sessionId, transaction, startedAt, settled }
   if (stage === '2t' && length === 7 && first)
-    return { ...base, stage: 'trusted', device: first, factors: letters }
+    return { stage: 'trusted', device: first, factors: letters, ...base }
   const exempted = stage === '2e' && length === 6 ? readExemption(first) : undefined
-  return exempted && { ...base, stage: 'exempt', ...exempted }
+  return exempted && Object.assign(exempted, { stage: 'exempt' as const }, base)
 }
 
 function exemptionText({ exemption, grace }: ExemptRecord): string {
@@ -233,8 +232,14 @@ const storedChallenge = z
   ])
   .transform(
     ([id, factorId, method, delivery, startedAt, expiresAt, resendAt, service, reports]): Challenge => ({
-      ...{ id, factorId, method, delivery, startedAt, expiresAt },
-      ...onlyGiven({ resendAt: resendAt ?? undefined, service: service ?? undefined }),
+      id,
+      factorId,
+      method,
+      delivery,
+      startedAt,
+      expiresAt,
+      ...(resendAt !== null && { resendAt }),
+      ...(service !== null && { service }),
       ...(reports && { reports: true }),
     }),
   )

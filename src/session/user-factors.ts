@@ -61,10 +61,10 @@ async function withoutEnded(
   const existing = [...factors, ...withheld]
   const hasKey = settings.noDowngrade && existing.some(({ method }) => isKeyMethod(method))
   return {
+    existing,
     ...account,
     factors,
     withheld,
-    existing,
     ...(reset && { reset }),
     ...(hasKey && { minStrength: strengthOf('passkey') }),
   }

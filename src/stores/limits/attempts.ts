@@ -186,7 +186,7 @@ export function attemptsIn(store: StepStore, { limits }: Settings): Attempts {
       const left = found.attemptsLeft(challenge)
       if (isPermitted) {
         const onBinding = factor === undefined ? 0 : account.count(factor)
-        return { ok: true, attemptsLeft: left, attempt: { ...attempt, failure, onBinding } }
+        return { ok: true, attemptsLeft: left, attempt: { failure, onBinding, ...attempt } }
       }
       if (left > 0 && binding !== undefined && found.isDisabled(binding))
         return { ok: false, why: 'disabled' }

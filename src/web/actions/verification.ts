@@ -186,7 +186,6 @@ export async function verifyFactor(
   }
   if (asked) return completeApproval(context, asked, checks, finish)
   return completeVerification(context, {
-    ...checks,
     onVerified({ method }, ending) {
       emitVerified(deps, state.record, method)
       // Anyone who holds the weaker factor can now bind a stronger one to the account (R115).
@@ -200,6 +199,7 @@ export async function verifyFactor(
     trustBrowser: plan.mayTrust && trust,
     mayOfferKey: plan.mayOfferKey,
     endsAs: plan.endsAs,
+    ...checks,
   })
 }
 

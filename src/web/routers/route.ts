@@ -83,7 +83,7 @@ export function addRoute(router: Router, own: RouteDeps, path: string, route: Ro
         if (handler === post && route.acting) return route.acting(at, res)
         return stop(req, res, deps, { code: 'acting' }, 'own-account', { purpose: 'manage' })
       }
-      const context = { ...(await requestContext(at, state)), res, html: wantsHtml(req) }
+      const context = { res, html: wantsHtml(req), ...(await requestContext(at, state)) }
       try {
         await handler(context)
       } catch (error) {
