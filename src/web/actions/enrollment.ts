@@ -6,7 +6,7 @@ import { isAtLeast, type RecordedFactors } from '../../protocol/factor.js'
 import { KEY_METHODS, type KeyMethod } from '../../protocol/methods.js'
 import { appContactOf } from '../../session/user-factors.js'
 import { onlyGiven } from '../../shape.js'
-import { browserSeal } from '../http/cookies.js'
+import { browserSeal } from '../http/browser-seal.js'
 import type { RequestContext } from './context.js'
 
 /*

@@ -1,7 +1,7 @@
 import type { SessionDeps } from '../../session/state.js'
 import { newToken } from '../../stores/trust/devices.js'
 import { KNOWN_BROWSER_MS, type KnownBrowsers } from '../../stores/trust/known-browsers.js'
-import { cookieReader, setCookie } from '../http/request.js'
+import { cookieReader, setCookie } from '../http/cookies.js'
 import { type NotifyDeps, notify } from './notify.js'
 
 const COOKIE = 'mfa_browser'

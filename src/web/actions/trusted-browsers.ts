@@ -10,8 +10,8 @@ import {
   type Devices,
   factorsDigest,
 } from '../../stores/trust/devices.js'
-import { trustCookie } from '../http/cookies.js'
 import { locationOf } from '../http/request.js'
+import { trustCookie } from '../http/trust-cookie.js'
 
 /** Trusted devices for requests: with cookies and browser names. */
 export interface Browsers extends TrustedBrowsers {

@@ -5,8 +5,8 @@ import type { Settings } from '../../options/settings.js'
 import type { ProblemCode } from '../../pages/view.js'
 import type { KeyFault } from '../../protocol/keys.js'
 import type { problemAnswer } from './answers.js'
-import type { ListedFactor } from './cookies.js'
 import { sendText, setRetryAfter } from './headers.js'
+import type { ListedFactor } from './listed-factors.js'
 
 /** The HTTP status of each problem, and one sentence for developers; users see the pages. */
 const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, title: string]>> = {

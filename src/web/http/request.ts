@@ -1,9 +1,9 @@
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
 import * as z from 'zod'
 import type { Settings } from '../../options/settings.js'
 import { hostBanner } from '../../pages/layout.js'
 import { languageKey, pickLocale } from '../../protocol/language.js'
-import { DAY_MS } from '../../time.js'
+import { chosenLanguage } from './cookies.js'
 
 /** So many values of a header are remembered. Browsers and programs send far fewer. */
 const MOST_VALUES = 200
@@ -34,24 +34,6 @@ const accepted = byHeader('accept', (req) => req.accepts(['json', 'html']))
 /** Whether to respond with a page. A client without a preference, as most programs are, gets JSON. */
 export function wantsHtml(req: Request): boolean {
   return accepted(req) === 'html'
-}
-
-/** Returns a function that reads the cookie `name`, if its whole value matches `value`. */
-export function cookieReader(name: string, value: RegExp): (req: Request) => string | undefined {
-  const cookie = new RegExp(`(?:^|;\\s*)${name}=(${value.source})(?:;|$)`)
-  return (req) => cookie.exec(req.get('cookie') ?? '')?.[1]
-}
-
-/** Sets a cookie that no script reads, and that a browser sends for a form of another site only with `GET`. */
-export function setCookie(
-  req: Request,
-  res: Response,
-  name: string,
-  value: string,
-  path: string,
-  maxAge: number,
-): void {
-  res.cookie(name, value, { httpOnly: true, sameSite: 'lax', secure: req.secure, path, maxAge })
 }
 
 /** Whether the browser requests a part of a page, such as an image, rather than a page or data. */
@@ -139,19 +121,6 @@ const acceptedLanguages = byHeader('accept-language', (req) =>
 function preferredBy(req: Request, { languages }: Settings): readonly string[] {
   const given = languages.locale?.(req)
   return given ? [given] : acceptedLanguages(req)
-}
-
-const COOKIE = 'mfa_language'
-
-/** How long a browser remembers what was chosen or used in it. */
-export const YEAR_MS = 365 * DAY_MS
-
-/** The language that was chosen in this browser. The value is only compared with the offered languages. */
-const chosenLanguage = cookieReader(COOKIE, /[a-zA-Z0-9-]{2,35}/)
-
-/** Remembers the chosen language. The cookie is sent to all paths, since the host's own routes send messages, too (R11). */
-export function rememberLanguage(req: Request, res: Response, tag: string): void {
-  setCookie(req, res, COOKIE, tag, '/', YEAR_MS)
 }
 
 /** A sentence for the host's pages about the end of a running grace period or about a weak app, in the language of the request. */

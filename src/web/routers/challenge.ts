@@ -23,7 +23,7 @@ import { actingWith } from '../guard/acting.js'
 import type { canceledAnswer, challengedAnswer, MfaState } from '../http/answers.js'
 import { cancelBody, challengeBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
-import { factorView, listFactors } from '../http/cookies.js'
+import { factorView, listFactors } from '../http/listed-factors.js'
 import { logFailure, sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
 import {

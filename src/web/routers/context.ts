@@ -5,7 +5,7 @@ import type { ChallengeView, FactorView } from '../../pages/view.js'
 import type { Granted } from '../../protocol/service.js'
 import { requireCurrent } from '../../session/store.js'
 import type { RequestContext } from '../actions/context.js'
-import { factorView } from '../http/cookies.js'
+import { factorView } from '../http/listed-factors.js'
 
 /** What a route handler receives: a request of a user who showed the first factor, and what it needs to respond. */
 export interface RouteContext extends RequestContext {

@@ -1,0 +1,32 @@
+import { type MfaUser, offeredFactors } from '../../flows/user.js'
+import type { FactorView } from '../../pages/view.js'
+import { maskForOwner } from '../../protocol/contact.js'
+import { type Factor, type Strength, strengthOf } from '../../protocol/factor.js'
+
+type MaskedFactor = Pick<FactorView, 'id' | 'method' | 'to' | 'label'>
+
+/** A factor as pages and responses show it, with its contact masked (R46). */
+export function factorView({ id, method, contact, label }: Factor): MaskedFactor {
+  return { id, method, to: maskForOwner(contact), ...(label && { label }) }
+}
+
+/** A factor as JSON responses list it, with its strength; pages describe the strength in words (R48). */
+export interface ListedFactor extends MaskedFactor {
+  readonly strength: Strength
+}
+
+export function listFactors(factors: readonly Factor[]): ListedFactor[] {
+  return factors.map((factor) => ({ ...factorView(factor), strength: strengthOf(factor.method) }))
+}
+
+/** What is offered of accepted factors and backup codes, as responses list it: what is not disabled. */
+export function offeredChoice(
+  user: MfaUser,
+  { factors, backup }: { readonly factors: readonly Factor[]; readonly backup: boolean },
+) {
+  const offered = new Set(offeredFactors(user))
+  return {
+    factors: listFactors(factors.filter((factor) => offered.has(factor))),
+    backup: backup && !user.disabled?.has('backup'),
+  }
+}
