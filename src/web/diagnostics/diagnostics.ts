@@ -3,16 +3,10 @@ import type { HostError } from '../../errors.js'
 import type { Settings } from '../../options/settings.js'
 import { WARNINGS, type WarningCode } from '../../options/warnings.js'
 import { guessingSentence } from '../../protocol/methods.js'
-import { requestedUrl } from '../../session/return-to.js'
-import {
-  cookieOf,
-  hasUserBesidePassport,
-  sendsCookie,
-  storeNameOf,
-  storesSession,
-} from '../../session/store.js'
-import { isPassportKnown } from '../../session/withheld-user.js'
-import { askRedis, found, storesThatLose, warningsAtStart } from './at-start.js'
+import { sendsCookie, storesSession } from '../../session/store.js'
+import { isInDomain, type KeyRequestFacts, warningsAboutKeys } from './about-keys.js'
+import { warningsAtRequest } from './at-request.js'
+import { askRedis, storesThatLose, warningsAtStart } from './at-start.js'
 
 /** Reports errors in the setup, and warns about setups that work but are less secure than they look. Each once. */
 export interface Diagnostics {
@@ -123,82 +117,4 @@ export function diagnosticsFor(
       isSessionStoreChecked = true
     },
   }
-}
-
-// The default limit of Express's parsers. A larger body means that the host raised the limit.
-const LARGE_BODY_BYTES = 100 * 1024
-
-/** The warnings that one request reveals about the app. The request has a session. */
-function warningsAtRequest(req: Request, settings: Settings): WarningCode[] {
-  return [
-    ...found({
-      MFA_WARN_TRUST_PROXY: isBehindUnknownProxy(req),
-      MFA_WARN_PATH_PREFIX: lacksPrefix(req, settings),
-      MFA_WARN_BODY_PARSER: wasLargeBodyParsed(req, settings),
-      MFA_WARN_PASSPORT_INSTANCE: !isPassportKnown(req),
-      MFA_WARN_USER_BESIDE_PASSPORT: hasUserBesidePassport(req),
-    }),
-    ...(process.env.NODE_ENV === 'production' ? warningsInSession(req, settings) : []),
-  ]
-}
-
-function isBehindUnknownProxy(req: Request): boolean {
-  const isProxied = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded'].some(
-    (name) => req.get(name) !== undefined,
-  )
-  const setting: unknown = req.app.get('trust proxy')
-  return isProxied && !setting
-}
-
-function lacksPrefix(req: Request, { path }: Settings): boolean {
-  const prefix = req.get('x-forwarded-prefix')?.replace(/\/$/, '') ?? ''
-  return !path.startsWith(`${prefix}/`)
-}
-
-function wasLargeBodyParsed(req: Request, settings: Settings): boolean {
-  const isOurs = requestedUrl(req, settings).startsWith(`${settings.path}/`)
-  const isLarge = Number(req.get('content-length') ?? 0) > LARGE_BODY_BYTES
-  return isOurs && isLarge && req.readableEnded
-}
-
-function warningsInSession(req: Request, { limits }: Settings): WarningCode[] {
-  const { secure, httpOnly, sameSite } = cookieOf(req)
-  const inMemory = storeNameOf(req) === 'MemoryStore'
-  const countsAlone = limits.store === 'memory'
-  return found({
-    MFA_WARN_MEMORY_SESSIONS: inMemory,
-    // A shared session store suggests several processes.
-    MFA_WARN_SEPARATE_COUNTERS: !inMemory && countsAlone,
-    MFA_WARN_COOKIE_SECURE: !secure,
-    MFA_WARN_COOKIE_HTTP_ONLY: httpOnly === false,
-    MFA_WARN_COOKIE_SAME_SITE: sameSite === 'none',
-  })
-}
-
-/** What a request for a page of keys, or for their options, shows. */
-interface KeyRequestFacts {
-  /** The host that the browser requested, without the port. */
-  readonly hostname: string
-  /** The header `Permissions-Policy` of the response. */
-  readonly permissionsPolicy: unknown
-  /** The relying party's id, if it is known. */
-  readonly relyingPartyId?: unknown
-}
-
-/** A feature whose list of origins is empty, so that no page may use it. */
-const FORBIDS_KEYS = /publickey-credentials-(?:get|create)\s*=\s*\(\s*\)/i
-
-const IP_ADDRESS = /^[\d.]+$|^\[?[\da-f]*:/i
-
-/** The warnings about what keeps browsers from using keys on any site. */
-function warningsAboutKeys({ hostname, permissionsPolicy }: KeyRequestFacts): WarningCode[] {
-  return found({
-    MFA_WARN_KEY_IP_ADDRESS: IP_ADDRESS.test(hostname),
-    MFA_WARN_KEY_PERMISSIONS_POLICY: FORBIDS_KEYS.test([permissionsPolicy].flat().join(',')),
-  })
-}
-
-/** Whether the host is in the domain of the relying party. An IP address has a warning of its own. */
-function isInDomain({ hostname, relyingPartyId: id }: KeyRequestFacts): boolean {
-  return typeof id !== 'string' || hostname === id || hostname.endsWith(`.${id}`) || IP_ADDRESS.test(hostname)
 }
