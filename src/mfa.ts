@@ -20,7 +20,7 @@ import { devicesIn, NO_DEVICES } from './stores/trust/devices.js'
 import { knownBrowsersIn } from './stores/trust/known-browsers.js'
 import { notMeLinksIn, sessionsValidAfterIn } from './stores/trust/not-me-links.js'
 import type { RouteDeps } from './web/actions/context.js'
-import { newBrowserNotice } from './web/actions/new-browser.js'
+import { NO_NEW_BROWSERS, newBrowsersWith } from './web/actions/new-browser.js'
 import { browsersWith, NO_BROWSERS } from './web/actions/trusted-browsers.js'
 import { observeName } from './web/diagnostics/at-start.js'
 import { diagnosticsFor } from './web/diagnostics/diagnostics.js'
@@ -112,8 +112,7 @@ function build(options: unknown): RouteDeps {
     recovery,
     resets: recovery?.resets,
     notMeLinks,
-    knownBrowsers,
-    signedIn: knownBrowsers && newBrowserNotice(knownBrowsers, { settings, notMeLinks }),
+    newBrowsers: knownBrowsers ? newBrowsersWith(knownBrowsers, { settings, notMeLinks }) : NO_NEW_BROWSERS,
     banner: (req, about) => bannerFor(req, about, settings),
     admission: admissionWith(settings),
     inbox: embedded?.inbox,

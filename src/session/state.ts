@@ -93,14 +93,16 @@ export interface SessionDeps
   /** Warns, once per process, about evidence that a correct host does not return, and about sessions that do not last. */
   readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void; inspectLogin(req: Request): void }
   readonly browsers: TrustedBrowsers
-  /** Called when a user signed in. Never fails. Present if the user is notified of a new browser. */
-  readonly signedIn?:
-    | ((at: Pick<SessionRequest, 'req'>, account: Pick<Account, 'user' | 'userId'>) => void)
-    | undefined
+  readonly newBrowsers: SignInObserver
   /** Present if the app offers recovery. */
   readonly recovery?: RecoveryToCancel | undefined
   /** Present if the app offers recovery. */
   readonly resets?: OpenResets | undefined
+}
+
+/** Called when a user signed in. Never delays or fails the sign-in. */
+interface SignInObserver {
+  signedIn(at: Pick<SessionRequest, 'req'>, account: Pick<Account, 'user' | 'userId'>): void
 }
 
 /** The pending recoveries, which a sign-in with the strongest factor cancels (R94). */

@@ -15,7 +15,16 @@ const example = sourcesIn('example-app/src')
 const moduleOf = (path: string) => path.replace(/^src\//, '').split('/')[0] ?? ''
 
 // Small files that depend on nothing else in the plugin, and that every module may use.
-const LEAVES = ['digest.ts', 'errors.ts', 'json.ts', 'option-rules.ts', 'remember.ts', 'shape.ts', 'time.ts']
+const LEAVES = [
+  'digest.ts',
+  'errors.ts',
+  'json.ts',
+  'no-op.ts',
+  'option-rules.ts',
+  'remember.ts',
+  'shape.ts',
+  'time.ts',
+]
 
 interface Layer {
   readonly uses: readonly string[]
@@ -26,6 +35,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'digest.ts': { uses: [] },
   'errors.ts': { uses: [] },
   'json.ts': { uses: [] },
+  'no-op.ts': { uses: [] },
   'remember.ts': { uses: [] },
   'shape.ts': { uses: [] },
   'time.ts': { uses: [] },

@@ -19,12 +19,12 @@ import type {
 import { isGated } from '../../session/ungated-logins.js'
 import { accountOf, appContactOf } from '../../session/user-factors.js'
 import type { AccountLimits } from '../../stores/limits/attempts.js'
-import type { KnownBrowsers } from '../../stores/trust/known-browsers.js'
 import type { NotMeLinks } from '../../stores/trust/not-me-links.js'
 import type { Resets } from '../../stores/trust/resets.js'
 import type { Diagnostics } from '../diagnostics/diagnostics.js'
 import type { Admission } from '../http/admission.js'
 import { clientAddressOf, localesOf } from '../http/request.js'
+import type { NewBrowsers } from './new-browser.js'
 import type { Browsers } from './trusted-browsers.js'
 
 /** The user of a request. Its languages are negotiated once, when they are first needed. */
@@ -153,7 +153,7 @@ export interface RouteDeps extends Deps, SessionDeps {
   readonly metrics: EventMetrics
   readonly browsers: Browsers
   readonly notMeLinks?: NotMeLinks | undefined
-  readonly knownBrowsers?: KnownBrowsers | undefined
+  readonly newBrowsers: NewBrowsers
   /** Present if the app offers recovery. */
   readonly recovery?: AccountRecovery | undefined
   readonly resets?: Resets | undefined

@@ -29,7 +29,7 @@ export function addNotMeRoutes(router: Router, deps: RouteDeps): void {
       // The link is redeemed last, so that it can be used again if the store fails in between.
       await secureAccount(deps, subject.userId)
       // The browser of the notice stays unknown, so that the next sign-in in it is noticed, too.
-      await deps.knownBrowsers?.forgetSince(subject.userId, subject.at - SIGN_IN_MS)
+      await deps.newBrowsers.forgetSince(subject.userId, subject.at - SIGN_IN_MS)
       if (await notMeLinks.redeem(token)) await notifyHost(req, deps, subject)
       return true
     },

@@ -1,0 +1,14 @@
+/*
+ * What the parts do that an app leaves out. Their users call them, instead of asking each time whether they are there.
+ */
+
+/** Does nothing. */
+export function ignore(): void {}
+
+/** Finds nothing. */
+export async function nothing(): Promise<undefined> {}
+
+/** Nothing is so. */
+export async function no(): Promise<false> {
+  return false
+}
