@@ -18,7 +18,7 @@ import { openStore } from './stores/config.js'
 import { openLimits } from './stores/limits/limits.js'
 import { devicesIn, NO_DEVICES } from './stores/trust/devices.js'
 import { knownBrowsersIn } from './stores/trust/known-browsers.js'
-import { notMeLinksIn, sessionsValidAfterIn } from './stores/trust/not-me-links.js'
+import { endingsIn, NO_ENDINGS } from './stores/trust/not-me-links.js'
 import type { RouteDeps } from './web/actions/context.js'
 import { NO_NEW_BROWSERS, newBrowsersWith } from './web/actions/new-browser.js'
 import { browsersWith, NO_BROWSERS } from './web/actions/trusted-browsers.js'
@@ -69,13 +69,12 @@ function build(options: unknown): RouteDeps {
   const devices = trusted ?? NO_DEVICES
   const ownStore = settings.recovery?.store && openStore(settings.recovery.store)
   const linkStore = notices.store ? openStore(notices.store) : (trustStore ?? ownStore)
-  const sessionsValidAfter = publicUrl && linkStore ? sessionsValidAfterIn(linkStore) : undefined
+  const endings = publicUrl && linkStore ? endingsIn(linkStore) : NO_ENDINGS
   const knownBrowsers = notices.newBrowser && linkStore ? knownBrowsersIn(linkStore) : undefined
-  const notMeLinks = publicUrl && linkStore ? notMeLinksIn(linkStore) : undefined
   const recoveryStore = ownStore ?? linkStore
   const recovery =
-    settings.recovery && recoveryStore && sessionsValidAfter
-      ? new AccountRecovery(recoveryStore, { settings, sessionsValidAfter, devices, emit })
+    settings.recovery && recoveryStore
+      ? new AccountRecovery(recoveryStore, { settings, ...endings, devices, emit })
       : undefined
   const service = observeName(
     serviceOf(settings, emit, {
@@ -105,14 +104,11 @@ function build(options: unknown): RouteDeps {
     ...limits,
     emit,
     devices,
-    browsers: trusted
-      ? browsersWith(trusted, trustedDevices, { settings, emit, sessionsValidAfter })
-      : NO_BROWSERS,
-    sessionsValidAfter,
+    browsers: trusted ? browsersWith(trusted, trustedDevices, { settings, emit, ...endings }) : NO_BROWSERS,
+    ...endings,
     recovery,
     resets: recovery?.resets,
-    notMeLinks,
-    newBrowsers: knownBrowsers ? newBrowsersWith(knownBrowsers, { settings, notMeLinks }) : NO_NEW_BROWSERS,
+    newBrowsers: knownBrowsers ? newBrowsersWith(knownBrowsers, { settings, ...endings }) : NO_NEW_BROWSERS,
     banner: (req, about) => bannerFor(req, about, settings),
     admission: admissionWith(settings),
     inbox: embedded?.inbox,

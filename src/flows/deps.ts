@@ -28,8 +28,7 @@ export interface Deps extends Limits {
   /** The relying party of the keys, as the service says. Present if the app offers keys. */
   readonly relyingParty?: (() => Promise<Granted<'relyingParty'> | undefined>) | undefined
   readonly devices: Pick<Devices, 'revokeAll'>
-  /** Present if account notices have a "this wasn't me" link, or the app offers recovery. */
-  readonly sessionsValidAfter?: SessionsValidAfter | undefined
+  readonly sessionsValidAfter: SessionsValidAfter
   /** Passes an event to the host's `onEvent` and to the metrics. */
   emit(event: MfaEventBody): void
 }

@@ -58,12 +58,13 @@ async function forgetBackupCodes({ backupCodes, sentBackupCodes }: Deps, userId:
   await sentBackupCodes.remember(userId, 0)
 }
 
+/** Ends all sessions and trusted devices of a user. @throws {TypeError} if the app cannot end sessions */
 export async function secureAccount(
   { sessionsValidAfter, devices, emit }: Pick<Deps, 'sessionsValidAfter' | 'devices' | 'emit'>,
   userId: string,
 ): Promise<void> {
   // Sessions first: a device that one of them trusts in the meantime is void already.
-  await sessionsValidAfter?.set(userId)
+  await sessionsValidAfter.set(userId)
   const count = await devices.revokeAll(userId)
   emit({ type: 'account_secured', userId })
   if (count > 0) emit({ type: 'devices_revoked', userId, count, why: 'not_me' })

@@ -99,7 +99,7 @@ async function withheldState(at: SessionRequest, withheld: unknown, isAsked: boo
 function stateFor(at: SessionRequest, found: Found, isAsked: boolean): SessionState | Promise<SessionState> {
   const { req, deps, shared } = at
   const { record } = found
-  if (!deps.sessionsValidAfter || !record) return stateOf(at, found, isAsked)
+  if (!deps.sessionsValidAfter.areKept || !record) return stateOf(at, found, isAsked)
   return hasEnded(deps, record).then(async (isVoid) => {
     if (!isVoid) return stateOf(at, found, isAsked)
     if (shared.readOnly) withholdUser(req)
@@ -113,7 +113,7 @@ export async function hasEnded(
   { sessionsValidAfter }: Pick<SessionDeps, 'sessionsValidAfter'>,
   { userId, startedAt, acting }: MfaRecord,
 ): Promise<boolean> {
-  const isVoid = async (one: string) => (await sessionsValidAfter?.isVoid(one, startedAt)) === true
+  const isVoid = (one: string) => sessionsValidAfter.isVoid(one, startedAt)
   return (await isVoid(userId)) || (acting !== undefined && isVoid(acting.actor))
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { no, nothing } from '../../no-op.js'
 import { DAY_MS } from '../../time.js'
 import { type ItemStore, namespaced } from '../store.js'
 import { type Links, linksIn } from './links.js'
@@ -10,41 +11,62 @@ export type NotMeSubject = Readonly<z.output<typeof subjectSchema>>
 
 /** The "this wasn't me" links in account notices. Each works once. */
 export interface NotMeLinks extends Omit<Links<NotMeSubject>, 'issue'> {
-  /** Creates a link for seven days and returns its token. */
-  issue(subject: NotMeSubject): Promise<string>
-}
-
-// Users may read a notice days later.
-const LIFE_MS = 7 * DAY_MS
-
-export function notMeLinksIn(store: ItemStore): NotMeLinks {
-  const links = linksIn(store, 'undo', subjectSchema)
-  return { ...links, issue: (subject) => links.issue(subject, Date.now() + LIFE_MS) }
+  /** Creates a link for seven days and returns its token; `undefined` in an app without links. */
+  issue(subject: NotMeSubject): Promise<string | undefined>
 }
 
 /** The time before which a user's sessions, pending logins and trusted devices are void. */
 export interface SessionsValidAfter {
+  /** Whether there are such times. Without them, nothing is void. */
+  readonly areKept: boolean
   /** Whether something that started at `startedAt` (milliseconds since 1970) is void. */
   isVoid(userId: string, startedAt: number): Promise<boolean>
-  /** Voids everything that started before now. */
+  /** Voids everything that started before now. @throws {TypeError} where no times are kept */
   set(userId: string): Promise<void>
 }
 
+/** What ends a user's sessions before their time. */
+export interface Endings {
+  readonly notMeLinks: NotMeLinks
+  readonly sessionsValidAfter: SessionsValidAfter
+}
+
+// Users may read a notice days later.
+const LIFE_MS = 7 * DAY_MS
 // Browsers keep no cookie for longer (RFC 6265bis §5.5), so no older session can come back afterwards.
 const RETENTION_MS = 400 * DAY_MS
 
-/** Keeps the times in `store`. */
-export function sessionsValidAfterIn(store: ItemStore): SessionsValidAfter {
+/** Keeps links and times in `store`. */
+export function endingsIn(store: ItemStore): Endings {
   // The names are part of the storage format.
+  const links = linksIn(store, 'undo', subjectSchema)
   const items = namespaced(store, 'cutoff')
   return {
-    async isVoid(userId, startedAt) {
-      const [validAfter] = await items.read(userId)
-      return validAfter !== undefined && !(startedAt > Number(validAfter.value))
-    },
-    async set(userId) {
-      const now = Date.now()
-      await items.put(userId, { id: 'cutoff', value: String(now), expiresAt: now + RETENTION_MS })
+    notMeLinks: { ...links, issue: (subject) => links.issue(subject, Date.now() + LIFE_MS) },
+    sessionsValidAfter: {
+      areKept: true,
+      async isVoid(userId, startedAt) {
+        const [validAfter] = await items.read(userId)
+        return validAfter !== undefined && !(startedAt > Number(validAfter.value))
+      },
+      async set(userId) {
+        const now = Date.now()
+        await items.put(userId, { id: 'cutoff', value: String(now), expiresAt: now + RETENTION_MS })
+      },
     },
   }
+}
+
+/** For an app that gives no address for links. */
+export const NO_ENDINGS: Endings = {
+  notMeLinks: { issue: nothing, find: nothing, redeem: nothing },
+  sessionsValidAfter: {
+    areKept: false,
+    isVoid: no,
+    async set() {
+      throw new TypeError(
+        'account.secure needs a store for the time before which sessions ended, and nothing was ended. Give urls.publicUrl, and notices.store, trustedDevices or recovery.',
+      )
+    },
+  },
 }

@@ -137,14 +137,7 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
       await deps.approvalRequests.closeAll(userIdOf(user, settings))
       await renewSession({ req, deps: gateOf({ req, shared }, deps), shared }, deps.approvals, user)
     },
-    async secure(user) {
-      if (!deps.sessionsValidAfter) {
-        throw new TypeError(
-          'account.secure needs a store for the time before which sessions ended, and nothing was ended. Give urls.publicUrl, and notices.store, trustedDevices or recovery.',
-        )
-      }
-      await secureAccount(deps, userIdOf(user, settings))
-    },
+    secure: async (user) => secureAccount(deps, userIdOf(user, settings)),
     reset: (user, order) => resetAccount(deps, user, order),
     sendRecoveryNotices: async () => (await deps.recovery?.sendDueNotices()) ?? 0,
   }

@@ -152,7 +152,7 @@ export interface RouteDeps extends Deps, SessionDeps {
   readonly diagnostics: Diagnostics
   readonly metrics: EventMetrics
   readonly browsers: Browsers
-  readonly notMeLinks?: NotMeLinks | undefined
+  readonly notMeLinks: NotMeLinks
   readonly newBrowsers: NewBrowsers
   /** Present if the app offers recovery. */
   readonly recovery?: AccountRecovery | undefined

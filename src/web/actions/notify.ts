@@ -1,5 +1,4 @@
 import type { Request } from 'express'
-import type { Deps } from '../../flows/deps.js'
 import type { Settings } from '../../options/settings.js'
 import { composeNotice } from '../../pages/notices/compose.js'
 import type { NoticeFacts } from '../../pages/notices/notice.js'
@@ -8,14 +7,13 @@ import type { Factor } from '../../protocol/factor.js'
 import type { ActiveState } from '../../session/state.js'
 import { onlyGiven } from '../../shape.js'
 import { browserName } from '../../stores/trust/devices.js'
-import type { NotMeLinks } from '../../stores/trust/not-me-links.js'
 import { addressOf, localesOf, locationOf } from '../http/request.js'
 import type { RequestContext } from './context.js'
 
 /** What a notice is about, besides the request that caused it. */
 export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to' | 'keyName'>
 
-export type NotifyDeps = Pick<Deps, 'settings'> & { readonly notMeLinks?: NotMeLinks | undefined }
+export type NotifyDeps = Pick<RequestContext['deps'], 'settings' | 'notMeLinks'>
 
 /** Passes a notice to `notices.onNotice`, if that is set. Nothing waits for it; a failure is logged. */
 export async function notify(
@@ -59,10 +57,9 @@ async function notMeUrlFor(
   { at }: NoticeFacts,
 ): Promise<string | undefined> {
   const { publicUrl, path, logger } = settings
-  if (!publicUrl || !notMeLinks) return undefined
   try {
     const token = await notMeLinks.issue({ userId, at })
-    return `${publicUrl}${path}/not-me?token=${token}`
+    return token && `${publicUrl}${path}/not-me?token=${token}`
   } catch (error) {
     logger.error(`countersign: an account notice is sent without its "this wasn't me" link`, error)
     return undefined

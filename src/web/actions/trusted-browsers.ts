@@ -96,7 +96,7 @@ export function browsersWith(
         const theirs = (await devices.list(owner)).map(({ id }) => id).filter((id) => replaced.includes(id))
         const entry = await devices.trust(owner, browser, theirs)
         // Checked after the device was stored, so that a "this wasn't me" link that is used right now does not miss it.
-        if (await sessionsValidAfter?.isVoid(account.userId, startedAt)) {
+        if (await sessionsValidAfter.isVoid(account.userId, startedAt)) {
           await devices.revoke(account.userId, entry.id)
           return undefined
         }

@@ -167,7 +167,7 @@ export async function verifyFactor(
   const plan = planVerification(state.stage, requirement, user, finish)
   if ('code' in plan) return refuse(plan)
   // Further steps wait before the session of a correct code is compared with the store, so reading it ahead would be in vain.
-  const waitsFurther = trust || deps.recovery !== undefined || deps.sessionsValidAfter !== undefined
+  const waitsFurther = trust || deps.sessionsValidAfter.areKept
   const whileSettling = (answer: 'valid' | 'invalid') => {
     if (answer === 'invalid' || !waitsFurther) readAhead(req, shared)
   }

@@ -15,8 +15,8 @@ import { addPublicRoute } from './route.js'
 
 /** `GET /not-me?token=…` asks, `POST /not-me` ends sessions and trust. No routes without `urls.publicUrl`. */
 export function addNotMeRoutes(router: Router, deps: RouteDeps): void {
-  const { notMeLinks } = deps
-  if (!notMeLinks) return
+  const { settings, notMeLinks } = deps
+  if (settings.publicUrl === undefined) return
   addNoticeLinkRoutes(router, deps, {
     path: '/not-me',
     ask: 'not-me',
