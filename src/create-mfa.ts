@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import type { MfaMetrics } from './flows/metrics.js'
-import { depsOf, shareDeps } from './mfa.js'
+import { type Built, builtFrom, share } from './mfa.js'
 import type { MfaOptions } from './options/options.js'
 import type { MfaService } from './protocol/service.js'
 import { accountWith, type MfaAccount } from './web/actions/account.js'
@@ -15,6 +15,7 @@ import { PassportMfaStrategy } from './web/passport/strategy.js'
 import { addAssets, buildWellKnownRouter } from './web/routers/assets.js'
 import { addBackupRoutes } from './web/routers/backup.js'
 import { addChallengeRoutes } from './web/routers/challenge.js'
+import type { RouteParts } from './web/routers/context.js'
 import { addDevicesRoutes } from './web/routers/devices.js'
 import { addEnrollAppRoutes } from './web/routers/enroll-app.js'
 import { addInboxRoutes } from './web/routers/inbox.js'
@@ -85,7 +86,7 @@ export interface Mfa<User = Express.User> {
 /** Creates all parts from one options object. @throws {OptionsError} with all faults together. */
 export function createMfa<User = Express.User>(options: MfaOptions<User>): Mfa<User> {
   const mfa = builtWhenRead<Mfa<User>>(partsOf(options))
-  shareDeps(mfa, depsOf(options))
+  share(mfa, builtFrom(options))
   return mfa
 }
 
@@ -95,23 +96,24 @@ type MfaOrOptions<User> = Mfa<User> | MfaOptions<User>
 type Builders<Parts> = { readonly [Name in keyof Parts]: () => Parts[Name] }
 
 function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
-  const deps = depsOf(mfa)
+  const built = builtFrom(mfa)
+  const { deps, recovery } = built
   const requireMfa = (rule: MfaRule = {}) => ruleGuard(rule, deps)
   const requireStrongest = (rule: StrongestRule = {}) => strongestGuard(rule, deps)
   const upgrade: MfaUpgrade = (req, app, rules) => findUpgrade(deps, req, app, rules)
   return {
     admission: () => buildAdmission(deps),
     session: () => sessionGate(deps),
-    router: () => routerWith(deps, ...ALL_ROUTES),
-    challengeRouter: () => routerWith(deps, addChallengeRoutes),
-    verifyRouter: () => routerWith(deps, addVerifyRoutes),
-    enrollAppRouter: () => routerWith(deps, addEnrollAppRoutes),
-    enrollKeyRouter: () => routerWith(deps, addKeysRoutes),
-    backupRouter: () => routerWith(deps, addBackupRoutes),
-    devicesRouter: () => routerWith(deps, addDevicesRoutes),
-    notMeRouter: () => routerWith(deps, addNotMeRoutes),
-    recoveryRouter: () => routerWith(deps, addRecoverRoutes, addCancelRecoveryRoutes),
-    languageRouter: () => routerWith(deps, addLanguageRoutes),
+    router: () => routerWith(built, ...ALL_ROUTES),
+    challengeRouter: () => routerWith(built, addChallengeRoutes),
+    verifyRouter: () => routerWith(built, addVerifyRoutes),
+    enrollAppRouter: () => routerWith(built, addEnrollAppRoutes),
+    enrollKeyRouter: () => routerWith(built, addKeysRoutes),
+    backupRouter: () => routerWith(built, addBackupRoutes),
+    devicesRouter: () => routerWith(built, addDevicesRoutes),
+    notMeRouter: () => routerWith(built, addNotMeRoutes),
+    recoveryRouter: () => routerWith(built, addRecoverRoutes, addCancelRecoveryRoutes),
+    languageRouter: () => routerWith(built, addLanguageRoutes),
     wellKnownRouter: () => buildWellKnownRouter(deps),
     startMfa: () => loginStart(deps),
     requireMfa: () => requireMfa,
@@ -119,13 +121,14 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
     upgrade: () => upgrade as MfaUpgrade<User>,
     requireStrongest: () => requireStrongest,
     strategy: () => new MfaStrategy(mfa),
-    account: () => ({ ...accountWith(deps), ...actingWith(deps) }) as MfaAccount<User> & ActingAccount<User>,
+    account: () =>
+      ({ ...accountWith(deps, recovery), ...actingWith(deps) }) as MfaAccount<User> & ActingAccount<User>,
     metrics: () => () => deps.metrics.read(),
     client: () => deps.service,
   }
 }
 
-type Routes = (router: Router, deps: RouteDeps) => void
+type Routes = (router: Router, deps: RouteDeps, parts: RouteParts) => void
 
 const ALL_ROUTES: readonly Routes[] = [
   // Express tries one route after the other, so what every sign-in requests comes first.
@@ -143,9 +146,9 @@ const ALL_ROUTES: readonly Routes[] = [
 ]
 
 /** A router with these routes, and with the style sheet and scripts of their pages. */
-function routerWith(deps: RouteDeps, ...parts: readonly Routes[]): MountedRouter {
+function routerWith({ deps, ...parts }: Built, ...all: readonly Routes[]): MountedRouter {
   const routes = Router()
-  for (const addRoutes of parts) addRoutes(routes, deps)
+  for (const addRoutes of all) addRoutes(routes, deps, parts)
   if (routes.stack.length > 0) addAssets(routes)
   return mountedRouter(deps, sessionGate(deps), routes)
 }
@@ -201,6 +204,6 @@ export const startMfa = creates('startMfa')
 export class MfaStrategy<User = Express.User> extends PassportMfaStrategy {
   /** As `strategy` of `createMfa`. @throws {OptionsError} with all faults together. */
   constructor(mfa: MfaOrOptions<User>) {
-    super(depsOf(mfa))
+    super(builtFrom(mfa).deps)
   }
 }

@@ -9,7 +9,7 @@ import { enrolledFactorsIn } from './flows/enrolled-factors.js'
 import { factorRecordIn } from './flows/factor-record.js'
 import { relyingPartyIn } from './flows/keys.js'
 import { eventMetrics, eventSink } from './flows/metrics.js'
-import { AccountRecovery } from './flows/recovery.js'
+import { AccountRecovery, NO_RECOVERIES } from './flows/recovery.js'
 import { readOptions, type Settings } from './options/settings.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
@@ -19,6 +19,7 @@ import { openLimits } from './stores/limits/limits.js'
 import { devicesIn, NO_DEVICES } from './stores/trust/devices.js'
 import { knownBrowsersIn } from './stores/trust/known-browsers.js'
 import { endingsIn, NO_ENDINGS } from './stores/trust/not-me-links.js'
+import { NO_RESETS } from './stores/trust/resets.js'
 import type { RouteDeps } from './web/actions/context.js'
 import { NO_NEW_BROWSERS, newBrowsersWith } from './web/actions/new-browser.js'
 import { browsersWith, NO_BROWSERS } from './web/actions/trusted-browsers.js'
@@ -26,28 +27,32 @@ import { observeName } from './web/diagnostics/at-start.js'
 import { diagnosticsFor } from './web/diagnostics/diagnostics.js'
 import { admissionWith } from './web/http/admission.js'
 import { bannerFor } from './web/http/request.js'
+import type { RouteParts } from './web/routers/context.js'
 
 /*
  * The composition root: reads the options once, and builds and connects the modules.
  */
 
-const built = new WeakMap<object, RouteDeps>()
+/** What the modules of one app are built of. */
+export interface Built extends RouteParts {
+  readonly deps: RouteDeps
+}
+
+const built = new WeakMap<object, Built>()
 
 /** What all parts of these options work with, the same for the same object. @throws {OptionsError} with all faults together. */
-export function depsOf(options: object): RouteDeps {
+export function builtFrom(options: object): Built {
   const known = built.get(options)
-  if (known) return known
-  const deps = build(options)
-  built.set(options, deps)
-  return deps
+  return known ?? share(options, build(options))
 }
 
-/** Makes `depsOf` find these also for the object that `createMfa` returned. */
-export function shareDeps(mfa: object, deps: RouteDeps): void {
-  built.set(mfa, deps)
+/** Makes `builtFrom` find these also for the object that `createMfa` returned. */
+export function share(mfa: object, app: Built): Built {
+  built.set(mfa, app)
+  return app
 }
 
-function build(options: unknown): RouteDeps {
+function build(options: unknown): Built {
   const own = Reflect.get(Object(options), 'service') === undefined ? embeddedService() : undefined
   const settings = readOptions(options, own)
   const embedded = own && 'service' in own ? own : undefined
@@ -89,7 +94,7 @@ function build(options: unknown): RouteDeps {
   const limits = openLimits(settings)
   const keys = settings.keys.isOn ? service.keys : undefined
   const enrolledFactors = enrolledFactorsOf(settings, service)
-  return {
+  const deps: RouteDeps = {
     settings,
     service,
     backupCodes: backupCodesOf(service),
@@ -106,16 +111,16 @@ function build(options: unknown): RouteDeps {
     devices,
     browsers: trusted ? browsersWith(trusted, trustedDevices, { settings, emit, ...endings }) : NO_BROWSERS,
     ...endings,
-    recovery,
-    resets: recovery?.resets,
+    recoveries: recovery ?? NO_RECOVERIES,
+    resets: recovery?.resets ?? NO_RESETS,
     newBrowsers: knownBrowsers ? newBrowsersWith(knownBrowsers, { settings, ...endings }) : NO_NEW_BROWSERS,
     banner: (req, about) => bannerFor(req, about, settings),
     admission: admissionWith(settings),
-    inbox: embedded?.inbox,
     diagnostics,
     metrics,
     render: render ? (view, frame) => render(view, frame, standard) : standard,
   }
+  return { deps, recovery, inbox: embedded?.inbox }
 }
 
 /** A host that switched keys off may have users with keys, who still have MFA (R132). */

@@ -14,49 +14,40 @@ export interface ContactNotice {
   readonly locales: readonly string[]
   /** Email addresses, and phone numbers in E.164 format. */
   readonly contacts: readonly string[]
-  /** What the link in the notice cancels, and until when it works. */
-  readonly cancels?: CancelSubject & { readonly until: number }
+  /** Creates the link that cancels a recovery, one for each message. */
+  readonly cancelUrl?: () => Promise<string>
 }
 
 /** How long the host may take to send a notice. */
 const SEND_TIMEOUT_MS = 10_000
 
-/** Sends notices to every contact of an account through the host's `recovery.onNotice`. */
-export class ContactNotices {
-  private readonly settings: Settings
-  private readonly links: CancelLinks
+/**
+ * Sends a notice to every contact of an account through the host's `recovery.onNotice`. Returns the places of the contacts that it was
+ * sent to. A failure is logged.
+ */
+export async function notifyContacts(settings: Settings, notice: ContactNotice): Promise<readonly number[]> {
+  const sent = await Promise.all(
+    notice.contacts.map((contact) => notifyContact(settings, channelOf(contact), notice)),
+  )
+  return sent.flatMap((isSent, place) => (isSent ? [place] : []))
+}
 
-  constructor(settings: Settings, links: CancelLinks) {
-    this.settings = settings
-    this.links = links
-  }
-
-  /** Returns the places of the contacts that the host sent the notice to. A failure is logged. */
-  async send(notice: ContactNotice): Promise<readonly number[]> {
-    const sent = await Promise.all(notice.contacts.map((contact) => this.sendTo(channelOf(contact), notice)))
-    return sent.flatMap((isSent, place) => (isSent ? [place] : []))
-  }
-
-  private async sendTo(contact: NoticeContact, { facts, locales, cancels }: ContactNotice): Promise<boolean> {
-    const { recovery, appName, languages, logger } = this.settings
-    try {
-      const cancelUrl = cancels && (await this.linkFor(cancels))
-      const notice = composeNotice(
-        { facts, appName, languages: languages.texts, ...(cancelUrl && { cancelUrl }) },
-        locales,
-      )
-      await withTimeout(Promise.resolve(recovery?.onNotice(contact, notice)), SEND_TIMEOUT_MS)
-      return true
-    } catch (error) {
-      logger.error(`countersign: the notice ${facts.type} was not sent to one of the user's contacts`, error)
-      return false
-    }
-  }
-
-  /** The link is built from the configured address, never from a request (R16). */
-  private async linkFor({ until, ...subject }: NonNullable<ContactNotice['cancels']>): Promise<string> {
-    const { publicUrl, path } = this.settings
-    return `${publicUrl}${path}/cancel-recovery?token=${await this.links.issue(subject, until)}`
+async function notifyContact(
+  { recovery, appName, languages, logger }: Settings,
+  contact: NoticeContact,
+  { facts, locales, cancelUrl: linkFor }: ContactNotice,
+): Promise<boolean> {
+  try {
+    const cancelUrl = await linkFor?.()
+    const notice = composeNotice(
+      { facts, appName, languages: languages.texts, ...(cancelUrl && { cancelUrl }) },
+      locales,
+    )
+    await withTimeout(Promise.resolve(recovery?.onNotice(contact, notice)), SEND_TIMEOUT_MS)
+    return true
+  } catch (error) {
+    logger.error(`countersign: the notice ${facts.type} was not sent to one of the user's contacts`, error)
+    return false
   }
 }
 

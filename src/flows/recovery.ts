@@ -1,3 +1,4 @@
+import { ignore, no, nothing } from '../no-op.js'
 import type { EndedFactor } from '../options/recovery.js'
 import type { NoticeFacts, NoticeType } from '../pages/notices/notice.js'
 import { formatUser } from '../protocol/contact.js'
@@ -15,13 +16,7 @@ import {
   recoveriesIn,
 } from '../stores/trust/recoveries.js'
 import { type BypassCode, newBypassCode, type Resets, resetsIn } from '../stores/trust/resets.js'
-import {
-  type CancelLinks,
-  type CancelSubject,
-  type ContactNotice,
-  ContactNotices,
-  cancelLinksIn,
-} from './contact-notices.js'
+import { type CancelLinks, type CancelSubject, cancelLinksIn, notifyContacts } from './contact-notices.js'
 import type { Deps } from './deps.js'
 import { revokeDevices } from './remove-factor.js'
 
@@ -78,7 +73,6 @@ export class AccountRecovery {
   private readonly deps: RecoveryDeps
   private readonly recoveries: Recoveries
   private readonly links: CancelLinks
-  private readonly notices: ContactNotices
   private lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(store: ItemStore, deps: RecoveryDeps) {
@@ -86,7 +80,6 @@ export class AccountRecovery {
     this.recoveries = recoveriesIn(store)
     this.resets = resetsIn(store)
     this.links = cancelLinksIn(store)
-    this.notices = new ContactNotices(deps.settings, this.links)
   }
 
   /** The user's pending recovery. Sends a notice that is due first, in case no process was running when it was. */
@@ -222,7 +215,9 @@ export class AccountRecovery {
     if (!claimed) return false
     const contacts = await this.recoveries.contactsOf(userId, claimed)
     const isFirst = claimed.noticesAt.length === 1
-    const sent = await this.notices.send({
+    // The link works as long as the recovery lives if no contact is reached.
+    const until = expiresAt({ ...claimed, reached: [] })
+    const sent = await notifyContacts(this.deps.settings, {
       facts: {
         type: isFirst ? 'recovery_requested' : 'recovery_reminder',
         at: claimed.requestedAt,
@@ -232,8 +227,7 @@ export class AccountRecovery {
       },
       locales: claimed.locales,
       contacts,
-      // The link works as long as the recovery lives if no contact is reached.
-      cancels: { userId, recovery: claimed.id, until: expiresAt({ ...claimed, reached: [] }) },
+      cancelUrl: () => this.cancelUrl({ userId, recovery: claimed.id }, until),
     })
     if (sent.length === 0) {
       await this.recoveries.returnNotice(userId, claimed)
@@ -244,9 +238,10 @@ export class AccountRecovery {
     return true
   }
 
-  /** Notifies every contact of an account of something else. Never fails. */
-  async notify(notice: ContactNotice): Promise<void> {
-    await this.notices.send(notice)
+  /** The link is built from the configured address, never from a request (R16). */
+  private async cancelUrl(subject: CancelSubject, until: number): Promise<string> {
+    const { publicUrl, path } = this.deps.settings
+    return `${publicUrl}${path}/cancel-recovery?token=${await this.links.issue(subject, until)}`
   }
 
   private async tell(
@@ -254,8 +249,23 @@ export class AccountRecovery {
     contacts: readonly string[],
     locales: readonly string[],
   ): Promise<void> {
-    await this.notices.send({ facts: { type, at: Date.now() }, locales, contacts })
+    await notifyContacts(this.deps.settings, { facts: { type, at: Date.now() }, locales, contacts })
   }
+}
+
+/** What signing in and changing factors do about a recovery. */
+export type PendingRecoveries = Pick<
+  AccountRecovery,
+  'find' | 'cancel' | 'enrolled' | 'sendDueNotices' | 'lookForDueNotices'
+>
+
+/** For an app without recovery, in which none is pending. */
+export const NO_RECOVERIES: PendingRecoveries = {
+  find: nothing,
+  cancel: no,
+  enrolled: nothing,
+  sendDueNotices: async () => 0,
+  lookForDueNotices: ignore,
 }
 
 /** The factors that a recovery would end: the strongest ones, if what was shown is weaker. */

@@ -94,10 +94,8 @@ export interface SessionDeps
   readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void; inspectLogin(req: Request): void }
   readonly browsers: TrustedBrowsers
   readonly newBrowsers: SignInObserver
-  /** Present if the app offers recovery. */
-  readonly recovery?: RecoveryToCancel | undefined
-  /** Present if the app offers recovery. */
-  readonly resets?: OpenResets | undefined
+  readonly recoveries: RecoveriesToCancel
+  readonly resets: OpenResets
 }
 
 /** Called when a user signed in. Never delays or fails the sign-in. */
@@ -106,7 +104,7 @@ interface SignInObserver {
 }
 
 /** The pending recoveries, which a sign-in with the strongest factor cancels (R94). */
-interface RecoveryToCancel {
+interface RecoveriesToCancel {
   cancel(userId: string, by: 'strong_factor'): Promise<boolean>
 }
 

@@ -54,7 +54,7 @@ async function withoutEnded(
   account: Omit<Account, 'existing'>,
   { resets, settings }: FactorDeps,
 ): Promise<Account> {
-  const reset = await resets?.find(account.userId)
+  const reset = await resets.find(account.userId)
   const isLeft = (factor: Factor) => !reset?.hasEnded(factor)
   const factors = account.factors.filter(isLeft)
   const withheld = account.withheld.filter(isLeft)

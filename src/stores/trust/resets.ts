@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
+import { no, nothing } from '../../no-op.js'
 import { canonicalUser } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { canonicalBackupCode, isKeyMethod } from '../../protocol/methods.js'
@@ -33,6 +34,9 @@ export interface Resets extends OpenResets {
 // A reset stays open until a new factor is set up.
 const RETENTION_MS = 10 * 365 * 24 * 60 * 60_000
 const ID = 'reset'
+
+/** For an app without recovery, in which no reset is open. */
+export const NO_RESETS: Pick<Resets, 'find' | 'redeem'> = { find: nothing, redeem: no }
 
 export function resetsIn(store: ItemStore): Resets {
   // The name is part of the storage format.

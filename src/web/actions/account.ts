@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import { FACTOR_CHANGE_MS, factorChange, isFresh } from '../../flows/freshness.js'
+import type { AccountRecovery } from '../../flows/recovery.js'
 import { secureAccount } from '../../flows/remove-factor.js'
 import { factorBinding } from '../../flows/user.js'
 import { maskForOwner } from '../../protocol/contact.js'
@@ -72,7 +73,10 @@ export interface MfaAccount<User> {
   sendRecoveryNotices(): Promise<number>
 }
 
-export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
+export function accountWith(
+  deps: RouteDeps,
+  recovery: AccountRecovery | undefined,
+): MfaAccount<Express.User> {
   const { settings, devices } = deps
   const emit = async (
     type: 'factor_added' | 'factor_removed',
@@ -138,8 +142,8 @@ export function accountWith(deps: RouteDeps): MfaAccount<Express.User> {
       await renewSession({ req, deps: gateOf({ req, shared }, deps), shared }, deps.approvals, user)
     },
     secure: async (user) => secureAccount(deps, userIdOf(user, settings)),
-    reset: (user, order) => resetAccount(deps, user, order),
-    sendRecoveryNotices: async () => (await deps.recovery?.sendDueNotices()) ?? 0,
+    reset: (user, order) => resetAccount(deps, recovery, { user, order }),
+    sendRecoveryNotices: () => deps.recoveries.sendDueNotices(),
   }
 }
 

@@ -3,7 +3,7 @@ import { HostError, type HostErrorCode, LimitsStoreError, OptionsError } from '.
 import type { Deps } from '../../flows/deps.js'
 import { type LoginStep, loginStep } from '../../flows/login-step.js'
 import type { EventMetrics } from '../../flows/metrics.js'
-import type { AccountRecovery } from '../../flows/recovery.js'
+import type { PendingRecoveries } from '../../flows/recovery.js'
 import { bindingsOf, type MfaUser, withoutEndedApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import type { RenderView } from '../../pages/view.js'
@@ -133,30 +133,18 @@ function requestUser(
   })
 }
 
-/** A message in the development inbox. */
-export interface InboxMessage {
-  readonly channel: string
-  readonly to: string
-  readonly text: string
-  /** When it arrived, in ISO 8601 format. */
-  readonly at: string
-}
-
 /** What the routes, the gate and the strategy work with, built once from the options. */
 export interface RouteDeps extends Deps, SessionDeps {
   readonly render: RenderView
   /** Bounds the requests that wait at once. */
   readonly admission: Admission
-  /** The messages that the service in this process sent, in development. */
-  readonly inbox?: (() => Promise<readonly InboxMessage[]>) | undefined
   readonly diagnostics: Diagnostics
   readonly metrics: EventMetrics
   readonly browsers: Browsers
   readonly notMeLinks: NotMeLinks
   readonly newBrowsers: NewBrowsers
-  /** Present if the app offers recovery. */
-  readonly recovery?: AccountRecovery | undefined
-  readonly resets?: Resets | undefined
+  readonly recoveries: PendingRecoveries
+  readonly resets: Pick<Resets, 'find' | 'redeem'>
 }
 
 /** A request with the gates that it passed. */

@@ -85,7 +85,7 @@ export async function confirmForReset<Outcome extends { readonly outcome: string
   const turn = `reset:${open.id}`
   if (!(await approvals.acquire(state.userId, turn))) return refuse({ code: 'session_ended' })
   try {
-    const isOpen = (await resets?.find(state.userId))?.id === open.id
+    const isOpen = (await resets.find(state.userId))?.id === open.id
     return isOpen ? await confirm() : refuse({ code: 'session_ended' })
   } finally {
     await approvals.release(state.userId, turn)

@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import { notifyContacts } from '../../flows/contact-notices.js'
 import type { Settings } from '../../options/settings.js'
 import { composeNotice } from '../../pages/notices/compose.js'
 import type { NoticeFacts } from '../../pages/notices/notice.js'
@@ -88,8 +89,8 @@ export async function notifyEveryContact(
   { req, deps, state, user }: RequestContext,
   body: NoticeBody,
 ): Promise<void> {
-  const { settings, recovery } = deps
-  if (!recovery) return notify(deps, req, state, body)
+  const { settings } = deps
+  if (!settings.recovery) return notify(deps, req, state, body)
   const contacts = contactsOf(settings, state.user, user.existing)
-  void recovery.notify({ facts: factsOf(req, settings, body), contacts, locales: user.locales })
+  void notifyContacts(settings, { facts: factsOf(req, settings, body), contacts, locales: user.locales })
 }

@@ -1,6 +1,6 @@
 import { HostError } from '../../errors.js'
 import { type Refused, refuse } from '../../flows/deps.js'
-import { factorsToEnd, type Sender } from '../../flows/recovery.js'
+import { type AccountRecovery, factorsToEnd, type Sender } from '../../flows/recovery.js'
 import { backupShown, type MfaUser } from '../../flows/user.js'
 import { checkShown } from '../../flows/verify.js'
 import type { Settings } from '../../options/settings.js'
@@ -12,7 +12,7 @@ import type { ActiveState } from '../../session/state.js'
 import { requireCurrent } from '../../session/store.js'
 import { readAccount, userIdOf } from '../../session/user-factors.js'
 import { onlyGiven } from '../../shape.js'
-import type { BypassCode } from '../../stores/trust/resets.js'
+import { type BypassCode, NO_RESETS } from '../../stores/trust/resets.js'
 import type { Problem } from '../http/problem.js'
 import type { RequestContext, RouteDeps } from './context.js'
 import { contactsOf, factsOf } from './notify.js'
@@ -36,10 +36,10 @@ const MAX_REASON_LENGTH = 500
 /** Resets the account of a user for the host's staff. @throws {TypeError} for an invalid order, {HostError} without two people. */
 export async function resetAccount(
   deps: RouteDeps,
-  user: Express.User,
-  order: AccountReset,
+  recovery: AccountRecovery | undefined,
+  { user, order }: { readonly user: Express.User; readonly order: AccountReset },
 ): Promise<BypassCode> {
-  const { settings, recovery } = deps
+  const { settings } = deps
   if (!recovery || !settings.recovery) {
     throw new TypeError(
       'account.reset needs the option recovery, for its store and its notices. Give recovery.',
@@ -55,7 +55,7 @@ export async function resetAccount(
     )
   }
   // Also those that an earlier reset ended: their contacts are notified again.
-  const account = await readAccount(user, userIdOf(user, settings), { ...deps, resets: undefined })
+  const account = await readAccount(user, userIdOf(user, settings), { ...deps, resets: NO_RESETS })
   const factors = account.existing
   const chosen = order.factors ?? factors.map(({ id }) => id)
   const unknown = chosen.find((id) => !factors.some((factor) => factor.id === id))
@@ -95,11 +95,11 @@ export async function verifyBypassCode(
   code: string,
 ): Promise<Verified | Refused> {
   if (requirement.requires !== 'bypass_code') return refuse({ code: 'session_ended' })
-  const { recovery, emit } = deps
+  const { resets, emit } = deps
   const { userId, record } = state
   const verdict = await checkShown(deps, {
     attempt: { userId, challenge: `${record.transaction}:bypass`, approval: record.transaction },
-    evaluate: async () => ({ outcome: (await recovery?.resets.redeem(userId, code)) ? 'valid' : 'invalid' }),
+    evaluate: async () => ({ outcome: (await resets.redeem(userId, code)) ? 'valid' : 'invalid' }),
   })
   if (verdict.outcome === 'refused') {
     await requireCurrent(req, userId)

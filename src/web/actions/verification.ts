@@ -181,7 +181,7 @@ export async function verifyFactor(
       if (method === 'backup') await revokeDevices(deps, user.userId, 'backup_code')
       // The sign-in does not wait for it.
       if (backupCodesLeft === 0) void recordFactors(context, { backupCodes: false })
-      if (isStrongest(user, shown)) await deps.recovery?.cancel(user.userId, 'strong_factor')
+      if (isStrongest(user, shown)) await deps.recoveries.cancel(user.userId, 'strong_factor')
     },
   }
   if (asked) return completeApproval(context, asked, checks, finish)

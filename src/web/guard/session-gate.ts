@@ -36,7 +36,7 @@ export function sessionGate(own: RouteDeps): RequestHandler {
     setGate(shared, deps)
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
     if (req.sessionID === sessionId) deps.diagnostics.inspect(req)
-    deps.recovery?.lookForDueNotices()
+    deps.recoveries.lookForDueNotices()
     if (state.stage !== 'pending') return next()
     const isOpen = deps === own ? isPendingPath : pendingPathsOf(deps.settings)
     if (!isOpen(req) && !isSubresource(req)) {

@@ -1,5 +1,6 @@
 import type { Response } from 'express'
 import { LimitsStoreError } from '../../errors.js'
+import type { AccountRecovery } from '../../flows/recovery.js'
 import { offeredFactors } from '../../flows/user.js'
 import type { ChallengeView, FactorView } from '../../pages/view.js'
 import type { Granted } from '../../protocol/service.js'
@@ -11,6 +12,23 @@ import { factorView } from '../http/listed-factors.js'
 export interface RouteContext extends RequestContext {
   readonly res: Response
   readonly html: boolean
+}
+
+/** What only the routes of one option work with. */
+export interface RouteParts {
+  /** Present with the option `recovery`. */
+  readonly recovery: AccountRecovery | undefined
+  /** Returns the messages that the service in this process sent. Present in development. */
+  readonly inbox: (() => Promise<readonly InboxMessage[]>) | undefined
+}
+
+/** A message in the development inbox. */
+interface InboxMessage {
+  readonly channel: string
+  readonly to: string
+  readonly text: string
+  /** When it arrived, in ISO 8601 format. */
+  readonly at: string
 }
 
 /** The session's challenge as pages and responses show it, if it is live and its factor still exists. */

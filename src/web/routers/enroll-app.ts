@@ -168,7 +168,7 @@ async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<
   const { req, deps, state, user, requirement } = context
   await appEnrolled(deps, user, contact)
   await forgetEndedFactors(context)
-  await deps.recovery?.enrolled(user.userId, requirement.open !== undefined)
+  await deps.recoveries.enrolled(user.userId, requirement.open !== undefined)
   await recordFactors(context, { app: true })
   const to = maskForOwner(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })

@@ -3,9 +3,10 @@ import type { RouteDeps } from '../actions/context.js'
 import { sendText, setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
+import type { RouteParts } from './context.js'
 
 /** `GET /inbox`: the messages with their codes, in development, for a browser on this machine. */
-export function addInboxRoutes(router: Router, { inbox }: RouteDeps): void {
+export function addInboxRoutes(router: Router, _deps: RouteDeps, { inbox }: RouteParts): void {
   if (!inbox) return
   router.get('/inbox', function mfaInbox(req, res, next) {
     setSecurityHeaders(res)

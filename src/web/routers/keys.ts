@@ -199,7 +199,7 @@ async function keyWasAdded(context: RouteContext, key: Key): Promise<void> {
   rememberUsedFactor(req, res, key.method, deps.settings.path)
   await keyAdded(deps, keyAccount(context), key)
   await forgetEndedFactors(context, key)
-  await deps.recovery?.enrolled(user.userId, requirement.open !== undefined)
+  await deps.recoveries.enrolled(user.userId, requirement.open !== undefined)
   await recordFactors(context, { keys: true })
   await notify(deps, req, state, { type: 'factor_added', method: key.method, keyName: key.name })
 }

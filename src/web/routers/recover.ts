@@ -21,14 +21,13 @@ import type { recoveredAnswer, recoveryAnswer, recoveryCancelAnswer } from '../h
 import { readBody } from '../http/body.js'
 import { listFactors } from '../http/listed-factors.js'
 import { sendProblem } from '../http/problem.js'
-import type { RouteContext } from './context.js'
+import type { RouteContext, RouteParts } from './context.js'
 import { addNoticeLinkRoutes } from './not-me.js'
 import { backupOffer, keptRefusal, sendRefusal, showPage, stop } from './respond.js'
 import { action, addRoute, type Handler } from './route.js'
 
 /** `/recover` shows and requests a recovery; `cancel` and `complete` below it. No routes without `recovery`. */
-export function addRecoverRoutes(router: Router, deps: RouteDeps): void {
-  const { recovery } = deps
+export function addRecoverRoutes(router: Router, deps: RouteDeps, { recovery }: RouteParts): void {
   if (!recovery || !deps.settings.recovery?.selfService) return
   const forSignedIn =
     (handler: (context: RouteContext, recovery: AccountRecovery) => Promise<void>): Handler =>
@@ -177,10 +176,12 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
 }
 
 /** Requests the recovery that the user asked for, in the session that shows the factor now. */
-export async function requestAsked({ req, res, deps, shared, html }: RouteContext): Promise<void> {
+export async function requestAsked(
+  { req, res, deps, shared, html }: RouteContext,
+  recovery: RouteParts['recovery'],
+): Promise<void> {
   const at = { req, deps, shared }
   const state = await askedStateOf(at)
-  const { recovery } = deps
   if (state.stage === 'none' || !recovery) throw sessionEnded()
   const context = { ...(await requestContext(at, state)), res, html }
   await respondRequested(context, recovery, await request(context, recovery))
@@ -236,9 +237,8 @@ function masked(contact: string): string {
 }
 
 /** The link in notices: `GET /cancel-recovery?token=…` asks, `POST` cancels. No routes without `recovery`. */
-export function addCancelRecoveryRoutes(router: Router, deps: RouteDeps): void {
-  const { recovery, settings } = deps
-  if (!recovery || !settings.recovery?.selfService) return
+export function addCancelRecoveryRoutes(router: Router, deps: RouteDeps, { recovery }: RouteParts): void {
+  if (!recovery || !deps.settings.recovery?.selfService) return
   addNoticeLinkRoutes(router, deps, {
     path: '/cancel-recovery',
     ask: 'cancel-recovery',

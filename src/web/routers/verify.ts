@@ -16,7 +16,7 @@ import { lastUsedFactor, rememberUsedFactor } from '../http/cookies.js'
 import { resumeEntries, textOf } from '../http/entries.js'
 import { sendProblem } from '../http/problem.js'
 import { respondState } from './challenge.js'
-import { followedChallenge, type RouteContext } from './context.js'
+import { followedChallenge, type RouteContext, type RouteParts } from './context.js'
 import { warnAboutKeys } from './key-page.js'
 import { requestAsked } from './recover.js'
 import {
@@ -32,10 +32,10 @@ import {
 import { addRoute } from './route.js'
 
 /** `/verify` shows and checks a factor; `/resume` offers an interrupted form; `/backup-codes-left` counts. */
-export function addVerifyRoutes(router: Router, deps: RouteDeps): void {
+export function addVerifyRoutes(router: Router, deps: RouteDeps, { recovery }: RouteParts): void {
   addRoute(router, deps, '/verify', {
     get: (context) => (context.html ? showCodeEntry(context) : respondState(context)),
-    post: verify,
+    post: (context) => verify(context, recovery),
   })
   addRoute(router, deps, '/resume', { get: showResume })
   addRoute(router, deps, '/backup-codes-left', { get: showBackupCodesLeft })
@@ -78,7 +78,7 @@ function messageOn(context: RouteContext, isExhausted: boolean): PageMessage | u
   return refused ?? (again ? { tone: 'success', code: 'code_sent_again' } : undefined)
 }
 
-async function verify(context: RouteContext): Promise<void> {
+async function verify(context: RouteContext, recovery: RouteParts['recovery']): Promise<void> {
   const { req, res, deps, state, user, step, html } = context
   if (html && asksNothing(context)) return showSignedIn(context)
   const body = await readBody(req, res, verifyBody)
@@ -101,7 +101,7 @@ async function verify(context: RouteContext): Promise<void> {
     return void res.json({ status: 'approved', next: after, ...receipt } satisfies ApprovedAnswer)
   }
   if (outcome.mustEnroll) return respondGoesOn(context, 'enrollment_required')
-  if (html && asksRecovery(context)) return requestAsked(context)
+  if (html && asksRecovery(context)) return requestAsked(context, recovery)
   if (outcome.mayRecover) return respondGoesOn(context, 'recovery_allowed')
   const next = (await recoveryPage(context)) ?? after
   const { trusted, backupCodesLeft: left, keyOffer } = outcome
@@ -125,7 +125,7 @@ function respondGoesOn(context: RouteContext, status: z.output<typeof goesOnAnsw
 /** The page on which a user who signs in after the waiting period completes the recovery. */
 async function recoveryPage({ deps, state }: RouteContext): Promise<string | undefined> {
   if (state.stage !== 'pending') return undefined
-  const recovery = await deps.recovery?.find(state.userId)
+  const recovery = await deps.recoveries.find(state.userId)
   return recovery && isReady(recovery) ? `${deps.settings.path}/recover` : undefined
 }
 
