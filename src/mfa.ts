@@ -7,7 +7,7 @@ import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
 import { enrolledFactorsIn } from './flows/enrolled-factors.js'
 import { factorRecordIn } from './flows/factor-record.js'
-import { relyingPartyIn } from './flows/keys.js'
+import { offeredKeys } from './flows/keys.js'
 import { eventMetrics, eventSink } from './flows/metrics.js'
 import { AccountRecovery, NO_RECOVERIES } from './flows/recovery.js'
 import { readOptions, type Settings } from './options/settings.js'
@@ -92,7 +92,6 @@ function build(options: unknown): Built {
     () => diagnostics.warn('MFA_WARN_APP_NAME'),
   )
   const limits = openLimits(settings)
-  const keys = settings.keys.isOn ? service.keys : undefined
   const enrolledFactors = enrolledFactorsOf(settings, service)
   const deps: RouteDeps = {
     settings,
@@ -104,8 +103,7 @@ function build(options: unknown): Built {
       emit({ type: 'factors_contradicted', userId, missing })
       diagnostics.warn('MFA_WARN_FACTORS_CONTRADICTED')
     }),
-    keys,
-    relyingParty: keys && relyingPartyIn(keys),
+    keys: offeredKeys(settings.keys.isOn ? service.keys : undefined),
     ...limits,
     emit,
     devices,

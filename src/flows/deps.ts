@@ -2,7 +2,7 @@ import { OptionsError } from '../errors.js'
 import type { Settings } from '../options/settings.js'
 import type { Contact } from '../protocol/contact.js'
 import type { Method } from '../protocol/methods.js'
-import type { CompleteMfaService, Granted, KeyVerbs, MfaService } from '../protocol/service.js'
+import type { CompleteMfaService, MfaService } from '../protocol/service.js'
 import type { Limits } from '../stores/limits/limits.js'
 import type { Devices } from '../stores/trust/devices.js'
 import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
@@ -11,6 +11,7 @@ import type { DeliveryStates } from './delivery-states.js'
 import type { EnrolledFactors } from './enrolled-factors.js'
 import type { MfaEventBody } from './events.js'
 import type { FactorRecord } from './factor-record.js'
+import type { OfferedKeys } from './keys.js'
 import type { Refusal } from './refusal.js'
 
 /** What every flow works with, built once from the options. */
@@ -23,10 +24,7 @@ export interface Deps extends Limits {
   readonly enrolledFactors?: EnrolledFactors | undefined
   /** The host's record of factors, if it keeps one. */
   readonly factorRecord?: FactorRecord | undefined
-  /** The verbs for security keys and passkeys. Present if the app offers them. */
-  readonly keys?: KeyVerbs | undefined
-  /** The relying party of the keys, as the service says. Present if the app offers keys. */
-  readonly relyingParty?: (() => Promise<Granted<'relyingParty'> | undefined>) | undefined
+  readonly keys: OfferedKeys
   readonly devices: Pick<Devices, 'revokeAll'>
   readonly sessionsValidAfter: SessionsValidAfter
   /** Passes an event to the host's `onEvent` and to the metrics. */

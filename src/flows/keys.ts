@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../errors.js'
+import { nothing } from '../no-op.js'
 import { type Contact, formatUser, isAccountAddress } from '../protocol/contact.js'
 import { type Factor, keyAmr } from '../protocol/factor.js'
 import { isKeyMethod, type KeyMethod } from '../protocol/methods.js'
@@ -36,7 +37,6 @@ export interface ChangedKey {
 
 /** Asks the service for the user's keys, if they can be used. */
 export async function listKeys(deps: Deps, account: KeyAccount): Promise<ListedKeys | Refused> {
-  if (!deps.keys) return refuse({ code: 'method_off' })
   const answer = await askForKeys(deps, deps.keys, account)
   if ('outcome' in answer) return answer
   const { relyingPartyId } = answer
@@ -70,12 +70,12 @@ export function renameKey(
   account: KeyAccount,
   { key, name }: { readonly key: string; readonly name: string },
 ): Promise<ChangedKey | Refused> {
-  return changeKey(deps, account, key, async (request) => await deps.keys?.rename({ ...request, name }))
+  return changeKey(deps, account, key, (request) => deps.keys.rename({ ...request, name }))
 }
 
 /** Has the service remove a key of the user. It revokes the trusted devices, as removing the authenticator app does. */
 export async function removeKey(deps: Deps, account: KeyAccount, id: string): Promise<ChangedKey | Refused> {
-  const changed = await changeKey(deps, account, id, async (request) => await deps.keys?.remove(request))
+  const changed = await changeKey(deps, account, id, (request) => deps.keys.remove(request))
   if (changed.outcome === 'refused') return changed
   const { userId } = account.user
   forgetKnownFactors(account.user)
@@ -89,15 +89,15 @@ async function changeKey(
   deps: Deps,
   account: KeyAccount,
   id: string,
-  change: (request: RequestOf<'remove'>) => Promise<AnswerOf<'remove'> | AnswerOf<'rename'> | undefined>,
+  change: (request: RequestOf<'remove'>) => Promise<AnswerOf<'remove'> | AnswerOf<'rename'>>,
 ): Promise<ChangedKey | Refused> {
   const { user, contact } = account
   const found = await findKey(deps, account, id)
   if (found.outcome === 'refused') return found
   const request = { contact, key: id, ...callerOf(user) }
   const answer = await askService(deps, user.userId, () => change(request))
-  if (answer?.outcome === 'refused') return refuse(fromService(answer.refusal))
-  const isChanged = answer?.outcome === 'renamed' || answer?.outcome === 'removed'
+  if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
+  const isChanged = answer.outcome === 'renamed' || answer.outcome === 'removed'
   return isChanged ? { outcome: 'changed', key: found.key } : refuse({ code: 'unknown_key' })
 }
 
@@ -167,8 +167,6 @@ export async function prepareKey(
   { user, contact }: KeyAccount,
   { method, mediation }: Pick<NewKey, 'method'> & Pick<Registration, 'mediation'>,
 ): Promise<PreparedKey | Refused> {
-  const { keys } = deps
-  if (!keys) return refuse({ code: 'method_off' })
   const how = mediation && { mediation }
   const registration = { id: randomUUID(), startedAt: Date.now(), ...how }
   const request = {
@@ -179,7 +177,7 @@ export async function prepareKey(
     ...(!isAccountAddress(contact) && { userName: formatUser(contact) }),
     ...callerOf(user),
   }
-  const answer = await askService(deps, user.userId, () => keys.registrationOptions(request))
+  const answer = await askService(deps, user.userId, () => deps.keys.registrationOptions(request))
   if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
   return { outcome: 'prepared', registration, options: answer.options }
 }
@@ -191,8 +189,6 @@ export async function registerKey(
   registration: Registration | undefined,
   { method, response, name }: NewKey,
 ): Promise<RegisteredKey | Refused> {
-  const { keys, approvals } = deps
-  if (!keys) return refuse({ code: 'method_off' })
   if (!registration) return refuse({ code: 'no_challenge' })
   const request = {
     contact,
@@ -202,13 +198,13 @@ export async function registerKey(
     ...(name !== undefined && { name }),
     ...callerOf(user),
   }
-  const answer = await askService(deps, user.userId, () => keys.register(request))
+  const answer = await askService(deps, user.userId, () => deps.keys.register(request))
   if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
   if (answer.outcome === 'invalid') {
     deps.emit({ type: 'refused', userId: user.userId, method, code: 'invalid_key' })
     return refuse({ code: 'invalid_key', fault: answer.fault })
   }
-  if (!(await approvals.acquire(user.userId, registration.id))) return refuse({ code: 'session_ended' })
+  if (!(await deps.approvals.acquire(user.userId, registration.id))) return refuse({ code: 'session_ended' })
   // A passkey that was created by a prompt is accepted only with user verification; of a security key, only the possession is proven.
   const amr = keyAmr(answer.key, method === 'passkey')
   return { outcome: 'accepted', method, shown: method, amr, key: answer.key }
@@ -244,11 +240,9 @@ export async function prepareAssertion(
   record: MfaRecord,
   factor: KeyFactor,
 ): Promise<PreparedAssertion | Refused> {
-  const { keys } = deps
-  if (!keys) return refuse({ code: 'method_off' })
   const { method, contact } = factor
   const request = { contact, method, ...useOf(record, deps.service), ...callerOf(user) }
-  const answer = await askService(deps, user.userId, () => keys.authenticationOptions(request))
+  const answer = await askService(deps, user.userId, () => deps.keys.authenticationOptions(request))
   if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
   const { options, expiresInSeconds } = answer
   return { outcome: 'prepared', options, expiresAt: Date.now() + expiresInSeconds * 1000 }
@@ -266,8 +260,8 @@ export async function verifyKey(
   if (name === undefined) return refuse({ code: 'no_challenge' })
   const factor = keyFactorOf(user, name)
   if (!factor) return refuse({ code: 'unknown_factor' })
-  const { keys } = deps
-  if (!keys) return refuse({ code: 'method_off' })
+  // Nothing is checked, so no attempt is counted.
+  if (!deps.keys.areOffered) return refuse({ code: 'method_off' })
   const { id, method, contact } = factor
   const { userId } = user
   const request = { contact, method, ...useOf(record, deps.service), response, ...callerOf(user) }
@@ -280,7 +274,7 @@ export async function verifyKey(
       signsIn: purposeOf(record) === 'sign-in',
     },
     factor: { method, contact },
-    evaluate: () => askService(deps, userId, () => keys.authenticate(request)),
+    evaluate: () => askService(deps, userId, () => deps.keys.authenticate(request)),
     whileSettling,
   })
   if (verdict.outcome === 'refused') return verdict
@@ -307,12 +301,31 @@ export interface KeyAccount {
 /** How long an answer is used. The operator changes the relying party rarely, and browsers ask often. */
 const USED_FOR_MS = 5 * 60_000
 
-/** Asks the service for the relying party, at most every five minutes. A failure is not remembered. */
-export function relyingPartyIn(keys: KeyVerbs): () => Promise<Granted<'relyingParty'> | undefined> {
-  let known:
-    | { readonly answer: Promise<Granted<'relyingParty'> | undefined>; readonly usedUntil: number }
-    | undefined
-  return () => {
+/** The verbs for keys of an app. The relying party is asked for at most every five minutes; a failure is not remembered. */
+export interface OfferedKeys extends KeyVerbs {
+  /** Whether the app offers keys. If not, every verb refuses with `method_off`. */
+  readonly areOffered: boolean
+}
+
+const off = async () => ({ outcome: 'refused', refusal: { reason: 'method_off' } }) as const
+
+const NO_KEYS: OfferedKeys = {
+  areOffered: false,
+  registrationOptions: off,
+  register: off,
+  authenticationOptions: off,
+  authenticate: off,
+  list: off,
+  rename: off,
+  remove: off,
+  relyingParty: nothing,
+}
+
+/** The verbs of an app that offers keys, or those of one without. */
+export function offeredKeys(keys: KeyVerbs | undefined): OfferedKeys {
+  if (!keys) return NO_KEYS
+  let known: { readonly answer: ReturnType<KeyVerbs['relyingParty']>; readonly usedUntil: number } | undefined
+  const relyingParty = () => {
     if (known && known.usedUntil > Date.now()) return known.answer
     const asked = { answer: keys.relyingParty(), usedUntil: Date.now() + USED_FOR_MS }
     known = asked
@@ -321,4 +334,5 @@ export function relyingPartyIn(keys: KeyVerbs): () => Promise<Granted<'relyingPa
     })
     return asked.answer
   }
+  return { ...keys, areOffered: true, relyingParty }
 }

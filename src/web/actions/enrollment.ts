@@ -71,7 +71,7 @@ export function isEnoughFactor(
 
 /** Where a program sets up the factor that is missing: a key where an app is not strong enough. */
 export function enrollPathFor(context: RequestContext): EnrollPath {
-  return context.deps.keys && !isEnoughFactor(context, '/enroll-app') ? '/keys' : '/enroll-app'
+  return context.deps.keys.areOffered && !isEnoughFactor(context, '/enroll-app') ? '/keys' : '/enroll-app'
 }
 
 /** Confirms a new factor. Of the sessions that an open reset let in, one at a time, none afterwards (R135). */

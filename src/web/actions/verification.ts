@@ -279,7 +279,7 @@ async function trustBrowser(
 /** Whether to offer a passkey: the user signed in with a code, has no passkey, and was not offered one in this browser lately. */
 function offersKey({ req, deps, user }: RequestContext, method: Method | 'backup'): boolean {
   const { keys, settings } = deps
-  if (!keys || settings.keys.offerPasskeyMs === undefined || !wantsHtml(req)) return false
+  if (!keys.areOffered || settings.keys.offerPasskeyMs === undefined || !wantsHtml(req)) return false
   // With a factor that is withheld, the user could not add the passkey.
   if (user.withheld.length > 0) return false
   const hasPasskey = user.existing.some((factor) => factor.method === 'passkey')

@@ -137,7 +137,7 @@ function problemFor(
   const isPending = state.stage === 'pending'
   if (factors.length === 0 && user.withheld.length === 0) {
     // An app is no use where only a key is accepted.
-    const page = (rule.accepts('app') && settings.apps) || !deps.keys ? '/enroll-app' : '/keys'
+    const page = (rule.accepts('app') && settings.apps) || !deps.keys.areOffered ? '/enroll-app' : '/keys'
     return { code: 'enrollment_required', next: `${path}${page}` }
   }
   // A pending login comes first, whatever this route requires after it.

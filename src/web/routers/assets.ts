@@ -16,12 +16,12 @@ export function addAssets(router: Router): void {
 const MAX_AGE_SECONDS = 3_600
 
 /** `GET /webauthn` and `GET /passkey-endpoints`: public, and 404 without content. */
-export function buildWellKnownRouter({ settings, relyingParty }: RouteDeps): Router {
+export function buildWellKnownRouter({ settings, keys }: RouteDeps): Router {
   const router = Router()
-  if (!relyingParty) return router
+  if (!keys.areOffered) return router
 
   router.get('/webauthn', function relatedOrigins(_req: Request, res: Response, next: NextFunction) {
-    relyingParty().then((party) => {
+    keys.relyingParty().then((party) => {
       const origins = party?.relatedOrigins ?? []
       if (origins.length === 0) return next()
       send(res, { origins: [...new Set([...(party?.origins ?? []), ...origins])] })

@@ -158,7 +158,8 @@ async function managedFactors(context: RouteContext, canRemoveApp: boolean): Pro
     const factor = factors.get(view.id)
     const lastUsedAt = factor && lastUseOf(factor, known)
     const manageUrl =
-      factor?.manageUrl ?? (isKeyMethod(view.method) && deps.keys ? `${deps.settings.path}/keys` : undefined)
+      factor?.manageUrl ??
+      (isKeyMethod(view.method) && deps.keys.areOffered ? `${deps.settings.path}/keys` : undefined)
     return {
       ...view,
       ...onlyGiven({ manageUrl, lastUsedAt }),

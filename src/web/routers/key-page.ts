@@ -16,7 +16,7 @@ export function keyAccount({ deps, state, user }: RouteContext): KeyAccount {
 /** Whether the user can add security keys or passkeys, as the service says. */
 export async function offersKeys(context: RouteContext): Promise<boolean> {
   const { enrolledFactors, keys } = context.deps
-  if (!keys || !enrolledFactors) return false
+  if (!keys.areOffered || !enrolledFactors) return false
   const { user, contact } = keyAccount(context)
   return (await enrolledFactors.of(user.userId, contact)).keys !== undefined
 }
@@ -40,11 +40,11 @@ export async function forgetEndedFactors(context: RouteContext, added?: Key): Pr
 
 /** Warns the operator if the browser will refuse keys on this page. */
 export function warnAboutKeys({ req, res, deps }: RouteContext, relyingPartyId?: unknown): void {
-  const { diagnostics, relyingParty } = deps
+  const { diagnostics, keys } = deps
   const permissionsPolicy = res.getHeader('permissions-policy')
   diagnostics.inspectKeys(
     { hostname: req.hostname, permissionsPolicy, relyingPartyId },
-    async () => (await relyingParty?.())?.relatedOrigins ?? [],
+    async () => (await keys.relyingParty())?.relatedOrigins ?? [],
   )
 }
 

@@ -49,7 +49,7 @@ const REGISTRATION_MS = 5 * 60_000
 
 /** `/keys` lists the keys and adds one that `/keys/options` prepared; below: `rename`, `remove`, `offer`. */
 export function addKeysRoutes(router: Router, deps: RouteDeps): void {
-  if (!deps.keys) return
+  if (!deps.keys.areOffered) return
   addRoute(router, deps, PAGE, { get: showKeys, post: add })
   addRoute(router, deps, '/keys/options', {
     post: action({ body: keyOptionsBody, run: prepare, respond: respondPrepared }),
