@@ -13,7 +13,6 @@ import { AccountRecovery, NO_RECOVERIES } from './flows/recovery.js'
 import { readOptions, type Settings } from './options/settings.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
-import type { MfaService } from './protocol/service.js'
 import { openStore } from './stores/config.js'
 import { openLimits } from './stores/limits/limits.js'
 import { devicesIn, NO_DEVICES } from './stores/trust/devices.js'
@@ -92,7 +91,9 @@ function build(options: unknown): Built {
     () => diagnostics.warn('MFA_WARN_APP_NAME'),
   )
   const limits = openLimits(settings)
-  const enrolledFactors = enrolledFactorsOf(settings, service)
+  const mayHaveKeys = service.keys !== undefined
+  // A host that switched keys off may have users with keys, who still have MFA (R132).
+  const enrolledFactors = enrolledFactorsIn(service, { keys: settings.keys.isOn && mayHaveKeys, mayHaveKeys })
   const deps: RouteDeps = {
     settings,
     service,
@@ -119,14 +120,6 @@ function build(options: unknown): Built {
     render: render ? (view, frame) => render(view, frame, standard) : standard,
   }
   return { deps, recovery, inbox: embedded?.inbox }
-}
-
-/** A host that switched keys off may have users with keys, who still have MFA (R132). */
-function enrolledFactorsOf({ keys }: Settings, service: MfaService): Deps['enrolledFactors'] {
-  const mayHaveKeys = service.keys !== undefined
-  return (
-    service.factorsOf && enrolledFactorsIn(service.factorsOf, { keys: keys.isOn && mayHaveKeys, mayHaveKeys })
-  )
 }
 
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */

@@ -20,10 +20,8 @@ export interface Deps extends Limits {
   readonly service: MfaService
   readonly deliveries: DeliveryStates
   readonly backupCodes: BackupCodes
-  /** Present if the service says which users have an app or keys that the host does not list. */
-  readonly enrolledFactors?: EnrolledFactors | undefined
-  /** The host's record of factors, if it keeps one. */
-  readonly factorRecord?: FactorRecord | undefined
+  readonly enrolledFactors: EnrolledFactors
+  readonly factorRecord: FactorRecord
   readonly keys: OfferedKeys
   readonly devices: Pick<Devices, 'revokeAll'>
   readonly sessionsValidAfter: SessionsValidAfter

@@ -1,3 +1,4 @@
+import { nothing } from '../no-op.js'
 import type { Contact } from '../protocol/contact.js'
 import type { RecordedFactors } from '../protocol/factor.js'
 import { isKeyMethod, KEY_METHODS, type KeyMethod } from '../protocol/methods.js'
@@ -29,17 +30,15 @@ export interface Kept {
 
 /** Which users have an authenticator app or keys, as the service knows. */
 export interface EnrolledFactors {
-  /** What the service is asked about. */
-  readonly kept: Kept
+  /** What the service is asked about; `undefined` if it cannot tell. */
+  readonly kept: Kept | undefined
   /** The factors of a user now, never remembered or shared (R133). @throws {ServiceError}, which never means "none" (R131). */
-  of(userId: string, contact: Contact): Promise<Enrolled>
+  of(userId: string, contact: Contact): Promise<Enrolled | undefined>
 }
 
-/** Asks the service which users have an app or keys. */
-export function enrolledFactorsIn(
-  factorsOf: NonNullable<MfaService['factorsOf']>,
-  kept: Kept,
-): EnrolledFactors {
+/** Asks the service which users have an app or keys, if it can tell. */
+export function enrolledFactorsIn({ factorsOf }: Pick<MfaService, 'factorsOf'>, kept: Kept): EnrolledFactors {
+  if (!factorsOf) return { kept: undefined, of: nothing }
   return {
     kept,
     of: async (userId, contact) => enrolledIn(await factorsOf({ account: userId, contact }), kept),

@@ -1,4 +1,5 @@
 import { HostError } from '../errors.js'
+import { nothing } from '../no-op.js'
 import type { Settings } from '../options/settings.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { RecordedFactors } from '../protocol/factor.js'
@@ -26,8 +27,11 @@ export interface FactorRecord {
   compare(
     who: RecordedUser,
     found: RecordedFactors,
-  ): Promise<readonly AnswerOf<'factorsOf'>['existing'][number]['method'][]>
+  ): Promise<readonly AnswerOf<'factorsOf'>['existing'][number]['method'][] | undefined>
 }
+
+/** Of a host that keeps no record: it says of no user that there is no factor. */
+const NO_RECORD: FactorRecord = { read: nothing, saysNone: () => false, follow: nothing, compare: nothing }
 
 const NONE: RecordedFactors = { app: false, keys: false, backupCodes: false }
 const NAMES = ['app', 'keys', 'backupCodes'] as const
@@ -49,10 +53,10 @@ export function factorRecordIn(
     onFactorsChanged,
     logger,
   }: Pick<Settings, 'recordedFactors' | 'onFactorsChanged' | 'logger'>,
-  enrolledFactors: EnrolledFactors | undefined,
+  enrolledFactors: EnrolledFactors,
   onContradiction: (userId: string, missing: readonly KeptFactor[]) => void,
-): FactorRecord | undefined {
-  if (!recordedFactors || !onFactorsChanged) return undefined
+): FactorRecord {
+  if (!recordedFactors || !onFactorsChanged) return NO_RECORD
   const compared = new Map<string, { readonly found: string; readonly until: number }>()
   /** What this app changed and the record does not say yet. */
   const unwritten = new Map<string, Partial<RecordedFactors>>()
@@ -68,10 +72,10 @@ export function factorRecordIn(
     who: RecordedUser,
     kept: readonly KeptFactor[],
   ): Promise<RecordedFactors | undefined> => {
-    const found = await enrolledFactors?.of(who.userId, who.contact)
+    const found = await enrolledFactors.of(who.userId, who.contact)
     if (!found) return undefined
     const other = otherCodesContact(who)
-    const codes = other ? await enrolledFactors?.of(who.userId, other) : found
+    const codes = other ? await enrolledFactors.of(who.userId, other) : found
     return {
       ...found.recorded,
       backupCodes: codes?.recorded.backupCodes ?? false,
@@ -125,7 +129,7 @@ export function factorRecordIn(
         })
         await write(who, found ?? { ...NONE, ...recorded, ...change }, kept)
       } catch (error) {
-        if (!enrolledFactors && change.app) throw error
+        if (!enrolledFactors.kept && change.app) throw error
         logger.error(
           'countersign: the record of a user’s factors did not follow a change; it is corrected at the next sign-in',
           error,

@@ -34,7 +34,7 @@ export async function readAccountAtSignIn(
     return await accountWith(listed, user, userId, deps)
   } catch (error) {
     const { factorRecord } = deps
-    if (!isOutage(error) || !factorRecord || listed.length > 0) throw error
+    if (!isOutage(error) || listed.length > 0) throw error
     if (!factorRecord.saysNone(await factorRecord.read(user))) throw error
     return withoutEnded({ user, userId, factors: [], withheld: [], unconfirmed: true }, deps)
   }
@@ -77,12 +77,12 @@ async function withEnrolled(
   listed: readonly Factor[],
   deps: FactorDeps,
 ): Promise<Pick<Account, 'factors' | 'withheld' | 'weakApp'>> {
-  const { settings, enrolledFactors, factorRecord } = deps
+  const { settings, enrolledFactors } = deps
   const isOff = (method: Method) => isKeyMethod(method) && !settings.keys.isOn
   // A service is asked only about what its answer can add or correct.
   const isComplete = listed.some(({ method }) => method === 'app')
-  const canChange = enrolledFactors && (enrolledFactors.kept.mayHaveKeys || factorRecord)
-  if (isComplete && !canChange) {
+  const { kept } = enrolledFactors
+  if (isComplete && !(kept && (kept.mayHaveKeys || settings.recordedFactors))) {
     return {
       factors: listed.filter(({ method }) => !isOff(method)),
       withheld: listed.filter(({ method }) => isOff(method)),
@@ -121,15 +121,15 @@ async function enrolledOf(
   who: RecordedUser,
   { enrolledFactors, factorRecord, settings }: FactorDeps,
 ): Promise<Omit<Enrolled, 'recorded'>> {
-  if (enrolledFactors) {
-    const enrolled = await enrolledFactors.of(who.userId, who.contact)
-    const missing = await factorRecord?.compare(who, enrolled.recorded)
+  const enrolled = await enrolledFactors.of(who.userId, who.contact)
+  if (enrolled) {
+    const missing = await factorRecord.compare(who, enrolled.recorded)
     // They exist, for all that the host knows, and cannot be used (R132, R141).
     return missing?.length ? { ...enrolled, withheld: [...enrolled.withheld, ...missing] } : enrolled
   }
   // Nothing that the service could know of is set up here.
-  if (!factorRecord && !settings.apps) return { app: false, withheld: [] }
-  const recorded = await factorRecord?.read(who.user)
+  if (!settings.recordedFactors && !settings.apps) return { app: false, withheld: [] }
+  const recorded = await factorRecord.read(who.user)
   if (recorded) return { app: recorded.app, withheld: [] }
   throw new HostError(
     'ERR_MFA_FACTORS',

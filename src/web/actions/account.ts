@@ -122,7 +122,7 @@ export function accountWith(
       await emit('factor_removed', req, user, factor)
       const isKept = method === 'app' || isKeyMethod(method)
       // Only a service that can tell knows whether the factor was replaced.
-      if (!isKept || !deps.factorRecord || !deps.enrolledFactors) return
+      if (!isKept || !settings.recordedFactors || !deps.enrolledFactors.kept) return
       const who = await recordedUser(user, userIdOf(user, settings), deps)
       await deps.factorRecord.follow(who, method === 'app' ? { app: false } : { keys: false })
     },

@@ -99,7 +99,7 @@ export async function recordFactors(
 ): Promise<void> {
   const { factorChanges, factorRecord, settings } = deps
   if (change.app !== undefined || change.keys !== undefined) await factorChanges.add(state.userId)
-  if (!factorRecord) return
+  if (!settings.recordedFactors) return
   const factors = user.existing
   const contact = appContactOf(settings, state.user, state.userId, factors)
   const hasEnded = (method: KeyMethod | 'app') => open?.hasEnded({ method, contact })

@@ -16,9 +16,9 @@ export function keyAccount({ deps, state, user }: RouteContext): KeyAccount {
 /** Whether the user can add security keys or passkeys, as the service says. */
 export async function offersKeys(context: RouteContext): Promise<boolean> {
   const { enrolledFactors, keys } = context.deps
-  if (!keys.areOffered || !enrolledFactors) return false
+  if (!keys.areOffered) return false
   const { user, contact } = keyAccount(context)
-  return (await enrolledFactors.of(user.userId, contact)).keys !== undefined
+  return (await enrolledFactors.of(user.userId, contact))?.keys !== undefined
 }
 
 /** Whether a change of the factors of this user ends the trust in browsers. */

@@ -55,7 +55,7 @@ export async function offeredRemovals(
 /** Whether removing the app also takes it out of the user's factors, and not only of the service. */
 function canRemoveApp({ deps, user }: RouteContext): boolean {
   const app = appOf(user)
-  return app !== undefined && (deps.factorRecord !== undefined || !isListedByHost(app))
+  return app !== undefined && (deps.settings.recordedFactors !== undefined || !isListedByHost(app))
 }
 
 async function showConfirmation(context: RouteContext, factor: RemovableFactor): Promise<void> {
