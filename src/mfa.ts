@@ -7,8 +7,8 @@ import { deliveryStatesOf } from './flows/delivery-states.js'
 import type { Deps } from './flows/deps.js'
 import { enrolledFactorsIn } from './flows/enrolled-factors.js'
 import { factorRecordIn } from './flows/factor-record.js'
-import { offeredKeys } from './flows/keys.js'
 import { eventMetrics, eventSink } from './flows/metrics.js'
+import { offeredKeys } from './flows/offered-keys.js'
 import { AccountRecovery, NO_RECOVERIES } from './flows/recovery.js'
 import { readOptions, type Settings } from './options/settings.js'
 import { renderView } from './pages/render.js'
@@ -33,9 +33,7 @@ import type { RouteParts } from './web/routers/context.js'
  */
 
 /** What the modules of one app are built of. */
-export interface Built extends RouteParts {
-  readonly deps: RouteDeps
-}
+export type Built = RouteParts & { readonly deps: RouteDeps }
 
 const built = new WeakMap<object, Built>()
 

@@ -1,5 +1,5 @@
 /*
- * What the parts do that an app leaves out. Their users call them, instead of asking each time whether they are there.
+ * What the parts do that an app leaves out, so that a caller need not ask whether they are there.
  */
 
 /** Does nothing. */

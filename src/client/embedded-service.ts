@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { ServiceError } from '../errors.js'
 import type { Settings } from '../options/settings.js'
 import { KEY_VERBS } from '../protocol/key-verbs.js'
-import type { KeyVerbs, MfaService } from '../protocol/service.js'
+import type { InboxMessage, KeyVerbs, MfaService } from '../protocol/service.js'
 import { VERBS } from '../protocol/verbs.js'
 import { COUNTERSIGN_CODES } from '../protocol/wire.js'
 import { withTimeout } from '../time.js'
@@ -35,14 +35,6 @@ interface ServicePackage {
 interface RunningService {
   readonly mfa: MfaService & { readonly keys: KeyVerbs }
   readonly inbox?: { messages(): Promise<readonly InboxMessage[]> }
-}
-
-/** A message in the development inbox. */
-export interface InboxMessage {
-  readonly channel: string
-  readonly to: string
-  readonly text: string
-  readonly at: string
 }
 
 /** The service in this process. Its verbs wait for the start, and fail while it has failed. */

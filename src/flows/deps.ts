@@ -11,7 +11,7 @@ import type { DeliveryStates } from './delivery-states.js'
 import type { EnrolledFactors } from './enrolled-factors.js'
 import type { MfaEventBody } from './events.js'
 import type { FactorRecord } from './factor-record.js'
-import type { OfferedKeys } from './keys.js'
+import type { OfferedKeys } from './offered-keys.js'
 import type { Refusal } from './refusal.js'
 
 /** What every flow works with, built once from the options. */

@@ -53,3 +53,12 @@ export interface MfaService
 
 /** An MFA service with every verb that the routes require, such as the HTTP client. */
 export type CompleteMfaService = MfaService & Required<Pick<MfaService, 'enrollApp' | 'sendBackupCodes'>>
+
+/** A message in the development inbox of a service. */
+export interface InboxMessage {
+  readonly channel: string
+  readonly to: string
+  readonly text: string
+  /** When it arrived, in ISO 8601 format. */
+  readonly at: string
+}

@@ -93,19 +93,14 @@ export interface SessionDeps
   /** Warns, once per process, about evidence that a correct host does not return, and about sessions that do not last. */
   readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void; inspectLogin(req: Request): void }
   readonly browsers: TrustedBrowsers
-  readonly newBrowsers: SignInObserver
-  readonly recoveries: RecoveriesToCancel
-  readonly resets: OpenResets
-}
-
-/** Called when a user signed in. Never delays or fails the sign-in. */
-interface SignInObserver {
-  signedIn(at: Pick<SessionRequest, 'req'>, account: Pick<Account, 'user' | 'userId'>): void
-}
-
-/** The pending recoveries, which a sign-in with the strongest factor cancels (R94). */
-interface RecoveriesToCancel {
-  cancel(userId: string, by: 'strong_factor'): Promise<boolean>
+  /** Called when a user signed in. Never delays or fails the sign-in. */
+  readonly newBrowsers: {
+    signedIn(at: Pick<SessionRequest, 'req'>, account: Pick<Account, 'user' | 'userId'>): void
+  }
+  /** The pending recoveries, which a sign-in with the strongest factor cancels (R94). */
+  readonly recoveries: { cancel(userId: string, by: 'strong_factor'): Promise<boolean> }
+  /** The accounts that wait for a new factor. */
+  readonly resets: { find(userId: string): Promise<OpenReset | undefined> }
 }
 
 /** Factors of an account ended, and its user has to set up a new one. */
@@ -115,12 +110,6 @@ export interface OpenReset {
   readonly kind: 'recovery' | 'help_desk'
   /** Whether the factor ended with it, whether or not the host still lists it. */
   hasEnded(factor: Pick<Factor, 'method' | 'contact'>): boolean
-}
-
-/** The accounts that wait for a new factor. */
-export interface OpenResets {
-  /** The user's open reset. */
-  find(userId: string): Promise<OpenReset | undefined>
 }
 
 /** A user as the host describes them now. */

@@ -5,7 +5,7 @@ import { no, nothing } from '../../no-op.js'
 import { canonicalUser } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
 import { canonicalBackupCode, isKeyMethod } from '../../protocol/methods.js'
-import type { OpenResets } from '../../session/state.js'
+import type { OpenReset } from '../../session/state.js'
 import { type ItemStore, namespaced } from '../store.js'
 import { isToken, newId } from './devices.js'
 
@@ -22,7 +22,9 @@ const resetSchema = z.object({
 type Reset = Readonly<z.output<typeof resetSchema>>
 
 /** The accounts that wait for a new factor. */
-export interface Resets extends OpenResets {
+export interface Resets {
+  /** The user's open reset. */
+  find(userId: string): Promise<OpenReset | undefined>
   /** Ends factors until a new one is set up. `bypass` opens the account meanwhile. Returns the reset's id. */
   open(userId: string, kind: Reset['kind'], ended: readonly Factor[], bypass?: BypassCode): Promise<string>
   /** Uses the bypass code, if it is the right one and has not expired. Of several concurrent calls, one returns `true`. */

@@ -19,12 +19,12 @@ import type {
 import { isGated } from '../../session/ungated-logins.js'
 import { accountOf, appContactOf } from '../../session/user-factors.js'
 import type { AccountLimits } from '../../stores/limits/attempts.js'
+import type { KnownBrowsers } from '../../stores/trust/known-browsers.js'
 import type { NotMeLinks } from '../../stores/trust/not-me-links.js'
 import type { Resets } from '../../stores/trust/resets.js'
 import type { Diagnostics } from '../diagnostics/diagnostics.js'
 import type { Admission } from '../http/admission.js'
 import { clientAddressOf, localesOf } from '../http/request.js'
-import type { NewBrowsers } from './new-browser.js'
 import type { Browsers } from './trusted-browsers.js'
 
 /** The user of a request. Its languages are negotiated once, when they are first needed. */
@@ -142,7 +142,8 @@ export interface RouteDeps extends Deps, SessionDeps {
   readonly metrics: EventMetrics
   readonly browsers: Browsers
   readonly notMeLinks: NotMeLinks
-  readonly newBrowsers: NewBrowsers
+  /** Notices of sign-ins in new browsers. */
+  readonly newBrowsers: SessionDeps['newBrowsers'] & Pick<KnownBrowsers, 'forgetSince'>
   readonly recoveries: PendingRecoveries
   readonly resets: Pick<Resets, 'find' | 'redeem'>
 }

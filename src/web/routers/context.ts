@@ -3,7 +3,7 @@ import { LimitsStoreError } from '../../errors.js'
 import type { AccountRecovery } from '../../flows/recovery.js'
 import { offeredFactors } from '../../flows/user.js'
 import type { ChallengeView, FactorView } from '../../pages/view.js'
-import type { Granted } from '../../protocol/service.js'
+import type { Granted, InboxMessage } from '../../protocol/service.js'
 import { requireCurrent } from '../../session/store.js'
 import type { RequestContext } from '../actions/context.js'
 import { factorView } from '../http/listed-factors.js'
@@ -20,15 +20,6 @@ export interface RouteParts {
   readonly recovery: AccountRecovery | undefined
   /** Returns the messages that the service in this process sent. Present in development. */
   readonly inbox: (() => Promise<readonly InboxMessage[]>) | undefined
-}
-
-/** A message in the development inbox. */
-interface InboxMessage {
-  readonly channel: string
-  readonly to: string
-  readonly text: string
-  /** When it arrived, in ISO 8601 format. */
-  readonly at: string
 }
 
 /** The session's challenge as pages and responses show it, if it is live and its factor still exists. */

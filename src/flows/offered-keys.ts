@@ -1,0 +1,41 @@
+import { nothing } from '../no-op.js'
+import type { KeyVerbs } from '../protocol/service.js'
+
+/** How long an answer is used. The operator changes the relying party rarely, and browsers ask often. */
+const USED_FOR_MS = 5 * 60_000
+
+/** The verbs for keys of an app. The relying party is asked for at most every five minutes; a failure is not remembered. */
+export interface OfferedKeys extends KeyVerbs {
+  /** Whether the app offers keys. If not, every verb refuses with `method_off`. */
+  readonly areOffered: boolean
+}
+
+const off = async () => ({ outcome: 'refused', refusal: { reason: 'method_off' } }) as const
+
+const NO_KEYS: OfferedKeys = {
+  areOffered: false,
+  registrationOptions: off,
+  register: off,
+  authenticationOptions: off,
+  authenticate: off,
+  list: off,
+  rename: off,
+  remove: off,
+  relyingParty: nothing,
+}
+
+/** The verbs of an app that offers keys, or those of one without. */
+export function offeredKeys(keys: KeyVerbs | undefined): OfferedKeys {
+  if (!keys) return NO_KEYS
+  let known: { readonly answer: ReturnType<KeyVerbs['relyingParty']>; readonly usedUntil: number } | undefined
+  const relyingParty = () => {
+    if (known && known.usedUntil > Date.now()) return known.answer
+    const asked = { answer: keys.relyingParty(), usedUntil: Date.now() + USED_FOR_MS }
+    known = asked
+    asked.answer.catch(() => {
+      if (known === asked) known = undefined
+    })
+    return asked.answer
+  }
+  return { ...keys, areOffered: true, relyingParty }
+}
