@@ -1,5 +1,5 @@
+import { withPhoneFormat } from './client/phone-format.js'
 import { httpService } from './client/service.js'
-import { withPhoneFormat } from './client/verb-client.js'
 import type { ServiceAddress } from './options/service.js'
 import { readServiceAddress } from './options/settings.js'
 import type { CompleteMfaService } from './protocol/service.js'

@@ -1,5 +1,5 @@
 import type { Dialect } from '../options/dialect.js'
-import { keyRefused } from './response-validation.js'
+import { keyRefused } from './refusals.js'
 import { type Answer, observedTransport, type Transport } from './transport.js'
 
 /** How many users in a row must get a 401 before the key is suspected. */

@@ -1,10 +1,5 @@
-import {
-  DEFAULT_WAIT_SECONDS,
-  invalidResponse,
-  problemCode,
-  refusalIn,
-  validFields,
-} from '../client/response-validation.js'
+import { DEFAULT_WAIT_SECONDS, problemCode, refusalIn } from '../client/refusals.js'
+import { invalidResponse, validFields } from '../client/response-validation.js'
 import type { Answer, Transport } from '../client/transport.js'
 import { JOBS_PATH, transcriptionJobAnswer } from './jobs-wire.js'
 import { callTimeoutMs, sendRecording } from './send-recording.js'

@@ -1,5 +1,5 @@
-import { identifiedTransport } from '../client/service.js'
-import { httpTransport } from '../client/transport.js'
+import { httpTransport } from '../client/http-transport.js'
+import { identifiedTransport } from '../client/identified-transport.js'
 import { COUNTERSIGN } from '../options/dialect.js'
 import type { ServiceAddress } from '../options/service.js'
 import { readServiceAddress } from '../options/settings.js'

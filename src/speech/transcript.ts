@@ -1,13 +1,6 @@
 import type * as z from 'zod'
-import {
-  contradictionIn,
-  DEFAULT_WAIT_SECONDS,
-  type Fields,
-  invalidResponse,
-  problemCode,
-  refusalIn,
-  validFields,
-} from '../client/response-validation.js'
+import { DEFAULT_WAIT_SECONDS, problemCode, refusalIn } from '../client/refusals.js'
+import { contradictionIn, type Fields, invalidResponse, validFields } from '../client/response-validation.js'
 import type { Answer } from '../client/transport.js'
 import { ServiceError } from '../errors.js'
 import { jsonIn } from '../json.js'

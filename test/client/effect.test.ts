@@ -1,7 +1,7 @@
 import { Agent } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { httpTransport } from '../../src/client/http-transport.js'
 import { type HttpService, httpService } from '../../src/client/service.js'
-import { httpTransport } from '../../src/client/transport.js'
 import { ServiceError } from '../../src/errors.js'
 import { readOptions, readServiceAddress } from '../../src/options/settings.js'
 import { everyCase } from '../kit/every-case.js'

@@ -84,7 +84,7 @@ export const LEAKS = {
     wrong: 'input.code',
   },
   'an error has a full contact': {
-    file: 'src/client/verb-client.ts',
+    file: 'src/client/phone-format.ts',
     right:
       '`A phone number of ${phone.length} characters is not valid: write it with its country code, such as +44 7700 900123${hint}`',
     wrong: '`The phone number ${phone} is not valid`',

@@ -83,10 +83,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
 /** Where each npm package may be used, and where its types may be imported. */
 const PACKAGES: Readonly<Record<string, Layer>> = {
-  undici: { uses: ['src/speech/live-client.ts', 'src/client/transport.ts'] },
+  undici: {
+    uses: ['src/speech/live-client.ts', 'src/client/agent.ts'],
+    types: ['src/client/http-transport.ts'],
+  },
   // Optional, both.
-  '@opentelemetry/api': { uses: ['src/client/transport.ts'] },
-  'libphonenumber-js': { uses: ['src/client/verb-client.ts'] },
+  '@opentelemetry/api': { uses: ['src/client/span.ts'] },
+  'libphonenumber-js': { uses: ['src/client/phone-format.ts'] },
   // To bring back the user of a pending login.
   passport: { uses: ['src/session/ungated-logins.ts', 'src/session/withheld-user.ts'] },
   'express-session': { uses: [], types: ['src/session/store.ts'] },

@@ -1,5 +1,6 @@
+import { httpTransport } from '../../client/http-transport.js'
 import { type HttpService, httpService } from '../../client/service.js'
-import { type Answer, httpTransport, type Transport } from '../../client/transport.js'
+import type { Answer, Transport } from '../../client/transport.js'
 import { PUBLISHED } from '../../options/dialect.js'
 import type { ServiceSettings } from '../../options/service.js'
 import { type Contact, formatUser } from '../../protocol/contact.js'

@@ -1,0 +1,47 @@
+import { askIdentity } from './identity.js'
+import type { Answer, Transport } from './transport.js'
+
+/**
+ * Sends nothing before the service has identified itself as the Countersign service. Another answer, as of a captive portal, decides
+ * nothing (R131): the next call asks again. `onUnrecognized` is called for it, unless the service failed.
+ */
+export function identifiedTransport(
+  transport: Transport,
+  timeoutMs: number,
+  {
+    onUnrecognized = () => {},
+    onIdentified = () => {},
+  }: { onUnrecognized?: (() => void) | undefined; onIdentified?(): void } = {},
+): Transport {
+  let isIdentified = false
+  let asking: Promise<void> | undefined
+
+  const ask = async () => {
+    await askIdentity(transport, timeoutMs, onUnrecognized)
+    isIdentified = true
+    onIdentified()
+  }
+  const identify = async () => {
+    if (isIdentified) return
+    // Concurrent first calls ask once.
+    asking ??= ask().finally(() => {
+      asking = undefined
+    })
+    await asking
+  }
+  const afterwards =
+    <Args extends unknown[]>(call: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args) => {
+      await identify()
+      return call(...args)
+    }
+
+  return {
+    identify,
+    post: afterwards(transport.post),
+    upload: afterwards(transport.upload),
+    get: afterwards(transport.get),
+    delete: afterwards(transport.delete),
+    close: () => transport.close(),
+  }
+}
