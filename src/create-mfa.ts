@@ -121,8 +121,7 @@ function partsOf<User>(mfa: MfaOrOptions<User>): Builders<Mfa<User>> {
     upgrade: () => upgrade as MfaUpgrade<User>,
     requireStrongest: () => requireStrongest,
     strategy: () => new MfaStrategy(mfa),
-    account: () =>
-      ({ ...accountWith(deps, recovery), ...actingWith(deps) }) as MfaAccount<User> & ActingAccount<User>,
+    account: () => ({ ...accountWith(deps, recovery), ...actingWith(deps) }) as Mfa<User>['account'],
     metrics: () => () => deps.metrics.read(),
     client: () => deps.service,
   }

@@ -75,9 +75,9 @@ function build(options: unknown): Built {
   const knownBrowsers = notices.newBrowser && linkStore ? knownBrowsersIn(linkStore) : undefined
   const recoveryStore = ownStore ?? linkStore
   const recovery =
-    settings.recovery && recoveryStore
-      ? new AccountRecovery(recoveryStore, { settings, ...endings, devices, emit })
-      : undefined
+    settings.recovery &&
+    recoveryStore &&
+    new AccountRecovery(recoveryStore, { settings, ...endings, devices, emit })
   const service = observeName(
     serviceOf(settings, emit, {
       onOwnService: () => diagnostics.warn('MFA_WARN_DIALECT'),

@@ -1,10 +1,7 @@
-import * as z from 'zod'
 import type { NoticeContact } from '../options/recovery.js'
 import type { Settings } from '../options/settings.js'
 import { composeNotice } from '../pages/notices/compose.js'
 import type { NoticeFacts } from '../pages/notices/notice.js'
-import type { ItemStore } from '../stores/store.js'
-import { type Links, linksIn } from '../stores/trust/links.js'
 import { withTimeout } from '../time.js'
 
 /** A notice to every contact of an account. */
@@ -54,16 +51,4 @@ async function notifyContact(
 /** Where a notice to a contact goes. */
 function channelOf(contact: string): NoticeContact {
   return { channel: contact.startsWith('+') ? 'phone' : 'email', to: contact }
-}
-
-const subjectSchema = z.object({ userId: z.string(), recovery: z.string() })
-
-/** The recovery that a link cancels. */
-export type CancelSubject = Readonly<z.output<typeof subjectSchema>>
-
-/** The links in notices that cancel a recovery, one for each message. */
-export type CancelLinks = Pick<Links<CancelSubject>, 'issue' | 'find'>
-
-export function cancelLinksIn(store: ItemStore): CancelLinks {
-  return linksIn(store, 'recovery-link', subjectSchema)
 }

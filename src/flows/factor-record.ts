@@ -3,7 +3,6 @@ import { nothing } from '../no-op.js'
 import type { Settings } from '../options/settings.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { RecordedFactors } from '../protocol/factor.js'
-import type { AnswerOf } from '../protocol/service.js'
 import { remember } from '../remember.js'
 import type { EnrolledFactors } from './enrolled-factors.js'
 import { backupTarget, type MfaUser } from './user.js'
@@ -24,10 +23,7 @@ export interface FactorRecord {
   /** Has the record follow a change (R141). A failure is logged, or thrown where nothing else knows of the app. */
   follow(who: RecordedUser, change: Partial<RecordedFactors>): Promise<void>
   /** Returns and reports what the record has and the service lacks (R141); without any, corrects the record. @throws {HostError} */
-  compare(
-    who: RecordedUser,
-    found: RecordedFactors,
-  ): Promise<readonly AnswerOf<'factorsOf'>['existing'][number]['method'][] | undefined>
+  compare(who: RecordedUser, found: RecordedFactors): Promise<readonly ('app' | 'passkey')[] | undefined>
 }
 
 /** Of a host that keeps no record: it says of no user that there is no factor. */

@@ -1,11 +1,13 @@
+import * as z from 'zod'
 import { ignore, no, nothing } from '../no-op.js'
 import type { EndedFactor } from '../options/recovery.js'
 import type { NoticeFacts, NoticeType } from '../pages/notices/notice.js'
 import { formatUser } from '../protocol/contact.js'
 import { type Factor, isAtLeast, type ShownMethod, strengthOf, strongestOf } from '../protocol/factor.js'
+import type { Account } from '../session/state.js'
 import type { SendPermit } from '../stores/limits/budgets.js'
 import type { ItemStore } from '../stores/store.js'
-import type { SessionsValidAfter } from '../stores/trust/not-me-links.js'
+import { type Links, linksIn } from '../stores/trust/links.js'
 import {
   expiresAt,
   hasUnreached,
@@ -16,14 +18,12 @@ import {
   recoveriesIn,
 } from '../stores/trust/recoveries.js'
 import { type BypassCode, newBypassCode, type Resets, resetsIn } from '../stores/trust/resets.js'
-import { type CancelLinks, type CancelSubject, cancelLinksIn, notifyContacts } from './contact-notices.js'
+import { notifyContacts } from './contact-notices.js'
 import type { Deps } from './deps.js'
 import { revokeDevices } from './remove-factor.js'
 
 /** What a recovery works with. */
-export interface RecoveryDeps extends Pick<Deps, 'settings' | 'devices' | 'emit'> {
-  readonly sessionsValidAfter: SessionsValidAfter
-}
+export type RecoveryDeps = Pick<Deps, 'settings' | 'sessionsValidAfter' | 'devices' | 'emit'>
 
 /** How a recovery was canceled. */
 export type CanceledBy = 'link' | 'user' | 'strong_factor'
@@ -50,10 +50,7 @@ export type Requested =
   | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number }
 
 /** The account whose recovery is completed. */
-export interface RecoveredAccount {
-  readonly user: Express.User
-  readonly userId: string
-}
+type RecoveredAccount = Pick<Account, 'user' | 'userId'>
 
 /** Who resets an account, why, and who is notified. */
 export interface ResetOrder {
@@ -64,6 +61,11 @@ export interface ResetOrder {
   readonly locales: readonly string[]
 }
 
+const subjectSchema = z.object({ userId: z.string(), recovery: z.string() })
+
+/** The recovery that a link cancels. */
+type CancelSubject = z.output<typeof subjectSchema>
+
 /** How often this process looks for notices that are due. */
 const LOOK_EVERY_MS = 60_000
 
@@ -72,14 +74,14 @@ export class AccountRecovery {
   readonly resets: Resets
   private readonly deps: RecoveryDeps
   private readonly recoveries: Recoveries
-  private readonly links: CancelLinks
+  private readonly links: Links<CancelSubject>
   private lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(store: ItemStore, deps: RecoveryDeps) {
     this.deps = deps
     this.recoveries = recoveriesIn(store)
     this.resets = resetsIn(store)
-    this.links = cancelLinksIn(store)
+    this.links = linksIn(store, 'recovery-link', subjectSchema)
   }
 
   /** The user's pending recovery. Sends a notice that is due first, in case no process was running when it was. */

@@ -73,10 +73,7 @@ export interface MfaAccount<User> {
   sendRecoveryNotices(): Promise<number>
 }
 
-export function accountWith(
-  deps: RouteDeps,
-  recovery: AccountRecovery | undefined,
-): MfaAccount<Express.User> {
+export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAccount<Express.User> {
   const { settings, devices } = deps
   const emit = async (
     type: 'factor_added' | 'factor_removed',

@@ -90,10 +90,8 @@ function isSame(one: string, other: string): boolean {
 }
 
 /** Checks the bypass code of a reset, as all codes (R20), and has the user enroll. @throws {SessionEndedError} */
-export async function verifyBypassCode(
-  { req, deps, shared, state, requirement }: RequestContext,
-  code: string,
-): Promise<Verified | Refused> {
+export async function verifyBypassCode(context: RequestContext, code: string): Promise<Verified | Refused> {
+  const { req, deps, state, requirement } = context
   if (requirement.requires !== 'bypass_code') return refuse({ code: 'session_ended' })
   const { resets, emit } = deps
   const { userId, record } = state
@@ -105,9 +103,9 @@ export async function verifyBypassCode(
     await requireCurrent(req, userId)
     return verdict
   }
-  await requireNotEnded({ req, deps, shared }, record)
+  await requireNotEnded(context, record)
   emit({ type: 'bypass_code_used', userId })
-  await continueLogin({ req, deps, shared }, state, { mustEnroll: enrollmentFor(requirement) })
+  await continueLogin(context, state, { mustEnroll: enrollmentFor(requirement) })
   return { outcome: 'verified', method: 'backup', mustEnroll: true }
 }
 

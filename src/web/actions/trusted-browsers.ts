@@ -13,17 +13,17 @@ import {
 import { locationOf } from '../http/request.js'
 import { trustCookie } from '../http/trust-cookie.js'
 
+/** The user of a browser, with the factors that the trust in it depends on. */
+type TrustOwner = Pick<Account, 'user' | 'userId' | 'factors'>
+
 /** Trusted devices for requests: with cookies and browser names. */
 export interface Browsers extends TrustedBrowsers {
   /** How long the browser would be trusted, in milliseconds; `undefined` if this user may not trust it. */
   offer(req: Request, user: Express.User): number | undefined
   /** Trusts this browser, if the user and the session may. Returns the device's id, if so. Never fails. */
-  remember(exchange: BrowserExchange, account: Account, startedAt: number): Promise<string | undefined>
+  remember(exchange: BrowserExchange, owner: TrustOwner, startedAt: number): Promise<string | undefined>
   /** The user's devices, the last used first; `current` marks the browser of this request. */
-  list(
-    exchange: BrowserExchange,
-    account: Account,
-  ): Promise<readonly (Device & { readonly current: boolean })[]>
+  list(exchange: BrowserExchange, owner: TrustOwner): Promise<readonly (Device & { current: boolean })[]>
   /** Revokes one device, and returns whether it existed. */
   revoke(exchange: BrowserExchange, userId: string, id: string): Promise<boolean>
   /** Revokes all devices of the user, and returns how many there were. */
@@ -51,7 +51,7 @@ export function browsersWith(
     userId,
     binding: bindingOf(factors, options.fingerprint ? String(options.fingerprint(user)) : ''),
   })
-  const ownerOf = ({ user, userId, factors }: Account) => ownerWith(user, userId, factorsDigest(factors))
+  const ownerOf = ({ user, userId, factors }: TrustOwner) => ownerWith(user, userId, factorsDigest(factors))
   const isAllowed = (req: Request, user: Express.User) => options.canTrust?.(user, req) !== false
   const idsIn = (exchange: BrowserExchange) => cookie.read(exchange).map(({ id }) => id)
 

@@ -271,9 +271,8 @@ async function trustBrowser(
   // The trust outlives the session, so it requires as much as a change of factors (R92).
   const required = factorChange(user)
   if (!required.accepts(method) && !isFresh(state.record, required)) return undefined
-  const { factors, withheld, existing } = user
-  const account = { user: state.user, userId: state.userId, factors, withheld, existing }
-  return deps.browsers.remember({ req, shared }, account, state.record.startedAt)
+  const owner = { user: state.user, userId: state.userId, factors: user.factors }
+  return deps.browsers.remember({ req, shared }, owner, state.record.startedAt)
 }
 
 /** Whether to offer a passkey: the user signed in with a code, has no passkey, and was not offered one in this browser lately. */

@@ -1,6 +1,5 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
-import type { Account } from '../../session/state.js'
 import { iso } from '../../time.js'
 import type { RouteDeps } from '../actions/context.js'
 import type { devicesAnswer, revokedAnswer } from '../http/answers.js'
@@ -28,8 +27,9 @@ export function addDevicesRoutes(router: Router, deps: RouteDeps): void {
 }
 
 async function show(context: RouteContext): Promise<void> {
-  const { req, res, deps, html } = context
-  const devices = await deps.browsers.list(context, accountOf(context))
+  const { req, res, deps, state, user, html } = context
+  const owner = { user: state.user, userId: state.userId, factors: user.factors }
+  const devices = await deps.browsers.list(context, owner)
   if (html) {
     const { revoked } = req.query
     const code = revoked === 'all' ? 'devices_revoked' : 'device_revoked'
@@ -78,9 +78,4 @@ async function revokeAll(context: RouteContext): Promise<void> {
 
 function backToList({ res, deps }: RouteContext, revoked: 'one' | 'all'): void {
   res.redirect(303, `${deps.settings.path}/devices?revoked=${revoked}`)
-}
-
-function accountOf({ state, user }: RouteContext): Account {
-  const { factors, withheld, existing } = user
-  return { user: state.user, userId: state.userId, factors, withheld, existing }
 }

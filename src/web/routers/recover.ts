@@ -177,10 +177,9 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
 
 /** Requests the recovery that the user asked for, in the session that shows the factor now. */
 export async function requestAsked(
-  { req, res, deps, shared, html }: RouteContext,
+  { res, html, ...at }: RouteContext,
   recovery: RouteParts['recovery'],
 ): Promise<void> {
-  const at = { req, deps, shared }
   const state = await askedStateOf(at)
   if (state.stage === 'none' || !recovery) throw sessionEnded()
   const context = { ...(await requestContext(at, state)), res, html }
