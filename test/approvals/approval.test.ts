@@ -755,4 +755,22 @@ describe('an approval with the Passport strategy', () => {
     expect(own.body).toMatchObject({ approval: { id } })
     await agent.post('/pay').send(BILL).expect(200)
   })
+
+  it('continues the session in one req.logIn only, so a second one starts a pending login', async () => {
+    const { app, standIn } = payments(undefined, {
+      routes(inner, _mfa, auth) {
+        const logInAgain: express.RequestHandler = (req, _res, next) =>
+          req.user ? req.logIn(req.user, next) : next()
+        inner.post('/own-verify', express.json(), auth.authenticate('mfa'), logInAgain, (req, res) => {
+          res.json({ status: req.mfa?.status })
+        })
+      },
+    })
+    const agent = await signInFully({ app, standIn }, 'bob')
+    const { approval } = (await agent.post('/pay').send(BILL).expect(401)).body
+    await agent.post('/mfa/challenge').send({ factor: 'sms', approval: approval.id }).expect(200)
+    const given = { code: standIn.newestCode(), approval: approval.id }
+    await agent.post('/own-verify').send(given).expect(200, { status: 'pending' })
+    await agent.post('/pay').send(BILL).expect(401)
+  })
 })

@@ -4,6 +4,7 @@ import { requireMfa } from '../../src/index.js'
 import { MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
+import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, jsonAgent, withCookie } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { recoveringHost } from '../recovery/kit.js'
@@ -51,6 +52,15 @@ describe('evidence of an identity provider (R109)', () => {
         expect(made.events).toContainEqual(expect.objectContaining({ type: 'evidence_refused', reason }))
       },
     ))
+
+  it('is refused for one reason, also where the policy requires a strength', async () => {
+    const made = evidencedHost({ options: { policy: () => ({ require: 'strong' }) } })
+    expect((await made.signIn('alice', claims({ amr: ['face'] }))).mfa.status).toBe('pending')
+    expect(made.events.map(({ type, reason }) => [type, reason])).toEqual([
+      ['evidence_refused', 'not_accepted'],
+      ['pending_login_started', undefined],
+    ])
+  })
 
   it('counts only with the right types, and as values of its own (R111)', () =>
     everyCase(
@@ -280,6 +290,22 @@ describe('evidence of an identity provider (R109)', () => {
       issuer: null,
     })
   })
+})
+
+describe('evidence that does not count', () => {
+  it('is stored while the login is pending, and not in a session that needs no factor', () =>
+    everyCase(
+      [
+        ['bob', 'pending', true],
+        ['nina', 'none', false],
+      ] as const,
+      async ([name, status, isStored]) => {
+        const store = new FaultyStore()
+        const made = evidencedHost({ store })
+        expect((await made.signIn(name, claims({ amr: ['face'] }))).mfa.status).toBe(status)
+        expect(JSON.stringify(store.documents).includes('face')).toBe(isStored)
+      },
+    ))
 })
 
 describe('a session that evidence verified (R112)', () => {

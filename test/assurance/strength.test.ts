@@ -220,6 +220,18 @@ describe('a user without a factor that is strong enough (R115)', () => {
     })
   })
 
+  it('is in the grace period with evidence of an identity provider, until that is strong enough', () =>
+    everyCase([['strong', true] as const, ['phr', false] as const], async ([acr, isRunning]) => {
+      const made = await heldBy([])
+      const graceUntil = Date.now() + DAY
+      made.decide({ ...KEY_REQUIRED, graceUntil })
+      made.bring(claims({ amr: [], acr }))
+      const agent = jsonAgent(made.app)
+      await login(agent, 'bob').expect(200)
+      const { mfa } = (await agent.get('/secret').expect(200)).body
+      expect(mfa).toMatchObject({ status: 'verified', graceUntil: isRunning ? graceUntil : null })
+    }))
+
   it('is not let in by a trusted browser, a backup code or evidence that is too weak', async () => {
     const made = await heldBy(['sms', 'app'])
     made.decide('require')

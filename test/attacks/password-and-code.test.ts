@@ -109,6 +109,23 @@ describe('a password and a code in one request', () => {
     expect(made.standIn.count('verify')).toBe(0)
   })
 
+  it('are refused when another tab requested a newer code while the password was checked (R39)', async () => {
+    let meanwhile = async () => {}
+    const made = bothFactors(
+      {},
+      {
+        behindGate: (app) =>
+          void app.use('/login/both', (_req, _res, next) => {
+            meanwhile().then(() => next(), next)
+          }),
+      },
+    )
+    const { agent, cookie, code } = await challenged(made, 'alice')
+    meanwhile = async () => void (await challenge(withCookie(made.app, cookie), 'email').expect(200))
+    await expectRefused(loginWith(agent, 'alice', { code, factor: 'sms' }), 'mfa_required')
+    expect(made.standIn.count('verify')).toBe(0)
+  })
+
   it('leave a session that an attacker planted without any rights (R03)', async () => {
     const made = bothFactors({ name: { keepSessionInfo: true }, mfa: { keepSessionInfo: true } })
     // The attacker knows the password, requests the code, and plants the session in the browser of the victim.
@@ -183,7 +200,9 @@ describe('a password and a code in one request', () => {
       await loginWith(agent, 'bob').expect(401)
       clock.move(MINUTE)
     }
-    await expectRefused(loginWith(agent, 'bob', { code }), 'mfa_required')
+    const { body } = await expectRefused(loginWith(agent, 'bob', { code }), 'mfa_required')
+    // Not `code_expired`: the new login has no challenge, so the user is asked for a factor.
+    expect(body).toMatchObject({ code: 'mfa_required', next: '/mfa' })
     await expectSignedOut(agent)
   })
 

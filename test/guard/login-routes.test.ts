@@ -396,6 +396,22 @@ describe('req.logIn', () => {
       await jsonAgent(app).post('/link').expect(200, { mfa: 'pending' })
     }))
 
+  it('leaves the data of the session before behind, unless keepSessionInfo is true', () =>
+    everyCase([undefined, false, true], async (keepSessionInfo) => {
+      const store = new FaultyStore()
+      const { app } = calling(
+        (req, done) => {
+          Object.assign(req.session, { basket: 'of a visitor' })
+          const options = keepSessionInfo === undefined ? {} : { keepSessionInfo }
+          Reflect.apply(req.logIn, req, [bob, options, done])
+        },
+        { store },
+      )
+      await jsonAgent(app).post('/link').expect(200, { mfa: 'pending' })
+      const kept = store.documents.map((document) => Reflect.get(document, 'basket'))
+      expect(kept).toEqual([keepSessionInfo ? 'of a visitor' : undefined])
+    }))
+
   it('asks for a callback, and for its own request', () =>
     everyCase(
       [

@@ -220,11 +220,12 @@ describe('the "this wasn’t me" link', () => {
     await agent.get('/secret').expect(200)
   })
 
-  it('ends a pending login whose correct code is being checked, however it would go on (R07)', () =>
+  it('ends a pending login whose correct code is being checked, however it would go on, and it is not stored again (R07)', () =>
     everyCase(['require', { require: 'strong' }] as const, async (later) => {
       const clock = stopClock()
       let policy: typeof later = 'require'
-      const host = noticingHost({ options: { policy: () => policy } })
+      const store = new FaultyStore()
+      const host = noticingHost({ store, session: { resave: true }, options: { policy: () => policy } })
       await passBothFactors(host, 'bob', { trust: true })
       clock.move(MINUTE)
       policy = later
@@ -235,9 +236,12 @@ describe('the "this wasn’t me" link', () => {
       await held.arrived
       await followNotMeLink(host, host.newest('device_trusted')).expect(200, SECURED)
       clock.move(MINUTE)
+      // The host deletes the sessions, too.
+      for (const id of Object.keys(store.stored)) delete store.stored[id]
       held.release()
       const { status, body } = await late
       expect([status, body.code]).toEqual([401, 'session_ended'])
+      expect(store.stored).toEqual({})
       expect((await agent.get('/mfa')).body.status).toBe('none')
     }))
 
