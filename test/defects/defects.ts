@@ -80,8 +80,8 @@ export const INCOMPATIBLE = {
 export const LEAKS = {
   'a line of the log has a code': {
     file: 'service/src/flows/verify-code.ts',
-    right: 'accountReference(context.keys, application.id, input.account)',
-    wrong: 'input.code',
+    right: 'factorFields(context, application, input.account, input.type)',
+    wrong: '{ account: input.code }',
   },
   'an error has a full contact': {
     file: 'src/client/phone-format.ts',
