@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type Contact, maskForOwner } from '../protocol/contact.js'
+import type { Contact } from '../protocol/contact.js'
 import { type Strength, strengthOf } from '../protocol/factor.js'
+import { maskForOwner } from '../protocol/masked-contact.js'
 import type { MfaRecord } from '../session/record.js'
 import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse, serviceVerb } from './deps.js'

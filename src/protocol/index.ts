@@ -8,19 +8,19 @@ export {
   contactFits,
   formatUser,
   isAccountAddress,
-  maskContact,
   parseUser,
   type UserRequest,
 } from './contact.js'
 export { type DetailLine, oneLine } from './details.js'
+export { guessingSentence } from './guessing.js'
 export { KEY_VERBS } from './key-verbs.js'
 export type { KeyFault } from './keys.js'
 export { languageKey, matchLanguage } from './language.js'
+export { maskContact } from './masked-contact.js'
 export {
   canonicalBackupCode,
   canonicalCode,
   type DeliveredMethod,
-  guessingSentence,
   KEY_METHODS,
   KEY_TYPE,
   type KeyMethod,

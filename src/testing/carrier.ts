@@ -1,5 +1,6 @@
-import { maskContact, parseUser } from '../protocol/contact.js'
+import { parseUser } from '../protocol/contact.js'
 import type { DetailLine } from '../protocol/details.js'
+import { maskContact } from '../protocol/masked-contact.js'
 import type { Granted } from '../protocol/service.js'
 
 /** Simulates message delivery. A mode applies to all recipients, or to one (`to`), until it is changed. */

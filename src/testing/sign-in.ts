@@ -1,4 +1,5 @@
-import { maskForOwner, parseUser } from '../protocol/contact.js'
+import { parseUser } from '../protocol/contact.js'
+import { maskForOwner } from '../protocol/masked-contact.js'
 import { KEY_METHODS, type KeyMethod } from '../protocol/methods.js'
 import {
   type AppRequests,

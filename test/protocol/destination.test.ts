@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { maskForOwner } from '../../src/protocol/contact.js'
 import { maskContact } from '../../src/protocol/index.js'
+import { maskForOwner } from '../../src/protocol/masked-contact.js'
 import { everyCase } from '../kit/every-case.js'
 
 it('masks a phone number except its last two digits (R46)', () => {

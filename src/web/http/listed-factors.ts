@@ -1,7 +1,7 @@
 import { type MfaUser, offeredFactors } from '../../flows/user.js'
 import type { FactorView } from '../../pages/view.js'
-import { maskForOwner } from '../../protocol/contact.js'
 import { type Factor, type Strength, strengthOf } from '../../protocol/factor.js'
+import { maskForOwner } from '../../protocol/masked-contact.js'
 
 type MaskedFactor = Pick<FactorView, 'id' | 'method' | 'to' | 'label'>
 

@@ -10,7 +10,7 @@ import {
   removeFactor,
 } from '../../flows/remove-factor.js'
 import { offeredFactors } from '../../flows/user.js'
-import { maskForOwner } from '../../protocol/contact.js'
+import { maskForOwner } from '../../protocol/masked-contact.js'
 import { requireCurrent, storeRecord } from '../../session/store.js'
 import { isListedByHost } from '../../session/user-factors.js'
 import { type RouteDeps, readDisabledFactors } from '../actions/context.js'
