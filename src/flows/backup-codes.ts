@@ -1,5 +1,6 @@
 import type { AnswerOf, MfaService } from '../protocol/service.js'
 import { remember } from '../remember.js'
+import type { BackupCodesLeft } from '../stores/limits/attempts.js'
 import { withTimeout } from '../time.js'
 import { backupOwner, backupTarget, callerOf, type MfaUser } from './user.js'
 
@@ -8,14 +9,11 @@ const MAX_WAIT_MS = 500
 /** How long an offer relies on an answer of the service. Codes may be used or requested in another process meanwhile. */
 const OFFERED_FOR_MS = 30_000
 
-/** How many backup codes a user has: `some` if the number is unknown, `undefined` if it is unknown whether there are any. */
-type CodesLeft = number | 'some' | undefined
-
 /** How many backup codes users have, by the service or by what was sent. Never fails, and waits at most a second. */
 export interface BackupCodes {
-  left(user: MfaUser): Promise<CodesLeft>
+  left(user: MfaUser): Promise<BackupCodesLeft>
   /** How many the user had in the last half minute: enough to offer one, and the pages of a sign-in ask the service once. */
-  leftRecently(user: MfaUser): Promise<CodesLeft>
+  leftRecently(user: MfaUser): Promise<BackupCodesLeft>
   /** Forgets how many the user had, since codes were sent or used. */
   forget(userId: string): void
 }
@@ -24,7 +22,7 @@ export interface BackupCodes {
 export function backupCodesOf(service: Pick<MfaService, 'factorsOf'>): BackupCodes {
   const answered = new Map<string, { readonly left: number; readonly until: number }>()
 
-  const left = async (user: MfaUser): Promise<CodesLeft> => {
+  const left = async (user: MfaUser): Promise<BackupCodesLeft> => {
     if (!backupOwner(user)) return 0
     const target = backupTarget(user)
     const answer = await askForFactors(service, user)
@@ -56,7 +54,7 @@ export async function askForFactors(
 }
 
 /** How many codes the limits remember. */
-async function remembered(user: MfaUser): Promise<CodesLeft> {
+async function remembered(user: MfaUser): Promise<BackupCodesLeft> {
   try {
     return (await user.limits()).backupCodesLeft
   } catch {

@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import { isOutage } from '../errors.js'
 import { remember } from '../remember.js'
+import { onlyGiven } from '../shape.js'
 import {
   type Asked,
   askNow,
@@ -133,7 +134,8 @@ async function decideAgain(
     return pendingState(at, activeState(account, earlier))
   }
   if (shared.readOnly) return readOnlyState(req, decision, { account, settled })
-  const record = { ...(await recordFor(decision, at, { account, settled })), ...returnToOf(earlier) }
+  const begun = await recordFor(decision, at, { account, settled })
+  const record = { ...begun, ...onlyGiven({ returnTo: earlier?.returnTo }) }
   if (earlier?.stage === 'exempt' && record.stage === 'exempt') {
     const { exemption, grace } = record
     const { grace: _over, ...kept } = earlier
@@ -151,8 +153,4 @@ function readOnlyState(req: Request, decision: Decision, { account, settled }: A
   const record = newRecord(req.sessionID, account.userId)
   if (decision.verdict !== 'pass') return activeState(account, withRequirement(record, decision))
   return activeState(account, exemptRecord(record, decision, settled))
-}
-
-function returnToOf(record: MfaRecord | undefined): Pick<MfaRecord, 'returnTo'> {
-  return record?.returnTo === undefined ? {} : { returnTo: record.returnTo }
 }

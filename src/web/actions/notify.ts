@@ -1,10 +1,12 @@
 import type { Request } from 'express'
 import { notifyContacts } from '../../flows/contact-notices.js'
+import type { Refused } from '../../flows/deps.js'
 import type { Settings } from '../../options/settings.js'
 import { composeNotice } from '../../pages/notices/compose.js'
 import type { NoticeFacts } from '../../pages/notices/notice.js'
 import { formatUser, parseUser } from '../../protocol/contact.js'
 import type { Factor } from '../../protocol/factor.js'
+import { maskForOwner } from '../../protocol/masked-contact.js'
 import type { ActiveState } from '../../session/state.js'
 import { onlyGiven } from '../../shape.js'
 import { browserName } from '../../stores/trust/devices.js'
@@ -37,6 +39,26 @@ export async function notify(
   } catch (error) {
     logFailure(error)
   }
+}
+
+/** Notifies of wrong codes (R34) and of a disabled factor (R96). */
+export async function notifyOfRefusal(
+  deps: NotifyDeps,
+  req: Request,
+  account: Pick<ActiveState, 'user' | 'userId'>,
+  { disabled, repeated }: Refused,
+): Promise<void> {
+  if (disabled) {
+    const { method, contact } = disabled
+    const to = maskForOwner(contact)
+    await notify(
+      deps,
+      req,
+      account,
+      method === 'backup' ? { type: 'backup_codes_disabled', to } : { type: 'factor_disabled', method, to },
+    )
+  }
+  if (repeated) await notify(deps, req, account, { type: 'repeated_failures' })
 }
 
 /** What a request says about its sender: browser, address and location. */

@@ -5,7 +5,6 @@ import { type Ending, type Finish, planVerification } from '../../flows/login-st
 import { revokeDevices } from '../../flows/remove-factor.js'
 import { type MfaUser, openApproval } from '../../flows/user.js'
 import { type AcceptedCode, emitVerified, verifyCode } from '../../flows/verify.js'
-import { maskForOwner } from '../../protocol/contact.js'
 import { isAtLeast, type ShownMethod, strongestOf } from '../../protocol/factor.js'
 import { isKeyMethod, type Method } from '../../protocol/methods.js'
 import type { RequestOf } from '../../protocol/service.js'
@@ -22,7 +21,7 @@ import { wantsHtml } from '../http/request.js'
 import { type Approved, grantApproval } from './approval.js'
 import type { RequestContext } from './context.js'
 import { recordFactors } from './enrollment.js'
-import { notify, notifyEveryContact } from './notify.js'
+import { notify, notifyEveryContact, notifyOfRefusal } from './notify.js'
 
 /** The steps in which verifications differ. */
 export interface VerificationSteps<Accepted extends AcceptedCode = AcceptedCode> {
@@ -78,7 +77,6 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     await steps.onApproved(checked)
     return steps.trustBrowser ? trustBrowser(context, method) : undefined
   })
-  const backupCodes = backupCodesOf(context, backupCodesLeft)
   const keyOffer = steps.mayOfferKey && offersKey(context, method) && { next: nextAfter(context) }
   const pending: PendingVerification = {
     userId: state.userId,
@@ -86,7 +84,9 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     amr,
     record: steps.enrolls && requirement.open ? startedNow(state.record) : state.record,
     keepReturnTo: ending === 'passport',
-    ...(backupCodes && { backupCodes }),
+    ...(backupCodesLeft !== undefined && {
+      backupCodes: { left: backupCodesLeft, next: nextAfter(context) },
+    }),
     ...(steps.enrolls && { enrolled: { next: nextAfter(context) } }),
     ...(keyOffer && { keyOffer }),
     // A new app takes the place of a weak one.
@@ -130,15 +130,18 @@ async function completeApproval(
   return granted
 }
 
-/** Checks the code or key, and notifies the user of the attempt. */
+/** Checks the code or key, and notifies the user of an attempt that calls for it, even if the session changed. */
 async function checkedBy<Accepted extends AcceptedCode>(
   context: RequestContext,
   steps: Pick<VerificationSteps<Accepted>, 'check'>,
 ): Promise<Accepted | Refused> {
   const { req, deps, shared, state } = context
   const checked = await deps.admission.admit(() => steps.check())
-  await notifyOfAttempt(context, checked)
-  if (checked.outcome !== 'refused') return checked
+  if (checked.outcome === 'accepted') {
+    if (checked.method === 'backup') await notify(deps, req, state, { type: 'backup_code_used' })
+    return checked
+  }
+  await notifyOfRefusal(deps, req, state, checked)
   // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).
   return (await isCurrent(req, state.userId, shared)) ? checked : refuse({ code: 'session_ended' })
 }
@@ -293,32 +296,4 @@ function startedNow(record: MfaRecord): MfaRecord {
 /** Where the user goes next. */
 function nextAfter({ deps, state: { record } }: RequestContext): string {
   return record.returnTo ?? record.keyOffer?.next ?? deps.settings.homePath
-}
-
-/** The backup codes that are left, for the new session's record and the page that says so. */
-function backupCodesOf(context: RequestContext, left: number | undefined): MfaRecord['backupCodes'] {
-  if (left === undefined) return undefined
-  return { left, next: nextAfter(context) }
-}
-
-/** Notifies of wrong codes (R34), a disabled factor (R96) and a backup code (R63), even if the session changed. */
-async function notifyOfAttempt(
-  { req, deps, state }: RequestContext,
-  checked: AcceptedCode | Refused,
-): Promise<void> {
-  if (checked.outcome === 'accepted') {
-    if (checked.method === 'backup') await notify(deps, req, state, { type: 'backup_code_used' })
-    return
-  }
-  if (checked.disabled) {
-    const { method, contact } = checked.disabled
-    const to = maskForOwner(contact)
-    await notify(
-      deps,
-      req,
-      state,
-      method === 'backup' ? { type: 'backup_codes_disabled', to } : { type: 'factor_disabled', method, to },
-    )
-  }
-  if (checked.repeated) await notify(deps, req, state, { type: 'repeated_failures' })
 }
