@@ -1,14 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-  vi,
-} from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { optionsFor, startProvider, URL_OF_CONSOLE } from '../console/identity-provider.js'
 import {
   findUser,
@@ -27,7 +17,8 @@ const APPROVALS = '/console/approvals'
 const DAY = 24 * 3_600
 
 beforeEach(() => stopClock())
-afterEach(() => void vi.useRealTimers())
+// Behind the end of the last service: PGlite sets its timers by the clock, and fires them without a pause when it jumps back by a year.
+afterAll(() => void vi.useRealTimers())
 
 let provider: Awaited<ReturnType<typeof startProvider>>
 beforeAll(async () => {
