@@ -11,8 +11,9 @@ interface Progress {
 }
 
 /** The error for a call without a complete response. */
-export function callFailed(error: unknown, { sent, begun, timedOut, timeoutMs }: Progress): ServiceError {
+export function callFailed(error: Error, { sent, begun, timedOut, timeoutMs }: Progress): ServiceError {
   const { name, code } = describe(error)
+  const named = code && ` (${code})`
   const options = { cause: withoutResponse(error), effect: sent ? 'unknown' : 'none' } as const
   if (timedOut || code.includes('TIMEOUT')) {
     return new ServiceError(
@@ -24,13 +25,13 @@ export function callFailed(error: unknown, { sent, begun, timedOut, timeoutMs }:
   if (begun || name === 'HTTPParserError' || RESPONSE_ERRORS.has(code)) {
     return new ServiceError(
       'ERR_MFA_SERVICE_ANSWER',
-      `The response of the MFA service is incomplete, too large or not HTTP${code && ` (${code})`}. Check that service.baseUrl is the address of its API.`,
+      `The response of the MFA service is incomplete, too large or not HTTP${named}. Check that service.baseUrl is the address of its API.`,
       options,
     )
   }
   return new ServiceError(
     'ERR_MFA_SERVICE_UNAVAILABLE',
-    `The MFA service could not be reached${code && ` (${code})`}. Check that it is running and that service.baseUrl is correct.`,
+    `The MFA service could not be reached${named}. Check that it is running and that service.baseUrl is correct.`,
     options,
   )
 }
@@ -42,13 +43,12 @@ const RESPONSE_ERRORS = new Set([
 ])
 
 /** The error without its other properties: a parser error holds the raw response, with key and code (R78, R84). */
-function withoutResponse(error: unknown): Error {
+function withoutResponse(error: Error): Error {
   const { name, code, message } = describe(error)
   return Object.assign(new Error(message), { name, ...(code && { code }) })
 }
 
-function describe(error: unknown): { name: string; code: string; message: string } {
-  if (!(error instanceof Error)) return { name: 'Error', code: '', message: '' }
+function describe(error: Error): { name: string; code: string; message: string } {
   const code: unknown = Reflect.get(error, 'code')
   return { name: error.name, code: typeof code === 'string' ? code : '', message: error.message }
 }

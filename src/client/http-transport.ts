@@ -77,7 +77,7 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
         { method: 'GET', headers: withKey ? headers : { accept: headers.accept } },
         { timeoutMs: limitMs, maxBytes },
       ),
-    delete: (path, limitMs) => send(path, { method: 'DELETE', headers }, { timeoutMs: limitMs }),
+    delete: (path) => send(path, { method: 'DELETE', headers }),
     close: async () => (await loaded)[0].close(),
   }
 }
@@ -134,7 +134,7 @@ function exchange(
       abort?.(abortError())
     }
     const onAbort = () => cancel(signal?.reason)
-    const fail = (error: unknown, timedOut = false) => {
+    const fail = (error: Error, timedOut = false) => {
       finish()
       if (request.body instanceof Readable) request.body.destroy()
       reject(callFailed(error, { sent, begun: head !== undefined, timedOut, timeoutMs: limitMs }))
@@ -174,12 +174,8 @@ function exchange(
     }
     if (signal?.aborted) return onAbort()
     signal?.addEventListener('abort', onAbort)
-    try {
-      // The timer above is the only time limit.
-      dispatcher.dispatch({ headersTimeout: 0, bodyTimeout: 0, ...request }, handler)
-    } catch (error) {
-      fail(error)
-    }
+    // The timer above is the only time limit.
+    dispatcher.dispatch({ headersTimeout: 0, bodyTimeout: 0, ...request }, handler)
   })
 }
 

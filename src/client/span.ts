@@ -27,7 +27,7 @@ export async function inSpan<Reply extends { readonly status: number }>(
   // Other paths can contain the id of a challenge or a job.
   const name = method === 'POST' ? `POST ${path}` : method
   const attributes = { 'http.request.method': method, 'server.address': new URL(origin).hostname }
-  const span = trace.getTracer('countersign').startSpan(name, { kind: SpanKind.CLIENT, attributes }, active)
+  const span = trace.getTracer('countersign').startSpan(name, { kind: SpanKind.CLIENT, attributes })
   const { traceId, spanId, traceFlags, traceState, ...rest } = span.spanContext()
   const traced = isSpanContextValid({ traceId, spanId, traceFlags, ...rest }) && {
     traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,

@@ -50,7 +50,7 @@ export interface Transport {
     options?: { readonly withKey?: boolean; readonly maxBytes?: number | undefined },
   ): Promise<Answer>
   /** Sends a DELETE request. */
-  delete(path: string, timeoutMs: number): Promise<Answer>
+  delete(path: string): Promise<Answer>
   /** Resolves when a connection of another kind may be made. @throws {ServiceError} if it may not. */
   identify?(): Promise<void>
   close(): Promise<void>

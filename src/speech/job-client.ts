@@ -26,7 +26,7 @@ export function jobClient(timeoutMs: number, transport: Transport): Transcriptio
       throw invalidResponse(`unexpected status ${answer.status}`)
     },
     async deleteTranscriptionJob(id) {
-      const answer = await transport.delete(pathOf(id), timeoutMs)
+      const answer = await transport.delete(pathOf(id))
       if (answer.status === 404 || answer.status === 204) return answer.status === 204
       refusalIn(answer)
       throw invalidResponse(`unexpected status ${answer.status}`)
