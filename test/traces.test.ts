@@ -1,7 +1,16 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createService, jsonLogger, type ServiceOptions } from '@countersign/service'
-import { context, createTraceState, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import {
+  context,
+  createTraceState,
+  INVALID_SPAN_CONTEXT,
+  propagation,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {
   BasicTracerProvider,
@@ -14,6 +23,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { webhookReceiver } from '../service/test/delivery/webhook-receiver.js'
 import { eventually, listen, SECRET } from '../service/test/kit.js'
 import { startListening } from '../service/test/processes.js'
+import { freePort } from './kit/loopback.js'
 import { temporaryFolder } from './kit/temporary-folder.js'
 
 const API_KEY = 'key_for_traces_0123456789'
@@ -154,8 +164,45 @@ describe('a trace of the app', () => {
     await service.close()
     await expect(within(() => client.verify(verify))).rejects.toMatchObject({ name: 'ServiceError' })
     await eventually(() => expect(ended('POST /v1/mfa/verify')).toHaveLength(4))
-    const failed = ended('POST /v1/mfa/verify').map(({ status }) => status.code === SpanStatusCode.ERROR)
-    expect(failed.sort()).toEqual([false, false, true, true])
+    const failed = ended('POST /v1/mfa/verify').map(({ kind, status }) => [kind, status.code])
+    for (const kind of [SpanKind.CLIENT, SpanKind.SERVER]) {
+      expect(failed.filter(([one]) => one === kind)).toEqual([
+        [kind, SpanStatusCode.UNSET],
+        [kind, SpanStatusCode.ERROR],
+      ])
+    }
+  })
+
+  test('ends in an error with its code where the service cannot be reached', async () => {
+    const baseUrl = `http://127.0.0.1:${await freePort()}`
+    const client = mfaClient({ baseUrl, apiKey: API_KEY, dialect: 'published' })
+    onTestFinished(() => client.close())
+    const root = tracer().startSpan('sign-in')
+    await expect(
+      context.with(trace.setSpan(context.active(), root), () =>
+        client.send({ method: 'email', contact: EMAIL }),
+      ),
+    ).rejects.toMatchObject({ code: 'ERR_MFA_SERVICE_UNAVAILABLE' })
+    const [failed, ...others] = exporter.getFinishedSpans()
+    expect(others).toEqual([])
+    expect(failed).toMatchObject({
+      kind: SpanKind.CLIENT,
+      status: { code: SpanStatusCode.ERROR },
+      attributes: { 'error.type': 'ERR_MFA_SERVICE_UNAVAILABLE' },
+    })
+  })
+
+  test('has one span for a request where an instrumentation of undici traces all others', async () => {
+    const { client } = await start()
+    const instrumented = () => tracer().startSpan('by the instrumentation').end()
+    subscribe('undici:request:create', instrumented)
+    onTestFinished(() => void unsubscribe('undici:request:create', instrumented))
+    const send = () => client.send({ method: 'email', contact: EMAIL })
+    await send()
+    const before = ended('by the instrumentation').length
+    expect(before).toBeGreaterThan(0)
+    await tracer().startActiveSpan('sign-in', send)
+    expect(ended('by the instrumentation')).toHaveLength(before)
   })
 
   test('is continued when the message is delivered later', async () => {
@@ -192,6 +239,28 @@ describe('a trace of the app', () => {
 })
 
 describe('without an active trace of the host', () => {
+  test('the client sends no header of a span that is not valid', async () => {
+    const received: unknown[] = []
+    const server = await listen((request, response) => {
+      received.push(request.headers.traceparent)
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"valid":true}')
+    })
+    const client = mfaClient({ baseUrl: server.url, apiKey: API_KEY, dialect: 'published' })
+    const sdk = trace.getTracerProvider()
+    // As in a host that has only the API.
+    trace.disable()
+    onTestFinished(async () => {
+      trace.setGlobalTracerProvider(sdk)
+      await client.close()
+      await server.close()
+    })
+    const invalid = trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
+    await context.with(trace.setSpan(context.active(), invalid), () =>
+      client.send({ method: 'email', contact: EMAIL }).catch(() => {}),
+    )
+    expect(received).toEqual([undefined])
+  })
+
   test('the client sends no header, and never the baggage of the host', async () => {
     const received: Record<string, unknown>[] = []
     const server = await listen((request, response) => {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { Agent } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { httpTransport } from '../../src/client/http-transport.js'
@@ -113,9 +114,24 @@ describe.each(Object.entries(verbs))('what a failed %s did (R43, R77)', (_verb, 
 it('a call ends within its own time limit, even while a longer one uses the only socket (R76)', async () => {
   const { client, longer } = await busy()
   const rung = timesPassed(150, 800)
-  await expect(client.verify(BOBS_CODE)).rejects.toMatchObject({ code: 'ERR_MFA_SERVICE_TIMEOUT' })
+  await expect(client.verify(BOBS_CODE)).rejects.toMatchObject({
+    code: 'ERR_MFA_SERVICE_TIMEOUT',
+    cause: { name: 'TimeoutError' },
+  })
   expect(rung).toEqual([150])
   expect(await longer).toBe('unknown')
+})
+
+it('a call that is aborted while it waits for the only socket is never sent, and ends with the reason', async () => {
+  const { transport, service, longer } = await busy()
+  const aborting = new AbortController()
+  const aborted = transport.post('/aborted', {}, { signal: aborting.signal, timeoutMs: 60_000 })
+  await turn()
+  aborting.abort(new Error('no longer wanted'))
+  await expect(aborted).rejects.toThrow('no longer wanted')
+  expect(await longer).toBe('unknown')
+  expect(await effectOf(transport.post('/next', {}))).toBe('unknown')
+  expect(service.calls.map(({ path }) => path)).toEqual(['/longer', '/next'])
 })
 
 /** A client whose only socket waits a second for a service that never answers. */
@@ -134,5 +150,5 @@ async function busy() {
   const client = httpService(settings, {}, transport)
   const longer = effectOf(transport.post('/longer', {}, { timeoutMs: 1_000 }))
   await reached.given
-  return { client, service, longer }
+  return { client, transport, service, longer }
 }

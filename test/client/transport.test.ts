@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { describe, expect, it, vi } from 'vitest'
+import { Agent } from 'undici'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { httpTransport } from '../../src/client/http-transport.js'
+import { readServiceAddress } from '../../src/options/settings.js'
 import { stopTimers } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
 import { freePort } from '../kit/loopback.js'
@@ -120,6 +123,15 @@ describe('an answer that is not whole (R75, R80)', () => {
       expect(service.calls).toHaveLength(1)
     }))
 
+  it('is an error that names its cause', async () => {
+    const { client } = await pair(answer(200, big))
+    const code = 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
+    await expect(client.verify(BOBS_CODE)).rejects.toMatchObject({
+      message: expect.stringContaining(`not HTTP (${code}). Check`),
+      cause: { code },
+    })
+  })
+
   it('is read when it has just under 64 KB', async () => {
     const { client } = await pair(answer(200, `{"valid":true,"filler":"${'x'.repeat(65_000)}"}`))
     expect(await verdict(client)).toBe('valid')
@@ -127,6 +139,17 @@ describe('an answer that is not whole (R75, R80)', () => {
 })
 
 describe('a service that is not there (R77)', () => {
+  it('is an error without a code in its text where the cause has none', async () => {
+    const dispatcher = new Agent({ connect: (_options, done) => done(new Error('odd'), null) })
+    onTestFinished(() => dispatcher.destroy())
+    const settings = readServiceAddress({ baseUrl: 'https://mfa.example.com', apiKey: API_KEY })
+    await expect(httpTransport(settings, dispatcher).post('/any', {})).rejects.toMatchObject({
+      code: DOWN,
+      message: expect.stringContaining('could not be reached. Check'),
+      cause: { name: 'Error', message: 'odd' },
+    })
+  })
+
   it('is distinguished from a refusal', async () => {
     const client = clientFor({ baseUrl: await closedPort(), apiKey: API_KEY })
     expect(await verdict(client)).toBe(DOWN)

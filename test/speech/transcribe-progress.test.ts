@@ -49,6 +49,10 @@ describe('the progress of a transcription', () => {
   it('is not reported by a service that responds without events', async () => {
     const { transcript, progress } = await ask(answer(200, { text: 'go' }))
     expect([transcript, progress]).toEqual([{ outcome: 'transcribed', text: 'go' }, []])
+    // Not even where the text looks like an event.
+    const text = `${HALF}go`
+    const plain = await ask(answer(200, text, { 'Content-Type': 'text/plain' }), 'text')
+    expect([plain.transcript, plain.progress]).toEqual([{ outcome: 'transcribed', text }, []])
   })
 
   it('is not asked for without onProgress', async () => {
