@@ -6,7 +6,7 @@
  *
  * usage: node scripts/mutants.mjs [--again] [--test <test file>]… [file…]
  *   --again  only what the last run did not see noticed, in files that have not changed since
- *   --test   only these tests, such as those that were just written for what is left
+ *   --test   only these tests, such as those that were just written for what is left, and all of them for each change
  */
 import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,6 +17,8 @@ const OUT = 'test-output/mutants'
 const AT_ONCE = 2
 /** A change that keeps a process from going on for so long counts as noticed. */
 const PATIENCE_MS = 240_000
+/** The tests of one mutant take no longer than this together, unless they are named. */
+const BUDGET_MS = 4_000
 /** So many processes in a row that find nothing end the run. */
 const IDLE = 3
 
@@ -61,6 +63,7 @@ function runOnce(file) {
           MUTANTS_OF: file,
           MUTANTS_REPORT: folder,
           MUTANTS_TESTS: testsOf(file).join(),
+          MUTANTS_BUDGET_MS: String(options.test ? Number.POSITIVE_INFINITY : BUDGET_MS),
         },
       },
     )

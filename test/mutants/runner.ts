@@ -16,12 +16,17 @@ const PATIENCE_MS = 20_000
 const PATIENCE = 10
 /** Tests that take longer than one of these run after all that do not. */
 const TIERS_MS = [100, 400, 1_500]
-/** The tests of one mutant take no longer than this together, by what they take without it. */
-const BUDGET_MS = 4_000
 /** The time of the processor that this process took. What a test took of it is the same while others use the machine. */
 const cpuMs = () => (process.cpuUsage().user + process.cpuUsage().system) / 1_000
 
-const { MUTANTS_OF: file = '', MUTANTS_REPORT: folder = '', MUTANTS_TESTS = '' } = process.env
+const {
+  MUTANTS_OF: file = '',
+  MUTANTS_REPORT: folder = '',
+  MUTANTS_TESTS = '',
+  MUTANTS_BUDGET_MS,
+} = process.env
+/** The tests of one mutant take no longer than this together, by what they take without it. */
+const budgetMs = Number(MUTANTS_BUDGET_MS)
 const { setTimeout, clearTimeout, setImmediate } = globalThis
 const report = new Report(folder)
 const source = readFileSync(file, 'utf8')
@@ -256,10 +261,10 @@ export default class MutantRunner extends TestRunner {
 
 /** As many of the selections as fit into the time that one mutant gets, and at least one. */
 function within(selections: readonly Selection[], costOf: (one: Selection) => number): Selection[] {
-  let left = BUDGET_MS
+  let left = budgetMs
   return selections.filter((one) => {
     const cost = costOf(one)
-    const fits = left === BUDGET_MS || cost <= left
+    const fits = left === budgetMs || cost <= left
     if (fits) left -= cost
     return fits
   })
