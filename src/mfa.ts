@@ -54,16 +54,17 @@ function build(options: unknown): Built {
   const settings = readOptions(options, own)
   const embedded = own && 'service' in own ? own : undefined
   embedded?.start(settings)
-  const { logger, onEvent, render } = settings
+  const { logger, onEvent } = settings
   const metrics = eventMetrics()
   const emit = eventSink(metrics, {
     onEvent,
     onKeyRefused: () => diagnostics.warn('MFA_WARN_KEY_REFUSED'),
     logger,
   })
+  const { render } = settings.pages
   const standard: RenderView = (view, frame) => renderView(view, frame, settings.languages.texts)
   const diagnostics = diagnosticsFor(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
-  const { trustedDevices, publicUrl, notices } = settings
+  const { trustedDevices, urls, notices } = settings
   const trustStore = trustedDevices && openStore(trustedDevices.store)
   // No other process can remove a device from the memory of this one.
   const recheckMs = trustedDevices?.store === 'memory' ? Number.POSITIVE_INFINITY : trustedDevices?.recheckMs
@@ -71,7 +72,7 @@ function build(options: unknown): Built {
   const devices = trusted ?? NO_DEVICES
   const ownStore = settings.recovery?.store && openStore(settings.recovery.store)
   const linkStore = notices.store ? openStore(notices.store) : (trustStore ?? ownStore)
-  const endings = publicUrl && linkStore ? endingsIn(linkStore) : NO_ENDINGS
+  const endings = urls.publicUrl && linkStore ? endingsIn(linkStore) : NO_ENDINGS
   const knownBrowsers = notices.newBrowser && linkStore ? knownBrowsersIn(linkStore) : undefined
   const recoveryStore = ownStore ?? linkStore
   const recovery =
@@ -91,7 +92,10 @@ function build(options: unknown): Built {
   const limits = openLimits(settings)
   const mayHaveKeys = service.keys !== undefined
   // A host that switched keys off may have users with keys, who still have MFA (R132).
-  const enrolledFactors = enrolledFactorsIn(service, { keys: settings.keys.isOn && mayHaveKeys, mayHaveKeys })
+  const enrolledFactors = enrolledFactorsIn(service, {
+    keys: settings.keys !== false && mayHaveKeys,
+    mayHaveKeys,
+  })
   const deps: RouteDeps = {
     settings,
     service,
@@ -102,7 +106,7 @@ function build(options: unknown): Built {
       emit({ type: 'factors_contradicted', userId, missing })
       diagnostics.warn('MFA_WARN_FACTORS_CONTRADICTED')
     }),
-    keys: offeredKeys(settings.keys.isOn ? service.keys : undefined),
+    keys: offeredKeys(settings, service),
     ...limits,
     emit,
     devices,

@@ -54,7 +54,7 @@ function challenged(
 ): Challenged {
   emit({ type: 'challenged', userId, method: what.method, delivery: 'none', again: false })
   const startedAt = Date.now()
-  const expiresAt = startedAt + settings.pendingLifetimeMs
+  const expiresAt = startedAt + settings.login.pendingLifetimeMs
   return {
     outcome: 'challenged',
     challenge: { id: randomUUID(), ...what, delivery: 'none', startedAt, expiresAt },

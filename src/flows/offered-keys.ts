@@ -1,5 +1,6 @@
 import { nothing } from '../no-op.js'
-import type { KeyVerbs } from '../protocol/service.js'
+import type { Settings } from '../options/settings.js'
+import type { KeyVerbs, MfaService } from '../protocol/service.js'
 
 /** How long an answer is used. The operator changes the relying party rarely, and browsers ask often. */
 const USED_FOR_MS = 5 * 60_000
@@ -8,6 +9,8 @@ const USED_FOR_MS = 5 * 60_000
 export interface OfferedKeys extends KeyVerbs {
   /** Whether the app offers keys. If not, every verb refuses with `method_off`. */
   readonly areOffered: boolean
+  /** How long a browser is not offered a passkey again; absent if none is offered. */
+  readonly offerPasskeyMs?: number | undefined
 }
 
 const off = async () => ({ outcome: 'refused', refusal: { reason: 'method_off' } }) as const
@@ -25,8 +28,12 @@ const NO_KEYS: OfferedKeys = {
 }
 
 /** The verbs of an app that offers keys, or those of one without. */
-export function offeredKeys(keys: KeyVerbs | undefined): OfferedKeys {
-  if (!keys) return NO_KEYS
+export function offeredKeys(
+  { keys: option }: Pick<Settings, 'keys'>,
+  { keys }: Pick<MfaService, 'keys'>,
+): OfferedKeys {
+  if (option === false || !keys) return NO_KEYS
+  const offerPasskeyMs = (typeof option === 'object' && option.offerPasskeyMs) || undefined
   let known: { readonly answer: ReturnType<KeyVerbs['relyingParty']>; readonly usedUntil: number } | undefined
   const relyingParty = () => {
     if (known && known.usedUntil > Date.now()) return known.answer
@@ -37,5 +44,5 @@ export function offeredKeys(keys: KeyVerbs | undefined): OfferedKeys {
     })
     return asked.answer
   }
-  return { ...keys, areOffered: true, relyingParty }
+  return { ...keys, areOffered: true, offerPasskeyMs, relyingParty }
 }

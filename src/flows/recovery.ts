@@ -242,7 +242,7 @@ export class AccountRecovery {
 
   /** The link is built from the configured address, never from a request (R16). */
   private async cancelUrl(subject: CancelSubject, until: number): Promise<string> {
-    const { publicUrl, path } = this.deps.settings
+    const { publicUrl, path } = this.deps.settings.urls
     return `${publicUrl}${path}/cancel-recovery?token=${await this.links.issue(subject, until)}`
   }
 

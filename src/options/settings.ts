@@ -9,23 +9,9 @@ import { type ServiceSettings, serviceAddress } from './service.js'
 /** The complete options, as our own code reads them: each under its public name. */
 export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
-/** Our own code reads the options of these groups without the group, since their names say enough. */
 function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSettings) {
-  const { urls, login, pages, keys, factors = () => [], ...others } = options
-  return {
-    ...others,
-    ...urls,
-    ...login,
-    ...pages,
-    factors,
-    service,
-    keys: keySettings(keys),
-  }
-}
-
-function keySettings(keys: CompleteOptions['keys']) {
-  const options = typeof keys === 'object' ? keys : undefined
-  return { isOn: keys !== false, offerPasskeyMs: options?.offerPasskeyMs || undefined }
+  const { factors = () => [], ...others } = options
+  return { ...others, factors, service }
 }
 
 /** A service that can be used, or what is wrong with the option. */

@@ -31,7 +31,7 @@ const CLOCK_SLACK_MS = 60_000
 const STEP_UP_SLACK_MS = 2_000
 
 /** What counts at an issuer. */
-type IssuerSettings = Settings['issuers'][string]
+type IssuerSettings = Settings['login']['issuers'][string]
 
 /** What was made of evidence: what the session keeps of it, and why it does not count, if it does not. */
 export interface EvidenceRead {
@@ -42,7 +42,7 @@ export interface EvidenceRead {
 /** What evidence is read with. */
 interface EvidenceRules {
   readonly req: Request
-  readonly issuers: Settings['issuers']
+  readonly issuers: Settings['login']['issuers']
   /** When the session asked for a step-up at the issuer, in milliseconds since 1970. */
   readonly askedAt?: number | undefined
 }

@@ -27,7 +27,7 @@ export class RequestMfaStatus implements MfaStatus {
     this.record = record
     this.amr = verified ? amrOf(verified) : NO_AMR
     this.verifiedAt = verified ? verified.verifiedAt : null
-    this.expiresAt = pending ? pending.startedAt + deps.settings.pendingLifetimeMs : null
+    this.expiresAt = pending ? pending.startedAt + deps.settings.login.pendingLifetimeMs : null
     const grace = pending ? undefined : record?.grace
     const running = grace && grace.until > Date.now() ? grace : undefined
     this.graceUntil = running?.until ?? null

@@ -22,7 +22,7 @@ export function newTransaction(): string {
 /** The state of a pending login, which is ended if its time is over (R05). */
 export function pendingState(at: SessionRequest, state: ActiveState): SessionState | Promise<SessionState> {
   const ageMs = Date.now() - state.record.startedAt
-  const isOver = ageMs >= at.deps.settings.pendingLifetimeMs || ageMs <= -CLOCK_SLACK_MS
+  const isOver = ageMs >= at.deps.settings.login.pendingLifetimeMs || ageMs <= -CLOCK_SLACK_MS
   return isOver ? expiredState(at, state) : state
 }
 

@@ -14,6 +14,6 @@ export function safeReturnTo(address: unknown): string | undefined {
 }
 
 /** The address of a request as the browser requested it, including the prefix that a proxy removed. */
-export function requestedUrl({ originalUrl }: Request, { pathPrefix }: Pick<Settings, 'pathPrefix'>): string {
-  return pathPrefix + originalUrl
+export function requestedUrl({ originalUrl }: Request, { urls }: Pick<Settings, 'urls'>): string {
+  return urls.pathPrefix + originalUrl
 }

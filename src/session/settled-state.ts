@@ -38,13 +38,13 @@ function heldState(
   record: TrustedRecord | ExemptRecord,
   changes: number | undefined,
 ): SessionState | Promise<SessionState> {
-  const { recheckMs, outage } = at.deps.settings
+  const { login, outage } = at.deps.settings
   const { settled, grace } = record
   const isOver = grace !== undefined && grace.until <= Date.now()
   if (settled.changes !== changes || isOver) return decidedState(at, found)
   const ageMs = Date.now() - settled.at
   const isWithin = (lifeMs: number) => ageMs > -CLOCK_SLACK_MS && ageMs < lifeMs
-  if (isWithin(recheckMs)) return keptState(at, found, record)
+  if (isWithin(login.recheckMs)) return keptState(at, found, record)
   return decidedState(at, found, () => shareAsked(at, found, record)).catch((error: unknown) => {
     if (!isOutage(error) || !isWithin(outage.keepSessionsMs)) throw error
     return keptState(at, found, record)

@@ -84,10 +84,10 @@ async function evidenceOf(
 ): Promise<EvidenceRead> {
   const { settings, emit, diagnostics } = deps
   const { user, userId, reset } = account
-  if (!settings.evidence || reset) return {}
-  const given: unknown = await settings.evidence({ user, req, login, factors: listedForHost(account) })
+  if (!settings.login.evidence || reset) return {}
+  const given: unknown = await settings.login.evidence({ user, req, login, factors: listedForHost(account) })
   if (given === undefined || given === null) return {}
-  const read = readEvidence(given, { req, issuers: settings.issuers, askedAt: askedIssuerAt(earlier) })
+  const read = readEvidence(given, { req, issuers: settings.login.issuers, askedAt: askedIssuerAt(earlier) })
   if (read.fault) {
     if (WIRING_FAULTS.includes(read.fault)) diagnostics.warn('MFA_WARN_EVIDENCE')
     emit({ type: 'evidence_refused', userId, reason: read.fault })

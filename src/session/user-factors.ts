@@ -59,7 +59,7 @@ async function withoutEnded(
   const factors = account.factors.filter(isLeft)
   const withheld = account.withheld.filter(isLeft)
   const existing = [...factors, ...withheld]
-  const hasKey = settings.noDowngrade && existing.some(({ method }) => isKeyMethod(method))
+  const hasKey = settings.login.noDowngrade && existing.some(({ method }) => isKeyMethod(method))
   return {
     existing,
     ...account,
@@ -78,7 +78,7 @@ async function withEnrolled(
   deps: FactorDeps,
 ): Promise<Pick<Account, 'factors' | 'withheld' | 'weakApp'>> {
   const { settings, enrolledFactors } = deps
-  const isOff = (method: Method) => isKeyMethod(method) && !settings.keys.isOn
+  const isOff = (method: Method) => isKeyMethod(method) && settings.keys === false
   // A service is asked only about what its answer can add or correct.
   const isComplete = listed.some(({ method }) => method === 'app')
   const { kept } = enrolledFactors

@@ -86,12 +86,10 @@ describe('a value that is not an options object', () => {
 describe('an option with the value undefined', () => {
   it('means the default for every optional option', () => {
     const names = Object.keys(readOptions(WORKING)).filter((name) => !(name in WORKING))
-    const none = Object.fromEntries(
-      [...names, 'urls', 'login', 'pages', 'onEvent'].map((name) => [name, undefined]),
-    )
+    const none = Object.fromEntries([...names, 'keys', 'onEvent'].map((name) => [name, undefined]))
     expect(readOptions({ ...WORKING, ...none })).toMatchObject({
-      path: '/mfa',
-      pendingLifetimeMs: 10 * MINUTE,
+      urls: { path: '/mfa' },
+      login: { pendingLifetimeMs: 10 * MINUTE },
     })
     for (const [group, members] of Object.entries(GROUPS)) {
       const given = Object.fromEntries(members.map((member) => [member, undefined]))
@@ -213,13 +211,15 @@ describe('a number or time (R18)', () => {
 
   it('has the documented default', () => {
     expect(readOptions(WORKING)).toMatchObject({
-      issuers: {},
-      path: '/mfa',
-      signInPath: '/login',
-      signOutPath: '/logout',
-      homePath: '/',
-      pendingPaths: [],
-      pendingLifetimeMs: 10 * MINUTE,
+      urls: { path: '/mfa' },
+      login: {
+        issuers: {},
+        signInPath: '/login',
+        signOutPath: '/logout',
+        homePath: '/',
+        pendingPaths: [],
+        pendingLifetimeMs: 10 * MINUTE,
+      },
       limits: {
         store: 'memory',
         attemptsPerChallenge: 5,

@@ -15,14 +15,13 @@ it('an option has one name from the app to the code that reads it, and a time ha
   const settings = readOptions({ ...WORKING, ...given })
   expect(settings).toMatchObject({
     location: expect.any(Function),
-    pendingPaths: ['/help'],
-    pendingLifetimeMs: 180_000,
+    login: { pendingPaths: ['/help'], pendingLifetimeMs: 180_000 },
     limits: { codeLifetimeMs: 120_000, lockDurationMs: 1_200_000, resendWaitsMs: [40_000, 50_000] },
     notices: { store: 'memory', onNotice: expect.any(Function) },
     languages: given.languages,
     trustedDevices: { maxAgeMs: 172_800_000 },
     service: { timeoutMs: 4_000, breaker: { failures: 3 } },
   })
-  const times = ['pendingLifetime', 'codeLifetime', 'maxAge']
+  const times = ['login.pendingLifetime', 'limits.codeLifetime', 'trustedDevices.maxAge']
   for (const time of times) expect(settings).not.toHaveProperty(time)
 })

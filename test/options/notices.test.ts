@@ -11,7 +11,7 @@ describe('the option urls.publicUrl', () => {
       ['https://app.example', 'https://app.example/', 'http://localhost:3000', 'http://[::1]:3000'],
       (publicUrl) => {
         const read = readOptions({ ...WORKING, urls: { publicUrl }, notices })
-        expect(read.publicUrl).toBe(new URL(publicUrl).origin)
+        expect(read.urls.publicUrl).toBe(new URL(publicUrl).origin)
       },
     ))
 

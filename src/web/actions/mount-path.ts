@@ -10,7 +10,8 @@ export function isBelow(path: string, other: string): boolean {
 /** What a gate works with for a request, in a mounted app with its paths below that app. @throws {HostError} for a gate at a path. */
 export function depsAt(req: Request, own: RouteDeps): RouteDeps {
   const { settings, diagnostics } = own
-  const { path, pathPrefix, publicUrl, pendingPaths } = settings
+  const { urls, login } = settings
+  const { path, pathPrefix, publicUrl } = urls
   const at = pathPrefix + req.baseUrl
   const base = req.app.path().replace(/\/$/, '')
   const isApp = base.toLowerCase() === req.baseUrl.toLowerCase()
@@ -27,23 +28,25 @@ export function depsAt(req: Request, own: RouteDeps): RouteDeps {
     )
   }
   const below = (one: string) => (isBelow(one, base) ? one : base + one)
-  const { signInPath, signOutPath, homePath } = settings
   return {
     ...own,
     settings: {
       ...settings,
-      path: below(path),
-      signInPath: below(signInPath),
-      signOutPath: below(signOutPath),
-      homePath: below(homePath),
-      pendingPaths: pendingPaths.map(below),
+      urls: { ...urls, path: below(path) },
+      login: {
+        ...login,
+        signInPath: below(login.signInPath),
+        signOutPath: below(login.signOutPath),
+        homePath: below(login.homePath),
+        pendingPaths: login.pendingPaths.map(below),
+      },
     },
   }
 }
 
 /** The routers are mounted at `at` instead of at the option `urls.path`. */
 export function mountPathError(own: RouteDeps, at: string): HostError {
-  const { path, pathPrefix } = own.settings
+  const { path, pathPrefix } = own.settings.urls
   const before = at && path.endsWith(at) ? path.slice(0, -at.length) : ''
   return misuse(
     own,

@@ -79,10 +79,10 @@ async function notMeUrlFor(
   userId: string,
   { at }: NoticeFacts,
 ): Promise<string | undefined> {
-  const { publicUrl, path, logger } = settings
+  const { urls, logger } = settings
   try {
     const token = await notMeLinks.issue({ userId, at })
-    return token && `${publicUrl}${path}/not-me?token=${token}`
+    return token && `${urls.publicUrl}${urls.path}/not-me?token=${token}`
   } catch (error) {
     logger.error(`countersign: an account notice is sent without its "this wasn't me" link`, error)
     return undefined

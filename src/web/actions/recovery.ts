@@ -133,25 +133,25 @@ export function canRecover(
 
 /** The page of the recovery, if the user has a factor or a session with which one can be requested. */
 export function recoverPathFor(
-  { recovery, path }: Pick<Settings, 'recovery' | 'path'>,
+  { recovery, urls }: Pick<Settings, 'recovery' | 'urls'>,
   user: Withheld,
   { stage }: Pick<ActiveState, 'stage'>,
   mayHaveBackup = true,
 ): string | undefined {
   const isPossible = canRecover(user, mayHaveBackup) || (user.withheld.length > 0 && stage === 'verified')
-  return recovery?.selfService && isPossible ? `${path}/recover` : undefined
+  return recovery?.selfService && isPossible ? `${urls.path}/recover` : undefined
 }
 
 /** The problem for a JSON client whose user's factors are all withheld: what happened, and what the user can do (R132). */
 export function withheldProblem(
-  settings: Pick<Settings, 'recovery' | 'path' | 'help'>,
+  settings: Pick<Settings, 'recovery' | 'urls' | 'pages'>,
   user: Withheld,
   state: Pick<ActiveState, 'stage'>,
 ): Problem {
-  const { path: next, help } = settings
+  const { help } = settings.pages
   return {
     code: 'factors_withheld',
-    next,
+    next: settings.urls.path,
     ...onlyGiven({ recover: recoverPathFor(settings, user, state), help }),
   }
 }

@@ -280,8 +280,7 @@ async function trustBrowser(
 
 /** Whether to offer a passkey: the user signed in with a code, has no passkey, and was not offered one in this browser lately. */
 function offersKey({ req, deps, user }: RequestContext, method: Method | 'backup'): boolean {
-  const { keys, settings } = deps
-  if (!keys.areOffered || settings.keys.offerPasskeyMs === undefined || !wantsHtml(req)) return false
+  if (deps.keys.offerPasskeyMs === undefined || !wantsHtml(req)) return false
   // With a factor that is withheld, the user could not add the passkey.
   if (user.withheld.length > 0) return false
   const hasPasskey = user.existing.some((factor) => factor.method === 'passkey')
@@ -295,5 +294,5 @@ function startedNow(record: MfaRecord): MfaRecord {
 
 /** Where the user goes next. */
 function nextAfter({ deps, state: { record } }: RequestContext): string {
-  return record.returnTo ?? record.keyOffer?.next ?? deps.settings.homePath
+  return record.returnTo ?? record.keyOffer?.next ?? deps.settings.login.homePath
 }

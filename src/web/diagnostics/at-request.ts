@@ -31,13 +31,13 @@ function isBehindUnknownProxy(req: Request): boolean {
   return isProxied && !setting
 }
 
-function lacksPrefix(req: Request, { path }: Settings): boolean {
+function lacksPrefix(req: Request, { urls }: Settings): boolean {
   const prefix = req.get('x-forwarded-prefix')?.replace(/\/$/, '') ?? ''
-  return !path.startsWith(`${prefix}/`)
+  return !urls.path.startsWith(`${prefix}/`)
 }
 
 function wasLargeBodyParsed(req: Request, settings: Settings): boolean {
-  const isOurs = requestedUrl(req, settings).startsWith(`${settings.path}/`)
+  const isOurs = requestedUrl(req, settings).startsWith(`${settings.urls.path}/`)
   const isLarge = Number(req.get('content-length') ?? 0) > LARGE_BODY_BYTES
   return isOurs && isLarge && req.readableEnded
 }

@@ -16,7 +16,7 @@ export interface StepUpTarget {
 
 /** Where a session that does not fulfill a rule shows a factor again: where it showed one before. */
 export function stepUpTarget(
-  { issuers }: Pick<Settings, 'issuers'>,
+  { issuers }: Settings['login'],
   record: MfaRecord,
   rule: Pick<Rule, 'accepts' | 'acceptsEvidence' | 'maxAgeMs' | 'strengths'>,
 ): StepUpTarget {

@@ -114,15 +114,15 @@ function pass(at: EnteredRequest, next: NextFunction, { record }: ActiveState): 
 
 function requireSignIn({ req, deps: { settings } }: EnteredRequest, res: Response): void {
   setSecurityHeaders(res)
-  if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.signInPath })
+  if (!wantsHtml(req)) return sendProblem(res, { code: 'sign_in_required', next: settings.login.signInPath })
   rememberTarget(req, targetOf(req, settings))
-  res.redirect(303, settings.signInPath)
+  res.redirect(303, settings.login.signInPath)
 }
 
 function refuseActing({ req, deps }: EnteredRequest, res: Response): void {
   setSecurityHeaders(res)
   // The page there says why.
-  if (wantsHtml(req)) return res.redirect(303, deps.settings.path)
+  if (wantsHtml(req)) return res.redirect(303, deps.settings.urls.path)
   sendProblem(res, { code: 'acting' })
 }
 
@@ -133,7 +133,7 @@ function problemFor(
   { factors, backup }: { readonly factors: readonly Factor[]; readonly backup: boolean },
 ): Problem {
   const { settings } = deps
-  const { path } = settings
+  const { path } = settings.urls
   const isPending = state.stage === 'pending'
   if (factors.length === 0 && user.withheld.length === 0) {
     // An app is no use where only a key is accepted.
@@ -234,15 +234,15 @@ async function requireFactor(
   const { settings, diagnostics } = deps
   // Neither the person who acts nor the user can show a factor in this session (R118).
   if (state.record.acting) return refuseActing(at, res)
-  const { path, signInPath } = settings
+  const { urls, login } = settings
   const context = await requestContext(at, state)
   const { user } = context
   const { factors, backup } = await acceptedFactors(deps, user, rule)
-  const target = stepUpTarget(settings, state.record, rule)
+  const target = stepUpTarget(login, state.record, rule)
   const html = wantsHtml(req)
   if (!html) await readDisabledFactors(context)
   if (!html && !target.issuer && user.existing.length === 0 && !mayEnrollFirst(context)) {
-    return sendProblem(res, { code: 'enrollment_not_allowed', next: signInPath })
+    return sendProblem(res, { code: 'enrollment_not_allowed', next: login.signInPath })
   }
   const problem: Problem = target.issuer
     ? {
@@ -272,8 +272,8 @@ async function requireFactor(
   })
   // The page there says why.
   const why = problem.code === 'enrollment_required' && state.stage !== 'pending' ? '?required' : ''
-  if (html) return res.redirect(303, current ? (problem.next ?? path) + why : signInPath)
-  if (!current) return sendProblem(res, { code: 'session_ended', next: signInPath })
+  if (html) return res.redirect(303, current ? (problem.next ?? urls.path) + why : login.signInPath)
+  if (!current) return sendProblem(res, { code: 'session_ended', next: login.signInPath })
   setStepUpHeader(res, problem, target)
   const atLeast = rule.bind?.atLeast ?? 'entered'
   sendProblem(res, approval ? { ...problem, approval: { ...askedAnswer(approval), atLeast } } : problem)
@@ -294,7 +294,7 @@ function continuationOf(
   rule: Rule,
 ): Pick<MfaRecord, 'returnTo' | 'interrupted'> {
   const kept = interruptedRequest(req, settings, rule)
-  if (kept) return { interrupted: kept, returnTo: `${settings.path}/resume` }
+  if (kept) return { interrupted: kept, returnTo: `${settings.urls.path}/resume` }
   return { returnTo: targetOf(req, settings) }
 }
 
@@ -311,7 +311,7 @@ async function forgetInterrupted(
 
 /** The return address: the requested page, or for a POST the page with the form. */
 function targetOf(req: Request, settings: Settings): string {
-  const { homePath } = settings
+  const { homePath } = settings.login
   if (req.method === 'GET') return safeReturnTo(requestedUrl(req, settings)) ?? homePath
   const referer = req.get('referer')
   if (!referer || !URL.canParse(referer)) return homePath

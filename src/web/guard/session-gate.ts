@@ -43,9 +43,9 @@ export function sessionGate(own: RouteDeps): RequestHandler {
       if (wantsHtml(req)) return sendToChallenge(at, res, state)
       setSecurityHeaders(res)
       // Which factor is missing is told there, by the service. This page is withheld whatever the service says, so it is not asked.
-      return sendProblem(res, { code: 'mfa_required', next: deps.settings.path })
+      return sendProblem(res, { code: 'mfa_required', next: deps.settings.urls.path })
     }
-    if (pathOf(req, deps.settings) === deps.settings.path) warnIfUnanswered(res, deps)
+    if (pathOf(req, deps.settings) === deps.settings.urls.path) warnIfUnanswered(res, deps)
     next()
   }
 
@@ -93,15 +93,16 @@ async function sendToChallenge(at: EnteredRequest, res: Response, state: ActiveS
   setSecurityHeaders(res)
   if (req.method === 'GET') {
     // A path with two slashes or a complete address would lead to another site (R15).
-    const returnTo = safeReturnTo(requestedUrl(req, settings)) ?? settings.homePath
+    const returnTo = safeReturnTo(requestedUrl(req, settings)) ?? settings.login.homePath
     await storeIfCurrent(req, { ...state.record, returnTo })
   }
-  res.redirect(303, settings.path)
+  res.redirect(303, settings.urls.path)
 }
 
 /** Whether a pending login can reach a path: MFA routes, strategy, sign-in, sign-out and the host's paths. */
 function pendingPathsOf(settings: Settings): (req: Request) => boolean {
-  const { path, signInPath, signOutPath, pendingPaths } = settings
+  const { path } = settings.urls
+  const { signInPath, signOutPath, pendingPaths } = settings.login
   const paths = new Set([path, `${path}-login`, signInPath, signOutPath, ...pendingPaths])
   const folders = [...paths].map((one) => `${one}/`)
   return (req) => {

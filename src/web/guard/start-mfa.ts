@@ -39,7 +39,7 @@ export function loginStart(own: RouteDeps): AnyRouteHandler {
     const state = await askedStateOf(at)
     if (state.stage !== 'pending') return next()
     setSecurityHeaders(res)
-    if (wantsHtml(req)) return res.redirect(303, at.deps.settings.path)
+    if (wantsHtml(req)) return res.redirect(303, at.deps.settings.urls.path)
     const { code: status, ...rest } = await missingFactor(at, state)
     res.json({ status, ...rest })
   }
@@ -54,7 +54,7 @@ export function loginStart(own: RouteDeps): AnyRouteHandler {
 export async function missingFactor(at: EnteredRequest, state: ActiveState): Promise<Problem> {
   const { deps } = at
   const { settings } = deps
-  const { path } = settings
+  const { path } = settings.urls
   const context = await requestContext(at, state)
   const { user, step } = context
   if (step === 'bypass_code') return { code: 'bypass_code_required', next: path }

@@ -76,9 +76,9 @@ export async function findUpgrade(
   }
   if (state.stage === 'none') {
     const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
-    return refused({ code, next: settings.signInPath })
+    return refused({ code, next: settings.login.signInPath })
   }
-  if (state.stage === 'pending') return refused({ code: 'mfa_required', next: settings.path })
+  if (state.stage === 'pending') return refused({ code: 'mfa_required', next: settings.urls.path })
   if (!copy.mfa) throw new TypeError('The gate did not set `req.mfa`.')
   const { user, userId } = state
   return {

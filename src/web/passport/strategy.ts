@@ -130,7 +130,7 @@ export class PassportMfaStrategy {
     }
     setSecurityHeaders(res)
     if (!wantsHtml(req)) return sendProblem(res, await missingFactor(at, state))
-    res.redirect(303, deps.settings.path)
+    res.redirect(303, deps.settings.urls.path)
   }
 
   private refuse(req: Request, problem: Problem): void {

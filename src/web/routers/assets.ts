@@ -31,7 +31,7 @@ export function buildWellKnownRouter({ settings, keys }: RouteDeps): Router {
   router.get(
     '/passkey-endpoints',
     function passkeyEndpoints(_req: Request, res: Response, next: NextFunction) {
-      const { publicUrl, path } = settings
+      const { publicUrl, path } = settings.urls
       if (publicUrl === undefined) return next()
       const page = `${publicUrl}${path}/keys`
       send(res, { enroll: page, manage: page })

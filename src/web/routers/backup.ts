@@ -86,7 +86,7 @@ async function respondSent(context: RouteContext, outcome: BackupSent | Refused)
     codesSent: { ...counted, ...(before?.next && { next: before.next }) },
     ...(count !== undefined && { backupCodes: { left: count } }),
   })
-  if (html) return res.redirect(303, `${deps.settings.path}/backup?sent`)
+  if (html) return res.redirect(303, `${deps.settings.urls.path}/backup?sent`)
   res.json({ status: 'sent', to, strength, ...counted } satisfies z.output<typeof backupSentAnswer>)
 }
 
@@ -137,7 +137,7 @@ async function respondCreated(context: RouteContext, outcome: BackupCreated | Re
     }
     return void res.json(answer)
   }
-  const { path } = deps.settings
+  const { path } = deps.settings.urls
   const id = randomUUID()
   const sealed = codesSeal.seal({ req, res }, JSON.stringify(codes), { id, path, lifetimeMs: WAITS_MS })
   const next = before?.next ?? codesShown?.next
@@ -148,7 +148,7 @@ async function respondCreated(context: RouteContext, outcome: BackupCreated | Re
 function showCodes(context: RouteContext): void {
   const { req, res, deps, state, html } = context
   const { codesShown } = state.record
-  const { path } = deps.settings
+  const { path } = deps.settings.urls
   if (!html) return sendProblem(res, { code: 'not_found' })
   if (!codesShown) return res.redirect(303, `${path}/backup`)
   const isWaiting = Date.now() - codesShown.at < WAITS_MS
@@ -165,8 +165,8 @@ function showCodes(context: RouteContext): void {
 async function confirmSaved({ req, res, deps, state, html }: RouteContext): Promise<void> {
   const { codesShown, ...record } = state.record
   if (codesShown) await storeRecord(req, record)
-  const next = codesShown?.next ?? deps.settings.path
-  codesSeal.forget(res, deps.settings.path)
+  const next = codesShown?.next ?? deps.settings.urls.path
+  codesSeal.forget(res, deps.settings.urls.path)
   if (html) return res.redirect(303, next)
   res.json({ status: 'saved', next } satisfies z.output<typeof backupSavedAnswer>)
 }

@@ -71,7 +71,7 @@ export function addChallengeRoutes(router: Router, deps: RouteDeps): void {
 async function showStart(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user, step } = context
   await readDisabledFactors(context)
-  const { path } = deps.settings
+  const { path } = deps.settings.urls
   if (step === 'bypass_code') return res.redirect(303, `${path}/verify?factor=bypass`)
   if (step === 'enrollment') return res.redirect(303, `${path}/enroll-app`)
   if (state.stage !== 'pending' && !state.record.stepUp) {
@@ -86,7 +86,7 @@ async function showStart(context: RouteContext): Promise<void> {
       page: 'overview',
       factors: await managedFactors(context, removals.app),
       backup: backup || (user.factors.length > 0 && (await canShowBackupCodes(deps, user))),
-      ...(deps.settings.addFactorPath && { addUrl: deps.settings.addFactorPath }),
+      ...(deps.settings.pages.addFactorPath && { addUrl: deps.settings.pages.addFactorPath }),
       ...(typeof left === 'number' && backup && { backupCodesLeft: left }),
       ...(backupCodesUsedAt !== undefined && { backupCodesUsedAt }),
       canRemoveBackup: removals.backup,
@@ -159,7 +159,7 @@ async function managedFactors(context: RouteContext, canRemoveApp: boolean): Pro
     const lastUsedAt = factor && lastUseOf(factor, known)
     const manageUrl =
       factor?.manageUrl ??
-      (isKeyMethod(view.method) && deps.keys.areOffered ? `${deps.settings.path}/keys` : undefined)
+      (isKeyMethod(view.method) && deps.keys.areOffered ? `${deps.settings.urls.path}/keys` : undefined)
     return {
       ...view,
       ...onlyGiven({ manageUrl, lastUsedAt }),
@@ -191,7 +191,7 @@ export async function respondState(context: RouteContext): Promise<void> {
       },
     }),
   }
-  const endsAt = iso(state.record.startedAt + deps.settings.pendingLifetimeMs)
+  const endsAt = iso(state.record.startedAt + deps.settings.login.pendingLifetimeMs)
   const answer: MfaState =
     state.stage === 'pending'
       ? {
@@ -199,7 +199,7 @@ export async function respondState(context: RouteContext): Promise<void> {
           ...shared,
           ...(user.minStrength && { minStrength: user.minStrength }),
           ...(step === 'bypass_code' && { factors: [], bypass: true as const }),
-          ...(step === 'enrollment' && { enroll: deps.settings.path + enrollPathFor(context) }),
+          ...(step === 'enrollment' && { enroll: deps.settings.urls.path + enrollPathFor(context) }),
           expiresAt: endsAt,
         }
       : state.stage === 'verified'
@@ -263,7 +263,7 @@ async function respondChallenged(
   if (assertion) warnAboutKeys(context, assertion.options.rpId)
   const { refused: _answered, ...record } = state.record
   await storeRecord(req, { ...record, challenge })
-  if (html) return res.redirect(303, `${deps.settings.path}/verify${again ? '?again' : ''}`)
+  if (html) return res.redirect(303, `${deps.settings.urls.path}/verify${again ? '?again' : ''}`)
   const factor = user.factors.find(({ id }) => id === challenge.factorId)
   const answer: z.output<typeof challengedAnswer> = {
     status: 'challenged',
@@ -279,7 +279,7 @@ async function respondChallenged(
 
 async function cancel(context: RouteContext): Promise<void> {
   const { req, res, deps, state, html } = context
-  const { signInPath, homePath } = deps.settings
+  const { signInPath, homePath } = deps.settings.login
   const body = await readBody(req, res, cancelBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   const approval = openApproval(state.record)
@@ -303,7 +303,7 @@ function respondCanceled({ res, html }: Pick<RouteContext, 'res' | 'html'>, next
 }
 
 async function stopActing({ req, deps }: EnteredRequest, res: Response): Promise<void> {
-  const { homePath } = deps.settings
+  const { homePath } = deps.settings.login
   await actingWith(deps).stopActing(req)
   respondCanceled({ res, html: wantsHtml(req) }, homePath)
 }
@@ -351,7 +351,7 @@ async function respondUndelivered(
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   } as const
   if (html) return showPage(context, await pageFor(context, factors), { tone: 'error', ...problem })
-  const { path: next } = deps.settings
+  const { path: next } = deps.settings.urls
   sendProblem(res, { ...problem, next, factors: listFactors(factors), backup }, error.status)
 }
 

@@ -77,5 +77,5 @@ async function revokeAll(context: RouteContext): Promise<void> {
 }
 
 function backToList({ res, deps }: RouteContext, revoked: 'one' | 'all'): void {
-  res.redirect(303, `${deps.settings.path}/devices?revoked=${revoked}`)
+  res.redirect(303, `${deps.settings.urls.path}/devices?revoked=${revoked}`)
 }

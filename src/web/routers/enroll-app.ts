@@ -54,11 +54,12 @@ async function showStart(context: RouteContext): Promise<void> {
   const { res, deps, html } = context
   const refusal = await enrollmentRefusal(context, '/enroll-app')
   // Every way to set up a factor leads here, also where only a key is strong enough.
-  if (html && refusal?.code === 'enrollment_required') return res.redirect(303, `${deps.settings.path}/keys`)
+  if (html && refusal?.code === 'enrollment_required')
+    return res.redirect(303, `${deps.settings.urls.path}/keys`)
   if (refusal) return sendRefusal(context, refusal)
   if (!html) return sendProblem(res, { code: 'not_found' })
   const keys = await offersKeys(context)
-  const { addFactorPath } = deps.settings
+  const { addFactorPath } = deps.settings.pages
   const hasNone = context.state.stage !== 'pending' && context.user.existing.length === 0
   const view = {
     ...startView(context),
@@ -87,7 +88,7 @@ function startView(
 async function showConfirm(context: RouteContext): Promise<void> {
   const { req, res, deps, state, html } = context
   const { enrollment } = state.record
-  if (!html || !enrollment) return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  if (!html || !enrollment) return res.redirect(303, `${deps.settings.urls.path}/enroll-app`)
   const refusal = await enrollmentRefusal(context, '/enroll-app', ageOf(enrollment))
   if (refusal) return sendRefusal(context, refusal)
   if (await showLock(context)) return
@@ -108,7 +109,7 @@ async function respondPrepared(context: RouteContext, outcome: Prepared | Refuse
   const { req, res, deps, state, html } = context
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: '/enroll-app' })
   const { enrollment, qr, uri, secret } = outcome
-  const { path } = deps.settings
+  const { path } = deps.settings.urls
   const { refused: _answered, ...record } = state.record
   const shown = { qr, ...(uri && { uri }), ...(secret && { secret }) }
   if (!html) {
@@ -144,7 +145,7 @@ async function confirm(context: RouteContext): Promise<void> {
     return sendRefusal(context, outcome.refusal, { page: '/enroll-app/confirm' })
   }
   if (!html) return void res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
-  const { path } = deps.settings
+  const { path } = deps.settings.urls
   forgetEnrollment(res, path)
   res.redirect(303, `${path}/enroll-app/done`)
 }
@@ -152,7 +153,7 @@ async function confirm(context: RouteContext): Promise<void> {
 async function showDone(context: RouteContext): Promise<void> {
   const { res, deps, state, html } = context
   const { enrolled } = state.record
-  if (!html || !enrolled) return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  if (!html || !enrolled) return res.redirect(303, `${deps.settings.urls.path}/enroll-app`)
   showPage(context, {
     page: 'enrolled',
     backup: (await hasBackup(context)) || (await canShowBackupCodes(deps, context.user)),

@@ -31,7 +31,7 @@ export async function factorChangeRefusal(
   // The strongest factor cannot be shown now, and a weaker one must not take its place (R132).
   if (factors.length === 0 && !backup) return { code: 'factors_withheld' }
   const stepUp = { factors: factors.map(({ id }) => id), backup }
-  const returnTo = `${deps.settings.path}${path}`
+  const returnTo = `${deps.settings.urls.path}${path}`
   if (!(await storeIfCurrent(req, { ...record, stepUp, returnTo }))) throw sessionEnded()
   return { code: 'step_up_required' }
 }
@@ -56,7 +56,7 @@ export async function enrollmentRefusal(
  * is offered one, and not with `login.noDowngrade`, where users decide on it themselves (R55, R92).
  */
 export function conditionalKeyRefusal(
-  { deps: { settings }, state: { record }, user, requirement }: RouteContext,
+  { deps: { settings, keys }, state: { record }, user, requirement }: RouteContext,
   sinceMs = 0,
 ): Refusal | undefined {
   const refusal = refusalByRequirement(requirement)
@@ -64,8 +64,8 @@ export function conditionalKeyRefusal(
   const required = factorChange(user)
   const isOffered =
     record.keyOffer !== undefined &&
-    settings.keys.offerPasskeyMs !== undefined &&
-    !settings.noDowngrade &&
+    keys.offerPasskeyMs !== undefined &&
+    !settings.login.noDowngrade &&
     user.withheld.length === 0 &&
     user.existing.length > 0 &&
     user.existing.every(({ method }) => method !== 'passkey') &&

@@ -126,7 +126,7 @@ async function respondPrepared(context: RouteContext, outcome: PreparedKey | Ref
   const { req, res, deps, state, html } = context
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
   // Only the script of the page can go on.
-  if (html) return res.redirect(303, `${deps.settings.path}${PAGE}`)
+  if (html) return res.redirect(303, `${deps.settings.urls.path}${PAGE}`)
   const { rp } = outcome.options
   warnAboutKeys(context, typeof rp === 'object' && rp !== null ? Reflect.get(rp, 'id') : undefined)
   const { registration } = outcome
@@ -167,7 +167,7 @@ async function add(context: RouteContext): Promise<void> {
     }),
   )
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
-  if (html) return res.redirect(303, `${deps.settings.path}${PAGE}?added`)
+  if (html) return res.redirect(303, `${deps.settings.urls.path}${PAGE}?added`)
   if (added) res.json({ status: 'added', key: listedKey(added) } satisfies z.output<typeof keyAddedAnswer>)
 }
 
@@ -189,14 +189,14 @@ async function addUnprompted(
     ...(keyOffer && { enrolled: { next: keyOffer.next } }),
   })
   if (!isStored) throw sessionEnded()
-  if (html) return res.redirect(303, `${deps.settings.path}${PAGE}?saved`)
+  if (html) return res.redirect(303, `${deps.settings.urls.path}${PAGE}?saved`)
   res.json({ status: 'added', key: listedKey(outcome.key) } satisfies z.output<typeof keyAddedAnswer>)
 }
 
 /** Has the next sign-in in this browser offer the new key first, closes a recovery, reports the key to the host, and notifies the user. */
 async function keyWasAdded(context: RouteContext, key: Key): Promise<void> {
   const { req, res, deps, state, user, requirement } = context
-  rememberUsedFactor(req, res, key.method, deps.settings.path)
+  rememberUsedFactor(req, res, key.method, deps.settings.urls.path)
   await keyAdded(deps, keyAccount(context), key)
   await forgetEndedFactors(context, key)
   await deps.recoveries.enrolled(user.userId, requirement.open !== undefined)
@@ -215,7 +215,7 @@ async function rename(
 function respondRenamed(context: RouteContext, outcome: ChangedKey | Refused): Promise<void> | void {
   const { res, deps, html } = context
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: PAGE })
-  if (html) return res.redirect(303, `${deps.settings.path}${PAGE}?renamed`)
+  if (html) return res.redirect(303, `${deps.settings.urls.path}${PAGE}?renamed`)
   res.json({ status: 'renamed' } satisfies z.output<typeof keyRenamedAnswer>)
 }
 
@@ -223,17 +223,17 @@ function respondRenamed(context: RouteContext, outcome: ChangedKey | Refused): P
 function showOffer(context: RouteContext): void {
   const { req, res, deps, state, html } = context
   const { keyOffer, stage } = state.record
-  const { path, homePath, keys } = deps.settings
+  const { urls, login } = deps.settings
   if (!html) return sendProblem(res, { code: 'not_found' })
-  if (stage !== 'verified' || !keyOffer) return res.redirect(303, homePath)
-  rememberKeyOffer(req, res, path, keys.offerPasskeyMs ?? 0)
+  if (stage !== 'verified' || !keyOffer) return res.redirect(303, login.homePath)
+  rememberKeyOffer(req, res, urls.path, deps.keys.offerPasskeyMs ?? 0)
   const mayCreate = attemptRefusal(context) === undefined
   const { next } = keyOffer
   showPage(context, { page: 'key-offer', next, mayCreate, revokesDevices: revokesDevices(context) })
 }
 
 function decline({ res, deps, state, html }: RouteContext): void {
-  const next = state.record.keyOffer?.next ?? deps.settings.homePath
+  const next = state.record.keyOffer?.next ?? deps.settings.login.homePath
   if (html) return res.redirect(303, next)
   sendProblem(res, { code: 'not_found' })
 }

@@ -20,7 +20,7 @@ async function choose(req: Request, res: Response, deps: RouteDeps): Promise<voi
   const { settings } = deps
   const body = await readBody(req, res, languageBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  const { path } = settings
+  const { path } = settings.urls
   const { offer = [], remember } = settings.languages
   const wanted = body.fields.language.toLowerCase()
   const tag = offer.find((offered) => offered.toLowerCase() === wanted)

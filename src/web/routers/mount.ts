@@ -15,7 +15,7 @@ export type MountedRouter = RequestHandler & Pick<Router, 'stack'>
  * costs less than passing a router.
  */
 export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Router): MountedRouter {
-  const { path: ownPath, pathPrefix } = own.settings
+  const { path: ownPath, pathPrefix } = own.settings.urls
   const target = ownPath.slice(pathPrefix.length)
   const atTarget = Router().use(target, routes)
   const nested = new Map([[target, atTarget]])
@@ -24,7 +24,7 @@ export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Rout
     const passed = gateOf({ req, shared: requestState<RouteDeps>(req) }, own)
     // Almost every request is for a page of the app.
     if (passed === own && req.baseUrl === '' && !isBelow(`${req.path}/`, target)) return next()
-    const { path } = passed.settings
+    const { path } = passed.settings.urls
     const at = pathPrefix + req.baseUrl
     if (isSame(at, path)) return routes(req, res, next)
     if (!isBelow(path, at)) throw mountPathError(own, req.baseUrl)
@@ -41,7 +41,8 @@ export function mountedRouter(own: RouteDeps, gate: RequestHandler, routes: Rout
     if (isAtTarget || ownGate(shared, own)) return serve(req, res, next)
     const { settings } = req.baseUrl ? depsAt(req, own) : own
     // Two products have pages of their own. Two gates with the same pages are one product whose options were written twice.
-    if (shared.gates?.some((other) => isSame(other.settings.path, settings.path))) throw twoOptionsError(own)
+    if (shared.gates?.some((other) => isSame(other.settings.urls.path, settings.urls.path)))
+      throw twoOptionsError(own)
     return gate(req, res, (error?: unknown) => (error ? next(error) : attempt(serve, req, res, next)))
   }
 

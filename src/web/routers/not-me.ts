@@ -16,7 +16,7 @@ import { addPublicRoute } from './route.js'
 /** `GET /not-me?token=…` asks, `POST /not-me` ends sessions and trust. No routes without `urls.publicUrl`. */
 export function addNotMeRoutes(router: Router, deps: RouteDeps): void {
   const { settings, notMeLinks } = deps
-  if (settings.publicUrl === undefined) return
+  if (settings.urls.publicUrl === undefined) return
   addNoticeLinkRoutes(router, deps, {
     path: '/not-me',
     ask: 'not-me',
@@ -109,6 +109,6 @@ async function follow(req: Request, res: Response, deps: RouteDeps, link: Notice
   if (!(await link.follow(req, body.fields.token))) {
     return stop(req, res, deps, { code: 'unknown_link' }, 'sign-in')
   }
-  if (wantsHtml(req)) return res.redirect(303, `${deps.settings.path}${link.path}?done`)
+  if (wantsHtml(req)) return res.redirect(303, `${deps.settings.urls.path}${link.path}?done`)
   res.json({ status: link.status } satisfies LinkAnswer)
 }

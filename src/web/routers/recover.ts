@@ -138,7 +138,7 @@ async function respondRequested(
         retryAfterSeconds: requested.retryAfterSeconds,
       })
     case 'pending':
-      if (html) return res.redirect(303, `${deps.settings.path}/recover`)
+      if (html) return res.redirect(303, `${deps.settings.urls.path}/recover`)
       res.json(answerOf(requested.recovery, await unreachedOf(context, recovery, requested.recovery)))
   }
 }
@@ -148,7 +148,7 @@ async function cancel(context: RouteContext, recovery: AccountRecovery): Promise
   const body = await readBody(req, res, z.object({}))
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
   if (!(await recovery.cancel(state.userId, 'user'))) return refuse(context, { code: 'no_recovery' })
-  if (html) return res.redirect(303, `${deps.settings.path}/recover`)
+  if (html) return res.redirect(303, `${deps.settings.urls.path}/recover`)
   res.json({ status: 'canceled' } satisfies z.output<typeof recoveryCancelAnswer>)
 }
 
@@ -171,7 +171,7 @@ async function complete(context: RouteContext, recovery: AccountRecovery): Promi
   const reset = await recovery.complete(account, pending, ended)
   if (reset === undefined) return refuse(context, { code: 'no_recovery' })
   await continueLogin(context, state, { mustEnroll: reset })
-  const next = `${deps.settings.path}/enroll-app`
+  const next = `${deps.settings.urls.path}/enroll-app`
   if (html) return res.redirect(303, next)
   res.json({ status: 'completed', next } satisfies z.output<typeof recoveredAnswer>)
 }
@@ -192,19 +192,19 @@ async function refuse(context: RouteContext, refusal: Refusal): Promise<void> {
   const { res, deps, user, html } = context
   // The page there says what the factor is for.
   if (html && (refusal.code === 'mfa_required' || refusal.code === 'step_up_required'))
-    return res.redirect(303, `${deps.settings.path}?choose`)
+    return res.redirect(303, `${deps.settings.urls.path}?choose`)
   if (html || refusal.code !== 'step_up_required') return sendRefusal(context, refusal, { page: '/recover' })
   const factors = listFactors(user.factors)
   const backup = backupTarget(user) !== undefined
-  sendProblem(res, { ...refusal, next: deps.settings.path, factors, backup })
+  sendProblem(res, { ...refusal, next: deps.settings.urls.path, factors, backup })
 }
 
 /** Signs the user out. After the next sign-in the user returns to the recovery. */
 async function signInAgain(context: RouteContext): Promise<void> {
   const { req, res, deps, html } = context
-  const { path, signInPath } = deps.settings
-  await endPendingLogin(req, `${path}/recover`)
-  if (html) return res.redirect(303, signInPath)
+  const { urls, login } = deps.settings
+  await endPendingLogin(req, `${urls.path}/recover`)
+  if (html) return res.redirect(303, login.signInPath)
   refuse(context, { code: 'sign_in_required' })
 }
 
@@ -213,7 +213,7 @@ async function refusalFor(context: RouteContext): Promise<Refusal | undefined> {
   const { req, deps, state, user, requirement, html } = context
   const { record } = state
   if (user.existing.length === 0) return { code: 'enrollment_required' }
-  const returnTo = `${deps.settings.path}/recover`
+  const returnTo = `${deps.settings.urls.path}/recover`
   const asked = { recovery: { at: Date.now() } }
   const shown = shownLately(record)
   if (mustShowFactor(context)) {

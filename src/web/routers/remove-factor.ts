@@ -64,7 +64,7 @@ async function showConfirmation(context: RouteContext, factor: RemovableFactor):
   if (refusal) return sendRefusal(context, refusal)
   if (!html) return sendProblem(res, { code: 'not_found' })
   // Removed in the meantime, perhaps in another tab: the factor page shows what there is.
-  if (!(await offeredRemovals(context))[factor]) return res.redirect(303, deps.settings.path)
+  if (!(await offeredRemovals(context))[factor]) return res.redirect(303, deps.settings.urls.path)
   await readDisabledFactors(context)
   const others = offeredFactors(user).filter(({ method }) => factor === 'backup' || method !== 'app')
   const revokesDevices = factor === 'app' && deps.settings.trustedDevices !== undefined
@@ -115,7 +115,7 @@ function respondRemoved(
   const { res, deps, html } = context
   // The page may be outdated: a factor that is already gone is what the user wanted.
   const isGone = outcome.outcome !== 'refused' || (html && outcome.refusal.code === 'unknown_factor')
-  if (html && isGone) return res.redirect(303, `${deps.settings.path}?removed=${factor}`)
+  if (html && isGone) return res.redirect(303, `${deps.settings.urls.path}?removed=${factor}`)
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: '' })
   if (outcome.outcome === 'none') return sendProblem(res, { code: 'unknown_factor' })
   res.json({ status: 'removed' } satisfies z.output<typeof removedAnswer>)
@@ -134,7 +134,7 @@ export function addKeyRemoval(router: Router, deps: RouteDeps): void {
 async function showKeyConfirmation(context: RouteContext): Promise<void> {
   const { req, res, deps, state, user, html } = context
   const id = removeKeyBody.shape.key.safeParse(req.query.key).data
-  const list = `${deps.settings.path}/keys`
+  const list = `${deps.settings.urls.path}/keys`
   if (!html) return sendProblem(res, { code: 'not_found' })
   if (id === undefined) return res.redirect(303, list)
   const refusal = await factorChangeRefusal(context, `${KEY_PATH}?key=${encodeURIComponent(id)}`)
@@ -177,7 +177,7 @@ function respondKeyRemoved(context: RouteContext, outcome: ChangedKey | Refused)
   const { res, deps, html } = context
   // The page may be outdated: a key that is already gone is what the user wanted.
   const isGone = outcome.outcome !== 'refused' || (html && outcome.refusal.code === 'unknown_key')
-  if (html && isGone) return res.redirect(303, `${deps.settings.path}/keys?removed`)
+  if (html && isGone) return res.redirect(303, `${deps.settings.urls.path}/keys?removed`)
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: '/keys' })
   res.json({ status: 'removed' } satisfies z.output<typeof removedAnswer>)
 }

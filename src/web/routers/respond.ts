@@ -66,22 +66,24 @@ function frameOf(
   return {
     locales: user.locales,
     ...appFrame(settings),
-    homePath: (approval ? undefined : record.returnTo) ?? settings.homePath,
+    homePath: (approval ? undefined : record.returnTo) ?? settings.login.homePath,
     ...(approval && { approval: { id: approval.id, lines: approval.lines } }),
     purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
-    ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.pendingLifetimeMs }),
-    ...onlyGiven({ message, recoverPath, help: settings.help }),
+    ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.login.pendingLifetimeMs }),
+    ...onlyGiven({ message, recoverPath, help: settings.pages.help }),
   }
 }
 
 /** What every page of the app has. */
-function appFrame({ appName, path: base, signInPath, logo, stylesheet }: Settings) {
-  return { appName, base, signInPath, now: Date.now(), ...onlyGiven({ logo, stylesheet }) }
+function appFrame({ appName, urls, login, pages }: Settings) {
+  const { logo, stylesheet } = pages
+  const { signInPath } = login
+  return { appName, base: urls.path, signInPath, now: Date.now(), ...onlyGiven({ logo, stylesheet }) }
 }
 
 /** The id of the factor that is offered first: the host's choice, or the one that was last used in this browser. */
 export function preferredFactor({ req, deps, state }: RouteContext): string | undefined {
-  return deps.settings.preferred?.(state.user) ?? lastUsedFactor(req)
+  return deps.settings.pages.preferred?.(state.user) ?? lastUsedFactor(req)
 }
 
 /** Whether a browser is asked for no factor: its user signed in, perhaps in another tab, and the page before is outdated. */
@@ -97,7 +99,9 @@ export function asksRecovery({ deps, state: { record } }: Pick<RouteContext, 'de
   const { recovery, returnTo } = record
   const isOpen = recovery !== undefined && recovery.shown === undefined
   return (
-    isOpen && returnTo === `${deps.settings.path}/recover` && Date.now() - recovery.at < ASKED_LIFETIME_MS
+    isOpen &&
+    returnTo === `${deps.settings.urls.path}/recover` &&
+    Date.now() - recovery.at < ASKED_LIFETIME_MS
   )
 }
 
@@ -194,7 +198,7 @@ export async function sendRefusal(
     if (refusal.code === 'step_up_required') await readDisabledFactors(context)
     return sendProblem(res, { ...refusal, ...(await continuationOf(refusal, context)) })
   }
-  const { path } = deps.settings
+  const { path } = deps.settings.urls
   const { code } = refusal
   if (code === 'mfa_required' || code === 'step_up_required' || code === 'bypass_code_required')
     return res.redirect(303, path)
@@ -266,11 +270,11 @@ async function continuationOf(
   context: RouteContext,
 ): Promise<Pick<Problem, 'next' | 'factors' | 'backup'>> {
   const { settings } = context.deps
-  if (SIGNS_IN_NEXT.has(code)) return { next: settings.signInPath }
-  if (code === 'mfa_required' || code === 'bypass_code_required') return { next: settings.path }
+  if (SIGNS_IN_NEXT.has(code)) return { next: settings.login.signInPath }
+  if (code === 'mfa_required' || code === 'bypass_code_required') return { next: settings.urls.path }
   // In the routes that use this, only a change of factors requires a step-up.
-  if (code === 'step_up_required') return { next: settings.path, ...(await factorChangeChoice(context)) }
-  return code === 'enrollment_required' ? { next: settings.path + enrollPathFor(context) } : {}
+  if (code === 'step_up_required') return { next: settings.urls.path, ...(await factorChangeChoice(context)) }
+  return code === 'enrollment_required' ? { next: settings.urls.path + enrollPathFor(context) } : {}
 }
 
 type ErrorMessage = Extract<PageMessage, { tone: 'error' }>
@@ -282,7 +286,7 @@ async function redirectRefused(
   { code, attemptsLeft, clockSteps, fault, retryAfterSeconds }: Omit<ErrorMessage, 'tone'>,
   trust = false,
 ): Promise<void> {
-  const path = `${deps.settings.path}${page}${page.includes('?') ? '&' : '?'}refused`
+  const path = `${deps.settings.urls.path}${page}${page.includes('?') ? '&' : '?'}refused`
   const refused = {
     path,
     at: Date.now(),
@@ -347,7 +351,7 @@ export function showPublicPage(
   purpose: PageFrame['purpose'] = 'sign-in',
 ): void {
   const languages = { locales: localesOf(req, settings), ...languageChoice(req, settings, view, false) }
-  const { homePath } = settings
+  const { homePath } = settings.login
   sendPage(res, render(view, { ...appFrame(settings), ...languages, homePath, purpose }))
 }
 
@@ -367,7 +371,7 @@ function languageChoice(
 
 /** The address of a page. The response to a successful POST, such as a QR code, is shown once and has none. */
 function returnPageOf(req: Request, settings: Settings, view: View, failed: boolean): string | undefined {
-  const { path } = settings
+  const { path } = settings.urls
   if (req.method !== 'POST') return safeReturnTo(requestedUrl(req, settings))
   if (!failed) return undefined
   if (view.page === 'choose') return `${path}?choose`

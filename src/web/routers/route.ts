@@ -135,9 +135,9 @@ function sendToSignIn(req: Request, res: Response, deps: RouteDeps, state: Signe
   const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
   if (!wantsHtml(req)) {
     if (route.signedOut && !state.expired) return route.signedOut(res)
-    return sendProblem(res, { code, next: deps.settings.signInPath })
+    return sendProblem(res, { code, next: deps.settings.login.signInPath })
   }
-  if (!state.expired) return res.redirect(303, deps.settings.signInPath)
+  if (!state.expired) return res.redirect(303, deps.settings.login.signInPath)
   stop(req, res, deps, { code }, 'sign-in')
 }
 
@@ -179,7 +179,7 @@ const BUSY = { code: 'service_unavailable', retryAfterSeconds: BUSY_RETRY_AFTER_
 
 /** Refuses POST requests to the MFA routes with 503 while too many wait, before a session is loaded. */
 export function buildAdmission(deps: RouteDeps): RequestHandler {
-  const { path, pathPrefix } = deps.settings
+  const { path, pathPrefix } = deps.settings.urls
   const below = `${path.slice(pathPrefix.length)}/`.toLowerCase()
   return function mfaAdmission(req, res, next) {
     // By default, Express matches paths without regard to case.

@@ -46,16 +46,16 @@ async function showCodeEntry(context: RouteContext): Promise<void> {
   if (asksNothing(context)) return showSignedIn(context)
   const named = typeof req.query.factor === 'string' ? req.query.factor : undefined
   if (step === 'bypass_code') {
-    if (named !== 'bypass') return res.redirect(303, `${deps.settings.path}/verify?factor=bypass`)
+    if (named !== 'bypass') return res.redirect(303, `${deps.settings.urls.path}/verify?factor=bypass`)
     if (!(await showLock(context))) showPage(context, { page: 'bypass' }, keptRefusal(context))
     return
   }
-  if (step === 'enrollment') return res.redirect(303, `${deps.settings.path}/enroll-app`)
+  if (step === 'enrollment') return res.redirect(303, `${deps.settings.urls.path}/enroll-app`)
   // While a reset is open, or factors are withheld, a backup code may be all that is left.
   const mayHaveBackup = requirement.open !== undefined || (named === 'backup' && user.withheld.length > 0)
   const hasNothing = user.factors.length === 0 && !mayHaveBackup
   if (hasNothing || (named === undefined && !state.record.challenge)) {
-    return res.redirect(303, deps.settings.path)
+    return res.redirect(303, deps.settings.urls.path)
   }
   if (await showLock(context)) return
   const view = await codePage(context, named)
@@ -92,8 +92,8 @@ async function verify(context: RouteContext, recovery: RouteParts['recovery']): 
     : await verifyFactor(context, body.fields, 'log-in')
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields)
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
-  if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.path)
-  const after = state.record.returnTo ?? deps.settings.homePath
+  if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.urls.path)
+  const after = state.record.returnTo ?? deps.settings.login.homePath
   if (outcome.outcome === 'approved') {
     if (html) return res.redirect(303, after)
     const { approval, backupCodesLeft } = outcome
@@ -105,7 +105,7 @@ async function verify(context: RouteContext, recovery: RouteParts['recovery']): 
   if (outcome.mayRecover) return respondGoesOn(context, 'recovery_allowed')
   const next = (await recoveryPage(context)) ?? after
   const { trusted, backupCodesLeft: left, keyOffer } = outcome
-  const { path } = deps.settings
+  const { path } = deps.settings.urls
   if (html && keyOffer) return res.redirect(303, `${path}/keys/offer`)
   if (html) return res.redirect(303, left === undefined ? next : `${path}/backup-codes-left`)
   const given = onlyGiven({ trusted, backupCodesLeft: left })
@@ -117,7 +117,7 @@ function respondGoesOn(context: RouteContext, status: z.output<typeof goesOnAnsw
   const { res, deps, html } = context
   // The page to set up an app leads a browser on to the keys, where only a key is strong enough.
   const enroll = html ? '/enroll-app' : enrollPathFor(context)
-  const next = deps.settings.path + (status === 'recovery_allowed' ? '/recover' : enroll)
+  const next = deps.settings.urls.path + (status === 'recovery_allowed' ? '/recover' : enroll)
   if (html) return res.redirect(303, next)
   res.json({ status, next } satisfies z.output<typeof goesOnAnswer>)
 }
@@ -126,7 +126,7 @@ function respondGoesOn(context: RouteContext, status: z.output<typeof goesOnAnsw
 async function recoveryPage({ deps, state }: RouteContext): Promise<string | undefined> {
   if (state.stage !== 'pending') return undefined
   const recovery = await deps.recoveries.find(state.userId)
-  return recovery && isReady(recovery) ? `${deps.settings.path}/recover` : undefined
+  return recovery && isReady(recovery) ? `${deps.settings.urls.path}/recover` : undefined
 }
 
 /** Says how many backup codes are left after one was used, and links to the return address. */
@@ -135,7 +135,7 @@ function showBackupCodesLeft(context: RouteContext): void {
   const { stage, backupCodes } = state.record
   if (!html) return sendProblem(res, { code: 'not_found' })
   if (stage !== 'verified' || backupCodes?.next === undefined)
-    return res.redirect(303, deps.settings.homePath)
+    return res.redirect(303, deps.settings.login.homePath)
   const { left, next } = backupCodes
   showPage(context, { page: 'backup-codes-left', left, next })
 }
@@ -148,9 +148,9 @@ function showResume(context: RouteContext): void {
   const { res, deps, state, user, html } = context
   const { stage, interrupted, stepUp } = state.record
   if (!html) return sendProblem(res, { code: 'not_found' })
-  if (stepUp) return res.redirect(303, deps.settings.path)
+  if (stepUp) return res.redirect(303, deps.settings.urls.path)
   if (stage === 'pending' || !interrupted || Date.now() - interrupted.at >= OFFER_LIFETIME_MS) {
-    return res.redirect(303, deps.settings.homePath)
+    return res.redirect(303, deps.settings.login.homePath)
   }
   const locale = pickLocale(user.locales, deps.settings.languages.texts)
   const { path, fields, title } = interrupted
