@@ -1,12 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response, Router } from 'express'
 import type * as z from 'zod'
-import {
-  LimitsStoreError,
-  ServiceError,
-  SessionEndedError,
-  SessionStoreError,
-  TrustStoreError,
-} from '../../errors.js'
+import { SessionEndedError } from '../../errors.js'
 import { askedStateOf } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { requestState } from '../../session/request-state.js'
@@ -17,9 +11,10 @@ import { type EnteredRequest, gateOf, type RouteDeps, requestContext } from '../
 import { BUSY_RETRY_AFTER_SECONDS } from '../http/admission.js'
 import { readBody } from '../http/body.js'
 import { setSecurityHeaders } from '../http/headers.js'
-import { logFailure, sendProblem } from '../http/problem.js'
+import { sendProblem } from '../http/problem.js'
 import { isSameOrigin, wantsHtml } from '../http/request.js'
 import type { RouteContext } from './context.js'
+import { respondFailure } from './failure.js'
 import { sendRefusal, stop } from './respond.js'
 
 /** A handler for a user who is signed in or pending. */
@@ -140,40 +135,6 @@ function sendToSignIn(req: Request, res: Response, deps: RouteDeps, state: Signe
   if (!state.expired) return res.redirect(303, deps.settings.login.signInPath)
   stop(req, res, deps, { code }, 'sign-in')
 }
-
-/** Where a code is typed. */
-const TAKES_CODE = /\/(?:verify|confirm)$/
-
-function respondFailure(
-  error: unknown,
-  { req, deps, shared }: EnteredRequest,
-  res: Response,
-  next: NextFunction,
-): void {
-  const isOurs =
-    error instanceof ServiceError ||
-    error instanceof SessionStoreError ||
-    error instanceof LimitsStoreError ||
-    error instanceof TrustStoreError
-  if (!isOurs || res.headersSent) return next(error)
-  // The admission has logged it, once for all requests that it refuses.
-  if (error.code !== 'ERR_MFA_SERVICE_BUSY') logFailure(deps.settings.logger, error)
-  const code = error.code === 'ERR_MFA_SERVICE_KEY' ? 'service_misconfigured' : 'service_unavailable'
-  const retryAfterSeconds =
-    error instanceof ServiceError ? error.retryAfterSeconds : STORE_RETRY_AFTER_SECONDS
-  const problem = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } as const
-  const stage = shared.session?.state.stage ?? 'none'
-  const isSignedIn = stage !== 'none' && stage !== 'pending'
-  const unasked = isSignedIn && !(req.method === 'POST' && TAKES_CODE.test(req.path))
-  stop(req, res, deps, problem, 'retry', {
-    status: error.status,
-    unasked,
-    ...(isSignedIn && { purpose: 'manage' }),
-  })
-}
-
-/** A store that fails over to another server takes a few seconds. */
-const STORE_RETRY_AFTER_SECONDS = 2
 
 const BUSY = { code: 'service_unavailable', retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS } as const
 
