@@ -1,6 +1,6 @@
 import { failureOfFault, KEY_FAILURES, type KeyFault } from '../protocol/keys.js'
 import { type Html, html, safeLink } from './html.js'
-import type { PageContext } from './page.js'
+import { type PageContext, SIGNS_IN_NEXT } from './page.js'
 import { fill } from './text.js'
 import type { ProblemCode } from './view.js'
 
@@ -20,15 +20,6 @@ export function failureTemplates(box: (title: Html, advice: Html) => Html, conte
   })
   return html`${templates}${Object.keys(context.words.problems).map((code) => problemTemplate(code as ProblemCode, context))}`
 }
-
-/** A sign-in is over, so the user begins a new one. */
-const SIGNS_IN_NEXT: ReadonlySet<ProblemCode> = new Set([
-  'sign_in_required',
-  'pending_login_expired',
-  'session_ended',
-  'enrollment_not_allowed',
-  'stronger_factor_unavailable',
-])
 
 /** What the script says about a refusal of the app. It fills in the time to wait, which it learns from the refusal. */
 function problemTemplate(code: ProblemCode, { frame, words }: PageContext): Html {

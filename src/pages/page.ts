@@ -2,7 +2,7 @@ import { isDelivered, type Method } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
 import type { Catalogue } from './locales/catalogue.js'
 import { type Languages, type Text, textFor } from './text.js'
-import type { PageFrame } from './view.js'
+import type { PageFrame, ProblemCode } from './view.js'
 
 /** Everything that the parts of a page need for rendering. */
 export interface PageContext {
@@ -56,3 +56,12 @@ function isSame(one: string, other: string, locale: string): boolean {
 export function startPath(frame: PageFrame): string {
   return frame.base === '' ? '/' : frame.base
 }
+
+/** A sign-in is over, so the user begins a new one. */
+export const SIGNS_IN_NEXT: ReadonlySet<ProblemCode> = new Set([
+  'sign_in_required',
+  'pending_login_expired',
+  'session_ended',
+  'enrollment_not_allowed',
+  'stronger_factor_unavailable',
+])

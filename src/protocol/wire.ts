@@ -41,6 +41,20 @@ export const apiKeyInfo = z.object({
     .meta({ description: 'When the key expires; absent if it does not.' }),
 })
 
+/** Why the service refuses a recording. */
+export const TRANSCRIPTION_PROBLEMS = [
+  'transcription_unavailable',
+  'busy',
+  'address_refused',
+  'fetch_failed',
+  'file_too_large',
+  'recording_too_long',
+  'unsupported_media',
+  'recording_damaged',
+  'language_unavailable',
+  'timestamps_unavailable',
+] as const
+
 /** The stable `code` of each problem response of the self-hosted service. */
 export const SERVICE_PROBLEMS = [
   'invalid_request',
@@ -55,16 +69,7 @@ export const SERVICE_PROBLEMS = [
   'contact_refused',
   'phone_at_risk',
   'delivery_failed',
-  'transcription_unavailable',
-  'busy',
-  'address_refused',
-  'fetch_failed',
-  'file_too_large',
-  'recording_too_long',
-  'unsupported_media',
-  'recording_damaged',
-  'language_unavailable',
-  'timestamps_unavailable',
+  ...TRANSCRIPTION_PROBLEMS,
   'engine_failed',
   'engine_unavailable',
   'invalid_ticket',

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ServiceProblemCode } from '../protocol/wire.js'
+import { TRANSCRIPTION_PROBLEMS } from '../protocol/wire.js'
 import { oneOf, text } from '../protocol/wire-parts.js'
 import { TRANSCRIPT_FORMATS, TRANSCRIPTION_STATES, type TranscriptionRefusal } from './transcription.js'
 
@@ -138,15 +138,4 @@ export const transcriptionProgress = z.object({
 })
 
 /** Why a recording is refused: each is a `reason` of `TranscriptionRefusal` and the `code` of a problem. */
-export const TRANSCRIPTION_REFUSALS = [
-  'transcription_unavailable',
-  'busy',
-  'address_refused',
-  'fetch_failed',
-  'file_too_large',
-  'recording_too_long',
-  'unsupported_media',
-  'recording_damaged',
-  'language_unavailable',
-  'timestamps_unavailable',
-] as const satisfies readonly (TranscriptionRefusal['reason'] & ServiceProblemCode)[]
+export const TRANSCRIPTION_REFUSALS: readonly TranscriptionRefusal['reason'][] = TRANSCRIPTION_PROBLEMS

@@ -5,6 +5,7 @@ import type { Refusal } from '../../flows/refusal.js'
 import { findFactor, openApproval } from '../../flows/user.js'
 import { challengeIdFor } from '../../flows/verify.js'
 import type { Settings } from '../../options/settings.js'
+import { SIGNS_IN_NEXT } from '../../pages/page.js'
 import type { PageFrame, PageMessage, View } from '../../pages/view.js'
 import type { Factor } from '../../protocol/factor.js'
 import { isKeyMethod } from '../../protocol/methods.js'
@@ -230,15 +231,6 @@ export async function showLock(context: RouteContext): Promise<boolean> {
   showPage(context, { page: 'stop', message })
   return true
 }
-
-/** The user continues with another sign-in. */
-const SIGNS_IN_NEXT: ReadonlySet<Refusal['code']> = new Set([
-  'sign_in_required',
-  'pending_login_expired',
-  'session_ended',
-  'enrollment_not_allowed',
-  'stronger_factor_unavailable',
-])
 
 const CHOICE = '?choose'
 
