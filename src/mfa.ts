@@ -39,8 +39,7 @@ const built = new WeakMap<object, Built>()
 
 /** What all parts of these options work with, the same for the same object. @throws {OptionsError} with all faults together. */
 export function builtFrom(options: object): Built {
-  const known = built.get(options)
-  return known ?? share(options, build(options))
+  return built.get(options) ?? share(options, build(options))
 }
 
 /** Makes `builtFrom` find these also for the object that `createMfa` returned. */
@@ -90,12 +89,8 @@ function build(options: unknown): Built {
     () => diagnostics.warn('MFA_WARN_APP_NAME'),
   )
   const limits = openLimits(settings)
-  const mayHaveKeys = service.keys !== undefined
-  // A host that switched keys off may have users with keys, who still have MFA (R132).
-  const enrolledFactors = enrolledFactorsIn(service, {
-    keys: settings.keys !== false && mayHaveKeys,
-    mayHaveKeys,
-  })
+  const keys = offeredKeys(settings, service)
+  const enrolledFactors = enrolledFactorsIn(service, keys.areOffered)
   const deps: RouteDeps = {
     settings,
     service,
@@ -106,7 +101,7 @@ function build(options: unknown): Built {
       emit({ type: 'factors_contradicted', userId, missing })
       diagnostics.warn('MFA_WARN_FACTORS_CONTRADICTED')
     }),
-    keys: offeredKeys(settings, service),
+    keys,
     ...limits,
     emit,
     devices,

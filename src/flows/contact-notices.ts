@@ -18,10 +18,7 @@ export interface ContactNotice {
 /** How long the host may take to send a notice. */
 const SEND_TIMEOUT_MS = 10_000
 
-/**
- * Sends a notice to every contact of an account through the host's `recovery.onNotice`. Returns the places of the contacts that it was
- * sent to. A failure is logged.
- */
+/** Has the host send a notice to every contact of an account. Returns the places of those it was sent to; a failure is logged. */
 export async function notifyContacts(settings: Settings, notice: ContactNotice): Promise<readonly number[]> {
   const sent = await Promise.all(
     notice.contacts.map((contact) => notifyContact(settings, channelOf(contact), notice)),

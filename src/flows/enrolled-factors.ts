@@ -20,44 +20,40 @@ export interface Enrolled {
   readonly recorded: RecordedFactors
 }
 
-/** Which keys there may be. */
-export interface Kept {
-  /** Whether the app offers keys. */
-  readonly keys: boolean
-  /** Whether the service keeps keys, also those that cannot be used here. */
-  readonly mayHaveKeys: boolean
-}
-
 /** Which users have an authenticator app or keys, as the service knows. */
 export interface EnrolledFactors {
-  /** What the service is asked about; `undefined` if it cannot tell. */
-  readonly kept: Kept | undefined
+  /** Whether the service can tell. */
+  readonly canTell: boolean
+  /** Whether it may keep keys, also those that cannot be used here. */
+  readonly mayHaveKeys: boolean
   /** The factors of a user now, never remembered or shared (R133). @throws {ServiceError}, which never means "none" (R131). */
   of(userId: string, contact: Contact): Promise<Enrolled | undefined>
 }
 
 /** Asks the service which users have an app or keys, if it can tell. */
-export function enrolledFactorsIn({ factorsOf }: Pick<MfaService, 'factorsOf'>, kept: Kept): EnrolledFactors {
-  if (!factorsOf) return { kept: undefined, of: nothing }
+export function enrolledFactorsIn({ factorsOf, keys }: MfaService, offersKeys: boolean): EnrolledFactors {
+  if (!factorsOf) return { canTell: false, mayHaveKeys: false, of: nothing }
   return {
-    kept,
-    of: async (userId, contact) => enrolledIn(await factorsOf({ account: userId, contact }), kept),
+    canTell: true,
+    // A host that switched keys off may have users with keys, who still have MFA (R132).
+    mayHaveKeys: keys !== undefined,
+    of: async (userId, contact) => enrolledIn(await factorsOf({ account: userId, contact }), offersKeys),
   }
 }
 
 function enrolledIn(
   { existing, offeredKeys = [], backupCodesLeft }: AnswerOf<'factorsOf'>,
-  kept: Kept,
+  offersKeys: boolean,
 ): Enrolled {
   const isUsable = ({ method, usable }: AnswerOf<'factorsOf'>['existing'][number]) =>
-    usable && (method === 'app' || kept.keys)
+    usable && (method === 'app' || offersKeys)
   const usable = existing.filter(isUsable).map(({ method }) => method)
   const app = existing.find(({ method }) => method === 'app')
   const keys = KEY_METHODS.filter((method) => usable.includes(method))
   return {
     app: usable.includes('app'),
     appDigits: app?.digits,
-    ...(kept.keys && (offeredKeys.length > 0 || keys.length > 0) && { keys }),
+    ...(offersKeys && (offeredKeys.length > 0 || keys.length > 0) && { keys }),
     withheld: existing.filter((factor) => !isUsable(factor)).map(({ method }) => method),
     weakApp: app?.weak === true,
     recorded: {

@@ -125,7 +125,7 @@ export function factorRecordIn(
         })
         await write(who, found ?? { ...NONE, ...recorded, ...change }, kept)
       } catch (error) {
-        if (!enrolledFactors.kept && change.app) throw error
+        if (!enrolledFactors.canTell && change.app) throw error
         logger.error(
           'countersign: the record of a user’s factors did not follow a change; it is corrected at the next sign-in',
           error,

@@ -81,8 +81,8 @@ async function withEnrolled(
   const isOff = (method: Method) => isKeyMethod(method) && settings.keys === false
   // A service is asked only about what its answer can add or correct.
   const isComplete = listed.some(({ method }) => method === 'app')
-  const { kept } = enrolledFactors
-  if (isComplete && !(kept && (kept.mayHaveKeys || settings.recordedFactors))) {
+  const { canTell, mayHaveKeys } = enrolledFactors
+  if (isComplete && !mayHaveKeys && !(canTell && settings.recordedFactors)) {
     return {
       factors: listed.filter(({ method }) => !isOff(method)),
       withheld: listed.filter(({ method }) => isOff(method)),

@@ -119,7 +119,7 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
       await emit('factor_removed', req, user, factor)
       const isKept = method === 'app' || isKeyMethod(method)
       // Only a service that can tell knows whether the factor was replaced.
-      if (!isKept || !settings.recordedFactors || !deps.enrolledFactors.kept) return
+      if (!isKept || !settings.recordedFactors || !deps.enrolledFactors.canTell) return
       const who = await recordedUser(user, userIdOf(user, settings), deps)
       await deps.factorRecord.follow(who, method === 'app' ? { app: false } : { keys: false })
     },

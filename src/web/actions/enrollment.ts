@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import * as z from 'zod'
 import { type Refused, refuse } from '../../flows/deps.js'
 import type { Prepared } from '../../flows/enroll-app.js'
+import type { Contact } from '../../protocol/contact.js'
 import { isAtLeast, type RecordedFactors } from '../../protocol/factor.js'
 import { KEY_METHODS, type KeyMethod } from '../../protocol/methods.js'
 import { appContactOf } from '../../session/user-factors.js'
@@ -92,18 +93,23 @@ export async function confirmForReset<Outcome extends { readonly outcome: string
   }
 }
 
+/** The contact under which the service stores the user's app and keys. */
+export function appContact({ deps, state, user }: RequestContext): Contact {
+  return appContactOf(deps.settings, state.user, state.userId, user.existing)
+}
+
 /** Has the host's record follow a change of factors, and ends decisions made without it (R133). @throws the host's error if only its record knows of a new app */
 export async function recordFactors(
-  { deps, state, user, requirement: { open } }: RequestContext,
+  context: RequestContext,
   change: Partial<RecordedFactors>,
 ): Promise<void> {
+  const { deps, state, user, requirement } = context
   const { factorChanges, factorRecord, settings } = deps
   if (change.app !== undefined || change.keys !== undefined) await factorChanges.add(state.userId)
   if (!settings.recordedFactors) return
-  const factors = user.existing
-  const contact = appContactOf(settings, state.user, state.userId, factors)
-  const hasEnded = (method: KeyMethod | 'app') => open?.hasEnded({ method, contact })
+  const contact = appContact(context)
+  const hasEnded = (method: KeyMethod | 'app') => requirement.open?.hasEnded({ method, contact })
   const ended = { ...(hasEnded('app') && { app: false }), ...(KEY_METHODS.some(hasEnded) && { keys: false }) }
-  const who = { user: state.user, userId: state.userId, factors, contact }
+  const who = { user: state.user, userId: state.userId, factors: user.existing, contact }
   await factorRecord.follow(who, { ...ended, ...change })
 }

@@ -16,9 +16,9 @@ import type { Contact } from '../../protocol/contact.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import type { MfaRecord } from '../../session/record.js'
 import { storeRecord } from '../../session/store.js'
-import { appContactOf } from '../../session/user-factors.js'
 import type { RouteDeps } from '../actions/context.js'
 import {
+  appContact,
   confirmForReset,
   forgetEnrollment,
   openEnrollment,
@@ -174,11 +174,6 @@ async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<
   await recordFactors(context, { app: true })
   const to = maskForOwner(contact)
   await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })
-}
-
-/** The contact under which the service stores this user's app. */
-function appContact({ deps, state, user }: RouteContext): Contact {
-  return appContactOf(deps.settings, state.user, state.userId, user.existing)
 }
 
 /** @throws {HostError} when another user's app under this contact would be replaced (R98). */

@@ -3,14 +3,14 @@ import { type KeyAccount, removeEndedApp, removeEndedKeys } from '../../flows/ke
 import type { KeyView } from '../../pages/view.js'
 import { KEY_METHODS } from '../../protocol/methods.js'
 import type { Key } from '../../protocol/service.js'
-import { appContactOf } from '../../session/user-factors.js'
 import { iso } from '../../time.js'
+import { appContact } from '../actions/enrollment.js'
 import type { keysAnswer } from '../http/answers.js'
 import type { RouteContext } from './context.js'
 
 /** The account of the request, as the service names its keys. */
-export function keyAccount({ deps, state, user }: RouteContext): KeyAccount {
-  return { user, contact: appContactOf(deps.settings, state.user, state.userId, user.existing) }
+export function keyAccount(context: RouteContext): KeyAccount {
+  return { user: context.user, contact: appContact(context) }
 }
 
 /** Whether the user can add security keys or passkeys, as the service says. */
