@@ -83,7 +83,7 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
   ) => {
     const one = factorOf(factor)
     const body = { type, method: one.method, to: maskForOwner(one.contact) } as const
-    await notify(deps, req, { user, userId: userIdOf(user, settings) }, body)
+    await notify({ req, deps, state: { user, userId: userIdOf(user, settings) } }, body)
   }
   const inspect = (kind: ReportedChange['kind'], req: Request, user: Express.User, factor: FactorInput) => {
     const change = { kind, userId: userIdOf(user, settings), factor: factorOf(factor) }

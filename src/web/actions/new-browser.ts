@@ -23,7 +23,7 @@ export function newBrowsersWith(known: KnownBrowsers, deps: NotifyDeps): RouteDe
       setCookie(req, res, COOKIE, browser, '/', KNOWN_BROWSER_MS)
       known
         .meet(account.userId, browser)
-        .then((isNew) => (isNew ? notify(deps, req, account, { type: 'new_browser' }) : undefined))
+        .then((isNew) => (isNew ? notify({ req, deps, state: account }, { type: 'new_browser' }) : undefined))
         .catch((error: unknown) =>
           deps.settings.logger.error(
             'countersign: the browser of a sign-in was not looked up; the user is signed in',

@@ -18,14 +18,15 @@ export type NoticeBody = Pick<NoticeFacts, 'type' | 'method' | 'to' | 'keyName'>
 
 export type NotifyDeps = Pick<RequestContext['deps'], 'settings' | 'notMeLinks'>
 
+/** The request that caused a notice, and the user who gets it. */
+interface Notified extends Pick<RequestContext, 'req'> {
+  readonly deps: NotifyDeps
+  readonly state: Pick<ActiveState, 'user' | 'userId'>
+}
+
 /** Passes a notice to `notices.onNotice`, if that is set. Nothing waits for it; a failure is logged. */
-export async function notify(
-  deps: NotifyDeps,
-  req: Request,
-  { user, userId }: Pick<ActiveState, 'user' | 'userId'>,
-  body: NoticeBody,
-): Promise<void> {
-  const { settings, notMeLinks } = deps
+export async function notify({ req, deps, state }: Notified, body: NoticeBody): Promise<void> {
+  const { settings } = deps
   const { appName, languages, notices, logger } = settings
   const { onNotice } = notices
   if (!onNotice) return
@@ -33,32 +34,26 @@ export async function notify(
     logger.error(`countersign: the account notice ${body.type} was not sent`, error)
   try {
     const facts = factsOf(req, settings, body)
-    const notMeUrl = await notMeUrlFor({ settings, notMeLinks }, userId, facts)
+    const notMeUrl = await notMeUrlFor(deps, state.userId, facts)
     const message = { facts, appName, languages: languages.texts, ...(notMeUrl && { notMeUrl }) }
-    Promise.resolve(onNotice(user, composeNotice(message, localesOf(req, settings)))).catch(logFailure)
+    Promise.resolve(onNotice(state.user, composeNotice(message, localesOf(req, settings)))).catch(logFailure)
   } catch (error) {
     logFailure(error)
   }
 }
 
 /** Notifies of wrong codes (R34) and of a disabled factor (R96). */
-export async function notifyOfRefusal(
-  deps: NotifyDeps,
-  req: Request,
-  account: Pick<ActiveState, 'user' | 'userId'>,
-  { disabled, repeated }: Refused,
-): Promise<void> {
+export async function notifyOfRefusal(at: Notified, { disabled, repeated }: Refused): Promise<void> {
   if (disabled) {
     const { method, contact } = disabled
     const to = maskForOwner(contact)
+    const isBackup = method === 'backup'
     await notify(
-      deps,
-      req,
-      account,
-      method === 'backup' ? { type: 'backup_codes_disabled', to } : { type: 'factor_disabled', method, to },
+      at,
+      isBackup ? { type: 'backup_codes_disabled', to } : { type: 'factor_disabled', method, to },
     )
   }
-  if (repeated) await notify(deps, req, account, { type: 'repeated_failures' })
+  if (repeated) await notify(at, { type: 'repeated_failures' })
 }
 
 /** What a request says about its sender: browser, address and location. */
@@ -107,12 +102,10 @@ export function contactsOf(
 }
 
 /** As `notify`, to every contact of the account if the app offers recovery. */
-export async function notifyEveryContact(
-  { req, deps, state, user }: RequestContext,
-  body: NoticeBody,
-): Promise<void> {
+export async function notifyEveryContact(context: RequestContext, body: NoticeBody): Promise<void> {
+  const { req, deps, state, user } = context
   const { settings } = deps
-  if (!settings.recovery) return notify(deps, req, state, body)
+  if (!settings.recovery) return notify(context, body)
   const contacts = contactsOf(settings, state.user, user.existing)
   void notifyContacts(settings, { facts: factsOf(req, settings, body), contacts, locales: user.locales })
 }

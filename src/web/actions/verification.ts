@@ -93,7 +93,7 @@ export async function completeVerification<Accepted extends AcceptedCode>(
     ...(state.account?.weakApp && !(steps.enrolls && method === 'app') && { weakApp: true }),
     async onVerified() {
       steps.onVerified?.(checked, ending)
-      if (device !== undefined) await notify(deps, req, state, { type: 'device_trusted' })
+      if (device !== undefined) await notify(context, { type: 'device_trusted' })
     },
     async release() {
       await deps.approvals.release(state.userId, steps.approval)
@@ -138,10 +138,10 @@ async function checkedBy<Accepted extends AcceptedCode>(
   const { req, deps, shared, state } = context
   const checked = await deps.admission.admit(() => steps.check())
   if (checked.outcome === 'accepted') {
-    if (checked.method === 'backup') await notify(deps, req, state, { type: 'backup_code_used' })
+    if (checked.method === 'backup') await notify(context, { type: 'backup_code_used' })
     return checked
   }
-  await notifyOfRefusal(deps, req, state, checked)
+  await notifyOfRefusal(context, checked)
   // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).
   return (await isCurrent(req, state.userId, shared)) ? checked : refuse({ code: 'session_ended' })
 }

@@ -60,13 +60,13 @@ async function startView({ deps, user }: RouteContext): Promise<View> {
 }
 
 async function send(context: RouteContext): Promise<BackupSent | Refused> {
-  const { req, deps, state, user } = context
+  const { deps, state, user } = context
   const refusal = await refusalFor(context)
   if (refusal) return refuse(refusal)
   const outcome = await sendBackupCodes(deps, user, state.record)
   if (outcome.outcome === 'sent') {
     const method = backupTarget(user)?.method
-    await notify(deps, req, state, { type: 'backup_codes_sent', ...(method && { method }), to: outcome.to })
+    await notify(context, { type: 'backup_codes_sent', ...(method && { method }), to: outcome.to })
     await recordFactors(context, { backupCodes: true })
   }
   return outcome
@@ -110,12 +110,12 @@ function addBackupCodes(router: Router, deps: RouteDeps): void {
 }
 
 async function create(context: RouteContext): Promise<BackupCreated | Refused> {
-  const { req, deps, state, user } = context
+  const { deps, state, user } = context
   const refusal = await refusalFor(context)
   if (refusal) return refuse(refusal)
   const outcome = await createBackupCodes(deps, user, state.record)
   if (outcome.outcome === 'created') {
-    await notify(deps, req, state, { type: 'backup_codes_shown' })
+    await notify(context, { type: 'backup_codes_shown' })
     await recordFactors(context, { backupCodes: true })
   }
   return outcome

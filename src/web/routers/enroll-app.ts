@@ -167,13 +167,13 @@ function ageOf(enrollment: MfaRecord['enrollment']): number {
 
 /** Reports the new app to the host, and notifies the user. */
 async function appWasEnrolled(context: RouteContext, contact: Contact): Promise<void> {
-  const { req, deps, state, user, requirement } = context
+  const { deps, user, requirement } = context
   await appEnrolled(deps, user, contact)
   await forgetEndedFactors(context)
   await deps.recoveries.enrolled(user.userId, requirement.open !== undefined)
   await recordFactors(context, { app: true })
   const to = maskForOwner(contact)
-  await notify(deps, req, state, { type: 'factor_added', method: 'app', ...(to && { to }) })
+  await notify(context, { type: 'factor_added', method: 'app', ...(to && { to }) })
 }
 
 /** @throws {HostError} when another user's app under this contact would be replaced (R98). */

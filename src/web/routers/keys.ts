@@ -195,13 +195,13 @@ async function addUnprompted(
 
 /** Has the next sign-in in this browser offer the new key first, closes a recovery, reports the key to the host, and notifies the user. */
 async function keyWasAdded(context: RouteContext, key: Key): Promise<void> {
-  const { req, res, deps, state, user, requirement } = context
+  const { req, res, deps, user, requirement } = context
   rememberUsedFactor(req, res, key.method, deps.settings.urls.path)
   await keyAdded(deps, keyAccount(context), key)
   await forgetEndedFactors(context, key)
   await deps.recoveries.enrolled(user.userId, requirement.open !== undefined)
   await recordFactors(context, { keys: true })
-  await notify(deps, req, state, { type: 'factor_added', method: key.method, keyName: key.name })
+  await notify(context, { type: 'factor_added', method: key.method, keyName: key.name })
 }
 
 async function rename(

@@ -87,9 +87,7 @@ async function remove(context: RouteContext, factor: RemovableFactor): Promise<O
   if (outcome.outcome === 'removed') {
     const to = app && maskForOwner(app.contact)
     await notify(
-      deps,
-      req,
-      state,
+      context,
       app ? { type: 'factor_removed', method: 'app', ...(to && { to }) } : { type: 'backup_codes_removed' },
     )
   }
@@ -161,14 +159,14 @@ async function removeSelectedKey(
   context: RouteContext,
   { key: id }: z.output<typeof removeKeyBody>,
 ): Promise<ChangedKey | Refused> {
-  const { req, deps, state, user } = context
+  const { deps, user } = context
   if (user.existing.length === 0) return refuse({ code: 'unknown_key' })
   const refusal = await factorChangeRefusal(context, '/keys')
   if (refusal) return refuse(refusal)
   const outcome = await removeKey(deps, keyAccount(context), id)
   if (outcome.outcome === 'refused') return outcome
   const { method, name } = outcome.key
-  await notify(deps, req, state, { type: 'factor_removed', method, keyName: name })
+  await notify(context, { type: 'factor_removed', method, keyName: name })
   await recordFactors(context, { keys: false })
   return outcome
 }
