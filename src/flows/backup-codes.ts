@@ -2,7 +2,8 @@ import type { AnswerOf, MfaService } from '../protocol/service.js'
 import { remember } from '../remember.js'
 import type { BackupCodesLeft } from '../stores/limits/attempts.js'
 import { withTimeout } from '../time.js'
-import { backupOwner, backupTarget, callerOf, type MfaUser } from './user.js'
+import { backupOwner, backupTarget } from './backup-target.js'
+import { callerOf, type MfaUser } from './user.js'
 
 /** How long a page waits for the service. */
 const MAX_WAIT_MS = 500

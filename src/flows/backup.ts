@@ -3,10 +3,11 @@ import type { Contact } from '../protocol/contact.js'
 import { type Strength, strengthOf } from '../protocol/factor.js'
 import { maskForOwner } from '../protocol/masked-contact.js'
 import type { MfaRecord } from '../session/record.js'
+import { backupOwner, backupShown, backupTarget } from './backup-target.js'
 import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse, serviceVerb } from './deps.js'
 import { forgetKnownFactors } from './known-factors.js'
-import { backupOwner, backupShown, backupTarget, callerOf, factorBinding, type MfaUser } from './user.js'
+import { callerOf, factorBinding, type MfaUser } from './user.js'
 
 /** New backup codes were sent; the old ones are void. */
 export interface BackupSent {

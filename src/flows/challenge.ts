@@ -2,18 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { Factor } from '../protocol/factor.js'
 import { type DeliveredMethod, isDelivered, type Method } from '../protocol/methods.js'
 import type { Challenge, MfaRecord } from '../session/record.js'
+import { backupOwner, backupTarget } from './backup-target.js'
 import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
-import {
-  backupTarget,
-  bindingsOf,
-  callerOf,
-  factorBinding,
-  findFactor,
-  type MfaUser,
-  refusalWithoutFactor,
-  useOf,
-} from './user.js'
+import { callerOf, factorBinding, findFactor, type MfaUser, refusalWithoutFactor, useOf } from './user.js'
 
 /** A challenge was started, or the code of the live one sent again (`again`). */
 export type Challenged = {
@@ -123,4 +115,15 @@ function liveChallenge(
 ): Challenge | undefined {
   if (challenge?.factorId !== factorId || challenge.expiresAt <= Date.now()) return undefined
   return attemptsLeft(challenge.id) > 0 ? challenge : undefined
+}
+
+/** A user's factors by the id that requests name them by, with `backup` for the backup codes, and their bindings. */
+export function bindingsOf(user: MfaUser): ReadonlyMap<string, string> {
+  const { userId, factors } = user
+  const bindings = new Map(
+    factors.map(({ id, method, contact }: Factor) => [id, factorBinding(userId, method, contact)]),
+  )
+  const backup = backupOwner(user)
+  if (backup) bindings.set('backup', factorBinding(userId, 'backup', backup.contact))
+  return bindings
 }

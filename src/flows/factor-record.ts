@@ -4,8 +4,9 @@ import type { Settings } from '../options/settings.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { RecordedFactors } from '../protocol/factor.js'
 import { remember } from '../remember.js'
+import { backupTarget } from './backup-target.js'
 import type { EnrolledFactors } from './enrolled-factors.js'
-import { backupTarget, type MfaUser } from './user.js'
+import type { MfaUser } from './user.js'
 
 /** A user of the host whose record is meant. */
 export interface RecordedUser extends Pick<MfaUser, 'userId' | 'factors'> {

@@ -3,9 +3,10 @@ import { type Factor, isAtLeast, type ShownMethod } from '../protocol/factor.js'
 import { isKeyMethod, VERIFY_TYPE } from '../protocol/methods.js'
 import type { AnswerOf } from '../protocol/service.js'
 import { askForFactors } from './backup-codes.js'
+import { backupShown, backupTarget } from './backup-target.js'
 import type { Deps } from './deps.js'
 import type { Freshness } from './freshness.js'
-import { backupShown, backupTarget, type MfaUser } from './user.js'
+import type { MfaUser } from './user.js'
 
 /** What the service said about a user of the current request, so that it is asked once. */
 const asked = new WeakMap<MfaUser, Promise<AnswerOf<'factorsOf'> | undefined>>()

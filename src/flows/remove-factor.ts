@@ -1,9 +1,10 @@
 import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
+import { backupOwner } from './backup-target.js'
 import { type Deps, type Refused, refuse } from './deps.js'
 import { forgetKnownFactors, knownFactors } from './known-factors.js'
 import { fromService } from './refusal.js'
-import { askService, backupOwner, callerOf, type MfaUser } from './user.js'
+import { askService, callerOf, type MfaUser } from './user.js'
 
 /** What a user can remove here: the authenticator app, or all backup codes. */
 export type RemovableFactor = 'app' | 'backup'

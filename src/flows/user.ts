@@ -2,14 +2,7 @@ import { digestOf } from '../digest.js'
 import { ServiceError } from '../errors.js'
 import { type Caller, type Contact, canonicalUser } from '../protocol/contact.js'
 import type { Factor, Strength } from '../protocol/factor.js'
-import {
-  BACKUP_METHOD,
-  type BackupMethod,
-  isDelivered,
-  isKeyMethod,
-  type Method,
-  VERIFY_TYPE,
-} from '../protocol/methods.js'
+import { isKeyMethod, type Method, VERIFY_TYPE } from '../protocol/methods.js'
 import type { MfaService, RequestOf } from '../protocol/service.js'
 import type { MfaRecord, RequestedApproval } from '../session/record.js'
 import { onlyGiven } from '../shape.js'
@@ -61,33 +54,6 @@ export function findFactor(user: MfaUser, name: string): Factor | undefined {
 /** The factors that a user may be offered: all that are not disabled. */
 export function offeredFactors({ factors, disabled }: MfaUser): readonly Factor[] {
   return disabled?.size ? factors.filter(({ id }) => !disabled.has(id)) : factors
-}
-
-/** The contact that receives backup codes, always the same for the same factors: email, else a phone number. */
-export function backupTarget(
-  user: Pick<MfaUser, 'existing'>,
-): { method: BackupMethod; contact: Contact } | undefined {
-  for (const method of ['email', 'sms', 'dual'] as const) {
-    const factor = user.existing.find(
-      (one) => isDelivered(one.method) && BACKUP_METHOD[one.method] === method,
-    )
-    if (factor) return { method, contact: factor.contact }
-  }
-  return undefined
-}
-
-/** The contact under which backup codes are checked. Codes of a page are valid for every contact of the account. */
-export function backupOwner(user: MfaUser): { method: BackupMethod | 'app'; contact: Contact } | undefined {
-  const target = backupTarget(user)
-  if (target) return target
-  const contact = user.existing[0]?.contact ?? user.resetContact
-  return contact && { method: 'app', contact }
-}
-
-/** What a backup code that was sent to this user counts as, by the contact that receives it; `undefined` if the user can have none (R93). */
-export function backupShown(user: Pick<MfaUser, 'existing'>): 'backup' | 'phone_backup' | undefined {
-  const target = backupTarget(user)
-  return target && (target.method === 'sms' ? 'phone_backup' : 'backup')
 }
 
 /** What the service learns about the user: account id, client address and language. */
@@ -151,15 +117,4 @@ export function useOf(
 export function factorBinding(userId: string, method: Method | 'backup', contact: Contact): string {
   const type = method === 'backup' ? 'BACKUP' : isKeyMethod(method) ? method : VERIFY_TYPE[method]
   return digestOf(JSON.stringify([userId, type, canonicalUser(contact)]))
-}
-
-/** A user's factors by the id that requests name them by, with `backup` for the backup codes, and their bindings. */
-export function bindingsOf(user: MfaUser): ReadonlyMap<string, string> {
-  const { userId, factors } = user
-  const bindings = new Map(
-    factors.map(({ id, method, contact }: Factor) => [id, factorBinding(userId, method, contact)]),
-  )
-  const backup = backupOwner(user)
-  if (backup) bindings.set('backup', factorBinding(userId, 'backup', backup.contact))
-  return bindings
 }

@@ -20,14 +20,12 @@ import type { AnswerOf, RequestOf } from '../protocol/service.js'
 import type { Refused as ServiceRefused } from '../protocol/service-refusal.js'
 import type { MfaRecord } from '../session/record.js'
 import type { Attempt, AttemptPermit } from '../stores/limits/attempts.js'
+import { backupOwner, backupShown, backupTarget } from './backup-target.js'
 import { type Deps, type DisabledFactor, type Refused, refuse } from './deps.js'
 import { isStrongEnough } from './known-factors.js'
 import { fromService, type Refusal } from './refusal.js'
 import {
   askService,
-  backupOwner,
-  backupShown,
-  backupTarget,
   callerOf,
   factorBinding,
   findFactor,

@@ -1,10 +1,10 @@
 import type { Request } from 'express'
-import { HostError, type HostErrorCode, LimitsStoreError, OptionsError } from '../../errors.js'
+import { HostError, type HostErrorCode, OptionsError } from '../../errors.js'
 import type { Deps } from '../../flows/deps.js'
 import { type LoginStep, loginStep } from '../../flows/login-step.js'
 import type { EventMetrics } from '../../flows/metrics.js'
 import type { PendingRecoveries } from '../../flows/recovery.js'
-import { bindingsOf, type MfaUser, withoutEndedApproval } from '../../flows/user.js'
+import { type MfaUser, withoutEndedApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import type { RenderView } from '../../pages/view.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
@@ -62,21 +62,6 @@ export async function requestContext(at: EnteredRequest, found: ActiveState): Pr
   const user = requestUser(at, state, account)
   const step = loginStep(state.stage, requirement, user)
   return { req, deps, shared, state, requirement, step, user }
-}
-
-/** The factors of the user that are disabled, which are not offered. None if the store fails. */
-export async function readDisabledFactors({ deps, user }: RequestContext): Promise<void> {
-  const bindings = bindingsOf(user)
-  if (bindings.size === 0 || user.disabled) return
-  try {
-    const limits = await user.limits()
-    user.disabled = new Set(
-      [...bindings].flatMap(([id, binding]) => (limits.isDisabled(binding) ? [id] : [])),
-    )
-  } catch (error) {
-    if (!(error instanceof LimitsStoreError)) throw error
-    deps.settings.logger.error(`countersign: ${error.message}`, error.cause ?? '')
-  }
 }
 
 /** The approvals under which the attempts of this session are counted. */

@@ -20,9 +20,9 @@ import {
   gateOf,
   type RequestContext,
   type RouteDeps,
-  readDisabledFactors,
   requestContext,
 } from '../actions/context.js'
+import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { mayEnrollFirst } from '../actions/enrollment.js'
 import { withheldProblem } from '../actions/recovery.js'
 import { setSecurityHeaders } from '../http/headers.js'

@@ -11,9 +11,9 @@ import {
   type EnteredRequest,
   gateOf,
   type RouteDeps,
-  readDisabledFactors,
   requestContext,
 } from '../actions/context.js'
+import { readDisabledFactors } from '../actions/disabled-factors.js'
 import { enrollPathFor } from '../actions/enrollment.js'
 import { withheldProblem } from '../actions/recovery.js'
 import { setSecurityHeaders } from '../http/headers.js'

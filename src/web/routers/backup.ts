@@ -7,10 +7,11 @@ import {
   createBackupCodes,
   sendBackupCodes,
 } from '../../flows/backup.js'
+import { backupTarget } from '../../flows/backup-target.js'
 import { type Refused, refuse, serviceVerb } from '../../flows/deps.js'
 import { canShowBackupCodes } from '../../flows/known-factors.js'
 import type { Refusal } from '../../flows/refusal.js'
-import { backupTarget, refusalWithoutFactor } from '../../flows/user.js'
+import { refusalWithoutFactor } from '../../flows/user.js'
 import type { View } from '../../pages/view.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import { storeRecord } from '../../session/store.js'

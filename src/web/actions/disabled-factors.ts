@@ -1,0 +1,18 @@
+import { LimitsStoreError } from '../../errors.js'
+import { bindingsOf } from '../../flows/challenge.js'
+import type { RequestContext } from './context.js'
+
+/** The factors of the user that are disabled, which are not offered. None if the store fails. */
+export async function readDisabledFactors({ deps, user }: RequestContext): Promise<void> {
+  const bindings = bindingsOf(user)
+  if (bindings.size === 0 || user.disabled) return
+  try {
+    const limits = await user.limits()
+    user.disabled = new Set(
+      [...bindings].flatMap(([id, binding]) => (limits.isDisabled(binding) ? [id] : [])),
+    )
+  } catch (error) {
+    if (!(error instanceof LimitsStoreError)) throw error
+    deps.settings.logger.error(`countersign: ${error.message}`, error.cause ?? '')
+  }
+}
