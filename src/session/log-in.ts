@@ -107,7 +107,7 @@ async function completeLogin(
   await requireCurrent(req, userId, shared)
   await regenerate(req, login, { record, keepSessionInfo: true, ...(keepReturnTo && { returnTo: target }) })
   setState(at, activeState(login, { ...record, sessionId: req.sessionID }))
-  if (verification.record.stage === 'pending') at.deps.newBrowsers.signedIn(at, { user: login.user, userId })
+  if (verification.record.stage === 'pending') at.deps.newBrowsers.signedIn(req, { user: login.user, userId })
   await verification.onVerified?.()
 }
 

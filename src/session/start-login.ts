@@ -49,7 +49,7 @@ export async function startLogin(at: SessionRequest, login: Login, userId: strin
     deps.emit({ type: 'evidence_accepted', userId, issuer, strength })
   }
   setState(at, activeState(account, { ...stored, sessionId: req.sessionID }))
-  if (record.stage !== 'pending') deps.newBrowsers.signedIn(at, { user, userId })
+  if (record.stage !== 'pending') deps.newBrowsers.signedIn(req, { user, userId })
 }
 
 /**

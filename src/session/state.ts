@@ -94,9 +94,7 @@ export interface SessionDeps
   readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void; inspectLogin(req: Request): void }
   readonly browsers: TrustedBrowsers
   /** Called when a user signed in. Never delays or fails the sign-in. */
-  readonly newBrowsers: {
-    signedIn(at: Pick<SessionRequest, 'req'>, account: Pick<Account, 'user' | 'userId'>): void
-  }
+  readonly newBrowsers: { signedIn(req: Request, account: Pick<Account, 'user' | 'userId'>): void }
   /** The pending recoveries, which a sign-in with the strongest factor cancels (R94). */
   readonly recoveries: { cancel(userId: string, by: 'strong_factor'): Promise<boolean> }
   /** The accounts that wait for a new factor. */

@@ -16,7 +16,7 @@ export const NO_NEW_BROWSERS: RouteDeps['newBrowsers'] = { signedIn: ignore, for
 export function newBrowsersWith(known: KnownBrowsers, deps: NotifyDeps): RouteDeps['newBrowsers'] {
   return {
     forgetSince: known.forgetSince,
-    signedIn({ req }, account) {
+    signedIn(req, account) {
       const { res } = req
       if (!res || res.headersSent) return
       const browser = browserIn(req) ?? newToken()
