@@ -138,11 +138,8 @@ async function enrolledOf(
 }
 
 /** A user whose record is meant, with the factors that the host lists. */
-export async function recordedUser(
-  user: Express.User,
-  userId: string,
-  { settings }: Pick<FactorDeps, 'settings'>,
-): Promise<RecordedUser> {
+export async function recordedUser(user: Express.User, settings: Settings): Promise<RecordedUser> {
+  const userId = userIdOf(user, settings)
   const factors = await listedFactors(user, settings)
   return { user, userId, factors, contact: appContactOf(settings, user, userId, factors) }
 }
@@ -155,10 +152,7 @@ export function isListedByHost(factor: Factor): boolean {
   return !unlisted.has(factor)
 }
 
-async function listedFactors(
-  user: Express.User,
-  settings: SessionDeps['settings'],
-): Promise<readonly Factor[]> {
+async function listedFactors(user: Express.User, settings: Settings): Promise<readonly Factor[]> {
   const read = readFactors(await settings.factors(user))
   if ('factors' in read) return read.factors
   throw new HostError(

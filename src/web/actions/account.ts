@@ -120,7 +120,7 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
       const isKept = method === 'app' || isKeyMethod(method)
       // Only a service that can tell knows whether the factor was replaced.
       if (!isKept || !settings.recordedFactors || !deps.enrolledFactors.canTell) return
-      const who = await recordedUser(user, userIdOf(user, settings), deps)
+      const who = await recordedUser(user, settings)
       await deps.factorRecord.follow(who, method === 'app' ? { app: false } : { keys: false })
     },
     async enableFactor(user, factor) {
