@@ -5,7 +5,7 @@ import { signInExternally } from '../src/operator/external-operators.js'
 import { operator } from '../src/operator/operator.js'
 import { deleteExpired } from '../src/operator/retention.js'
 import type { Role } from '../src/operator/rights.js'
-import { keysFrom } from '../src/store/secrets/keys.js'
+import { accountReference, keysFrom } from '../src/store/secrets/keys.js'
 import type { Store } from '../src/store/store.js'
 import { describeOnBothDatabases } from './both-databases.js'
 import { advance, appCode, freshEmail, freshTenant, rejection, SECRET, stopClock } from './kit.js'
@@ -83,7 +83,7 @@ describeOnBothDatabases((bench) => {
       [
         asker,
         'approval.asked',
-        expect.stringMatching(`^${request.id} disable-factor APP of account [0-9a-f]{12}$`),
+        `${request.id} disable-factor APP of account ${accountReference(keysFrom(SECRET), application, 'account:user 7')}`,
       ],
     ])
     for (const change of [
@@ -473,6 +473,15 @@ describeOnBothDatabases((bench) => {
     await act(email).acceptInvitation(token, PASSWORD)
     const request = { application: '_console', mode: 'live', id } as const
     expect(await fault(act(bob).approvals.approve(request))).toContain('has an account already')
+  })
+
+  test('a request that has lost its link changes nobody', async () => {
+    const [ann, bob, helper] = [await person('admin'), await person('admin'), await person('support')]
+    const { id } = await act(ann).approvals.askOperatorChange({ action: 'reset-operator', email: helper })
+    await bench().store.query('UPDATE approval_request SET invitation = NULL WHERE id = $1', [id])
+    const request = { application: '_console', mode: 'live', id } as const
+    expect(await fault(act(bob).approvals.approve(request))).toContain('has no link')
+    expect((await act(bob).approvals.list()).some((one) => one.id === id)).toBe(true)
   })
 
   test('the command line makes operators of their own, unless it acts in the name of an operator (R137)', async () => {

@@ -133,9 +133,12 @@ describeOnBothDatabases((bench) => {
       const ceremony = { ...asked, ...user, method: 'passkey', purpose: 'approval' } as const
       const options = await optionsIn(keysOf(own.mfa).authenticationOptions(ceremony))
       await keysOf(own.mfa).authenticate({ ...ceremony, response: device.get(options, KEY_PAGE) })
+      const backup = await own.mfa.createBackupCodes?.(user)
+      const typed = backup && 'codes' in backup ? (backup.codes[0] ?? '') : ''
+      await own.mfa.verify({ ...sent, kind: 'backup', code: typed })
       const posted = await own.posted()
-      expect(posted.map(({ type }) => type)).toEqual(['approval.given', 'approval.given'])
-      for (const factor of ['PHONE', 'PASSKEY']) {
+      expect(posted.map(({ type }) => type)).toEqual(Array(3).fill('approval.given'))
+      for (const factor of ['PHONE', 'PASSKEY', 'BACKUP']) {
         expect(posted.map(({ data }) => data)).toContainEqual({
           application: own.name,
           user: { account: 'user 7', reference: expect.any(String) },
@@ -145,31 +148,36 @@ describeOnBothDatabases((bench) => {
       }
     })
 
-    test('says that a user was locked, once, and that an API key was revoked', async () => {
-      const own = await fresh()
-      const contact = freshPhone()
-      const attempts = Array.from({ length: 14 }, () =>
-        own.mfa.verify({ method: 'app', contact, kind: 'code', code: '000000' }),
-      )
-      await Promise.all(attempts)
-      const key = await revokeKey(own)
-      const [locked, revoked, ...others] = (await own.posted()).toSorted((a, b) => (a.type < b.type ? 1 : -1))
-      expect(others).toEqual([])
-      expect(locked).toEqual({
-        id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
-        type: 'user.locked',
-        timestamp: new Date().toISOString(),
-        data: {
-          application: own.name,
-          user: { contact: maskContact(contact), reference: expect.any(String) },
-          locked_until: new Date(Date.now() + 1_800_000).toISOString(),
-        },
-      })
-      expect(revoked).toMatchObject({
-        type: 'key.revoked',
-        data: { application: own.name, key: { id: key, mode: 'live', label: 'web' } },
-      })
-    })
+    test.each(['code', 'confirm'] as const)(
+      'says that a user was locked by a wrong %s, once, and that an API key was revoked',
+      async (kind) => {
+        const own = await fresh()
+        const contact = freshPhone()
+        const attempts = Array.from({ length: 14 }, () =>
+          own.mfa.verify({ method: 'app', contact, kind, code: '000000' }),
+        )
+        await Promise.all(attempts)
+        const key = await revokeKey(own)
+        const [locked, revoked, ...others] = (await own.posted()).toSorted((a, b) =>
+          a.type < b.type ? 1 : -1,
+        )
+        expect(others).toEqual([])
+        expect(locked).toEqual({
+          id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+          type: 'user.locked',
+          timestamp: new Date().toISOString(),
+          data: {
+            application: own.name,
+            user: { contact: maskContact(contact), reference: expect.any(String) },
+            locked_until: new Date(Date.now() + 1_800_000).toISOString(),
+          },
+        })
+        expect(revoked).toMatchObject({
+          type: 'key.revoked',
+          data: { application: own.name, key: { id: key, mode: 'live', label: 'web' } },
+        })
+      },
+    )
 
     test('says which message arrived and which did not, whatever found out', async () => {
       const own = await fresh(['message.delivered', 'message.failed'])

@@ -128,6 +128,29 @@ export function noticesSuite(bench: () => Bench, isAtOnceOnly = false): void {
     expect(await notices(tenant)).toEqual([contact.phone])
   })
 
+  test('wrong codes for a new app that lock the account are said to have locked it (R34)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshEmail()
+    await tenant.mfa.send({ method: 'email', contact })
+    await tenant.mfa.verify({ method: 'email', contact, kind: 'code', code: tenant.lastCode() })
+    const prepared = await tenant.mfa.enrollApp({ contact })
+    const code = wrong(appCode(('secret' in prepared && prepared.secret) || ''))
+    const first = { method: 'app', contact, kind: 'confirm', code } as const
+    for (let i = 0; i < 10; i++) expect(await tenant.mfa.verify(first)).toEqual(invalid)
+    expect(await notices(tenant)).toEqual([contact.email])
+    expect(tenant.sent().at(-1)?.text).toContain('wrong')
+  })
+
+  test('a code that approves a request is none of the backup codes, so no notice says that one was used (R63)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    const approval = { digest: 'A'.repeat(43), lines: [{ label: 'To', value: 'Ana' }] }
+    const asked = { method: 'sms', contact, transaction: 'approval-1', approval } as const
+    await tenant.mfa.send({ ...asked, purpose: 'approval' })
+    expect(await tenant.mfa.verify({ ...asked, kind: 'code', code: tenant.lastCode() })).toEqual(valid)
+    expect(await notices(tenant)).toEqual([])
+  })
+
   test('the binding of an app and its notice are written together or not at all (R61)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()

@@ -3,6 +3,7 @@ import type { RequestOf } from '../../../src/protocol/service.js'
 import { everyCase } from '../../../test/kit/every-case.js'
 import {
   advance,
+  appCode,
   type Bench,
   eventually,
   freshEmail,
@@ -45,6 +46,34 @@ export function verifyingSuite(bench: () => Bench, isAtOnceOnly = false): void {
   })
 
   if (isAtOnceOnly) return
+
+  test('says in the log how each code was evaluated, and of which factor', async () => {
+    const { mfa, application, lastCode, sent } = freshTenant(bench())
+    const contact = freshEmail()
+    const typed = { method: 'email', contact, kind: 'code' } as const
+    await mfa.verify({ ...typed, code: '123456' })
+    await mfa.send({ method: 'email', contact })
+    await mfa.verify({ ...typed, code: wrong(lastCode()) })
+    await mfa.verify({ ...typed, code: lastCode() })
+    const app = await mfa.enrollApp({ contact })
+    const code = appCode(app.outcome === 'prepared' ? (app.secret ?? '') : '')
+    await mfa.verify({ method: 'app', contact, kind: 'confirm', code })
+    await mfa.sendBackupCodes({ method: 'email', contact })
+    const backup = sent().findLast(({ codes }) => codes)?.codes?.[0] ?? 'none was sent'
+    await mfa.verify({ ...typed, kind: 'backup', code: backup })
+    const logged = bench().events.filter(
+      (one) => one.application === application.id && /^(verify\.|factor\.bound|backup\.used)/.test(one.event),
+    )
+    expect(logged.map(({ event, reason, factor }) => [event, reason, factor])).toEqual([
+      ['verify.failed', 'unevaluated', 'EMAIL'],
+      ['verify.failed', 'wrong', 'EMAIL'],
+      ['verify.succeeded', 'delivered', 'EMAIL'],
+      ['verify.succeeded', 'app-bound', 'APP'],
+      ['factor.bound', undefined, 'APP'],
+      ['verify.succeeded', 'backup', 'EMAIL'],
+      ['backup.used', undefined, 'EMAIL'],
+    ])
+  })
 
   test('accepts a code until the last millisecond of its lifetime, and not after (R36)', async () => {
     for (const [ageSeconds, expected] of [
