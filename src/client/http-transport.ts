@@ -40,11 +40,9 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
       timeoutMs: limits.timeoutMs ?? timeoutMs,
       maxBytes: limits.maxBytes ?? MAX_ANSWER_BYTES,
     }
-    const active = tracing?.context.active()
-    const reply =
-      active && tracing?.trace.getSpan(active)
-        ? await inSpan(tracing, active, sent, (headers) => exchange(dispatcher, { ...sent, headers }, bounds))
-        : await exchange(dispatcher, sent, bounds)
+    const reply = tracing?.trace.getActiveSpan()
+      ? await inSpan(tracing, sent, (headers) => exchange(dispatcher, { ...sent, headers }, bounds))
+      : await exchange(dispatcher, sent, bounds)
     const wait = reply.headers['retry-after']
     return {
       status: reply.status,

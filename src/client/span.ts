@@ -20,7 +20,6 @@ interface TracedRequest {
 /** Sends a request as a span of the active trace, continued by `traceparent`. By hand: a propagator may add baggage with user data. */
 export async function inSpan<Reply extends { readonly status: number }>(
   { context, trace, isSpanContextValid, SpanKind, SpanStatusCode }: typeof OpenTelemetry,
-  active: OpenTelemetry.Context,
   { method, origin, path, headers }: TracedRequest,
   send: (headers: Record<string, string>) => Promise<Reply>,
 ): Promise<Reply> {
@@ -34,7 +33,7 @@ export async function inSpan<Reply extends { readonly status: number }>(
     ...(traceState && { tracestate: traceState.serialize() }),
   }
   try {
-    const reply = await context.with(active.setValue(SUPPRESS_TRACING, true), () =>
+    const reply = await context.with(context.active().setValue(SUPPRESS_TRACING, true), () =>
       send({ ...headers, ...traced }),
     )
     span.setAttribute('http.response.status_code', reply.status)
