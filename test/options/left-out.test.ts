@@ -91,3 +91,30 @@ describe('the option apps: false', () => {
       expect((await agent.get('/mfa').expect(200)).body.factors[0].method).toBe('app')
     }))
 })
+
+describe('the options without trusted devices, notices and recovery', () => {
+  const withoutAll = () => {
+    const events: string[] = []
+    const made = host({ options: { onEvent: ({ type }) => void events.push(type) } })
+    return { ...made, events, account: createMfa(made.mfa).account }
+  }
+
+  it('end no session and reset no account, and say what is missing', async () => {
+    const { account, users, events } = withoutAll()
+    const { bob } = users
+    if (!bob) throw new TypeError('bob is no user')
+    await expect(account.secure(bob)).rejects.toThrow(/nothing was ended\. Give urls\.publicUrl/)
+    await expect(account.reset(bob, { by: 'staff', reason: 'lost phone' })).rejects.toThrow('Give recovery')
+    expect(await account.revokeDevices(bob)).toBe(0)
+    expect(await account.sendRecoveryNotices()).toBe(0)
+    expect(events).toEqual([])
+  })
+
+  it('leave out their routes', () =>
+    everyCase(['/devices', '/recover', '/cancel-recovery?token=a', '/not-me?token=a'], async (path) => {
+      const made = withoutAll()
+      const agent = await signIn(made.app, 'nina')
+      await agent.get('/secret').expect(200)
+      await agent.get(`/mfa${path}`).expect(404)
+    }))
+})
