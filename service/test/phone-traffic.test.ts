@@ -3,7 +3,17 @@ import { showActivity } from '../src/operator/activity.js'
 import { diagnoseTraffic } from '../src/operator/diagnose-sending.js'
 import { operator } from '../src/operator/operator.js'
 import { describeOnBothDatabases } from './both-databases.js'
-import { advance, eventually, freshEmail, freshTenant, rejection, stopClock, type Tenant } from './kit.js'
+import {
+  advance,
+  appCode,
+  eventually,
+  freshEmail,
+  freshTenant,
+  rejection,
+  stopClock,
+  type Tenant,
+  wrong,
+} from './kit.js'
 
 beforeEach(() => stopClock())
 afterEach(() => vi.useRealTimers())
@@ -124,6 +134,20 @@ describeOnBothDatabases((bench) => {
     advance(180)
     expect(await outcomeOf(send(tenant, phoneOf('+44740013')))).toBe('sent')
     expect(eventsOf(tenant)).toEqual(['traffic.untyped'])
+  })
+
+  test('counts a code as typed only if it is correct and came in a message (R103)', async () => {
+    const tenant = freshTenant(bench())
+    const phone = phoneOf('+44740016')
+    const contact = { kind: 'phone', phone } as const
+    expect(await outcomeOf(send(tenant, phone))).toBe('sent')
+    await tenant.mfa.verify({ method: 'sms', contact, kind: 'code', code: wrong(tenant.lastCode()) })
+    const app = await tenant.mfa.enrollApp({ contact })
+    const code = appCode(app.outcome === 'prepared' ? (app.secret ?? '') : '')
+    const confirmed = await tenant.mfa.verify({ method: 'app', contact, kind: 'confirm', code })
+    expect(confirmed.outcome).toBe('valid')
+    await signIn(tenant, phoneOf('+44740016'))
+    expect(await counts(tenant, '+44740016')).toEqual({ sent: 2, typed: 1 })
   })
 
   test('halves the counts when a day begins, so that old traffic matters less (R103)', async () => {

@@ -135,14 +135,18 @@ describeOnBothDatabases((bench) => {
       await keysOf(own.mfa).authenticate({ ...ceremony, response: device.get(options, KEY_PAGE) })
       const backup = await own.mfa.createBackupCodes?.(user)
       const typed = backup && 'codes' in backup ? (backup.codes[0] ?? '') : ''
-      await own.mfa.verify({ ...sent, kind: 'backup', code: typed })
+      await own.mfa.verify({ ...sent, kind: 'backup', code: typed, transaction: 'approval-2' })
       const posted = await own.posted()
       expect(posted.map(({ type }) => type)).toEqual(Array(3).fill('approval.given'))
-      for (const factor of ['PHONE', 'PASSKEY', 'BACKUP']) {
+      for (const [id, factor] of [
+        ['approval-1', 'PHONE'],
+        ['approval-1', 'PASSKEY'],
+        ['approval-2', 'BACKUP'],
+      ]) {
         expect(posted.map(({ data }) => data)).toContainEqual({
           application: own.name,
           user: { account: 'user 7', reference: expect.any(String) },
-          approval: { id: 'approval-1', digest },
+          approval: { id, digest },
           factor,
         })
       }
