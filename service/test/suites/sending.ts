@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { inProcessService } from '../../src/flows/in-process-service.js'
 import {
   advance,
   type Bench,
@@ -49,6 +50,33 @@ export function sendingSuite(bench: () => Bench, isAtOnceOnly = false): void {
   })
 
   if (isAtOnceOnly) return
+
+  test('leaves a code used that was accepted while it was being sent again (R37)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    const first = await tenant.mfa.send({ method: 'sms', contact })
+    const challenge = first.outcome === 'refused' ? '' : (first.challenge ?? '')
+    const typed = { method: 'sms', contact, kind: 'code', code: tenant.lastCode() } as const
+    advance(30)
+    const { store } = bench()
+    const outcomes: string[] = []
+    const late = inProcessService(
+      {
+        ...bench().context,
+        store: {
+          ...store,
+          async query(...statement) {
+            if (statement[0].includes('repeated AS')) outcomes.push((await tenant.mfa.verify(typed)).outcome)
+            return store.query(...statement)
+          },
+        },
+      },
+      async () => tenant.application,
+    )
+    await late.send({ method: 'sms', contact, challenge })
+    expect(outcomes[0]).toBe('valid')
+    expect((await tenant.mfa.verify(typed)).outcome).toBe('invalid')
+  })
 
   test('sends a code by every channel and accepts it (R35)', async () => {
     const { mfa, sent } = freshTenant(bench())
