@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import type { RequestOf } from '../../../src/protocol/service.js'
+import { everyCase } from '../../../test/kit/every-case.js'
 import {
   advance,
   appCode,
@@ -180,5 +182,33 @@ export function transactionsSuite(bench: () => Bench, isAtOnceOnly = false): voi
     const newer = await send(tenant)
     expect(await tenant.mfa.verify(older)).toEqual(invalid)
     expect(await tenant.mfa.verify(newer)).toEqual(valid)
+  })
+
+  test('a new code without a transaction voids none of another user, recipient, method or purpose (R38, R39)', async () => {
+    const changes: Readonly<Record<string, Partial<RequestOf<'send'>>>> = {
+      user: { account: 'another' },
+      recipient: { contact: freshPhone() },
+      method: { method: 'call' },
+      purpose: { purpose: 'step-up' },
+    }
+    await everyCase(Object.entries(changes), async ([, change]) => {
+      const tenant = freshTenant(bench())
+      const kept = await send(tenant, 't')
+      expect(await tenant.mfa.send({ ...of, method: 'sms', ...change })).toMatchObject({ outcome: 'sent' })
+      expect(await tenant.mfa.verify(kept)).toEqual(valid)
+    })
+  })
+
+  test('a new code without a transaction leaves the time at which another one was used', async () => {
+    const tenant = freshTenant(bench())
+    expect(await tenant.mfa.verify(await send(tenant, 't'))).toEqual(valid)
+    const usedAt = Date.now()
+    advance(1)
+    await send(tenant)
+    const ended = await bench().store.query(
+      'SELECT ended_at FROM challenge WHERE application = $1 AND ended_at IS NOT NULL',
+      [tenant.application.id],
+    )
+    expect(ended).toEqual([{ ended_at: usedAt }])
   })
 }
