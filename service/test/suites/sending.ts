@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
+import type { RequestOf } from '../../../src/protocol/service.js'
+import { everyCase } from '../../../test/kit/every-case.js'
 import { inProcessService } from '../../src/flows/in-process-service.js'
+import type { Store } from '../../src/store/store.js'
 import {
   advance,
   type Bench,
@@ -9,8 +12,16 @@ import {
   freshPhone,
   freshTenant,
   rejection,
+  type Tenant,
   wrong,
 } from '../kit.js'
+
+/** The challenge of a code that was sent. */
+async function challengeOf(sending: ReturnType<Tenant['mfa']['send']>): Promise<string> {
+  const answer = await sending
+  if (answer.outcome !== 'sent' || !answer.challenge) throw new Error('The code was not sent.')
+  return answer.challenge
+}
 
 export function sendingSuite(bench: () => Bench, isAtOnceOnly = false): void {
   test('of 20 concurrent requests to send a code again, one sends it (R39)', async () => {
@@ -51,31 +62,100 @@ export function sendingSuite(bench: () => Bench, isAtOnceOnly = false): void {
 
   if (isAtOnceOnly) return
 
+  /** The verbs of a tenant, for which something happens once between the look at a challenge and the statement that sends its code. */
+  const whileSending = ({ application }: Tenant, happens: () => Promise<unknown>) => {
+    const { context, store } = bench()
+    let left = 1
+    const query: Store['query'] = async (...statement) => {
+      if (statement[0].includes('repeated AS') && left-- > 0) await happens()
+      return store.query(...statement)
+    }
+    return inProcessService({ ...context, store: { ...store, query } }, async () => application)
+  }
+
   test('leaves a code used that was accepted while it was being sent again (R37)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshPhone()
-    const first = await tenant.mfa.send({ method: 'sms', contact })
-    const challenge = first.outcome === 'refused' ? '' : (first.challenge ?? '')
+    const challenge = await challengeOf(tenant.mfa.send({ method: 'sms', contact }))
     const typed = { method: 'sms', contact, kind: 'code', code: tenant.lastCode() } as const
     advance(30)
-    const { store } = bench()
     const outcomes: string[] = []
-    const late = inProcessService(
-      {
-        ...bench().context,
-        store: {
-          ...store,
-          async query(...statement) {
-            if (statement[0].includes('repeated AS')) outcomes.push((await tenant.mfa.verify(typed)).outcome)
-            return store.query(...statement)
-          },
-        },
-      },
-      async () => tenant.application,
-    )
+    const late = whileSending(tenant, async () => outcomes.push((await tenant.mfa.verify(typed)).outcome))
     await late.send({ method: 'sms', contact, challenge })
-    expect(outcomes[0]).toBe('valid')
+    expect(outcomes).toEqual(['valid'])
     expect((await tenant.mfa.verify(typed)).outcome).toBe('invalid')
+  })
+
+  test('leaves a code void that was replaced while it was being sent again (R39)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    const challenge = await challengeOf(tenant.mfa.send({ method: 'sms', contact }))
+    const older = { method: 'sms', contact, kind: 'code', code: tenant.lastCode(), challenge } as const
+    advance(30)
+    const late = whileSending(tenant, () => tenant.mfa.send({ method: 'sms', contact }))
+    expect(await challengeOf(late.send({ method: 'sms', contact, challenge }))).not.toBe(challenge)
+    expect((await tenant.mfa.verify(older)).outcome).toBe('invalid')
+  })
+
+  test('lengthens the wait for each of two messages of a code that were under way at once (R39)', async () => {
+    const tenant = freshTenant(bench())
+    const contact = freshPhone()
+    const challenge = await challengeOf(tenant.mfa.send({ method: 'sms', contact }))
+    const again = { method: 'sms', contact, challenge } as const
+    advance(30)
+    let answer: unknown
+    // The earlier one waits for longer than a minute, and is written while the later one is on its way.
+    const earlier = whileSending(tenant, async () => {
+      advance(60)
+      let write: () => void = () => {}
+      const held = new Promise<void>((resolve) => {
+        write = resolve
+      })
+      const later = whileSending(tenant, async () => {
+        write()
+        await sent
+      })
+      answer = later.send(again)
+      await held
+    })
+    const sent = earlier.send(again)
+    expect(await sent).toMatchObject({ challenge, resendInSeconds: 60 })
+    expect(await answer).toMatchObject({ challenge, resendInSeconds: 120 })
+  })
+
+  test('sends a code again only for the tenant, user and recipient it was sent for (R38)', async () => {
+    const changes: Readonly<Record<string, Partial<RequestOf<'send'>>>> = {
+      user: { account: 'another' },
+      recipient: { contact: freshPhone() },
+      tenant: {},
+    }
+    await everyCase(Object.entries(changes), async ([what, change]) => {
+      const tenant = freshTenant(bench())
+      const request = { method: 'sms', contact: freshPhone(), account: 'one' } as const
+      const challenge = await challengeOf(tenant.mfa.send(request))
+      advance(30)
+      const { mfa } = what === 'tenant' ? freshTenant(bench()) : tenant
+      expect(await challengeOf(mfa.send({ ...request, ...change, challenge }))).not.toBe(challenge)
+    })
+  })
+
+  test('begins a new challenge for one that was used, has expired or has no attempts left (R36, R37)', async () => {
+    const fail = async ({ mfa }: Tenant, typed: RequestOf<'verify'> & { readonly code: string }) => {
+      for (let i = 0; i < 5; i++) await mfa.verify({ ...typed, code: wrong(typed.code) })
+    }
+    const ends: Readonly<Record<string, (...of: Parameters<typeof fail>) => unknown>> = {
+      used: ({ mfa }, typed) => mfa.verify(typed),
+      expired: () => advance(300),
+      'without attempts': fail,
+    }
+    await everyCase(Object.entries(ends), async ([, end]) => {
+      const tenant = freshTenant(bench())
+      const contact = freshPhone()
+      const challenge = await challengeOf(tenant.mfa.send({ method: 'sms', contact }))
+      await end(tenant, { method: 'sms', contact, kind: 'code', code: tenant.lastCode() })
+      advance(30)
+      expect(await challengeOf(tenant.mfa.send({ method: 'sms', contact, challenge }))).not.toBe(challenge)
+    })
   })
 
   test('sends a code by every channel and accepts it (R35)', async () => {
