@@ -408,6 +408,33 @@ export function sendingSuite(bench: () => Bench, isAtOnceOnly = false): void {
     expect(await mfa.verify(right)).toEqual({ outcome: 'valid' })
   })
 
+  test('voids the code of a message that was refused, and no other of its account', async () => {
+    const { mfa, lastCode, application } = freshTenant(bench())
+    const [kept, lost] = [freshPhone(), freshPhone()]
+    const of = { method: 'sms', account: 'one' } as const
+    await mfa.send({ ...of, contact: kept })
+    advance(1)
+    bench().failNext(new DeliveryError('no', 'carrier'))
+    expect(await mfa.send({ ...of, contact: lost })).toMatchObject({ outcome: 'refused' })
+    const ended = 'SELECT contact FROM challenge WHERE application = $1 AND ended_at IS NOT NULL'
+    expect(await bench().store.query(ended, [application.id])).toEqual([{ contact: lost.phone }])
+    const right = { ...of, contact: kept, kind: 'code', code: lastCode() } as const
+    expect(await mfa.verify(right)).toEqual({ outcome: 'valid' })
+  })
+
+  test('voids a code that is refused after the message before was reported as undelivered', async () => {
+    const { mfa, lastCode, application } = freshTenant(bench())
+    const contact = freshPhone()
+    const first = await mfa.send({ method: 'sms', contact })
+    const challenge = 'challenge' in first ? String(first.challenge) : ''
+    await bench().store.query("UPDATE outbox SET state = 'refused' WHERE application = $1", [application.id])
+    advance(30)
+    bench().failNext(new DeliveryError('no', 'carrier'))
+    expect(await mfa.send({ method: 'sms', contact, challenge })).toMatchObject({ outcome: 'refused' })
+    const right = { method: 'sms', contact, kind: 'code', code: lastCode(), challenge } as const
+    expect(await mfa.verify(right)).toEqual({ outcome: 'invalid' })
+  })
+
   test('answers queued while a carrier is down, and delivers when it is back', async () => {
     const { mfa, sent, application } = freshTenant(bench())
     const contact = freshEmail()

@@ -211,4 +211,13 @@ export function transactionsSuite(bench: () => Bench, isAtOnceOnly = false): voi
     )
     expect(ended).toEqual([{ ended_at: usedAt }])
   })
+
+  test('a code that is sent again without a transaction voids none of a transaction (R39)', async () => {
+    const tenant = freshTenant(bench())
+    const { challenge } = await send(tenant)
+    const kept = await send(tenant, 't')
+    advance(30)
+    expect(await tenant.mfa.send({ ...of, method: 'sms', challenge })).toMatchObject({ challenge })
+    expect(await tenant.mfa.verify(kept)).toEqual(valid)
+  })
 }
