@@ -183,6 +183,35 @@ export function keysSuite(bench: () => Bench): void {
     expect(await keys.authenticate(late)).toEqual(invalid('challenge'))
   })
 
+  test('keeps the challenges of the last 50 ceremonies of an account, whatever others begin (R70)', async () => {
+    const tenant = vault()
+    const { keys, user } = tenant
+    const { device } = await register(tenant, 'security-key')
+    const begin = async (account: string, times: number) => {
+      advance(1)
+      const ceremony = { ...user, account, method: 'security-key', purpose: 'sign-in' } as const
+      for (let i = 0; i < times; i++)
+        await optionsIn(keys.authenticationOptions({ ...ceremony, transaction: 't' }))
+    }
+    const oldest = await assertion(tenant, 'security-key', device)
+    advance(1)
+    const kept = await assertion(tenant, 'security-key', device)
+    await begin('bob', 50)
+    await begin('ann', 49)
+    expect(await keys.authenticate(oldest)).toEqual(invalid('challenge'))
+    expect(await keys.authenticate(kept)).toMatchObject({ outcome: 'valid' })
+  })
+
+  test('removes the challenges of an account that have expired when it begins another ceremony (R70)', async () => {
+    const { keys, user, application } = vault()
+    const ceremony = { ...user, method: 'passkey', purpose: 'sign-in', transaction: 't' } as const
+    await optionsIn(keys.authenticationOptions(ceremony))
+    advance(300)
+    await optionsIn(keys.authenticationOptions(ceremony))
+    const stored = 'SELECT 1 FROM key_challenge WHERE application = $1'
+    expect(await bench().store.query(stored, [application.id])).toHaveLength(1)
+  })
+
   test('refuses a key of another account, and one that nobody has (R70)', async () => {
     const tenant = vault()
     const { keys, user } = tenant
