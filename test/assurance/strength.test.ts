@@ -1,8 +1,10 @@
 import { MemoryStore } from 'express-session'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createMfa } from '../../src/index.js'
 import { isAtLeast, STRENGTHS, type Strength, strongestOf } from '../../src/protocol/factor.js'
 import { memoryStore } from '../../src/stores/memory.js'
+import { everyFailure } from '../attacks/failing-callbacks.js'
+import { FAILURES } from '../attacks/host-callbacks.js'
 import { addKey, keyHost, PAGE } from '../keys/kit.js'
 import { DAY } from '../kit/clock.js'
 import { sessionCookie } from '../kit/cookies.js'
@@ -186,6 +188,21 @@ describe('a user without a factor that is strong enough (R115)', () => {
       { type: 'stronger_factor_required', text: expect.stringContaining('Text message') },
     ])
   })
+
+  it('is asked for it also where the contacts of the account cannot be found, which ends no process (R99)', () =>
+    everyFailure(['throws', 'rejects'], async (failure) => {
+      const contacts = () => FAILURES[failure]?.([]) as string[]
+      const recovery = { onNotice: () => {}, onFactorsEnded: () => {}, contacts }
+      const logger = { warn: () => {}, error: vi.fn() }
+      const { agent } = await admitted({
+        options: { urls: { publicUrl: 'https://vault.example' }, recovery, logger },
+      })
+      expect(await stateOf(agent)).toBe('enrollment_required')
+      expect(logger.error).toHaveBeenCalledWith(
+        'countersign: the account notice stronger_factor_required was not sent',
+        expect.anything(),
+      )
+    }))
 
   it('is asked for the new factor as soon as another session has added it', async () => {
     const made = await admitted()

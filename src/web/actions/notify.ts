@@ -27,11 +27,10 @@ interface Notified extends Pick<RequestContext, 'req'> {
 /** Passes a notice to `notices.onNotice`, if that is set. Nothing waits for it; a failure is logged. */
 export async function notify({ req, deps, state }: Notified, body: NoticeBody): Promise<void> {
   const { settings } = deps
-  const { appName, languages, notices, logger } = settings
+  const { appName, languages, notices } = settings
   const { onNotice } = notices
   if (!onNotice) return
-  const logFailure = (error: unknown) =>
-    logger.error(`countersign: the account notice ${body.type} was not sent`, error)
+  const logFailure = (error: unknown) => logNotSent(settings, body, error)
   try {
     const facts = factsOf(req, settings, body)
     const notMeUrl = await notMeUrlFor(deps, state.userId, facts)
@@ -54,6 +53,10 @@ export async function notifyOfRefusal(at: Notified, { disabled, repeated }: Refu
     )
   }
   if (repeated) await notify(at, { type: 'repeated_failures' })
+}
+
+function logNotSent({ logger }: Pick<Settings, 'logger'>, { type }: NoticeBody, error: unknown): void {
+  logger.error(`countersign: the account notice ${type} was not sent`, error)
 }
 
 /** What a request says about its sender: browser, address and location. */
@@ -106,6 +109,10 @@ export async function notifyEveryContact(context: RequestContext, body: NoticeBo
   const { req, deps, state, user } = context
   const { settings } = deps
   if (!settings.recovery) return notify(context, body)
-  const contacts = contactsOf(settings, state.user, user.existing)
-  void notifyContacts(settings, { facts: factsOf(req, settings, body), contacts, locales: user.locales })
+  try {
+    const contacts = contactsOf(settings, state.user, user.existing)
+    void notifyContacts(settings, { facts: factsOf(req, settings, body), contacts, locales: user.locales })
+  } catch (error) {
+    logNotSent(settings, body, error)
+  }
 }

@@ -130,7 +130,7 @@ async function completeApproval(
   return granted
 }
 
-/** Checks the code or key, and notifies the user of an attempt that calls for it, even if the session changed. */
+/** Checks the code or key, and notifies the user of a refusal or of a used backup code, even if the session changed. */
 async function checkedBy<Accepted extends AcceptedCode>(
   context: RequestContext,
   steps: Pick<VerificationSteps<Accepted>, 'check'>,
@@ -182,8 +182,15 @@ export async function verifyFactor(
     approval: state.record.transaction,
     async onApproved({ method, shown, backupCodesLeft }) {
       if (method === 'backup') await revokeDevices(deps, user.userId, 'backup_code')
-      // The sign-in does not wait for it.
-      if (backupCodesLeft === 0) void recordFactors(context, { backupCodes: false })
+      // The sign-in does not wait for it, nor fails with it.
+      if (backupCodesLeft === 0) {
+        recordFactors(context, { backupCodes: false }).catch((error: unknown) =>
+          deps.settings.logger.error(
+            'countersign: the record of a user’s factors did not follow a change',
+            error,
+          ),
+        )
+      }
       if (isStrongest(user, shown)) await deps.recoveries.cancel(user.userId, 'strong_factor')
     },
   }
