@@ -32,7 +32,7 @@ import type { RouteParts } from './web/routers/context.js'
  * The composition root: reads the options once, and builds and connects the modules.
  */
 
-/** What the modules of one app are built of. */
+/** What is built from the options of one app. */
 export type Built = RouteParts & { readonly deps: RouteDeps }
 
 const built = new WeakMap<object, Built>()
@@ -42,10 +42,10 @@ export function builtFrom(options: object): Built {
   return built.get(options) ?? share(options, build(options))
 }
 
-/** Makes `builtFrom` find these also for the object that `createMfa` returned. */
-export function share(mfa: object, app: Built): Built {
-  built.set(mfa, app)
-  return app
+/** Has `builtFrom` find the parts by this object: the options, or what `createMfa` returned. */
+export function share(key: object, parts: Built): Built {
+  built.set(key, parts)
+  return parts
 }
 
 function build(options: unknown): Built {

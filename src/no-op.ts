@@ -1,14 +1,19 @@
 /*
- * What the parts do that an app leaves out, so that a caller need not ask whether they are there.
+ * Stand-ins for the functions of parts that an app leaves out. Callers need not check whether the part exists.
  */
 
 /** Does nothing. */
 export function ignore(): void {}
 
-/** Finds nothing. */
+/** Does nothing, or finds nothing. */
 export async function nothing(): Promise<undefined> {}
 
-/** Nothing is so. */
+/** Answers no. */
 export async function no(): Promise<false> {
   return false
+}
+
+/** Answers an empty list. */
+export async function none(): Promise<readonly []> {
+  return []
 }

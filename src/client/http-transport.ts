@@ -33,7 +33,11 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
 
   async function send(path: string, request: TransportRequest, limits: CallLimits = {}): Promise<Answer> {
     const [dispatcher, tracing] = await loaded
-    const sent = { origin, path: `${basePath}${path}`, ...(limits.onEvents ? withEvents(request) : request) }
+    const outgoing = {
+      origin,
+      path: `${basePath}${path}`,
+      ...(limits.onEvents ? withEvents(request) : request),
+    }
     const bounds = {
       signal: limits.signal,
       onEvents: limits.onEvents,
@@ -41,8 +45,10 @@ export function httpTransport(settings: ServiceSettings, given?: Dispatcher): Tr
       maxBytes: limits.maxBytes ?? MAX_ANSWER_BYTES,
     }
     const reply = tracing?.trace.getActiveSpan()
-      ? await inSpan(tracing, sent, (headers) => exchange(dispatcher, { ...sent, headers }, bounds))
-      : await exchange(dispatcher, sent, bounds)
+      ? await inSpan(tracing, outgoing, (traced) =>
+          exchange(dispatcher, { ...outgoing, headers: traced }, bounds),
+        )
+      : await exchange(dispatcher, outgoing, bounds)
     const wait = reply.headers['retry-after']
     return {
       status: reply.status,

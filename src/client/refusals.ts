@@ -59,7 +59,6 @@ function isGatewayStatus(status: number): boolean {
 
 /** Whether a 401 response refuses the API key rather than the code. */
 export function isKeyRefusal(answer: Answer): boolean {
-  if (answer.status !== 401) return false
   const code = problemCode(answer)
   // RFC 9110 §15.5.2 requires the header with every 401, so the code in the body has precedence.
   const isAboutFactor = code === 'invalid_code' || code === 'invalid_key'

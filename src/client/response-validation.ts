@@ -100,7 +100,7 @@ export function invalidResponse(what: string, effect: ServiceEffect = 'unknown')
   )
 }
 
-/** Whether a value is a count, or a number of seconds up to a day. */
+/** Whether a value is a whole number from 0 to 86,400, the seconds of a day. */
 export function isSmallCount(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 86_400
 }

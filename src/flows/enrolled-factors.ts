@@ -26,7 +26,10 @@ export interface EnrolledFactors {
   readonly canTell: boolean
   /** Whether it may keep keys, also those that cannot be used here. */
   readonly mayHaveKeys: boolean
-  /** The factors of a user now, never remembered or shared (R133). @throws {ServiceError}, which never means "none" (R131). */
+  /**
+   * The factors of a user now, never remembered or shared (R133); `undefined` if the service cannot tell.
+   * @throws {ServiceError}, which never means "none" (R131).
+   */
   of(userId: string, contact: Contact): Promise<Enrolled | undefined>
 }
 

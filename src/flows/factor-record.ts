@@ -1,5 +1,5 @@
 import { HostError } from '../errors.js'
-import { nothing } from '../no-op.js'
+import { none, nothing } from '../no-op.js'
 import type { Settings } from '../options/settings.js'
 import { type Contact, canonicalUser } from '../protocol/contact.js'
 import type { RecordedFactors } from '../protocol/factor.js'
@@ -24,11 +24,16 @@ export interface FactorRecord {
   /** Has the record follow a change (R141). A failure is logged, or thrown where nothing else knows of the app. */
   follow(who: RecordedUser, change: Partial<RecordedFactors>): Promise<void>
   /** Returns and reports what the record has and the service lacks (R141); without any, corrects the record. @throws {HostError} */
-  compare(who: RecordedUser, found: RecordedFactors): Promise<readonly ('app' | 'passkey')[] | undefined>
+  compare(who: RecordedUser, found: RecordedFactors): Promise<readonly ('app' | 'passkey')[]>
 }
 
-/** Of a host that keeps no record: it says of no user that there is no factor. */
-const NO_RECORD: FactorRecord = { read: nothing, saysNone: () => false, follow: nothing, compare: nothing }
+/** For a host that keeps no record. It never says that a user has no factor. */
+const NO_RECORD: FactorRecord = {
+  read: nothing,
+  saysNone: () => false,
+  follow: nothing,
+  compare: none,
+}
 
 const NONE: RecordedFactors = { app: false, keys: false, backupCodes: false }
 const NAMES = ['app', 'keys', 'backupCodes'] as const

@@ -255,7 +255,7 @@ export class AccountRecovery {
   }
 }
 
-/** What signing in and changing factors do about a recovery. */
+/** The pending recoveries, for everything but the routes of a recovery. */
 export type PendingRecoveries = Pick<
   AccountRecovery,
   'find' | 'cancel' | 'enrolled' | 'sendDueNotices' | 'lookForDueNotices'

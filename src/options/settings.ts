@@ -6,7 +6,7 @@ import { onlyGiven } from '../shape.js'
 import { type CompleteOptions, optionsSchema } from './options.js'
 import { type ServiceSettings, serviceAddress } from './service.js'
 
-/** The complete options, as our own code reads them: each under its public name. */
+/** The complete options, as our own code reads them: each under its public name and group. */
 export type Settings = Readonly<ReturnType<typeof settingsFrom>>
 
 function settingsFrom(options: CompleteOptions, service: MfaService | ServiceSettings) {

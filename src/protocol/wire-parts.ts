@@ -27,7 +27,7 @@ export const caller = {
 /** The user that a request is about: an email address, a phone number in E.164 format, or for DUAL both: `<EMAIL>:<PHONE_E164>`. */
 export const user = text(320)
 
-/** A number of things, or of seconds. */
+/** A whole number, zero or more: of things, or of seconds. */
 export const count = z.number().int().nonnegative()
 
 /** An object, or its JSON in a form. */

@@ -51,7 +51,8 @@ async function accountWith(
 
 /** Leaves out the factors that an open reset ended. */
 async function withoutEnded(
-  account: Omit<Account, 'existing'>,
+  // Spread over what is left, so it must not hold that already.
+  account: Omit<Account, 'existing'> & { readonly existing?: never },
   { resets, settings }: FactorDeps,
 ): Promise<Account> {
   const reset = await resets.find(account.userId)
@@ -125,7 +126,7 @@ async function enrolledOf(
   if (enrolled) {
     const missing = await factorRecord.compare(who, enrolled.recorded)
     // They exist, for all that the host knows, and cannot be used (R132, R141).
-    return missing?.length ? { ...enrolled, withheld: [...enrolled.withheld, ...missing] } : enrolled
+    return missing.length > 0 ? { ...enrolled, withheld: [...enrolled.withheld, ...missing] } : enrolled
   }
   // Nothing that the service could know of is set up here.
   if (!settings.recordedFactors && !settings.apps) return { app: false, withheld: [] }

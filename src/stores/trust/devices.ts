@@ -57,7 +57,7 @@ export interface Devices {
   revokeAll(userId: string): Promise<number>
 }
 
-/** For an app without trusted devices, of which nobody has any. */
+/** For an app without trusted devices: no user has one. */
 export const NO_DEVICES: Pick<Devices, 'revokeAll'> = { revokeAll: async () => 0 }
 
 /** How long the previous token is still accepted, for concurrent sign-ins in one browser. */

@@ -17,7 +17,7 @@ export interface NotMeLinks extends Omit<Links<NotMeSubject>, 'issue'> {
 
 /** The time before which a user's sessions, pending logins and trusted devices are void. */
 export interface SessionsValidAfter {
-  /** Whether there are such times. Without them, nothing is void. */
+  /** Whether times are kept. Without them, nothing is void. */
   readonly areKept: boolean
   /** Whether something that started at `startedAt` (milliseconds since 1970) is void. */
   isVoid(userId: string, startedAt: number): Promise<boolean>
@@ -25,7 +25,7 @@ export interface SessionsValidAfter {
   set(userId: string): Promise<void>
 }
 
-/** What ends a user's sessions before their time. */
+/** The links and times by which a user's sessions end early. */
 export interface Endings {
   readonly notMeLinks: NotMeLinks
   readonly sessionsValidAfter: SessionsValidAfter
@@ -63,6 +63,7 @@ export const NO_ENDINGS: Endings = {
   sessionsValidAfter: {
     areKept: false,
     isVoid: no,
+    // Recovery and links need urls.publicUrl, so only account.secure gets here.
     async set() {
       throw new TypeError(
         'account.secure needs a store for the time before which sessions ended, and nothing was ended. Give urls.publicUrl, and notices.store, trustedDevices or recovery.',

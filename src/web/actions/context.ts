@@ -69,8 +69,8 @@ function loginsOf({ transaction, enrollment }: MfaRecord): readonly string[] {
   return enrollment ? [transaction, enrollment.id] : [transaction]
 }
 
-/** What a request says of its sender, each computed when it is first needed: only a call of the service needs it. */
-class Sender {
+/** The languages and the address of a request, read only where they are needed. Languages are negotiated once. */
+class RequestOrigin {
   private readonly req: Request
   private readonly settings: Settings
   private negotiated: readonly string[] | undefined
@@ -102,7 +102,7 @@ function requestUser(
   { factors, withheld, existing, minStrength, requirement }: KnownAccount,
 ): AskedUser {
   let limits: Promise<AccountLimits> | undefined
-  return Object.assign(new Sender(req, settings), {
+  return Object.assign(new RequestOrigin(req, settings), {
     userId,
     factors,
     withheld,

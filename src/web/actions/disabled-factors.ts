@@ -2,7 +2,7 @@ import { LimitsStoreError } from '../../errors.js'
 import { bindingsOf } from '../../flows/challenge.js'
 import type { RequestContext } from './context.js'
 
-/** The factors of the user that are disabled, which are not offered. None if the store fails. */
+/** Reads which factors of the user are disabled, so that they are not offered; none if the store fails. The attempt is checked anyway. */
 export async function readDisabledFactors({ deps, user }: RequestContext): Promise<void> {
   const bindings = bindingsOf(user)
   if (bindings.size === 0 || user.disabled) return

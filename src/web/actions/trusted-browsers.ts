@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import type { Deps } from '../../flows/deps.js'
+import { no, none, nothing } from '../../no-op.js'
 import type { Settings } from '../../options/settings.js'
 import type { Account, BrowserExchange, TrustedBrowsers } from '../../session/state.js'
 import {
@@ -33,11 +34,11 @@ export interface Browsers extends TrustedBrowsers {
 /** For an app without trusted devices: no browser is trusted. */
 export const NO_BROWSERS: Browsers = {
   offer: () => undefined,
-  recognize: async () => undefined,
+  recognize: nothing,
   holds: () => false,
-  remember: async () => undefined,
-  list: async () => [],
-  revoke: async () => false,
+  remember: nothing,
+  list: none,
+  revoke: no,
   revokeAll: async () => 0,
 }
 

@@ -14,7 +14,7 @@ export interface RouteContext extends RequestContext {
   readonly html: boolean
 }
 
-/** What only the routes of one option work with. */
+/** What only the routes of a single option use. */
 export interface RouteParts {
   /** Present with the option `recovery`. */
   readonly recovery: AccountRecovery | undefined
