@@ -28,7 +28,10 @@ const { values: options, positionals } = parseArgs({
 })
 const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'))
 const readLines = (path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [])
-const guarded = readJson('test/mutants/guarded.json')
+/** The tests that guard a file: a group of files was one file once, or has the same task. */
+const guarded = Object.fromEntries(
+  readJson('test/mutants/guarded.json').flatMap(({ files, tests }) => files.map((file) => [file, tests])),
+)
 const explained = readJson('test/mutants/explained.json')
 
 const testsOf = (file) => options.test ?? guarded[file]
