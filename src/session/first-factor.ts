@@ -1,8 +1,7 @@
 import { LimitsStoreError } from '../errors.js'
-import { reaches, type Strength } from '../protocol/factor.js'
 import { newRecord } from './pending-login.js'
 import { type Decision, requiredBy } from './policy.js'
-import type { ExemptRecord, Grace, MfaRecord, PendingRecord, Settled } from './record.js'
+import type { ExemptRecord, MfaRecord, PendingRecord, Settled } from './record.js'
 import type { Account, SessionDeps, SessionRequest } from './state.js'
 
 /** A user's account, and when it was asked for. */
@@ -61,9 +60,4 @@ export function withRequirement(
   { minStrength, grace }: Exclude<Decision, { verdict: 'pass' }>,
 ): PendingRecord {
   return { ...record, ...(minStrength && { minStrength }), ...(grace && { grace }) }
-}
-
-/** Whether a grace period goes on for a session that showed this strength. */
-export function isRunning({ minStrength }: Grace, shown: Strength): boolean {
-  return minStrength !== undefined && !reaches(shown, minStrength)
 }

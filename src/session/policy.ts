@@ -1,6 +1,13 @@
 import type { Request } from 'express'
 import { HostError } from '../errors.js'
-import { type Factor, isAtLeast, isStrength, type LoginFactor, type Strength } from '../protocol/factor.js'
+import {
+  type Factor,
+  isAtLeast,
+  isStrength,
+  type LoginFactor,
+  reaches,
+  type Strength,
+} from '../protocol/factor.js'
 import { strongestRequired } from './known-account.js'
 import type { ExemptRecord, Grace } from './record.js'
 import type { Account, SessionDeps } from './state.js'
@@ -80,4 +87,9 @@ function requirementIn(answer: unknown): { readonly minStrength?: Strength; read
     'ERR_MFA_POLICY',
     'The option policy returned an unknown decision, so the user is not signed in. Return "require", "optional", "skip", { skip: true, mayEnroll: true }, { require: "strong" } with or without graceUntil, or { graceUntil: date }.',
   )
+}
+
+/** Whether a grace period goes on for a session that showed this strength. */
+export function isRunning({ minStrength }: Grace, shown: Strength): boolean {
+  return minStrength !== undefined && !reaches(shown, minStrength)
 }
