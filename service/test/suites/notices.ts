@@ -84,6 +84,14 @@ export function noticesSuite(bench: () => Bench, isAtOnceOnly = false): void {
 
   const attempt = (mfa: CompleteMfaService, contact: Contact & { kind: 'email' | 'phone' }) =>
     mfa.verify({ method: 'app', contact, kind: 'code', code: '000000' })
+  /** The code that binds the new app of a user who has shown an emailed code. */
+  const firstAppCode = async (tenant: Tenant, contact: Contact & { kind: 'email' }) => {
+    await tenant.mfa.send({ method: 'email', contact })
+    await tenant.mfa.verify({ method: 'email', contact, kind: 'code', code: tenant.lastCode() })
+    const prepared = await tenant.mfa.enrollApp({ contact })
+    return appCode(('secret' in prepared && prepared.secret) || '')
+  }
+
   const backupCode = async (tenant: Tenant, contact: Contact & { kind: 'email' }) => {
     await tenant.mfa.sendBackupCodes({ method: 'email', contact })
     return tenant.sent().findLast(({ codes }) => codes)?.codes?.[0] ?? 'none was sent'
@@ -131,10 +139,7 @@ export function noticesSuite(bench: () => Bench, isAtOnceOnly = false): void {
   test('wrong codes for a new app that lock the account are said to have locked it (R34)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
-    await tenant.mfa.send({ method: 'email', contact })
-    await tenant.mfa.verify({ method: 'email', contact, kind: 'code', code: tenant.lastCode() })
-    const prepared = await tenant.mfa.enrollApp({ contact })
-    const code = wrong(appCode(('secret' in prepared && prepared.secret) || ''))
+    const code = wrong(await firstAppCode(tenant, contact))
     const first = { method: 'app', contact, kind: 'confirm', code } as const
     for (let i = 0; i < 10; i++) expect(await tenant.mfa.verify(first)).toEqual(invalid)
     expect(await notices(tenant)).toEqual([contact.email])
@@ -154,10 +159,7 @@ export function noticesSuite(bench: () => Bench, isAtOnceOnly = false): void {
   test('the binding of an app and its notice are written together or not at all (R61)', async () => {
     const tenant = freshTenant(bench())
     const contact = freshEmail()
-    await tenant.mfa.send({ method: 'email', contact })
-    await tenant.mfa.verify({ method: 'email', contact, kind: 'code', code: tenant.lastCode() })
-    const prepared = await tenant.mfa.enrollApp({ contact })
-    const code = appCode(('secret' in prepared && prepared.secret) || '')
+    const code = await firstAppCode(tenant, contact)
     const first = { method: 'app', contact, kind: 'confirm', code } as const
     await rejection(dyingBefore(tenant).verify(first))
     expect(await rows(tenant, 'sealed', 'app_secret')).toEqual([{ sealed: null }])
