@@ -6,7 +6,7 @@ import { FaultyStore } from '../kit/faulty-store.js'
 import { type Host, host, jsonAgent, signIn, signInFully } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
-import { listen, postJson } from '../kit/sockets.js'
+import { begin, listen, postJson } from '../kit/sockets.js'
 import { standInService } from '../kit/stand-in-service.js'
 
 type Agent = Awaited<ReturnType<typeof signIn>>
@@ -38,16 +38,31 @@ describe('concurrent verification over separate sockets (R21, R22)', () => {
     expect(made.standIn.count('verify')).toBe(5)
   })
 
-  it('evaluates five wrong codes of a challenge in each process, if the counts are kept in memory', async () => {
+  it('counts wrong codes in each process for itself, and forgets sessions, if both are in memory', async () => {
     const standIn = standInService()
-    const store = new MemoryStore()
-    const ports = await Promise.all([0, 1].map(() => listen(host({ standIn, store }).app)))
-    const cookie = await pendingLogin(Number(ports[0]), 'bob')
-    await postJson(Number(ports[0]), '/mfa/challenge', { factor: 'sms' }, cookie)
-    for (const port of ports) {
+    const sessions = new MemoryStore()
+    const start = (store: MemoryStore) => listen(host({ standIn, store }).app)
+    const [first, second, started] = await Promise.all([
+      start(sessions),
+      start(sessions),
+      start(new MemoryStore()),
+    ])
+    const cookie = await pendingLogin(first, 'bob')
+    await postJson(first, '/mfa/challenge', { factor: 'sms' }, cookie)
+    for (const port of [first, second]) {
       for (let nth = 0; nth < 20; nth++) await postJson(port, '/mfa/verify', { code: '000000' }, cookie)
     }
     expect(standIn.count('verify')).toBe(10)
+
+    const pending = await pendingLogin(first, 'alice')
+    await postJson(first, '/mfa/challenge', { factor: 'sms' }, pending)
+    const verified = sessionCookie(
+      await postJson(first, '/mfa/verify', { code: standIn.newestCode() }, pending),
+    )
+    const secretAt = (port: number) =>
+      begin(port, { method: 'GET', path: '/secret', headers: { Cookie: verified } }).finish()
+    expect((await secretAt(second)).status).toBe(200)
+    expect(await secretAt(started)).toMatchObject({ status: 401, body: { code: 'closed' } })
   })
 
   it('evaluates at most ten of 200 wrong codes in 40 sessions of one account', async () => {

@@ -100,6 +100,20 @@ describe('a session record (R04)', () => {
     expect(answer.body.code).toBe('mfa_required')
   })
 
+  it('does not count in another app with the same service and users', async () => {
+    const first = testbed()
+    const second = testbed({ standIn: first.standIn, users: first.users })
+    const inFirst = await verifiedCookie(first, 'bob')
+    const foreign = await withCookie(second.app, inFirst).get('/secret').expect(401)
+    expect(foreign.body.code).toBe('closed')
+    const inSecond = sessionCookie(await login(withCookie(second.app, inFirst), 'bob').expect(200))
+    const pending = await withCookie(second.app, inSecond).get('/secret').expect(401)
+    expect(pending.body.code).toBe('mfa_required')
+    await withCookie(first.app, inFirst).get('/secret').expect(200)
+    await challenge(withCookie(second.app, inSecond), 'sms').expect(200)
+    await verify(withCookie(second.app, inSecond), second.standIn.newestCode()).expect(200)
+  })
+
   it('does not count when the stored value does not fit', () =>
     everyCase(
       [
