@@ -1,3 +1,4 @@
+import { TOTP } from 'otpauth'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { everyCase } from '../kit/every-case.js'
@@ -18,6 +19,9 @@ interface Parts {
   /** What a beginner writes after `express()`, with the service of the test kit, which starts at once. */
   readonly lines?: readonly string[]
 }
+
+/** The length of a step of an authenticator app, in milliseconds. */
+const STEP_MS = 30_000
 
 const SESSION = `app.use(session({ secret: 's', resave: false, saveUninitialized: false }), passport.session())`
 const GATE = `app.use(mfaRouter(opts))`
@@ -56,15 +60,21 @@ function appOf({ express, isModule, lines }: Parts): string {
   ].join('\n')
 }
 
-/** What a beginner does with the lines, and what the answer says: to the login, or on the pages below `/mfa`. */
-const MISTAKES: readonly (readonly [string, readonly string[], RegExp | undefined])[] = [
+/**
+ * The sentence that the app answers to the login or on the pages below `/mfa`; or that the mistake does no harm; or the text alone with
+ * which passport-local refuses the login before ours is asked.
+ */
+type Expected = RegExp | 'it works' | 'Bad Request'
+
+/** What a beginner does with the lines. */
+const MISTAKES: readonly (readonly [string, readonly string[], Expected])[] = [
   ['the router before the session', [GATE, SESSION, PARSER, LOGIN, HOME], /Mount express-session before/],
   [
     'the router at a path',
     [SESSION, "app.use('/mfa', mfaRouter(opts))", PARSER, LOGIN, HOME],
     /Add app\.use\(mfa\.router\) without a path/,
   ],
-  ['the router twice', [SESSION, GATE, GATE, PARSER, LOGIN, HOME], undefined],
+  ['the router twice', [SESSION, GATE, GATE, PARSER, LOGIN, HOME], 'it works'],
   [
     'the router after the routes',
     [SESSION, PARSER, LOGIN, HOME, GATE],
@@ -75,8 +85,7 @@ const MISTAKES: readonly (readonly [string, readonly string[], RegExp | undefine
     [SESSION, 'app.use(mfaRouter({ ...opts }))', PARSER, LOGIN, HOME],
     /Call createMfa\(options\) once/,
   ],
-  // The strategy of the password refuses before ours is asked.
-  ['no parser for JSON', [SESSION, GATE, LOGIN, HOME], undefined],
+  ['no parser for JSON', [SESSION, GATE, LOGIN, HOME], 'Bad Request'],
   [
     'the app behind a prefix',
     [
@@ -87,7 +96,7 @@ const MISTAKES: readonly (readonly [string, readonly string[], RegExp | undefine
       HOME,
       "const outer = express().use('/shop', app); app.listen = (...args) => outer.listen(...args)",
     ],
-    undefined,
+    'it works',
   ],
   [
     'the router in a sub-app',
@@ -121,25 +130,30 @@ describe('the first two lines, from the packed packages', () => {
   afterAll(() => project?.dispose())
 
   async function start(parts: Parts) {
+    const text = appOf(parts)
+    expect(text.split('\n').length).toBeLessThanOrEqual(25)
     const name = `${parts.express}-${parts.isModule ? 'import.mjs' : 'require.cjs'}`
-    await project.write(name, appOf(parts))
+    await project.write(name, text)
     const app = await startScript(project.folder, name, { DATA_DIR: `.data-${name}` })
-    const agent = request.agent(app.url).set('Accept', 'application/json')
+    const browser = () => request.agent(app.url).set('Accept', 'application/json')
+    const agent = browser()
     const base = parts.lines?.some((line) => line.includes('/shop')) ? '/shop' : ''
     return {
       app,
+      base,
+      browser,
       get: (path: string) => agent.get(base + path),
-      login: () => agent.post(`${base}/login`).send({ username: 'bob', password: 'good' }),
-      enroll: () => agent.post(`${base}/mfa/enroll-app`).send({}),
+      login: (client = agent, more = {}) =>
+        client.post(`${base}/login`).send({ username: 'bob', password: 'good', ...more }),
+      post: (path: string, body: object) => agent.post(base + path).send(body),
     }
   }
 
   it(
-    'lead a user to the second factor, with Express 4 and 5, import and require',
+    'lead a user to the second factor and let them in with it, with Express 4 and 5, import and require',
     () =>
       everyCase(kinds, async (kind) => {
-        expect(appOf(kind).split('\n').length).toBeLessThanOrEqual(25)
-        const { app, get, login, enroll } = await start(kind)
+        const { app, browser, get, login, post } = await start(kind)
         try {
           // The service may still be starting, which lets nobody in.
           await vi.waitFor(
@@ -147,7 +161,21 @@ describe('the first two lines, from the packed packages', () => {
             { timeout: SLOW_MS },
           )
           expect((await get('/')).text).not.toContain('Hello')
-          expect((await enroll().expect(200)).body.qr).toMatch(/^data:image\//)
+          const { qr, secret } = (await post('/mfa/enroll-app', {}).expect(200)).body
+          expect(qr).toMatch(/^data:image\//)
+          const codeAt = (timestamp: number) => new TOTP({ secret }).generate({ timestamp })
+          // With the code of the step before, which is accepted, so that the one of this step is left for the sign-in.
+          await vi.waitFor(async () => {
+            await post('/mfa/enroll-app/confirm', { code: codeAt(Date.now() - STEP_MS) }).expect(200)
+          })
+          expect((await get('/').expect(200)).text).toBe('Hello bob.')
+
+          const [guessing, other] = [browser(), browser()]
+          expect((await login(guessing).expect(401)).body.code).toBe('mfa_required')
+          await login(guessing, { code: '000000' }).expect(401)
+          await guessing.get('/').expect(401)
+          await login(other, { code: codeAt(Date.now()) }).expect(200, { in: true })
+          expect((await other.get('/').expect(200)).text).toBe('Hello bob.')
         } finally {
           await app.stop()
         }
@@ -158,16 +186,19 @@ describe('the first two lines, from the packed packages', () => {
   it(
     'let nobody in with the password alone, whatever is wrong, and say what to do',
     () =>
-      everyCase(MISTAKES, async ([, lines, sentence]) => {
+      everyCase(MISTAKES, async ([, lines, expected]) => {
         const answers = await Promise.all(
           kinds.map(async (kind) => {
-            const { app, get, login } = await start({ ...kind, lines })
+            const { app, base, get, login, post } = await start({ ...kind, lines })
             try {
               const answer = await login()
               const home = await get('/')
               const pages = await get('/mfa')
+              const sent = await post('/mfa/challenge', { factor: 'email' })
               return {
-                isIn: answer.body.in === true,
+                answer,
+                base,
+                sentStatus: sent.status,
                 home: home.text,
                 said: `${answer.text}${home.text}${pages.text}`,
               }
@@ -176,10 +207,18 @@ describe('the first two lines, from the packed packages', () => {
             }
           }),
         )
-        for (const { isIn, home, said } of answers) {
-          expect(isIn).toBe(false)
+        for (const { answer, base, home, said, sentStatus } of answers) {
+          expect(answer.body).not.toHaveProperty('in')
           expect(home).not.toContain('Hello')
-          if (sentence) expect(said).toMatch(sentence)
+          if (expected instanceof RegExp) {
+            expect(said).toMatch(expected)
+          } else if (expected === 'it works') {
+            expect(answer.status).toBe(401)
+            expect(answer.body).toMatchObject({ code: 'mfa_required', next: `${base}/mfa` })
+            expect(sentStatus).toBe(200)
+          } else {
+            expect([answer.status, answer.text]).toEqual([400, expected])
+          }
         }
       }),
     4 * SLOW_MS,
