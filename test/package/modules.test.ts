@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { everyCase } from '../kit/every-case.js'
 import { type Consumer, consumer, EXPRESS_APP } from './kit.js'
 
 const ENTRIES = ['countersign', 'countersign/protocol', 'countersign/speech', 'countersign/testing']
@@ -49,6 +52,13 @@ async function main() {
   console.log(JSON.stringify(createMfa(mfa).metrics()) === JSON.stringify(copies.imported.createMfa(mfa).metrics()))
 }
 main()
+`
+
+/** A stand-in for the service that prints when it is loaded. */
+const LOUD_SERVICE = `
+console.log('the service is loaded')
+exports.readEnvironment = () => ({ options: {} })
+exports.createService = async () => ({ mfa: {} })
 `
 
 describe('the package in an app', () => {
@@ -171,6 +181,36 @@ describe('the package in an app', () => {
        console.log(statuses.join(' '))`,
     )
     expect((await project.node('kit.mjs')).trim()).toBe('401 200 401 503 200')
+  })
+
+  it('says what to install where no service is given and none is installed', async () => {
+    const rest = 'try { countersign.mfaRouter({}) } catch (error) { console.log(error.message) }'
+    await project.write('alone.mjs', `import * as countersign from 'countersign'\n${rest}`)
+    await project.write('alone.cjs', `const countersign = require('countersign')\n${rest}`)
+    await everyCase(['alone.mjs', 'alone.cjs'], async (file) => {
+      expect(await project.node(file)).toContain(
+        'install @countersign/service, which then runs in this process',
+      )
+    })
+  })
+
+  it('loads an installed service only for options without a service', async () => {
+    onTestFinished(() => rm(join(project.folder, 'node_modules/@countersign'), { recursive: true }))
+    await project.write('node_modules/@countersign/service/package.json', '{ "main": "index.cjs" }')
+    await project.write('node_modules/@countersign/service/index.cjs', LOUD_SERVICE)
+    const rest = `
+      const factors = () => []
+      const service = { send() {}, verify() {}, enrollApp() {}, sendBackupCodes() {} }
+      mfaRouter({ service, factors, apps: false })
+      setTimeout(() => {
+        console.log('not loaded')
+        mfaRouter({})
+      }, 20)`
+    await project.write('lazy.mjs', `import { mfaRouter } from 'countersign'\n${rest}`)
+    await project.write('lazy.cjs', `const { mfaRouter } = require('countersign')\n${rest}`)
+    await everyCase(['lazy.mjs', 'lazy.cjs'], async (file) => {
+      expect(await lines(file)).toEqual(['not loaded', 'the service is loaded'])
+    })
   })
 
   it('reports all faults of its options at once', async () => {
