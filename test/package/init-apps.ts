@@ -2,16 +2,17 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Consumer, consumer, EXPRESS_APP, type Installed, installService, ROOT } from './kit.js'
+import {
+  type CommandResult,
+  type Consumer,
+  consumer,
+  EXPRESS_APP,
+  type Installed,
+  installService,
+  ROOT,
+} from './kit.js'
 
 const run = promisify(execFile)
-
-/** What a command printed in a foreign app. */
-export interface CommandResult {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
 
 /** An app that was not written for Countersign, with both packages installed. */
 export interface ForeignApp extends Consumer {
@@ -33,14 +34,7 @@ export async function foreignApp(
   for (const [path, text] of Object.entries(files)) await project.write(path, text)
   return {
     ...project,
-    async run(...args) {
-      const command = join(project.folder, 'node_modules/countersign/dist/bin/countersign.cjs')
-      const env = { PATH: process.env.PATH, HOME: process.env.HOME, APP_PASSWORD: PASSWORD }
-      return run(process.execPath, [command, ...args], { cwd: project.folder, env }).then(
-        ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
-        ({ code, stdout, stderr }) => ({ code, out: stdout, err: stderr }),
-      )
-    },
+    run: (...args) => project.countersign(args, { APP_PASSWORD: PASSWORD }),
   }
 }
 

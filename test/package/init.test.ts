@@ -6,7 +6,6 @@ import { codeIn } from '../kit/message-code.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { startScript } from '../recipes/kit.js'
 import {
-  type CommandResult,
   ENSURE_LOGIN,
   edit,
   type ForeignApp,
@@ -22,7 +21,7 @@ import {
   START_NEST,
   TYPESCRIPT_ESM,
 } from './init-apps.js'
-import { EXPRESS_5_TYPES } from './kit.js'
+import { type CommandResult, EXPRESS_5_TYPES } from './kit.js'
 
 /** Expects that the app ran, that its page asks for the second factor, and that no route skips it. */
 function expectProof({ out, err, code }: CommandResult, page: string): void {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { environment } from '../kit/process.js'
 
 const run = promisify(execFile)
 
@@ -28,6 +29,13 @@ export const STRICT_TSCONFIG = {
   include: ['*.ts', '*.cts'],
 }
 
+/** How a command ended, and what it printed. */
+export interface CommandResult {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
 /** A small project that has the packed package installed, as an app would have it. */
 export interface Consumer {
   readonly folder: string
@@ -36,6 +44,8 @@ export interface Consumer {
   write(path: string, text: string): Promise<void>
   /** Runs Node and returns its output. Throws with its error output when it fails. */
   node(...args: string[]): Promise<string>
+  /** Runs the command of the package with these variables in its environment. */
+  countersign(args: readonly string[], env: Readonly<Record<string, string>>): Promise<CommandResult>
   /** Checks the types with the newest TypeScript. The errors in all files. */
   tsc(tsconfig?: string): Promise<string>
   /** Compiles with TypeScript 5.4. The errors in the project's own files and in the declarations of the package. */
@@ -131,6 +141,13 @@ export async function consumer(installed?: Installed): Promise<Consumer> {
     },
     async node(...args) {
       return (await run(process.execPath, args, { cwd: folder })).stdout
+    },
+    countersign(args, env) {
+      const all = [join(own, 'dist/bin/countersign.cjs'), ...args]
+      return run(process.execPath, all, { cwd: folder, env: environment(env) }).then(
+        ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
+        ({ code, stdout, stderr }) => ({ code, out: stdout, err: stderr }),
+      )
     },
     tsc: (tsconfig = '.') => printed('node_modules/typescript/bin/tsc', '-p', tsconfig),
     tsc54: (...tsconfigs) => printed('test/package/compile.mjs', ...tsconfigs),
