@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMfa, type MfaOptions } from '../../src/index.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, host, signIn } from '../kit/host.js'
+import { publishedService } from '../kit/published-service.js'
+import { challenge, verify } from '../kit/sign-in.js'
 import { standInService } from '../kit/stand-in-service.js'
 
 const faultsOf = (options: MfaOptions): string => {
@@ -68,6 +70,20 @@ describe('the option apps: false', () => {
     const made = withoutApps()
     await (await signIn(made.app, 'nina')).get('/secret').expect(200)
     await (await signIn(made.app, 'bob')).get('/secret').expect(401)
+  })
+
+  it('needs no record of factors at a service with the published API, either', async () => {
+    const { address, sentCode } = await publishedService()
+    const factors = () => []
+    expect(faultsOf({ service: address, factors })).toContain('onFactorsChanged is missing')
+    expect(faultsOf({ service: address, factors, apps: false })).toBe('')
+    const { app } = host({ options: { service: address, apps: false, ...NO_RECORD } })
+    await (await signIn(app, 'nina')).get('/secret').expect(200)
+    const agent = await signIn(app, 'bob')
+    await agent.get('/secret').expect(401)
+    await challenge(agent, 'sms').expect(200)
+    await verify(agent, sentCode).expect(200)
+    await agent.get('/secret').expect(200)
   })
 
   it('offers no app: not on the page of factors, and by no route', async () => {
