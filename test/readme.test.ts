@@ -23,6 +23,16 @@ describe('the README', () => {
     expect((await read('README.md')).trimEnd().split('\n').length).toBeLessThanOrEqual(120)
   })
 
+  it('begins with the first lines, and says after them why there is a service', async () => {
+    const readme = await read('README.md')
+    expect(/^## (.+)$/m.exec(readme)?.[1]).toBe('Quick start')
+    const parts = ['app.use(mfaRouter({', '```diff', '## Why there is a service'].map((text) =>
+      readme.indexOf(text),
+    )
+    expect(parts).not.toContain(-1)
+    expect(parts).toEqual(parts.toSorted((one, other) => one - other))
+  })
+
   it('shows pictures that exist, for browsers in light and in dark', async () => {
     const shown = [...(await read('README.md')).matchAll(/(?:src|srcset)="([^"]+)"/g)].map(
       ([, path = '']) => path,

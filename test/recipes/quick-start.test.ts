@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { TOTP } from 'otpauth'
 import request from 'supertest'
@@ -12,6 +15,13 @@ import { type Consumer, ROOT } from '../package/kit.js'
 import { blocksOf, followGuide, installedBy, startScript } from './kit.js'
 
 const README = 'README.md'
+
+const PHONE = '+447700900155'
+
+/** An address of this machine in a network, if it has one: a connection to it comes from it, too. */
+const ADDRESS = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one?.family === 'IPv4' && !one.internal)?.address
 
 const readJson = async (path: string) => JSON.parse(await readFile(join(ROOT, path), 'utf8'))
 
@@ -52,7 +62,11 @@ describe('the quick start of the README', () => {
   it('ends with the QR code of an authenticator app, whose code signs the user in', async () => {
     const agent = await pending()
     await agent.get('/mfa').expect(303).expect('Location', '/mfa/enroll-app')
-    expect((await agent.get('/mfa/enroll-app').expect(200)).text).toContain('My shop')
+    expect(existsSync(join(project.folder, '.data'))).toBe(true)
+    const start = (await agent.get('/mfa/enroll-app').expect(200)).text
+    expect(start).toContain('My shop')
+    expect(start).toContain('href="/mfa/keys"')
+    await agent.get('/mfa/keys').expect(200)
     await agent.post('/mfa/enroll-app').expect(303).expect('Location', '/mfa/enroll-app/confirm')
     const page = await agent.get('/mfa/enroll-app/confirm').expect(200)
     expect(page.text).toMatch(/<img[^>]+src="data:image\//)
@@ -85,31 +99,83 @@ describe('the quick start of the README', () => {
     }
   })
 
-  it('signs in with a code by email after the change of the second example', async () => {
-    const text = await readFile(join(ROOT, README), 'utf8')
-    const [, diff = ''] = /```diff\n([\s\S]*?)```/.exec(text) ?? []
-    const [removed, ...added] = diff
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.slice(1))
-    const [file = ''] = await blocksOf(README, 'js')
-    expect(file).toContain(removed)
-    await project.write('messages.mjs', file.replace(removed ?? '', added.join('\n')))
-    const messages = await startScript(project.folder, 'messages.mjs', { DATA_DIR: '.data-messages' })
+  it('serves no inbox in production', async () => {
+    const production = await startScript(project.folder, 'shop.mjs', {
+      NODE_ENV: 'production',
+      DATA_DIR: '.data-production',
+      SERVICE_SECRET: randomBytes(32).toString('base64'),
+      SERVICE_DELIVERY: 'smtp://localhost:1?from=mfa@example.com',
+    })
     try {
-      const agent = request.agent(messages.url).set('Accept', 'text/html')
-      await vi.waitFor(async () => void (await agent.post('/login').expect(302)), { timeout: 150_000 })
-      await agent.get('/').expect(303).expect('Location', '/mfa')
-      await challenge(agent, 'email').type('form').expect(303)
-      const { body } = await agent.get('/mfa/inbox').set('Accept', 'application/json').expect(200)
-      expect(body.messages[0].to).toBe('bob@example.com')
-      await verify(agent, codeIn(body.messages[0].text)).type('form').expect(303)
-      expect((await agent.get('/').expect(200)).text).toContain('Hello bob@example.com.')
-      await agent.get('/mfa/inbox').set('X-Forwarded-For', '203.0.113.7').expect(404)
-      await agent.get('/mfa/inbox').set('Host', 'rebound.example').expect(404)
+      await request(production.url).get('/mfa/inbox').expect(404)
     } finally {
-      await messages.stop()
+      await production.stop()
     }
+  })
+
+  describe('with the change of its second example', () => {
+    let messages: RunningProcess
+
+    beforeAll(async () => {
+      const text = await readFile(join(ROOT, README), 'utf8')
+      const [, diff = ''] = /```diff\n([\s\S]*?)```/.exec(text) ?? []
+      const [removed = '', ...added] = diff
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.slice(1))
+      const changes = [
+        [removed, added.join('\n')],
+        // A second user, who has a phone, and other addresses of this machine.
+        ['const bob', `const ann = { id: '2', email: 'ann@example.com', phone: '${PHONE}' }\nconst bob`],
+        ['done(null, bob)', 'done(null, id === ann.id ? ann : bob)'],
+        ['req.logIn(bob', "req.logIn('ann' in req.query ? ann : bob"],
+        ["'localhost', ", "'0.0.0.0', "],
+      ] as const
+      let [file = ''] = await blocksOf(README, 'js')
+      for (const [from, to] of changes) {
+        expect(file).toContain(from)
+        file = file.replace(from, () => to)
+      }
+      await project.write('messages.mjs', file)
+      messages = await startScript(project.folder, 'messages.mjs', { DATA_DIR: '.data-messages' })
+    })
+
+    afterAll(() => messages?.stop())
+
+    it('signs in with a code by email, and with one by text message for a user who has a phone', () =>
+      everyCase(
+        [
+          ['/login', ['email'], 'email', 'bob@example.com'],
+          ['/login?ann', ['email', 'sms'], 'sms', PHONE],
+        ] as const,
+        async ([path, methods, method, to]) => {
+          const agent = request.agent(messages.url).set('Accept', 'text/html')
+          // The service may still be starting.
+          await vi.waitFor(async () => void (await agent.post(path).expect(302)), { timeout: 150_000 })
+          await agent.get('/').expect(303).expect('Location', '/mfa')
+          const { body: choice } = await agent.get('/mfa').set('Accept', 'application/json').expect(200)
+          expect(choice.factors.map((factor: { method: string }) => factor.method)).toEqual(methods)
+          await challenge(agent, method).type('form').expect(303)
+          const { body } = await agent.get('/mfa/inbox').set('Accept', 'application/json').expect(200)
+          expect(body.messages[0].to).toBe(to)
+          await verify(agent, codeIn(body.messages[0].text)).type('form').expect(303)
+          expect((await agent.get('/').expect(200)).text).toContain(
+            `Hello ${path === '/login' ? 'bob' : 'ann'}@`,
+          )
+        },
+      ))
+
+    it('shows the inbox to browsers on this machine only', async () => {
+      const inbox = () => request(messages.url).get('/mfa/inbox')
+      await inbox().expect(200)
+      await inbox().set('X-Forwarded-For', '203.0.113.7').expect(404)
+      await inbox().set('Host', 'rebound.example').expect(404)
+    })
+
+    it.skipIf(!ADDRESS)('shows no inbox to a connection from the network', async () => {
+      const { port, host } = new URL(messages.url)
+      await request(`http://${ADDRESS}:${port}`).get('/mfa/inbox').set('Host', host).expect(404)
+    })
   })
 })
 
