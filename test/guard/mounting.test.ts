@@ -3,7 +3,7 @@ import session, { MemoryStore } from 'express-session'
 import express4 from 'express4'
 import passport from 'passport'
 import { Strategy } from 'passport-strategy'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   backupRouter,
   challengeRouter,
@@ -12,7 +12,6 @@ import {
   type MfaOptions,
   mfaRouter,
   mfaSession,
-  startMfa,
   verifyRouter,
 } from '../../src/index.js'
 import { everyCase } from '../kit/every-case.js'
@@ -448,22 +447,30 @@ describe('two copies of the package in one app', () => {
   })
 })
 
+/** The parts from which on a sign-in without a gate is refused. */
+const PARTS = ['router', 'session', 'startMfa', 'strategy'] as const
+
 describe('a sign-in that passed no gate (R01)', () => {
-  it('fails once a router, the gate, the strategy or startMfa was built', () =>
-    everyCase(
-      [
-        mfaRouter<TestUser>,
-        mfaSession<TestUser>,
-        startMfa<TestUser>,
-        (mfa: MfaOptions<TestUser>) => createMfa(mfa).strategy,
-      ],
-      async (part) => {
-        part(optionsFor().mfa)
-        const answer = await login(jsonAgent(appWith(addRoutes)), 'bob').expect(500)
-        expect(answer.body.failed).toContain(NO_GATE)
-        expect(answer.headers).not.toHaveProperty('set-cookie')
-      },
-    ))
+  it('fails once a router, the gate, the strategy or startMfa was built, and not before', async () => {
+    const manager: object = Reflect.get(passport, '_sm')
+    const replaced = Reflect.get(manager, 'logIn')
+    onTestFinished(() => void Reflect.set(manager, 'logIn', replaced))
+    /** Signs bob in where only this part was built, by a copy of the package that has built nothing before. */
+    const signInWith = async (part?: (typeof PARTS)[number]) => {
+      // That of Passport itself is on the prototype.
+      Reflect.deleteProperty(manager, 'logIn')
+      vi.resetModules()
+      const copy = await import('../../src/index.js')
+      if (part) copy.createMfa(optionsFor().mfa)[part]
+      return login(jsonAgent(appWith(addRoutes)), 'bob')
+    }
+    expect((await signInWith()).status).toBe(200)
+    await everyCase(PARTS, async (part) => {
+      const { status, body, headers } = await signInWith(part)
+      expect([status, body.failed]).toEqual([500, expect.stringContaining(NO_GATE)])
+      expect(headers).not.toHaveProperty('set-cookie')
+    })
+  })
 
   it('is left alone without a session, and in an instance of Passport of the host', async () => {
     mfaRouter(optionsFor().mfa)

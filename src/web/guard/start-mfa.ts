@@ -6,10 +6,12 @@ import { askedStateOf } from '../../session/find-state.js'
 import { logIn, userOf } from '../../session/passport-request.js'
 import { requestState } from '../../session/request-state.js'
 import type { ActiveState } from '../../session/state.js'
+import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import {
   checkMounted,
   type EnteredRequest,
   gateOf,
+  noGateError,
   type RouteDeps,
   requestContext,
 } from '../actions/context.js'
@@ -44,6 +46,7 @@ export function loginStart(own: RouteDeps): AnyRouteHandler {
     res.json({ status, ...rest })
   }
 
+  refuseUngatedLogins(() => noGateError(own))
   return forAnyRoute(function startMfa(req, res, next) {
     checkMounted('mfa.startMfa', "app.post('/login', …, mfa.startMfa)", next)
     start(req, res, next).catch(next)
