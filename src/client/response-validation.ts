@@ -17,6 +17,11 @@ const FAILED_STATUSES = ['error', 'failed', 'denied', 'invalid']
 /** Words by which it refuses a code. */
 const REFUSED_STATUSES = ['invalid', 'failed', 'denied', 'expired', 'pending']
 
+/** Whether a body is plain text: its content type says so or is missing, and it does not begin as JSON or HTML do. */
+export function isPlainText({ contentType, body }: Answer): boolean {
+  return /^(?:text\/plain|$)/.test(contentType) && !/^\s*[{[<"]/.test(body)
+}
+
 /** The JSON object in a response; an empty body is an empty one. @throws {ServiceError} for anything else (R75). */
 export function validFields(answer: Answer): Fields {
   if (answer.body.trim() === '') return {}

@@ -1,6 +1,12 @@
 import type * as z from 'zod'
 import { DEFAULT_WAIT_SECONDS, problemCode, refusalIn } from '../client/refusals.js'
-import { contradictionIn, type Fields, invalidResponse, validFields } from '../client/response-validation.js'
+import {
+  contradictionIn,
+  type Fields,
+  invalidResponse,
+  isPlainText,
+  validFields,
+} from '../client/response-validation.js'
 import type { Answer } from '../client/transport.js'
 import { ServiceError } from '../errors.js'
 import { jsonIn } from '../json.js'
@@ -45,7 +51,10 @@ const ENGINE_FAILURES: readonly string[] = [
 export function transcriptIn(answer: Answer, format: TranscriptFormat = 'json'): TranscribeAnswer {
   if (answer.status !== 200) return refusedIn(answer)
   if (format === 'srt' || format === 'vtt') return subtitlesIn(answer, SUBTITLES[format])
-  if (answer.contentType.startsWith('text/plain')) return { outcome: 'transcribed', text: answer.body.trim() }
+  const said = answer.body.trim()
+  if (answer.contentType.startsWith('text/plain') || (said !== '' && isPlainText(answer))) {
+    return { outcome: 'transcribed', text: said }
+  }
   const fields = validFields(answer)
   if (contradictionIn(fields) || typeof fields.text !== 'string') {
     throw invalidResponse('status 200 without a transcript')

@@ -113,6 +113,9 @@ describe('what a service answers', () => {
         ['JSON with more in it', answer(200, { text: ' words\n', segments: [] }), 'words'],
         ['JSON without words', answer(200, { text: '' }), ''],
         ['plain text', answer(200, 'words\n', plain), 'words'],
+        ['plain text that begins as JSON does', answer(200, '[music] words', plain), '[music] words'],
+        ['text without a content type', answer(200, 'words\n'), 'words'],
+        ['JSON without a content type', answer(200, '{"text":"words"}'), 'words'],
       ],
       async ([_what, behaviour, text]) => {
         expect(await ask(behaviour)).toEqual({ outcome: 'transcribed', text })
@@ -147,6 +150,7 @@ describe('what a service answers', () => {
         ['no text', answer(200, { transcript: 'words' }), 'ERR_MFA_SERVICE_ANSWER'],
         ['text that is none', answer(200, { text: ['words'] }), 'ERR_MFA_SERVICE_ANSWER'],
         ['an error in disguise', answer(200, { text: 'words', error: 'no' }), 'ERR_MFA_SERVICE_ANSWER'],
+        ['a page without a content type', answer(200, '<p>words'), 'ERR_MFA_SERVICE_ANSWER'],
         ['nothing', answer(200), 'ERR_MFA_SERVICE_ANSWER'],
         ['another 2xx', answer(202, { text: 'words' }), 'ERR_MFA_SERVICE_ANSWER'],
         ['a redirect', answer(302, '', { Location: '/elsewhere' }), 'ERR_MFA_SERVICE_ANSWER'],
