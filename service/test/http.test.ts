@@ -54,18 +54,30 @@ async function codeFor(to: string): Promise<string> {
 }
 
 describe('the published API', () => {
-  test('reads a plus sign that a form leaves as it is, also behind the colon of DUAL', async () => {
+  test('reads a plus sign that a form leaves as it is in every call, also behind the colon of DUAL', async () => {
     const form = 'application/x-www-form-urlencoded'
-    const [one, dual] = [freshPhone().phone, `${freshEmail().email}:${freshPhone().phone}`]
-    for (const [user, type] of [
-      [one, 'SMS'],
-      [dual, 'DUAL'],
-    ] as const) {
-      expect(await postRaw('/v1/mfa', form, `User=${user}&Type=${type}`)).toMatchObject({ status: 200 })
-      const code = await codeFor(user.slice(user.indexOf(':') + 1))
-      const checked = `User=${user.replace('+', '%20')}&Type=${type === 'SMS' ? 'PHONE' : type}&Code=${code}`
-      expect(await postRaw('/v1/mfa/verify', form, checked)).toMatchObject({ status: 200 })
-    }
+    const calls = [
+      ['/v1/mfa', 'SMS', 'PHONE'],
+      ['/v1/mfa', 'WHATSAPP', 'PHONE'],
+      ['/v1/mfa', 'CALL', 'PHONE'],
+      ['/v1/mfa', 'DUAL', 'DUAL'],
+      ['/v1/mfa/app', '', 'APP'],
+      ['/v1/mfa/backup', 'SMS', 'PHONE'],
+      ['/v1/mfa/backup', 'DUAL', 'DUAL'],
+    ] as const
+    await everyCase(calls, async ([path, type, verifiedAs]) => {
+      const { phone } = freshPhone()
+      const user = type === 'DUAL' ? `${freshEmail().email}:${phone}` : phone
+      const { status, body } = await postRaw(path, form, `User=${user}${type && `&Type=${type}`}`)
+      expect(status).toBe(200)
+      const [message] = (await service.inbox?.messages({ to: phone })) ?? []
+      const [sent = ''] = /([0-9A-Z]{4}-){3}[0-9A-Z]{4}|(\d(, )?){6}/.exec(message?.text ?? '') ?? []
+      const code = type === '' ? appCode(body.secret) : sent.replaceAll(', ', '')
+      const verify = (written: string, typed: string) =>
+        postRaw('/v1/mfa/verify', form, `User=${written}&Type=${verifiedAs}&Code=${typed}`)
+      expect((await verify(user.replace('+', '%20'), wrong(code))).status).toBe(401)
+      expect((await verify(user, code)).status).toBe(200)
+    })
     const others = ['++447700900123', '+', 'a+b', '+447700+900123', '%20%20447700900123', '+447700900123+']
     await everyCase(others, async (user) => {
       const { status, body } = await postRaw('/v1/mfa', form, `User=${user}&Type=SMS`)
