@@ -276,6 +276,7 @@ describe('settings', () => {
     const { body: detail } = await live.verify(email, 'APP', appCode(body.secret))
     expect(detail).toMatchObject({ code: 'method_off', detail: 'APP is switched off for this application.' })
     expect((await live.factors(email)).body.existing).toEqual([{ type: 'APP', usable: false, digits: 6 }])
+    for (const user of [email, freshEmail().email]) expect(outcomeOf(await live.app(user))).toEqual(off)
   })
 
   test('allow DUAL only in the enterprise tier, with an explanation', async () => {
