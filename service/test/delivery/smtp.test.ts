@@ -4,11 +4,11 @@ import { everyCase } from '../../../test/kit/every-case.js'
 import { parseDelivery } from '../../src/messages/carriers/delivery-option.js'
 import { type SmtpSettings, smtpCarrier } from '../../src/messages/carriers/smtp.js'
 import type { QueuedMessage } from '../../src/messages/delivery/queued-message.js'
-import { backupMessage, noticeMessage } from '../../src/messages/texts/compose.js'
+import { backupMessage, codeMessage, noticeMessage } from '../../src/messages/texts/compose.js'
 import { rejection } from '../kit.js'
 import { describeCarrier } from './contract.js'
 import { farEnd, type MailServer, mailServer, opensslMissing } from './mail-server.js'
-import { message, queued, VAULT } from './queued-messages.js'
+import { CODE, message, queued, VAULT } from './queued-messages.js'
 
 /** The settings of an address. */
 function settingsOf(address: string): SmtpSettings {
@@ -100,6 +100,20 @@ describe('an email', () => {
     expect(read.messageId).toBe(`<${one.id}.${one.application}@vault.example>`)
     expect(read.attachments).toEqual([])
     expect(read.headers.find((header) => header.key === 'auto-submitted')?.value).toBe('auto-generated')
+  })
+
+  test('with a code ends with the line for mail programs in its part of plain text, and only there', async () => {
+    const origin = 'sign-in.vault.example'
+    const recipient = { channel: 'email', to: 'zoe@example.com', locale: 'en' } as const
+    const challenge = { code: CODE, purpose: 'sign-in', secondsLeft: 300 } as const
+    const { source } = await parsed(queued(codeMessage({ ...VAULT, origin }, recipient, challenge)))
+    const [, boundary = ''] = /^Content-Type: multipart\/alternative;\s+boundary="(.+)"/m.exec(source) ?? []
+    const [plain = '', html = ''] = source.split(`--${boundary}`).slice(1)
+    const last = `\n\n@${origin} #${CODE}`
+    expect(plain).toMatch(/^\r\nContent-Type: text\/plain/)
+    expect((await PostalMime.parse(plain.trimStart())).text?.trimEnd().endsWith(last)).toBe(true)
+    expect(html).toMatch(/^\r\nContent-Type: text\/html/)
+    expect((await PostalMime.parse(html.trimStart())).html).not.toContain(origin)
   })
 
   test('gets no additional header from the application’s name (R88)', async () => {
