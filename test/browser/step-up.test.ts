@@ -22,7 +22,7 @@ const PAGE = `<!doctype html><title>Shop</title><button>Transfer</button><p></p>
   window.send = () => request('/transfer', {
     method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"to":"ann"}',
   })
-  const words = ({ name, reason, problem, retryAfterSeconds }) => JSON.stringify({ name, reason, code: problem?.code, retryAfterSeconds })
+  window.words = ({ name, reason, problem, retryAfterSeconds }) => JSON.stringify({ name, reason, code: problem?.code, retryAfterSeconds })
   document.querySelector('button').onclick = () => send().then(
     async (response) => { document.querySelector('p').textContent = response.status + ' ' + await response.text() },
     (error) => { document.querySelector('p').textContent = words(error) },
@@ -55,6 +55,11 @@ async function serveShop(coop?: string) {
       app.post('/pay', express.json(), requireMfa({ bind: ['amount', 'to'] }), (req, res) => {
         res.json({ paid: req.body, as: req.mfa?.approval?.binding })
       })
+      app.post(
+        '/close',
+        requireMfa({ minStrength: 'strong' }),
+        (_req, res) => void res.json({ closed: true }),
+      )
     },
   })
   const server = createServer(made.app)
@@ -186,6 +191,18 @@ describe.each(BROWSERS)('withStepUp in $name', ({ name, isThere, open }) => {
       }
       await popUp.close()
       await outcome(page).toMatch(/"reason":"failed","code":"step_up_required","retryAfterSeconds":\d+/)
+    })
+
+    it('says that it failed where the request needs more than the factor that was shown', async () => {
+      const { page, standIn, users } = await openShop({ verified: false })
+      users.bob?.factors.push({ method: 'app', user: 'bob@example.com' })
+      await page.evaluate(
+        'window.send = () => request("/close", { method: "POST" }); document.querySelector("button").onclick = () => { window.refusal = send().catch(words) }; undefined',
+      )
+      await showFactor(await press(page), standIn.newestCode)
+      expect(await page.evaluate('refusal')).toBe(
+        '{"name":"StepUpError","reason":"failed","code":"mfa_required"}',
+      )
     })
 
     it('says that no window was opened, after the app saw what the response says', async () => {
