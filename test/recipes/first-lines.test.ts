@@ -2,6 +2,7 @@ import { TOTP } from 'otpauth'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { everyCase } from '../kit/every-case.js'
+import { PATIENCE_MS } from '../kit/patience.js'
 import { type Consumer, consumer, EXPRESS_APP, installService } from '../package/kit.js'
 import { startScript } from './kit.js'
 
@@ -165,9 +166,12 @@ describe('the first two lines, from the packed packages', () => {
           expect(qr).toMatch(/^data:image\//)
           const codeAt = (timestamp: number) => new TOTP({ secret }).generate({ timestamp })
           // With the code of the step before, which is accepted, so that the one of this step is left for the sign-in.
-          await vi.waitFor(async () => {
-            await post('/mfa/enroll-app/confirm', { code: codeAt(Date.now() - STEP_MS) }).expect(200)
-          })
+          await vi.waitFor(
+            async () => {
+              await post('/mfa/enroll-app/confirm', { code: codeAt(Date.now() - STEP_MS) }).expect(200)
+            },
+            { timeout: PATIENCE_MS },
+          )
           expect((await get('/').expect(200)).text).toBe('Hello bob.')
 
           const [guessing, other] = [browser(), browser()]
