@@ -93,9 +93,16 @@ function pages({ get, post }) {
   return {
     ...Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, () => get(path)])),
     ...Object.fromEntries(
-      Object.entries(searches).map(([name, find]) => [name, () => post('/console/search', { find })]),
+      Object.entries(searches).map(([name, find]) => [name, () => search({ get, post }, find)]),
     ),
   }
+}
+
+/** The answer to a search has an address of its own, which leads on to the only user that was found. */
+async function search({ get, post }, find) {
+  let answer = await post('/console/search', { find })
+  for (let hops = 0; answer.status === 303 && hops < 3; hops++) answer = await get(answer.location)
+  return answer
 }
 
 async function opened(name, open) {
