@@ -29,7 +29,7 @@ export async function run(bench) {
   const what = 'service: verify on PostgreSQL'
   const { perSecond, p99Ms, postgresUs } = medians(ours)
   const beside = (name, options) =>
-    comparison(what, name, { ours, again, theirs: measured[name], by: 'rate', ...options })
+    comparison(what, name, { ours, again, theirs: measured[name], ...options })
   return [
     beside(bare, { isPart: true, note: `PostgreSQL uses ${Math.round(postgresUs)} µs` }),
     ...(baseline ? [beside(baseline)] : []),
