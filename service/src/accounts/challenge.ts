@@ -186,7 +186,7 @@ export function macOf(keys: Keys, application: Application, owner: Owner, code: 
   )
 }
 
-/** Ends the challenge whose code is in a message that was given up, unless an earlier message carried or may still carry that code. */
+/** Ends the challenge whose code is in a message that was given up, unless it was sent at another time, too, and that message came or may still come. */
 export async function endUndelivered(
   queries: Queries,
   message: { readonly application: string; readonly id: string },
@@ -196,9 +196,9 @@ export async function endUndelivered(
     `UPDATE challenge SET ended_at = $3 FROM outbox AS lost
      WHERE lost.application = $1 AND lost.id = $2 AND challenge.application = lost.application
        AND challenge.account = lost.account AND challenge.id = lost.challenge AND challenge.ended_at IS NULL
-       AND NOT EXISTS (SELECT FROM outbox AS earlier WHERE earlier.application = lost.application
-         AND earlier.challenge = lost.challenge AND earlier.created_at < lost.created_at
-         AND earlier.state IN ('sent', 'delivered', 'queued'))`,
+       AND NOT EXISTS (SELECT FROM outbox AS other WHERE other.application = lost.application
+         AND other.challenge = lost.challenge AND other.created_at <> lost.created_at
+         AND other.state IN ('sent', 'delivered', 'queued'))`,
     [message.application, message.id, now],
   )
 }

@@ -408,6 +408,23 @@ export function sendingSuite(bench: () => Bench, isAtOnceOnly = false): void {
     expect(await mfa.verify(right)).toEqual({ outcome: 'valid' })
   })
 
+  test('keeps a code that a later message carried, when the earlier one is refused after it', async () => {
+    await dropQueued()
+    const { mfa, lastCode } = freshTenant(bench())
+    const contact = freshPhone()
+    bench().failNext(new DeliveryError('down', 'outage', { retryAfterMs: 40_000 }))
+    const first = await mfa.send({ method: 'sms', contact })
+    expect(first).toMatchObject({ outcome: 'queued' })
+    const challenge = 'challenge' in first ? String(first.challenge) : ''
+    advance(31)
+    expect(await mfa.send({ method: 'sms', contact, challenge })).toMatchObject({ outcome: 'sent' })
+    bench().failNext(new DeliveryError('no such number', 'contact', { contact: 'unknown' }))
+    advance(14)
+    await bench().context.outbox.poll()
+    const right = { method: 'sms', contact, kind: 'code', code: lastCode(), challenge } as const
+    expect(await mfa.verify(right)).toEqual({ outcome: 'valid' })
+  })
+
   test('voids the code of a message that was refused, and no other of its account', async () => {
     const { mfa, lastCode, application } = freshTenant(bench())
     const [kept, lost] = [freshPhone(), freshPhone()]
