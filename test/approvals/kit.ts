@@ -1,7 +1,11 @@
 import express from 'express'
+import type { Test } from 'supertest'
 import type { MfaRule } from '../../src/index.js'
 import { requireMfa } from '../../src/index.js'
-import { type HostSetup, host } from '../kit/host.js'
+import { type Host, type HostSetup, host, type jsonAgent, signInFully } from '../kit/host.js'
+
+/** What most tests approve. */
+export const BILL = { amount: '250.00', to: 'DE89370400440532013000' }
 
 /** What an approved request did. */
 export interface Done {
@@ -28,4 +32,26 @@ export function payments(rule: MfaRule = { bind: ['amount', 'to'] }, setup: Host
     },
   })
   return { ...made, done }
+}
+
+/** A user who is signed in with both factors, with the host. */
+export async function signedIn(...args: Parameters<typeof payments>) {
+  const host = payments(...args)
+  return { ...host, agent: await signInFully(host, 'bob') }
+}
+
+/** Asks for an approval, gives it by a code in a text message, and returns what the routes said. */
+export async function approve(
+  { standIn }: { readonly standIn: Pick<Host['standIn'], 'newestCode'> },
+  agent: ReturnType<typeof jsonAgent>,
+  ask: () => Test,
+) {
+  const asked = await ask().expect(401)
+  const { approval } = asked.body
+  await agent.post('/mfa/challenge').send({ factor: 'sms', approval: approval.id }).expect(200)
+  const given = await agent
+    .post('/mfa/verify')
+    .send({ code: standIn.newestCode(), approval: approval.id })
+    .expect(200)
+  return { asked: asked.body, given: given.body }
 }
