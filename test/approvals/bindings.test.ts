@@ -10,10 +10,10 @@ import {
 import { everyCase } from '../kit/every-case.js'
 import { jsonAgent } from '../kit/host.js'
 import { login } from '../kit/sign-in.js'
-import { payments } from './kit.js'
+import { BILL, payments } from './kit.js'
 
-const BILL = { amount: '250.00', to: 'DE89370400440532013000' }
 const RELYING_PARTY = { id: 'shop.example' }
+const ORIGIN = 'https://shop.example'
 const LINES = [
   { label: 'Amount', value: BILL.amount },
   { label: 'To', value: BILL.to },
@@ -32,6 +32,10 @@ async function alice(rule: MfaRule) {
   await addKey(agent, { authenticator })
   return { kit, agent, done, authenticator }
 }
+
+/** Starts the challenge of a passkey for an approval. */
+const startKey = (agent: ReturnType<typeof jsonAgent>, approval: string) =>
+  agent.post('/mfa/challenge').send({ factor: 'passkey', approval }).expect(200)
 
 describe('a factor for an approval, with a service that knows approvals (R123, R124)', () => {
   it('is shown in the message with the code, which counts for it only', async () => {
@@ -102,7 +106,7 @@ describe('a factor for an approval, with a service that knows approvals (R123, R
     }
     const third = await agent.post('/pay').send(BILL).expect(401)
     const signing = await start('passkey', third.body.approval.id)
-    const response = authenticator.get(signing.body.publicKey, { origin: 'https://shop.example' })
+    const response = authenticator.get(signing.body.publicKey, { origin: ORIGIN })
     const fourth = await agent
       .post('/pay')
       .send({ ...BILL, to: 'mallory' })
@@ -135,16 +139,43 @@ describe('a relay that swaps the payee in transit', () => {
     await signInWithMfa(relay, { kit, factor: 'sms' })
     expect((await relay.get('/secret').expect(200)).body.mfa.status).toBe('verified')
 
+    const ask = async (body: object) => {
+      const asked = await relay.post('/pay').send(body).expect(401)
+      expect(asked.body.code).toBe('step_up_required')
+      return asked.body.approval.id
+    }
+    const change = { ...BILL, to: 'mallory' }
+    // The victim's key signs nothing on the page of the relay; nor does the service accept what a browser of its own would sign.
     await everyCase(['https://sh0p.example', 'https://shop.example.evil.example'], async (origin) => {
-      const asked = await relay
-        .post('/pay')
-        .send({ ...BILL, to: 'mallory' })
-        .expect(401)
-      const approval = asked.body.approval.id
-      await expect(signInWithKey(relay, { authenticator, approval, origin })).rejects.toThrow(
-        /invalid_key|SecurityError|relying party/i,
-      )
+      const approval = await ask(change)
+      const options = { authenticator, approval, origin }
+      await expect(signInWithKey(relay, options)).rejects.toMatchObject({ name: 'SecurityError' })
+      const { publicKey } = (await startKey(relay, approval)).body
+      const changes = { clientData: { origin } }
+      const response = authenticator.get(publicKey, { origin: ORIGIN, changes })
+      const refused = await relay.post('/mfa/verify').send({ factor: 'passkey', response, approval })
+      expect([refused.status, refused.body.code, refused.body.fault]).toEqual([401, 'invalid_key', 'origin'])
     })
+    expect(done).toEqual([])
+  })
+
+  it('is refused when it sends another payee after the key has signed the shown one (R121, R124)', async () => {
+    const { agent, authenticator, done } = await alice({
+      bind: { fields: ['amount', 'to'], atLeast: 'signed' },
+    })
+    const pay = (to: string) => agent.post('/pay').send({ ...BILL, to })
+    const shown = (await pay('Ana').expect(401)).body.approval.id
+    await signInWithKey(agent, { authenticator, approval: shown })
+    const swapped = await pay('mallory').expect(401)
+    expect(swapped.body.code).toBe('step_up_required')
+    // Nor does a signature for the shown payee approve the other one.
+    const again = (await pay('Ana').expect(401)).body.approval.id
+    const { publicKey } = (await startKey(agent, again)).body
+    const response = authenticator.get(publicKey, { origin: ORIGIN })
+    const approval = (await pay('mallory').expect(401)).body.approval.id
+    const refused = await agent.post('/mfa/verify').send({ factor: 'passkey', response, approval })
+    expect([refused.status, refused.body.code, refused.body.fault]).toEqual([401, 'invalid_key', 'challenge'])
+    await pay('mallory').expect(401)
     expect(done).toEqual([])
   })
 })
