@@ -1,7 +1,12 @@
 import type { LookupFunction } from 'node:net'
+import type { MfaEvent, MfaStatus } from 'countersign'
 import { maskContact, WEBHOOK_EVENT_TYPES } from 'countersign/protocol'
+import { addKey, signInWithKey, softwareAuthenticator } from 'countersign/testing'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { approve, BILL, payments } from '../../../test/approvals/kit.js'
 import { everyCase } from '../../../test/kit/every-case.js'
+import { jsonAgent } from '../../../test/kit/host.js'
+import { challenge, login, verify } from '../../../test/kit/sign-in.js'
 import { appImporter } from '../../src/flows/in-process-service.js'
 import { recordReport } from '../../src/messages/delivery/report-table.js'
 import { eventSender } from '../../src/messages/event-delivery/event-sender.js'
@@ -114,6 +119,42 @@ describeOnBothDatabases((bench) => {
       const bodies = own.receiver.requests.map(({ body }) => body).join()
       for (const hidden of [secret, mailbox.email, user.contact.email, own.secret])
         expect(bodies).not.toContain(hidden)
+    })
+
+    test('of an approval has the id of the receipt, of the events of the app and of the log, also with a key (R121, R124)', async () => {
+      const own = await fresh(['approval.given'])
+      const emitted: MfaEvent[] = []
+      const options = { service: own.mfa, onEvent: (event: MfaEvent) => void emitted.push(event) }
+      const { app, done } = payments(undefined, { options })
+      const agent = jsonAgent(app)
+      await login(agent, 'bob').expect(200)
+      await challenge(agent, 'sms').expect(200)
+      await verify(agent, own.lastCode()).expect(200)
+      const authenticator = softwareAuthenticator()
+      await addKey(agent, { authenticator, ...KEY_PAGE })
+      const pay = () => agent.post('/pay').send(BILL)
+      await approve({ standIn: { newestCode: own.lastCode } }, agent, pay)
+      await pay().expect(200)
+      const approval = (await pay().expect(401)).body.approval.id
+      await signInWithKey(agent, { authenticator, approval, ...KEY_PAGE })
+      await pay().expect(200)
+
+      const receipts = done.map(({ approval }) => approval as NonNullable<MfaStatus['approval']>)
+      const ids = receipts.map(({ id }) => id)
+      expect(new Set(ids).size).toBe(2)
+      expect(ids[1]).toBe(approval)
+      for (const type of ['approved', 'approval_used'] as const)
+        expect(emitted.flatMap((event) => (event.type === type ? [event.approval] : []))).toEqual(ids)
+      const logged = bench().events.filter((line) => line.application === own.name && line.approval)
+      expect(logged.map(({ event, factor, approval: id }) => [event, factor, id])).toEqual([
+        ['send.sent', 'sms', ids[0]],
+        ['verify.succeeded', 'PHONE', ids[0]],
+        ['verify.succeeded', 'PASSKEY', ids[1]],
+      ])
+      const posted = (await own.posted()).map(({ data }) => Reflect.get(data, 'approval'))
+      const given = receipts.map(({ id, digest }) => ({ id, digest }))
+      expect(posted).toHaveLength(given.length)
+      expect(posted).toEqual(expect.arrayContaining(given))
     })
 
     test('says that a user approved a request, with the id of the application (R124)', async () => {
