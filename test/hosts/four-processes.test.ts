@@ -83,6 +83,11 @@ describe.skipIf(postgresMissing)('one app as four processes', () => {
         Array.from({ length: 200 }, (_, nth) => postJson(ports[nth % 4] ?? first, '/pay', bill, approved)),
       )
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+      // The others found the approval used, or the request no longer open, and were asked again.
+      const refused = answers.filter(({ status }) => status !== 200).map(({ body }) => String(body.code))
+      const expected = ['approval_ended', 'session_ended', 'step_up_required', 'too_many_approvals']
+      expect(refused.filter((code) => !expected.includes(code))).toEqual([])
+      expect(refused).toHaveLength(199)
     },
   )
 })
