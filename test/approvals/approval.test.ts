@@ -318,6 +318,19 @@ describe('an approval (R121, R122)', () => {
     await last.post('/pay').send(BILL).expect(401)
   })
 
+  it('leaves its place to what replaces it, also if it was given (R126)', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const { agent, standIn } = await signedIn()
+    const pay = (amount: number) => agent.post('/pay').send({ ...BILL, amount })
+    for (const amount of [1, 2, 3, 4]) await approve({ standIn }, agent, () => pay(amount))
+    // Another step-up replaces it, too.
+    vi.setSystemTime(Date.now() + 6 * 60_000)
+    for (const amount of [5, 6, 7, 8]) {
+      await pay(amount).expect(401)
+      await agent.post('/strict').expect(401)
+    }
+  })
+
   it('is used by one of 200 requests at once', async () => {
     const { agent, standIn, done } = await signedIn()
     await approve({ standIn }, agent, () => agent.post('/pay').send(BILL))

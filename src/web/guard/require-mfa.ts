@@ -206,16 +206,19 @@ function withoutApproval({
   return record
 }
 
-/** The request to approve, open already or new; as a number, the seconds to wait for a place (R126). */
+/** The request to approve, open already or new; as a number, the seconds to wait for a place (R126). What it replaces frees its place. */
 async function askedApproval(
   { deps, state, user }: RequestContext,
-  asked: BoundRequest,
-  bind: BoundRule,
-): Promise<RequestedApproval | number> {
+  asked: BoundRequest | undefined,
+  bind: BoundRule | undefined,
+): Promise<RequestedApproval | number | undefined> {
   const { userId, record } = state
   const open = openApproval(record)
-  if (open?.digest === asked.digest) return open
-  if (open) await deps.approvalRequests.consume(userId, open.id)
+  if (open?.digest === asked?.digest) return open
+  // A step-up that approves nothing leaves an approval that was given.
+  const replaced = asked ? record.approval : open
+  if (replaced) await deps.approvalRequests.consume(userId, replaced.id)
+  if (!asked || !bind) return undefined
   const locale = pickLocale(user.locales, deps.settings.languages.texts)
   const approval = { id: randomUUID(), at: Date.now(), ...asked, lines: linesOf(asked, locale, bind) }
   return (await deps.approvalRequests.open(userId, approval.id)) || approval
@@ -252,10 +255,8 @@ async function requireFactor(
         backup: false,
       }
     : problemFor(context, rule, { factors, backup })
-  const approval =
-    asked && rule.bind && problem.code === 'step_up_required'
-      ? await askedApproval(context, asked, rule.bind)
-      : undefined
+  const toApprove = problem.code === 'step_up_required' ? asked : undefined
+  const approval = await askedApproval(context, toApprove, rule.bind)
   if (typeof approval === 'number') {
     return stop(req, res, deps, { code: 'too_many_approvals', retryAfterSeconds: approval })
   }
