@@ -229,6 +229,13 @@ export const activitySchema = z.object({
 /** What is under way in a session besides its stage. */
 export type Activity = Readonly<z.output<typeof activitySchema>>
 
+/** A record without some of what is under way in it. */
+export function without<Rest extends MfaRecord>(record: Rest, ...names: readonly (keyof Activity)[]): Rest {
+  const rest = { ...record }
+  for (const name of names) delete rest[name]
+  return rest
+}
+
 /** What a login brought along as evidence. */
 export type Evidence = NonNullable<Activity['evidence']>
 

@@ -2,7 +2,7 @@ import { SessionEndedError } from '../errors.js'
 import { sessionStateOf } from './find-state.js'
 import { logInContinuing } from './log-in.js'
 import { newRecord, newTransaction } from './pending-login.js'
-import type { MfaRecord } from './record.js'
+import { type MfaRecord, without } from './record.js'
 import type { ActiveState, PendingRenewal, SessionRequest } from './state.js'
 import { detachSession, recordOf, sessionEnded } from './store.js'
 import { userIdOf } from './user-factors.js'
@@ -13,6 +13,9 @@ export interface RenewalApprovals {
   acquire(userId: string, name: string): Promise<boolean>
   release(userId: string, name: string): Promise<void>
 }
+
+/** What the session does not continue under another id. */
+const DROPPED = ['challenge', 'enrollment', 'stepUp', 'codesSent', 'refused', 'approval', 'returnTo'] as const
 
 /** Gives the session another id and keeps its state. `user`: as the host serializes the user now. @throws {SessionEndedError} */
 export async function renewSession(
@@ -42,25 +45,10 @@ export async function renewSession(
   }
   const renewal: PendingRenewal = {
     userId,
-    renewed: renewed(record),
+    renewed: { ...without(record, ...DROPPED), transaction: newTransaction() },
     release: () => release(userId, transaction),
   }
   await logInContinuing(at, user, { renewal })
-}
-
-/** The record under the new session id: the same state, without a challenge or an enrollment. */
-function renewed(record: MfaRecord): MfaRecord {
-  const {
-    challenge: _challenge,
-    enrollment: _enrollment,
-    stepUp: _stepUp,
-    codesSent: _codesSent,
-    refused: _refused,
-    approval: _approval,
-    ...kept
-  } = record
-  const { returnTo: _returnTo, ...rest } = kept
-  return { ...rest, transaction: newTransaction() }
 }
 
 /** What a pending login goes on with after a factor that does not complete it. */

@@ -7,10 +7,13 @@ import { setState } from '../../session/find-state.js'
 import { activeState } from '../../session/known-account.js'
 import { logInContinuing, requireNotEnded } from '../../session/log-in.js'
 import { newTransaction } from '../../session/pending-login.js'
-import type { MfaRecord, RequestedApproval } from '../../session/record.js'
+import { type RequestedApproval, without } from '../../session/record.js'
 import { rememberTarget, sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import type { RequestContext } from './context.js'
+
+/** What a record has only while the user is asked. */
+const QUESTION = ['challenge', 'stepUp', 'refused', 'returnTo'] as const
 
 /** The user approved a request. */
 export interface Approved {
@@ -35,7 +38,7 @@ export async function grantApproval(
   const binding = bindingOf(method, deps.service)
   const granted = { method, shown, amr: [...amr], binding, ...onlyGiven({ factor }) }
   const given = { ...approval, at: Date.now(), granted }
-  const renewed = { ...withoutQuestion(record), transaction: newTransaction(), approval: given }
+  const renewed = { ...without(record, ...QUESTION), transaction: newTransaction(), approval: given }
   const release = async () => void (await deps.approvalRequests.consume(userId, id))
   if (finish === 'request') {
     if (!(await storeIfCurrent(req, renewed, shared))) throw sessionEnded()
@@ -57,14 +60,8 @@ export async function refuseApproval(
   approval: RequestedApproval,
 ): Promise<Refused | undefined> {
   const { userId, record } = state
-  const { interrupted: _interrupted, approval: _approval, ...rest } = withoutQuestion(record)
   if (!(await deps.approvalRequests.consume(userId, approval.id))) return refuse({ code: 'approval_ended' })
   deps.emit({ type: 'approval_refused', userId, approval: approval.id })
+  const rest = without(record, ...QUESTION, 'interrupted', 'approval')
   return (await storeIfCurrent(req, rest)) ? undefined : refuse({ code: 'session_ended' })
-}
-
-/** The record without what it has only while the user is asked. */
-function withoutQuestion(record: MfaRecord): MfaRecord {
-  const { challenge: _challenge, stepUp: _stepUp, refused: _refused, returnTo: _returnTo, ...rest } = record
-  return rest
 }

@@ -10,7 +10,7 @@ import { type Factor, methodShown, type ShownMethod, STRENGTHS } from '../../pro
 import { pickLocale } from '../../protocol/language.js'
 import { askedStateOf, withState } from '../../session/find-state.js'
 import { RequestMfaStatus } from '../../session/mfa-status.js'
-import type { InterruptedRequest, MfaRecord, RequestedApproval } from '../../session/record.js'
+import { type InterruptedRequest, type MfaRecord, type RequestedApproval, without } from '../../session/record.js'
 import { requestState } from '../../session/request-state.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState, SessionState } from '../../session/state.js'
@@ -183,7 +183,7 @@ async function requireApproval(
   const { factor } = granted
   const hasFactor = factor === undefined || user.factors.some(({ id }) => id === factor)
   const isUsed = await deps.approvalRequests.consume(userId, approval.id)
-  const isCurrent = await storeIfCurrent(req, withoutApproval(record))
+  const isCurrent = await storeIfCurrent(req, without(record, 'approval', 'interrupted'))
   if (!isUsed || !hasFactor || !isCurrent) {
     return refuse({ code: isCurrent ? 'approval_ended' : 'session_ended' })
   }
@@ -195,15 +195,6 @@ async function requireApproval(
 /** Whether a request only reads (RFC 9110, section 9.2.1). */
 function isSafe({ method }: Request): boolean {
   return method === 'GET' || method === 'HEAD'
-}
-
-/** The record after an approval was used, without the form that it was given for. */
-function withoutApproval({
-  approval: _approval,
-  interrupted: _interrupted,
-  ...record
-}: MfaRecord): MfaRecord {
-  return record
 }
 
 /** The request to approve, open already or new; as a number, the seconds to wait for a place (R126). What it replaces frees its place. */
@@ -282,10 +273,8 @@ async function requireFactor(
 
 /** The record with what the user is asked to approve. What they were asked before is no longer open, and its challenge is void. */
 function withApproval(record: MfaRecord, approval: RequestedApproval | undefined): MfaRecord {
-  const open = openApproval(record)
-  if (approval?.id === open?.id) return record
-  const { challenge: _challenge, approval: _approval, ...rest } = record
-  return { ...rest, ...(approval && { approval }) }
+  if (approval?.id === openApproval(record)?.id) return record
+  return { ...without(record, 'challenge', 'approval'), ...(approval && { approval }) }
 }
 
 /** How the user continues after the second factor: the return address, and the form that was interrupted. */
@@ -306,8 +295,7 @@ async function forgetInterrupted(
   { path }: InterruptedRequest,
 ): Promise<void> {
   if (path !== safeReturnTo(requestedUrl(req, deps.settings))) return
-  const { interrupted: _done, ...rest } = record
-  await storeIfCurrent(req, rest)
+  await storeIfCurrent(req, without(record, 'interrupted'))
 }
 
 /** The return address: the requested page, or for a POST the page with the form. */
