@@ -35,7 +35,11 @@ export function parsedJson(value: unknown): unknown {
   return typeof value === 'string' ? (jsonIn(value) ?? value) : value
 }
 
-const line = z.strictObject({ label: text(400), value: text(402) })
+/** What the user is shown before they approve something. */
+export const detailLines = z
+  .array(z.strictObject({ label: text(400), value: text(402) }))
+  .min(1)
+  .max(MAX_DETAIL_LINES)
 
 /** What the user approves. */
 export const approval = z
@@ -46,7 +50,7 @@ export const approval = z
         /** SHA-256 of everything that is approved, in base64url. A code or a key counts for this digest only. */
         digest: z.string().regex(/^[\w-]{43}$/, { error: 'must be SHA-256 in base64url' }),
         /** What the message names. */
-        lines: z.array(line).min(1).max(MAX_DETAIL_LINES),
+        lines: detailLines,
       },
       { error: 'must be an object with digest and lines' },
     ),

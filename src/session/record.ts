@@ -3,6 +3,7 @@ import { BINDINGS } from '../protocol/details.js'
 import { AMR_VALUES, type Amr, SHOWN_METHODS, type ShownMethod, STRENGTHS } from '../protocol/factor.js'
 import { KEY_FAULTS, KEY_MEDIATIONS } from '../protocol/keys.js'
 import { METHODS } from '../protocol/methods.js'
+import { detailLines } from '../protocol/wire-parts.js'
 
 /*
  * The session's record: what `req.session.mfa` holds. It never holds a code, a secret or a contact (R10), and no counter:
@@ -187,7 +188,7 @@ export const activitySchema = z.object({
       digest: z.string(),
       details: z.looseObject({ type: z.string() }),
       /** What the user is shown. */
-      lines: z.array(z.object({ label: z.string(), value: z.string() })),
+      lines: detailLines,
       granted: z
         .object({
           method,

@@ -514,6 +514,7 @@ describe('an approval (R121, R122)', () => {
         { bind: () => Promise.reject(new Error('the database is gone')) },
         { bind: ['amount'], bindText: () => [] },
         { bind: ['amount'], bindText: () => [{ label: '', value: 'x' }] },
+        { bind: ['amount'], bindText: () => [{ label: '\u200b\u2066', value: 'x' }] },
         { bind: ['amount'], bindText: () => 'x' as never },
         { bind: ['amount'], bindText: () => Promise.reject(new Error('the database is gone')) as never },
         { bind: ['amount'], bindText: () => expect.unreachable() },

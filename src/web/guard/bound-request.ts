@@ -1,13 +1,9 @@
 import type { Request } from 'express'
+import * as z from 'zod'
 import { digestOf } from '../../digest.js'
 import { canonicalJson, isWellFormed } from '../../flows/canonical-json.js'
-import {
-  type AuthorizationDetails,
-  type DetailLine,
-  MAX_DETAIL_LINES,
-  oneLine,
-  shownText,
-} from '../../protocol/details.js'
+import { type AuthorizationDetails, type DetailLine, oneLine, shownText } from '../../protocol/details.js'
+import { detailLines } from '../../protocol/wire-parts.js'
 import type { Problem } from '../http/problem.js'
 import type { BoundRule } from './rule.js'
 
@@ -94,19 +90,16 @@ function textFaults(value: unknown, path: readonly string[]): Faults {
   return Object.entries(value).flatMap(([name, member]) => textFaults(member, [...path, name]))
 }
 
+/** Lines of the host as the user is shown them. What consists of invisible characters only is empty then. */
+const shownLines = z
+  .array(z.object({ label: z.string().transform(oneLine), value: z.string().transform(shownText) }))
+  .pipe(detailLines)
+
 /** What the user is shown, cleaned (R123). @throws {TypeError} when that is not one to four lines. */
 export function linesOf({ details }: BoundRequest, locale: string, { text }: BoundRule): DetailLine[] {
-  const given: unknown = text(details, locale)
-  if (!Array.isArray(given) || given.length < 1 || given.length > MAX_DETAIL_LINES || !given.every(isLine)) {
-    throw wrongDetails('is not shown in one to four lines: give bindText, which returns them')
-  }
-  return given.map(({ label, value }) => ({ label: oneLine(label), value: shownText(value) }))
-}
-
-function isLine(line: unknown): line is DetailLine {
-  const { label, value }: Partial<Record<keyof DetailLine, unknown>> = Object(line)
-  const isText = (text: unknown) => typeof text === 'string' && text.length <= 2 * MAX_LENGTH
-  return isText(label) && label !== '' && isText(value)
+  const lines = shownLines.safeParse(text(details, locale))
+  if (lines.success) return lines.data
+  throw wrongDetails('is not shown in one to four lines: give bindText, which returns them')
 }
 
 function wrongDetails(what: string): TypeError {

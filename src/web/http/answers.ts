@@ -1,9 +1,10 @@
 import * as z from 'zod'
-import { BINDINGS, MAX_DETAIL_LINES } from '../../protocol/details.js'
+import { BINDINGS } from '../../protocol/details.js'
 import { STRENGTHS } from '../../protocol/factor.js'
 import { KEY_FAULTS } from '../../protocol/keys.js'
 import { KEY_METHODS, METHODS } from '../../protocol/methods.js'
 import type { Frozen } from '../../protocol/verb.js'
+import { detailLines } from '../../protocol/wire-parts.js'
 
 /*
  * The responses of the routes. The handlers get their types from these schemas, and `docs/openapi.json` is generated from them.
@@ -71,10 +72,7 @@ const binding = z
 const askedApproval = z.object({
   id: z.string(),
   authorization_details: details,
-  lines: z
-    .array(z.object({ label: z.string(), value: z.string() }))
-    .max(MAX_DETAIL_LINES)
-    .describe('Show this to the user.'),
+  lines: detailLines.describe('Show this to the user.'),
   expiresAt: time,
 })
 
