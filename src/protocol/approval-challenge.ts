@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto'
+import type { RequestOf } from './service.js'
 
 const NONCE_BYTES = 32
+
+type Use = { readonly [Name in 'transaction' | 'approval']?: RequestOf<'verify'>[Name] | undefined }
+
+/** What a code counts for. In an approval, it counts for what is approved, too (R121). */
+export function transactionOf({ transaction, approval }: Use): string | undefined {
+  return approval ? `${transaction ?? ''} ${approval.digest}` : transaction
+}
 
 /** The challenge that a key signs, in base64url: a nonce, for an approval with a hash of its digest (R124). */
 export function keyChallenge(nonce: Uint8Array, digest: string | undefined): string {

@@ -1,7 +1,7 @@
 /** The entry point `countersign/protocol`: the API between the plugin and an MFA service, for who writes a service. */
 
 export { ServiceError } from '../errors.js'
-export { isChallengeFor, keyChallenge } from './approval-challenge.js'
+export { isChallengeFor, keyChallenge, transactionOf } from './approval-challenge.js'
 export {
   type Contact,
   canonicalUser,

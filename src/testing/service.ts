@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { ServiceError } from '../errors.js'
+import { transactionOf } from '../protocol/approval-challenge.js'
 import { formatUser } from '../protocol/contact.js'
 import { mapVerbs } from '../protocol/map-verbs.js'
 import { KEY_METHODS } from '../protocol/methods.js'
@@ -47,7 +48,7 @@ export function testService(
 ) {
   const challenges = new Map<
     string,
-    { readonly user: string; readonly code: string; used: boolean; readonly of: string }
+    { readonly user: string; readonly code: string; used: boolean; readonly of: string | undefined }
   >()
   const apps = new Map<string, EnrolledApp>()
   const backupCodes = new Map<string, BackupCodes>()
@@ -74,7 +75,7 @@ export function testService(
       const message = { to: user, method, code, codes: [code], at: Date.now() }
       const status = carrier.accept({ ...message, ...(approval && { approves: approval.lines }) }, id)
       if (status === 'refused') return REFUSED
-      challenges.set(id, { user, code, used: false, of: purposeIn(transaction, approval) })
+      challenges.set(id, { user, code, used: false, of: transactionOf({ transaction, approval }) })
       return { outcome: status, challenge: id }
     },
 
@@ -87,7 +88,7 @@ export function testService(
       }
       if (method === 'app') return verifyAppCode(user, code, kind)
       const sent = challenges.get(challenge)
-      const isFor = sent?.of === purposeIn(transaction, approval)
+      const isFor = sent !== undefined && sent.of === transactionOf({ transaction, approval })
       const isCorrect = isFor && sent.user === user && sent.code === code && !sent.used
       if (isCorrect) sent.used = true
       return verification(isCorrect)
@@ -161,11 +162,6 @@ export function testService(
       keys?.reset()
     },
   }
-}
-
-/** What a code counts for. */
-function purposeIn(transaction = '', approval?: { readonly digest: string }): string {
-  return `${transaction} ${approval?.digest}`
 }
 
 function deliveryOf({ isShown }: BackupCodes): { readonly backupDelivery?: 'page' } {

@@ -42,17 +42,6 @@ export interface Owner {
   readonly transaction: string | undefined
 }
 
-/** What a code counts for. In an approval, it counts for what is approved, too (R121). */
-export function transactionOf({
-  transaction,
-  approval,
-}: {
-  readonly transaction?: string | undefined
-  readonly approval?: { readonly digest: string } | undefined
-}): string | undefined {
-  return approval ? `${transaction ?? ''} ${approval.digest}` : transaction
-}
-
 /** An owner as parameters of a statement. */
 export type OwnerParameters = {
   readonly application: string

@@ -1,4 +1,4 @@
-import { type DetailLine, type Refused, VERIFY_TYPE } from 'countersign/protocol'
+import { type DetailLine, type Refused, transactionOf, VERIFY_TYPE } from 'countersign/protocol'
 import { lockAccounts, lockedForSeconds } from '../accounts/account.js'
 import type { Application } from '../accounts/application.js'
 import {
@@ -10,7 +10,6 @@ import {
   type Owner,
   repeatedChallenge,
   repeatedIn,
-  transactionOf,
   writeChallenges,
 } from '../accounts/challenge.js'
 import {

@@ -1,4 +1,4 @@
-import { canonicalBackupCode, canonicalCode, type Refused } from 'countersign/protocol'
+import { canonicalBackupCode, canonicalCode, type Refused, transactionOf } from 'countersign/protocol'
 import {
   APP_FACTOR,
   attemptAppCode,
@@ -11,7 +11,6 @@ import { refuseType } from '../accounts/applications/offered-methods.js'
 import { type Attempt, type AttemptResult, attemptDeliveredCode } from '../accounts/attempt.js'
 import { clockStepsAt, matchStep, newAppSecret, type StepMatch } from '../accounts/authenticator-app/totp.js'
 import { attemptBackupCode, BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
-import { transactionOf } from '../accounts/challenge.js'
 import { hashedFormsOf, isBackupShaped } from '../store/secrets/codes.js'
 import { contactHashes } from '../store/secrets/keys.js'
 import type { Queries } from '../store/store.js'
