@@ -60,7 +60,7 @@ ${page.usesKeys === true && html`<script type="module" src="${frame.base}/assets
 <header class="mfa-top">${mark(frame)}<span class="mfa-app"><bdi>${frame.appName}</bdi></span></header>
 <main class="mfa-card">
 <h1>${page.title}</h1>
-${approvalLines(context)}
+${frame.approval && html`<section class="mfa-approval"><p class="mfa-lead">${words.approval.lead}</p>${entryList(frame.approval.lines)}</section>`}
 ${messageBox(context)}${page.main}
 </main>
 ${pageFooter(page, context)}
@@ -68,12 +68,6 @@ ${pageFooter(page, context)}
 </body>
 </html>
 `
-}
-
-/** What the user approves on this page. */
-function approvalLines({ frame: { approval }, words }: PageContext): Html | undefined {
-  if (approval === undefined) return undefined
-  return html`<section class="mfa-approval"><p class="mfa-lead">${words.approval.lead}</p>${entryList(approval.lines)}</section>`
 }
 
 /** Labels with their values, each isolated from the direction of the text around it. */

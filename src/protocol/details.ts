@@ -1,9 +1,5 @@
 import type { Method } from './methods.js'
 
-/*
- * What a user approves with a factor: the same for the pages, the service and the receipt.
- */
-
 /** What is approved, as an element of `authorization_details` (RFC 9396 §2): a `type`, and members of your own. */
 export interface AuthorizationDetails {
   /** What kind of thing it is, such as `payment`. */
@@ -22,10 +18,7 @@ export interface DetailLine {
 /** How many lines the user is shown at most. */
 export const MAX_DETAIL_LINES = 4
 
-/**
- * How a factor is bound to what is approved, from the weakest. `entered`: only the page showed it, as the code of an authenticator app
- * is the same for everything. `shown`: the message with the code named it, too. `signed`: a key signed its digest.
- */
+/** How a factor is bound to what is approved, from the weakest: see `MfaApproval.binding`. */
 export const BINDINGS = ['entered', 'shown', 'signed'] as const
 
 /** How a factor is bound to what is approved. */
@@ -44,7 +37,7 @@ export interface MfaApproval {
   readonly authorization_details: AuthorizationDetails
   /** SHA-256 of everything that it was bound to, in base64url. */
   readonly digest: string
-  /** How the factor was bound to it: `entered`, `shown` in the message with the code, or `signed` by a key. */
+  /** `entered`: only the page showed it. `shown`: the message with the code named it, too. `signed`: a key signed its digest. */
   readonly binding: Binding
   /** The factor that was shown. */
   readonly method: Method | 'backup'
@@ -66,7 +59,7 @@ export function oneLine(text: string): string {
   return text.replace(BREAKS, ' ').replace(UNSEEN, '').replace(SPACES, ' ').trim()
 }
 
-/** A value as the user is shown it, on one line; in quotes where cut or of letters that look alike. */
+/** A value as the user is shown it, on one line; in quotes if it is empty, has letters that look alike, or had more than is shown. */
 export function shownText(value: string): string {
   const shown = oneLine(value)
   const isPlain =

@@ -62,11 +62,8 @@ export class RequestMfaStatus implements MfaStatus {
   toJSON(): MfaStatus {
     const { status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil } = this
     const { banner, approval } = this
-    return {
-      ...{ status, trusted, amr, acr, authTime, issuer, actor, verifiedAt, expiresAt, graceUntil },
-      banner,
-      approval,
-    }
+    const times = { verifiedAt, expiresAt, graceUntil }
+    return { status, trusted, amr, acr, authTime, issuer, actor, ...times, banner, approval }
   }
 }
 

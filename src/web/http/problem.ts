@@ -91,10 +91,7 @@ export interface Problem {
   readonly next?: string
   /** The usable factors, with masked contacts. */
   readonly factors?: readonly ListedFactor[]
-  /**
-   * With `step_up_required`: what exactly the factor confirms. `id` is sent back with `challenge` and `verify`, as `approval`; `atLeast` is
-   * how the factor must be bound to it, at least; `expiresAt` is ISO 8601.
-   */
+  /** With `step_up_required`: what exactly the factor confirms. Its `id` is sent back as `approval`; `expiresAt` is ISO 8601. */
   readonly approval?: z.output<typeof problemAnswer>['approval']
   /** Whether a backup code is accepted instead. */
   readonly backup?: boolean
