@@ -19,15 +19,13 @@ const QUESTION = ['challenge', 'stepUp', 'refused', 'returnTo'] as const
 export interface Approved {
   readonly outcome: 'approved'
   readonly approval: MfaApproval
-  /** After a backup code: how many are left, if the service says. */
-  readonly backupCodesLeft?: number
 }
 
 /** Makes an accepted factor the approval of a request, and of nothing else, under a new session id (R121). @throws {SessionEndedError} */
 export async function grantApproval(
   context: RequestContext,
   approval: RequestedApproval,
-  { method, shown, amr, factor, backupCodesLeft }: AcceptedCode,
+  { method, shown, amr, factor }: AcceptedCode,
   finish: Finish,
 ): Promise<Approved | Refused> {
   const { req, deps, shared, state } = context
@@ -51,7 +49,7 @@ export async function grantApproval(
   }
   const afterMs = Math.max(0, given.at - approval.at)
   deps.emit({ type: 'approved', userId, method, approval: id, binding, afterMs })
-  return { outcome: 'approved', approval: receiptOf(given, granted), ...onlyGiven({ backupCodesLeft }) }
+  return { outcome: 'approved', approval: receiptOf(given, granted) }
 }
 
 /** Refuses the request that waits for approval, for good (R126). `approval_ended` if another one waits now. */

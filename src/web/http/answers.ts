@@ -3,7 +3,6 @@ import { BINDINGS } from '../../protocol/details.js'
 import { STRENGTHS } from '../../protocol/factor.js'
 import { KEY_FAULTS } from '../../protocol/keys.js'
 import { KEY_METHODS, METHODS } from '../../protocol/methods.js'
-import type { Frozen } from '../../protocol/verb.js'
 import { detailLines } from '../../protocol/wire-parts.js'
 
 /*
@@ -179,11 +178,7 @@ export const approvedAnswer = z.object({
     amr: z.array(z.string()),
     approvedAt: z.int().describe('In milliseconds since 1970.'),
   }),
-  backupCodesLeft: z.int().optional(),
 })
-
-/** As handlers send it. */
-export type ApprovedAnswer = Frozen<z.output<typeof approvedAnswer>>
 
 export const canceledAnswer = z.object({ status: z.literal('canceled'), next: path })
 

@@ -1,13 +1,14 @@
 import type { Router } from 'express'
 import type * as z from 'zod'
 import { findFactor } from '../../flows/user.js'
+import type { Frozen } from '../../protocol/verb.js'
 import { onlyGiven } from '../../shape.js'
 import { isReady } from '../../stores/trust/recoveries.js'
 import type { RouteDeps } from '../actions/context.js'
 import { enrollPathFor } from '../actions/enrollment.js'
 import { verifyBypassCode } from '../actions/recovery.js'
 import { verifyFactor } from '../actions/verification.js'
-import type { ApprovedAnswer, goesOnAnswer, verifiedAnswer } from '../http/answers.js'
+import type { approvedAnswer, goesOnAnswer, verifiedAnswer } from '../http/answers.js'
 import { verifyBody } from '../http/bodies.js'
 import { readBody } from '../http/body.js'
 import { lastUsedFactor, rememberUsedFactor } from '../http/cookies.js'
@@ -47,9 +48,8 @@ async function verify(context: RouteContext, recovery: RouteParts['recovery']): 
   const after = state.record.returnTo ?? deps.settings.login.homePath
   if (outcome.outcome === 'approved') {
     if (html) return res.redirect(303, after)
-    const { approval, backupCodesLeft } = outcome
-    const receipt = { approval, ...onlyGiven({ backupCodesLeft }) }
-    return void res.json({ status: 'approved', next: after, ...receipt } satisfies ApprovedAnswer)
+    const answer = { status: 'approved', next: after, approval: outcome.approval } as const
+    return void res.json(answer satisfies Frozen<z.output<typeof approvedAnswer>>)
   }
   if (outcome.mustEnroll) return respondGoesOn(context, 'enrollment_required')
   if (html && asksRecovery(context)) return requestAsked(context, recovery)
