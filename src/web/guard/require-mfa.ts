@@ -166,7 +166,8 @@ async function requireApproval(
     setSecurityHeaders(res)
     stop(req, res, deps, problem)
   }
-  if (!isSafe(req) && !isSameOrigin(req)) return refuse({ code: 'cross_site' })
+  const onlyReads = ['GET', 'HEAD'].includes(req.method)
+  if (!onlyReads && !isSameOrigin(req)) return refuse({ code: 'cross_site' })
   const asked = faults.length > 0 ? { errors: faults } : await readBoundRequest(req, userId, bind)
   if ('errors' in asked) {
     if (isUnparsedForm(req)) deps.diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
@@ -192,11 +193,6 @@ async function requireApproval(
   next()
 }
 
-/** Whether a request only reads (RFC 9110, section 9.2.1). */
-function isSafe({ method }: Request): boolean {
-  return method === 'GET' || method === 'HEAD'
-}
-
 /** The request to approve, open already or new; as a number, the seconds to wait for a place (R126). What it replaces frees its place. */
 async function askedApproval(
   { deps, state, user }: RequestContext,
@@ -206,7 +202,7 @@ async function askedApproval(
   const { userId, record } = state
   const open = openApproval(record)
   if (open?.digest === asked?.digest) return open
-  // A step-up that approves nothing leaves an approval that was given.
+  // A step-up for something else ends what is open, and leaves an approval that was given.
   const replaced = asked ? record.approval : open
   if (replaced) await deps.approvalRequests.consume(userId, replaced.id)
   if (!asked || !bind) return undefined
