@@ -536,6 +536,8 @@ describe('an approval (R121, R122)', () => {
         { bind: [] },
         { bind: ['a b'] },
         { bind: ['type'] },
+        { bind: ['type'], bindText: () => [] },
+        { bind: { fields: ['type'] } },
         { bind: ['a', 'b', 'c', 'd', 'e'] },
         { bind: ['password'] },
         { bind: ['_csrf'] },

@@ -44,9 +44,8 @@ function routeOf({ baseUrl, path, route }: Request): string {
   return baseUrl + String(route?.path ?? path)
 }
 
-function readFields(req: Request, names: readonly string[]): Readonly<Record<string, unknown>> {
-  const body: unknown = req.body
-  const sent = typeof body === 'object' && body !== null ? body : {}
+function readFields({ body }: Request, names: readonly string[]): Readonly<Record<string, unknown>> {
+  const sent: object = typeof body === 'object' && body !== null ? body : {}
   return Object.fromEntries(
     names.flatMap((name) => (Object.hasOwn(sent, name) ? [[name, Reflect.get(sent, name)]] : [])),
   )
@@ -60,15 +59,15 @@ export function fieldFaults(req: Request, { fields }: BoundRule): Faults {
   if (typeof fields === 'function') return []
   const read = readFields(req, fields)
   const files = namesOfFiles(req)
-  const faults = fields.flatMap((field) => {
+  return fields.flatMap((field): Faults => {
     const value = read[field]
     if (files.has(field)) return [{ field, detail: 'must not be a file' }]
     if (value === undefined || value === null) return [{ field, detail: 'is missing' }]
     if (Array.isArray(value)) return [{ field, detail: 'must be given once' }]
     const isScalar = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
-    return isScalar ? [] : [{ field, detail: 'must be a text, a number or a boolean' }]
+    if (!isScalar) return [{ field, detail: 'must be a text, a number or a boolean' }]
+    return textFaults(value, [field])
   })
-  return faults.length > 0 ? faults : textFaults(read, [])
 }
 
 /** The fields that multer or express-fileupload has read as files. */

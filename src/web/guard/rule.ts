@@ -55,8 +55,13 @@ const resumeField = typed<ResumeField>()(z.strictObject({ ...new ResumeFieldRule
 export type BindRequest = (req: Request) => AuthorizationDetails | Promise<AuthorizationDetails>
 
 const bindError = 'must be a list of form fields, a function of the request, or { fields, atLeast }'
+const boundNames = z
+  .array(fieldName)
+  .min(1, { error: bindError })
+  .refine((names) => !names.includes('type'), { error: 'cannot name a field type; use a function' })
+  .max(MAX_DETAIL_LINES, { error: 'must not name more than four fields' })
 const boundFields = z.union(
-  [z.array(fieldName).min(1).readonly(), callback<BindRequest>({ name: 'bind', must: bindError })],
+  [boundNames.readonly(), callback<BindRequest>({ name: 'bind', must: bindError })],
   { error: bindError },
 )
 
@@ -127,9 +132,8 @@ export class MfaRules {
    * offered again as with `resume`. The query is not bound. Defaults to none.
    */
   readonly bind = z
-    .union([boundFields.transform((fields) => ({ fields, atLeast: 'entered' as const })), bindRule], {
-      error: bindError,
-    })
+    .union([boundFields, bindRule], { error: bindError })
+    .transform((bind) => ('fields' in bind ? bind : { fields: bind, atLeast: 'entered' as const }))
     .optional()
   /** What the user is shown of it, in the language of the page. Defaults to the fields with their names, or the labels in `resume`. */
   readonly bindText = callback<BindText>({
@@ -177,28 +181,20 @@ export function readRule(rule: MfaRule): Rule {
   const accepts = (shown: ShownMethod) =>
     (methods?.includes(methodShown(shown)) ?? true) &&
     isAtLeast(shown, minStrength) &&
-    isBindable(shown, bind)
+    (!bind || bindsAtLeast(bindingOf(methodShown(shown), { approvals: true }), bind.atLeast))
   const accepted = SHOWN_METHODS.filter(accepts).map(strengthOf)
   const strengths = STRENGTHS.filter((strength) => accepted.includes(strength))
   // Methods in a rule are methods of the account, and no issuer knows what is approved.
   const acceptsEvidence = (strength: Strength) =>
     !bind && methods === undefined && reaches(strength, minStrength)
-  const resume = [...boundFormFields(bind, kept), ...kept]
+  const names = bind && typeof bind.fields !== 'function' ? bind.fields : []
+  const bound = names.filter((name) => !kept.some((field) => field.name === name)).map((name) => ({ name }))
+  const resume = [...bound, ...kept]
   if (strengths.length > 0)
     return { maxAgeMs, accepts, acceptsEvidence, strengths, resume, resumeTitle, bind }
   throw new OptionsError([
     'requireMfa: methods has no method as strong as minStrength and bind.atLeast; add a stronger method or lower them',
   ])
-}
-
-function isBindable(shown: ShownMethod, bind: BoundRule | undefined): boolean {
-  return bind === undefined || bindsAtLeast(bindingOf(methodShown(shown), { approvals: true }), bind.atLeast)
-}
-
-/** The fields that a form is offered again with because they are bound. */
-function boundFormFields(bind: BoundRule | undefined, kept: readonly ResumeField[]): readonly ResumeField[] {
-  if (!bind || typeof bind.fields === 'function') return []
-  return bind.fields.filter((name) => !kept.some((field) => field.name === name)).map((name) => ({ name }))
 }
 
 export function labelsOf(fields: readonly ResumeField[]): NonNullable<InterruptedRequest['labels']> {
@@ -227,14 +223,9 @@ function bindFaults({ maxAge, bindText }: MfaRule, bind: BoundRule | undefined):
   if (!bind) return bindText ? ['bindText has no effect without bind; give bind as well'] : []
   const always = maxAge === undefined ? [] : ['maxAge has no effect beside bind; leave it out']
   if (typeof bind.fields === 'function' || bindText) return always
-  const named = bind.fields.filter((name) => name !== 'type')
-  const lines = bind.text({ ...Object.fromEntries(named.map((name) => [name, ''])), type: '' }, 'en')
-  const areShown = lines.length === named.length && bind.fields.length <= MAX_DETAIL_LINES
-  return [
-    ...always,
-    ...(named.length < bind.fields.length ? ['bind cannot name a field type; use a function'] : []),
-    ...(areShown ? [] : ['bind names more than four fields, or one that is not shown; give bindText']),
-  ]
+  const members = Object.fromEntries(bind.fields.map((name) => [name, '']))
+  const isShown = bind.text({ ...members, type: '' }, 'en').length > 0
+  return isShown ? always : [...always, 'bind names a field that is not shown; give bindText']
 }
 
 /** As `readRule`, for `requireStrongest`. @throws {OptionsError} with all faults. */
