@@ -62,13 +62,7 @@ const TRANSACTION: Words = {
 const APPROVAL: Words = {
   says: 'With the purpose `approval`: what the user approves, as the SHA-256 of all of it in base64url and as one to four lines for the user. The message shows the lines; the code or the key counts for this digest and `Transaction` only. In a form, its JSON.',
   examples: [
-    {
-      digest: '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
-      lines: [
-        { label: 'Amount', value: '€ 250.00' },
-        { label: 'To', value: 'DE89370400440532013000' },
-      ],
-    },
+    { digest: '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU', lines: [{ label: 'To', value: 'Ana' }] },
   ],
 }
 const STATUS = '`queued`: the message was not delivered yet, and delivery is being retried.'
