@@ -10,7 +10,7 @@ import { type Factor, methodShown, type ShownMethod, STRENGTHS } from '../../pro
 import { pickLocale } from '../../protocol/language.js'
 import { askedStateOf, withState } from '../../session/find-state.js'
 import { RequestMfaStatus } from '../../session/mfa-status.js'
-import { type InterruptedRequest, type MfaRecord, type RequestedApproval, without } from '../../session/record.js'
+import { type InterruptedRequest, type MfaRecord, without } from '../../session/record.js'
 import { requestState } from '../../session/request-state.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState, SessionState } from '../../session/state.js'
@@ -198,7 +198,7 @@ async function askedApproval(
   { deps, state, user }: RequestContext,
   asked: BoundRequest | undefined,
   bind: BoundRule | undefined,
-): Promise<RequestedApproval | number | undefined> {
+) {
   const { userId, record } = state
   const open = openApproval(record)
   if (open?.digest === asked?.digest) return open
@@ -248,8 +248,12 @@ async function requireFactor(
     return stop(req, res, deps, { code: 'too_many_approvals', retryAfterSeconds: approval })
   }
   if (html && rule.resume.length > 0 && isUnparsedForm(req)) diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
+  const { record } = context.state
+  const isAsked = approval?.id === openApproval(record)?.id
   const current = await storeIfCurrent(req, {
-    ...withApproval(context.state.record, approval),
+    // What the user was asked before is no longer open, and its challenge is void.
+    ...(isAsked ? record : without(record, 'challenge', 'approval')),
+    ...(approval && { approval }),
     ...(state.stage !== 'pending' &&
       !target.issuer && {
         stepUp: { factors: factors.map(({ id }) => id), backup },
@@ -265,12 +269,6 @@ async function requireFactor(
   setStepUpHeader(res, problem, target)
   const atLeast = rule.bind?.atLeast ?? 'entered'
   sendProblem(res, approval ? { ...problem, approval: { ...askedAnswer(approval), atLeast } } : problem)
-}
-
-/** The record with what the user is asked to approve. What they were asked before is no longer open, and its challenge is void. */
-function withApproval(record: MfaRecord, approval: RequestedApproval | undefined): MfaRecord {
-  if (approval?.id === openApproval(record)?.id) return record
-  return { ...without(record, 'challenge', 'approval'), ...(approval && { approval }) }
 }
 
 /** How the user continues after the second factor: the return address, and the form that was interrupted. */
