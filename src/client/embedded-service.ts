@@ -43,8 +43,10 @@ export interface EmbeddedService {
   /** The messages that were sent, newest first. Absent in production, and where messages go elsewhere. */
   readonly inbox?: () => Promise<readonly InboxMessage[]>
   /** Starts it, under the name of the app. */
-  start(settings: Pick<Settings, 'appName' | 'logger'>): void
+  start(settings: AppSettings): void
 }
+
+type AppSettings = Pick<Settings, 'appName' | 'logger' | 'urls'>
 
 let embedded: EmbeddedService | undefined
 
@@ -97,11 +99,11 @@ function isInstalled(): boolean {
 
 function embed(env: Environment): EmbeddedService {
   let running: Promise<RunningService> | undefined
-  let under: Pick<Settings, 'appName' | 'logger'> | undefined
+  let under: AppSettings | undefined
   const isInbox = env.NODE_ENV !== 'production' && !env.SERVICE_DELIVERY
 
   const run = (): Promise<RunningService> => {
-    running ??= load(env, under?.appName ?? '').catch((cause: unknown) => {
+    running ??= load(env, under).catch((cause: unknown) => {
       setTimeout(() => {
         running = undefined
       }, RETRY_MS).unref()
@@ -135,6 +137,9 @@ function embed(env: Environment): EmbeddedService {
   }
 }
 
+/** An origin, whose host the service accepts. */
+const HOST = /^https?:\/\/([a-z\d.-]{0,99}[a-z\d])(?::\d+)?$/
+
 const FAILED =
   'The MFA service in this process did not start, so nobody can sign in with a second factor. The cause says why; the next call after five seconds tries again.'
 
@@ -145,18 +150,20 @@ const stillStarting = () =>
     { retryAfterSeconds: 5 },
   )
 
-async function load(env: Environment, appName: string): Promise<RunningService> {
+async function load(env: Environment, settings: AppSettings | undefined): Promise<RunningService> {
   const { createService, readEnvironment }: ServicePackage = await import(PACKAGE)
   // PORT belongs to the app.
   const { options } = readEnvironment({ ...env, PORT: undefined }, { dataDir: DATA_DIR })
-  return createService({ ...defaultsIn(env, appName), ...options })
+  return createService({ ...defaultsIn(env, settings), ...options })
 }
 
-/** What the variables of the service may replace. Keys work on the usual address in development. */
-function defaultsIn(env: Environment, appName: string): object {
-  const applicationName = appName.slice(0, 40)
-  if (env.NODE_ENV === 'production') return { applicationName }
+/** What the variables of the service may replace. Keys work on the usual address in development, and programs fill in codes at `publicUrl`. */
+function defaultsIn(env: Environment, settings: AppSettings | undefined): object {
+  // The line for programs has no port, and cannot name an IPv6 address.
+  const [, origin] = HOST.exec(settings?.urls.publicUrl ?? '') ?? []
+  const named = { applicationName: settings?.appName.slice(0, 40), origin }
+  if (env.NODE_ENV === 'production') return named
   const address = `http://localhost:${Number(env.PORT) || 3000}`
   const origins = URL.canParse(address) ? [new URL(address).origin] : []
-  return { applicationName, relyingParty: { id: 'localhost', origins } }
+  return { ...named, relyingParty: { id: 'localhost', origins } }
 }

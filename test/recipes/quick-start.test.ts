@@ -17,6 +17,7 @@ import { blocksOf, followGuide, installedBy, startScript } from './kit.js'
 const README = 'README.md'
 
 const PHONE = '+447700900155'
+const PUBLIC_URL = 'https://shop.example:8443'
 
 /** An address of this machine in a network, if it has one: a connection to it comes from it, too. */
 const ADDRESS = Object.values(networkInterfaces())
@@ -130,6 +131,8 @@ describe('the quick start of the README', () => {
         ['done(null, bob)', 'done(null, id === ann.id ? ann : bob)'],
         ['req.logIn(bob', "req.logIn('ann' in req.query ? ann : bob"],
         ["'localhost', ", "'0.0.0.0', "],
+        // Where its users open the app.
+        ['factors }))', `factors, urls: { publicUrl: '${PUBLIC_URL}' }, notices: { store: 'memory' } }))`],
       ] as const
       let [file = ''] = await blocksOf(README, 'js')
       for (const [from, to] of changes) {
@@ -158,6 +161,8 @@ describe('the quick start of the README', () => {
           await challenge(agent, method).type('form').expect(303)
           const { body } = await agent.get('/mfa/inbox').set('Accept', 'application/json').expect(200)
           expect(body.messages[0].to).toBe(to)
+          // For browsers and mail programs, which fill the code in.
+          expect(body.messages[0].text).toMatch(/\n\n@shop\.example #\d{6}\n?$/)
           await verify(agent, codeIn(body.messages[0].text)).type('form').expect(303)
           expect((await agent.get('/').expect(200)).text).toContain(
             `Hello ${path === '/login' ? 'bob' : 'ann'}@`,

@@ -121,7 +121,7 @@ export const optionsSchema = z.strictObject({
     .default([...SCOPES]),
   /** The application's name in messages and authenticator apps, 1 to 40 characters. Defaults to `Countersign`. */
   applicationName: displayName('applicationName').default(UNNAMED),
-  /** Host of the application's pages, such as `vault.example`: an SMS then ends with the line from which browsers fill in the code. Defaults to none. */
+  /** Host of the application's pages, such as `vault.example`: an SMS or an email then ends with the line from which programs fill in the code. Defaults to none. */
   origin: originRule.optional(),
   /**
    * The ISO code of your users' country, such as `GB`. Phone numbers of other countries are refused, except by applications
