@@ -19,6 +19,7 @@ const DOCUMENTS = [
   'docs/connections.md',
   'docs/notices.md',
   'docs/trusted-devices.md',
+  'docs/client.md',
 ]
 
 /** Declarations that the samples of the documents assume. */
@@ -58,6 +59,16 @@ declare function openSockets(server: import('node:http').Server): void
 declare function test(title: string, run: () => Promise<void>): void
 `
 
+/** Declarations that the samples about speech assume. */
+const SPEECH = `
+import type { SpeechClient } from 'countersign/speech'
+declare const speech: SpeechClient
+declare const id: string, cancelled: AbortSignal, microphone: AsyncIterable<Uint8Array>, requireSignIn: RequestHandler
+declare function save(id: string): Promise<void>
+declare function showGrey(text: string): void
+declare function append(text: string, startMs: number, endMs: number): void
+`
+
 /** Declarations that the samples for browsers assume. */
 const IN_BROWSER = `
 import type { KeyFailureReason } from 'countersign/browser'
@@ -87,6 +98,7 @@ describe('the samples of the documents', () => {
         (uses('kit') || uses('test')) && !/const kit/.test(sample) && KIT,
         uses('anotherAgent') &&
           "import type { TestAgent } from 'countersign/testing'\ndeclare const agent: TestAgent, anotherAgent: TestAgent",
+        uses('speech') && !uses('createSpeechClient') && SPEECH,
         uses('confirmWithKey') && IN_BROWSER,
         uses('withStepUp') &&
           `import type { StepUpFailure } from 'countersign/browser'
