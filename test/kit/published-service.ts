@@ -19,6 +19,8 @@ export async function publishedService() {
     emptySend: 400,
     /** What verify answers whatever the code is, if set. */
     verifyStatus: undefined as number | undefined,
+    /** What the body of every answer of verify says, if anything. */
+    verifyBody: undefined as object | undefined,
     evaluated: [] as { readonly user: string; readonly type: string; readonly code: string }[],
     sends: [] as string[],
   }
@@ -34,11 +36,17 @@ export async function publishedService() {
     if (user === '') return state.emptySend
     if (state.refusedSends.has(user)) return 401
     if (type !== 'EMAIL' && path === '/v1/mfa') codes.set(`PHONE ${user}`, '314159')
+    if (path === '/v1/mfa/app') codes.set(`APP ${user}`, '271828')
     return 200
   }
+  const bodyOf = (path: string) => {
+    if (path === '/v1/mfa/app') return '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
+    return path === '/v1/mfa/verify' && state.verifyBody ? JSON.stringify(state.verifyBody) : ''
+  }
   const server = createServer(async (request, response) => {
-    response.statusCode = statusOf(request.url ?? '', await formIn(request))
-    response.end()
+    const { url = '' } = request
+    response.statusCode = statusOf(url, await formIn(request))
+    response.end(bodyOf(url))
   })
   const address: ServiceAddress = {
     baseUrl: `http://127.0.0.1:${await listenOnLoopback(server)}`,
@@ -57,6 +65,8 @@ export async function publishedService() {
       codes.set(`${type} ${user}`, code),
     /** The code that it sent to a phone. */
     sentCode: '314159',
+    /** The code that every app shows that was set up. */
+    appCode: '271828',
   }
 }
 

@@ -48,13 +48,32 @@ async function published() {
   return { ...made, ...service }
 }
 
+/** Answers that refuse a code: the published one, and 200 with a body that denies the status (R75). */
+const REFUSALS = [
+  { status: 401 },
+  { status: 200, body: { valid: false } },
+  { status: 200, body: { status: 'expired' } },
+]
+
+/** Every other answer. */
+const FAILURES = [
+  ...[204, 302, 400, 403, 404, 409, 422, 429, 500, 503].map((status) => ({ status })),
+  { status: 200, body: { valid: 'perhaps' } },
+  { status: 200, body: { error: 'internal' } },
+]
+
+/** Each of these answers, for every way to send a code. */
+const allOf = (answers: readonly { readonly status: number; readonly body?: object }[]) =>
+  WAYS.flatMap((way) => answers.map((answer) => ({ way, ...answer })))
+
 describe('the answer of POST /v1/mfa/verify', () => {
-  it('is a failed authentication with 401, in pages, JSON and Passport, and consumes an attempt', () =>
-    everyCase(WAYS, async ([, hasFailed]) => {
+  it('is a failed authentication with 401, or 200 and a denial, in pages, JSON and Passport, and consumes an attempt', () =>
+    everyCase(allOf(REFUSALS), async ({ way: [, hasFailed], status, body }) => {
       const made = await published()
       const agent = jsonAgent(made.app)
       await login(agent, 'bob').expect(200)
       await challenge(agent, 'sms').expect(200)
+      Object.assign(made.state, { verifyStatus: status, verifyBody: body })
       for (let attempt = 0; attempt < 4; attempt++) expect(await hasFailed(agent)).toBe(true)
       // After the fifth wrong code, a page says that the challenge is used up.
       await hasFailed(agent)
@@ -63,23 +82,18 @@ describe('the answer of POST /v1/mfa/verify', () => {
       await agent.get('/secret').expect(401)
     }))
 
-  it('is none with any other status: the code still counts, and no attempt is lost', () =>
-    everyCase(
-      WAYS.flatMap((way) =>
-        [204, 302, 400, 403, 404, 409, 422, 429, 500, 503].map((status) => ({ way, status })),
-      ),
-      async ({ way: [, hasFailed], status }) => {
-        const made = await published()
-        const agent = jsonAgent(made.app)
-        await login(agent, 'bob').expect(200)
-        await challenge(agent, 'sms').expect(200)
-        made.state.verifyStatus = status
-        for (let attempt = 0; attempt < 3; attempt++) expect(await hasFailed(agent)).toBe(false)
-        await agent.get('/secret').expect(401)
-        made.state.verifyStatus = undefined
-        const { body } = await verify(agent, '000000')
-        if (body.code === 'invalid_code') expect(body.attemptsLeft).toBe(4)
-        else expect(body.code).toBe('service_unavailable')
-      },
-    ))
+  it('is none with any other answer: the code still counts, and no attempt is lost', () =>
+    everyCase(allOf(FAILURES), async ({ way: [, hasFailed], status, body }) => {
+      const made = await published()
+      const agent = jsonAgent(made.app)
+      await login(agent, 'bob').expect(200)
+      await challenge(agent, 'sms').expect(200)
+      Object.assign(made.state, { verifyStatus: status, verifyBody: body })
+      for (let attempt = 0; attempt < 3; attempt++) expect(await hasFailed(agent)).toBe(false)
+      await agent.get('/secret').expect(401)
+      Object.assign(made.state, { verifyStatus: undefined, verifyBody: undefined })
+      const answer = await verify(agent, '000000')
+      if (answer.body.code === 'invalid_code') expect(answer.body.attemptsLeft).toBe(4)
+      else expect(answer.body.code).toBe('service_unavailable')
+    }))
 })
