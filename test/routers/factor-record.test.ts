@@ -8,8 +8,9 @@ import { answer } from '../client/hostile-service.js'
 import { addKey } from '../keys/kit.js'
 import { MINUTE, stopClock } from '../kit/clock.js'
 import { everyCase } from '../kit/every-case.js'
-import { jsonAgent, signIn, type TestUser } from '../kit/host.js'
+import { browserAgent, host, jsonAgent, signIn, type TestUser } from '../kit/host.js'
 import { listenOnLoopback } from '../kit/loopback.js'
+import { publishedService } from '../kit/published-service.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
 
 /*
@@ -276,3 +277,70 @@ describe('onFactorsChanged', () => {
 function hostElsewhere({ start }: ReturnType<typeof recordingHost>) {
   return start()
 }
+
+describe('a host whose service cannot tell who has an app (R131)', () => {
+  /** A host that keeps a record, and a service with the published API alone. */
+  async function publishedHost(first: Readonly<Record<string, RecordedFactors>> = {}) {
+    const record = new Map(Object.entries(first))
+    const service = await publishedService()
+    const made = host({
+      options: {
+        service: service.address,
+        recordedFactors: ({ id }) => record.get(id),
+        onFactorsChanged: ({ id }, factors) => void record.set(id, factors),
+      },
+    })
+    return { ...made, ...service, record }
+  }
+
+  it('signs in nobody without a record, in pages and JSON, and says what to return', () =>
+    everyCase([jsonAgent, browserAgent], (agentFor) =>
+      everyCase(['nina', 'bob', 'dora'], async (name) => {
+        const made = await publishedHost()
+        const agent = agentFor(made.app)
+        expect((await login(agent, name).expect(500)).body).toEqual({ failed: 'ERR_MFA_FACTORS' })
+        await agent.get('/secret').expect(401)
+        expect(made.failures).toEqual([
+          expect.objectContaining({
+            message: expect.stringMatching(
+              /recordedFactors returned nothing.*Return \{ app: false, keys: false, backupCodes: false \} for a user/,
+            ),
+          }),
+        ])
+        expect(made.state.sends).toEqual([])
+      }),
+    ))
+
+  it('withholds the user of a session whose record is lost', async () => {
+    const made = await publishedHost({ 'u-nin': NONE })
+    const agent = await signIn(made.app, 'nina')
+    await agent.get('/secret').expect(200)
+    made.record.clear()
+    const clock = stopClock()
+    clock.move(5 * MINUTE)
+    expect((await agent.get('/secret').expect(500)).body.failed).toBe('ERR_MFA_FACTORS')
+    expect((await agent.get('/mfa').expect(500)).body).not.toHaveProperty('factors')
+  })
+
+  it('asks a user whose record says "none" for the factor that it lists, and lets one without any in', async () => {
+    const made = await publishedHost({ 'u-bob': NONE, 'u-nin': NONE })
+    const bob = await signIn(made.app, 'bob')
+    await bob.get('/secret').expect(401)
+    await challenge(bob, 'sms').expect(200)
+    await verify(bob, made.sentCode).expect(200)
+    await bob.get('/secret').expect(200)
+    expect(await intrude(made, 'nina')).toMatchObject({ mfa: 'none', page: 200 })
+  })
+
+  it('has an enrollment recorded, and asks for the app from then on', async () => {
+    const made = await publishedHost({ 'u-nin': NONE })
+    const agent = await signIn(made.app, 'nina')
+    await agent.post('/mfa/enroll-app').send({}).expect(200)
+    await agent.post('/mfa/enroll-app/confirm').send({ code: made.appCode }).expect(200)
+    expect(made.record.get('u-nin')).toEqual({ ...NONE, app: true })
+    const again = await intrude(made, 'nina')
+    expect(again).toMatchObject({ mfa: 'pending', page: 401 })
+    await verify(again.agent, made.appCode, { factor: 'app' }).expect(200)
+    await again.agent.get('/secret').expect(200)
+  })
+})
