@@ -409,6 +409,24 @@ describe('the pages of the console', () => {
     ])
   })
 
+  test('tells users with the same masked contact apart by their reference, which finds them again (R46)', async () => {
+    const { browser } = operators.support
+    const pages: (readonly (string | undefined)[])[] = []
+    for (const email of ['winnie@example.com', 'warren@ebay.com']) {
+      await console.service.mfa.send({ method: 'email', contact: { kind: 'email', email } })
+      const shown = async (text: string) => {
+        const { text: page } = await browser.get(await findUser(browser, text)).expect(200)
+        const [, reference] = /<dt>Reference<\/dt><dd><code>([\da-f]{12})<\/code>/.exec(page) ?? []
+        return [/<h1>(.*?)<\/h1>/.exec(page)?.[1], reference]
+      }
+      const page = await shown(email)
+      expect(await shown(page[1] ?? '')).toEqual(page)
+      pages.push(page)
+    }
+    expect(pages.map(([heading]) => heading)).toEqual(['w•••@e•••', 'w•••@e•••'])
+    expect(new Set(pages.map(([, reference]) => reference)).size).toBe(2)
+  })
+
   /** Signs in with a fresh second factor. */
   async function signInAgain(operator: SignedIn): Promise<void> {
     advance(60)

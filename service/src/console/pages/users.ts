@@ -1,6 +1,8 @@
 import { KEY_METHODS, type Key } from 'countersign/protocol'
 import { isAtLeast } from '../../operator/rights.js'
-import type { UserReference, UserState } from '../../operator/users.js'
+import { accountOf, type UserReference, type UserState } from '../../operator/users.js'
+import { partitionOf } from '../../store/partition.js'
+import { accountReference } from '../../store/secrets/keys.js'
 import { open, seal } from '../../store/secrets/seal.js'
 import { type Html, html } from '../../telemetry/html.js'
 import { attempt, attemptToFind, ConsoleError } from '../form.js'
@@ -129,7 +131,8 @@ async function userPage(request: PageRequest, message?: PageMessage): Promise<Pa
   }
   const timeline = await operator.userTimeline(user)
   const keys = await operator.listUserKeys(user)
-  const main = html`${facts(user, state)}
+  const reference = accountReference(request.parts.keys, partitionOf(user), accountOf(user))
+  const main = html`${facts(user, reference, state)}
 ${state.lockedUntil !== null && form('unlock', html`<button class="small-button">Unlock</button>`)}
 ${keysTable(form, keys)}
 ${factorsSection(form, state, keys)}
@@ -150,10 +153,12 @@ ${isAtLeast(account.role, 'admin') && eraseForm(form)}`
   return applicationPage(user.application, undefined, main, { title: state.user, message })
 }
 
-function facts({ application, mode, isAccount }: UserReference, state: UserState): Html {
+/** What is known of the user. Of two users with the same masked contact, only the reference tells which one is shown. */
+function facts({ application, mode, isAccount }: UserReference, reference: string, state: UserState): Html {
   const { lockedUntil, failures, email, phone, locale, authenticatorApp, backupCodesLeft } = state
   return html`<dl class="facts">
 <dt>${isAccount ? 'Account' : 'Contact'}</dt><dd>${state.user}, of ${application}${mode === 'test' && ', test keys'}</dd>
+<dt>Reference</dt><dd><code>${reference}</code></dd>
 <dt>Lock</dt><dd>${lockedUntil === null ? 'not locked' : html`<span class="badge badge-bad">locked</span> until ${timeOf(lockedUntil)}`}</dd>
 <dt>Wrong codes in 24 hours</dt><dd>${failures}</dd>
 <dt>Mailbox</dt><dd>${email ?? '–'}</dd>
