@@ -195,6 +195,23 @@ describe('a step-up', () => {
     await agent.get('/mfa/resume').expect(303)
   })
 
+  it('leads home if the user does not want to confirm, and not to what would ask again', async () => {
+    const { app, standIn } = payments()
+    const agent = await signedInLongAgo({ app, standIn })
+    for (const interrupted of [
+      agent.get('/statement?year=2026'),
+      agent.post('/pay').type('form').send({ amount: '20' }),
+      agent.get('/mfa/backup'),
+    ]) {
+      await interrupted.expect(303)
+      expect((await agent.get('/mfa?choose').expect(200)).text).toContain('href="/">Not now')
+    }
+    const nina = browserAgent(app)
+    await login(nina, 'nina').type('form')
+    await nina.post('/pay').type('form').send({ amount: '20' }).expect(303)
+    expect((await nina.get('/mfa/enroll-app?required').expect(200)).text).toContain('href="/">Not now')
+  })
+
   it('never offers a POST from another site again (R13)', async () => {
     const { app, standIn } = payments()
     const agent = await signedInLongAgo({ app, standIn })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { describeInEveryBrowser } from './kit/journey.js'
-import { messagesTo, newestCode, passwordStep, typeCode } from './kit/vault.js'
+import { messagesTo, newestCode, passwordStep, press, typeCode } from './kit/vault.js'
 
 const BOB = '+12025550122'
 const DORA = '+12025550133'
@@ -121,6 +121,27 @@ describeInEveryBrowser('the sign-in of the example app in a browser', (app) => {
     expect(await page.evaluate(overhang)).toBe(0)
     expect(await axeViolations(page)).toEqual([])
     await snap(page, 'dora-account')
+    await context.close()
+  })
+
+  it('says to nina, who has no factor, why a withdrawal needs one, what she can set up, and leads her back', async () => {
+    const { page, context } = await newUser(app.browser)
+    await passwordStep(page, app.url, 'nina')
+    const balance = await page.getByRole('main').textContent()
+    await page.getByLabel(/Withdraw/).fill('5')
+    await press(page, 'Withdraw')
+    expect(new URL(page.url()).pathname).toBe('/mfa/enroll-app')
+    expect(await page.getByRole('alert').textContent()).toContain(
+      'only for accounts with two-step verification',
+    )
+    expect(await page.getByRole('button', { name: 'Set up an app' }).count()).toBe(1)
+    for (const link of ['Add a passkey', 'Add a phone number or email address'])
+      expect([link, await page.getByRole('link', { name: link }).count()]).toEqual([link, 1])
+    await snap(page, 'nina-needs-a-factor')
+    await page.getByRole('link', { name: 'Not now' }).click()
+    await page.getByRole('heading', { name: /^Good to see you/ }).waitFor()
+    await page.goto(`${app.url}/vault`)
+    expect(await page.getByRole('main').textContent()).toBe(balance)
     await context.close()
   })
 

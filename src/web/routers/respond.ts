@@ -68,7 +68,8 @@ function frameOf(
   return {
     locales: user.locales,
     ...appFrame(settings),
-    homePath: (approval ? undefined : record.returnTo) ?? settings.login.homePath,
+    // What was interrupted would ask for the step-up again.
+    homePath: (approval || record.stepUp ? undefined : record.returnTo) ?? settings.login.homePath,
     ...(approval && { approval: { id: approval.id, lines: approval.lines } }),
     purpose: stage === 'pending' ? 'sign-in' : record.stepUp ? 'step-up' : 'manage',
     ...(stage === 'pending' && { pendingLoginEndsAt: record.startedAt + settings.login.pendingLifetimeMs }),
