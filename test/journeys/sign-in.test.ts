@@ -87,6 +87,29 @@ describeInEveryBrowser('the sign-in of the example app in a browser', (app) => {
     await context.close()
   })
 
+  it('says in a second tab, and after Back, that the user is signed in, and sends nothing there', async () => {
+    const { page, context } = await newUser(app.browser)
+    await passwordStep(page, app.url, 'bob', '/account')
+    const tab = await context.newPage()
+    await tab.goto(`${app.url}/mfa`)
+    await press(page, /Text a code/)
+    await typeCode(page, await newestCode(app.url, BOB, 'sms'))
+    expect(new URL(page.url()).pathname).toBe('/account')
+    const sent = await messagesTo(app.url, BOB)
+    await press(tab, /Text a code/)
+    await tab.getByRole('heading', { name: 'You are signed in' }).waitFor()
+    await snap(tab, 'second-tab')
+    await tab.getByRole('link', { name: 'Back to Vault' }).click()
+    await tab.getByRole('button', { name: 'Sign out' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'You are signed in' }).waitFor()
+    expect(await page.getByRole('textbox').count()).toBe(0)
+    await page.getByRole('link', { name: 'Back to Vault' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    expect(await messagesTo(app.url, BOB)).toEqual(sent)
+    await context.close()
+  })
+
   it.each([
     ['WhatsApp', /by WhatsApp to/, 'whatsapp'],
     ['a phone call', /^Call/, 'call'],
