@@ -1,14 +1,16 @@
 import type { AddressInfo } from 'node:net'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import type { RunningProcess } from '../kit/process.js'
 import { type TemporaryFolder, temporaryFolder } from '../kit/temporary-folder.js'
 import { appCode } from './kit/authenticator.js'
+import { LOOKS, newUser, snap } from './kit/browser.js'
 import { hasMovableClock, type MovableClock, movableClock } from './kit/clock.js'
 import { jsonClient } from './kit/json-client.js'
 import { runToEnd, startApp, startService } from './kit/process.js'
-import { codeIn, passwordOf } from './kit/vault.js'
+import { codeIn, passwordOf, passwordStep, typeCode } from './kit/vault.js'
 
 const KEY = 'a-test-key-of-at-least-32-characters'
 const SECRET = 'a test secret of at least 32 characters'
@@ -176,4 +178,45 @@ describe.skipIf(!hasMovableClock())('the example app with the service in another
     clock.ahead(60 + 30 * 60 + 5 + 15)
     expect((await client.verify(code)).body).toMatchObject({ status: 'verified' })
   })
+
+  it.skipIf(!hasBrowser)(
+    'says on its pages that a code did not count while the service is down, and goes on when it is back',
+    async () => {
+      const browser = await openBrowser()
+      onTestFinished(() => browser.close())
+      const { page } = await newUser(browser, LOOKS['phone-light'])
+      await passwordStep(page, app.url, 'mallory')
+      await page.getByRole('button', { name: /Text a code/ }).click()
+      await page.waitForURL(/\/mfa\/verify/)
+      const code = await textTo('+12025550144')
+      const { page: signedIn } = await newUser(browser, LOOKS['phone-dark'])
+      await passwordStep(signedIn, app.url, 'nina')
+      const { port } = new URL(service.url)
+      await service.stop('SIGKILL')
+
+      await typeCode(page, code)
+      const main = page.getByRole('main')
+      expect(await main.textContent()).toContain('We can’t check codes right now')
+      expect(await main.textContent()).toContain('It’s not your fault, and it didn’t count as an attempt.')
+      await snap(page, 'outage-code')
+      const { page: other } = await newUser(browser)
+      await passwordStep(other, app.url, 'bob')
+      expect(await other.getByRole('main').textContent()).toContain('Not available right now')
+      await snap(other, 'outage-password')
+      await signedIn.goto(`${app.url}/mfa`)
+      await signedIn.getByRole('heading', { name: 'This page isn’t available right now' }).waitFor()
+      await snap(signedIn, 'outage-signed-in')
+      for (const one of [other, signedIn]) {
+        expect(await one.getByRole('main').textContent()).not.toMatch(/\bcodes?\b|attempt/)
+        await one.getByRole('link', { name: 'Try again' }).waitFor()
+      }
+
+      service = await startService({ ...serviceEnv, SERVICE_PORT: port })
+      clock.ahead(60 + 30 * 60 + 5 + 30)
+      await page.getByRole('link', { name: 'Try again' }).click()
+      await page.waitForURL(/\/mfa\/verify/)
+      await typeCode(page, code)
+      expect(new URL(page.url()).pathname).toBe('/vault')
+    },
+  )
 })

@@ -5,8 +5,9 @@ import { frameOf } from './frame.js'
 import { wantsJson } from './negotiate.js'
 import { Problem } from './problem.js'
 
+const OUTAGE = 'It’s not your fault. Please try again in a few minutes.'
 const NOT_COUNTED =
-  'It’s not your fault, and it didn’t count as an attempt. Please try again in a few minutes.'
+  'It’s not your fault. Your code was not checked, and it didn’t count as an attempt. Please try again in a few minutes.'
 
 /** Responds to a request that no route handled. */
 export const notFound: RequestHandler = function notFound(_req, _res, next) {
@@ -16,7 +17,7 @@ export const notFound: RequestHandler = function notFound(_req, _res, next) {
 /** Turns an error into a page or problem+json that reveals no internals. */
 export const errorHandler: ErrorRequestHandler = function errorHandler(error, req, res, next) {
   if (res.headersSent) return next(error)
-  answerProblem(req, res, asProblem(error))
+  answerProblem(req, res, asProblem(error, req.body))
 }
 
 /** Responds with a problem, as a page or as JSON. */
@@ -35,8 +36,8 @@ export function problemBody({ status, code, title, detail }: Problem) {
   return { type: 'about:blank', title, status, code, detail }
 }
 
-/** The problem that an error means for the user. One of ours is logged. */
-export function asProblem(error: unknown): Problem {
+/** The problem that an error means for the user who posted `body`. One of ours is logged. */
+export function asProblem(error: unknown, body?: unknown): Problem {
   if (error instanceof Problem) return error
   const status = statusOf(error)
   if (status === 413) return new Problem('body_too_large', 'Send at most 4 KB.')
@@ -48,11 +49,15 @@ export function asProblem(error: unknown): Problem {
   console.error(error)
   // The gate asks the MFA service which factors a user has, and signs nobody in without an answer.
   if (error instanceof ServiceError && status === 503) {
-    return new Problem('service_unavailable', NOT_COUNTED)
+    return new Problem('service_unavailable', hasCode(body) ? NOT_COUNTED : OUTAGE)
   }
   return status === 503 || status === 502
     ? new Problem('unavailable', 'Please try again in a minute.')
     : new Problem('internal_error', 'Please try again. If it happens again, let us know the time.')
+}
+
+function hasCode(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'code' in body
 }
 
 function statusOf(error: unknown): number {

@@ -61,7 +61,7 @@ const TITLE: Readonly<Record<VaultProblemCode, string>> = {
   unsupported_media_type: 'Unsupported content type',
   body_too_large: 'The request is too large',
   internal_error: 'Something went wrong on our side',
-  service_unavailable: 'We can’t check codes right now',
+  service_unavailable: 'Not available right now',
   unavailable: 'Not available right now',
   transcription_unavailable: 'Transcription is not available',
   busy: 'Too many recordings at once',
