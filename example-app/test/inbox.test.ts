@@ -42,6 +42,7 @@ describe('the development inbox', () => {
     const page = await vault.pages().get('/inbox').expect(200)
     const after = seedAppCode('alice', Date.now()) ?? 'none'
     expect(page.text).toContain('Text message')
+    expect(page.text).toContain('>+1 202 555 0122</a>')
     expect(page.text.replaceAll(' ', '')).toMatch(new RegExp(`${before}|${after}`))
   })
 

@@ -16,7 +16,7 @@ const pathOf = (page: Page) => new URL(page.url()).pathname
 
 describeJourney('sign-in assurance in the example app', (app) => {
   /** Signs in at the identity provider, which opens by itself for a step-up. */
-  async function atProvider(page: Page, name: string, factor: RegExp): Promise<void> {
+  async function atProvider(page: Page, name: string, factor: string | RegExp): Promise<void> {
     await page.getByRole('heading', { name: 'Vault ID' }).waitFor()
     expect(await axeViolations(page)).toEqual([])
     await page.getByLabel('User').selectOption(name)
@@ -41,6 +41,16 @@ describeJourney('sign-in assurance in the example app', (app) => {
     await typeCode(page, await newestCode(app.url, BOB, 'sms'))
     expect(pathOf(page)).toBe('/mfa/resume')
     expect(await page.getByRole('main').textContent()).toContain('20')
+    await context.close()
+  })
+
+  it('leads back to the sign-in of Vault if the user cancels at the provider', async () => {
+    const { page, context } = await newUser(app.browser)
+    await page.goto(`${app.url}/login`)
+    await page.getByRole('link', { name: 'Sign in with Vault ID' }).click()
+    await atProvider(page, 'bob', 'Cancel')
+    expect(pathOf(page)).toBe('/login')
+    await page.getByLabel('User name').waitFor()
     await context.close()
   })
 
@@ -92,7 +102,7 @@ describeJourney('sign-in assurance in the example app', (app) => {
     await context.close()
   })
 
-  it('lets staff look at the account of a customer, and do nothing that needs a factor (R117, R118)', async () => {
+  it('lets staff act for a customer, and do nothing that needs a factor (R117, R118)', async () => {
     stopClock()
     const { page, context } = await newUser(app.browser, LOOKS['desktop-dark'])
     await passwordStep(page, app.url, 'alice', '/admin')

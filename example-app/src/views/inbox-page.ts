@@ -1,4 +1,4 @@
-import { moment } from './format.js'
+import { moment, phoneNumber } from './format.js'
 import { html } from './html.js'
 import { type Frame, layout, type Viewer } from './layout.js'
 import { linked } from './linked.js'
@@ -37,6 +37,9 @@ const CHANNELS: Readonly<Record<string, string>> = {
   email: 'Email',
 }
 
+/** A phone number in groups; an email address as it is. */
+const recipient = (to: string): string => (to.startsWith('+') ? phoneNumber(to) : to)
+
 /** The development inbox: the messages to all phones and email addresses. */
 export function inboxPage({ messages, apps, to, viewer, frame }: InboxView): string {
   return layout({
@@ -47,7 +50,7 @@ export function inboxPage({ messages, apps, to, viewer, frame }: InboxView): str
     body: html`<h1>Inbox of all users</h1>
 <p class="lead">In development nothing is really sent. Every text message, call and email appears here.</p>
 <p><a href="${to ? `/inbox?to=${encodeURIComponent(to)}` : '/inbox'}">Show new messages</a></p>
-${to && html`<p class="callout">Only messages to <b>${to}</b>. <a href="/inbox">Show all messages</a></p>`}
+${to && html`<p class="callout">Only messages to <b>${recipient(to)}</b>. <a href="/inbox">Show all messages</a></p>`}
 ${
   apps.length > 0 &&
   html`<section class="apps" aria-label="Authenticator apps">
@@ -65,7 +68,7 @@ ${messages.length === 0 ? html`<p class="muted">No messages yet. Sign in as a us
       (message) => html`
   <li class="card">
     <p class="meta"><span class="badge ${message.channel}">${CHANNELS[message.channel] ?? message.channel}</span>
-    <a href="/inbox?to=${encodeURIComponent(message.to)}">${message.to}</a> <time datetime="${message.at}">${moment(new Date(message.at))}</time></p>
+    <a href="/inbox?to=${encodeURIComponent(message.to)}">${recipient(message.to)}</a> <time datetime="${message.at}">${moment(new Date(message.at))}</time></p>
     ${message.subject && html`<p><b>${message.subject}</b></p>`}
     <p class="text">${linked(message.text)}</p>
   </li>`,
