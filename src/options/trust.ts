@@ -7,11 +7,11 @@ import { callback, isText } from './callback.js'
 
 /** The rules of the option `trustedDevices`. */
 export class TrustedDeviceRules<User = Express.User> {
-  /** Where trusted devices are kept. Required, without a default. See docs/trusted-devices.md#stores. */
+  /** Where trusted browsers are kept. Required, without a default. See docs/trusted-devices.md#stores. */
   readonly store = itemStoreConfig
   /** How long a browser is trusted, counted from the moment the user trusted it, `1h` to `30d`. Defaults to `30d`. */
   readonly maxAge = duration('1h', '30d', '30d').prefault('30d')
-  /** How many devices a user may trust, 1 to 10; a new one replaces the one unused for longest. Defaults to 10. */
+  /** How many browsers a user may trust, 1 to 10; a new one replaces the one unused for longest. Defaults to 10. */
   readonly maxDevices = wholeNumber(1, 10, 'devices').default(10)
   /**
    * How long a process relies on what it read about a trusted browser, `1s` to `60s`. By default, every request asks;
@@ -35,7 +35,7 @@ export class TrustedDeviceRules<User = Express.User> {
   }).optional()
   /**
    * Returns text that changes with the user's password, such as a version number: a new password then ends trust in all
-   * devices. By default, trust outlives a new password.
+   * browsers. By default, trust outlives a new password.
    */
   readonly fingerprint = callback<(user: User) => string | number>({
     name: 'trustedDevices.fingerprint',
