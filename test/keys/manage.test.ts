@@ -34,10 +34,15 @@ describe('adding a key', () => {
       [{ store: 'memory' }, true],
       [undefined, false],
     ] as const) {
-      const made = keyHost({ options: { trustedDevices: trust } })
-      const agent = await signedIn(made, 'bob', 'sms')
-      const { text } = await agent.get('/mfa/keys').set('Accept', 'text/html').expect(200)
-      expect(text.includes(ends)).toBe(expected)
+      const made = keyHost({ options: { trustedDevices: trust, keys: { offerPasskey: '30d' } } })
+      const browser = browserAgent(made.app)
+      await login(browser, 'bob').type('form').expect(200)
+      await browser.post('/mfa/challenge').type('form').send({ factor: 'sms' }).expect(303)
+      await browser.post('/mfa/verify').type('form').send({ code: made.kit.inbox.all()[0]?.code }).expect(303)
+      for (const path of ['/mfa/keys/offer', '/mfa/keys']) {
+        const { text } = await browser.get(path).expect(200)
+        expect([path, text.includes(ends)]).toEqual([path, expected])
+      }
     }
   })
 
