@@ -130,7 +130,8 @@ async function diagnoseNames(store: Store, applicationName: string): Promise<Dia
   const message =
     `No name is set, so messages and authenticator apps show users the technical name of ${shown.join(', ')}: ` +
     `set one with app settings ${first} name=…${option}.`
-  return [{ severity: 'warning', subject: 'names', about: { application: first, setting: 'name' }, message }]
+  const about = { application: first, applications: unnamed, setting: 'name' }
+  return [{ severity: 'warning', subject: 'names', about, message }]
 }
 
 async function diagnoseCountries(
@@ -142,7 +143,7 @@ async function diagnoseCountries(
   const unrestricted = await unrestrictedApplications(store, homeCountry)
   const [first] = unrestricted
   if (first !== undefined) {
-    const about = { application: first, setting: 'countries' }
+    const about = { application: first, applications: unrestricted, setting: 'countries' }
     return { severity: 'warning', subject, about, message: unrestrictedAdvice(unrestricted) }
   }
   const those = everywhere === 0 ? '' : `; ${everywhere} of ${all} serve all of them`

@@ -31,7 +31,13 @@ export interface Diagnostic {
   readonly severity: 'ok' | 'no data' | 'warning' | 'error'
   readonly subject: (typeof SUBJECTS)[number]
   /** The application that it is about, and its setting or its endpoint for events; absent for the whole service. */
-  readonly about?: { readonly application: string; readonly setting?: string; readonly endpoint?: string }
+  readonly about?: {
+    readonly application: string
+    /** All of them, where the message names several. */
+    readonly applications?: readonly string[]
+    readonly setting?: string
+    readonly endpoint?: string
+  }
   /** What was found, with its numbers, and what to do about a warning or an error. */
   readonly message: string
 }

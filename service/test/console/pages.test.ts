@@ -666,6 +666,30 @@ describe('the pages of the console', () => {
     expect(page).toMatch(/warning API keys The application "default" has no live key/)
   })
 
+  test('links each application that a finding names to its setting', async () => {
+    const api = console.service.operator('test')
+    for (const application of ['nameless', 'wordless']) await api.createApplication(application)
+    const { text } = await operators.viewer.browser.get('/console/health').expect(200)
+    for (const application of ['nameless', 'wordless'])
+      for (const setting of ['name', 'countries'])
+        expect(text).toContain(
+          `&#34;<a href="/console/applications/${application}?setting=${setting}#${setting}">${application}</a>&#34;`,
+        )
+  })
+
+  test('computes its findings from the numbers that their page shows', async () => {
+    const { text } = await operators.viewer.browser.get('/console/health').expect(200)
+    const page = textOf(text)
+    const [, sent, lost] = /In the last 24 hours (\d+) messages were sent and (\d+) were not/.exec(page) ?? []
+    expect(page).toMatch(new RegExp(`Sent ${sent} Delivered \\d+ Failed ${lost} Codes`))
+    const [, codes, typed] = /(\d+) codes were sent to phones and (\d+) were typed/.exec(page) ?? []
+    const countries = /id="countries"[\s\S]*?<tbody>([\s\S]*?)<\/tbody>/.exec(text)?.[1] ?? ''
+    const rows = [...textOf(countries).matchAll(/[A-Z]{2} (\d+) (\d+) /g)]
+    const sumOf = (column: number) => rows.reduce((sum, row) => sum + Number(row[column]), 0)
+    expect([Number(codes), Number(typed)]).toEqual([sumOf(1), sumOf(2)])
+    expect(sumOf(1)).toBeGreaterThan(20)
+  })
+
   test('has an inbox with what test keys send', async () => {
     const api = console.service.operator('test')
     await api.createApplication('tested')

@@ -66,10 +66,21 @@ export function severityBadge(severity: Diagnostic['severity']): Html {
 
 /** A finding in a table, with a link to what it is about. */
 export function findingRow(finding: Diagnostic): Cell[] {
-  const { severity, subject, message } = finding
+  const { severity, subject } = finding
   const isProblem = severity === 'warning' || severity === 'error'
   const name = isProblem ? html`<a href="${pageAbout(finding)}">${subject}</a>` : subject
-  return [severityBadge(severity), name, message]
+  return [severityBadge(severity), name, sentence(finding)]
+}
+
+/** The message, with a link to the setting of each of several applications that it names. */
+function sentence({ message, about }: Diagnostic): Html {
+  return html`${message
+    .split(/(?<=")([a-z\d-]+)(?=")/)
+    .map((part) =>
+      about?.setting !== undefined && about.applications?.includes(part)
+        ? html`<a href="${settingPath(part, about.setting)}">${part}</a>`
+        : html`${part}`,
+    )}`
 }
 
 const PAGES: Readonly<Partial<Record<Diagnostic['subject'], string>>> = {
