@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { LOOKS, newUser } from '../../../test/journeys/kit/browser.js'
+import { openGateway } from '../../../test/journeys/kit/gateway.js'
 import { axeViolations } from '../../../test/kit/axe.js'
 import { MISSING_FRAGMENTS, WAYS_ON, WIDER_THAN_THEIR_PLACE } from '../../../test/kit/page-checks.js'
 import { advance, eventually } from '../kit.js'
@@ -45,17 +46,27 @@ export async function consoleInEveryState(): Promise<{
   /** A page of an administrator who is signed in. */
   open(browser: Browser): Promise<Page>
 }> {
+  const gateway = await openGateway()
+  gateway.answer(422)
   const console = await serveConsole(
     { fourEyes: true },
-    { apiKey: 'the-key-in-the-environment', limits: { failuresBeforeLock: 5 } },
+    {
+      apiKey: 'the-key-in-the-environment',
+      limits: { failuresBeforeLock: 5 },
+      delivery: { call: gateway.url, '*': 'inbox' },
+    },
   )
   const admin = await console.signUp('admin', 'ann@example.com')
   const states = await fill(console, admin)
   const [cookie] = admin.browser.jar.getCookies({
     ...{ domain: '127.0.0.1', path: '/', secure: false, script: false },
   })
+  const close = async () => {
+    await console.close()
+    await gateway.close()
+  }
   return {
-    console,
+    console: { ...console, close },
     states,
     async open(browser) {
       const { context, page } = await newUser(browser, { ...LOOKS['phone-light'], reducedMotion: 'reduce' })
@@ -122,6 +133,7 @@ async function fill({ service, signUp }: TestConsole, admin: SignedIn) {
     await mfa.verify({ method: 'email', contact: locked, kind: 'code', code: 'XXXXXX' })
     advance(60)
   }
+  await mfa.send({ method: 'call', contact: { kind: 'phone', phone: '+447400100030' } })
   expect((await api.listLocked({ application: 'default', mode: 'live' })).count).toBe(1)
   const { messages } = await api.searchMessages({ application: 'default', mode: 'live', limit: 1 })
   // Counts are written once a second.
