@@ -16,7 +16,7 @@ import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import { type Flow, type FlowContext, factorFields } from './context.js'
-import { approvalFields, countAttempt, eventOfAttempt, writeEventOfAttempt } from './count-verification.js'
+import { countAttempt, eventOfAttempt, writeEventOfAttempt } from './count-verification.js'
 import type { InputOf } from './inputs.js'
 import { refusedVerdict } from './refusals.js'
 import { simulatedVerdict } from './test-mode/simulated-carrier.js'
@@ -56,10 +56,7 @@ export const authenticateKey: Flow<'authenticate'> = async (context, application
         now,
       )
     : rejected(clientData ? 'challenge' : 'malformed')
-  const fields = {
-    ...factorFields(context, application, input.account, keyFactor(input.method)),
-    ...approvalFields(input),
-  }
+  const fields = factorFields(context, application, input, keyFactor(input.method))
   for (const event of events) context.log({ ...event, ...fields })
   return answer
 }

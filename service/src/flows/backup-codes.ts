@@ -96,7 +96,7 @@ function logBackup(
   context.log({
     level: 'info',
     event: isRefused ? 'backup.refused' : 'backup.made',
-    ...factorFields(context, application, account, BACKUP_FACTOR),
+    ...factorFields(context, application, { account }, BACKUP_FACTOR),
     ...(reason && { reason }),
   })
 }

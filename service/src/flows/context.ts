@@ -41,9 +41,15 @@ export type Flow<Name extends VerbName> = (
   input: InputOf<Name>,
 ) => Promise<AnswerOf<Name>>
 
-/** What the log says of an account and one of its factors. */
-export function factorFields({ keys }: FlowContext, { id }: Application, account: string, factor: string) {
-  return { application: id, account: accountReference(keys, id, account), factor }
+/** What the log says of an account, one of its factors, and what that approves. */
+export function factorFields(
+  { keys }: FlowContext,
+  { id }: Application,
+  { account, approval, transaction }: Pick<InputOf<'verify'>, 'account' | 'approval' | 'transaction'>,
+  factor: string,
+) {
+  const fields = { application: id, account: accountReference(keys, id, account), factor }
+  return approval && transaction !== undefined ? { ...fields, approval: transaction } : fields
 }
 
 /** When a request may be repeated that was refused because others of its account are under way. Most take less than a second. */

@@ -64,11 +64,6 @@ export function eventOfAttempt(
   return { type: 'user.locked', data: { locked_until: new Date(locks_until).toISOString() } }
 }
 
-/** What the log says of it. */
-export function approvalFields({ approval, transaction }: Approving) {
-  return approval && transaction !== undefined ? { approval: transaction } : {}
-}
-
 /** Writes the event of an attempt, which is committed even if that fails: otherwise an error would let an attacker go on guessing. */
 export async function writeEventOfAttempt(
   context: FlowContext,

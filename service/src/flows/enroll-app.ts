@@ -31,7 +31,7 @@ export const enrollApp: Flow<'enrollApp'> = async (context, application, input) 
     return seconds
   })
   if (lockSeconds > 0) return locked(lockSeconds)
-  const fields = factorFields(context, application, input.account, APP_FACTOR)
+  const fields = factorFields(context, application, input, APP_FACTOR)
   context.log({ level: 'info', event: 'factor.prepared', ...fields })
   const uri = otpauthUri(secret, application.name, formatUser(input.contact))
   return { outcome: 'prepared', qr: `data:image/png;base64,${qrImage(uri)}`, uri, secret }
@@ -66,7 +66,7 @@ export async function importApp(
     return isNew
   })
   if (!bound) return 'kept'
-  const fields = factorFields(context, application, input.account, APP_FACTOR)
+  const fields = factorFields(context, application, input, APP_FACTOR)
   context.log({ level: 'info', event: 'factor.imported', ...fields })
   return 'bound'
 }

@@ -87,7 +87,7 @@ async function removeNotifying(
   })
   if (removal.outcome !== 'removed') return removal
   if (removal.notices.length > 0) void context.outbox.dispatch(removal.notices)
-  const fields = factorFields(context, application, name, removal.factor)
+  const fields = factorFields(context, application, { account: name }, removal.factor)
   context.log({ level: 'info', event: 'factor.removed', ...fields })
   return { outcome: 'removed' }
 }

@@ -142,7 +142,7 @@ function logRegistration(
   answer: AnswerOf<'register'>,
 ): void {
   const { log } = context
-  const fields = factorFields(context, application, account, keyFactor(method))
+  const fields = factorFields(context, application, { account }, keyFactor(method))
   if (answer.outcome === 'registered') return log({ level: 'info', event: 'factor.bound', ...fields })
   const reason = answer.outcome === 'invalid' ? answer.fault : answer.refusal.reason
   log({ level: 'info', event: 'key.refused', ...fields, reason })

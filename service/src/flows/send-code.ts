@@ -8,7 +8,6 @@ import type { Recipient } from '../messages/texts/compose.js'
 import { secondsUntil } from '../telemetry/time.js'
 import { beginSending } from './begin-challenges.js'
 import { type Flow, type FlowContext, factorFields } from './context.js'
-import { approvalFields } from './count-verification.js'
 import { refusedByPhoneCheck } from './phone-check.js'
 import { contactRefused, methodOff, undelivered } from './refusals.js'
 import { onceForOperation } from './taken-over.js'
@@ -42,9 +41,8 @@ const send: Flow<'send'> = async (context, application, input) => {
       : ((await refusedByPhoneCheck(context, application, recipients, input.purpose ?? 'sign-in')) ??
         (await beginSending(context, application, input, recipients, now)))
   const fields = {
-    ...factorFields(context, application, input.account, input.method),
+    ...factorFields(context, application, input, input.method),
     purpose: input.purpose ?? 'sign-in',
-    ...approvalFields(input),
   }
   if (begun.outcome === 'refused') {
     log({ level: 'info', event: 'send.refused', ...fields, reason: begun.refusal.reason })

@@ -7,7 +7,7 @@ import type { QueuedMessage } from '../messages/delivery/queued-message.js'
 import type { LogEvent } from '../telemetry/log/logger.js'
 import { type AccountNotice, writeNoticeOfAttempt } from './account-notice.js'
 import { type Flow, factorFields } from './context.js'
-import { approvalFields, countCode, eventOfAttempt, writeEventOfAttempt } from './count-verification.js'
+import { countCode, eventOfAttempt, writeEventOfAttempt } from './count-verification.js'
 import { type EvaluatedAs, type Evaluation, evaluateCode, type NotifyOfAttempt } from './evaluate-code.js'
 import type { InputOf } from './inputs.js'
 import { refusedVerdict } from './refusals.js'
@@ -38,10 +38,7 @@ export const verifyCode: Flow<'verify'> = async (context, application, input) =>
   }
   const evaluation = await evaluateCode(context, application, input, notify, now)
   const { answer, events } = verdictOn(input, evaluation, now)
-  const fields = {
-    ...factorFields(context, application, input.account, input.type),
-    ...approvalFields(input),
-  }
+  const fields = factorFields(context, application, input, input.type)
   for (const event of events) context.log({ ...event, ...fields })
   // A notice must not delay the answer, nor reveal by the delay what happened.
   if (notices.length > 0) void context.outbox.dispatch(notices)
