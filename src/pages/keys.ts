@@ -108,12 +108,12 @@ ${recover}
 
 /** The form that adds a key. Its script shows it. */
 function addKeyForm(method: KeyMethod, button: Html, { frame }: PageContext, data?: Html | false): Html {
-  return html`<form hidden class="mfa-form" method="post" action="${frame.base}/keys" data-mfa-key="create" data-mfa-options="${frame.base}/keys/options" data-mfa-field="method"${data}><input type="hidden" name="method" value="${method}"><input type="hidden" name="response">${button}</form>`
+  return html`<form hidden class="mfa-form" method="post" action="${frame.base}/keys" data-mfa-key="create" data-mfa-options="${frame.base}/keys/options"${data}><input type="hidden" name="method" value="${method}"><input type="hidden" name="response">${button}</form>`
 }
 
 function useKeyForm(factorId: string, content: Renderable, context: PageContext): Html {
   const { base } = context.frame
-  return html`<form hidden class="mfa-form" method="post" action="${base}/verify" data-mfa-key="use" data-mfa-options="${base}/challenge" data-mfa-field="factor"><input type="hidden" name="factor" value="${factorId}"><input type="hidden" name="response">${approvalField(context)}${content}</form>`
+  return html`<form hidden class="mfa-form" method="post" action="${base}/verify" data-mfa-key="use" data-mfa-options="${base}/challenge"><input type="hidden" name="factor" value="${factorId}"><input type="hidden" name="response">${approvalField(context)}${content}</form>`
 }
 
 /** What the page says unless its script runs and removes it, and what the script says about failures. */

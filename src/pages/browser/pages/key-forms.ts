@@ -37,13 +37,11 @@ function prepareForm(form: HTMLFormElement): void {
 
 /** Runs the ceremony of a form and puts the response into its field. */
 async function respond(form: HTMLFormElement): Promise<{ ok: true } | KeyFailed> {
-  const { mfaKey, mfaOptions = '', mfaField = '' } = form.dataset
+  const { mfaKey, mfaOptions = '' } = form.dataset
   const fields = new FormData(form)
-  const approval = fields.get('approval')
-  const prepared = await postJson({ base: '' }, mfaOptions, {
-    [mfaField]: fields.get(mfaField),
-    ...(approval !== null && { approval }),
-  })
+  // That of an attempt before, which may be long.
+  fields.delete('response')
+  const prepared = await postJson({ base: '' }, mfaOptions, Object.fromEntries(fields))
   if (!prepared.ok) return prepared
   const ceremony = mfaKey === 'create' ? createKey : useKey
   const done = await ceremony(prepared.body.publicKey)
