@@ -106,11 +106,9 @@ export function useOf(
   { approvals }: Pick<MfaService, 'approvals'>,
 ): Pick<RequestOf<'authenticate'>, 'purpose' | 'transaction' | 'approval'> {
   const open = openApproval(record)
-  if (!open) return { purpose: purposeOf(record), transaction: record.transaction }
-  const { id: transaction, digest, lines } = open
-  return approvals
-    ? { purpose: 'approval', transaction, approval: { digest, lines } }
-    : { purpose: 'step-up', transaction }
+  const transaction = open?.id ?? record.transaction
+  if (!open || !approvals) return { purpose: purposeOf(record), transaction }
+  return { purpose: 'approval', transaction, approval: { digest: open.digest, lines: open.lines } }
 }
 
 /** Names a factor for the count of its failures (R96) without its contact. One phone number is one factor. */

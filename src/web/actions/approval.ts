@@ -1,6 +1,7 @@
 import { bindingOf, receiptOf } from '../../flows/approval.js'
 import { type Refused, refuse } from '../../flows/deps.js'
 import type { Finish } from '../../flows/login-step.js'
+import { openApproval } from '../../flows/user.js'
 import type { AcceptedCode } from '../../flows/verify.js'
 import type { MfaApproval } from '../../protocol/details.js'
 import { setState } from '../../session/find-state.js'
@@ -47,19 +48,20 @@ export async function grantApproval(
     rememberTarget(req, record.returnTo)
     shared.pendingRenewal = { userId, renewed, release }
   }
-  const afterMs = Math.max(0, given.at - approval.at)
-  deps.emit({ type: 'approved', userId, method, approval: id, binding, afterMs })
+  deps.emit({ type: 'approved', userId, method, approval: id, binding, afterMs: given.at - approval.at })
   return { outcome: 'approved', approval: receiptOf(given, granted) }
 }
 
-/** Refuses the request that waits for approval, for good (R126). `approval_ended` if another one waits now. */
+/** Refuses the request with this id for good (R126). `approval_ended` if it does not wait, or another one does. */
 export async function refuseApproval(
   { req, deps, state }: RequestContext,
-  approval: RequestedApproval,
+  approval = '',
 ): Promise<Refused | undefined> {
   const { userId, record } = state
-  if (!(await deps.approvalRequests.consume(userId, approval.id))) return refuse({ code: 'approval_ended' })
-  deps.emit({ type: 'approval_refused', userId, approval: approval.id })
+  const isAsked = openApproval(record)?.id === approval
+  if (!isAsked || !(await deps.approvalRequests.consume(userId, approval)))
+    return refuse({ code: 'approval_ended' })
+  deps.emit({ type: 'approval_refused', userId, approval })
   const rest = without(record, ...QUESTION, 'interrupted', 'approval')
   return (await storeIfCurrent(req, rest)) ? undefined : refuse({ code: 'session_ended' })
 }

@@ -28,7 +28,8 @@ export async function readBoundRequest(
   userId: string,
   { fields }: BoundRule,
 ): Promise<BoundRequest | { readonly errors: Faults }> {
-  const route = routeOf(req)
+  // Without a route, as in router.use, the path itself.
+  const route = req.baseUrl + String(req.route?.path ?? req.path)
   const read = typeof fields === 'function' ? await fields(req) : readFields(req, fields)
   const details: AuthorizationDetails = { type: `${req.method} ${route}`, ...read }
   if (typeof fields === 'function' && typeof read?.type !== 'string') throw wrongDetails('has no type')
@@ -39,11 +40,6 @@ export async function readBoundRequest(
   return { digest: digestOf(canonicalJson(bound)), details }
 }
 
-/** The pattern of the route with the path above it; without a route, the path itself. */
-function routeOf({ baseUrl, path, route }: Request): string {
-  return baseUrl + String(route?.path ?? path)
-}
-
 function readFields({ body }: Request, names: readonly string[]): Readonly<Record<string, unknown>> {
   const sent: object = typeof body === 'object' && body !== null ? body : {}
   return Object.fromEntries(
@@ -51,10 +47,7 @@ function readFields({ body }: Request, names: readonly string[]): Readonly<Recor
   )
 }
 
-/**
- * What is wrong with the fields that a rule names: each must be there once, as a text, a number or a boolean. A function is not called,
- * so a pending login learns nothing but what it sent.
- */
+/** What is wrong with the fields that a rule names. A function is not called, so a pending login learns nothing but what it sent. */
 export function fieldFaults(req: Request, { fields }: BoundRule): Faults {
   if (typeof fields === 'function') return []
   const read = readFields(req, fields)

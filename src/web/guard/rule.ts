@@ -138,7 +138,6 @@ export class MfaRules {
   /** What the user is shown of it, in the language of the page. Defaults to the fields with their names, or the labels in `resume`. */
   readonly bindText = callback<BindText>({
     name: 'bindText',
-    must: 'must be a function that returns lines with label and value',
     returns: ['one to four lines with label and value'],
   }).optional()
 }

@@ -63,11 +63,7 @@ const details = z.looseObject({ type: z.string() }).meta({
   description: 'What is approved, as in RFC 9396.',
   examples: [{ type: 'POST /pay', amount: '250.00', to: 'DE89370400440532013000' }],
 })
-const binding = z
-  .enum(BINDINGS)
-  .describe(
-    '`entered`: the code of an app, or a backup code. `shown`: the message with the code names what is approved. `signed`: a key signs it.',
-  )
+const binding = z.enum(BINDINGS).describe('Only `entered`, `shown` in the message, or `signed` by a key.')
 const askedApproval = z.object({
   id: z.string(),
   authorization_details: details,
@@ -321,9 +317,7 @@ export const problemAnswer = z.object({
   approval: askedApproval
     .extend({ atLeast: binding })
     .optional()
-    .describe(
-      'With `step_up_required`: the factor confirms exactly this request. Send the `id` with `challenge` and `verify`, as `approval`.',
-    ),
+    .describe('With `step_up_required`: send its `id` with `challenge` and `verify`, as `approval`.'),
   backup: z
     .boolean()
     .optional()

@@ -283,10 +283,9 @@ async function cancel(context: RouteContext): Promise<void> {
   const { signInPath, homePath } = deps.settings.login
   const body = await readBody(req, res, cancelBody)
   if ('fault' in body) return stop(req, res, deps, body.fault, 'retry')
-  const approval = openApproval(state.record)
-  if (body.fields.approval !== undefined || approval) {
-    const isAsked = approval && approval.id === body.fields.approval
-    const refused = isAsked ? await refuseApproval(context, approval) : refuse({ code: 'approval_ended' })
+  const { approval } = body.fields
+  if (approval !== undefined || openApproval(state.record)) {
+    const refused = await refuseApproval(context, approval)
     if (refused) return sendRefusal(context, refused.refusal)
     return respondCanceled(context, homePath)
   }
