@@ -46,10 +46,7 @@ export function testService(
   carrier: Pick<ReturnType<typeof testCarrier>, 'accept' | 'stateOf'>,
   keys?: ReturnType<typeof testKeys>,
 ) {
-  const challenges = new Map<
-    string,
-    { readonly user: string; readonly code: string; used: boolean; readonly of: string | undefined }
-  >()
+  const challenges = new Map<string, { readonly of: string; readonly code: string; used: boolean }>()
   const apps = new Map<string, EnrolledApp>()
   const backupCodes = new Map<string, BackupCodes>()
 
@@ -75,7 +72,7 @@ export function testService(
       const message = { to: user, method, code, codes: [code], at: Date.now() }
       const status = carrier.accept({ ...message, ...(approval && { approves: approval.lines }) }, id)
       if (status === 'refused') return REFUSED
-      challenges.set(id, { user, code, used: false, of: transactionOf({ transaction, approval }) })
+      challenges.set(id, { of: `${user} ${transactionOf({ transaction, approval })}`, code, used: false })
       return { outcome: status, challenge: id }
     },
 
@@ -88,8 +85,8 @@ export function testService(
       }
       if (method === 'app') return verifyAppCode(user, code, kind)
       const sent = challenges.get(challenge)
-      const isFor = sent !== undefined && sent.of === transactionOf({ transaction, approval })
-      const isCorrect = isFor && sent.user === user && sent.code === code && !sent.used
+      const isFor = sent?.of === `${user} ${transactionOf({ transaction, approval })}`
+      const isCorrect = isFor && sent?.code === code && !sent.used
       if (isCorrect) sent.used = true
       return verification(isCorrect)
     },

@@ -47,12 +47,9 @@ function countsOf({ mode }: Application, { ok, locks_until }: AttemptResult): Ac
   return [ok ? 'typed' : 'wrong', ...(locks_until ? (['locked'] as const) : [])]
 }
 
-/** A code or key that may approve a request. */
-type Approving = Pick<InputOf<'verify'>, 'approval' | 'transaction'>
-
 /** The event of an attempt, mostly none: it approved a request with `factor`, or locked the account. */
 export function eventOfAttempt(
-  { approval, transaction = '' }: Approving,
+  { approval, transaction = '' }: Pick<InputOf<'verify'>, 'approval' | 'transaction'>,
   factor: string,
   { ok, locks_until }: AttemptResult,
 ): Pick<NewEvent, 'type' | 'data'> | undefined {

@@ -45,14 +45,8 @@ export function factorChangesIn(store: StepStore): FactorChanges {
     async add(userId) {
       added++
       remembered.delete(userId)
-      await store.run(userId, [
-        {
-          changes: [
-            { counter: CHANGES, add: 1, livesMs: [LIFE_MS], restarts: true },
-            { counter: OPEN_REQUESTS, set: 0 },
-          ],
-        },
-      ])
+      const change = { counter: CHANGES, add: 1, livesMs: [LIFE_MS], restarts: true } as const
+      await store.run(userId, [{ changes: [change, { counter: OPEN_REQUESTS, set: 0 }] }])
       added++
       remembered.delete(userId)
     },

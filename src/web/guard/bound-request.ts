@@ -4,15 +4,12 @@ import { digestOf } from '../../digest.js'
 import { canonicalJson, isWellFormed } from '../../flows/canonical-json.js'
 import { type AuthorizationDetails, type DetailLine, oneLine, shownText } from '../../protocol/details.js'
 import { detailLines } from '../../protocol/wire-parts.js'
+import type { RequestedApproval } from '../../session/record.js'
 import type { Problem } from '../http/problem.js'
 import type { BoundRule } from './rule.js'
 
 /** What a request asks the user to approve. */
-export interface BoundRequest {
-  /** SHA-256 of everything that the approval is bound to. */
-  readonly digest: string
-  readonly details: AuthorizationDetails
-}
+export type BoundRequest = Pick<RequestedApproval, 'digest' | 'details'>
 
 /** What is wrong with the fields of a request. */
 type Faults = NonNullable<Problem['errors']>
