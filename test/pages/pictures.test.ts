@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { qrImage } from '../../service/src/accounts/authenticator-app/qr-image.js'
-import type { View } from '../../src/pages/view.js'
+import type { PageFrame, View } from '../../src/pages/view.js'
 import { newUser } from '../journeys/kit/browser.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { host } from '../kit/host.js'
@@ -92,6 +92,7 @@ const PICTURED: Readonly<Record<string, View>> = {
   'choose-a-factor': VIEWS.choose,
   'code-by-sms': codeView(factorOf('sms'), { others: FACTORS }),
   'code-of-an-app': codeView(factorOf('app'), { others: FACTORS.slice(1) }),
+  'code-for-an-approval': codeView(factorOf('sms'), { others: FACTORS }),
   'code-expired': VIEWS['code expired'],
   'code-not-delivered': VIEWS['code refused by the carrier'],
   'backup-code': VIEWS['backup code'],
@@ -127,6 +128,20 @@ const PICTURED: Readonly<Record<string, View>> = {
   locked: VIEWS.locked,
 }
 
+/** What a page has besides its view. */
+const FRAMES: Readonly<Record<string, Partial<PageFrame>>> = {
+  'code-for-an-approval': {
+    purpose: 'step-up',
+    approval: {
+      id: 'a-1',
+      lines: [
+        { label: 'Amount', value: '€ 250.00' },
+        { label: 'To', value: 'DE89370400440532013000' },
+      ],
+    },
+  },
+}
+
 /* The pictures of every page, for the site. `npm run screens` writes them again. */
 describe.skipIf(!hasBrowser)('the pictures of every page', () => {
   const folder = new URL('pages/', FOLDER)
@@ -138,7 +153,7 @@ describe.skipIf(!hasBrowser)('the pictures of every page', () => {
       const { page } = await newUser(browser, { viewport: { width: WIDTH, height: 300 } })
       const cdp = await page.context().newCDPSession(page)
       for (const [name, view] of Object.entries(PICTURED)) {
-        site.show(view, frame)
+        site.show(view, { ...frame, ...FRAMES[name] })
         await page.clock.setFixedTime(NOW)
         await page.goto(site.url)
         for (const colorScheme of ['light', 'dark'] as const) {
