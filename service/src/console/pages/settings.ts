@@ -120,7 +120,7 @@ async function settingsPage(
   const main = html`${application === 'default' && html`<p class="note">The environment variables of the service decide everything that is not set here.</p>`}
 <form method="post" class="form form-wide">
 ${SETTING_GROUPS.map((group) => groupOf(group, settings, { mayChange, form, linked: textOf(request.request.query.setting) }))}
-${locksOut && html`<div class="field"><label><input type="checkbox" name="lockOut" required> Lock these users out</label></div>`}
+${locksOut && html`<div class="checks"><label><input type="checkbox" name="lockOut" required> Lock these users out</label></div>`}
 ${mayChange ? html`<div class="form-save"><button class="mfa-primary">Save</button></div>` : html`<p class="note">Only administrators can change settings.</p>`}
 </form>`
   return applicationPage(application, '', main, { message })
