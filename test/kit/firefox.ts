@@ -11,21 +11,27 @@ export const hasFirefox = missing('firefox-esr') === undefined
 export interface FirefoxOptions {
   /** Where it takes commands of `marionette`, and then has virtual authenticators. Defaults to none. */
   readonly marionettePort?: number
+  /** The color scheme of its user, which no command changes. Defaults to `light`. */
+  readonly colorScheme?: 'light' | 'dark'
 }
 
 /** Debian's Firefox, headless, without a profile. Playwright drives it with WebDriver BiDi, as Selenium does. */
-export async function openFirefox({ marionettePort }: FirefoxOptions = {}): Promise<Browser> {
+export async function openFirefox({
+  marionettePort,
+  colorScheme = 'light',
+}: FirefoxOptions = {}): Promise<Browser> {
   if (fileOf('firefox-esr') === undefined) throw new Error('There is no Firefox on this machine.')
   return await firefox.launch({
     channel: 'moz-firefox',
     executablePath: COMMAND,
-    ...(marionettePort !== undefined && {
-      args: ['--marionette'],
-      firefoxUserPrefs: {
+    ...(marionettePort !== undefined && { args: ['--marionette'] }),
+    firefoxUserPrefs: {
+      'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+      ...(marionettePort !== undefined && {
         'marionette.port': marionettePort,
         'security.webauth.webauthn_enable_softtoken': true,
         'security.webauth.webauthn_enable_usbtoken': false,
-      },
-    }),
+      }),
+    },
   })
 }

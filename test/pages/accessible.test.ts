@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PageFrame, View } from '../../src/pages/view.js'
 import { axeViolations } from '../kit/axe.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
-import { CHOICES_OF_ONE, MISSING_FRAGMENTS, WAYS_ON, WIDER_THAN_THEIR_PLACE } from '../kit/page-checks.js'
+import { everyCase } from '../kit/every-case.js'
+import { pageFaults, WIDER_THAN_THEIR_PLACE } from '../kit/page-checks.js'
 import {
   ALL_VIEWS,
   codeView,
-  FACTORS,
   factorOf,
-  frame,
-  keyPageOf,
+  framesOf,
   manyTongued,
+  OTHER_STATES,
   problem,
   VIEWS,
 } from './samples.js'
@@ -34,22 +34,6 @@ const SCREENS = [
 /** What a user reaches with the Tab key, if it is rendered. */
 const CONTROLS = `[...document.querySelectorAll('a[href], button:not(:disabled), input:not([type=hidden]), summary')]
   .filter((one) => one.checkVisibility())`
-
-/** What a user is asked to approve, with a value that has no place to break. */
-const APPROVAL: Partial<PageFrame> = {
-  purpose: 'step-up',
-  approval: {
-    id: 'a-1',
-    lines: [
-      { label: 'Amount', value: '€ 250.00' },
-      { label: 'To', value: 'DE89370400440532013000'.repeat(9) },
-      { label: 'Reference', value: '“Invoice 7”' },
-    ],
-  },
-}
-
-/** The pages that are also shown to users who are not signed in. */
-const PUBLIC: readonly View['page'][] = ['stop', 'not-me', 'secured', 'cancel-recovery', 'recovery-canceled']
 
 describe.skipIf(!hasBrowser)('a page in a real browser', () => {
   let browser: Browser
@@ -101,22 +85,13 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     expect(complaints).toEqual([])
   })
 
-  it.each(ALL_VIEWS)('leads on, and offers no choice of one: %s', async (_, view) => {
-    const { pendingLoginEndsAt: _ends, ...signedOut } = frame
-    const frames = [
-      frame,
-      { ...signedOut, purpose: 'step-up' },
-      { ...signedOut, purpose: 'manage' },
-      ...(PUBLIC.includes(view.page) ? [signedOut] : []),
-    ] as const
-    for (const on of frames) {
+  it.each(ALL_VIEWS)('leads on, and offers no choice of one: %s', (_, view) =>
+    everyCase(framesOf(view), async (on) => {
       site.show(view, on)
       await page.goto(site.url)
-      expect(await page.evaluate(WAYS_ON)).not.toEqual([])
-      expect(await page.evaluate(MISSING_FRAGMENTS)).toEqual([])
-      expect(await page.evaluate(CHOICES_OF_ONE)).toEqual([])
-    }
-  })
+      expect(await pageFaults(page)).toEqual([])
+    }),
+  )
 
   it.each(ALL_VIEWS)('can be used with the keyboard alone: %s', async (_, view) => {
     await open(view, { ...manyTongued, message: problem('invalid_code', 60) }, 390)
@@ -149,31 +124,15 @@ describe.skipIf(!hasBrowser)('a page in a real browser', () => {
     expect(new URL((await posted).url()).pathname).toBe(path)
   })
 
-  it.each<[string, View, Partial<PageFrame>]>([
-    ['choosing in a step-up', VIEWS.choose, { purpose: 'step-up' }],
-    ['a code in a step-up', codeView(factorOf('sms'), { others: FACTORS }), { purpose: 'step-up' }],
-    ['managing', VIEWS.overview, { purpose: 'manage', message: { tone: 'success', code: 'device_revoked' } }],
-    [
-      'a code sent again',
-      codeView(factorOf('sms')),
-      { message: { tone: 'success', code: 'code_sent_again' } },
-    ],
-    ['help of the host', codeView(factorOf('call')), { help: 'Call 0800.' }],
-    [
-      'a slow clock',
-      codeView(factorOf('app')),
-      { message: { tone: 'error', code: 'invalid_code', attemptsLeft: 1, clockSteps: -8 } },
-    ],
-    ['an outage', { page: 'stop', message: problem('service_unavailable', 30), next: 'retry' }, {}],
-    ['choosing for an approval', VIEWS.choose, APPROVAL],
-    ['a code for an approval', codeView(factorOf('sms'), { others: FACTORS }), APPROVAL],
-    ['a key for an approval', keyPageOf('passkey', { others: FACTORS }), APPROVAL],
-  ])('passes axe and fits a phone in other states: %s', async (_, view, state) => {
-    await open(view, { ...manyTongued, ...state }, 320)
-    expect(await page.evaluate(WIDER_THAN_THEIR_PLACE)).toEqual([])
-    expect(await violationsInAllLooks()).toEqual([])
-    expect(complaints).toEqual([])
-  })
+  it.each(OTHER_STATES)(
+    'passes axe, fits a phone and leads on in other states: %s',
+    async (_, view, state) => {
+      await open(view, { ...manyTongued, ...state }, 320)
+      expect(await pageFaults(page)).toEqual([])
+      expect(await violationsInAllLooks()).toEqual([])
+      expect(complaints).toEqual([])
+    },
+  )
 
   it('uses colors and corners of the host’s style sheet', async () => {
     const look = () =>

@@ -1,42 +1,69 @@
 import axe from 'axe-core'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PageFrame, View } from '../../src/pages/view.js'
 import { axeViolations } from '../kit/axe.js'
 import { everyCase } from '../kit/every-case.js'
 import { hasFirefox, openFirefox } from '../kit/firefox.js'
-import { CHOICES_OF_ONE, MISSING_FRAGMENTS, WAYS_ON, WIDER_THAN_THEIR_PLACE } from '../kit/page-checks.js'
-import { ALL_VIEWS, manyTongued, problem } from './samples.js'
+import { pageFaults } from '../kit/page-checks.js'
+import { ALL_VIEWS, framesOf, manyTongued, OTHER_STATES, problem } from './samples.js'
 import { servePage } from './serve-page.js'
 
 const NARROW = { width: 320, height: 700 }
 
-describe.skipIf(!hasFirefox)('a page in Firefox', () => {
+describe.skipIf(!hasFirefox).each(['light', 'dark'] as const)('a page in a %s Firefox', (colorScheme) => {
   let browser: Browser
+  let page: Page
   let site: Awaited<ReturnType<typeof servePage>>
 
   beforeAll(async () => {
     site = await servePage()
-    browser = await openFirefox()
+    browser = await openFirefox({ colorScheme })
+    const context = await browser.newContext({ viewport: NARROW, reducedMotion: 'reduce' })
+    // Sent once, and not for each page.
+    await context.addInitScript(axe.source)
+    page = await context.newPage()
   })
   afterAll(async () => {
     await browser?.close()
     await site?.close()
   })
 
-  it('passes axe, fits a narrow phone, leads on and offers no choice of one, whatever it shows', async () => {
-    const context = await browser.newContext({ viewport: NARROW, reducedMotion: 'reduce' })
-    // Sent once, and not for each page.
-    await context.addInitScript(axe.source)
-    const page = await context.newPage()
-    await everyCase(ALL_VIEWS, async ([, view]) => {
-      site.show(view, { ...manyTongued, message: problem('invalid_code', 60) })
-      await page.goto(site.url)
-      await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
+  /** Opens a page with everything unfolded. */
+  async function open(view: View, on: PageFrame): Promise<void> {
+    site.show(view, on)
+    await page.goto(site.url)
+    await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
+  }
+
+  const views = [
+    ...ALL_VIEWS.map(([name, view]) => [name, view, { message: problem('invalid_code', 60) }] as const),
+    ...OTHER_STATES,
+  ]
+
+  // Only colors differ.
+  if (colorScheme === 'dark') {
+    it('has enough contrast, whatever it shows', () =>
+      everyCase(views, async ([, view, state]) => {
+        await open(view, { ...manyTongued, ...state })
+        expect(await page.evaluate('matchMedia("(prefers-color-scheme: dark)").matches')).toBe(true)
+        expect(await axeViolations(page, 'color-contrast')).toEqual([])
+      }))
+    return
+  }
+
+  it('passes axe, fits a narrow phone, leads on and offers no choice of one, whatever it shows', () =>
+    everyCase(views, async ([, view, state]) => {
+      await open(view, { ...manyTongued, ...state })
       expect(await axeViolations(page)).toEqual([])
-      expect(
-        await page.evaluate(`[${WIDER_THAN_THEIR_PLACE}, ${MISSING_FRAGMENTS}, ${CHOICES_OF_ONE}].flat()`),
-      ).toEqual([])
-      expect(await page.evaluate(WAYS_ON)).not.toEqual([])
-    })
-  })
+      expect(await pageFaults(page)).toEqual([])
+    }))
+
+  it('fits a narrow phone, leads on and offers no choice of one in a step-up, among the factors of a user and without a sign-in', () =>
+    everyCase(ALL_VIEWS, ([, view]) =>
+      everyCase(framesOf(view), async (on) => {
+        await open(view, on)
+        expect(await pageFaults(page)).toEqual([])
+      }),
+    ))
 })

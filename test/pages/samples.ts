@@ -277,3 +277,48 @@ export const ALL_VIEWS: readonly (readonly [string, View])[] = [
   ),
   ...KEY_METHODS.map((method) => [`key by ${method}`, keyPageOf(method, { others: FACTORS })] as const),
 ]
+
+/** The pages that are also shown to users who are not signed in. */
+const PUBLIC: readonly View['page'][] = ['stop', 'not-me', 'secured', 'cancel-recovery', 'recovery-canceled']
+
+/** The frames in which a page is shown: at sign-in, in a step-up, among the factors of a user, and in some cases without a sign-in. */
+export function framesOf({ page }: View): readonly PageFrame[] {
+  const { pendingLoginEndsAt: _ends, ...signedOut } = frame
+  return [
+    frame,
+    { ...signedOut, purpose: 'step-up' },
+    { ...signedOut, purpose: 'manage' },
+    ...(PUBLIC.includes(page) ? [signedOut] : []),
+  ]
+}
+
+/** What a user is asked to approve, with a value that has no place to break. */
+const APPROVAL: Partial<PageFrame> = {
+  purpose: 'step-up',
+  approval: {
+    id: 'a-1',
+    lines: [
+      { label: 'Amount', value: '€ 250.00' },
+      { label: 'To', value: 'DE89370400440532013000'.repeat(9) },
+      { label: 'Reference', value: '“Invoice 7”' },
+    ],
+  },
+}
+
+/** Pages that look different in other frames. */
+export const OTHER_STATES: readonly (readonly [string, View, Partial<PageFrame>])[] = [
+  ['choosing in a step-up', VIEWS.choose, { purpose: 'step-up' }],
+  ['a code in a step-up', codeView(factorOf('sms'), { others: FACTORS }), { purpose: 'step-up' }],
+  ['managing', VIEWS.overview, { purpose: 'manage', message: { tone: 'success', code: 'device_revoked' } }],
+  ['a code sent again', codeView(factorOf('sms')), { message: { tone: 'success', code: 'code_sent_again' } }],
+  ['help of the host', codeView(factorOf('call')), { help: 'Call 0800.' }],
+  [
+    'a slow clock',
+    codeView(factorOf('app')),
+    { message: { tone: 'error', code: 'invalid_code', attemptsLeft: 1, clockSteps: -8 } },
+  ],
+  ['an outage', { page: 'stop', message: problem('service_unavailable', 30), next: 'retry' }, {}],
+  ['choosing for an approval', VIEWS.choose, APPROVAL],
+  ['a code for an approval', codeView(factorOf('sms'), { others: FACTORS }), APPROVAL],
+  ['a key for an approval', keyPageOf('passkey', { others: FACTORS }), APPROVAL],
+]
