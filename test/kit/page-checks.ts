@@ -6,7 +6,7 @@ export const WIDER_THAN_THEIR_PLACE = `[document.documentElement, ...document.qu
   .map((one) => one.outerHTML.slice(0, 80))`
 
 /** What leads a user on: a link or a form, apart from the switch of languages and what stays on the page. */
-export const WAYS_ON = `[...document.querySelectorAll('a[href]:not([download], [href^="#"]), form:not(.mfa-languages form, [data-mfa-key])')]
+const WAYS_ON = `[...document.querySelectorAll('a[href]:not([download], [href^="#"]), form:not(.mfa-languages form, [data-mfa-key])')]
   .filter((one) => one.checkVisibility())`
 
 /** The same in the content of a page with a menu, which every page has. Links to other sites lead away, and a form without a button nowhere. */
@@ -14,7 +14,7 @@ const WAYS_ON_IN_CONTENT = `${WAYS_ON}
   .filter((one) => one.closest('main') && !one.closest('nav') && (one.matches('form') ? one.querySelector('button') : one.origin === location.origin))`
 
 /** Links to a part of the page that it does not have. */
-export const MISSING_FRAGMENTS = `[...document.querySelectorAll('a[href*="#"]')]
+const MISSING_FRAGMENTS = `[...document.querySelectorAll('a[href*="#"]')]
   .filter((one) => one.href.split('#')[0] === location.href.split('#')[0] && !document.getElementById(decodeURIComponent(one.hash.slice(1))))
   .map((one) => one.outerHTML)`
 

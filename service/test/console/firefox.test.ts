@@ -1,30 +1,40 @@
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
 import { hasFirefox, openFirefox } from '../../../test/kit/firefox.js'
 import { stopClock } from '../kit.js'
-import { consoleInEveryState, faultsOf, openState } from './every-state.js'
+import { consoleInEveryState, faultsOf, type State } from './every-state.js'
 
 describe.skipIf(!hasFirefox)('the console in Firefox', () => {
   let every: Awaited<ReturnType<typeof consoleInEveryState>>
   let browser: Browser
 
   beforeAll(async () => {
-    stopClock()
-    every = await consoleInEveryState()
     browser = await openFirefox()
   })
-  afterAll(async () => {
-    await browser?.close()
-    await every?.console.close()
+  afterAll(() => browser?.close())
+  beforeEach(async () => {
+    stopClock()
+    every = await consoleInEveryState()
+  })
+  afterEach(async () => {
+    await every?.close()
     vi.useRealTimers()
   })
 
-  it('passes axe, fits a narrow phone, leads on and offers no choice of one, whatever it shows', async () => {
-    const page = await every.open(browser)
-    await everyCase(every.states, async (state) => {
-      await openState(page, every.console.url, state)
-      expect(await faultsOf(page, state)).toEqual([])
+  /** Checks states one after the other. */
+  async function check(states: readonly State[]): Promise<void> {
+    const open = every.opener(browser)
+    const faults: unknown[] = []
+    await everyCase(states, async (state) => {
+      const found = await faultsOf(await open(state), state)
+      if (found.length > 0) faults.push([state.name, found])
     })
-  })
+    expect(faults).toEqual([])
+  }
+
+  it('passes axe, fits every screen, leads on and offers no choice of one, whatever it shows', () =>
+    check(every.states.filter(({ press }) => press === undefined)))
+
+  it('does so after a form, too', () => check(every.states.filter(({ press }) => press !== undefined)))
 })
