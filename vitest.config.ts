@@ -27,7 +27,6 @@ const PACKAGE = ['test/package/**/*.test.ts', 'test/recipes/**/*.test.ts']
 const OPERATION = [
   'service/test/backup.test.ts',
   'service/test/cli.test.ts',
-  'service/test/console/accessible.test.ts',
   'service/test/console/journey.test.ts',
   'service/test/console/many-messages.test.ts',
   'service/test/console/oidc.test.ts',
@@ -69,7 +68,6 @@ const OPERATION = [
   'test/journeys/trusted-devices.test.ts',
   'test/journeys/vault-pages.test.ts',
   'test/limits/redis-topologies.test.ts',
-  'test/pages/accessible.test.ts',
   'test/pages/follow-message.test.ts',
   'test/pages/pictures.test.ts',
   'test/pages/policy.test.ts',
@@ -104,10 +102,13 @@ const PROBED = ['test/canaries/*.test.ts']
 /** Switch on one defect after the other, all of which the sources have, and see a check find it. */
 const DEFECTS = ['test/defects/*.test.ts']
 
-/** Look at every page in a browser that takes a second for each. */
-const FIREFOX = ['service/test/console/firefox.test.ts', 'test/pages/firefox.test.ts']
-
-const LONG = [...DEFECTS, ...FIREFOX]
+/** Look at every page in two browsers, which takes minutes, in files so small that Vitest would start them last. */
+const EVERY_PAGE = [
+  'service/test/console/accessible.test.ts',
+  'service/test/console/firefox.test.ts',
+  'test/pages/accessible.test.ts',
+  'test/pages/firefox.test.ts',
+]
 
 /** What `npm test` runs. */
 export const NPM_TEST = [
@@ -125,7 +126,8 @@ export const NPM_TEST = [
         ...OPERATION,
         ...AT_ONCE,
         ...PROBED,
-        ...LONG,
+        ...DEFECTS,
+        ...EVERY_PAGE,
       ],
     },
   },
@@ -176,6 +178,8 @@ export default defineConfig({
       // Has a script of its own too. A busy machine can starve a browser or an engine, so a failed test gets a second try, which
       // the output names.
       { extends: true, test: { name: 'operation', isolate: false, include: OPERATION, retry: 1 } },
+      // Runs in the same script. Vitest orders projects by name, so these files start before those of `operation`.
+      { extends: true, test: { name: 'every-page', isolate: false, include: EVERY_PAGE, retry: 1 } },
       // Runs in the same script, without a second try: a race must not pass by luck.
       { extends: true, test: { name: 'databases', isolate: false, include: AT_ONCE } },
       {
@@ -189,7 +193,6 @@ export default defineConfig({
         plugins: [probes(), defects()],
         test: { name: 'defects', isolate: false, include: DEFECTS, setupFiles: ['test/canaries/watch.ts'] },
       },
-      { extends: true, test: { name: 'firefox', include: FIREFOX } },
       // Has a script of its own, so that `npm test` stays quick. Hooks pack the package, compile apps and start processes.
       { extends: true, test: { name: 'package', isolate: false, include: PACKAGE } },
     ],

@@ -8,7 +8,7 @@ const PACKAGES = {
   },
   'firefox-esr': {
     files: ['/usr/bin/firefox-esr'],
-    skips: 'sign-in, enrollment, passkeys, recovery and step-up in Firefox',
+    skips: 'every page, sign-in, enrollment, passkeys, recovery and step-up in Firefox',
   },
   faketime: {
     files: ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`),
