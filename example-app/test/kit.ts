@@ -37,6 +37,8 @@ export interface TestVault {
   pages(): Browser
   /** The code in the newest message to a contact. */
   codeSentTo(to: string): Promise<string>
+  /** Stops the service. Vault goes on without it. */
+  stopService(): Promise<void>
   close(): Promise<void>
 }
 
@@ -81,6 +83,11 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
   const seeding = { seedUsers: SEED_USERS, users, ledger, service }
   await seed(seeding)
   const app = createApp(context)
+  let stopped: Promise<void> | undefined
+  const stopService = () => {
+    stopped ??= service.close()
+    return stopped
+  }
   return {
     app,
     context,
@@ -95,8 +102,9 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
       if (!code) throw new Error(`No code was sent to ${to}; the newest message is: ${text}`)
       return code
     },
+    stopService,
     async close() {
-      await service.close()
+      await stopService()
       await db.close()
     },
   }

@@ -1,11 +1,15 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
+import { DEAD_END, pageFaults } from '../kit/page-checks.js'
+import { appCode } from './kit/authenticator.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
-import { describeJourney } from './kit/journey.js'
-import { newestCode, passwordStep, typeCode } from './kit/vault.js'
+import { describeInEveryBrowser } from './kit/journey.js'
+import { newestCode, passwordStep, press, typeCode } from './kit/vault.js'
 
 const BOB = '+12025550122'
+const MALLORY = '+12025550144'
+const OTTO_SECRET = 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU'
 
 /** A phone, and a screen of 1280 by 800 pixels at a zoom of 200 %. */
 const SCREENS = [
@@ -19,10 +23,8 @@ const OTHER_LOOKS = [
   { colorScheme: 'light', contrast: 'more' },
 ] as const
 
-const IS_WIDER_THAN_THE_SCREEN = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
-
 /** What Vault's own pages and countersign's in its style sheet look like in every look. */
-describeJourney('a page of the example app', (app) => {
+describeInEveryBrowser('a page of the example app', (app) => {
   let page: Page
   let refused: readonly string[]
 
@@ -30,16 +32,17 @@ describeJourney('a page of the example app', (app) => {
     ;({ page, refused } = await newUser(app.browser, { ...LOOKS['phone-light'], reducedMotion: 'reduce' }))
   })
 
-  async function expectAccessible(): Promise<void> {
+  /** Checks the page that is open, whose content leads on unless it says otherwise. */
+  async function expectAccessible(...expected: string[]): Promise<void> {
     await page.emulateMedia({ colorScheme: 'light', contrast: 'no-preference' })
     expect(await axeViolations(page)).toEqual([])
-    for (const look of OTHER_LOOKS) {
+    for (const look of app.canChangeLooks ? OTHER_LOOKS : []) {
       await page.emulateMedia(look)
       expect(await axeViolations(page, 'color-contrast')).toEqual([])
     }
     for (const screen of SCREENS) {
       await page.setViewportSize(screen)
-      expect(await page.evaluate(IS_WIDER_THAN_THE_SCREEN)).toBe(false)
+      expect(await pageFaults(page, { hasMenu: true })).toEqual(expected)
     }
     expect(refused).toEqual([])
   }
@@ -124,11 +127,69 @@ describeJourney('a page of the example app', (app) => {
     await wrong('/phone', { Code: '000000' }, 'Confirm', 'The code is wrong or has expired.')
   })
 
+  it('is accessible to staff, to whom the help desk and a customer’s pages lead on or say how to go back', async () => {
+    await page.context().clearCookies()
+    await passwordStep(page, app.url, 'otto', '/account')
+    await page.goto(`${app.url}/mfa/verify?factor=app`)
+    await typeCode(page, appCode(OTTO_SECRET))
+    await page.goto(`${app.url}/admin`)
+    await expectAccessible()
+    const fill = async (button: string, username: string) => {
+      const form = page.locator('form', { has: page.getByRole('button', { name: button }) })
+      await form.getByLabel('User name').fill(username)
+      await form.getByLabel('Reason').fill('Ticket 4711')
+      await press(page, button)
+    }
+    await fill('Request approval', 'bobby')
+    await page.getByText('There is no user of this name.').waitFor()
+    await expectAccessible()
+    await fill('Request approval', 'mallory')
+    await page.getByText('Your request waits for the approval of a colleague.').waitFor()
+    await expectAccessible()
+
+    await fill('Act for the customer', 'bob')
+    for (const path of ['/account', '/vault']) {
+      await page.goto(app.url + path)
+      // Staff do nothing here that needs a factor. What is above the content leads them back.
+      await expectAccessible(DEAD_END)
+      await page.getByRole('button', { name: 'Back to your own account' }).waitFor()
+    }
+    for (const path of ['/', '/mfa', '/admin']) {
+      await page.goto(app.url + path)
+      await expectAccessible()
+    }
+    await press(page, 'Back to your own account')
+    await expectAccessible()
+  })
+
   it('says where the backup codes are that Vault shows on a page', async () => {
     await page.context().clearCookies()
     await page.goto(`${app.url}/`)
     const text = await page.getByRole('main').innerText()
     expect(text).toContain('sign in with one of the backup codes you saved')
     expect(text).not.toMatch(/backup code from your email/)
+  })
+
+  it('leads on while the service is down', async () => {
+    await page.context().clearCookies()
+    await passwordStep(page, app.url, 'mallory', '/account')
+    await press(page, /Text a code/)
+    await typeCode(page, await newestCode(app.url, MALLORY, 'sms'))
+    await app.stopService()
+    const statuses = {
+      '/account': 200,
+      '/vault': 200,
+      '/mfa': 503,
+      '/mfa/enroll-app': 503,
+      '/mfa/backup': 503,
+    }
+    for (const [path, status] of Object.entries(statuses)) {
+      expect([path, (await page.goto(app.url + path))?.status()]).toEqual([path, status])
+      await expectAccessible()
+    }
+    await page.context().clearCookies()
+    await passwordStep(page, app.url, 'bob', '/account')
+    expect(await page.getByRole('main').innerText()).toContain('It’s not your fault')
+    await expectAccessible()
   })
 })

@@ -13,6 +13,8 @@ export interface Journey {
   /** Where the app listens, e.g. `http://localhost:40123`. */
   readonly url: string
   readonly browser: Browser
+  /** Stops the service inside an app in this process, which goes on without it. */
+  stopService?(): Promise<void>
   close(): Promise<void>
 }
 
@@ -32,6 +34,7 @@ export async function openJourney(
   return {
     url,
     browser,
+    stopService: vault.stopService,
     async close() {
       await browser.close()
       server.closeAllConnections()
@@ -60,9 +63,11 @@ export async function openProcessJourney(
 }
 
 /** What the tests of a journey share. */
-interface SharedJourney extends Pick<Journey, 'url' | 'browser'> {
+interface SharedJourney extends Required<Pick<Journey, 'url' | 'browser' | 'stopService'>> {
   /** Whether pages can be opened without scripts in this browser. */
   readonly canDisableScripts: boolean
+  /** Whether color scheme and contrast of an open page can be changed in this browser. */
+  readonly canChangeLooks: boolean
 }
 
 /**
@@ -87,8 +92,10 @@ export function describeJourney(
       })
       afterAll(() => journey?.close())
       define({
-        // Firefox has no command for it.
+        // Firefox has no commands for them.
         canDisableScripts: name === 'Chromium',
+        canChangeLooks: name === 'Chromium',
+        stopService: async () => opened().stopService?.(),
         get url() {
           return opened().url
         },
