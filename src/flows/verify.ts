@@ -83,12 +83,7 @@ export async function verifyCode(
   // What backup codes look like is open in the published API, so their case may matter.
   const asTyped = method === 'backup' && !deps.service.codes
   const { purpose: _purpose, ...used } = useOf(record, deps.service)
-  const checked = {
-    code: asTyped ? typed.code.trim() : code,
-    ...request,
-    ...callerOf(user),
-    ...used,
-  }
+  const checked = { code: asTyped ? typed.code.trim() : code, ...request, ...callerOf(user), ...used }
   const verdict = await checkShown<Valid>(deps, {
     attempt,
     factor: { method, contact: request.contact },

@@ -166,8 +166,7 @@ async function requireApproval(
     setSecurityHeaders(res)
     stop(req, res, deps, problem)
   }
-  const onlyReads = ['GET', 'HEAD'].includes(req.method)
-  if (!onlyReads && !isSameOrigin(req)) return refuse({ code: 'cross_site' })
+  if (!['GET', 'HEAD'].includes(req.method) && !isSameOrigin(req)) return refuse({ code: 'cross_site' })
   const asked = faults.length > 0 ? { errors: faults } : await readBoundRequest(req, userId, bind)
   if ('errors' in asked) {
     if (isUnparsedForm(req)) deps.diagnostics.warn('MFA_WARN_RESUME_UNPARSED')

@@ -25,9 +25,7 @@ const trustField = z
   .union([z.boolean(), z.enum(['true', 'false', 'on'])], { error: 'must be true or false' })
   .transform((value) => value === true || value === 'true' || value === 'on')
 
-const approvalId = name(64)
-  .optional()
-  .describe('The id of what the user is asked to approve, with which `step_up_required` came.')
+const approvalId = name(64).optional().describe('The `approval.id` that came with `step_up_required`.')
 
 export const challengeBody = z.object({
   approval: approvalId,
