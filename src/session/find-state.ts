@@ -52,14 +52,11 @@ function withheld(req: Request, error: unknown): never {
 }
 
 /** Sets the state of the request, shows it as `req.mfa`, and withholds a user whose second factor is missing. */
-export function setState(
-  { req, deps, shared }: SessionRequest,
-  state: SessionState,
-  isAsked = true,
-): SessionState {
+export function setState(at: SessionRequest, state: SessionState, isAsked = true): SessionState {
+  const { req, shared } = at
   shared.session = { sessionId: req.sessionID, state, isAsked: isAsked || isSettledFor(state) }
   shared.arrivedAs ??= state.stage
-  req.mfa = new RequestMfaStatus(req, state, deps)
+  req.mfa = new RequestMfaStatus(at, state)
   if (state.stage === 'pending') withholdUser(req)
   // The user of a login that is no longer pending was withheld from Passport, too.
   else if (state.stage !== 'none' && !userOf(req)) showUser(req, state.user)

@@ -3,10 +3,15 @@ import type { MfaStatus } from '../host.js'
 import type { MfaApproval } from '../protocol/details.js'
 import { acrOfStrength, reaches, type ShownMethod, strengthOf, strongerOf } from '../protocol/factor.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
-import type { SessionDeps, SessionState } from './state.js'
+import type { RequestState, SessionRequest, SessionState } from './state.js'
 
-/** `req.mfa`: the state as the host sees it. A class, because every request of the host needs one. */
+/**
+ * `req.mfa`: the state as the host sees it. A class, because every request of the host needs one. It also carries what this package
+ * keeps for the request, hidden from the host and its log.
+ */
 export class RequestMfaStatus implements MfaStatus {
+  readonly #req: Request
+  readonly #shared: RequestState<unknown>
   readonly status: MfaStatus['status']
   readonly trusted: boolean
   readonly amr: readonly string[]
@@ -18,7 +23,9 @@ export class RequestMfaStatus implements MfaStatus {
   private readonly composeBanner: () => string | null
   private readonly record: MfaRecord | undefined
 
-  constructor(req: Request, state: SessionState, deps: SessionDeps) {
+  constructor({ req, deps, shared }: SessionRequest, state: SessionState) {
+    this.#req = req
+    this.#shared = shared
     const record = state.stage === 'none' ? undefined : state.record
     const verified = record?.stage === 'verified' ? record : undefined
     const pending = record?.stage === 'pending' ? record : undefined
@@ -33,6 +40,12 @@ export class RequestMfaStatus implements MfaStatus {
     this.graceUntil = running?.until ?? null
     const about = running ?? (verified?.weakApp ? 'weak_app' : null)
     this.composeBanner = about === null ? noBanner : () => deps.banner(req, about)
+  }
+
+  /** What this package keeps for the request that shows this status, unless it was moved to another request. */
+  static stateIn(req: Request): RequestState<unknown> | undefined {
+    const { mfa } = req
+    return mfa instanceof RequestMfaStatus && mfa.#req === req ? mfa.#shared : undefined
   }
 
   /** Composed only for a page that reads it. */

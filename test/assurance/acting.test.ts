@@ -45,6 +45,7 @@ function actingHost(setup: HostSetup = {}, rule?: { minStrength: 'strong' }) {
       })
       addActingRoutes(app, mfa, (name) => made.users[name], rule)
       app.post('/account/:change', async (req, res) => {
+        if (req.query.forgotten) delete req.mfa
         const user = req.user as object as TestUser
         const factor = { method: 'sms', phone: '+447700900102' } as const
         if (req.params.change === 'renewSession') await mfa.account.renewSession(req, user)
@@ -211,6 +212,9 @@ describe('a session that acts for a user (R118)', () => {
     await agent.post('/strategy').send({ code: '123456' }).expect(403)
     await everyCase([['factorAdded'], ['factorRemoved'], ['renewSession']], async ([change]) => {
       expect((await agent.post(`/account/${change}`)).body.failed).toBe('ERR_MFA_ACTING')
+      // Without our status on the request, nobody can tell who acts.
+      const { failed } = (await agent.post(`/account/${change}?forgotten=yes`)).body
+      expect(failed).toBe('ERR_MFA_TWO_COPIES')
     })
     expect(made.notices).toEqual([])
   })

@@ -194,7 +194,7 @@ describe('the layering of the plugin', () => {
   })
 
   it('looks up what it keeps for a request only where a request enters, and hands it over from there', () => {
-    const lookUp = /\brequestState(?:<[^(]*>)?\(/
+    const lookUp = /\b(?:request|prepare)State(?:<[^(]*>)?\(/
     expect(plugin.filter(({ code }) => lookUp.test(code)).map(({ path }) => path)).toEqual([
       // Passport calls `req.logIn` with the request.
       'src/session/log-in.ts',

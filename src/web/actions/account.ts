@@ -11,6 +11,7 @@ import { actingError } from '../../session/acting.js'
 import { renewSession } from '../../session/renew.js'
 import { requestState } from '../../session/request-state.js'
 import type { ActiveState } from '../../session/state.js'
+import { isGated } from '../../session/ungated-logins.js'
 import { readAccount, recordedUser, userIdOf } from '../../session/user-factors.js'
 import type { BypassCode } from '../../stores/trust/resets.js'
 import { gateOf, type RouteDeps } from './context.js'
@@ -144,9 +145,12 @@ export function accountWith(deps: RouteDeps, recovery?: AccountRecovery): MfaAcc
   }
 }
 
-/** Nothing of an account changes in a session that acts for its user (R118). */
+/** Nothing of an account changes in a session that acts for its user (R118). @throws {HostError} */
 function refuseWhileActing(req: Request): void {
-  const state = requestState(req).session?.state
+  const shared = requestState<RouteDeps>(req)
+  // Where a gate ran and its state is gone, nobody can tell whether someone acts.
+  if (isGated(req)) gateOf({ req, shared })
+  const state = shared.session?.state
   if (!state || state.stage === 'none' || !state.record.acting) return
   throw actingError(
     'Someone acts for the user in this session, so nothing was changed. Call account.stopActing first.',

@@ -156,7 +156,7 @@ export function gateOf({ req, shared }: GatedRequest, own?: RouteDeps): RouteDep
 }
 
 const TWO_COPIES =
-  'The gate before this route belongs to another copy of countersign, which keeps its own state. `npm ls countersign` shows where the copies are: keep one (npm dedupe), and leave the package out of bundles.'
+  'The gate before this route belongs to another copy of countersign, which keeps its own state, or something replaced `req.mfa`. `npm ls countersign` shows where the copies are: keep one (npm dedupe), and leave the package out of bundles.'
 
 /** No gate ran for a request. The error is in the log once for each options object. */
 export function noGateError(own: RouteDeps | undefined): HostError {

@@ -2,7 +2,7 @@ import { IncomingMessage, type RequestListener, ServerResponse, STATUS_CODES } f
 import type { Request } from 'express'
 import { HostError } from '../../errors.js'
 import type { MfaStatus } from '../../host.js'
-import { requestState } from '../../session/request-state.js'
+import { prepareState } from '../../session/request-state.js'
 import type { RequestState, SessionState } from '../../session/state.js'
 import { gateOf, type RouteDeps } from '../actions/context.js'
 import { type Problem, type ProblemDetails, problemDetails, statusOf } from '../http/problem.js'
@@ -122,9 +122,10 @@ function inspect(
       return response
     }
     Reflect.set(response, 'end', answered)
-    const shared = requestState<RouteDeps>(copy as Request)
-    shared.readOnly = true
-    shared.inspection = { gate: deps, found: (found, state) => resolve({ req: found, shared, state }) }
+    const shared: RequestState<RouteDeps> = prepareState(copy as Request, {
+      readOnly: true,
+      inspection: { gate: deps, found: (found, state) => resolve({ req: found, shared, state }) },
+    })
     const done = (error?: unknown) =>
       reject(error ?? notReached('has no mfa.session of these options for the path of this request'))
     // An Express app takes a third argument, like every handler; an app of another kind ignores it.
