@@ -138,7 +138,7 @@ export class MfaRules {
   /** What the user is shown of it, in the language of the page. Defaults to the fields with their names, or the labels in `resume`. */
   readonly bindText = callback<BindText>({
     name: 'bindText',
-    returns: ['lines with label and value'],
+    returns: ['one to four lines with label and value'],
   }).optional()
 }
 
