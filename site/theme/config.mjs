@@ -15,6 +15,8 @@ function labelCells(md) {
     let column = 0
     for (const [index, token] of tokens.entries()) {
       if (token.type === 'table_open') labels = []
+      // A heading without text names nothing.
+      if (/^th_/.test(token.type) && tokens[index + token.nesting].content === '') token.tag = 'td'
       if (token.type === 'tr_open') column = 0
       if (token.nesting === 1 && roles[token.tag]) token.attrSet('role', roles[token.tag])
       if (token.type === 'th_open') labels.push(tokens[index + 1].content)

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WARNINGS } from '../../src/options/warnings.js'
 import { PROBLEM_CODES } from '../../src/web/http/problem.js'
 import { LOOKS, newUser } from '../journeys/kit/browser.js'
+import { axeViolations } from '../kit/axe.js'
 import { hasBrowser, openBrowser } from '../kit/chromium.js'
 import { everyCase } from '../kit/every-case.js'
 import { listenOnLoopback } from '../kit/loopback.js'
@@ -170,6 +171,21 @@ describe('the site', () => {
           await page.goto(url + path)
           const overflows = await page.evaluate<number[]>(measure)
           expect([path, overflows.filter((overflow) => overflow > 0)]).toEqual([path, []])
+        })
+        await context.close()
+      }
+    })
+
+    it('passes axe on its first page, the options, the pictures and a problem code, in light and in dark', async () => {
+      // The groups of the sidebar, and the button of the search with the name of its key.
+      const ofVitePress =
+        /^(?:nested-interactive: <div class="item" |label-content-name-mismatch: <button .*DocSearch)/
+      for (const look of ['desktop-light', 'desktop-dark'] as const) {
+        const { page, context } = await newUser(browser, LOOKS[look])
+        await everyCase(['index', 'docs/options', 'docs/pictures', 'docs/problems/locked'], async (path) => {
+          await page.goto(`${url}${path}.html`)
+          const found = await axeViolations(page, ...(look === 'desktop-dark' ? ['color-contrast'] : []))
+          expect(found.filter((one) => !ofVitePress.test(one))).toEqual([])
         })
         await context.close()
       }
