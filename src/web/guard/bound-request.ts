@@ -29,7 +29,8 @@ export async function readBoundRequest(
   const route = req.baseUrl + String(req.route?.path ?? req.path)
   const read = typeof fields === 'function' ? await fields(req) : readFields(req, fields)
   const details: AuthorizationDetails = { type: `${req.method} ${route}`, ...read }
-  if (typeof fields === 'function' && typeof read?.type !== 'string') throw wrongDetails('has no type')
+  if (typeof fields === 'function' && typeof read?.type !== 'string')
+    throw new TypeError('requireMfa: what bind names has no type.')
   const errors = textFaults(details, [])
   if (errors.length > 0) return { errors }
   const { type, ...members } = details
@@ -88,9 +89,5 @@ const shownLines = z
 export function linesOf({ details }: BoundRequest, locale: string, { text }: BoundRule): DetailLine[] {
   const lines = shownLines.safeParse(text(details, locale))
   if (lines.success) return lines.data
-  throw wrongDetails('is not shown in one to four lines: give bindText, which returns them')
-}
-
-function wrongDetails(what: string): TypeError {
-  return new TypeError(`requireMfa: what bind names ${what}.`)
+  throw new TypeError('requireMfa: what is bound is not shown in one to four lines: give bindText.')
 }
