@@ -4,6 +4,7 @@ import { MemoryStore } from 'express-session'
 import { describe, expect, it } from 'vitest'
 import { createMfa } from '../../src/index.js'
 import { answer, hostileService } from '../client/hostile-service.js'
+import { SECOND, stopTimers } from '../kit/clock.js'
 import { type HostSetup, host, signIn } from '../kit/host.js'
 import { challenge, verify } from '../kit/sign-in.js'
 
@@ -46,8 +47,8 @@ async function hostWithHangingService(setup: Pick<HostSetup, 'first' | 'store'> 
   const email = 'newcomer@example.com'
   made.users[email] = { id: 'u-newcomer', email, factors: [] }
   const newcomer = await signIn(made.app, email)
-  /** Sends more requests than may wait, and returns the responses to those that wait, once the others are refused. */
-  const fill = async () => {
+  /** Sends more requests than may wait, and returns the responses to those that wait, once the others are refused while time may `pass`. */
+  const fill = async (pass = async () => {}) => {
     const refused: string[] = []
     const waiting = new Set<Promise<string>>()
     for (let nth = 0; nth < MOST_WAITING + BEYOND; nth++) {
@@ -61,7 +62,12 @@ async function hostWithHangingService(setup: Pick<HostSetup, 'first' | 'store'> 
         waiting.delete(response)
       })
     }
-    await expect.poll(() => refused.length).toBe(BEYOND)
+    await expect
+      .poll(async () => {
+        await pass()
+        return refused.length
+      })
+      .toBe(BEYOND)
     return [...waiting]
   }
   const answers = () => {
@@ -69,6 +75,17 @@ async function hostWithHangingService(setup: Pick<HostSetup, 'first' | 'store'> 
     for (const respond of hung) respond()
   }
   return { ...made, log, newcomer, fill, answers }
+}
+
+/** Mounts the admission before everything else, and counts the requests that come to it. */
+function admissionFirst() {
+  const arrivals = { count: 0 }
+  const first: HostSetup['first'] = (mounted, mfa) =>
+    mounted.use((_req, _res, next) => {
+      arrivals.count++
+      next()
+    }, createMfa(mfa).admission)
+  return { arrivals, first }
 }
 
 describe('the admission of MFA requests (R77)', () => {
@@ -91,24 +108,38 @@ describe('the admission of MFA requests (R77)', () => {
     expect(log.filter((line) => line.includes('MFA requests are waiting'))).toHaveLength(1)
   })
 
-  it('refuses them before their session is loaded, where the handler is mounted first', async () => {
+  it('refuses them before their session is loaded, and after a while, where the handler is mounted first', async () => {
     const store = new CountingStore()
-    const { app, fill, answers } = await hostWithHangingService({
-      store,
-      first: (mounted, mfa) => mounted.use(createMfa(mfa).admission),
-    })
+    const { arrivals, first } = admissionFirst()
+    const { app, fill, answers } = await hostWithHangingService({ store, first })
     const bob = await signIn(app, 'bob')
-    const statuses = await fill()
+    arrivals.count = 0
+    const timers = stopTimers()
+    const statuses = await fill(async () => {
+      if (arrivals.count === MOST_WAITING + BEYOND) await timers.pass(SECOND)
+    })
 
     store.loads = 0
-    await challenge(bob, 'sms').expect(503).expect('Retry-After', '2').expect('Cache-Control', 'no-store')
-    const page = await bob
-      .post('/mfa/verify')
-      .set('Accept', 'text/html')
-      .type('form')
-      .send({ code: '123456' })
-    expect(page.status).toBe(503)
-    expect(page.text).toContain('<h1')
+    arrivals.count = 0
+    let answered = 0
+    const count = <Response>(response: Response) => {
+      answered++
+      return response
+    }
+    const sent = challenge(bob, 'sms')
+      .expect(503)
+      .expect('Retry-After', '2')
+      .expect('Cache-Control', 'no-store')
+    const page = bob.post('/mfa/verify').set('Accept', 'text/html').type('form').send({ code: '123456' })
+    const both = Promise.all([sent.then(count), page.then(count)])
+    await expect.poll(() => arrivals.count).toBe(2)
+    await timers.pass(0.9 * SECOND)
+    expect(answered).toBe(0)
+    await timers.pass(2.1 * SECOND)
+    const [, { status, text }] = await both
+    timers.run()
+    expect(status).toBe(503)
+    expect(text).toContain('<h1')
     expect(store.loads).toBe(0)
 
     await bob.get('/mfa').expect(200)
@@ -127,16 +158,18 @@ describe('the admission of MFA requests (R77)', () => {
     await challenge(await signIn(app, 'bob'), 'sms').expect(200)
   })
 
-  it('takes no place for a body that arrives slowly', async () => {
-    const { app, answers } = await hostWithHangingService()
+  it('takes no place for more than half a second for a body that arrives slowly', async () => {
+    const { arrivals, first } = admissionFirst()
+    const { app, answers } = await hostWithHangingService({ first })
     answers()
     const server = app.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as { port: number }
-    const cookie = await signIn(app, 'bob').then((agent) =>
-      agent.get('/mfa').then(({ request: sent }) => String(sent.cookies)),
-    )
-    const slow = Array.from({ length: MOST_WAITING + 10 }, () => {
+    const bob = await signIn(app, 'bob')
+    const cookie = await bob.get('/mfa').then(({ request: sent }) => String(sent.cookies))
+    const timers = stopTimers()
+    arrivals.count = 0
+    const slow = Array.from({ length: MOST_WAITING + BEYOND }, () => {
       const sent = request({ port, host: '127.0.0.1', path: '/mfa/challenge', method: 'POST' })
       sent.setHeader('Content-Type', 'application/json')
       sent.setHeader('Content-Length', '20')
@@ -145,7 +178,10 @@ describe('the admission of MFA requests (R77)', () => {
       sent.write('{')
       return sent
     })
-    await challenge(await signIn(app, 'bob'), 'sms').expect(200)
+    await expect.poll(() => arrivals.count).toBe(MOST_WAITING + BEYOND)
+    await timers.pass(0.5 * SECOND)
+    await challenge(bob, 'sms').expect(200)
+    timers.run()
     for (const sent of slow) sent.destroy()
     server.close()
   })

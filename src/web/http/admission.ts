@@ -1,9 +1,11 @@
+import type { Response } from 'express'
 import { ServiceError } from '../../errors.js'
 import type { Settings } from '../../options/settings.js'
 
 /** Bounds how many MFA requests of this process wait at once, so that an overloaded app refuses some instead of delaying all. */
 export interface Admission {
-  isFull(): boolean
+  /** Counts a request as one that arrives, until its response is closed, for `ARRIVING_MS` at most. `false`: too many arrive or wait. */
+  enter(res: Response): boolean
   /** Runs `work`, which waits for the service, a store or the host. Throws `ERR_MFA_SERVICE_BUSY` at once while too many wait. */
   admit<Result>(work: () => Promise<Result>): Promise<Result>
 }
@@ -14,21 +16,37 @@ export const BUSY_RETRY_AFTER_SECONDS = 2
 /** How many requests of a process may wait at once: more than a burst brings, and few enough that the last one waits less than a second. */
 const MAX_WAITING_REQUESTS = 256
 
+/** Requests that arrive at once reach `admit` together, after their sessions are loaded. A body that comes slowly takes no place longer. */
+const ARRIVING_MS = 500
+
 /** The admission of one process, or of one app in it. */
 export function admissionWith({ logger }: Pick<Settings, 'logger'>): Admission {
+  let arriving = 0
   let waiting = 0
   let isReported = false
-  const isFull = () => {
-    if (waiting < MAX_WAITING_REQUESTS) return false
+  const isFull = (requests: number) => {
+    if (requests < MAX_WAITING_REQUESTS) return false
     // Each refusal would be a line, just when there is too much work.
     if (!isReported) logger.error(`countersign: ${BUSY_TEXT}`)
     isReported = true
     return true
   }
   return {
-    isFull,
+    enter(res) {
+      if (isFull(Math.max(arriving, waiting))) return false
+      arriving++
+      let timer: NodeJS.Timeout | undefined
+      const arrived = () => {
+        if (timer) arriving--
+        clearTimeout(timer)
+        timer = undefined
+      }
+      timer = setTimeout(arrived, ARRIVING_MS)
+      res.once('close', arrived)
+      return true
+    },
     async admit(work) {
-      if (isFull()) {
+      if (isFull(waiting)) {
         throw new ServiceError('ERR_MFA_SERVICE_BUSY', BUSY_TEXT, {
           retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS,
         })

@@ -1,4 +1,4 @@
-import type { NextFunction, Request, RequestHandler, Response, Router } from 'express'
+import type { NextFunction, Request, Response, Router } from 'express'
 import type * as z from 'zod'
 import { SessionEndedError } from '../../errors.js'
 import { askedStateOf } from '../../session/find-state.js'
@@ -8,7 +8,6 @@ import type { SignedOut } from '../../session/state.js'
 import { requireCurrent } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import { type EnteredRequest, gateOf, type RouteDeps, requestContext } from '../actions/context.js'
-import { BUSY_RETRY_AFTER_SECONDS } from '../http/admission.js'
 import { readBody } from '../http/body.js'
 import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
@@ -134,19 +133,4 @@ function sendToSignIn(req: Request, res: Response, deps: RouteDeps, state: Signe
   }
   if (!state.expired) return res.redirect(303, deps.settings.login.signInPath)
   stop(req, res, deps, { code }, 'sign-in')
-}
-
-const BUSY = { code: 'service_unavailable', retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS } as const
-
-/** Refuses POST requests to the MFA routes with 503 while too many wait, before a session is loaded. */
-export function buildAdmission(deps: RouteDeps): RequestHandler {
-  const { path, pathPrefix } = deps.settings.urls
-  const below = `${path.slice(pathPrefix.length)}/`.toLowerCase()
-  return function mfaAdmission(req, res, next) {
-    // By default, Express matches paths without regard to case.
-    if (req.method !== 'POST' || !(req.baseUrl + req.path).toLowerCase().startsWith(below)) return next()
-    if (!deps.admission.isFull()) return next()
-    setSecurityHeaders(res)
-    stop(req, res, deps, BUSY, 'retry')
-  }
 }
