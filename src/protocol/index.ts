@@ -47,7 +47,6 @@ export {
   WEBHOOK_EVENT_TYPES,
   type WebhookEvent,
   type WebhookEventType,
-  type WebhookUser,
 } from './webhook-events.js'
 export {
   API_KEY_INFO,

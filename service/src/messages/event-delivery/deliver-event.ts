@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import { maskContact, parseUser, type WebhookUser } from 'countersign/protocol'
+import { maskContact, parseUser, type WebhookEvent } from 'countersign/protocol'
 import { accountReference, type Keys } from '../../store/secrets/keys.js'
 import { eventEndpointIdentity, open } from '../../store/secrets/seal.js'
 import type { Queries } from '../../store/store.js'
@@ -118,6 +118,8 @@ function eventBody(keys: Keys, { application, type, account, data, createdAt }: 
     data: { application, ...user, ...data },
   })
 }
+
+type WebhookUser = Extract<WebhookEvent, { readonly data: { readonly user: unknown } }>['data']['user']
 
 function userOf(keys: Keys, application: string, account: string): WebhookUser {
   const reference = accountReference(keys, application, account)
