@@ -88,12 +88,6 @@ export function openApproval({ stage, approval }: MfaRecord): RequestedApproval 
   return stage !== 'pending' && approval && !approval.granted && !isOver(approval) ? approval : undefined
 }
 
-/** The record without a request whose time is over, and without the challenge and the choice of factors that were for it. */
-export function withoutEndedApproval(record: MfaRecord): MfaRecord {
-  const { approval, stepUp: _stepUp, challenge: _challenge, ...rest } = record
-  return approval && !approval.granted && isOver(approval) ? rest : record
-}
-
 /** What a second factor is for: a session that is signed in steps up, or its user approves a request. */
 export function purposeOf(record: MfaRecord): 'sign-in' | 'step-up' {
   const { stage } = record

@@ -4,11 +4,11 @@ import type { Deps } from '../../flows/deps.js'
 import { type LoginStep, loginStep } from '../../flows/login-step.js'
 import type { EventMetrics } from '../../flows/metrics.js'
 import type { PendingRecoveries } from '../../flows/recovery.js'
-import { type MfaUser, withoutEndedApproval } from '../../flows/user.js'
+import { isOver, type MfaUser } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import type { RenderView } from '../../pages/view.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
-import type { MfaRecord } from '../../session/record.js'
+import { type MfaRecord, without } from '../../session/record.js'
 import type {
   ActiveState,
   KnownAccount,
@@ -62,6 +62,13 @@ export async function requestContext(at: EnteredRequest, found: ActiveState): Pr
   const user = requestUser(at, state, account)
   const step = loginStep(state.stage, requirement, user)
   return { req, deps, shared, state, requirement, step, user }
+}
+
+/** The record without a request whose time is over, and without the challenge and the choice of factors that were for it. */
+function withoutEndedApproval(record: MfaRecord): MfaRecord {
+  const { approval } = record
+  if (!approval || approval.granted || !isOver(approval)) return record
+  return without(record, 'approval', 'stepUp', 'challenge')
 }
 
 /** The approvals under which the attempts of this session are counted. */
