@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { RequestMfaStatus } from './mfa-status.js'
 import type { RequestState } from './state.js'
 
-// Not for every request: V8 keeps what an entry leads to until the next full collection, which costs a page 5 % of its time.
+// Not for every request: V8 keeps what an entry leads to until the next full collection.
 const prepared = new WeakMap<Request, RequestState<unknown>>()
 
 /**
