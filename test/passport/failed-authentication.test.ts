@@ -48,6 +48,21 @@ async function published() {
   return { ...made, ...service }
 }
 
+interface ServiceAnswer {
+  readonly status: number
+  readonly body?: object
+}
+
+/** A user who was sent a code, and a service that gives this answer to whatever they type. */
+async function challenged({ status, body }: ServiceAnswer) {
+  const made = await published()
+  const agent = jsonAgent(made.app)
+  await login(agent, 'bob').expect(200)
+  await challenge(agent, 'sms').expect(200)
+  Object.assign(made.state, { verifyStatus: status, verifyBody: body })
+  return { made, agent }
+}
+
 /** Answers that refuse a code: the published one, and 200 with a body that denies the status (R75). */
 const REFUSALS = [
   { status: 401 },
@@ -63,17 +78,13 @@ const FAILURES = [
 ]
 
 /** Each of these answers, for every way to send a code. */
-const allOf = (answers: readonly { readonly status: number; readonly body?: object }[]) =>
+const allOf = (answers: readonly ServiceAnswer[]) =>
   WAYS.flatMap((way) => answers.map((answer) => ({ way, ...answer })))
 
 describe('the answer of POST /v1/mfa/verify', () => {
   it('is a failed authentication with 401, or 200 and a denial, in pages, JSON and Passport, and consumes an attempt', () =>
-    everyCase(allOf(REFUSALS), async ({ way: [, hasFailed], status, body }) => {
-      const made = await published()
-      const agent = jsonAgent(made.app)
-      await login(agent, 'bob').expect(200)
-      await challenge(agent, 'sms').expect(200)
-      Object.assign(made.state, { verifyStatus: status, verifyBody: body })
+    everyCase(allOf(REFUSALS), async ({ way: [, hasFailed], ...answer }) => {
+      const { made, agent } = await challenged(answer)
       for (let attempt = 0; attempt < 4; attempt++) expect(await hasFailed(agent)).toBe(true)
       // After the fifth wrong code, a page says that the challenge is used up.
       await hasFailed(agent)
@@ -83,17 +94,13 @@ describe('the answer of POST /v1/mfa/verify', () => {
     }))
 
   it('is none with any other answer: the code still counts, and no attempt is lost', () =>
-    everyCase(allOf(FAILURES), async ({ way: [, hasFailed], status, body }) => {
-      const made = await published()
-      const agent = jsonAgent(made.app)
-      await login(agent, 'bob').expect(200)
-      await challenge(agent, 'sms').expect(200)
-      Object.assign(made.state, { verifyStatus: status, verifyBody: body })
+    everyCase(allOf(FAILURES), async ({ way: [, hasFailed], ...answer }) => {
+      const { made, agent } = await challenged(answer)
       for (let attempt = 0; attempt < 3; attempt++) expect(await hasFailed(agent)).toBe(false)
       await agent.get('/secret').expect(401)
       Object.assign(made.state, { verifyStatus: undefined, verifyBody: undefined })
-      const answer = await verify(agent, '000000')
-      if (answer.body.code === 'invalid_code') expect(answer.body.attemptsLeft).toBe(4)
-      else expect(answer.body.code).toBe('service_unavailable')
+      const wrong = await verify(agent, '000000')
+      if (wrong.body.code === 'invalid_code') expect(wrong.body.attemptsLeft).toBe(4)
+      else expect(wrong.body.code).toBe('service_unavailable')
     }))
 })
