@@ -1,15 +1,16 @@
 import * as z from 'zod'
-import { type Amr, isStrength, type ShownMethod } from '../protocol/factor.js'
+import type { Amr, ShownMethod } from '../protocol/factor.js'
+import { remember } from '../remember.js'
+import { letInText, readLetIn } from './let-in-text.js'
 import {
   type Activity,
   activitySchema,
   type Challenge,
   challengeSchema,
-  type ExemptRecord,
   type MfaRecord,
-  type Settled,
   type Shown,
 } from './record.js'
+import { inverted, readTime } from './text-parts.js'
 
 /*
  * How a record is written into the session. express-session parses, serializes and hashes the whole session at every
@@ -17,8 +18,7 @@ import {
  *
  *   2p <transaction> <started> <session id> <user id>
  *   2v <transaction> <started> <verified> <amr> <shown> <session id> <user id>
- *   2t <transaction> <started> <device> <factors> <settled at> <changes> <session id> <user id>
- *   2e <transaction> <started> p|r|n[,<grace until>[,<strength>]] <settled at> <changes> <session id> <user id>
+ *   2t|2e <transaction> <started> (see let-in-text.ts) <session id> <user id>
  *
  *   { "record": "2p …", "returnTo": "/vault", "challenge": ["…", "sms", …] }
  *
@@ -51,12 +51,6 @@ const METHOD_LETTERS: Readonly<Record<ShownMethod, string>> = {
   phone_backup: 'p',
   page_backup: 'g',
 }
-const EXEMPTION_LETTERS: Readonly<Record<ExemptRecord['exemption'], string>> = {
-  policy: 'p',
-  proven: 'r',
-  not_required: 'n',
-}
-const EXEMPTION_OF = inverted(EXEMPTION_LETTERS)
 const AMR_OF = inverted(AMR_LETTERS)
 const METHOD_OF = inverted(METHOD_LETTERS)
 
@@ -86,9 +80,9 @@ export function readRecord(stored: unknown, owner: RecordOwner): MfaRecord | und
   if (typeof text !== 'string') return undefined
   const record = readText(text, owner)
   // As a pending login is at first, with its user alone.
-  if (!ACTIVITIES.some((name) => Reflect.has(stored, name))) return record
+  if (Object.keys(stored).every((name) => name === 'record' || name === 'user')) return record
   const activity = record && storedActivity.safeParse(stored).data
-  return activity && Object.assign(record, activity)
+  return activity && { ...record, ...activity }
 }
 
 /** Whether what a session stores is the record of a pending login in this session. Its user is checked by `readRecord`. */
@@ -111,13 +105,23 @@ function textOf(record: MfaRecord): string {
       return `2v ${begin} ${verifiedAt.toString(36)} ${letters || NONE} ${shownText(shown, verifiedAt)}${owner}`
     }
     case 'trusted':
-      return `2t ${begin} ${record.device} ${record.factors} ${settledText(record.settled)}${owner}`
+      return `2t ${begin} ${letInText(record)}${owner}`
     case 'exempt':
-      return `2e ${begin} ${exemptionText(record)} ${settledText(record.settled)}${owner}`
+      return `2e ${begin} ${letInText(record)}${owner}`
   }
 }
 
-function readText(text: string, { userId, sessionId }: RecordOwner): MfaRecord | undefined {
+/** The records that were read, by their texts: pages of a session mostly find the same one. Requests share it, so it is frozen. */
+const readBefore = new Map<string, MfaRecord>()
+
+function readText(text: string, owner: RecordOwner): MfaRecord | undefined {
+  const known = readBefore.get(text)
+  if (known && known.userId === owner.userId && known.sessionId === owner.sessionId) return known
+  const record = recordIn(text, owner)
+  return record && remember(readBefore, text, Object.freeze(record))
+}
+
+function recordIn(text: string, { userId, sessionId }: RecordOwner): MfaRecord | undefined {
   const ownerAt = text.length - userId.length - sessionId.length - 2
   if (!text.endsWith(userId) || !text.startsWith(` ${sessionId} `, ownerAt)) return undefined
   const parts = text.slice(0, ownerAt).split(' ')
@@ -133,44 +137,7 @@ function readText(text: string, { userId, sessionId }: RecordOwner): MfaRecord |
     return { stage: 'verified', userId, sessionId, transaction, startedAt, verifiedAt, amr, shown: times }
   }
   if (stage === '2p' && length === 3) return { stage: 'pending', userId, sessionId, transaction, startedAt }
-  const settled = readSettled(parts.at(-2), parts.at(-1))
-  if (!settled) return undefined
-  const base = { userId, sessionId, transaction, startedAt, settled }
-  if (stage === '2t' && length === 7 && first)
-    return { stage: 'trusted', device: first, factors: letters, ...base }
-  const exempted = stage === '2e' && length === 6 ? readExemption(first) : undefined
-  return exempted && Object.assign(exempted, { stage: 'exempt' as const }, base)
-}
-
-function exemptionText({ exemption, grace }: ExemptRecord): string {
-  const parts = grace ? [grace.until.toString(36), ...(grace.minStrength ? [grace.minStrength] : [])] : []
-  return [EXEMPTION_LETTERS[exemption], ...parts].join()
-}
-
-function readExemption(text: string): Pick<ExemptRecord, 'exemption' | 'grace'> | undefined {
-  const [letter = '', time, minStrength, ...rest] = text.split(',')
-  const exemption = EXEMPTION_OF[letter]
-  if (!exemption || rest.length > 0) return undefined
-  if (time === undefined) return { exemption }
-  const until = readTime(time)
-  if (until === undefined) return undefined
-  if (minStrength === undefined) return { exemption, grace: { until } }
-  return isStrength(minStrength) ? { exemption, grace: { until, minStrength } } : undefined
-}
-
-function settledText({ at, changes }: Settled): string {
-  return `${at.toString(36)} ${changes.toString(36)}`
-}
-
-function readSettled(time: string | undefined, count: string | undefined): Settled | undefined {
-  const at = readTime(time)
-  const changes = readTime(count)
-  return at === undefined || changes === undefined ? undefined : { at, changes }
-}
-
-function readTime(text: string | undefined): number | undefined {
-  const time = text !== undefined && /^[\da-z]{1,10}$/.test(text) ? Number.parseInt(text, 36) : undefined
-  return Number.isSafeInteger(time) ? time : undefined
+  return readLetIn(parts, { userId, sessionId, transaction, startedAt })
 }
 
 function readLetters(letters: string): Amr[] | undefined {
@@ -250,11 +217,4 @@ function challengeList(challenge: Challenge): readonly (string | number | null)[
   const { id, factorId, method, delivery, startedAt, expiresAt, resendAt = null, service = null } = challenge
   const list = [id, factorId, method, delivery, startedAt, expiresAt, resendAt, service]
   return challenge.reports ? [...list, 1] : list
-}
-
-function inverted<Name extends string>(letters: Readonly<Record<Name, string>>) {
-  const names = Object.entries(letters).map(([name, letter]) => [letter, name] as const)
-  return Object.assign(Object.create(null), Object.fromEntries(names)) as Readonly<
-    Partial<Record<string, Name>>
-  >
 }

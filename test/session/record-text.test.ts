@@ -104,12 +104,24 @@ describe('a record in the session', () => {
       expect(readRecord(stored, record)).toEqual(record)
     }))
 
-  it('is ignored for another user or session', () =>
+  it('is ignored for another user or session, also after it was read for its own (R04)', () =>
     everyCase(records, ([_title, record]) => {
       const stored = writeRecord(record)
+      expect(readRecord(stored, record)).toEqual(record)
       expect(readRecord(stored, { ...record, userId: `${record.userId}x` })).toBeUndefined()
       expect(readRecord(stored, { ...record, sessionId: `${record.sessionId}x` })).toBeUndefined()
     }))
+
+  it('is shared by the requests of its session, and changed by none of them', () => {
+    const text = writeRecord(verified)
+    const read = () => readRecord(text, owner)
+    expect(Object.isFrozen(read())).toBe(true)
+    expect(readRecord({ record: text, returnTo: '/vault' }, owner)).toEqual({
+      ...verified,
+      returnTo: '/vault',
+    })
+    expect(read()).toEqual(verified)
+  })
 
   it('is ignored unless each of its fields fits', () => {
     const time = 'mwtn6qkg'
