@@ -3,7 +3,7 @@ import type { Request } from 'express'
 import type { MfaEventBody } from '../flows/events.js'
 import { passportOf, withholdUser } from './passport-request.js'
 import type { MfaRecord, PendingRecord } from './record.js'
-import type { ActiveState, SessionRequest, SessionState } from './state.js'
+import type { ActiveState, Awaitable, SessionRequest, SessionState } from './state.js'
 import { rememberedTarget, rememberTarget } from './store.js'
 
 // A clock may be set back a little. A pending login from further in the future is void.
@@ -20,7 +20,7 @@ export function newTransaction(): string {
 }
 
 /** The state of a pending login, which is ended if its time is over (R05). */
-export function pendingState(at: SessionRequest, state: ActiveState): SessionState | Promise<SessionState> {
+export function pendingState(at: SessionRequest, state: ActiveState): Awaitable<SessionState> {
   const ageMs = Date.now() - state.record.startedAt
   const isOver = ageMs >= at.deps.settings.login.pendingLifetimeMs || ageMs <= -CLOCK_SLACK_MS
   return isOver ? expiredState(at, state) : state

@@ -14,7 +14,7 @@ import { activeState } from './known-account.js'
 import { CLOCK_SLACK_MS, newRecord, pendingState } from './pending-login.js'
 import { type Decision, decide } from './policy.js'
 import type { ExemptRecord, MfaRecord, TrustedRecord } from './record.js'
-import type { Found, SessionDeps, SessionRequest, SessionState } from './state.js'
+import type { Awaitable, Found, SessionDeps, SessionRequest, SessionState } from './state.js'
 import { storeFirst } from './store.js'
 import { readAccount, readAccountAtSignIn } from './user-factors.js'
 
@@ -23,7 +23,7 @@ export function settledState(
   at: SessionRequest,
   found: Found,
   record: TrustedRecord | ExemptRecord,
-): SessionState | Promise<SessionState> {
+): Awaitable<SessionState> {
   const { factorChanges } = at.deps
   const recent = factorChanges.recent(found.userId)
   if (recent instanceof Promise) {
@@ -37,7 +37,7 @@ function heldState(
   found: Found,
   record: TrustedRecord | ExemptRecord,
   changes: number | undefined,
-): SessionState | Promise<SessionState> {
+): Awaitable<SessionState> {
   const { login, outage } = at.deps.settings
   const { settled, grace } = record
   const isOver = grace !== undefined && grace.until <= Date.now()
@@ -56,11 +56,12 @@ function keptState(
   at: SessionRequest,
   found: Found,
   record: TrustedRecord | ExemptRecord,
-): SessionState | Promise<SessionState> {
+): Awaitable<SessionState> {
   const { browsers } = at.deps
   const { user } = found
   if (record.stage === 'exempt') return activeState({ user }, record)
   const holds = browsers.holds(record, user)
+  if (holds === true) return activeState({ user }, record)
   const next = (isHeld: boolean) => (isHeld ? activeState({ user }, record) : decidedState(at, found))
   return holds instanceof Promise ? holds.then(next) : next(holds)
 }

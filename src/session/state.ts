@@ -5,6 +5,9 @@ import type { Entry } from '../stores/trust/devices.js'
 import type { LogIn } from './passport-request.js'
 import type { Activity, Grace, MfaRecord, TrustedRecord } from './record.js'
 
+/** What is known at once, unless something has to be asked for it. */
+export type Awaitable<Value> = Value | Promise<Value>
+
 /** The session state of a request: a union on `stage`. */
 export type SessionState = SignedOut | ActiveState
 
@@ -144,7 +147,7 @@ export interface TrustedBrowsers {
   /** The trusted device by which this browser skips the second factor of this user, if there is one. Never fails. */
   recognize(exchange: BrowserExchange, account: Account): Promise<RecognizedDevice | undefined>
   /** Whether that device is still trusted; with `account`, also for its factors. @throws {TrustStoreError} when the store fails. */
-  holds(record: TrustedRecord, user: Express.User, account?: Account): boolean | Promise<boolean>
+  holds(record: TrustedRecord, user: Express.User, account?: Account): Awaitable<boolean>
 }
 
 /** What gate, routers, strategy and `req.logIn` share about one request. */

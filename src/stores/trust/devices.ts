@@ -24,10 +24,13 @@ export interface Entry {
   readonly token: string
 }
 
-/** The user a device belongs to, and the binding of its trust. */
+/** The user a device belongs to, and what its trust is bound to (R66). */
 export interface DeviceOwner {
   readonly userId: string
-  readonly binding: string
+  /** The user's factors as a digest. */
+  readonly factors: string
+  /** The text of `trustedDevices.fingerprint`. */
+  readonly fingerprint: string
 }
 
 /** The result of looking up a browser's cookie entries. */
@@ -98,11 +101,12 @@ export function devicesIn(
   }
 
   /** The user's valid devices. Removes those that were bound to a different set of factors. */
-  const validDevices = async ({ userId, binding }: DeviceOwner): Promise<StoredDevice[]> => {
+  const validDevices = async (owner: DeviceOwner): Promise<StoredDevice[]> => {
+    const { userId } = owner
     const valid: StoredDevice[] = []
     for (const item of await items.read(userId)) {
       const record = readRecord(item)
-      if (record?.mark === bindingDigest(item.id, binding)) valid.push({ item, record })
+      if (record?.mark === bindingDigest(item.id, owner)) valid.push({ item, record })
       else await items.remove(userId, item.id)
     }
     return valid
@@ -154,13 +158,19 @@ export function devicesIn(
     return { outcome: 'unknown', copied }
   }
 
+  const holdsInStore = (owner: DeviceOwner, id: string) =>
+    held.readAgain(id, owner, async () => {
+      const item = (await items.read(owner.userId)).find((one) => one.id === id)
+      return item && markIn(item) === bindingDigest(id, owner) ? item.expiresAt : undefined
+    })
+
   return {
     async trust(owner, browser, replaces) {
       const [id, token, now] = [newId(), newToken(), Date.now()]
       const { location, ...name } = browser
       const record: DeviceRecord = {
         token: digestOf(token),
-        mark: bindingDigest(id, owner.binding),
+        mark: bindingDigest(id, owner),
         ...name,
         ...(location && { place: location }),
         createdAt: now,
@@ -174,11 +184,8 @@ export function devicesIn(
 
     recognize: (owner, entries) => recognize(owner, entries),
 
-    holds({ userId, binding }, id) {
-      return held.ask(id, `${userId} ${binding}`, async () => {
-        const item = (await items.read(userId)).find((one) => one.id === id)
-        return item && markIn(item) === bindingDigest(id, binding) ? item.expiresAt : undefined
-      })
+    holds(owner, id) {
+      return held.has(id, owner) || holdsInStore(owner, id)
     },
 
     list: async (owner) => (await validDevices(owner)).sort(byLastUse).map(asDevice),
@@ -195,28 +202,33 @@ export function devicesIn(
 
 /** Remembers for `recheckMs` milliseconds which devices this process found trusted. It forgets a device that it removes itself. */
 function heldDevices(recheckMs: number) {
-  const held = new Map<string, { readonly owner: string; readonly until: number }>()
+  const held = new Map<string, { readonly owner: DeviceOwner; readonly until: number }>()
   let removals = 0
   const forget = (id: string) => {
     removals++
     held.delete(id)
   }
-  const readAgain = async (id: string, owner: string, read: () => Promise<number | undefined>) => {
-    const readAt = Date.now()
-    const removalsBefore = removals
-    const expiresAt = await read()
-    held.delete(id)
-    // What was read before a removal says nothing of the time after it.
-    if (expiresAt !== undefined && recheckMs > 0 && removals === removalsBefore) {
-      remember(held, id, { owner, until: Math.min(readAt + recheckMs, expiresAt) })
-    }
-    return expiresAt !== undefined
-  }
   return {
-    /** Whether a device is trusted. `read` returns until when, as the store says, or `undefined` if it is not. */
-    ask(id: string, owner: string, read: () => Promise<number | undefined>): boolean | Promise<boolean> {
+    /** Whether this process knows that a device is trusted. */
+    has(id: string, owner: DeviceOwner): boolean {
       const known = held.get(id)
-      return (known?.owner === owner && known.until > Date.now()) || readAgain(id, owner, read)
+      return known !== undefined && isSame(known.owner, owner) && known.until > Date.now()
+    },
+    /** Whether a device is trusted. `read` returns until when, as the store says, or `undefined` if it is not. */
+    async readAgain(
+      id: string,
+      owner: DeviceOwner,
+      read: () => Promise<number | undefined>,
+    ): Promise<boolean> {
+      const readAt = Date.now()
+      const removalsBefore = removals
+      const expiresAt = await read()
+      held.delete(id)
+      // What was read before a removal says nothing of the time after it.
+      if (expiresAt !== undefined && recheckMs > 0 && removals === removalsBefore) {
+        remember(held, id, { owner, until: Math.min(readAt + recheckMs, expiresAt) })
+      }
+      return expiresAt !== undefined
     },
     async removing<Result>(id: string, remove: () => Promise<Result>): Promise<Result> {
       forget(id)
@@ -229,9 +241,14 @@ function heldDevices(recheckMs: number) {
   }
 }
 
+function isSame(one: DeviceOwner, other: DeviceOwner): boolean {
+  const { userId, factors, fingerprint } = one
+  return userId === other.userId && factors === other.factors && fingerprint === other.fingerprint
+}
+
 // Contains the device's id, so that the digests of two devices do not show that they belong to one user.
-function bindingDigest(id: string, binding: string): string {
-  return digestOf(`${id} ${binding}`)
+function bindingDigest(id: string, { factors, fingerprint }: DeviceOwner): string {
+  return digestOf(`${id} ${JSON.stringify([factors, fingerprint])}`)
 }
 
 function readRecord({ value }: StoredItem): DeviceRecord | undefined {
@@ -265,11 +282,6 @@ export function factorsDigest(factors: readonly Factor[]): string {
   return digestOf(
     JSON.stringify(factors.map(({ method, contact }) => `${method} ${formatUser(contact)}`).sort()),
   )
-}
-
-/** What a device's trust is bound to: the user's factors and the text of `trustedDevices.fingerprint` (R66). */
-export function bindingOf(factors: string, fromHost: string): string {
-  return JSON.stringify([factors, fromHost])
 }
 
 /** An id that cannot be guessed: 128 random bits. */

@@ -4,7 +4,6 @@ import { no, none, nothing } from '../../no-op.js'
 import type { Settings } from '../../options/settings.js'
 import type { Account, BrowserExchange, TrustedBrowsers } from '../../session/state.js'
 import {
-  bindingOf,
   browserName,
   type Device,
   type DeviceOwner,
@@ -50,7 +49,8 @@ export function browsersWith(
   const cookie = trustCookie(options.cookieName, options.maxAgeMs)
   const ownerWith = (user: Express.User, userId: string, factors: string): DeviceOwner => ({
     userId,
-    binding: bindingOf(factors, options.fingerprint ? String(options.fingerprint(user)) : ''),
+    factors,
+    fingerprint: options.fingerprint ? String(options.fingerprint(user)) : '',
   })
   const ownerOf = ({ user, userId, factors }: TrustOwner) => ownerWith(user, userId, factorsDigest(factors))
   const isAllowed = (req: Request, user: Express.User) => options.canTrust?.(user, req) !== false
