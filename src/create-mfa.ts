@@ -8,7 +8,7 @@ import type { RouteDeps } from './web/actions/context.js'
 import { type ActingAccount, actingWith } from './web/guard/acting.js'
 import { type AnyRouteHandler, ruleGuard, strongestGuard } from './web/guard/require-mfa.js'
 import type { MfaRule, StrongestRule } from './web/guard/rule.js'
-import { sessionGate } from './web/guard/session-gate.js'
+import { gateWith, sessionGate } from './web/guard/session-gate.js'
 import { loginStart } from './web/guard/start-mfa.js'
 import { findUpgrade, type MfaUpgrade } from './web/guard/upgrade.js'
 import { PassportMfaStrategy } from './web/passport/strategy.js'
@@ -149,7 +149,7 @@ function routerWith({ deps, ...parts }: Built, ...all: readonly Routes[]): Mount
   const routes = Router()
   for (const addRoutes of all) addRoutes(routes, deps, parts)
   if (routes.stack.length > 0) addAssets(routes)
-  return mountedRouter(deps, sessionGate(deps), routes)
+  return mountedRouter(deps, gateWith(deps), routes)
 }
 
 /** An object whose members are built when they are first read. */

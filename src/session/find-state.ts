@@ -6,7 +6,7 @@ import { passportOf, showUser, userOf, withholdUser } from './passport-request.j
 import { endPendingLogin, pendingState } from './pending-login.js'
 import type { MfaRecord } from './record.js'
 import { decidedState, settledState } from './settled-state.js'
-import type { Found, SessionDeps, SessionRequest, SessionState } from './state.js'
+import type { Awaitable, Found, SessionDeps, SessionRequest, SessionState } from './state.js'
 import { forgetRecord, hasPassportUser, recordOf, sessionOf, withheldUserOf } from './store.js'
 import { readAccount, userIdOf } from './user-factors.js'
 import { deserializeUser } from './withheld-user.js'
@@ -18,16 +18,16 @@ const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
  * decision that let a session in without a factor is kept for a while (R133). A promise only if something has to be asked.
  * @throws {HostError} when the app is set up wrongly. @throws {SessionEndedError} when the user signed out meanwhile (R07).
  */
-export function sessionStateOf(at: SessionRequest): SessionState | Promise<SessionState> {
+export function sessionStateOf(at: SessionRequest): Awaitable<SessionState> {
   return foundState(at, false)
 }
 
 /** As `sessionStateOf`, where a factor is asked for or changed: the service is asked anew (R133). @throws {ServiceError} */
-export function askedStateOf(at: SessionRequest): SessionState | Promise<SessionState> {
+export function askedStateOf(at: SessionRequest): Awaitable<SessionState> {
   return foundState(at, true)
 }
 
-function foundState(at: SessionRequest, isAsked: boolean): SessionState | Promise<SessionState> {
+function foundState(at: SessionRequest, isAsked: boolean): Awaitable<SessionState> {
   const { req } = at
   const found = at.shared.session
   // A login or logout within this request changes the session's id, and with it the answer.
@@ -63,37 +63,40 @@ export function setState(at: SessionRequest, state: SessionState, isAsked = true
   return state
 }
 
-function findState(at: SessionRequest, isAsked: boolean): SessionState | Promise<SessionState> {
+function findState(at: SessionRequest, isAsked: boolean): Awaitable<SessionState> {
   const { req } = at
-  sessionOf(req)
+  const session = sessionOf(req)
   passportOf(req)
   const user = userOf(req)
-  if (user) return stateFor(at, foundFor(at, user), isAsked)
-  if (hasPassportUser(req)) {
+  if (user) return stateFor(at, foundFor(at, user, session), isAsked)
+  if (hasPassportUser(req, session)) {
     throw new HostError(
       'ERR_MFA_NO_PASSPORT',
       'The session has a Passport user, but `req.user` is not set, so mfa.session cannot withhold the user. Mount passport.session() before mfa.session, and do not remove `req.user` between the two.',
     )
   }
-  const withheld = withheldUserOf(req)
+  const withheld = withheldUserOf(req, session)
   return withheld === undefined ? SIGNED_OUT : withheldState(at, withheld, isAsked)
 }
 
-function foundFor({ req, deps }: SessionRequest, user: Express.User): Found {
+function foundFor({ req, deps }: SessionRequest, user: Express.User, session = sessionOf(req)): Found {
   const userId = userIdOf(user, deps.settings)
-  return { user, userId, record: recordOf(req, userId) }
+  return { user, userId, record: recordOf(req, userId, session) }
 }
 
 /** The state of a pending login, whose user is not where Passport looks for one. */
-async function withheldState(at: SessionRequest, withheld: unknown, isAsked: boolean): Promise<SessionState> {
-  const user = await deserializeUser(at.req, withheld)
-  const found = user && foundFor(at, user)
-  if (found?.record) return stateFor(at, found, isAsked)
-  forgetRecord(at.req)
-  return SIGNED_OUT
+function withheldState(at: SessionRequest, withheld: unknown, isAsked: boolean): Awaitable<SessionState> {
+  const stateOfUser = (user: Express.User | undefined) => {
+    const found = user && foundFor(at, user)
+    if (found?.record) return stateFor(at, found, isAsked)
+    forgetRecord(at.req)
+    return SIGNED_OUT
+  }
+  const user = deserializeUser(at.req, withheld)
+  return user instanceof Promise ? user.then(stateOfUser) : stateOfUser(user)
 }
 
-function stateFor(at: SessionRequest, found: Found, isAsked: boolean): SessionState | Promise<SessionState> {
+function stateFor(at: SessionRequest, found: Found, isAsked: boolean): Awaitable<SessionState> {
   const { req, deps, shared } = at
   const { record } = found
   if (!deps.sessionsValidAfter.areKept || !record) return stateOf(at, found, isAsked)
@@ -114,14 +117,14 @@ export async function hasEnded(
   return (await isVoid(userId)) || (acting !== undefined && isVoid(acting.actor))
 }
 
-function stateOf(at: SessionRequest, found: Found, isAsked: boolean): SessionState | Promise<SessionState> {
+function stateOf(at: SessionRequest, found: Found, isAsked: boolean): Awaitable<SessionState> {
   const { user, record } = found
   if (!record) return askHost(at, found)
-  const state = activeState({ user }, record)
-  if (record.stage === 'verified' || isExemptByPolicy(record)) return state
+  if (record.stage === 'verified' || isExemptByPolicy(record)) return activeState({ user }, record)
   if (isAsked) return askHost(at, found)
   // Whatever the service says, the user of a pending login is withheld.
-  return record.stage === 'pending' ? pendingState(at, state) : settledState(at, found, record)
+  if (record.stage === 'pending') return pendingState(at, activeState({ user }, record))
+  return settledState(at, found, record)
 }
 
 /** Whether a state follows from its record alone: the session proved a factor, or the policy exempts all of it. */

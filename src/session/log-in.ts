@@ -3,7 +3,7 @@ import { addAmr, isAtLeast, strengthOf } from '../protocol/factor.js'
 import { hasEnded, sessionStateOf, setState } from './find-state.js'
 import { activeState } from './known-account.js'
 import { type Login, regenerate } from './new-session.js'
-import { type LogInOptions, logIn, passportOf, withholdUser } from './passport-request.js'
+import { type LogInOptions, logIn, type PassportRequest, withholdUser } from './passport-request.js'
 import { newRecord } from './pending-login.js'
 import { isRunning } from './policy.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
@@ -23,9 +23,11 @@ import { userIdOf } from './user-factors.js'
 /** Replaces `req.logIn` for the rest of this request, so that it starts a pending login or completes one. */
 export function wrapLogIn({ req, deps, shared }: SessionRequest): void {
   if (shared.logIn) return
-  shared.logIn = { original: passportOf(req).logIn, deps }
-  Reflect.set(req, 'logIn', gatedLogIn)
-  Reflect.set(req, 'login', gatedLogIn)
+  // Finding the session state has checked that Passport's methods are there.
+  const target = req as Request & PassportRequest
+  shared.logIn = { original: target.logIn, deps }
+  target.logIn = gatedLogIn
+  target.login = gatedLogIn
 }
 
 /** What the new session continues: a verification, which makes it a verified one, or a session under another id. */

@@ -10,8 +10,7 @@ import type { RequestState, SessionRequest, SessionState } from './state.js'
  * keeps for the request, hidden from the host and its log.
  */
 export class RequestMfaStatus implements MfaStatus {
-  readonly #req: Request
-  readonly #shared: RequestState<unknown>
+  readonly #at: SessionRequest
   readonly status: MfaStatus['status']
   readonly trusted: boolean
   readonly amr: readonly string[]
@@ -20,12 +19,10 @@ export class RequestMfaStatus implements MfaStatus {
   readonly graceUntil: number | null
   /** Set by the guard that let the request through. */
   approval: MfaApproval | null = null
-  private readonly composeBanner: () => string | null
   private readonly record: MfaRecord | undefined
 
-  constructor({ req, deps, shared }: SessionRequest, state: SessionState) {
-    this.#req = req
-    this.#shared = shared
+  constructor(at: SessionRequest, state: SessionState) {
+    this.#at = at
     const record = state.stage === 'none' ? undefined : state.record
     const verified = record?.stage === 'verified' ? record : undefined
     const pending = record?.stage === 'pending' ? record : undefined
@@ -34,23 +31,23 @@ export class RequestMfaStatus implements MfaStatus {
     this.record = record
     this.amr = verified ? amrOf(verified) : NO_AMR
     this.verifiedAt = verified ? verified.verifiedAt : null
-    this.expiresAt = pending ? pending.startedAt + deps.settings.login.pendingLifetimeMs : null
+    this.expiresAt = pending ? pending.startedAt + at.deps.settings.login.pendingLifetimeMs : null
     const grace = pending ? undefined : record?.grace
-    const running = grace && grace.until > Date.now() ? grace : undefined
-    this.graceUntil = running?.until ?? null
-    const about = running ?? (verified?.weakApp ? 'weak_app' : null)
-    this.composeBanner = about === null ? noBanner : () => deps.banner(req, about)
+    this.graceUntil = grace && grace.until > Date.now() ? grace.until : null
   }
 
   /** What this package keeps for the request that shows this status, unless it was moved to another request. */
   static stateIn(req: Request): RequestState<unknown> | undefined {
     const { mfa } = req
-    return mfa instanceof RequestMfaStatus && mfa.#req === req ? mfa.#shared : undefined
+    return mfa instanceof RequestMfaStatus && mfa.#at.req === req ? mfa.#at.shared : undefined
   }
 
   /** Composed only for a page that reads it. */
   get banner(): string | null {
-    return this.composeBanner()
+    const { req, deps } = this.#at
+    const { grace, weakApp } = this.record ?? {}
+    if (this.graceUntil !== null && grace) return deps.banner(req, grace)
+    return this.status === 'verified' && weakApp ? deps.banner(req, 'weak_app') : null
   }
 
   get acr(): string | null {
@@ -81,7 +78,6 @@ export class RequestMfaStatus implements MfaStatus {
 }
 
 const NO_AMR: readonly string[] = Object.freeze([])
-const noBanner = () => null
 
 /** What was proven here, and what the evidence of the login adds. */
 function amrOf({ amr, evidence }: VerifiedRecord): readonly string[] {

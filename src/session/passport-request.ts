@@ -2,8 +2,7 @@ import type { Request } from 'express'
 import { HostError } from '../errors.js'
 
 /** The methods of Passport 0.6 and 0.7 on a request that we use. */
-export interface PassportRequest {
-  logIn: LogIn
+export interface PassportRequest extends Record<'logIn' | 'login', LogIn> {
   logOut(done: (error?: unknown) => void): void
 }
 

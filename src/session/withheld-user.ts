@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import passport from 'passport'
+import type { Awaitable } from './state.js'
 
 /*
  * While a login is pending, what Passport serialized of the user is kept beside our record instead of where Passport keeps it, so that
@@ -32,17 +33,20 @@ export function isPassportKnown(req: Request): boolean {
   return authenticatorOf(req) !== undefined
 }
 
-/** The user that Passport once serialized; `undefined` if the host no longer finds them. */
-export function deserializeUser(req: Request, serialized: unknown): Promise<Express.User | undefined> {
-  return new Promise((resolve, reject) => {
-    const found = (error: unknown, user: unknown) => {
+/** Finds the user that Passport once serialized, at once if the host does. `undefined` if the host no longer finds them. */
+export function deserializeUser(req: Request, serialized: unknown): Awaitable<Express.User | undefined> {
+  const authenticator = authenticatorOf(req)
+  if (!authenticator) return undefined
+  let first: { readonly error: unknown; readonly user: Express.User | undefined } | undefined
+  const asked = new Promise<Express.User | undefined>((resolve, reject) => {
+    authenticator.deserializeUser(serialized, req, (error, found) => {
+      const user = typeof found === 'object' && found !== null ? (found as Express.User) : undefined
+      first ??= { error, user }
       if (error) reject(error)
-      else resolve(typeof user === 'object' && user !== null ? (user as Express.User) : undefined)
-    }
-    const authenticator = authenticatorOf(req)
-    if (authenticator) authenticator.deserializeUser(serialized, req, found)
-    else resolve(undefined)
+      else resolve(user)
+    })
   })
+  return first && !first.error ? first.user : asked
 }
 
 function propertyOf(value: unknown, name: string): unknown {

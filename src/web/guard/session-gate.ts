@@ -20,8 +20,19 @@ import { setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { isSubresource, wantsHtml } from '../http/request.js'
 
-/** Withholds the user while the second factor is missing, however they signed in (R01, R02), and sends browsers to show it. */
+/** The gate as a handler of its own: `mfa.session`. */
 export function sessionGate(own: RouteDeps): RequestHandler {
+  const enter = gateWith(own)
+  return function mfaSession(req, res, next) {
+    checkMounted('mfa.session', 'app.use(mfa.session)', next)
+    const shared = requestState<RouteDeps>(req)
+    if (ownGate(shared, own)) return next()
+    enter({ req, deps: req.baseUrl ? depsAt(req, own) : own, shared }, res, next)
+  }
+}
+
+/** Withholds the user while the second factor is missing, however they signed in (R01, R02), and sends browsers to show it. */
+export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, next: NextFunction) => void {
   const isPendingPath = pendingPathsOf(own.settings)
 
   const pass = (
@@ -39,24 +50,21 @@ export function sessionGate(own: RouteDeps): RequestHandler {
     deps.recoveries.lookForDueNotices()
     if (state.stage !== 'pending') return next()
     const isOpen = deps === own ? isPendingPath : pendingPathsOf(deps.settings)
-    if (!isOpen(req) && !isSubresource(req)) {
+    const path = pathOf(req, deps.settings)
+    if (!isOpen(path) && !isSubresource(req)) {
       if (wantsHtml(req)) return sendToChallenge(at, res, state)
       setSecurityHeaders(res)
       // Which factor is missing is told there, by the service. This page is withheld whatever the service says, so it is not asked.
       return sendProblem(res, { code: 'mfa_required', next: deps.settings.urls.path })
     }
-    if (pathOf(req, deps.settings) === deps.settings.urls.path) warnIfUnanswered(res, deps)
+    if (path === deps.settings.urls.path) warnIfUnanswered(res, deps)
     next()
   }
 
   refuseUngatedLogins(() => noGateError(own))
-  return function mfaSession(req, res, next) {
-    checkMounted('mfa.session', 'app.use(mfa.session)', next)
-    const shared = requestState<RouteDeps>(req)
-    if (ownGate(shared, own)) return next()
+  return (at, res, next) => {
+    const { req, shared } = at
     if (!isOfExpress(req)) shared.readOnly = true
-    const deps = req.baseUrl ? depsAt(req, own) : own
-    const at = { req, deps, shared }
     if (shared.readOnly) return inspectOnly(at, own, next)
     const { sessionID } = req
     withState(at, next, (state) => pass(at, res, next, state, sessionID))
@@ -100,18 +108,16 @@ async function sendToChallenge(at: EnteredRequest, res: Response, state: ActiveS
 }
 
 /** Whether a pending login can reach a path: MFA routes, strategy, sign-in, sign-out and the host's paths. */
-function pendingPathsOf(settings: Settings): (req: Request) => boolean {
+function pendingPathsOf(settings: Settings): (requested: string) => boolean {
   const { path } = settings.urls
   const { signInPath, signOutPath, pendingPaths } = settings.login
   const paths = new Set([path, `${path}-login`, signInPath, signOutPath, ...pendingPaths])
   const folders = [...paths].map((one) => `${one}/`)
-  return (req) => {
-    const requested = pathOf(req, settings)
-    return paths.has(requested) || folders.some((folder) => requested.startsWith(folder))
-  }
+  return (requested) => paths.has(requested) || folders.some((folder) => requested.startsWith(folder))
 }
 
 function pathOf(req: Request, settings: Settings): string {
-  const [path = ''] = requestedUrl(req, settings).split('?')
-  return path
+  const url = requestedUrl(req, settings)
+  const query = url.indexOf('?')
+  return query < 0 ? url : url.slice(0, query)
 }
