@@ -5,15 +5,27 @@ import { percentile } from './statistics.mjs'
  * Sends each request once, over `connections` connections that are kept alive, and has `check` look at each response:
  * what it throws ends the run, so that a wrong answer is never measured. The connections are open before the clock
  * starts. `meter` reads what the server has used so far, by name and in microseconds, before and after; the result has
- * what a request used, by the same names.
+ * what a request used, by the same names. With `staysAwake`, this process does not sleep until the end: a server pays for waking the
+ * process that it responds to, the more often the slower it is.
  */
-export async function load({ port, requests, connections = 16, check = expectOk, meter = async () => ({}) }) {
+export async function load({
+  port,
+  requests,
+  connections = 16,
+  check = expectOk,
+  meter = async () => ({}),
+  staysAwake = false,
+}) {
   const open = await Promise.all(
     Array.from({ length: Math.min(connections, requests.length) }, () => openConnection(port)),
   )
   const latencies = new Float64Array(requests.length)
   const responses = new Array(requests.length)
   let next = 0
+  let isOver = false
+  const stayAwake = () => {
+    if (!isOver) setImmediate(stayAwake)
+  }
   const work = async (connection) => {
     while (next < requests.length) {
       const i = next++
@@ -25,6 +37,7 @@ export async function load({ port, requests, connections = 16, check = expectOk,
     }
   }
   try {
+    if (staysAwake) stayAwake()
     const usedBefore = await meter()
     const began = performance.now()
     await Promise.all(open.map(work))
@@ -44,6 +57,7 @@ export async function load({ port, requests, connections = 16, check = expectOk,
       p99Ms: percentile(latencies, 0.99),
     }
   } finally {
+    isOver = true
     for (const connection of open) connection.close()
   }
 }

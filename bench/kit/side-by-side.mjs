@@ -5,7 +5,7 @@ import { median, quartiles } from './statistics.mjs'
  * Measures sides in turn, round by round, so that a change of the machine's pace hits all of them: many short rounds tell
  * more than few long ones. Each side has a
  * `name`, an `app` (of `startApp`), `requests(round)` that prepares the requests of a round without being measured, and
- * optionally a `check` of each response. The first `warmUpRounds` do not count.
+ * optionally a `check` of each response, and whether the load `staysAwake`. The first `warmUpRounds` do not count.
  * @returns for each name, its rounds: `{ perSecond, p50Ms, p99Ms, processorUs, … }[]`, with all that the app's meter reads.
  */
 export async function sideBySide(sides, { rounds, warmUpRounds }) {
@@ -13,7 +13,7 @@ export async function sideBySide(sides, { rounds, warmUpRounds }) {
   for (let round = -warmUpRounds; round < rounds; round++) {
     // Each other round the other way about, so that no side always comes after the same one.
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-      const { name, app, check } = side
+      const { name, app, check, staysAwake } = side
       const requests = await side.requests(round)
       const {
         responses: _checked,
@@ -24,6 +24,7 @@ export async function sideBySide(sides, { rounds, warmUpRounds }) {
         requests,
         check,
         meter: app.meter,
+        staysAwake,
       })
       if (round >= 0) measured[name].push(figures)
     }
