@@ -61,7 +61,6 @@ function keptState(
   const { user } = found
   if (record.stage === 'exempt') return activeState({ user }, record)
   const holds = browsers.holds(record, user)
-  if (holds === true) return activeState({ user }, record)
   const next = (isHeld: boolean) => (isHeld ? activeState({ user }, record) : decidedState(at, found))
   return holds instanceof Promise ? holds.then(next) : next(holds)
 }

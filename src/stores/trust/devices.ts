@@ -158,12 +158,6 @@ export function devicesIn(
     return { outcome: 'unknown', copied }
   }
 
-  const holdsInStore = (owner: DeviceOwner, id: string) =>
-    held.readAgain(id, owner, async () => {
-      const item = (await items.read(owner.userId)).find((one) => one.id === id)
-      return item && markIn(item) === bindingDigest(id, owner) ? item.expiresAt : undefined
-    })
-
   return {
     async trust(owner, browser, replaces) {
       const [id, token, now] = [newId(), newToken(), Date.now()]
@@ -185,7 +179,10 @@ export function devicesIn(
     recognize: (owner, entries) => recognize(owner, entries),
 
     holds(owner, id) {
-      return held.has(id, owner) || holdsInStore(owner, id)
+      return held.ask(id, owner, async () => {
+        const item = (await items.read(owner.userId)).find((one) => one.id === id)
+        return item && markIn(item) === bindingDigest(id, owner) ? item.expiresAt : undefined
+      })
     },
 
     list: async (owner) => (await validDevices(owner)).sort(byLastUse).map(asDevice),
@@ -208,27 +205,23 @@ function heldDevices(recheckMs: number) {
     removals++
     held.delete(id)
   }
+  const readAgain = async (id: string, owner: DeviceOwner, read: () => Promise<number | undefined>) => {
+    const readAt = Date.now()
+    const removalsBefore = removals
+    const expiresAt = await read()
+    held.delete(id)
+    // What was read before a removal says nothing of the time after it.
+    if (expiresAt !== undefined && recheckMs > 0 && removals === removalsBefore) {
+      remember(held, id, { owner, until: Math.min(readAt + recheckMs, expiresAt) })
+    }
+    return expiresAt !== undefined
+  }
   return {
-    /** Whether this process knows that a device is trusted. */
-    has(id: string, owner: DeviceOwner): boolean {
-      const known = held.get(id)
-      return known !== undefined && isSame(known.owner, owner) && known.until > Date.now()
-    },
     /** Whether a device is trusted. `read` returns until when, as the store says, or `undefined` if it is not. */
-    async readAgain(
-      id: string,
-      owner: DeviceOwner,
-      read: () => Promise<number | undefined>,
-    ): Promise<boolean> {
-      const readAt = Date.now()
-      const removalsBefore = removals
-      const expiresAt = await read()
-      held.delete(id)
-      // What was read before a removal says nothing of the time after it.
-      if (expiresAt !== undefined && recheckMs > 0 && removals === removalsBefore) {
-        remember(held, id, { owner, until: Math.min(readAt + recheckMs, expiresAt) })
-      }
-      return expiresAt !== undefined
+    ask(id: string, owner: DeviceOwner, read: () => Promise<number | undefined>): boolean | Promise<boolean> {
+      const known = held.get(id)
+      const isKnown = known !== undefined && isSame(known.owner, owner) && known.until > Date.now()
+      return isKnown || readAgain(id, owner, read)
     },
     async removing<Result>(id: string, remove: () => Promise<Result>): Promise<Result> {
       forget(id)

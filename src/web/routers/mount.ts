@@ -47,8 +47,9 @@ export function mountedRouter(own: RouteDeps, gate: Gate, routes: Router): Mount
     // Two products have pages of their own. Two gates with the same pages are one product whose options were written twice.
     if (shared.gates?.some((other) => isSame(other.settings.urls.path, deps.settings.urls.path)))
       throw twoOptionsError(own)
-    const passed = (error?: unknown) => (error ? next(error) : serve(entered, res, next))
-    return gate({ req, deps, shared }, res, passed)
+    return gate({ req, deps, shared }, res, (error?: unknown) =>
+      error ? next(error) : serve(entered, res, next),
+    )
   })
 
   // Some tools that list routes know a router by this name.
