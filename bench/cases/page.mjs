@@ -13,7 +13,7 @@ export async function run(bench) {
     sides: pageSides(bench),
     targets: { [PASSPORT]: 0.85 },
     parts: [PASSPORT],
-    warmUpRounds: PAGE_WARM_UP_ROUNDS,
+    warmUpRounds: pageWarmUpRounds(bench),
   })
 }
 
@@ -40,12 +40,12 @@ async function pageOf(bench, name, program, steps) {
 /** So many users load a page in turn, so that no cache of a single session is measured. */
 export const SESSIONS = 200
 
-/** So many rounds of pages do not count: until then, code is compiled, of which Countersign has more. */
-export const PAGE_WARM_UP_ROUNDS = 40
+/** More rounds than in other cases: until then, code is compiled, of which Countersign has more. */
+export const pageWarmUpRounds = (bench) => 4 * bench.warmUpRounds
 
 /**
- * A side that measures a page, each browser twice in a round. `isExpected` is handed the body and the browser. Nothing works beside app
- * and browsers, so these can stay awake.
+ * A side that measures a page, each browser twice in a round. `isExpected` is handed the body and the browser. The page calls no
+ * service, so nothing works beside app and browsers, and these can stay awake.
  */
 export function pageSide({ name, app, browsers, message, isExpected }) {
   const twice = [...browsers, ...browsers]

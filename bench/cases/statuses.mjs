@@ -9,7 +9,7 @@ import {
 } from '../kit/browsers.mjs'
 import { compare, figure } from '../kit/comparison.mjs'
 import { expectText, load } from '../kit/load.mjs'
-import { PAGE_WARM_UP_ROUNDS, pageSide, SESSIONS } from './page.mjs'
+import { pageSide, pageWarmUpRounds, SESSIONS } from './page.mjs'
 
 export const title = 'A page behind mfaSession in every other MFA status'
 export const meaning = `Outside \`requireMfa\`, 200 users in turn; a service over HTTP keeps their factors and is asked at the sign-in. Exempt users have no
@@ -54,7 +54,7 @@ export async function run(bench) {
         what: `page, ${status}`,
         parts: [against],
         targets: { [against]: target },
-        warmUpRounds: PAGE_WARM_UP_ROUNDS,
+        warmUpRounds: pageWarmUpRounds(bench),
         sides: [
           async (name) => side(name ?? 'countersign', name ? again : ours, browsersIn, isVisitor)(),
           side(against, theirs, besideIn, besideIn === nobody),
