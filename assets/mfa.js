@@ -194,8 +194,9 @@ document.addEventListener('submit', (event) => {
   }, 8000)
 })
 
-// Restored from the back-forward cache: the forms can be submitted again.
-window.addEventListener('pageshow', () => {
+// Restored from the back-forward cache: the forms can be submitted again. While a page loads, a form may already be submitted.
+window.addEventListener('pageshow', ({ persisted }) => {
+  if (!persisted) return
   for (const form of document.forms) form.ariaBusy = null
 })
 

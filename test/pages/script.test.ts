@@ -83,6 +83,24 @@ describe.skipIf(!hasBrowser)('the script of the pages', () => {
     await other.context().close()
   })
 
+  it('submits a code once that a password manager enters while the page loads, also if the user presses the button', async () => {
+    site.show(sms, frame)
+    const page = await (await browser.newContext()).newPage()
+    await stopClock(page)
+    await page.addInitScript(`
+      addEventListener('load', () => {
+        const input = document.getElementById('mfa-code')
+        input.value = '123456'
+        input.dispatchEvent(new Event('input', { bubbles: true }))
+      })
+      addEventListener('pageshow', () => { window.isShown = true })`)
+    await page.goto(site.url)
+    await expect.poll(() => page.evaluate('window.isShown')).toBe(true)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await expect.poll(() => site.posts).toEqual([{ path: '/mfa/verify', body: 'factor=sms-1&code=123456' }])
+    await page.context().close()
+  })
+
   it('lets a page on which a form failed be loaded again without posting the form', async () => {
     const page = await open(VIEWS.locked)
     await expect.poll(() => new URL(page.url()).pathname).toBe('/mfa')
