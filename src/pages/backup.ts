@@ -3,10 +3,10 @@ import { icons } from './icons.js'
 import { problemText } from './layout.js'
 import { destination, type Page, type PageContext, startPath } from './page.js'
 import { fill } from './text.js'
-import type { View } from './view.js'
+import type { ViewOf } from './view.js'
 
 /** The page before backup codes are created: says how the user gets them, and that they replace older ones. */
-export function backupPage(view: Extract<View, { page: 'backup' }>, context: PageContext): Page {
+export function backupPage(view: ViewOf<'backup'>, context: PageContext): Page {
   const { frame, words } = context
   const { backup } = words
   const title = html`${backup.title}`
@@ -38,10 +38,7 @@ ${to !== undefined && html`<form class="mfa-form" method="post" action="${frame.
 }
 
 /** New backup codes: text and a file. `mfa.js` copies and prints them, and removes them from a page kept for the back button. */
-export function backupCodesPage(
-  { codes }: Extract<View, { page: 'backup-codes' }>,
-  { frame, words }: PageContext,
-): Page {
+export function backupCodesPage({ codes }: ViewOf<'backup-codes'>, { frame, words }: PageContext): Page {
   const { backupCodes } = words
   const text = codes.join('\n')
   return {
@@ -63,10 +60,7 @@ export function backupCodesPage(
   }
 }
 
-export function backupCodesGonePage(
-  { next }: Extract<View, { page: 'backup-codes-gone' }>,
-  context: PageContext,
-): Page {
+export function backupCodesGonePage({ next }: ViewOf<'backup-codes-gone'>, context: PageContext): Page {
   const { frame, words } = context
   const { backupCodes } = words
   return {
@@ -86,18 +80,13 @@ function fileWith(title: string, codes: readonly string[]): string {
 /** With this many backup codes or fewer, the user should get new ones. */
 const FEW_BACKUP_CODES = 3
 
-/** Whether the user should get new backup codes; also when the service does not say how many are left. */
-export function needsBackupCodes(left: number | undefined): boolean {
-  return left === undefined || left <= FEW_BACKUP_CODES
-}
-
 /** Says how many backup codes are left. If they are few, it recommends new ones. */
 export function backupCodesLeftPage(
-  view: Extract<View, { page: 'backup-codes-left' }>,
+  view: ViewOf<'backup-codes-left'>,
   { frame, text, words }: PageContext,
 ): Page {
   const { codesLeft } = words
-  const isFew = needsBackupCodes(view.left)
+  const isFew = view.left <= FEW_BACKUP_CODES
   const next = (style: string) =>
     html`<a class="${style}" href="${safeLink(view.next)}">${words.code.submit}</a>`
   const renew = (style: string) =>
@@ -113,7 +102,7 @@ ${isFew && html`<p>${codesLeft.advice}</p>`}
 }
 
 /** Says where the backup codes were sent, and where to keep them. */
-export function backupSentPage(view: Extract<View, { page: 'backup-sent' }>, context: PageContext): Page {
+export function backupSentPage(view: ViewOf<'backup-sent'>, context: PageContext): Page {
   const { frame, text, words } = context
   const { backup } = words
   return {

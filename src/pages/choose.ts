@@ -5,10 +5,10 @@ import { actText, backupQuestion, challengeForm, factorList, verifyPath } from '
 import { destination, labelOf, type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
-import type { ChallengeView, FactorView, ProblemCode, View } from './view.js'
+import type { ChallengeView, FactorView, ProblemCode, ViewOf } from './view.js'
 
 /** The list of factors to choose from: the preferred one first, then the others in the given order. */
-export function choosePage(view: Extract<View, { page: 'choose' }>, context: PageContext): Page {
+export function choosePage(view: ViewOf<'choose'>, context: PageContext): Page {
   const { frame, words } = context
   const isPreferred = (id: string) => id === view.preferred
   const factors = [
@@ -43,7 +43,7 @@ function onlyTitle(only: FactorView | undefined, context: PageContext): Html {
 /** The button of the only option. */
 function onlyOption(
   only: FactorView | undefined,
-  { mayHaveBackup }: Pick<Extract<View, { page: 'choose' }>, 'mayHaveBackup'>,
+  { mayHaveBackup }: Pick<ViewOf<'choose'>, 'mayHaveBackup'>,
   context: PageContext,
 ): Html {
   const button =
@@ -55,12 +55,10 @@ function onlyOption(
 <div class="mfa-actions">${button}</div>${mayHaveBackup === true && backupQuestion(context)}`
 }
 
-type CodeView = Extract<View, { page: 'code' }>
-
 const SEND_BUTTON_ID = 'mfa-send'
 
 /** The code page when there is no code to enter: none was sent, it has expired, or it has no attempts left. */
-export function codeRequest(view: CodeView, context: PageContext): Page {
+export function codeRequest(view: ViewOf<'code'>, context: PageContext): Page {
   return {
     title: html`${headline(view, context)}`,
     main: html`${context.frame.message === undefined && reason(view, context)}
@@ -69,13 +67,13 @@ ${troubleSection(view, context)}`,
   }
 }
 
-function headline({ factor, exhausted, challenge }: CodeView, { words }: PageContext): string {
+function headline({ factor, exhausted, challenge }: ViewOf<'code'>, { words }: PageContext): string {
   if (factor === 'backup' || factor.method === 'app')
     return words.code.title[factor === 'backup' ? factor : 'app']
   return exhausted || challenge !== undefined ? words.code.titleNew : words.code.titleFirst
 }
 
-function sendForm(view: CodeView, context: PageContext): Html {
+function sendForm(view: ViewOf<'code'>, context: PageContext): Html {
   const { factor, challenge } = view
   const { restart } = context.words.code
   if (factor === 'backup') {
@@ -89,7 +87,7 @@ function sendForm(view: CodeView, context: PageContext): Html {
 }
 
 /** Explains why there is no code to enter, when no page message does. */
-function reason(view: CodeView, context: PageContext): Html {
+function reason(view: ViewOf<'code'>, context: PageContext): Html {
   const code: ProblemCode = view.exhausted
     ? 'challenge_exhausted'
     : view.challenge === undefined
@@ -127,10 +125,7 @@ function secondsToWait(resendAt: number | undefined, { frame }: PageContext): nu
 }
 
 /** Help when the code does not arrive: a tip, the other factors, a backup code, and the host's help text. */
-export function troubleSection(
-  view: Extract<View, { page: 'code' }>,
-  context: PageContext,
-): Html | undefined {
+export function troubleSection(view: ViewOf<'code'>, context: PageContext): Html | undefined {
   const { frame, words } = context
   const kind = view.factor === 'backup' ? 'backup' : view.factor.method
   const backup = view.backup && kind !== 'backup'

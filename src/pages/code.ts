@@ -7,12 +7,10 @@ import { type Html, html } from './html.js'
 import { approvalField } from './layout.js'
 import type { Page, PageContext } from './page.js'
 import { fill } from './text.js'
-import type { ChallengeView, View } from './view.js'
-
-type CodeView = Extract<View, { page: 'code' }>
+import type { ChallengeView, ViewOf } from './view.js'
 
 /** The form to enter a code or, if there is no code to enter, to request one. */
-export function codePage(view: CodeView, context: PageContext): Page {
+export function codePage(view: ViewOf<'code'>, context: PageContext): Page {
   const challenge = openChallenge(view, context)
   const needsNoDelivery = view.factor === 'backup' || view.factor.method === 'app'
   if (view.exhausted || (challenge === undefined && !needsNoDelivery)) return codeRequest(view, context)
@@ -26,7 +24,7 @@ ${troubleSection(view, context)}`,
   }
 }
 
-function entryForm(view: CodeView, challenge: ChallengeView | undefined, context: PageContext): Html {
+function entryForm(view: ViewOf<'code'>, challenge: ChallengeView | undefined, context: PageContext): Html {
   const { frame, words } = context
   const isBackup = view.factor === 'backup'
   const field = codeField(
@@ -57,18 +55,18 @@ function expiryLine(challenge: ChallengeView, context: PageContext): Html {
 }
 
 /** Says where to find a code that is not sent. */
-function lead({ factor }: CodeView, { frame, words }: PageContext): Html {
+function lead({ factor }: ViewOf<'code'>, { frame, words }: PageContext): Html {
   const { from } = words.code
   return html`<p class="mfa-lead" id="${LEAD_ID}">${factor === 'backup' ? from.backup : fill(from.app, { app: frame.appName })}</p>`
 }
 
 /** The challenge of a delivered code, if it can still be answered. */
-function openChallenge(view: CodeView, { frame }: PageContext): ChallengeView | undefined {
+function openChallenge(view: ViewOf<'code'>, { frame }: PageContext): ChallengeView | undefined {
   const { challenge, factor } = view
   if (challenge === undefined || factor === 'backup' || factor.method === 'app') return undefined
   return challenge.factor.id === factor.id && challenge.expiresAt > frame.now ? challenge : undefined
 }
 
-function kindOf({ factor }: CodeView): CodeMethod | 'backup' {
+function kindOf({ factor }: ViewOf<'code'>): CodeMethod | 'backup' {
   return factor === 'backup' ? 'backup' : factor.method
 }

@@ -2,10 +2,10 @@ import { type Html, html } from './html.js'
 import { icons } from './icons.js'
 import type { Page, PageContext } from './page.js'
 import { fill } from './text.js'
-import type { DeviceView, View } from './view.js'
+import type { DeviceView, ViewOf } from './view.js'
 
 /** The list of trusted browsers, with buttons to revoke them. */
-export function devicesPage(view: Extract<View, { page: 'devices' }>, context: PageContext): Page {
+export function devicesPage(view: ViewOf<'devices'>, context: PageContext): Page {
   const { frame, words } = context
   const { devices } = words
   const isEmpty = view.devices.length === 0
@@ -42,7 +42,7 @@ function nameOf({ browser, system }: DeviceView, { words }: PageContext): Html {
 
 /** The checkbox to trust this browser, below the code field. The script leaves a form with it to the button. */
 export function trustChoice(
-  { trust }: Pick<Extract<View, { page: 'code' }>, 'trust'>,
+  { trust }: Pick<ViewOf<'code'>, 'trust'>,
   { text, words }: PageContext,
 ): Html | undefined {
   if (trust === undefined) return undefined

@@ -6,11 +6,9 @@ const UNITS = [
   ['minute', 60_000],
 ] as const
 
-const lengths = {
-  day: lengthsIn('day'),
-  hour: lengthsIn('hour'),
-  minute: lengthsIn('minute'),
-}
+const lengths = memoized((unit: (typeof UNITS)[number][0]) =>
+  memoized((locale: string) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' })),
+)
 const dates = memoized(
   (locale: string) => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }),
 )
@@ -21,12 +19,6 @@ const relativeTimes = memoized((locale: string) => {
     memoized((value: number) => spaced(locale, format.format(value, unit)))
   return { second: inUnit('second'), minute: inUnit('minute'), hour: inUnit('hour'), day: inUnit('day') }
 })
-
-function lengthsIn(unit: (typeof UNITS)[number][0]) {
-  return memoized(
-    (locale: string) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }),
-  )
-}
 
 /** A date: "March 1, 2027". In UTC, since the time zone of the user is unknown. */
 export function dateOf(locale: string, at: number): string {
@@ -40,7 +32,7 @@ export function lengthOf(locale: string, ms: number): string {
   const fits = ([unit, size]: (typeof UNITS)[number]) =>
     ms % size === 0 && (unit !== 'day' || ms > HOURS_UP_TO_MS)
   const [unit, size] = UNITS.find(fits) ?? ['minute', 60_000]
-  return spaced(locale, lengths[unit](locale).format(Math.round(ms / size)))
+  return spaced(locale, lengths(unit)(locale).format(Math.round(ms / size)))
 }
 
 /** A past time in words, in units of 24 hours: "today", "yesterday", "3 days ago". */

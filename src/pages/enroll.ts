@@ -5,12 +5,10 @@ import { errorBox } from './layout.js'
 import type { Page, PageContext } from './page.js'
 import { qrImage } from './qr-code.js'
 import { fill } from './text.js'
-import type { View } from './view.js'
-
-type EnrollView = Extract<View, { page: 'enroll' }>
+import type { ViewOf } from './view.js'
 
 /** The page with the QR code, the key for manual entry, and the field for the first code. */
-export function enrollPage(view: EnrollView, context: PageContext): Page {
+export function enrollPage(view: ViewOf<'enroll'>, context: PageContext): Page {
   const { enroll } = context.words
   return {
     title: html`${enroll.title}`,
@@ -26,7 +24,7 @@ export function enrollPage(view: EnrollView, context: PageContext): Page {
   }
 }
 
-function addAccount(view: EnrollView, context: PageContext): Html {
+function addAccount(view: ViewOf<'enroll'>, context: PageContext): Html {
   const { enroll } = context.words
   const image = qrImage(view.uri, view.qr)
   const link = otpauthLink(view.uri)
@@ -37,7 +35,7 @@ ${view.secret !== undefined && secretPart(view.secret, image !== undefined, cont
 }
 
 /** Only the browser that started can show QR code and key. Any other can enter the code, or start over. */
-function codeAlone(view: EnrollView, context: PageContext): Html {
+function codeAlone(view: ViewOf<'enroll'>, context: PageContext): Html {
   const { frame, words } = context
   const { enroll } = words
   return html`${codeForm(view, context)}
@@ -45,7 +43,7 @@ function codeAlone(view: EnrollView, context: PageContext): Html {
 <form class="mfa-form" method="post" action="${frame.base}/enroll-app"><button class="mfa-secondary">${enroll.restart}</button></form>`
 }
 
-function codeForm(view: EnrollView, context: PageContext): Html {
+function codeForm(view: ViewOf<'enroll'>, context: PageContext): Html {
   const { frame, words } = context
   const field = {
     label: words.code.label,
@@ -75,7 +73,7 @@ ${key}
 }
 
 /** The page before an authenticator app is set up. */
-export function enrollStartPage(view: Extract<View, { page: 'enroll-start' }>, context: PageContext): Page {
+export function enrollStartPage(view: ViewOf<'enroll-start'>, context: PageContext): Page {
   const { frame, words } = context
   return {
     title: html`${words.enroll.title}`,
@@ -106,7 +104,7 @@ function overBox({ title, advice }: { readonly title: string; readonly advice: s
   return errorBox(html`${title}`, html`${advice}`)
 }
 
-export function enrolledPage(view: Extract<View, { page: 'enrolled' }>, context: PageContext): Page {
+export function enrolledPage(view: ViewOf<'enrolled'>, context: PageContext): Page {
   const { frame, words } = context
   const { enrolled } = words
   const style = view.backup ? 'mfa-secondary' : 'mfa-primary'

@@ -1,7 +1,7 @@
 import type { KeyMethod } from '../protocol/methods.js'
 import { trustChoice } from './devices.js'
 import { strongerRequired } from './enroll.js'
-import { type Html, html, type Renderable, safeLink } from './html.js'
+import { type Html, html, safeLink } from './html.js'
 import { icons } from './icons.js'
 import { failureTemplates } from './key-failure.js'
 import { approvalField, errorBox } from './layout.js'
@@ -9,12 +9,10 @@ import { factorList, keyText } from './overview.js'
 import { type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
-import type { KeyView, View } from './view.js'
-
-type KeysView = Extract<View, { page: 'keys' }>
+import type { KeyView, ViewOf } from './view.js'
 
 /** The security keys and passkeys of a signed-in user, with forms to rename and to add them. */
-export function keysPage(view: KeysView, context: PageContext): Page {
+export function keysPage(view: ViewOf<'keys'>, context: PageContext): Page {
   const { frame, words } = context
   const { keys, enrolled } = words
   const isEmpty = view.keys.length === 0
@@ -59,15 +57,13 @@ function passkeysFirst(methods: readonly KeyMethod[]): readonly KeyMethod[] {
 }
 
 /** What the script tells the password manager, so that it stops offering removed keys, also after the last one. */
-function signals({ keys, relyingPartyId, userHandle, userName }: KeysView): Html | undefined {
+function signals({ keys, relyingPartyId, userHandle, userName }: ViewOf<'keys'>): Html | undefined {
   if (userHandle === undefined) return undefined
   return html` data-mfa-relying-party="${relyingPartyId}" data-mfa-user-handle="${userHandle}" data-mfa-user-name="${userName}" data-mfa-keys="${keys.map(({ id }) => id).join(' ')}"`
 }
 
-type KeyPageView = Extract<View, { page: 'key' }>
-
 /** The page on which the user confirms with a security key or passkey: one button, and the other ways beside it. */
-export function keyPage(view: KeyPageView, context: PageContext): Page {
+export function keyPage(view: ViewOf<'key'>, context: PageContext): Page {
   const { frame, words } = context
   const { factor, exhausted } = view
   const title = html`${words.choose.act[factor.method]}`
@@ -85,13 +81,13 @@ ${otherWays(view, context)}`,
     usesKeys: true,
     main: html`<p class="mfa-lead">${words.keys.lead[factor.method]}</p>
 ${keyFailures(context)}
-${useKeyForm(factor.id, [trustChoice(view, context), button], context)}
+<form hidden class="mfa-form" method="post" action="${frame.base}/verify" data-mfa-key="use" data-mfa-options="${frame.base}/challenge"><input type="hidden" name="factor" value="${factor.id}"><input type="hidden" name="response">${approvalField(context)}${trustChoice(view, context)}${button}</form>
 ${otherWays(view, context)}`,
   }
 }
 
 /** The other factors, folded up beside the button. */
-function otherWays(view: KeyPageView, context: PageContext): Html | undefined {
+function otherWays(view: ViewOf<'key'>, context: PageContext): Html | undefined {
   const { frame, words } = context
   const { factor, others, backup, mayHaveBackup = false } = view
   const hasOthers = others.length > 0 || backup || mayHaveBackup
@@ -111,11 +107,6 @@ function addKeyForm(method: KeyMethod, button: Html, { frame }: PageContext, dat
   return html`<form hidden class="mfa-form" method="post" action="${frame.base}/keys" data-mfa-key="create" data-mfa-options="${frame.base}/keys/options"${data}><input type="hidden" name="method" value="${method}"><input type="hidden" name="response">${button}</form>`
 }
 
-function useKeyForm(factorId: string, content: Renderable, context: PageContext): Html {
-  const { base } = context.frame
-  return html`<form hidden class="mfa-form" method="post" action="${base}/verify" data-mfa-key="use" data-mfa-options="${base}/challenge"><input type="hidden" name="factor" value="${factorId}"><input type="hidden" name="response">${approvalField(context)}${content}</form>`
-}
-
 /** What the page says unless its script runs and removes it, and what the script says about failures. */
 function keyFailures(context: PageContext): Html {
   return html`<p class="mfa-needs-script">${context.words.keys.needsScript}</p>${failureTemplates(errorBox, context)}`
@@ -123,7 +114,7 @@ function keyFailures(context: PageContext): Html {
 
 /** Offers to add a passkey after a sign-in with a code. Its script skips the page where the browser cannot use passkeys. Where
  * it can create one without a prompt, the script tries that first, and leads on to the keys. */
-export function keyOfferPage(view: Extract<View, { page: 'key-offer' }>, context: PageContext): Page {
+export function keyOfferPage(view: ViewOf<'key-offer'>, context: PageContext): Page {
   const { frame, words } = context
   const { keys, leave } = words
   const button = html`<button type="button" class="mfa-primary" data-mfa-first>${keys.add.passkey}</button>`

@@ -52,7 +52,8 @@ function codesItem(view: Extract<View, { page: 'overview' }>, left: number, cont
   return html`<li>${icons.backup}<span class="mfa-choice-text"><span>${list}</span>${hint(text.count(words.codesLeft.left, left))}${lastUse(view.backupCodesUsedAt, context)}</span>${view.canRemoveBackup === true && manageLink(`${frame.base}/backup/remove`, words.devices.revoke, list)}</li>`
 }
 
-function factorItem(factor: FactorView, context: PageContext): Html {
+/** A factor, with how to reach it, its last use and the links to change it, as far as the view has them. */
+export function factorItem(factor: FactorView, context: PageContext): Html {
   const { frame, words } = context
   const name = words.overview.method[factor.method]
   const label = labelOf(factor, context)

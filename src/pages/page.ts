@@ -1,7 +1,7 @@
 import { isDelivered, type Method } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
 import type { Catalogue } from './locales/catalogue.js'
-import { type Languages, type Text, textFor } from './text.js'
+import type { Text } from './text.js'
 import type { PageFrame, ProblemCode } from './view.js'
 
 /** Everything that the parts of a page need for rendering. */
@@ -23,12 +23,6 @@ export interface Page {
   readonly usesKeys?: boolean
   /** The page has its own link to the app. */
   readonly leadsHome?: boolean
-}
-
-/** The context for a page, in the best matching language. */
-export function pageContext(frame: PageFrame, languages: Languages): PageContext {
-  const text = textFor(frame.locales, languages)
-  return { frame, text, words: text.words }
 }
 
 /** A masked contact, isolated from the direction of the surrounding text. */

@@ -4,10 +4,10 @@ import { type Html, html, safeLink } from './html.js'
 import { icons } from './icons.js'
 import { destination, type Page, type PageContext } from './page.js'
 import { fill } from './text.js'
-import type { View } from './view.js'
+import type { View, ViewOf } from './view.js'
 
 /** The page before a recovery is requested: how long it takes, who is notified, and what it ends. */
-export function recoverPage(view: Extract<View, { page: 'recover' }>, context: PageContext): Page {
+export function recoverPage(view: ViewOf<'recover'>, context: PageContext): Page {
   const { frame, text, words } = context
   const { recovery } = words
   if (!view.isPossible) {
@@ -28,7 +28,7 @@ ${contactList(view.contacts)}
 }
 
 /** The pending recovery: when it can be completed, or the button that completes it. */
-export function recoveryPage(view: Extract<View, { page: 'recovery' }>, context: PageContext): Page {
+export function recoveryPage(view: ViewOf<'recovery'>, context: PageContext): Page {
   const { frame, words } = context
   const { recovery } = words
   return {
@@ -41,10 +41,7 @@ ${!view.ready && html`<p>${recovery.notified}</p>${contactList(view.contacts)}${
 }
 
 /** The page of the link in a notice, which asks for confirmation before it cancels the recovery. */
-export function cancelRecoveryPage(
-  { token }: Extract<View, { page: 'cancel-recovery' }>,
-  context: PageContext,
-): Page {
+export function cancelRecoveryPage({ token }: ViewOf<'cancel-recovery'>, context: PageContext): Page {
   const { cancelTitle: title, cancelLead: lead, cancel: confirm } = context.words.recovery
   return linkPage({ title, lead, confirm, path: '/cancel-recovery', token }, context)
 }
@@ -67,10 +64,7 @@ function waitingLine(readyAt: number, context: PageContext): Html {
   return countdown({ seconds, phrase: recovery.waiting, ready: recovery.readyTitle, isLead: true }, context)
 }
 
-function unreachedLine(
-  { unreached = [] }: Extract<View, { page: 'recovery' }>,
-  { words }: PageContext,
-): Html | false {
+function unreachedLine({ unreached = [] }: ViewOf<'recovery'>, { words }: PageContext): Html | false {
   return unreached.length > 0 && html`<p>${words.recovery.unreached}</p>${contactList(unreached)}`
 }
 
@@ -100,7 +94,7 @@ ${frame.help !== undefined && html`<p class="mfa-help">${frame.help}</p>`}`,
 }
 
 /** The page of a "this wasn't me" link, which asks for confirmation before it ends everything. */
-export function notMePage({ token }: Extract<View, { page: 'not-me' }>, context: PageContext): Page {
+export function notMePage({ token }: ViewOf<'not-me'>, context: PageContext): Page {
   return linkPage({ ...context.words.notMe, path: '/not-me', token }, context)
 }
 

@@ -1,16 +1,13 @@
 import { strongestOf } from '../protocol/factor.js'
 import { isKeyMethod } from '../protocol/methods.js'
 import { type Html, html } from './html.js'
-import { icons } from './icons.js'
-import { contactHint, labelOf, type Page, type PageContext, startPath } from './page.js'
+import { factorItem } from './overview.js'
+import { type Page, type PageContext, startPath } from './page.js'
 import { fill } from './text.js'
-import type { FactorView, View } from './view.js'
+import type { FactorView, ViewOf } from './view.js'
 
 /** The page before a factor is removed: what the user is asked for afterwards, and what an attacker then needs. */
-export function removePage(
-  { factor, others, revokesDevices }: Extract<View, { page: 'remove' }>,
-  context: PageContext,
-): Page {
+export function removePage({ factor, others, revokesDevices }: ViewOf<'remove'>, context: PageContext): Page {
   const { frame, words } = context
   const { remove } = words
   const isApp = factor === 'app'
@@ -45,17 +42,9 @@ function risk(others: readonly FactorView[], { words }: PageContext, lost?: stri
   return html`<p><strong>${[others.length > 0 && lost, then].filter(Boolean).join(' ')}</strong></p>`
 }
 
-function factorItem(factor: FactorView, context: PageContext) {
-  const { method } = factor
-  const label = labelOf(factor, context)
-  return html`<li>${icons[method]}<span class="mfa-choice-text"><span>${context.words.overview.method[method]}</span>${
-    label !== undefined && html`<span class="mfa-hint"><bdi>${label}</bdi></span>`
-  }${contactHint(factor)}</span></li>`
-}
-
 /** The page before a security key or passkey is removed. It says what protects the account afterwards. */
 export function keyRemovePage(
-  { key, others, revokesDevices }: Extract<View, { page: 'key-remove' }>,
+  { key, others, revokesDevices }: ViewOf<'key-remove'>,
   context: PageContext,
 ): Page {
   const { frame, words } = context

@@ -12,7 +12,7 @@ import { enrolledPage, enrollPage, enrollStartPage } from './enroll.js'
 import { keyOfferPage, keyPage, keysPage } from './keys.js'
 import { layout } from './layout.js'
 import { overviewPage } from './overview.js'
-import { type Page, type PageContext, pageContext } from './page.js'
+import type { Page, PageContext } from './page.js'
 import {
   bypassPage,
   cancelRecoveryPage,
@@ -24,13 +24,11 @@ import {
 } from './recovery.js'
 import { keyRemovePage, removePage } from './remove.js'
 import { resumePage, stopPage } from './stop.js'
-import { catalogues, type Languages } from './text.js'
-import type { PageFrame, View } from './view.js'
+import { catalogues, type Languages, textFor } from './text.js'
+import type { PageFrame, View, ViewOf } from './view.js'
 
 /** The page of each view. */
-const PAGES: {
-  readonly [Name in View['page']]: (view: Extract<View, { page: Name }>, context: PageContext) => Page
-} = {
+const PAGES: { readonly [Name in View['page']]: (view: ViewOf<Name>, context: PageContext) => Page } = {
   choose: choosePage,
   code: codePage,
   key: keyPage,
@@ -61,7 +59,8 @@ const PAGES: {
 
 /** Renders a view to an HTML document, in the language that matches `frame.locales` best. */
 export function renderView(view: View, frame: PageFrame, languages: Languages = catalogues): string {
-  const context = pageContext(frame, languages)
+  const text = textFor(frame.locales, languages)
+  const context: PageContext = { frame, text, words: text.words }
   // TypeScript does not see that the function takes this view.
   const pageOf = PAGES[view.page] as (view: View, context: PageContext) => Page
   return layout(pageOf(view, context), context).markup

@@ -4,12 +4,10 @@ import { entryList, problemText } from './layout.js'
 import { type Page, type PageContext, startPath } from './page.js'
 import { recoverLink } from './recovery.js'
 import { fill } from './text.js'
-import type { View } from './view.js'
-
-type StopView = Extract<View, { page: 'stop' }>
+import type { ViewOf } from './view.js'
 
 /** A page on which the user cannot continue: says what happened and what to do, with a link to the next step. */
-export function stopPage(view: StopView, context: PageContext): Page {
+export function stopPage(view: ViewOf<'stop'>, context: PageContext): Page {
   const { message } = view
   if (message.tone === 'success') {
     const title = html`${context.words.success[message.code]}`
@@ -36,7 +34,7 @@ ${recoverLink(context)}`
 }
 
 /** The advice as a countdown, if it contains a time to wait for. */
-function adviceCountdown({ message }: StopView, context: PageContext): Html | undefined {
+function adviceCountdown({ message }: ViewOf<'stop'>, context: PageContext): Html | undefined {
   const { frame, words } = context
   if (message.tone === 'success' || message.retryAfterSeconds === undefined) return undefined
   const { advice } = words.problems[message.code]
@@ -49,11 +47,11 @@ function adviceCountdown({ message }: StopView, context: PageContext): Html | un
 }
 
 /** Where the page leads: home, if nothing else is said and its end has no link. */
-function nextOf({ next }: StopView, { frame }: PageContext): StopView['next'] {
+function nextOf({ next }: ViewOf<'stop'>, { frame }: PageContext): ViewOf<'stop'>['next'] {
   return next ?? (frame.purpose === 'sign-in' && frame.pendingLoginEndsAt === undefined ? 'home' : undefined)
 }
 
-function nextStepLink(view: StopView, context: PageContext): Html | undefined {
+function nextStepLink(view: ViewOf<'stop'>, context: PageContext): Html | undefined {
   const { frame, words } = context
   const { message } = view
   const next = nextOf(view, context)
@@ -74,7 +72,7 @@ function nextStepLink(view: StopView, context: PageContext): Html | undefined {
 }
 
 /** Offers to submit a form again that was interrupted by the second factor. Nothing happens until the user confirms. */
-export function resumePage(view: Extract<View, { page: 'resume' }>, context: PageContext): Page {
+export function resumePage(view: ViewOf<'resume'>, context: PageContext): Page {
   const { resume } = context.words
   const { entries } = view
   return {

@@ -22,25 +22,20 @@ export const TRANSLATIONS = [
   'zh-Hans',
 ] as const
 
-/** The tag of a language besides English. */
-type Translation = (typeof TRANSLATIONS)[number]
-
 /** Texts by the key of their language. They are read when the function is first called. */
 export type TextsByLanguage<Texts> = ReadonlyMap<string, () => Texts>
 
 /** The texts of a catalogue in all its languages. */
 export function textsOf<Texts>(catalogue: 'pages' | 'notices', english: Texts): TextsByLanguage<Texts> {
-  const read = memoized((tag: Translation) => readTranslation<Texts>(catalogue, tag))
+  // src/pages and dist/cjs lie equally deep below the package. Tests compare every file with the English texts, so it has their type.
+  const read = memoized(
+    (tag: string): Texts =>
+      JSON.parse(readFileSync(new URL(`../../locales/${catalogue}/${tag}.json`, import.meta.url), 'utf8')),
+  )
   return new Map([
     ['en', () => english],
     ...TRANSLATIONS.map((tag) => [languageKey(tag), () => read(tag)] as const),
   ])
-}
-
-/** Tests compare every file with the English texts, so it has their type. */
-function readTranslation<Texts>(catalogue: string, tag: Translation): Texts {
-  // src/pages and dist/cjs lie equally deep below the package.
-  return JSON.parse(readFileSync(new URL(`../../locales/${catalogue}/${tag}.json`, import.meta.url), 'utf8'))
 }
 
 const pluralRules = memoized((locale: string) => new Intl.PluralRules(locale))

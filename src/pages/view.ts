@@ -366,5 +366,8 @@ export type View =
       readonly unasked?: boolean
     }
 
+/** One of these pages. */
+export type ViewOf<Name extends View['page']> = Extract<View, { page: Name }>
+
 /** Renders a view to an HTML document. */
 export type RenderView = (view: View, frame: PageFrame) => string

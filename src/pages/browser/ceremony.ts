@@ -82,20 +82,15 @@ export async function canUseKeys(): Promise<KeySupport> {
     return { supported: false, missing, passkeyOnThisDevice: false, autofill: false, signals: false }
   return {
     supported: true,
-    passkeyOnThisDevice: await hasPlatformAuthenticator(),
-    autofill: await hasAutofill(),
+    passkeyOnThisDevice: await ask(() => PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable()),
+    autofill: await ask(() => PublicKeyCredential.isConditionalMediationAvailable?.()),
     signals: 'signalAllAcceptedCredentials' in PublicKeyCredential,
   }
 }
 
 /** Whether the browser can create a passkey without a prompt. */
-export async function canCreateWithoutPrompt(): Promise<boolean> {
-  try {
-    const capabilities = await PublicKeyCredential.getClientCapabilities?.()
-    return capabilities?.conditionalCreate === true
-  } catch {
-    return false
-  }
+export function canCreateWithoutPrompt(): Promise<boolean> {
+  return ask(async () => (await PublicKeyCredential.getClientCapabilities?.())?.conditionalCreate)
 }
 
 export function missingSupport(): MissingKeySupport | undefined {
@@ -104,27 +99,16 @@ export function missingSupport(): MissingKeySupport | undefined {
   return isForbidden() ? 'permissions_policy' : undefined
 }
 
-interface PolicyDocument {
-  readonly featurePolicy?: { allowsFeature(name: string): boolean }
-}
-
 /** Whether the Permissions-Policy of the page or of its frame forbids WebAuthn, where the browser says so. */
 function isForbidden(): boolean {
-  const { featurePolicy } = document as PolicyDocument
+  const { featurePolicy } = document as { readonly featurePolicy?: { allowsFeature(name: string): boolean } }
   return featurePolicy?.allowsFeature('publickey-credentials-get') === false
 }
 
-async function hasPlatformAuthenticator(): Promise<boolean> {
+/** Whether the browser says yes. An old browser fails, or does not know the question. */
+async function ask(question: () => Promise<boolean | undefined> | undefined): Promise<boolean> {
   try {
-    return await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable()
-  } catch {
-    return false
-  }
-}
-
-async function hasAutofill(): Promise<boolean> {
-  try {
-    return (await PublicKeyCredential.isConditionalMediationAvailable?.()) ?? false
+    return (await question()) === true
   } catch {
     return false
   }

@@ -8,20 +8,8 @@ export interface KeyOwner {
   readonly userHandle: string
 }
 
-interface SignalApi {
-  signalAllAcceptedCredentials?(options: {
-    rpId: string
-    userId: string
-    allAcceptedCredentialIds: readonly string[]
-  }): Promise<void>
-  signalCurrentUserDetails?(options: {
-    rpId: string
-    userId: string
-    name: string
-    displayName: string
-  }): Promise<void>
-  signalUnknownCredential?(options: { rpId: string; credentialId: string }): Promise<void>
-}
+/** The Signal API, as far as the browser has it. */
+type SignalApi = Partial<typeof PublicKeyCredential>
 
 /** Tells the password manager which keys the account has. Call it after each removal. False if it cannot. Never rejects. */
 export async function signalKeys(routes: KeyRoutes): Promise<boolean> {
@@ -41,7 +29,9 @@ export function signalAcceptedKeys(
   },
 ): Promise<boolean> {
   const { relyingPartyId: rpId, userHandle: userId, ids } = accepted
-  return send((api) => api.signalAllAcceptedCredentials?.({ rpId, userId, allAcceptedCredentialIds: ids }))
+  return send((api) =>
+    api.signalAllAcceptedCredentials?.({ rpId, userId, allAcceptedCredentialIds: [...ids] }),
+  )
 }
 
 /** Tells the password manager the current name of the account. Call it after the user has changed it. Never rejects. */
@@ -69,7 +59,7 @@ export function signalUnknownKey(key: {
 
 async function send(signal: (api: SignalApi) => Promise<void> | undefined): Promise<boolean> {
   try {
-    const sent = signal(globalThis.PublicKeyCredential as unknown as SignalApi)
+    const sent = signal(globalThis.PublicKeyCredential)
     await sent
     return sent !== undefined
   } catch {

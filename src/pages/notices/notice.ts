@@ -79,10 +79,5 @@ export interface AccountNotice extends NoticeFacts {
   /** The notice in one or two sentences, for a text message. Of one to every contact only. */
   readonly shortText?: string
   /** The same notice in the language that matches a BCP 47 tag best. */
-  inLanguage(tag: string): {
-    readonly locale: string
-    readonly subject: string
-    readonly text: string
-    readonly shortText?: string
-  }
+  inLanguage(tag: string): Pick<AccountNotice, 'locale' | 'subject' | 'text' | 'shortText'>
 }
