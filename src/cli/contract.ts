@@ -1,9 +1,10 @@
 import { exec } from 'node:child_process'
 import { parseArgs, promisify } from 'node:util'
 import { ServiceError } from '../errors.js'
+import { readServiceAddress } from '../options/settings.js'
 import type { CommandIo } from './command-io.js'
 import { CHECKS, runCheck, type TestMailbox } from './contract/checks.js'
-import { type FoundDialect, findDialect, settingsOf } from './contract/find-dialect.js'
+import { type FoundDialect, findDialect } from './contract/find-dialect.js'
 
 const HELP = `Usage: countersign contract --base-url https://mfa.example.com [options]
 
@@ -75,7 +76,7 @@ async function reportOn(values: Values, { env }: CommandIo): Promise<Report> {
   const address = { baseUrl: values['base-url'] ?? env.MFA_BASE_URL, apiKey: env.MFA_API_KEY }
   const mailbox = mailboxOf(values, env)
   const dialect = await findDialect(address, values['enroll-path'])
-  const settings = settingsOf(address, dialect)
+  const settings = readServiceAddress({ ...address, dialect })
   const findings: Finding[] = []
   // One after the other, so that no limit of requests at once decides.
   for (const [check, run] of Object.entries(CHECKS)) {

@@ -61,14 +61,10 @@ export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
   const { url, signIn, path, protectedPaths } = check
   const app = runningApp(url.origin, check.headers, REQUEST_MS)
   const until = Date.now() + check.maxSeconds * 1_000
-  const named = [
-    ...[
-      `${url.pathname}${url.search}`,
-      ...(signIn.method === 'GET' || signIn.page === undefined ? [] : [signIn.page]),
-      ...protectedPaths,
-    ].map(getOf),
-    ...check.routes,
-  ].filter(isNew())
+  const pages = signIn.method === 'GET' || signIn.page === undefined ? [] : [signIn.page]
+  const paths = [`${url.pathname}${url.search}`, ...pages, ...protectedPaths]
+  const all = [...paths.map(getOf), ...check.routes]
+  const named = [...new Map(all.map((route) => [`${route.method} ${route.path}`, route])).values()]
   const links = linkedRoutes(named, check)
   try {
     const probed = await probeLogin(app, {
@@ -272,12 +268,4 @@ function problemsOf(
 
 function getOf(path: string): AppRoute {
   return { method: 'GET', path }
-}
-
-function isNew() {
-  const seen = new Set<string>()
-  return ({ method, path }: AppRoute) => {
-    const size = seen.size
-    return seen.add(`${method} ${path}`).size > size
-  }
 }

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { generateKeyPairSync, hash, type KeyObject, type KeyPairKeyObjectResult, sign } from 'node:crypto'
 import type { KeyFlags } from './key-ceremony.js'
 
 /** What an authenticator signs, beside the hash of the client data. */
@@ -23,7 +23,7 @@ export function authenticatorData({ rpId, flags, counter, credential }: Authenti
   const rest = Buffer.alloc(5)
   rest.writeUInt8(bits.reduce((byte, bit, index) => byte | (bit ? 1 << index : 0), 0))
   rest.writeUInt32BE(counter, 1)
-  return Buffer.concat([sha256(rpId), rest, ...(credential ? [credential] : [])])
+  return Buffer.concat([hash('sha256', rpId, 'buffer'), rest, ...(credential ? [credential] : [])])
 }
 
 export function attestedCredential(aaguid: string, id: Buffer, key: CredentialKey): Buffer {
@@ -52,11 +52,7 @@ export function attestationObject(authData: Buffer, alg: number | undefined, sig
 
 /** Signs authenticator data with the client data of a ceremony. */
 export function signCeremony(key: CredentialKey, authData: Buffer, clientData: Buffer): Buffer {
-  return key.sign(Buffer.concat([authData, sha256(clientData)]))
-}
-
-function sha256(data: string | Uint8Array): Buffer {
-  return createHash('sha256').update(data).digest()
+  return key.sign(Buffer.concat([authData, hash('sha256', clientData, 'buffer')]))
 }
 
 /** A value that `encodeCbor` writes. Map entries are written in the order of the map. */
@@ -118,10 +114,7 @@ export function createCredentialKey(algorithm: KeyAlgorithm): CredentialKey {
   }
 }
 
-function generate(algorithm: KeyAlgorithm): {
-  readonly publicKey: KeyObject
-  readonly privateKey: KeyObject
-} {
+function generate(algorithm: KeyAlgorithm): KeyPairKeyObjectResult {
   if (algorithm === 'ES256') return generateKeyPairSync('ec', { namedCurve: 'P-256' })
   if (algorithm === 'ES384') return generateKeyPairSync('ec', { namedCurve: 'P-384' })
   if (algorithm === 'EdDSA') return generateKeyPairSync('ed25519')

@@ -1,8 +1,9 @@
-import { createHash, createPublicKey, verify } from 'node:crypto'
+import { createPublicKey, hash, verify } from 'node:crypto'
 import { jsonIn } from '../json.js'
 import type { KeyFault } from '../protocol/keys.js'
 import type { KeyMethod } from '../protocol/methods.js'
 import type { Granted } from '../protocol/service.js'
+import type { KeyFlags } from './key-ceremony.js'
 
 const DIGESTS = { [-7]: 'sha256', [-8]: null, [-35]: 'sha384', [-257]: 'sha256' } as const
 
@@ -16,7 +17,7 @@ interface SignedResponse {
 }
 
 /** What a response says, before anything is verified. */
-export interface ReadResponse {
+export interface ReadResponse extends KeyFlags {
   /** The client data, as the browser wrote them. */
   readonly clientData: {
     readonly type?: unknown
@@ -25,10 +26,6 @@ export interface ReadResponse {
     readonly crossOrigin?: unknown
   }
   readonly relyingPartyHash: Buffer
-  readonly userPresent: boolean
-  readonly userVerified: boolean
-  readonly backupEligible: boolean
-  readonly backedUp: boolean
   readonly counter: number
   /** The id of the new credential, in base64url. Empty in an assertion. */
   readonly credentialId: string
@@ -75,7 +72,7 @@ export function faultIn(
   if (clientData.type !== type) return 'malformed'
   if (![...origins, ...relatedOrigins].some((origin) => origin === clientData.origin)) return 'origin'
   if (clientData.crossOrigin) return 'top_origin'
-  if (!sha256(Buffer.from(id)).equals(read.relyingPartyHash)) return 'relying_party'
+  if (!hash('sha256', id, 'buffer').equals(read.relyingPartyHash)) return 'relying_party'
   if (isConditional) return undefined
   if (!read.userPresent) return 'user_presence'
   return method === 'passkey' && !read.userVerified ? 'user_verification' : undefined
@@ -88,7 +85,7 @@ export function isSignedBy(
 ): boolean {
   const digest = DIGESTS[algorithm as keyof typeof DIGESTS]
   const bytes = (text: string) => Buffer.from(text, 'base64url')
-  const data = Buffer.concat([bytes(authenticatorData), sha256(bytes(clientDataJSON))])
+  const data = Buffer.concat([bytes(authenticatorData), hash('sha256', bytes(clientDataJSON), 'buffer')])
   try {
     const key = createPublicKey({ key: bytes(publicKey), format: 'der', type: 'spki' })
     return digest !== undefined && verify(digest, data, key, bytes(signature))
@@ -101,10 +98,6 @@ export function isSignedBy(
 function credentialIdIn(authenticatorData: Buffer): string {
   if (authenticatorData.length < 55) return ''
   return authenticatorData.subarray(55, 55 + authenticatorData.readUInt16BE(53)).toString('base64url')
-}
-
-function sha256(data: Buffer): Buffer {
-  return createHash('sha256').update(data).digest()
 }
 
 /** A credential that a software authenticator stores. */

@@ -27,7 +27,8 @@ export interface TestRelyingParty {
   readonly origins?: readonly string[] | undefined
 }
 
-interface StoredKey extends Key {
+interface StoredKey {
+  readonly key: Key
   readonly user: string
   readonly publicKey: string
   readonly algorithm: number
@@ -50,7 +51,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
   const handles = new Map<string, string>()
 
   const keysOf = (user: string, method?: KeyMethod) =>
-    [...keys.values()].filter((key) => key.user === user && (method ?? key.method) === key.method)
+    [...keys.values()].filter((one) => one.user === user && (method ?? one.key.method) === one.key.method)
   const ownKey = (request: UserRequest, id: string) => {
     const key = keys.get(id)
     return key?.user === formatUser(request.contact) ? key : undefined
@@ -61,7 +62,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
     return challenge
   }
   const handleOf = (user: string): string => {
-    const handle = handles.get(user) ?? random()
+    const handle = handles.get(user) ?? randomBytes(32).toString('base64url')
     handles.set(user, handle)
     return handle
   }
@@ -126,7 +127,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
       const { backupEligible, backedUp, counter } = checked.read
       const stored = { publicKey, algorithm: publicKeyAlgorithm, transports, counter }
       const key = { id: data.id, method, name, backupEligible, backedUp, createdAt: Date.now() }
-      keys.set(key.id, { ...key, ...stored, user })
+      keys.set(key.id, { key, ...stored, user })
       return { outcome: 'registered', key }
     },
 
@@ -154,29 +155,29 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
       const isOfAnother = stored !== undefined && stored.user !== user
       if (isOfAnother || (userHandle && userHandle !== handleOf(user))) return invalid('user_handle')
       if (!stored) return invalid('unknown_key')
-      if (stored.method !== method) return invalid('malformed')
+      if (stored.key.method !== method) return invalid('malformed')
       if (!isSignedBy(stored, data.response)) return invalid('signature')
-      if (backupEligible !== stored.backupEligible) return invalid('backup_eligibility')
+      if (backupEligible !== stored.key.backupEligible) return invalid('backup_eligibility')
       if (stored.counter > 0 && counter <= stored.counter) return invalid('counter')
-      const used = { ...stored, counter, backedUp, lastUsedAt: Date.now() }
-      keys.set(used.id, used)
-      return { outcome: 'valid', key: publicPartOf(used), userVerified }
+      const key = { ...stored.key, backedUp, lastUsedAt: Date.now() }
+      keys.set(key.id, { ...stored, key, counter })
+      return { outcome: 'valid', key, userVerified }
     },
 
     async list({ contact }) {
       const user = formatUser(contact)
       const userHandle = handles.get(user)
       return {
-        keys: keysOf(user).map(publicPartOf),
+        keys: keysOf(user).map(({ key }) => key),
         relyingPartyId: relyingParty.id,
         ...(userHandle !== undefined && { userHandle }),
       }
     },
 
     async rename({ key: id, name, ...request }) {
-      const key = ownKey(request, id)
-      if (key) keys.set(id, { ...key, name })
-      return { outcome: key ? 'renamed' : 'none' }
+      const stored = ownKey(request, id)
+      if (stored) keys.set(id, { ...stored, key: { ...stored.key, name } })
+      return { outcome: stored ? 'renamed' : 'none' }
     },
 
     async remove({ key: id, ...request }) {
@@ -190,7 +191,7 @@ export function testKeys({ id, origins = [`https://${id}`] }: TestRelyingParty) 
 
   return {
     verbs,
-    methodsOf: (user: string) => [...new Set(keysOf(user).map(({ method }) => method))],
+    methodsOf: (user: string) => [...new Set(keysOf(user).map(({ key }) => key.method))],
     reset() {
       for (const records of [challenges, keys, handles]) records.clear()
     },
@@ -206,19 +207,8 @@ function isSame(challenge: Ceremony, ceremony: Ceremony): boolean {
   )
 }
 
-function publicPartOf({
-  user: _,
-  publicKey: _1,
-  algorithm: _2,
-  transports: _3,
-  counter: _4,
-  ...key
-}: StoredKey): Key {
-  return key
-}
-
-function descriptor({ id, transports }: StoredKey) {
-  return { type: 'public-key', id, transports }
+function descriptor({ key, transports }: StoredKey) {
+  return { type: 'public-key', id: key.id, transports }
 }
 
 function prepared(options: Granted<'registrationOptions'>['options']) {
@@ -227,8 +217,4 @@ function prepared(options: Granted<'registrationOptions'>['options']) {
 
 function invalid(fault: KeyFault) {
   return { outcome: 'invalid', fault } as const
-}
-
-function random(): string {
-  return randomBytes(32).toString('base64url')
 }

@@ -1,14 +1,8 @@
 import { httpService } from '../../client/service.js'
 import { type DialectInput, PUBLISHED } from '../../options/dialect.js'
-import type { ServiceSettings } from '../../options/service.js'
+import type { ServiceAddress } from '../../options/service.js'
 import { readServiceAddress } from '../../options/settings.js'
 import { throwAwayContact } from './app-user.js'
-
-/** Where the service is. */
-export interface Address {
-  readonly baseUrl: string | undefined
-  readonly apiKey: string | undefined
-}
 
 /** The value of the option `service.dialect` for a service. */
 export type FoundDialect = 'countersign' | 'published' | DialectInput
@@ -26,12 +20,15 @@ const ENROLL_PATHS = [
  * Finds the dialect in which the service sets up an authenticator app.
  * @throws {Error} when there is none, with the answer to each attempt.
  */
-export async function findDialect(address: Address, enrollPath?: string): Promise<FoundDialect> {
+export async function findDialect(
+  address: Pick<ServiceAddress, 'baseUrl' | 'apiKey'>,
+  enrollPath?: string,
+): Promise<FoundDialect> {
   const paths = enrollPath === undefined ? ENROLL_PATHS : [enrollPath]
   const dialects = paths.flatMap((path) => [dialectWith(path, 'form'), dialectWith(path, 'json')])
   const tried: string[] = []
   for (const dialect of ['detect', ...dialects] as const) {
-    const service = httpService(settingsOf(address, dialect))
+    const service = httpService(readServiceAddress({ ...address, dialect }))
     try {
       const { outcome } = await service.enrollApp({ contact: throwAwayContact() })
       if (outcome === 'prepared') return dialect === 'detect' ? 'countersign' : dialect
@@ -46,11 +43,6 @@ export async function findDialect(address: Address, enrollPath?: string): Promis
   throw new Error(
     `The service sets up no authenticator app. Name the path with --enroll-path. Tried:\n  ${attempts}`,
   )
-}
-
-/** The settings of a client that speaks a dialect. */
-export function settingsOf(address: Address, dialect: FoundDialect | 'detect'): ServiceSettings {
-  return readServiceAddress({ ...address, dialect })
 }
 
 /** The parts that differ from the published API. */
