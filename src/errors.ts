@@ -136,7 +136,7 @@ export class ServiceError extends MfaError {
   constructor(
     code: ServiceErrorCode,
     message: string,
-    options?: ErrorOptions & { readonly retryAfterSeconds?: number; readonly effect?: ServiceEffect },
+    options?: ErrorOptions & Partial<Pick<ServiceError, 'retryAfterSeconds' | 'effect'>>,
   ) {
     super(message, options)
     this.code = code

@@ -209,9 +209,7 @@ function handshakeFailed({ status, retryAfterSeconds }: Refusal): Error {
       return new TranscriptionError(
         'busy',
         'The MFA service already transcribes its maximum number of streams.',
-        {
-          ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-        },
+        { retryAfterSeconds },
       )
     default:
       return new ServiceError(

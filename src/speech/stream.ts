@@ -35,11 +35,14 @@ export const streamRequest = z.discriminatedUnion('type', [
 
 /** Why a stream ends before its audio does. */
 export const STREAM_ERRORS = [
+  /** The service does not understand what it was sent. */
   'invalid_message',
+  /** Neither audio nor a keep-alive arrived for ten seconds. */
   'idle',
   'stream_too_long',
   'engine_failed',
   'engine_unavailable',
+  /** The service is shutting down. */
   'unavailable',
 ] as const
 

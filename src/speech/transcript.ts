@@ -83,20 +83,14 @@ function subtitlesIn(answer: Answer, beginning: RegExp): TranscribeAnswer {
 }
 
 /** A valid transcript in the names of this package. */
-export function transcribedFrom({
-  text,
-  duration,
-  language,
-  confidence,
-  segments,
-  words,
-}: z.output<typeof transcribeAnswer>): Transcribed {
+export function transcribedFrom(result: z.output<typeof transcribeAnswer>): Transcribed {
+  const { text, duration, language, confidence } = result
   return {
     outcome: 'transcribed',
     text,
     durationSeconds: duration,
     ...onlyGiven({ language: language || undefined, confidence }),
-    ...timesIn({ segments, words }),
+    ...timesIn(result),
   }
 }
 
@@ -130,10 +124,7 @@ function refusedIn(answer: Answer): TranscribeAnswer {
     throw new ServiceError(
       'ERR_MFA_SERVICE_UNAVAILABLE',
       `The transcription engine of the MFA service failed (${code}). See the log of the service.`,
-      {
-        effect: 'none',
-        ...(answer.retryAfterSeconds !== undefined && { retryAfterSeconds: answer.retryAfterSeconds }),
-      },
+      { effect: 'none', retryAfterSeconds: answer.retryAfterSeconds },
     )
   }
   refusalIn(answer)
@@ -142,12 +133,6 @@ function refusedIn(answer: Answer): TranscribeAnswer {
 
 function isReason(code: string): code is Reason {
   return TRANSCRIPTION_REFUSALS.some((reason) => reason === code)
-}
-
-/** A server-sent event. */
-interface ServerEvent {
-  readonly name: string
-  readonly data: string
 }
 
 /** Reads events from text in chunks of any length, and passes those about the progress on. */
@@ -186,7 +171,7 @@ export function lastEvent(answer: Answer, format: TranscriptFormat = 'json'): An
 }
 
 /** The event in a block of lines, unless it is a comment (HTML, section 9.2.6). */
-function eventIn(block: string): ServerEvent[] {
+function eventIn(block: string): { readonly name: string; readonly data: string }[] {
   const fields = block.split('\n').flatMap((line) => {
     const [, name, value = ''] = /^(event|data):? ?(.*)$/.exec(line) ?? []
     return name ? [{ name, value }] : []

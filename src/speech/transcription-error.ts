@@ -1,28 +1,9 @@
 import { MfaError } from '../errors.js'
+import type { StreamErrorCode } from './stream.js'
+import type { TranscriptionRefusal } from './transcription.js'
 
 /** Why a recording or a stream was not transcribed: a `reason` of `TranscriptionRefusal`, or why a stream ended. */
-export type TranscriptionFailure =
-  | 'transcription_unavailable'
-  | 'busy'
-  | 'address_refused'
-  | 'fetch_failed'
-  | 'file_too_large'
-  | 'recording_too_long'
-  | 'unsupported_media'
-  /** The engine gives no times, which subtitles need. */
-  | 'recording_damaged'
-  | 'language_unavailable'
-  | 'timestamps_unavailable'
-  /** The service does not understand what it was sent. */
-  | 'invalid_message'
-  /** Neither audio nor a keep-alive arrived for ten seconds. */
-  | 'idle'
-  | 'stream_too_long'
-  | 'engine_failed'
-  | 'engine_unavailable'
-  /** The service is shutting down. */
-  | 'unavailable'
-  | 'connection_lost'
+export type TranscriptionFailure = TranscriptionRefusal['reason'] | StreamErrorCode | 'connection_lost'
 
 /** The service did not transcribe a recording or a stream to its end. Text that arrived before is correct, but incomplete. */
 export class TranscriptionError extends MfaError {
@@ -38,7 +19,7 @@ export class TranscriptionError extends MfaError {
   constructor(
     reason: TranscriptionFailure,
     message: string,
-    options?: ErrorOptions & { readonly retryAfterSeconds?: number },
+    options?: ErrorOptions & { readonly retryAfterSeconds?: number | undefined },
   ) {
     super(message, options)
     this.reason = reason

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { TRANSCRIPTION_PROBLEMS } from '../protocol/wire.js'
 import { oneOf, text } from '../protocol/wire-parts.js'
+import { streamLanguage } from './stream.js'
 import { TRANSCRIPT_FORMATS, TRANSCRIPTION_STATES, type TranscriptionRefusal } from './transcription.js'
 
 /** The path of `POST` requests for a transcript. */
@@ -17,17 +18,11 @@ export const transcribeBody = z.object({
     description: 'Address of the recording: https, public, and answering with the file itself.',
     examples: ['https://media.example/call.mp3'],
   }),
-  language: z
-    .string({ error: 'must be text' })
-    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$/, {
-      error: 'must be a language tag such as en or pt-BR',
-    })
-    .optional()
-    .meta({
-      description:
-        'The language of the speech, as a BCP 47 tag. An engine that does not have it refuses the recording.',
-      examples: ['en'],
-    }),
+  language: streamLanguage.optional().meta({
+    description:
+      'The language of the speech, as a BCP 47 tag. An engine that does not have it refuses the recording.',
+    examples: ['en'],
+  }),
   prompt: text(1_000)
     .optional()
     .meta({
