@@ -1,30 +1,25 @@
 import { isOutage, ServiceError } from '../errors.js'
+import type { ServiceSettings } from '../options/service.js'
 import { mapVerbs } from '../protocol/map-verbs.js'
 import type { MfaService } from '../protocol/service.js'
 import type { ServicePart } from '../protocol/verb.js'
 
-/** When the service is paused. */
-export interface BreakerSettings {
-  /** How many calls in a row must fail. */
-  readonly failures: number
-}
-
 /** How long calls fail at once before one of them checks whether the service works again. */
 const PAUSE_MS = 1_000
 
-/** Called when a part of the service is paused, and when it is used again. */
-export type OnPauseChange = (part: ServicePart, isPaused: boolean) => void
-
-/** A circuit breaker: after failures in a row, calls fail for a second; then one call tries again. A refusal is no failure. */
+/**
+ * A circuit breaker: after failures in a row, calls fail for a second; then one call tries again. A refusal is no failure. `onChange` is
+ * called when a part of the service is paused, and when it is used again.
+ */
 export function withBreaker<Service extends MfaService>(
   service: Service,
-  settings: BreakerSettings | false,
-  onChange: OnPauseChange,
+  settings: ServiceSettings['breaker'],
+  onChange: (part: ServicePart, isPaused: boolean) => void,
 ): Service {
   if (!settings) return service
   const breakers = new Map<ServicePart, Breaker>()
   const breakerOf = (part: ServicePart) => {
-    const known = breakers.get(part) ?? breaker(settings, (isPaused) => onChange(part, isPaused))
+    const known = breakers.get(part) ?? breaker(settings.failures, (isPaused) => onChange(part, isPaused))
     breakers.set(part, known)
     return known
   }
@@ -39,7 +34,7 @@ export function withBreaker<Service extends MfaService>(
 
 type Breaker = <Answer>(call: () => Promise<Answer>) => Promise<Answer>
 
-function breaker({ failures }: BreakerSettings, onChange: (isPaused: boolean) => void): Breaker {
+function breaker(failures: number, onChange: (isPaused: boolean) => void): Breaker {
   let failuresInARow = 0
   let openUntil: number | undefined
   let isProbing = false

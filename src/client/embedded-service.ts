@@ -68,24 +68,15 @@ function missingFrom(env: Environment): string[] {
     ]
   }
   if (env.NODE_ENV !== 'production') return []
-  const missing = (name: string, remedy: string) =>
-    `service is missing, and ${name} for the service in this process: ${remedy}`
-  return [
-    ...(env.DATABASE_URL || env.DATA_DIR
-      ? []
-      : [missing('DATABASE_URL', 'set it to a PostgreSQL database, or DATA_DIR to a folder that is kept')]),
-    ...(env.SERVICE_SECRET
-      ? []
-      : [missing('SERVICE_SECRET', 'set it to 32 random bytes, for example from `openssl rand -base64 32`')]),
-    ...(env.SERVICE_DELIVERY
-      ? []
-      : [
-          missing(
-            'SERVICE_DELIVERY',
-            'set it to how messages are sent, such as smtp://mail.example.com?from=mfa@example.com',
-          ),
-        ]),
-  ]
+  const remedies = {
+    DATABASE_URL: 'set it to a PostgreSQL database, or DATA_DIR to a folder that is kept',
+    SERVICE_SECRET: 'set it to 32 random bytes, for example from `openssl rand -base64 32`',
+    SERVICE_DELIVERY: 'set it to how messages are sent, such as smtp://mail.example.com?from=mfa@example.com',
+  }
+  const given: Environment = { ...env, DATABASE_URL: env.DATABASE_URL || env.DATA_DIR }
+  return Object.entries(remedies).flatMap(([name, remedy]) =>
+    given[name] ? [] : [`service is missing, and ${name} for the service in this process: ${remedy}`],
+  )
 }
 
 function isInstalled(): boolean {

@@ -105,16 +105,11 @@ interface Reply {
   readonly body: string
 }
 
-interface Limits {
-  readonly timeoutMs: number
-  readonly maxBytes: number
-}
-
 /** Sends one request and reads the response. The time limit includes the wait for a socket, where undici heeds no signal. */
 function exchange(
   dispatcher: Dispatcher,
   request: TransportRequest & { readonly origin: string; readonly path: string },
-  { timeoutMs: limitMs, maxBytes, signal, onEvents }: CallLimits & Limits,
+  { timeoutMs: limitMs, maxBytes, signal, onEvents }: CallLimits & Record<'timeoutMs' | 'maxBytes', number>,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     let head: Omit<Reply, 'body'> | undefined

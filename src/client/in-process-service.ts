@@ -10,14 +10,14 @@ import { withTimeout } from '../time.js'
 export function validatedService(service: MfaService): MfaService {
   const checked = mapVerbs(service, (name, verb, call) => {
     const schema = returned(verb)
-    return (request) => validated(name, schema, () => call(request))
+    return (request) => validated(name, schema, call(request))
   })
   const { approvals, codes } = service
   return { ...checked, ...(approvals && { approvals }), ...(codes && { codes }) }
 }
 
-async function validated(verb: string, schema: z.ZodType, call: () => Promise<unknown>): Promise<unknown> {
-  const parsed = schema.safeParse(await inTime(verb, call, SERVICE_TIMEOUT_MS))
+async function validated(verb: string, schema: z.ZodType, answer: Promise<unknown>): Promise<unknown> {
+  const parsed = schema.safeParse(await withTimeout(answer, SERVICE_TIMEOUT_MS, () => tooLate(verb)))
   if (parsed.success) return parsed.data
   // The message names the member and what was expected, never its value (R78).
   const faults = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim())
@@ -27,19 +27,9 @@ async function validated(verb: string, schema: z.ZodType, call: () => Promise<un
   )
 }
 
-/** What the service answers within `timeoutMs`; a later answer is ignored. */
-async function inTime<Answer>(
-  verb: string,
-  call: () => Promise<Answer> | Answer,
-  timeoutMs: number,
-): Promise<Answer> {
-  return withTimeout(
-    Promise.resolve(call()),
-    timeoutMs,
-    () =>
-      new ServiceError(
-        'ERR_MFA_SERVICE_TIMEOUT',
-        `The object in the option service did not respond from ${verb} within ${timeoutMs} ms; a later response is ignored. Check what it waits for, and hand messages to a queue.`,
-      ),
+function tooLate(verb: string): ServiceError {
+  return new ServiceError(
+    'ERR_MFA_SERVICE_TIMEOUT',
+    `The object in the option service did not respond from ${verb} within ${SERVICE_TIMEOUT_MS} ms; a later response is ignored. Check what it waits for, and hand messages to a queue.`,
   )
 }

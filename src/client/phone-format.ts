@@ -1,9 +1,7 @@
 import { OptionsError } from '../errors.js'
-import type { Contact } from '../protocol/contact.js'
+import { type Contact, isPhone, type UserRequest } from '../protocol/contact.js'
 import { mapVerbs } from '../protocol/map-verbs.js'
 import type { MfaService } from '../protocol/service.js'
-
-const E164 = /^\+[1-9]\d{6,14}$/
 
 /**
  * Lets contacts have phone numbers as people write them, with a default country also without its code. libphonenumber-js is loaded
@@ -13,10 +11,10 @@ export function withPhoneFormat<Service extends MfaService>(
   service: Service,
   country: string | undefined,
 ): Service {
-  const formatted = mapVerbs(service, (name, { body }, call) => async (request?: WithContact) => {
+  const formatted = mapVerbs(service, (name, { body }, call) => async (request?: Partial<UserRequest>) => {
     const contact = request?.contact
     if (body && !isContact(contact)) throw notAContact(name)
-    if (!contact || contact.kind === 'email' || E164.test(contact.phone)) return call(request)
+    if (!contact || contact.kind === 'email' || isPhone(contact.phone)) return call(request)
     return call({ ...request, contact: { ...contact, phone: await e164(contact.phone, country) } })
   })
   return { ...service, ...formatted }
@@ -32,10 +30,6 @@ function notAContact(name: string): OptionsError {
   return new OptionsError([
     `${name} needs a contact, such as contact: { kind: 'phone', phone: '+447700900123' } or { kind: 'email', email: 'user@example.com' }`,
   ])
-}
-
-interface WithContact {
-  readonly contact?: Contact
 }
 
 async function e164(phone: string, country: string | undefined): Promise<string> {

@@ -84,20 +84,17 @@ function accountBusy({ retryAfterSeconds = BUSY_WAIT_SECONDS }: Answer): Service
 
 /** The code in a problem response of the Countersign service; empty if there is none. */
 export function problemCode(answer: Answer): string {
-  const parsed = problem.safeParse(jsonIn(answer.body))
-  return parsed.success ? parsed.data.code : ''
+  return problem.safeParse(jsonIn(answer.body)).data?.code ?? ''
 }
 
 /** How many time steps ago a refused app code was valid, if the Countersign service says so. */
 export function clockStepsIn(answer: Answer): number | undefined {
-  const parsed = clockHint.safeParse(jsonIn(answer.body))
-  return parsed.success ? parsed.data.clock_steps : undefined
+  return clockHint.safeParse(jsonIn(answer.body)).data?.clock_steps
 }
 
 /** Why the service refused the response of a key; `undefined` if it did not. */
 export function keyFaultIn(answer: Answer): KeyFault | undefined {
-  const parsed = keyProblem.safeParse(jsonIn(answer.body))
-  return answer.status === 401 && parsed.success ? parsed.data.fault : undefined
+  return answer.status === 401 ? keyProblem.safeParse(jsonIn(answer.body)).data?.fault : undefined
 }
 
 function isRefusalCode(code: string): code is Exclude<ServiceRefusal['reason'], 'limited' | 'locked'> {

@@ -107,7 +107,8 @@ export const COUNTERSIGN: Dialect = {
 const dialect = z.unknown().transform((given, context): Dialect | 'detect' => {
   if (given === 'detect') return given
   if (given === 'countersign') return COUNTERSIGN
-  const parsed = dialectSchema.safeParse(complete(given))
+  if (given === 'published') return PUBLISHED
+  const parsed = dialectSchema.safeParse(merge(PUBLISHED, given))
   if (parsed.success) return parsed.data
   for (const issue of parsed.error.issues) context.addIssue({ ...issue, path: [...issue.path] })
   return z.NEVER
@@ -117,11 +118,6 @@ const dialect = z.unknown().transform((given, context): Dialect | 'detect' => {
 export const dialectOption = typed<'detect' | 'published' | 'countersign' | DialectInput>()(dialect).prefault(
   'detect',
 )
-
-function complete(given: unknown): unknown {
-  if (given === 'published') return PUBLISHED
-  return merge(PUBLISHED, given)
-}
 
 /** Merges the given parts into the published ones. A value that is not an object is kept, so that validation rejects it. */
 function merge(published: Readonly<Record<string, unknown>>, given: unknown): unknown {

@@ -16,11 +16,10 @@ export const KEY_TYPE: Readonly<Record<KeyMethod, KeyType>> = {
   passkey: 'PASSKEY',
 }
 
-const KEY_METHOD: Readonly<Record<KeyType, KeyMethod>> = { SECURITY_KEY: 'security-key', PASSKEY: 'passkey' }
-
-/** The method of a `Type` value for keys. */
-export function keyMethodOf(type: KeyType): KeyMethod {
-  return KEY_METHOD[type]
+/** The method of each `Type` value for keys. */
+export const KEY_METHOD: Readonly<Record<KeyType, KeyMethod>> = {
+  SECURITY_KEY: 'security-key',
+  PASSKEY: 'passkey',
 }
 
 /** Every method for a second factor that the service's API supports. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { objectOf, type Schemas, type ShapeOf } from '../shape.js'
-import { KEY_METHODS, KEY_TYPE, KEY_TYPES, keyMethodOf, METHODS, type Method } from './methods.js'
+import { KEY_METHOD, KEY_METHODS, KEY_TYPE, KEY_TYPES, METHODS, type Method } from './methods.js'
 
 /** What is translated between the HTTP API and the method of a verb. */
 export interface Translated {
@@ -170,19 +170,11 @@ export function answer<
   const always = Object.entries(beside ?? {}).flatMap(([name, schema]) =>
     schema instanceof z.ZodLiteral ? [[name, schema.value] as const] : [],
   )
+  const toAnswer = pairs.map(([from, to]) => [from, to] as const)
+  const toBody = pairs.map(([to, from]) => [from, to] as const)
   const codec = z.codec(objectOf(members), z.object({ ...own, ...beside }), {
-    decode: (body) => ({
-      ...Object.fromEntries(always),
-      ...renamed(
-        body,
-        pairs.map(([from, to]) => [from, to]),
-      ),
-    }),
-    encode: (answer) =>
-      renamed(
-        answer,
-        pairs.map(([to, from]) => [from, to]),
-      ) as never,
+    decode: (body) => ({ ...Object.fromEntries(always), ...renamed(body, toAnswer) }),
+    encode: (answer) => renamed(answer, toBody) as never,
   })
   return codec as unknown as AnswerCodec<Members, Names, Beside>
 }
@@ -226,7 +218,7 @@ export const time = z.codec(z.iso.datetime(), z.number().nonnegative(), {
 
 /** A kind of keys, in a body its `Type`. */
 export const keyMethod = z.codec(z.enum(KEY_TYPES), z.enum(KEY_METHODS), {
-  decode: keyMethodOf,
+  decode: (type) => KEY_METHOD[type],
   encode: (method) => KEY_TYPE[method],
 })
 

@@ -67,6 +67,11 @@ export interface WebhookApproval extends Pick<WebhookFactor, 'application' | 'us
   readonly factor: string
 }
 
+interface WebhookKey extends Pick<WebhookFactor, 'application'> {
+  /** The API key, without the key itself. */
+  readonly key: { readonly id: string; readonly mode: 'live' | 'test'; readonly label: string }
+}
+
 interface Posted<Type extends string, Data> {
   /** Identifies the event: an event that arrives twice has the same id. */
   readonly id: string
@@ -90,20 +95,10 @@ export type WebhookEvent =
     >
   | Posted<'factor.added' | 'factor.removed', WebhookFactor>
   | Posted<'approval.given', WebhookApproval>
-  | Posted<
-      'key.revoked',
-      {
-        readonly application: string
-        /** The API key, without the key itself. */
-        readonly key: { readonly id: string; readonly mode: 'live' | 'test'; readonly label: string }
-      }
-    >
+  | Posted<'key.revoked', WebhookKey>
   | Posted<
       'key.new_network',
-      {
-        readonly application: string
-        /** The API key, without the key itself. */
-        readonly key: { readonly id: string; readonly mode: 'live' | 'test'; readonly label: string }
+      WebhookKey & {
         /** The network from which it was used for the first time: the /24 of an IPv4 address, or the /64 of an IPv6 address. */
         readonly network: string
       }
