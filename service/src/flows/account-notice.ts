@@ -6,9 +6,8 @@ import type { Channel } from '../messages/message.js'
 import { chooseLanguage } from '../messages/texts/catalogue.js'
 import { noticeMessage, type Recipient } from '../messages/texts/compose.js'
 import type { Queries } from '../store/store.js'
-import { describeError } from '../telemetry/log/logger.js'
 import { DAY_MS } from '../telemetry/time.js'
-import type { FlowContext } from './context.js'
+import { type FlowContext, inSavepoint } from './context.js'
 import { refuseRecipient } from './send-code.js'
 
 /** A notice to the account holder. */
@@ -60,21 +59,9 @@ export async function writeNotice(
 export async function writeNoticeOfAttempt(
   ...given: Parameters<typeof writeNotice>
 ): Promise<QueuedMessage[]> {
-  const [context, tx, application, , { notice }] = given
-  await tx.query('SAVEPOINT notice')
-  try {
-    return await writeNotice(...given)
-  } catch (error) {
-    await tx.query('ROLLBACK TO SAVEPOINT notice')
-    context.log({
-      level: 'error',
-      event: 'notice.failed',
-      application: application.id,
-      reason: notice,
-      detail: describeError(error),
-    })
-    return []
-  }
+  const [context, tx, { id: application }, , { notice: reason }] = given
+  const about = { event: 'notice.failed', application, reason }
+  return (await inSavepoint(context, tx, about, () => writeNotice(...given))) ?? []
 }
 
 type Address = Omit<Recipient, 'locale'>

@@ -5,8 +5,8 @@ import type { ActivityCounter } from '../messages/activity/count-activity.js'
 import type { PhoneCheck } from '../messages/carriers/phone-check.js'
 import type { Outbox } from '../messages/delivery/outbox.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
-import type { Store } from '../store/store.js'
-import type { Logger } from '../telemetry/log/logger.js'
+import type { Queries, Store } from '../store/store.js'
+import { describeError, type LogEvent, type Logger } from '../telemetry/log/logger.js'
 import type { TranscriptionJobs } from '../transcription/jobs/transcription-jobs.js'
 import type { LiveTranscription } from '../transcription/live/live-transcription.js'
 import type { Transcription } from '../transcription/transcription.js'
@@ -50,6 +50,23 @@ export function factorFields(
 ) {
   const fields = { application: id, account: accountReference(keys, id, account), factor }
   return approval && transaction !== undefined ? { ...fields, approval: transaction } : fields
+}
+
+/** Does a part of a transaction, which is committed even if the part fails: then it is undone and logged. */
+export async function inSavepoint<T>(
+  { log }: FlowContext,
+  tx: Queries,
+  about: Pick<LogEvent, 'event' | 'application' | 'reason'>,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  await tx.query('SAVEPOINT part')
+  try {
+    return await work()
+  } catch (error) {
+    await tx.query('ROLLBACK TO SAVEPOINT part')
+    log({ level: 'error', ...about, detail: describeError(error) })
+    return undefined
+  }
 }
 
 /** When a request may be repeated that was refused because others of its account are under way. Most take less than a second. */

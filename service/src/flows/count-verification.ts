@@ -4,8 +4,7 @@ import type { ActivityCount } from '../messages/activity/activity-table.js'
 import { countryOf } from '../messages/contacts/phone.js'
 import { type NewEvent, writeEvent } from '../messages/events/write-events.js'
 import type { Queries } from '../store/store.js'
-import { describeError } from '../telemetry/log/logger.js'
-import type { FlowContext } from './context.js'
+import { type FlowContext, inSavepoint } from './context.js'
 import type { EvaluatedAs } from './evaluate-code.js'
 import type { InputOf } from './inputs.js'
 
@@ -65,21 +64,10 @@ export function eventOfAttempt(
 export async function writeEventOfAttempt(
   context: FlowContext,
   tx: Queries,
-  application: Application,
+  { id: application }: Application,
   event: Pick<NewEvent, 'account' | 'type' | 'data'>,
   now: number,
 ): Promise<void> {
-  await tx.query('SAVEPOINT event')
-  try {
-    await writeEvent(tx, { application: application.id, ...event }, now)
-  } catch (error) {
-    await tx.query('ROLLBACK TO SAVEPOINT event')
-    context.log({
-      level: 'error',
-      event: 'webhook.not_written',
-      application: application.id,
-      reason: event.type,
-      detail: describeError(error),
-    })
-  }
+  const about = { event: 'webhook.not_written', application, reason: event.type }
+  await inSavepoint(context, tx, about, () => writeEvent(tx, { application, ...event }, now))
 }
