@@ -144,29 +144,3 @@ export interface ConfirmedSecret {
   readonly weak: boolean
   readonly digits: number
 }
-
-/** Binds a secret that was confirmed elsewhere; `false` when the account already has a confirmed one. */
-export async function storeConfirmedSecret(
-  keys: Keys,
-  tx: Queries,
-  application: Application,
-  account: string,
-  { text, weak, digits }: ConfirmedSecret,
-  now: number,
-): Promise<boolean> {
-  const [row] = await tx.query(
-    `INSERT INTO app_secret (application, account, sealed, weak, digits, bound_at) VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT (application, account)
-     DO UPDATE SET sealed = EXCLUDED.sealed, weak = EXCLUDED.weak, digits = EXCLUDED.digits, bound_at = EXCLUDED.bound_at
-     WHERE app_secret.sealed IS NULL RETURNING account`,
-    [
-      application.id,
-      account,
-      seal(keys, appSecretIdentity(application.id, account), text),
-      weak,
-      digits,
-      now,
-    ],
-  )
-  return row !== undefined
-}

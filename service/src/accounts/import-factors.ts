@@ -84,13 +84,14 @@ const IMPORT = statement<{ application: string; factors: string; data: string; n
   SELECT account FROM bound`,
 )
 
-/** Adds the factors in one statement. What an account has by now stays as it is. The accounts must be locked. */
+/** Adds the factors in one statement, and counts the apps. What an account has by now stays as it is. The accounts must be locked. */
 export async function importFactors(
   tx: Queries,
   { id }: Partition,
   factors: readonly NewFactors[],
   now: number,
-): Promise<void> {
+): Promise<number> {
   const data = JSON.stringify({ factor: APP_FACTOR, by: 'operator' })
-  await IMPORT.rows(tx, { application: id, factors: JSON.stringify(factors), data, now })
+  const bound = await IMPORT.rows(tx, { application: id, factors: JSON.stringify(factors), data, now })
+  return bound.length
 }

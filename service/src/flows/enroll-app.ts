@@ -1,16 +1,12 @@
 import { formatUser, ServiceError } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
-import {
-  APP_FACTOR,
-  type ConfirmedSecret,
-  storeConfirmedSecret,
-  storePendingSecret,
-} from '../accounts/app-secret.js'
+import { APP_FACTOR, type ConfirmedSecret, storePendingSecret } from '../accounts/app-secret.js'
 import type { Application } from '../accounts/application.js'
 import { refuseMethod } from '../accounts/applications/offered-methods.js'
 import { qrImage } from '../accounts/authenticator-app/qr-image.js'
 import { newAppSecret, otpauthUri } from '../accounts/authenticator-app/totp.js'
-import { writeEvent } from '../messages/events/write-events.js'
+import { importFactors } from '../accounts/import-factors.js'
+import { appSecretIdentity, seal } from '../store/secrets/seal.js'
 import { type Flow, type FlowContext, factorFields } from './context.js'
 import { type Encoding, REFUSALS } from './import/import-row.js'
 import { readSecret, type SecretDefaults } from './import/read-secret.js'
@@ -54,18 +50,20 @@ export async function importApp(
   input: RequestUser,
   foreign: ForeignSecret,
 ): Promise<'bound' | 'kept'> {
-  const secret = checked(foreign)
+  const { text, ...strength } = checked(foreign)
   const { keys, store } = context
+  const { account } = input
+  const sealed = seal(keys, appSecretIdentity(application.id, account), text)
   const bound = await store.transaction(async (tx) => {
-    await holdAccount(keys, tx, application, input.account)
-    const now = Date.now()
-    const isNew = await storeConfirmedSecret(keys, tx, application, input.account, secret, now)
-    const data = { factor: APP_FACTOR, by: 'operator' }
-    const event = { application: application.id, account: input.account, type: 'factor.added', data } as const
-    if (isNew) await writeEvent(tx, event, now)
-    return isNew
+    await holdAccount(keys, tx, application, account)
+    return importFactors(
+      tx,
+      application,
+      [{ account, sealed, ...strength, salt: null, macs: [] }],
+      Date.now(),
+    )
   })
-  if (!bound) return 'kept'
+  if (bound === 0) return 'kept'
   const fields = factorFields(context, application, input, APP_FACTOR)
   context.log({ level: 'info', event: 'factor.imported', ...fields })
   return 'bound'
