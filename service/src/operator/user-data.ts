@@ -4,7 +4,7 @@ import { exportAccount } from '../accounts/export-account.js'
 import type { AccountExport } from '../accounts/export-schema.js'
 import { type DataReference, nameOfPartition, type Partition, partitionOf } from '../store/partition.js'
 import { accountReference, type Keys } from '../store/secrets/keys.js'
-import { open, seal } from '../store/secrets/seal.js'
+import { openIfSealed, seal } from '../store/secrets/seal.js'
 import type { Queries, Store } from '../store/store.js'
 import { mustExist } from './applications.js'
 import { type Actor, auditedChange, OperatorError } from './audited-change.js'
@@ -96,7 +96,7 @@ export async function listUserData(
   partition: Partition,
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<UserPage | undefined> {
-  const start = after === undefined ? '' : openCursor(keys, partition, after)
+  const start = after === undefined ? '' : openIfSealed(keys, cursorIdentity(partition), after)
   if (start === undefined) return undefined
   const size = Math.min(limit, MAX_USERS)
   const rows = await listAccounts(store, partition, { after: start, limit: size })
@@ -122,14 +122,6 @@ export async function listUserData(
 }
 
 // An account may be named by its contact, which must not appear in the addresses that proxies log.
-function openCursor(keys: Keys, partition: Partition, after: string): string | undefined {
-  try {
-    return open(keys, cursorIdentity(partition), after)
-  } catch {
-    return undefined
-  }
-}
-
 function cursorIdentity({ id }: Partition): string[] {
   return ['list of users', id]
 }

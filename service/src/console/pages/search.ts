@@ -1,5 +1,5 @@
 import type { Found } from '../../operator/find.js'
-import { open, seal } from '../../store/secrets/seal.js'
+import { openIfSealed, seal } from '../../store/secrets/seal.js'
 import { html } from '../../telemetry/html.js'
 import { attemptToFind } from '../form.js'
 import { type PageRequest, type PageRoute, type Reply, SEARCH_PATH } from '../page.js'
@@ -29,7 +29,8 @@ async function search(request: PageRequest): Promise<Reply> {
 }
 
 async function resultPage(request: PageRequest): Promise<Reply> {
-  const searched = opened(request)
+  const sealed = textOf(request.request.query.for)
+  const searched = openIfSealed(request.parts.keys, IDENTITY, sealed) ?? ''
   const { found, message } = await find(request, searched)
   return {
     title: 'Search',
@@ -41,14 +42,6 @@ ${found.isCut && html`<p class="note">There are more users. Write more of what y
 their reference in the log, and messages by their id. Of names, the beginning is enough. The database has only hashes of contacts, which are
 found whole; but where the application names accounts by contacts, the part of a mailbox before the @, or a number without its last one or two
 digits, finds them too.</p>`,
-  }
-}
-
-function opened({ request, parts }: PageRequest): string {
-  try {
-    return open(parts.keys, IDENTITY, textOf(request.query.for))
-  } catch {
-    return ''
   }
 }
 

@@ -3,7 +3,7 @@ import { isAtLeast } from '../../operator/rights.js'
 import { accountOf, type UserReference, type UserState } from '../../operator/users.js'
 import { partitionOf } from '../../store/partition.js'
 import { accountReference } from '../../store/secrets/keys.js'
-import { open, seal } from '../../store/secrets/seal.js'
+import { openIfSealed, seal } from '../../store/secrets/seal.js'
 import { type Html, html } from '../../telemetry/html.js'
 import { attempt, attemptToFind, ConsoleError } from '../form.js'
 import type { Page, PageMessage, PageRequest, PageRoute, Reply } from '../page.js'
@@ -195,16 +195,9 @@ export function userPath({ parts }: PageRequest, reference: UserReference, actio
 }
 
 /** The user that an address names. */
-function namedUser(request: PageRequest): UserReference {
-  const user = opened(request)
-  if (user?.application === request.application) return user
+function namedUser({ request, parts, application }: PageRequest): UserReference {
+  const text = openIfSealed(parts.keys, IDENTITY, String(request.params.user))
+  const user: UserReference | undefined = text && JSON.parse(text)
+  if (user?.application === application) return user
   throw new ConsoleError(404, 'This address names no user. Find the user again.')
-}
-
-function opened({ request, parts }: PageRequest): UserReference | undefined {
-  try {
-    return JSON.parse(open(parts.keys, IDENTITY, String(request.params.user)))
-  } catch {
-    return undefined
-  }
 }

@@ -35,6 +35,15 @@ export function open(keys: Keys, identity: readonly string[], sealed: string): s
   return decrypt(key.sealing, JSON.stringify(identity), Buffer.from(body, 'base64url')).toString('utf8')
 }
 
+/** Decrypts what may not be sealed text of ours, such as a part of an address; `undefined` where `open` would throw. */
+export function openIfSealed(keys: Keys, identity: readonly string[], given: string): string | undefined {
+  try {
+    return open(keys, identity, given)
+  } catch {
+    return undefined
+  }
+}
+
 const identityOf =
   (kind: string) =>
   (application: string, name: string): string[] => [kind, application, name]
