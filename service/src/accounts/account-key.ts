@@ -38,11 +38,6 @@ export function keyFrom(row: KeyRow): Key {
   }
 }
 
-/** The name of keys of this kind among an account's factors. */
-export function keyFactor(method: KeyMethod): string {
-  return KEY_TYPE[method]
-}
-
 /** The keys of an account, in the order in which they were registered. */
 export function listKeys(queries: Queries, application: Partition, account: string): Promise<KeyRow[]> {
   return queries.query<KeyRow>(
@@ -107,7 +102,7 @@ export const insertKey: OfAccount<boolean, [row: KeyRow]> = async (tx, applicati
   await tx.query('DELETE FROM factor WHERE application = $1 AND account = $2 AND factor = $3', [
     application.id,
     account,
-    keyFactor(row.method),
+    KEY_TYPE[row.method],
   ])
   return true
 }
@@ -140,7 +135,7 @@ export async function deleteKey(
   if (!deleted) return undefined
   const left = await listKeys(tx, application, account)
   if (!left.some(({ method }) => method === deleted.method)) {
-    await forgetFactor(tx, application, account, keyFactor(deleted.method))
+    await forgetFactor(tx, application, account, KEY_TYPE[deleted.method])
   }
   return deleted
 }

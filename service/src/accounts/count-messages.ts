@@ -10,9 +10,6 @@ import {
   trafficColumn,
 } from './phone-traffic.js'
 
-/** The period of an application's budget: the UTC day. */
-export const APPLICATION_DAY_MS = DAY_MS
-
 /** The number of rows that count an application's day, because a single row would serialize all of its sends. */
 const PARTS = 64
 
@@ -77,7 +74,7 @@ export function budgetParameters(
 }
 
 function dayOf(now: number): number {
-  return Math.floor(now / APPLICATION_DAY_MS)
+  return Math.floor(now / DAY_MS)
 }
 
 /** What `budgetColumns` tells of a message, before it is counted. */

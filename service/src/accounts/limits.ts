@@ -2,6 +2,7 @@ import { COUNTERSIGN_CODES } from 'countersign/protocol'
 import * as z from 'zod'
 import { LOG_LEVELS } from '../telemetry/log/logger.js'
 import { type Duration, durationMs, durationText } from '../telemetry/time.js'
+import type { SettingText } from './applications/setting-text.js'
 
 interface CountRange {
   /** What it limits, as documents, the console and the command line show it. */
@@ -181,16 +182,8 @@ export type Limits = {
 /** The names of all limits. */
 export const LIMIT_NAMES = Object.keys(LIMIT_RANGES) as LimitName[]
 
-/** What a person reads about a limit. */
-export interface LimitText {
-  readonly hint: string
-  /** The range, such as `3 to 10 attempts`. */
-  readonly allowed: string
-  readonly usual: string
-}
-
 /** Description, range and default of a limit; `undefined` for any other name. */
-export function limitText(name: string): LimitText | undefined {
+export function limitText(name: string): (SettingText & { readonly allowed: string }) | undefined {
   if (!isRangeName(name)) return undefined
   const { hint, unit, min, max, default: initial, usual = spell(initial) } = RANGES[name]
   const counted = unit === 'ms' || unit === '' ? '' : ` ${unit}`

@@ -3,7 +3,6 @@ import { type Queries, statement } from '../store/store.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, secondsUntil } from '../telemetry/time.js'
 import type { Application } from './application.js'
 import {
-  APPLICATION_DAY_MS,
   type BudgetParameters,
   type BudgetRow,
   budgetColumns,
@@ -171,14 +170,14 @@ function budgetsLeft(
   )
 }
 
-/** The budget of the application's day. */
+/** The budget of the application's UTC day. */
 function applicationBudget({ limits }: Application, row: BudgetRow, now: number): BudgetLeft {
   return {
     name: 'application',
     messages: limits.sendsPerApplicationDay,
-    withinSeconds: APPLICATION_DAY_MS / 1000,
+    withinSeconds: DAY_MS / 1000,
     left: row.is_counted ? Math.max(0, limits.sendsPerApplicationDay - row.sent_today - 1) : 0,
-    resetSeconds: secondsUntil(now - (now % APPLICATION_DAY_MS) + APPLICATION_DAY_MS, now),
+    resetSeconds: secondsUntil(now - (now % DAY_MS) + DAY_MS, now),
   }
 }
 

@@ -113,11 +113,10 @@ function width(text: string): number {
 }
 
 /** `--limit`, for commands that list something. */
-export function limitOption(): Option {
-  return new Option('--limit <n>', 'the maximum number of entries').argParser(readLimit).default(50)
-}
-
-function readLimit(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 99999.')
-  return Number(text)
+export function limitOption(about = 'the maximum number of entries', max = 99_999): Option {
+  const read = (text: string) => {
+    if (/^[1-9]\d{0,4}$/.test(text) && Number(text) <= max) return Number(text)
+    throw new InvalidArgumentError(`It must be a number from 1 to ${max}.`)
+  }
+  return new Option('--limit <n>', about).argParser(read).default(50)
 }

@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Command } from 'commander'
 import type { Operator } from '../operator/operator.js'
 import type { UserReference, UserState } from '../operator/users.js'
 import { commandsOf } from './commands-of.js'
-import { type Io, listed, type Printed, pairs, tableOf } from './output.js'
+import { type Io, limitOption, listed, type Printed, pairs, tableOf } from './output.js'
 
 interface UserOptions {
   readonly account?: boolean
@@ -120,11 +120,7 @@ export function userCommands(program: Command, io: Io): void {
       }
     },
   )
-    .addOption(
-      new Option('--limit <n>', 'the maximum number of accounts, up to 1000')
-        .argParser(readPageSize)
-        .default(50),
-    )
+    .addOption(limitOption('the maximum number of accounts, up to 1000', 1_000))
     .option('--after <next>', 'the next page: what the page before printed')
     .option('--test', 'the accounts of test keys')
 }
@@ -170,11 +166,4 @@ function findCommand(program: Command, io: Io): void {
       }
     })
     .argument('<text>', 'an account, a mailbox, a phone number, a reference, or the id of a message')
-}
-
-function readPageSize(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text) || Number(text) > 1_000) {
-    throw new InvalidArgumentError('It must be a number from 1 to 1000.')
-  }
-  return Number(text)
 }

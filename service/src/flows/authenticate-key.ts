@@ -1,6 +1,6 @@
 import { type AnswerOf, isChallengeFor, KEY_TYPE, type KeyFault } from 'countersign/protocol'
 import { lockedForSeconds } from '../accounts/account.js'
-import { findKey, type KeyRow, keyFactor, keyFrom } from '../accounts/account-key.js'
+import { findKey, type KeyRow, keyFrom } from '../accounts/account-key.js'
 import type { Application, RelyingPartySettings } from '../accounts/application.js'
 import { relyingPartyFor } from '../accounts/applications/offered-methods.js'
 import { type Attempt, type AttemptResult, attemptKey } from '../accounts/attempt.js'
@@ -56,7 +56,7 @@ export const authenticateKey: Flow<'authenticate'> = async (context, application
         now,
       )
     : rejected(clientData ? 'challenge' : 'malformed')
-  const fields = factorFields(context, application, input, keyFactor(input.method))
+  const fields = factorFields(context, application, input, KEY_TYPE[input.method])
   for (const event of events) context.log({ ...event, ...fields })
   return answer
 }
@@ -142,7 +142,7 @@ async function attempt(
   const notices: QueuedMessage[] = []
   const counted: Attempt = {
     account,
-    factor: keyFactor(method),
+    factor: KEY_TYPE[method],
     transaction,
     notifiesOnSuccess: wentBack || becameSynced || input.approval !== undefined,
     async notify(tx, result) {

@@ -41,27 +41,29 @@ const METHOD_OF: Readonly<Record<string, Method>> = {
   DUAL: 'dual',
 }
 
-/** Validates the parameters of a verb. */
+/** Validates the parameters of a verb; the contact must fit the method. */
 export function parseVerb<Row extends VerbWithBody>(
   { body: schema, contactsOf }: Row,
   body: unknown,
 ): Parsed<VerbInput<Row>> {
   return parse(schema, body, (parameters) => {
-    const { Type = '', User = '', ...caller } = parameters as Readonly<Partial<Record<string, string>>>
-    const fields = { ...caller, User }
-    const method = contactsOf ?? METHOD_OF[Type] ?? (parseUser(User)?.kind === 'dual' ? 'dual' : 'app')
-    const members = membersOf(schema, parameters)
-    return withUser(fields, method, (user) => ({ ...user, ...members }) as VerbInput<Row>)
+    const fields = parameters as Readonly<Partial<Record<string, string>>>
+    const { Type = '', User = '', Account, Locale: locale, ClientAddress: clientAddress } = fields
+    const contact = parseUser(User)
+    const method = contactsOf ?? METHOD_OF[Type] ?? (contact?.kind === 'dual' ? 'dual' : 'app')
+    if (!contact || !contactFits(method, contact)) {
+      const expected = method === 'app' || method === 'email' || method === 'dual' ? method : 'phone'
+      return invalid({ field: 'User', detail: EXPECTED[expected] })
+    }
+    const canonicalContact = canonicalUser(contact)
+    const account = accountName(Account, canonicalContact)
+    const user: RequestUser = { account, contact, canonicalContact, locale, clientAddress }
+    return { ok: true, value: { ...user, ...membersOf(schema, parameters) } as VerbInput<Row> }
   })
 }
 
-/** The input of `transcribe`. */
-export interface TranscribeInput extends SpeechOptions {
-  readonly file: string
-}
-
 /** Validates the parameters of `POST /v1/transcribe`, except for an uploaded file. */
-export function parseTranscribe(body: unknown): Parsed<TranscribeInput> {
+export function parseTranscribe(body: unknown): Parsed<SpeechOptions & { readonly file: string }> {
   return parse(transcriptionWire.transcribeBody, body, ({ response_format: format, ...value }) => ({
     ok: true,
     value: { ...value, ...(format && { format }) },
@@ -143,31 +145,11 @@ export interface RequestUser {
   readonly clientAddress: string | undefined
 }
 
-interface UserFields {
-  readonly User: string
-  readonly Account?: string | undefined
-  readonly ClientAddress?: string | undefined
-  readonly Locale?: string | undefined
-}
-
 const EXPECTED: Readonly<Record<Contact['kind'] | 'app', string>> = {
   email: 'must be an email address such as name@example.com',
   phone: 'must be a phone number in E.164 form, such as +447700900123',
   dual: 'must be <EMAIL>:<PHONE_E164>, such as name@example.com:+447700900123',
   app: 'must be an email address or a phone number in E.164 form',
-}
-
-/** Validates the fields that identify the user; the contact must fit the method. */
-export function withUser<T>(fields: UserFields, method: Method, use: (user: RequestUser) => T): Parsed<T> {
-  const contact = parseUser(fields.User)
-  if (!contact || !contactFits(method, contact)) {
-    const expected = method === 'app' || method === 'email' || method === 'dual' ? method : 'phone'
-    return invalid({ field: 'User', detail: EXPECTED[expected] })
-  }
-  const canonicalContact = canonicalUser(contact)
-  const account = accountName(fields.Account, canonicalContact)
-  const { Locale: locale, ClientAddress: clientAddress } = fields
-  return { ok: true, value: use({ account, contact, canonicalContact, locale, clientAddress }) }
 }
 
 /** How rows name an account. The prefixes keep the two kinds of names apart, so that no Account can equal a contact. */

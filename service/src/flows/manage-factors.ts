@@ -1,14 +1,7 @@
-import type { AnswerOf } from 'countersign/protocol'
+import { type AnswerOf, KEY_TYPE } from 'countersign/protocol'
 import { holdAccount, lockedForSeconds } from '../accounts/account.js'
 import { readAccountFactors } from '../accounts/account-factors.js'
-import {
-  deleteKey,
-  findUserHandle,
-  keyFactor,
-  keyFrom,
-  listKeys,
-  renameKey,
-} from '../accounts/account-key.js'
+import { deleteKey, findUserHandle, keyFrom, listKeys, renameKey } from '../accounts/account-key.js'
 import { removeAppSecret } from '../accounts/app-secret.js'
 import type { Application } from '../accounts/application.js'
 import { relyingPartyOrRefusal, usableMethods } from '../accounts/applications/offered-methods.js'
@@ -50,7 +43,7 @@ export const renameAccountKey: Flow<'rename'> = async (
 export const removeAccountKey: Flow<'remove'> = (context, application, user) => {
   return removeNotifying(context, application, user, 'key-removed', async (tx) => {
     const removed = await deleteKey(tx, application, user.account, user.key)
-    return removed && { factor: keyFactor(removed.method), key: user.key }
+    return removed && { factor: KEY_TYPE[removed.method], key: user.key }
   })
 }
 
@@ -93,15 +86,7 @@ async function removeNotifying(
 }
 
 /** The factors that an account has: its authenticator app, its backup codes for the contact, and when they were last used. */
-export async function accountFactors(
-  { store }: Pick<FlowContext, 'store'>,
-  application: Application,
-  input: RequestUser,
-): Promise<AnswerOf<'factorsOf'>> {
-  return readAccountFactors(
-    store,
-    application,
-    input,
-    usableMethods(application.methods, application.relyingParty !== undefined),
-  )
+export const accountFactors: Flow<'factorsOf'> = ({ store }, application, input) => {
+  const usable = usableMethods(application.methods, application.relyingParty !== undefined)
+  return readAccountFactors(store, application, input, usable)
 }

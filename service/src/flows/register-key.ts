@@ -3,18 +3,12 @@ import {
   type Contact,
   formatUser,
   isAccountAddress,
+  KEY_TYPE,
   type KeyMethod,
   type Refused,
 } from 'countersign/protocol'
 import { findAccount, holdAccount, lockedForSeconds } from '../accounts/account.js'
-import {
-  insertKey,
-  type KeyRow,
-  keyFactor,
-  keyFrom,
-  listKeys,
-  obtainUserHandle,
-} from '../accounts/account-key.js'
+import { insertKey, type KeyRow, keyFrom, listKeys, obtainUserHandle } from '../accounts/account-key.js'
 import type { Application, RelyingPartySettings } from '../accounts/application.js'
 import { refuseConditional, relyingPartyFor } from '../accounts/applications/offered-methods.js'
 import {
@@ -106,7 +100,7 @@ async function store(
     if (keys.length >= application.limits.keysPerAccount) return refused(tooManyKeys)
     const isNew = await insertKey(tx, application, name, row)
     if (!isNew) return refused({ outcome: 'invalid', fault: 'registered' })
-    const data = { factor: keyFactor(row.method), key: row.id, by: 'user' }
+    const data = { factor: KEY_TYPE[row.method], key: row.id, by: 'user' }
     await writeEvent(tx, { application: application.id, account: name, type: 'factor.added', data }, now)
     const fallback = isAccountAddress(contact) ? undefined : contact
     const notice = { notice: 'key-added', account: name, fallback } as const
@@ -142,7 +136,7 @@ function logRegistration(
   answer: AnswerOf<'register'>,
 ): void {
   const { log } = context
-  const fields = factorFields(context, application, { account }, keyFactor(method))
+  const fields = factorFields(context, application, { account }, KEY_TYPE[method])
   if (answer.outcome === 'registered') return log({ level: 'info', event: 'factor.bound', ...fields })
   const reason = answer.outcome === 'invalid' ? answer.fault : answer.refusal.reason
   log({ level: 'info', event: 'key.refused', ...fields, reason })

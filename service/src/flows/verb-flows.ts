@@ -227,7 +227,6 @@ export const FLOWS: Flows<typeof VERBS> = {
   },
 }
 
-const tag = 'Security keys and passkeys'
 const TYPE_OF_KEY =
   'SECURITY_KEY proves possession; PASSKEY also requires that the authenticator verifies the user.'
 const KEY_ID: Words = {
@@ -266,7 +265,6 @@ export const KEY_FLOWS: Flows<typeof KEY_VERBS> = {
     summary: 'Get the options for registering a key',
     description:
       'Creates a challenge for registering a security key or a passkey, which is valid for five minutes and once. Pass `options` to `navigator.credentials.create` in the browser.',
-    tag,
     body: {
       ...REGISTRATION,
       Type: { says: TYPE_OF_KEY, examples: ['PASSKEY'] },
@@ -285,7 +283,6 @@ export const KEY_FLOWS: Flows<typeof KEY_VERBS> = {
     summary: 'Register a key',
     description:
       'Checks the response of the authenticator, uses up its challenge and stores the key. The account holder is notified. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
-    tag,
     body: REGISTRATION,
     answer: { key: KEY },
   },
@@ -295,7 +292,6 @@ export const KEY_FLOWS: Flows<typeof KEY_VERBS> = {
     summary: 'Get the options for proving possession of a key',
     description:
       'Creates a challenge for the keys of an account, which is valid for five minutes and once. Pass `options` to `navigator.credentials.get` in the browser.',
-    tag,
     body: CEREMONY,
     answer: OPTIONS,
   },
@@ -305,7 +301,6 @@ export const KEY_FLOWS: Flows<typeof KEY_VERBS> = {
     summary: 'Check the response of a key',
     description:
       'Checks the response of the authenticator and uses up its challenge. Wrong responses count like wrong codes, except those without a valid challenge. `user_verified` says whether the key proved one factor or two.',
-    tag,
     body: CEREMONY,
     answer: {
       key: KEY,
@@ -318,7 +313,6 @@ export const KEY_FLOWS: Flows<typeof KEY_VERBS> = {
     summary: 'List the keys of an account',
     description:
       'Lists the security keys and passkeys of an account in the order in which they were registered, with what `PublicKeyCredential.signalAllAcceptedCredentials` needs. It changes nothing.',
-    tag,
     answer: { keys: KEY },
   },
   rename: {
@@ -326,7 +320,6 @@ export const KEY_FLOWS: Flows<typeof KEY_VERBS> = {
     id: 'renameKey',
     summary: 'Rename a key',
     description: "Changes the user's name for a key.",
-    tag,
     body: { Key: KEY_ID },
   },
   remove: {
@@ -335,7 +328,6 @@ export const KEY_FLOWS: Flows<typeof KEY_VERBS> = {
     summary: 'Remove a key',
     description:
       'Removes a key of an account, and notifies every proven contact. Ask for it only after a second factor was shown that is as strong as the strongest one of the account.',
-    tag,
     body: { Key: KEY_ID },
   },
   relyingParty: {
@@ -344,7 +336,6 @@ export const KEY_FLOWS: Flows<typeof KEY_VERBS> = {
     summary: 'Get the relying party',
     success:
       'The relying party of your application, from its settings. Serve `related_origins` as `origins` in `/.well-known/webauthn` on the domain `id`.',
-    tag,
   },
 }
 
@@ -357,7 +348,10 @@ export interface VerbFlow extends VerbWords {
 /** All verbs, in the order of the tables. */
 export const VERB_FLOWS: readonly VerbFlow[] = [
   ...Object.values(flowsOf(VERBS, FLOWS)),
-  ...Object.values(flowsOf(KEY_VERBS, KEY_FLOWS)),
+  ...Object.values(flowsOf(KEY_VERBS, KEY_FLOWS)).map((one) => ({
+    ...one,
+    tag: 'Security keys and passkeys',
+  })),
 ]
 
 /** Verbs with their flows, by their names. */

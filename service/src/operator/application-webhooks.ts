@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import type { OwnWebhook } from '../accounts/application.js'
 import { WEBHOOK_COLUMNS, type WebhookRow, webhookFrom } from '../accounts/applications/directory.js'
 import { CHANNELS, type Channel } from '../messages/message.js'
 import type { Keys } from '../store/secrets/keys.js'
 import { seal, webhookIdentity } from '../store/secrets/seal.js'
-import type { Queries } from '../store/store.js'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
@@ -35,7 +33,11 @@ export async function showWebhook(
   application: string,
 ): Promise<WebhookSummary | undefined> {
   await mustExist(store, application)
-  const webhook = await find(store, application)
+  const [row] = await store.query<WebhookRow>(
+    `SELECT ${WEBHOOK_COLUMNS} FROM application_webhook WHERE application = $1`,
+    [application],
+  )
+  const webhook = webhookFrom(row)
   if (!webhook) return undefined
   const { url, channels, former } = webhook
   const formerUntil = former && former.until > Date.now() ? former.until : null
@@ -89,14 +91,6 @@ export async function removeWebhook(actor: Actor, application: string): Promise<
 
 function noWebhook(application: string): string {
   return `The application "${application}" has no webhook: set one first.`
-}
-
-async function find(queries: Queries, application: string): Promise<OwnWebhook | undefined> {
-  const [row] = await queries.query<WebhookRow>(
-    `SELECT ${WEBHOOK_COLUMNS} FROM application_webhook WHERE application = $1`,
-    [application],
-  )
-  return webhookFrom(row)
 }
 
 function newSecret(): string {

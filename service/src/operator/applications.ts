@@ -257,15 +257,11 @@ function refuseCeilingsWithoutPrices({ prices = {}, spendPerDay, spendPerMonth }
 /** A value as an operator writes it. */
 function formatValue(name: string, value: unknown): string {
   if (name === 'countries' && Array.isArray(value) && value.length === 0) return ALL_COUNTRIES
-  if (LONG.has(name)) return isEmpty(value) ? '' : JSON.stringify(value)
+  if (LONG.has(name)) return Object.keys(Object(value)).length === 0 ? '' : JSON.stringify(value)
   if (!Array.isArray(value) && typeof value === 'object' && value !== null) {
     return Object.entries(value)
       .map((entry) => entry.join(':'))
       .join(',')
   }
   return Array.isArray(value) ? value.join(',') : String(value ?? '')
-}
-
-function isEmpty(value: unknown): boolean {
-  return Object.keys(Object(value)).length === 0
 }

@@ -1,4 +1,4 @@
-import { pendingMigrations } from '../store/migrate.js'
+import { hasNoTables, pendingMigrations } from '../store/migrate.js'
 import { lackOfPrivileges, missingPrivileges } from '../store/privileges.js'
 import { allKeys, type Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
@@ -88,11 +88,7 @@ async function diagnoseLog(store: Store): Promise<Diagnostic[]> {
 async function diagnoseMigrations(store: Store): Promise<Diagnostic | undefined> {
   const subject = 'migrations'
   const remedy = 'start the service, which applies them, or run migrate.'
-  const [table] = await store.query<{ name: string | null }>(
-    "SELECT to_regclass('migration')::text AS name",
-    [],
-  )
-  if (!table?.name) {
+  if (await hasNoTables(store)) {
     return { severity: 'warning', subject, message: `The database has no tables yet: ${remedy}` }
   }
   const missing = await missingPrivileges(store)

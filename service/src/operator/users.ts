@@ -2,12 +2,13 @@ import {
   type Contact,
   canonicalUser,
   KEY_METHODS,
+  KEY_TYPE,
   type Key,
   maskContact,
   parseUser,
 } from 'countersign/protocol'
 import { DISABLED_BY_OPERATOR, holdAccount } from '../accounts/account.js'
-import { deleteKey, keyFactor, keyFrom, listKeys } from '../accounts/account-key.js'
+import { deleteKey, keyFrom, listKeys } from '../accounts/account-key.js'
 import { APP_FACTOR } from '../accounts/app-secret.js'
 import { BACKUP_FACTOR, backupCodesLeft } from '../accounts/backup-set.js'
 import { writeEvent } from '../messages/events/write-events.js'
@@ -173,7 +174,7 @@ export function factorOf(text: string): string {
   if (text === 'app') return APP_FACTOR
   if (text === 'backup') return BACKUP_FACTOR
   const method = KEY_METHODS.find((known) => known === text)
-  if (method) return keyFactor(method)
+  if (method) return KEY_TYPE[method]
   const contact = parseUser(text)
   if (!contact)
     throw new OperatorError(
@@ -258,7 +259,7 @@ export async function removeUserKey(actor: Actor, user: UserReference, id: strin
     await holdAccount(actor.keys(), tx, partition, account)
     const removed = await deleteKey(tx, partition, account, id)
     if (!removed) throw unknownKey(user)
-    const factor = keyFactor(removed.method)
+    const factor = KEY_TYPE[removed.method]
     const data = { factor, key: id, by: 'operator' }
     await writeEvent(tx, { application: partition.id, account, type: 'factor.removed', data }, Date.now())
     const detail = `${factor} of account ${reference}`

@@ -12,6 +12,16 @@ export const proxiesRule = (option: string) =>
     { error: `${option} must be a list of addresses` },
   )
 
+/** The rule of an option that is the address of a server. */
+export const addressRule = (option: string, example: string) =>
+  z
+    .string({ error: `${option} must be text: an address such as ${example}` })
+    .regex(/^https?:\/\/[^\s?#@\p{Cc}]+$/u, {
+      error: `${option} must be an http or https address without user, query or fragment`,
+      abort: true,
+    })
+    .refine((url) => URL.canParse(url), { error: `${option} must be an address such as ${example}` })
+
 const oidcText = (name: string) =>
   z
     .string({ error: `console.${name} must be text` })
@@ -42,16 +52,7 @@ export const consoleRule = z.strictObject(
      */
     fourEyes: z.boolean({ error: 'console.fourEyes must be true or false' }).default(false),
     /** The issuer of your company's identity provider (OpenID Connect), such as `https://id.example.com`: operators can then sign in there. Defaults to none. */
-    oidcIssuer: z
-      .string({ error: 'console.oidcIssuer must be text: an address such as https://id.example.com' })
-      .regex(/^https?:\/\/[^\s?#@\p{Cc}]+$/u, {
-        error: 'console.oidcIssuer must be an http or https address without user, query or fragment',
-        abort: true,
-      })
-      .refine((url) => URL.canParse(url), {
-        error: 'console.oidcIssuer must be an address such as https://id.example.com',
-      })
-      .optional(),
+    oidcIssuer: addressRule('console.oidcIssuer', 'https://id.example.com').optional(),
     /** The client id of the console at the identity provider. Required with `oidcIssuer`. */
     oidcClientId: oidcText('oidcClientId').optional(),
     /** The client secret. Required with `oidcIssuer`. */

@@ -30,7 +30,7 @@ import {
 } from '../transcription/engine-options.js'
 import type { Transcriber } from '../transcription/engines/transcriber.js'
 import type { LiveTranscriber } from '../transcription/live/live-transcription.js'
-import { consoleFaults, consoleRule, oidcFaults, proxiesRule } from './console-option.js'
+import { addressRule, consoleFaults, consoleRule, oidcFaults, proxiesRule } from './console-option.js'
 
 const text = (name: string, remedy: string) => z.string({ error: `${name} must be text: ${remedy}` })
 
@@ -154,12 +154,7 @@ export const optionsSchema = z.strictObject({
    * The service's public address, such as `https://mfa.example`, with which the addresses in its problems and its OpenAPI
    * document begin. The `Host` header is never used (R16). Defaults to relative addresses.
    */
-  publicUrl: text('publicUrl', 'an address such as https://mfa.example')
-    .regex(/^https?:\/\/[^\s?#@\p{Cc}]+$/u, {
-      error: 'publicUrl must be an http or https address without user, query or fragment',
-      abort: true,
-    })
-    .refine((url) => URL.canParse(url), { error: 'publicUrl must be an address such as https://mfa.example' })
+  publicUrl: addressRule('publicUrl', 'https://mfa.example')
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
   /**

@@ -69,16 +69,7 @@ export async function serve(): Promise<void> {
     throw error
   }
   const { address, port: boundPort } = server.address() as AddressInfo
-  const { version, store, carriers, transcriber } = service.info
-  logger({
-    level: 'info',
-    event: 'service.started',
-    version,
-    address: `${address}:${boundPort}`,
-    store,
-    carriers,
-    transcriber,
-  })
+  logger({ level: 'info', event: 'service.started', ...service.info, address: `${address}:${boundPort}` })
   print(`The MFA service listens on ${listeningOn(host, boundPort)}`)
   if (isShared) print('The console is at /console.')
   let consolePort = boundPort
@@ -91,7 +82,7 @@ export async function serve(): Promise<void> {
   let refuseInvitations = () => {}
   if (service.inbox) {
     print(
-      `The inbox keeps the messages by ${channelsOfInbox(carriers)}: GET /v1/test/inbox?to=… with the API key`,
+      `The inbox keeps the messages by ${channelsOfInbox(service.info.carriers)}: GET /v1/test/inbox?to=… with the API key`,
     )
   }
 

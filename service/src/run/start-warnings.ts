@@ -1,4 +1,5 @@
 import { unrestrictedAdvice, unrestrictedApplications } from '../accounts/applications/offered-methods.js'
+import { LOOPBACK } from '../messages/carriers/address-parts.js'
 import type { Route } from '../messages/carriers/route.js'
 import { CHANNELS } from '../messages/message.js'
 import { lockedOutAdvice, lockedOutUsers } from '../operator/locked-out-users.js'
@@ -66,7 +67,7 @@ function storeWarnings(settings: ServiceSettings, store: Store['name']): LogEven
 }
 
 function phoneCheckWarnings({ phoneCheck }: ServiceSettings): LogEvent[] {
-  if (!phoneCheck?.url.startsWith('http:') || isLoopback(phoneCheck.url)) return []
+  if (!phoneCheck?.url.startsWith('http:') || LOOPBACK.test(new URL(phoneCheck.url).hostname)) return []
   const detail = 'Phone numbers are sent to the phone check unencrypted: use https.'
   return [{ level: 'warn', event: 'phone_check.unencrypted', detail }]
 }
@@ -79,7 +80,7 @@ function routeWarnings(channel: string, route: Route, settings: ServiceSettings)
     warnings.push({ level: 'warn', event: 'delivery.unsigned', channel, detail })
   }
   const url = addressOf(route)
-  if (url.startsWith('http:') && !isLoopback(url)) {
+  if (url.startsWith('http:') && !LOOPBACK.test(new URL(url).hostname)) {
     const detail = 'Codes are sent over the network unencrypted: use https (an address without +http).'
     warnings.push({ level: 'warn', event: 'delivery.unencrypted', channel, detail })
   }
@@ -90,8 +91,4 @@ function routeWarnings(channel: string, route: Route, settings: ServiceSettings)
 function addressOf(route: Route): string {
   if (route.by === 'webhook') return route.settings.url
   return route.by === 'inbox' || route.by === 'smtp' ? '' : route.settings.baseUrl
-}
-
-function isLoopback(url: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }

@@ -32,12 +32,6 @@ const BEGIN_SESSION = `SELECT current_setting('default_transaction_isolation') A
     || set_config('statement_timeout', $2::text, false)
     || set_config('idle_in_transaction_session_timeout', $3::text, false) END AS settings`
 
-interface SessionRow {
-  readonly isolation: string
-  readonly is_read_only: boolean
-  readonly is_pooled: boolean
-}
-
 // The message of `pg` when every connection of the pool is in use for too long.
 const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
 
@@ -87,11 +81,10 @@ export function postgresConnections(databaseUrl: string, limits: PostgresLimits)
 
   async function begin(client: pg.PoolClient): Promise<Session> {
     const ownProcess: unknown = Reflect.get(client, 'processID')
-    const { rows } = await client.query<SessionRow>(BEGIN_SESSION, [
-      ownProcess,
-      String(limits.statementTimeoutMs),
-      String(IDLE_TRANSACTION_MS),
-    ])
+    const { rows } = await client.query<{ isolation: string; is_read_only: boolean; is_pooled: boolean }>(
+      BEGIN_SESSION,
+      [ownProcess, String(limits.statementTimeoutMs), String(IDLE_TRANSACTION_MS)],
+    )
     const [row] = rows
     // With one host, the statement that writes fails.
     if (row?.is_read_only && pools.length > 1)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { jsonIn } from './json.js'
 
 /** The rule inside defaults, options and transformations, which says what kind of value is given. */
 export function baseOf(rule: z.core.$ZodType): z.core.$ZodType {
@@ -14,7 +15,7 @@ export function writtenValue(rule: z.core.$ZodType, text: string): unknown {
   if (base instanceof z.ZodArray) return text === '' ? [] : text.split(',').map((part) => part.trim())
   if (base instanceof z.ZodBoolean) return text === 'true' || (text === 'false' ? false : text)
   if (base instanceof z.ZodRecord) return parsePairs(base.def.valueType, text)
-  if (base instanceof z.ZodUnknown) return parseJson(text)
+  if (base instanceof z.ZodUnknown) return jsonIn(text) ?? text
   // Limits: whole numbers, and durations, which may have a unit.
   if (base instanceof z.ZodCustom) return /^\d{1,9}$/.test(text) ? Number(text) : text
   if (base instanceof z.ZodNumber) return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : text
@@ -28,14 +29,6 @@ export function choicesIn(rule: z.core.$ZodType): { readonly choices?: string[];
   const one = isList ? base.element : base
   if (one instanceof z.ZodEnum) return { choices: one.options.map(String), isList }
   return one instanceof z.ZodBoolean ? { choices: ['true', 'false'], isList } : { isList }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 /** `1:{code},2:{minutes}`. */

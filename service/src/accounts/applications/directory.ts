@@ -4,7 +4,7 @@ import type { Mode } from '../../store/partition.js'
 import { sha256, textHash } from '../../store/secrets/hash.js'
 import { queryOne, type Store } from '../../store/store.js'
 import type { Logger } from '../../telemetry/log/logger.js'
-import type { ApiCaller, Application, OwnWebhook, Senders } from '../application.js'
+import type { ApiCaller, Application, OwnWebhook } from '../application.js'
 import { isApiKey } from './api-key.js'
 import { type KeyUse, keyUses } from './key-use.js'
 import { sendersIn } from './sender-settings.js'
@@ -22,18 +22,6 @@ const CACHE_TTL_MS = 1_000
 
 /** Finds applications. What it returns is at most a second old. */
 export type ApplicationDirectory = ReturnType<typeof applicationDirectory>
-
-interface DeliverySettings {
-  readonly senders: Senders
-  readonly webhook: OwnWebhook | undefined
-  /** Whether any mailbox gets no more mail of the application, because its owner reported it as spam. */
-  readonly hasComplaints: boolean
-}
-
-interface Found {
-  readonly delivery: DeliverySettings
-  readonly application: Readonly<Record<Mode, Application>>
-}
 
 interface KeyRow extends KeyUse {
   readonly mode: Mode
@@ -75,7 +63,7 @@ export function applicationDirectory(parts: {
     return expiresAt !== null && expiresAt <= Date.now() ? 'an expired key; create a new one' : undefined
   }
 
-  async function findSettings(name: string): Promise<Found> {
+  async function findSettings(name: string) {
     const [row] = await store.query<{ settings: string; has_complaints: boolean } & WebhookRow>(
       `SELECT settings, ${WEBHOOK_COLUMNS},
          EXISTS (SELECT FROM mail_complaint WHERE mail_complaint.application = $1) AS has_complaints
@@ -85,11 +73,12 @@ export function applicationDirectory(parts: {
     const set = parseStoredSettings(row?.settings ?? '{}')
     const webhook = webhookFrom(row)
     const base = name === DEFAULT_APPLICATION ? defaults : applicationDefaults(name)
-    const withMode = (mode: Mode) => ({
+    const withMode = (mode: Mode): Application => ({
       ...applicationFrom(name, mode, base, set),
       webhookChannels: webhook?.channels ?? [],
     })
     return {
+      /** With whether any mailbox gets no more mail of the application, because its owner reported it as spam. */
       delivery: { senders: sendersIn(set), webhook, hasComplaints: row?.has_complaints ?? false },
       application: { live: withMode('live'), test: withMode('test') },
     }

@@ -61,22 +61,15 @@ export async function verifyRegistration(
   if (!isTrusted || !(await isAttested(response, clientData, expected, attestation))) {
     return { fault: 'attestation' }
   }
-  return { fault, credential: credentialFrom(response.id, data, { aaguid, credentialPublicKey }) }
-}
-
-function credentialFrom(
-  id: string,
-  { counter, flags }: AuthenticatorData,
-  attested: Required<Pick<AuthenticatorData, 'aaguid' | 'credentialPublicKey'>>,
-): Credential {
-  return {
-    id,
-    publicKey: base64urlOf(attested.credentialPublicKey),
-    counter,
-    backupEligible: flags.be,
-    backedUp: flags.bs,
-    aaguid: convertAAGUIDToString(attested.aaguid),
+  const credential = {
+    id: response.id,
+    publicKey: base64urlOf(credentialPublicKey),
+    counter: data.counter,
+    backupEligible: data.flags.be,
+    backedUp: data.flags.bs,
+    aaguid: model,
   }
+  return { fault, credential }
 }
 
 function readAttestation(encoded: string): Attestation | undefined {

@@ -13,7 +13,7 @@ const callerOf = new WeakMap<Request, ApiCaller>()
 export function authenticate(findCaller: FindCaller, path: string): RequestHandler {
   const scope = scopeOf(path)
   return async function authenticateApplication(request, response, next) {
-    const caller = await findCaller(bearerKey(request), request.ip)
+    const caller = await findCaller(bearerKeyIn(request.headers.authorization), request.ip)
     if (!caller) return problem(response, 'invalid_api_key')
     callerOf.set(request, caller)
     if (scope !== undefined && !caller.scopes.includes(scope)) {
@@ -21,11 +21,6 @@ export function authenticate(findCaller: FindCaller, path: string): RequestHandl
     }
     next()
   }
-}
-
-/** The key in the `Authorization: Bearer` header; an empty string when there is none. */
-export function bearerKey(request: Request): string {
-  return bearerKeyIn(request.get('authorization'))
 }
 
 /** The key in the value of an `Authorization` header; an empty string when there is none. */

@@ -1,4 +1,5 @@
 import express, { type RequestHandler } from 'express'
+import { jsonIn } from '../../telemetry/json.js'
 import { problem } from './problem.js'
 
 const LIMIT_BYTES = 4_096
@@ -97,22 +98,14 @@ function refuseDuplicateNames(text: string): void {
     if (token === '{' || token === '[') depth++
     if (token === '}' || token === ']') depth--
     if (token === ':' && depth === 1) {
-      const name = unescapedName(last)
+      // Without escapes: one name can be written in several ways.
+      const name = String(jsonIn(last) ?? last)
       if (seen.has(name)) duplicates.add(name)
       seen.add(name)
     }
     last = token
   }
   if (duplicates.size > 0) throw new InvalidBodyError([...duplicates], ONCE)
-}
-
-/** The name without escapes: one name can be written in several ways. */
-function unescapedName(token: string): string {
-  try {
-    return String(JSON.parse(token))
-  } catch {
-    return token
-  }
 }
 
 /** Parsers disagree about percent signs that do not encode UTF-8. */

@@ -113,10 +113,7 @@ async function showLink(
   // A request can name any host, and the link makes its holder an operator (R140).
   if (parts.url === undefined) return operatorsPage(request, WITHOUT_ADDRESS)
   const isAsked = await needsApproval(request)
-  const { found, message } = await attemptToFind<AskedOperatorApproval | Invitation, undefined>(
-    isAsked ? ask : make,
-    undefined,
-  )
+  const { found, message } = await attemptToFind<AskedOperatorApproval | Invitation>(isAsked ? ask : make)
   if (!found?.token) return operatorsPage(request, message)
   return {
     title: 'Invitation',

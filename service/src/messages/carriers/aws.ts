@@ -1,6 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { type Carrier, checkRecipient, type DeliveryError, type NamedCarrier } from '../delivery/carrier.js'
-import { composeEmail } from './email.js'
+import { composeEmail, type EmailSender } from './email.js'
 import {
   type HttpResponse,
   httpRequest,
@@ -11,13 +11,10 @@ import {
 } from './http-request.js'
 
 /** An account with Amazon SES. */
-export interface SesSettings extends NamedCarrier {
+export interface SesSettings extends NamedCarrier, EmailSender {
   /** The address before `/v2`. */
   readonly baseUrl: string
   readonly credentials: AwsCredentials
-  /** The sender, such as `Vault <no-reply@vault.example>`. */
-  readonly from: string
-  readonly replyTo?: string | undefined
   readonly configurationSet?: string | undefined
 }
 

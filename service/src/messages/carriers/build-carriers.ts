@@ -87,17 +87,10 @@ function buildCarrier(route: Route, parts: Parts): Carrier {
     case 'messagebird':
       return messageBirdCarrier(route.settings)
     case 'smtp':
-      return { ...buildCheckable(route), reports: parts.mailReports === true }
-    default:
-      return buildCheckable(route, parts.reportAddress)
+      return { ...smtpCarrier(route.settings), reports: parts.mailReports === true }
+    case 'twilio':
+      return twilioCarrier(route.settings, parts.reportAddress)
   }
-}
-
-function buildCheckable(
-  route: Extract<Route, { readonly by: 'smtp' | 'twilio' }>,
-  reportAddress?: string,
-): Carrier {
-  return route.by === 'smtp' ? smtpCarrier(route.settings) : twilioCarrier(route.settings, reportAddress)
 }
 
 /** A carrier for each distinct route whose connection can be checked. */
@@ -106,7 +99,7 @@ export function checkableCarriers(routes: Routes): Carrier[] {
   for (const route of Object.values(routes).flat()) {
     const key = JSON.stringify(route)
     if (carriers.has(key) || !('check' in route)) continue
-    carriers.set(key, buildCheckable(route))
+    carriers.set(key, route.by === 'smtp' ? smtpCarrier(route.settings) : twilioCarrier(route.settings))
   }
   return [...carriers.values()]
 }

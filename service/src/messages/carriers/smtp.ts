@@ -8,12 +8,12 @@ import {
   type DeliveryFault,
   type NamedCarrier,
 } from '../delivery/carrier.js'
-import { composeEmail } from './email.js'
+import { composeEmail, type EmailSender } from './email.js'
 
 const DEFAULT_CONNECTIONS = 5
 
 /** A mail server, and how to connect to it. */
-export interface SmtpSettings extends NamedCarrier {
+export interface SmtpSettings extends NamedCarrier, EmailSender {
   readonly host: string
   readonly port: number
   /** TLS from the first byte (`smtps://`). */
@@ -24,9 +24,6 @@ export interface SmtpSettings extends NamedCarrier {
   readonly ca?: string | undefined
   readonly user?: string | undefined
   readonly password?: string | undefined
-  /** The sender, such as `Vault <no-reply@vault.example>`. */
-  readonly from: string
-  readonly replyTo?: string | undefined
   /** The maximum number of open connections. Defaults to 5. */
   readonly connections?: number | undefined
 }

@@ -73,13 +73,7 @@ export function deliveredCode(key: KeyObject, of: CodeIdentity): string {
 /** The stored form of a delivered code, with which a typed code is compared: a keyed hash, bound to the recipient (R38, R40). */
 export function deliveredCodeMac(
   key: KeyObject,
-  of: {
-    readonly application: string
-    readonly account: string
-    readonly contact: string
-    readonly type: string
-    readonly code: string
-  },
+  of: Pick<CodeIdentity, 'application' | 'account' | 'contact' | 'type'> & { readonly code: string },
 ): string {
   return mac(key, ['compare', of.application, of.account, of.contact, of.type, of.code]).toString('base64url')
 }

@@ -11,13 +11,9 @@ export interface SpeechOptions {
 }
 
 /** A recording in the form that every engine accepts: a WAV file, 16 kHz, mono, 16 bits. */
-export interface Recording {
+export interface Recording extends Pick<SpeechOptions, 'language' | 'prompt'> {
   readonly path: string
   readonly durationSeconds: number
-  /** A BCP 47 tag. */
-  readonly language?: string | undefined
-  /** Text that helps to recognize names. */
-  readonly prompt?: string | undefined
   /** Whether the transcript should have the times of segments and words. Defaults to `false`. */
   readonly withTimes?: boolean
   /** Called for each segment as soon as it is recognized, by engines that can. */
