@@ -1,4 +1,3 @@
-import type { Contact } from '../protocol/contact.js'
 import type { Factor } from '../protocol/factor.js'
 import { backupOwner } from './backup-target.js'
 import { type Deps, type Refused, refuse } from './deps.js'
@@ -41,22 +40,17 @@ export async function removeFactor(
   if (!answer) return refuse({ code: 'method_off' })
   if (answer.outcome === 'refused') return refuse(fromService(answer.refusal))
   forgetKnownFactors(user)
-  if (factor === 'app') await forgetApp(deps, userId, contact)
-  else await forgetBackupCodes(deps, userId)
+  if (factor === 'app') {
+    await deps.appOwners.forget(contact)
+    await revokeDevices(deps, userId, 'factor_change')
+  } else {
+    deps.backupCodes.forget(userId)
+    await deps.sentBackupCodes.remember(userId, 0)
+  }
   if (answer.outcome === 'removed') {
     deps.emit({ type: 'factor_removed', userId, method: factor })
   }
   return { outcome: answer.outcome }
-}
-
-async function forgetApp(deps: Deps, userId: string, contact: Contact): Promise<void> {
-  await deps.appOwners.forget(contact)
-  await revokeDevices(deps, userId, 'factor_change')
-}
-
-async function forgetBackupCodes({ backupCodes, sentBackupCodes }: Deps, userId: string): Promise<void> {
-  backupCodes.forget(userId)
-  await sentBackupCodes.remember(userId, 0)
 }
 
 /** Ends all sessions and trusted devices of a user. @throws {TypeError} if the app cannot end sessions */

@@ -18,16 +18,7 @@ const SIGNED_OUT: SessionState = { stage: 'none', expired: false }
  * decision that let a session in without a factor is kept for a while (R133). A promise only if something has to be asked.
  * @throws {HostError} when the app is set up wrongly. @throws {SessionEndedError} when the user signed out meanwhile (R07).
  */
-export function sessionStateOf(at: SessionRequest): Awaitable<SessionState> {
-  return foundState(at, false)
-}
-
-/** As `sessionStateOf`, where a factor is asked for or changed: the service is asked anew (R133). @throws {ServiceError} */
-export function askedStateOf(at: SessionRequest): Awaitable<SessionState> {
-  return foundState(at, true)
-}
-
-function foundState(at: SessionRequest, isAsked: boolean): Awaitable<SessionState> {
+export function sessionStateOf(at: SessionRequest, isAsked = false): Awaitable<SessionState> {
   const { req } = at
   const found = at.shared.session
   // A login or logout within this request changes the session's id, and with it the answer.
@@ -43,6 +34,11 @@ function foundState(at: SessionRequest, isAsked: boolean): Awaitable<SessionStat
   } catch (error) {
     return withheld(req, error)
   }
+}
+
+/** As `sessionStateOf`, where a factor is asked for or changed: the service is asked anew (R133). @throws {ServiceError} */
+export function askedStateOf(at: SessionRequest): Awaitable<SessionState> {
+  return sessionStateOf(at, true)
 }
 
 /** Withholds the user, so that an error handler of the host does not see a signed-in user. */

@@ -37,27 +37,20 @@ export async function recordFor(
 ): Promise<MfaRecord> {
   const record = newRecord(req.sessionID, account.userId)
   if (decision.verdict === 'pass') return exemptRecord(record, decision, settled)
-  const { verdict } = decision
-  const minStrength = requiredBy(decision, account)
+  const { verdict, minStrength, grace } = decision
   // A trusted browser takes the place of a factor that could be shown, not of one that cannot (R132), nor of a strength (R115).
-  const mayTrust = verdict === 'verify' && minStrength === undefined && account.factors.length > 0
+  const isEnough = verdict === 'verify' && !requiredBy(decision, account) && account.factors.length > 0
+  // Nor where nothing can be stored (R134): its new token could not be sent.
+  const mayTrust = isEnough && !shared.readOnly
   const recognized = mayTrust ? await browsers.recognize({ req, shared }, account) : undefined
-  const required = withRequirement(record, decision)
+  const required = { ...record, ...(minStrength && { minStrength }), ...(grace && { grace }) }
   return recognized ? { settled, ...recognized, ...required, stage: 'trusted' } : required
 }
 
 export function exemptRecord(
-  record: PendingRecord,
+  record: PendingRecord | ExemptRecord,
   { exemption, grace }: Extract<Decision, { verdict: 'pass' }>,
   settled: Settled,
 ): ExemptRecord {
-  return { exemption, settled, ...record, stage: 'exempt', ...(grace && { grace }) }
-}
-
-/** The record with what the decision requires, or permits for now. */
-export function withRequirement(
-  record: PendingRecord,
-  { minStrength, grace }: Exclude<Decision, { verdict: 'pass' }>,
-): PendingRecord {
-  return { ...record, ...(minStrength && { minStrength }), ...(grace && { grace }) }
+  return { ...record, stage: 'exempt', exemption, settled, ...(grace && { grace }) }
 }

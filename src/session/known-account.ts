@@ -4,29 +4,14 @@ import type { MfaRecord } from './record.js'
 import type { Account, ActiveState, KnownAccount, LoginRequirement, OpenReset } from './state.js'
 
 /** The state of a session that holds this record. */
-export function activeState(
-  account: Pick<Account, 'user'> & Partial<Account>,
-  record: MfaRecord,
-): ActiveState {
-  const { user, factors, withheld, existing, unconfirmed } = account
+export function activeState(account: Account | Pick<Account, 'user'>, record: MfaRecord): ActiveState {
   const { stage, userId } = record
-  return {
-    stage,
-    user,
-    userId,
-    record,
-    account:
-      factors && withheld && existing && !unconfirmed
-        ? knownAccount({ ...account, factors, withheld, existing }, record)
-        : undefined,
-  }
+  const known = 'factors' in account && !account.unconfirmed ? knownAccount(account, record) : undefined
+  return { stage, user: account.user, userId, record, account: known }
 }
 
 /** What is known of an account in a session with this record. */
-export function knownAccount(
-  account: Omit<Account, 'user' | 'userId' | 'unconfirmed'>,
-  record: MfaRecord,
-): KnownAccount {
+export function knownAccount(account: Account, record: MfaRecord): KnownAccount {
   const { factors, withheld, existing, reset, weakApp } = account
   const required = record.stage === 'pending' ? record.minStrength : undefined
   const minStrength = strongestRequired(account.minStrength, required)

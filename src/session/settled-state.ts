@@ -1,19 +1,11 @@
-import type { Request } from 'express'
 import { isOutage } from '../errors.js'
 import { remember } from '../remember.js'
 import { onlyGiven } from '../shape.js'
-import {
-  type Asked,
-  askNow,
-  exemptRecord,
-  recordFor,
-  unlessStoreFailed,
-  withRequirement,
-} from './first-factor.js'
+import { type Asked, askNow, exemptRecord, recordFor, unlessStoreFailed } from './first-factor.js'
 import { activeState } from './known-account.js'
-import { CLOCK_SLACK_MS, newRecord, pendingState } from './pending-login.js'
-import { type Decision, decide } from './policy.js'
-import type { ExemptRecord, MfaRecord, TrustedRecord } from './record.js'
+import { CLOCK_SLACK_MS, pendingState } from './pending-login.js'
+import { decide } from './policy.js'
+import { type ExemptRecord, type MfaRecord, type TrustedRecord, without } from './record.js'
 import type { Awaitable, Found, SessionDeps, SessionRequest, SessionState } from './state.js'
 import { storeFirst } from './store.js'
 import { readAccount, readAccountAtSignIn } from './user-factors.js'
@@ -24,12 +16,9 @@ export function settledState(
   found: Found,
   record: TrustedRecord | ExemptRecord,
 ): Awaitable<SessionState> {
-  const { factorChanges } = at.deps
-  const recent = factorChanges.recent(found.userId)
-  if (recent instanceof Promise) {
-    return recent.catch(unlessStoreFailed).then((changes) => heldState(at, found, record, changes))
-  }
-  return heldState(at, found, record, recent)
+  const recent = at.deps.factorChanges.recent(found.userId)
+  const next = (changes: number | undefined) => heldState(at, found, record, changes)
+  return recent instanceof Promise ? recent.catch(unlessStoreFailed).then(next) : next(recent)
 }
 
 function heldState(
@@ -73,7 +62,8 @@ export async function decidedState(
 ): Promise<SessionState> {
   const { user, record } = found
   const { deps } = at
-  const { account, settled } = await ask(at, found)
+  const asked = await ask(at, found)
+  const { account, settled } = asked
   if (
     record?.stage === 'trusted' &&
     account.factors.length > 0 &&
@@ -84,7 +74,7 @@ export async function decidedState(
     if (!at.shared.readOnly) await storeFirst(at.req, renewed)
     return activeState(account, renewed)
   }
-  return decideAgain(at, { account, settled }, record)
+  return decideAgain(at, asked, record)
 }
 
 function askService({ deps }: SessionRequest, { user, userId, record }: Found): Promise<Asked> {
@@ -125,32 +115,21 @@ function shareAsked(
 /** The state that follows from an answer of the service. The policy may exempt a login without a factor. */
 async function decideAgain(
   at: SessionRequest,
-  { account, settled }: Asked,
+  asked: Asked,
   earlier: MfaRecord | undefined,
 ): Promise<SessionState> {
   const { req, deps, shared } = at
+  const { account, settled } = asked
   const decision = await decide(req, deps, account, {})
   if (decision.verdict !== 'pass' && earlier?.stage === 'pending') {
     return pendingState(at, activeState(account, earlier))
   }
-  if (shared.readOnly) return readOnlyState(req, decision, { account, settled })
-  const begun = await recordFor(decision, at, { account, settled })
-  const record = { ...begun, ...onlyGiven({ returnTo: earlier?.returnTo }) }
-  if (earlier?.stage === 'exempt' && record.stage === 'exempt') {
-    const { exemption, grace } = record
-    const { grace: _over, ...kept } = earlier
-    const renewed = { ...kept, exemption, settled, ...(grace && { grace }) }
-    await storeFirst(req, renewed)
-    return activeState(account, renewed)
-  }
+  const record =
+    decision.verdict === 'pass' && earlier?.stage === 'exempt'
+      ? exemptRecord(without(earlier, 'grace'), decision, settled)
+      : { ...(await recordFor(decision, at, asked)), ...onlyGiven({ returnTo: earlier?.returnTo }) }
+  if (shared.readOnly) return activeState(account, record)
   await storeFirst(req, record)
   if (record.stage === 'pending') deps.emit({ type: 'pending_login_started', userId: record.userId })
   return activeState(account, record)
-}
-
-/** The state where nothing can be stored (R134). Trust does not count: its new token could not be sent. */
-function readOnlyState(req: Request, decision: Decision, { account, settled }: Asked): SessionState {
-  const record = newRecord(req.sessionID, account.userId)
-  if (decision.verdict !== 'pass') return activeState(account, withRequirement(record, decision))
-  return activeState(account, exemptRecord(record, decision, settled))
 }

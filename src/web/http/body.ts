@@ -36,16 +36,13 @@ export async function readBody<Fields>(
 
   const body: unknown = req.body ?? {}
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return { fault: invalid([{ field: '', detail: 'must be an object' }]) }
+    return { fault: { code: 'invalid_request', errors: [{ field: '', detail: 'must be an object' }] } }
   }
   if (isTooLarge(body, maxBytes)) return { fault: { code: 'body_too_large' } }
   const parsed = schema.safeParse({ ...body })
   if (parsed.success) return { fields: parsed.data }
-  return {
-    fault: invalid(
-      parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), detail: message })),
-    ),
-  }
+  const errors = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), detail: message }))
+  return { fault: { code: 'invalid_request', errors } }
 }
 
 /** Checked again here: the host's own parser may accept more bytes than ours, or deeply nested lists. */
@@ -55,10 +52,6 @@ function isTooLarge(body: object, maxBytes: number): boolean {
   } catch {
     return true
   }
-}
-
-function invalid(errors: { field: string; detail: string }[]): BodyFault {
-  return { code: 'invalid_request', errors }
 }
 
 function hasBody(req: Request): boolean {
