@@ -91,7 +91,8 @@ interface SharedAnswer {
   readonly at: number
 }
 
-const shared = new WeakMap<SessionDeps, Map<string, SharedAnswer>>()
+/** By the count of an app, which is the same object for all its requests. */
+const shared = new WeakMap<SessionDeps['factorChanges'], Map<string, SharedAnswer>>()
 
 /** Asks once for concurrent requests of a session whose decision is to be made again because its time is over. */
 function shareAsked(
@@ -99,10 +100,10 @@ function shareAsked(
   found: Found,
   { settled }: Pick<ExemptRecord, 'settled'>,
 ): Promise<Asked> {
-  const { req, deps } = at
-  const answers = shared.get(deps) ?? new Map<string, SharedAnswer>()
-  shared.set(deps, answers)
-  const name = JSON.stringify([req.sessionID, found.userId, settled])
+  const { factorChanges } = at.deps
+  const answers = shared.get(factorChanges) ?? new Map<string, SharedAnswer>()
+  shared.set(factorChanges, answers)
+  const name = JSON.stringify([at.req.sessionID, found.userId, settled])
   const known = answers.get(name)
   if (known && Date.now() - known.at < SHARED_MS) return known.asked
   const asked = askService(at, found)

@@ -1,3 +1,4 @@
+import express from 'express'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresMissing, startPostgres } from '../../service/test/postgres.js'
@@ -8,7 +9,7 @@ import { answer } from '../client/hostile-service.js'
 import { HOUR, MINUTE, SECOND, stopClock } from '../kit/clock.js'
 import { ownStore } from '../kit/counters.js'
 import { everyCase } from '../kit/every-case.js'
-import type { TestUser } from '../kit/host.js'
+import { jsonAgent, type TestUser } from '../kit/host.js'
 import { redisMissing, startRedis } from '../kit/redis.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { signal } from '../kit/signal.js'
@@ -92,6 +93,17 @@ describe('a session that was let in without a factor (R133)', () => {
       expect(asked()).toBe(before + 1)
     }),
   )
+
+  it('asks once for sixteen pages at the same time also in an app that is mounted at a path', async () => {
+    const clock = stopClock()
+    const { there } = twoProcesses()
+    const agent = jsonAgent(express().use('/bank', there.app))
+    await agent.post('/bank/login').send({ name: 'nina' }).expect(200)
+    const before = asked()
+    clock.move(5 * MINUTE)
+    await Promise.all(Array.from({ length: 16 }, () => agent.get('/bank/secret').expect(200)))
+    expect(asked()).toBe(before + 1)
+  })
 
   it(
     'is asked for a factor within ten seconds after another process added one, however often it loads a page',
