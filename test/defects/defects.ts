@@ -80,7 +80,7 @@ export const INCOMPATIBLE = {
 export const LEAKS = {
   'a line of the log has a code': {
     file: 'service/src/flows/verify-code.ts',
-    right: 'factorFields(context, application, input.account, input.type)',
+    right: 'factorFields(context, application, input, input.type)',
     wrong: '{ account: input.code }',
   },
   'an error has a full contact': {
