@@ -27,47 +27,55 @@ const COUNTED_FROM_ZERO = [
 
 /** A logger that counts verifications, sends, deliveries and all other events. */
 export function eventCounter(registry: Registry): Logger {
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Counter({ name, help, labelNames, registers: [registry] })
-  const verifications = counter(
-    'countersign_verifications_total',
-    'Verifications of codes, by application, method and outcome (valid, invalid, locked, factor_disabled)',
-    ['application', 'method', 'outcome'],
-  )
-  const sends = counter(
-    'countersign_sends_total',
-    'Requests for codes, by application, method and outcome (sent, queued, failed, or why the request was refused)',
-    ['application', 'method', 'outcome'],
-  )
-  const deliveries = counter(
-    'countersign_deliveries_total',
-    'Attempts to deliver a message, by application, channel and outcome (sent, missed, postponed, failed)',
-    ['application', 'channel', 'outcome'],
-  )
-  const reports = counter(
-    'countersign_delivery_reports_total',
-    'Delivery reports of carriers that changed a message, by provider and outcome (delivered, failed, complaint), and rejected ones',
-    ['provider', 'outcome'],
-  )
-  const webhooks = counter(
-    'countersign_webhook_attempts_total',
-    'Attempts to post an event to an endpoint, by application, type of event and outcome (delivered, postponed, failed)',
-    ['application', 'type', 'outcome'],
-  )
-  const phoneChecks = counter(
-    'countersign_phone_checks_total',
-    'Questions to the phone check, by application and outcome (passed, failed, or why the number was refused)',
-    ['application', 'outcome'],
-  )
-  const events = counter('countersign_events_total', 'Events in the log other than requests, by event', [
-    'event',
-  ])
+  const verifications = new Counter({
+    name: 'countersign_verifications_total',
+    help: 'Verifications of codes, by application, method and outcome (valid, invalid, locked, factor_disabled)',
+    labelNames: ['application', 'method', 'outcome'],
+    registers: [registry],
+  })
+  const sends = new Counter({
+    name: 'countersign_sends_total',
+    help: 'Requests for codes, by application, method and outcome (sent, queued, failed, or why the request was refused)',
+    labelNames: ['application', 'method', 'outcome'],
+    registers: [registry],
+  })
+  const deliveries = new Counter({
+    name: 'countersign_deliveries_total',
+    help: 'Attempts to deliver a message, by application, channel and outcome (sent, missed, postponed, failed)',
+    labelNames: ['application', 'channel', 'outcome'],
+    registers: [registry],
+  })
+  const reports = new Counter({
+    name: 'countersign_delivery_reports_total',
+    help: 'Delivery reports of carriers that changed a message, by provider and outcome (delivered, failed, complaint), and rejected ones',
+    labelNames: ['provider', 'outcome'],
+    registers: [registry],
+  })
+  const webhooks = new Counter({
+    name: 'countersign_webhook_attempts_total',
+    help: 'Attempts to post an event to an endpoint, by application, type of event and outcome (delivered, postponed, failed)',
+    labelNames: ['application', 'type', 'outcome'],
+    registers: [registry],
+  })
+  const phoneChecks = new Counter({
+    name: 'countersign_phone_checks_total',
+    help: 'Questions to the phone check, by application and outcome (passed, failed, or why the number was refused)',
+    labelNames: ['application', 'outcome'],
+    registers: [registry],
+  })
+  const events = new Counter({
+    name: 'countersign_events_total',
+    help: 'Events in the log other than requests, by event',
+    labelNames: ['event'],
+    registers: [registry],
+  })
   for (const event of COUNTED_FROM_ZERO) events.inc({ event }, 0)
-  const requests = counter(
-    'countersign_requests_total',
-    'Requests with a valid API key, by application and status',
-    ['application', 'status'],
-  )
+  const requests = new Counter({
+    name: 'countersign_requests_total',
+    help: 'Requests with a valid API key, by application and status',
+    labelNames: ['application', 'status'],
+    registers: [registry],
+  })
   return (event) => {
     const { application = '' } = event
     if (event.event === 'http.request') {
