@@ -178,8 +178,18 @@ export default defineConfig({
       // Has a script of its own too. A busy machine can starve a browser or an engine, so a failed test gets a second try, which
       // the output names.
       { extends: true, test: { name: 'operation', isolate: false, include: OPERATION, retry: 1 } },
-      // Runs in the same script. Vitest orders projects by name, so these files start before those of `operation`.
-      { extends: true, test: { name: 'every-page', isolate: false, include: EVERY_PAGE, retry: 1 } },
+      // Runs in the same script. Vitest orders projects by name, so these files start before those of `operation`. A busy machine needs
+      // four minutes for what one test looks at.
+      {
+        extends: true,
+        test: {
+          name: 'every-page',
+          isolate: false,
+          include: EVERY_PAGE,
+          retry: 1,
+          testTimeout: 10 * PATIENCE_MS,
+        },
+      },
       // Runs in the same script, without a second try: a race must not pass by luck.
       { extends: true, test: { name: 'databases', isolate: false, include: AT_ONCE } },
       {
