@@ -21,6 +21,8 @@ describeJourney('the help desk of the example app (R95)', (app) => {
     await passwordStep(page, app.url, name, '/account')
     await page.goto(`${app.url}/mfa/verify?factor=app`)
     await typeCode(page, code)
+    // Its error names the page that came instead.
+    await page.waitForURL(`${app.url}/account`)
     await page.getByRole('link', { name: 'Help desk' }).click()
     await page.getByRole('heading', { name: 'Reset an account' }).waitFor()
     return page
@@ -41,7 +43,8 @@ describeJourney('the help desk of the example app (R95)', (app) => {
     await request('bobby')
     await otto.getByText('There is no user of this name.').waitFor()
     await request('bob')
-    await otto.getByText('Your request waits for the approval of a colleague.').waitFor()
+    // A second try of this test finds the request of the first one, too.
+    await otto.getByText('Your request waits for the approval of a colleague.').first().waitFor()
     expect(await otto.getByRole('button', { name: /Approve/ }).count()).toBe(0)
     expect(await axeViolations(otto)).toEqual([])
     await snap(otto, 'help-desk-waiting')
@@ -49,7 +52,7 @@ describeJourney('the help desk of the example app (R95)', (app) => {
     const alice = await openHelpDesk('alice')
     await snap(alice, 'help-desk-approval')
     expect(await axeViolations(alice)).toEqual([])
-    await alice.getByRole('button', { name: 'Approve and reset bob' }).click()
+    await alice.getByRole('button', { name: 'Approve and reset bob' }).first().click()
     const bypass = await alice.locator('code').textContent()
     expect(bypass).toMatch(/^(\w{4}-){3}\w{4}$/)
     expect(await axeViolations(alice)).toEqual([])
