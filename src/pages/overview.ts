@@ -5,10 +5,10 @@ import { icons } from './icons.js'
 import { approvalField } from './layout.js'
 import { contactHint, destination, labelOf, type Page, type PageContext } from './page.js'
 import { fill } from './text.js'
-import type { FactorView, KeyView, View } from './view.js'
+import type { FactorView, KeyView, ViewOf } from './view.js'
 
 /** The page of a signed-in user: their factors, and links to manage them. */
-export function overviewPage(view: Extract<View, { page: 'overview' }>, context: PageContext): Page {
+export function overviewPage(view: ViewOf<'overview'>, context: PageContext): Page {
   const { frame, words } = context
   const { codesLeft, enrolled, overview } = words
   const left = view.backupCodesLeft
@@ -46,7 +46,7 @@ ${left === 0 && html`<p>${codesLeft.zero}</p>`}
 }
 
 /** How many backup codes are left, and the link that removes them all. */
-function codesItem(view: Extract<View, { page: 'overview' }>, left: number, context: PageContext): Html {
+function codesItem(view: ViewOf<'overview'>, left: number, context: PageContext): Html {
   const { frame, text, words } = context
   const { list } = words.backupCodes
   return html`<li>${icons.backup}<span class="mfa-choice-text"><span>${list}</span>${hint(text.count(words.codesLeft.left, left))}${lastUse(view.backupCodesUsedAt, context)}</span>${view.canRemoveBackup === true && manageLink(`${frame.base}/backup/remove`, words.devices.revoke, list)}</li>`

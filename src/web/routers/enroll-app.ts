@@ -11,7 +11,7 @@ import {
   prepareApp,
 } from '../../flows/enroll-app.js'
 import { canShowBackupCodes } from '../../flows/known-factors.js'
-import type { View } from '../../pages/view.js'
+import type { ViewOf } from '../../pages/view.js'
 import type { Contact } from '../../protocol/contact.js'
 import { maskForOwner } from '../../protocol/masked-contact.js'
 import type { MfaRecord } from '../../session/record.js'
@@ -70,10 +70,7 @@ async function showStart(context: RouteContext): Promise<void> {
   showPage(context, view, requiredMessage(context) ?? keptRefusal(context))
 }
 
-function startView(
-  { user, state }: RouteContext,
-  over?: 'exhausted' | 'expired',
-): Extract<View, { page: 'enroll-start' }> {
+function startView({ user, state }: RouteContext, over?: 'exhausted' | 'expired'): ViewOf<'enroll-start'> {
   const replaces = user.existing.some(({ method }) => method === 'app')
   const strongerRequired = state.stage === 'pending' && user.minStrength !== undefined
   return {

@@ -6,7 +6,7 @@ import { findFactor, openApproval } from '../../flows/user.js'
 import { challengeIdFor } from '../../flows/verify.js'
 import type { Settings } from '../../options/settings.js'
 import { SIGNS_IN_NEXT } from '../../pages/page.js'
-import type { PageFrame, PageMessage, View } from '../../pages/view.js'
+import type { PageFrame, PageMessage, View, ViewOf } from '../../pages/view.js'
 import type { Factor } from '../../protocol/factor.js'
 import { isKeyMethod } from '../../protocol/methods.js'
 import type { RequestedApproval } from '../../session/record.js'
@@ -117,7 +117,7 @@ export function showSignedIn(context: RouteContext): void {
 export async function choosePage(
   context: RouteContext,
   factors = factorViews(context),
-): Promise<Extract<View, { page: 'choose' }>> {
+): Promise<ViewOf<'choose'>> {
   const preferred = preferredFactor(context)
   return { page: 'choose', factors, ...(preferred && { preferred }), ...(await backupOffer(context)) }
 }
@@ -153,7 +153,7 @@ export async function codePage(context: RouteContext, name: string | undefined):
 function trustOffer(
   { req, deps, state, user }: RouteContext,
   { method }: Factor,
-): Pick<Extract<View, { page: 'code' }>, 'trust'> {
+): Pick<ViewOf<'code'>, 'trust'> {
   const isAccepted =
     state.stage === 'pending' && user.minStrength === undefined && factorChange(user).accepts(method)
   const forMs = isAccepted ? deps.browsers.offer(req, state.user) : undefined
@@ -325,7 +325,7 @@ export function stop(
   res: Response,
   deps: RouteDeps,
   problem: Problem,
-  next?: Extract<View, { page: 'stop' }>['next'],
+  next?: ViewOf<'stop'>['next'],
   { status = statusOf(problem.code), unasked = false, purpose }: StopOptions = {},
 ): void {
   if (!wantsHtml(req)) return sendProblem(res, problem, status)
