@@ -47,7 +47,7 @@ async function opened(whenUnavailable: 'send' | 'refuse') {
   }
 }
 
-describe('the phone check (R142)', () => {
+describe('the phone check (R155)', () => {
   test('is asked with number and purpose, signed, before codes go to a phone, and about nothing else', async () => {
     const { answer, send, post, asked, inbox, service } = await opened('refuse')
     answer('{"result":"ok"}')
