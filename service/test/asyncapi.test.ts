@@ -11,7 +11,7 @@ const ajv = new Ajv(LENIENT)
 /** The schema of AsyncAPI contains that of JSON Schema itself. */
 const ajvOfSpec = new Ajv({ ...LENIENT, meta: false, validateSchema: false })
 
-test('the AsyncAPI document is the committed one; `npm run openapi` regenerates it', async () => {
+test('the AsyncAPI document is the committed one; `npm run generate` regenerates it', async () => {
   await expect(streamDocumentText(undefined)).toMatchFileSnapshot('../asyncapi.json')
 })
 

@@ -19,7 +19,7 @@ const operations = entriesOf(document.paths).flatMap(([path, item]) =>
 )
 
 describe('the OpenAPI document', () => {
-  test('is the committed one; `npm run openapi` regenerates it', async () => {
+  test('is the committed one; `npm run generate` regenerates it', async () => {
     await expect(documentText(document)).toMatchFileSnapshot('../openapi.json')
   })
 

@@ -167,7 +167,7 @@ function withTables(text: string): string {
 test.each([
   ['README.md', 3],
   ['docs/operating.md', 1],
-])('the tables in %s are those that `npm run docs` writes', async (path, tables) => {
+])('the tables in %s are those that `npm run generate` writes', async (path, tables) => {
   const text = await read(path)
   expect(text.match(/^<!-- end -->/gm)).toHaveLength(tables)
   await expect(withTables(text)).toMatchFileSnapshot(`../${path}`)

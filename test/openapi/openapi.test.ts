@@ -22,7 +22,7 @@ function pathsOf(router: object): string[] {
 }
 
 describe('the OpenAPI document of the routes', () => {
-  it('is committed in its current form, as `npm run openapi` writes it', async () => {
+  it('is committed in its current form, as `npm run generate` writes it', async () => {
     await expect(text).toMatchFileSnapshot('../../docs/openapi.json')
   })
 

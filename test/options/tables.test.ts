@@ -9,7 +9,7 @@ import { GROUP_NAMES, inWords, optionsOf, ruledIn, withTables } from './tables.j
 const OUTAGE = ['docs/outage.md', 'SECURITY.md', 'README.md', 'docs/options.md']
 
 describe('the tables of options', () => {
-  it('are committed in their current form, as `npm run docs` writes them', () =>
+  it('are committed in their current form, as `npm run generate` writes them', () =>
     everyCase([...OUTAGE, 'docs/trusted-devices.md'], async (path) => {
       await expect(await withTables(path)).toMatchFileSnapshot(`../../${path}`)
     }))

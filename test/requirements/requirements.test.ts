@@ -21,7 +21,7 @@ function tableOf(all: readonly Requirement[], files: readonly Citations[]): stri
   return [
     '# Tests of the security requirements',
     '',
-    'The files whose test titles cite each [requirement](requirements.md). `npm run requirements` writes this page from the titles.',
+    'The files whose test titles cite each [requirement](requirements.md). `npm run generate` writes this page from the titles.',
     '',
     '| requirement | tests |',
     '|---|---|',
@@ -57,7 +57,7 @@ describe('the security requirements', () => {
     expect(built.map(({ id }) => id)).toEqual([])
   })
 
-  it('have the committed table of tests; `npm run requirements` writes it again', async () => {
+  it('have the committed table of tests; `npm run generate` writes it again', async () => {
     await expect(tableOf(requirements, tests)).toMatchFileSnapshot(TABLE)
   })
 
@@ -111,7 +111,7 @@ describe('the page of standards', () => {
     }
   })
 
-  it('is committed as it is generated; `npm run requirements` writes it again', async () => {
+  it('is committed as it is generated; `npm run generate` writes it again', async () => {
     await expect(pageOf(requirements)).toMatchFileSnapshot(STANDARDS_PAGE)
   })
 })

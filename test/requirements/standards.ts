@@ -377,7 +377,7 @@ export function pageOf(requirements: readonly Requirement[]): string {
   const opening = [
     '# Standards',
     '',
-    'What Countersign meets of three standards, what it shares with your app, and what is not met. `npm run requirements` writes this page.',
+    'What Countersign meets of three standards, what it shares with your app, and what is not met. `npm run generate` writes this page.',
     'The fourth column names [requirements](requirements.md), whose tests are [listed](requirements-tests.md). The second is a short name: read',
     'each point in the standard itself. This page is no certificate.',
   ]
