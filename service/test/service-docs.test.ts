@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { SETTING_GROUPS, type SettingDescription } from '../src/accounts/applications/settings.js'
 import { LIMIT_NAMES, limitText } from '../src/accounts/limits.js'
 import { apiDocument } from '../src/api/http/openapi/document.js'
+import { CARRIER_KINDS, CARRIER_NAMES, type CarrierName } from '../src/messages/carriers/carriers.js'
 import { OPTION_VARIABLES, PROCESS_VARIABLES, type Variable } from '../src/run/environment.js'
 import { choicesIn } from '../src/telemetry/configuration-error.js'
 import { entriesOf, resolve, textsOf } from './document-parts.js'
@@ -140,7 +141,28 @@ function callRows(): string[][] {
   })
 }
 
+/** A carrier's addresses, the channels that it serves, and the settings of an application that it uses. */
+function carrierRow(name: CarrierName): string[] {
+  const { form, schemes, channels, senders } = CARRIER_KINDS[name]
+  const others = schemes
+    .filter((scheme) => !form.startsWith(`${scheme}:`))
+    .map((scheme) => `\`${scheme}://\``)
+  const used = senders.map((sender) => `\`${sender}\``)
+  return [[`\`${form}\``, ...others].join(', '), channels.join(', '), used.join(', ')]
+}
+
 const TABLES = {
+  carriers: table(
+    ['address', 'channels', 'settings of an application that it uses'],
+    CARRIER_NAMES.map(carrierRow),
+  ),
+  repeats: table(
+    ['carrier', 'token', 'drops the second one'],
+    CARRIER_NAMES.filter((name) => name !== 'inbox').map((name) => {
+      const { token, drops } = CARRIER_KINDS[name].repeats
+      return [name, token, drops]
+    }),
+  ),
   calls: table(['path', 'parameters', '200', ''], callRows()),
   variables: table(
     ['variable', 'default', ''],
@@ -159,7 +181,7 @@ const TABLES = {
 /** A document with its tables as the sources have them now. */
 function withTables(text: string): string {
   return text.replace(
-    /^<!-- (calls|variables|limits|settings): .*-->\n[\s\S]*?^<!-- end -->/gm,
+    /^<!-- (calls|variables|limits|settings|carriers|repeats): .*-->\n[\s\S]*?^<!-- end -->/gm,
     (part, name: keyof typeof TABLES) => `${part.split('\n')[0]}\n\n${TABLES[name]}\n\n<!-- end -->`,
   )
 }
@@ -167,6 +189,7 @@ function withTables(text: string): string {
 test.each([
   ['README.md', 3],
   ['docs/operating.md', 1],
+  ['docs/delivery.md', 2],
 ])('the tables in %s are those that `npm run generate` writes', async (path, tables) => {
   const text = await read(path)
   expect(text.match(/^<!-- end -->/gm)).toHaveLength(tables)

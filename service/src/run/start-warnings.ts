@@ -1,6 +1,6 @@
 import { unrestrictedAdvice, unrestrictedApplications } from '../accounts/applications/offered-methods.js'
 import { LOOPBACK } from '../messages/carriers/address-parts.js'
-import type { Route } from '../messages/carriers/route.js'
+import { CARRIER_KINDS, type CarrierName, type Route } from '../messages/carriers/carriers.js'
 import { CHANNELS } from '../messages/message.js'
 import { lockedOutAdvice, lockedOutUsers } from '../operator/locked-out-users.js'
 import type { Queries, Store } from '../store/store.js'
@@ -88,7 +88,6 @@ function routeWarnings(channel: string, route: Route, settings: ServiceSettings)
 }
 
 /** Where a carrier's requests go; empty for mail servers, which have their own rule for encryption. */
-function addressOf(route: Route): string {
-  if (route.by === 'webhook') return route.settings.url
-  return route.by === 'inbox' || route.by === 'smtp' ? '' : route.settings.baseUrl
+function addressOf<By extends CarrierName>({ by, settings }: Route<By>): string {
+  return CARRIER_KINDS[by].addressOf?.(settings) ?? ''
 }

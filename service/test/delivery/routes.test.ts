@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
+import type { Route } from '../../src/messages/carriers/carriers.js'
 import { parseDelivery } from '../../src/messages/carriers/delivery-option.js'
-import type { Route } from '../../src/messages/carriers/route.js'
 
 const kinds = (text: string) =>
   Object.fromEntries(
@@ -52,8 +52,8 @@ describe('delivery', () => {
       sms: [
         { by: 'webhook', settings: { url: 'https://hook.example/a?x=1', secret: 's3cret', name: 'gateway' } },
       ],
-      whatsapp: [{ by: 'inbox' }],
-      call: [{ by: 'inbox' }],
+      whatsapp: [{ by: 'inbox', settings: {} }],
+      call: [{ by: 'inbox', settings: {} }],
     })
   })
 

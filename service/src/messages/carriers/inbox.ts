@@ -2,7 +2,8 @@ import type { Keys } from '../../store/secrets/keys.js'
 import { inboxIdentity, open, seal } from '../../store/secrets/seal.js'
 import type { Store } from '../../store/store.js'
 import { type Carrier, checkRecipient } from '../delivery/carrier.js'
-import type { Channel } from '../message.js'
+import { CHANNELS, type Channel } from '../message.js'
+import type { CarrierKind } from './carrier-kind.js'
 
 const MAX_MESSAGES = 500
 
@@ -24,6 +25,18 @@ export interface InboxMessage {
 export interface Inbox extends Carrier {
   /** At most 500 messages of the application, newest first; only those to one recipient when `to` is given. */
   messages(application: string, filter?: { readonly to?: string | undefined }): Promise<InboxMessage[]>
+}
+
+/** The development inbox, for every channel. It uses no settings of the application, since it sends nothing. */
+export const inbox: CarrierKind<object> = {
+  schemes: [],
+  form: 'inbox',
+  channels: CHANNELS,
+  parameters: [],
+  senders: [],
+  repeats: { token: 'the id of the message', drops: 'no' },
+  parse: () => ({}),
+  build: (_settings, parts) => parts.inbox,
 }
 
 /** An inbox in the service's store, shared by all processes and kept across restarts. */

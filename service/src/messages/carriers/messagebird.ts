@@ -1,4 +1,6 @@
 import { type Carrier, checkRecipient, type DeliveryError, type NamedCarrier } from '../delivery/carrier.js'
+import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
+import { type CarrierKind, missing, SENDER } from './carrier-kind.js'
 import {
   firstItem,
   type HttpResponse,
@@ -21,8 +23,25 @@ export interface MessageBirdSettings extends NamedCarrier {
 /** The error codes for missing and invalid parameters. */
 const PARAMETER_FAULTS = new Set([9, 10])
 
-/** Delivers SMS over MessageBird's REST API. */
-export function messageBirdCarrier(settings: MessageBirdSettings): Carrier {
+/** SMS over MessageBird's REST API. */
+export const messagebird: CarrierKind<MessageBirdSettings> = {
+  schemes: ['messagebird', 'messagebird+http'],
+  form: 'messagebird://ACCESS_KEY@rest.messagebird.com?from=…',
+  channels: ['sms'],
+  parameters: ['from'],
+  senders: ['smsFrom'],
+  repeats: { token: '`reference`', drops: 'no, but it shows both in its records' },
+  parse(url) {
+    const [accessKey, from] = [decode(url.username), senderOf(url)]
+    if (!/^[\x21-\x7e]+$/.test(accessKey)) return missing('the access key')
+    if (from === undefined || !isSender(from)) return missing(SENDER)
+    return { baseUrl: gatewayUrl(url), accessKey, from, name: nameOf(url) }
+  },
+  build: messageBirdCarrier,
+  addressOf: ({ baseUrl }) => baseUrl,
+}
+
+function messageBirdCarrier(settings: MessageBirdSettings): Carrier {
   const { baseUrl, accessKey, from, name = 'messagebird' } = settings
   return {
     name,

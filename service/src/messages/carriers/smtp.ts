@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { rootCertificates } from 'node:tls'
 import { createTransport } from 'nodemailer'
 import {
@@ -8,6 +9,8 @@ import {
   type DeliveryFault,
   type NamedCarrier,
 } from '../delivery/carrier.js'
+import { decode, isMailSender, LOOPBACK, nameOf } from './address-parts.js'
+import type { AddressFault, CarrierKind } from './carrier-kind.js'
 import { composeEmail, type EmailSender } from './email.js'
 
 const DEFAULT_CONNECTIONS = 5
@@ -28,7 +31,61 @@ export interface SmtpSettings extends NamedCarrier, EmailSender {
   readonly connections?: number | undefined
 }
 
-/** Delivers email through a mail server, over a pool of connections. */
+/** Email through a mail server, over a pool of connections. */
+export const smtp: CarrierKind<SmtpSettings> = {
+  schemes: ['smtp', 'smtps'],
+  form: 'smtp://user:password@host:port?from=…',
+  channels: ['email'],
+  parameters: ['from', 'reply-to', 'tls', 'ca', 'connections'],
+  senders: ['emailFrom', 'emailReplyTo'],
+  repeats: { token: '`Message-ID`', drops: 'some mailboxes' },
+  parse: parseSmtp,
+  build: (settings, { mailReports = false }) => ({ ...smtpCarrier(settings), reports: mailReports }),
+  buildForCheck: smtpCarrier,
+}
+
+function parseSmtp(url: URL): SmtpSettings | AddressFault {
+  const from = url.searchParams.get('from')
+  if (!from || !isMailSender(from)) {
+    return {
+      fault: ' needs the sender: smtp://…?from=no-reply@vault.example (percent-encode spaces, < and >).',
+    }
+  }
+  const replyTo = url.searchParams.get('reply-to') ?? undefined
+  if (replyTo !== undefined && !isMailSender(replyTo)) return { fault: ': reply-to must be a mailbox.' }
+  const secure = url.protocol === 'smtps:'
+  const user = url.username ? decode(url.username) : undefined
+  // Unless the operator sets `tls`, a password is only sent unencrypted to this machine.
+  const defaultTls = user && !LOOPBACK.test(url.hostname) ? 'required' : 'optional'
+  const tls = url.searchParams.get('tls') ?? defaultTls
+  if (tls !== 'required' && tls !== 'optional') return { fault: ': tls must be required or optional.' }
+  const connections = Number(url.searchParams.get('connections') ?? DEFAULT_CONNECTIONS)
+  if (!Number.isInteger(connections) || connections < 1 || connections > 50) {
+    return { fault: ': connections must be a whole number from 1 to 50 (default 5).' }
+  }
+  const ca = readCertificates(url.searchParams.get('ca'))
+  if (ca === null) return { fault: ': ca must be a readable file with PEM certificates.' }
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port ? Number(url.port) : secure ? 465 : 587,
+    ...{ secure, tls, ca, user, from, replyTo, connections },
+    password: url.password ? decode(url.password) : undefined,
+    name: nameOf(url),
+  }
+}
+
+/** The certificates in a file; `null` if it has none. */
+function readCertificates(path: string | null): string | undefined | null {
+  if (path === null) return undefined
+  try {
+    const text = readFileSync(path, 'utf8')
+    return text.includes('-----BEGIN CERTIFICATE-----') ? text : null
+  } catch {
+    return null
+  }
+}
+
+/** Delivers email through a mail server. */
 export function smtpCarrier(settings: SmtpSettings): Carrier {
   const { host, port, secure, tls, ca, user, password } = settings
   const transport = createTransport({

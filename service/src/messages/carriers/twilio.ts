@@ -1,33 +1,79 @@
-import { languageKey, matchLanguage } from 'countersign/protocol'
 import {
   type Carrier,
   CONTACT_FAULTS,
   type ContactFault,
   checkRecipient,
-  DeliveryError,
-  type NamedCarrier,
-  type OutgoingMessage,
+  type DeliveryError,
 } from '../delivery/carrier.js'
-import { messageReference, type QueuedMessage } from '../delivery/queued-message.js'
-import { spokenCode } from '../texts/compose.js'
+import { messageReference } from '../delivery/queued-message.js'
+import type { Channel } from '../message.js'
+import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
+import { type AddressFault, type CarrierKind, missing } from './carrier-kind.js'
 import { type HttpResponse, httpRequest, jsonFields, priceFrom, refusalError } from './http-request.js'
+import { type TwilioSettings, twilioForm } from './twilio-form.js'
 
-/** An account with Twilio, or with a gateway that has the same API. */
-export interface TwilioSettings extends NamedCarrier {
-  /** The address before `/2010-04-01`. */
-  readonly baseUrl: string
-  readonly sid: string
-  readonly token: string
-  /** The sender: a phone number, a short code or a name. Calls need a phone number. */
-  readonly from?: string | undefined
-  /** The messaging service (`MG…`) that chooses the sender of a message. */
-  readonly service?: string | undefined
-  /** The approved content template (`HX…`) for WhatsApp codes of each language, `*` for all others. Variable 1 is the code. */
-  readonly content: Readonly<Record<string, string>>
+/** SMS, WhatsApp messages and calls over the REST API of Twilio, or of a gateway that has the same API. */
+export const twilio: CarrierKind<TwilioSettings> = {
+  schemes: ['twilio', 'twilio+http'],
+  form: 'twilio://SID:TOKEN@api.twilio.com?from=+…',
+  channels: ['sms', 'whatsapp', 'call'],
+  parameters: ['from', 'service', 'content'],
+  moreParameters: { pattern: /^content\.[a-z]{2}(-[A-Za-z]{2,4})?$/, form: 'content.<language>' },
+  senders: [
+    'smsFrom',
+    'messagingService',
+    'whatsappFrom',
+    'whatsappTemplate',
+    'whatsappVariables',
+    'callFrom',
+  ],
+  repeats: { token: 'header `Idempotency-Key`', drops: 'not Twilio itself; gateways that know the header' },
+  parse: parseTwilio,
+  build: (settings, { reportAddress }) => twilioCarrier(settings, reportAddress),
+  buildForCheck: (settings) => twilioCarrier(settings),
+  addressOf: ({ baseUrl }) => baseUrl,
 }
 
-/** The longest `ValidityPeriod` that Twilio accepts. */
-const MAX_VALIDITY_SECONDS = 36_000
+function parseTwilio(url: URL, channel: Channel): TwilioSettings | AddressFault {
+  const sid = decode(url.username)
+  const token = decode(url.password)
+  if (!/^[\w-]{2,64}$/.test(sid) || !token) return missing('the account')
+  const from = senderOf(url)
+  if (from !== undefined && !isSender(from)) {
+    return {
+      fault: ': from must be a number such as +447700900123, a short code or a name of at most 11 letters.',
+    }
+  }
+  const service = url.searchParams.get('service') ?? undefined
+  const content = contentTemplates(url)
+  const names = [...(service === undefined ? [] : [service]), ...Object.values(content)]
+  if (names.some((name) => !/^\w{2,64}$/.test(name))) {
+    return {
+      fault: ': service must be the id of a messaging service (MG…), and content the id of a template (HX…).',
+    }
+  }
+  const settings = { baseUrl: gatewayUrl(url), sid, token, from, service, content, name: nameOf(url) }
+  const lacking = missingParameter(channel, settings)
+  if (lacking === undefined) return settings
+  const fault = ` for ${channel} needs: ${lacking}.`
+  return channel === 'sms' ? { fault } : { fault, isOfChannel: true }
+}
+
+function missingParameter(channel: Channel, { from, service, content }: TwilioSettings): string | undefined {
+  if (channel === 'call') return from?.startsWith('+') ? undefined : '?from=+… (the number that calls)'
+  if (from === undefined && service === undefined) return '?from=+… or ?service=MG…'
+  const hasTemplate = channel !== 'whatsapp' || content['*'] !== undefined
+  return hasTemplate ? undefined : '?content=HX… (an approved template: WhatsApp does not accept free text)'
+}
+
+function contentTemplates(url: URL): Record<string, string> {
+  return Object.fromEntries(
+    [...url.searchParams].flatMap(([name, value]) => {
+      if (name === 'content') return [['*', value]]
+      return name.startsWith('content.') ? [[name.slice('content.'.length), value]] : []
+    }),
+  )
+}
 
 /** Delivers SMS, WhatsApp messages and calls over Twilio's REST API. `reportAddress` receives the status callbacks; without it there are none. */
 export function twilioCarrier(settings: TwilioSettings, reportAddress?: string): Carrier {
@@ -41,7 +87,7 @@ export function twilioCarrier(settings: TwilioSettings, reportAddress?: string):
       checkRecipient(message)
       const isCall = message.channel === 'call'
       const form = {
-        ...(isCall ? callForm(settings, message) : messageForm(settings, message)),
+        ...twilioForm(settings, message),
         ...(reportAddress && { StatusCallback: `${reportAddress}?message=${messageReference(message)}` }),
       }
       const response = await httpRequest(
@@ -68,75 +114,6 @@ export function twilioCarrier(settings: TwilioSettings, reportAddress?: string):
       if (response.status !== 200) throw twilioError(response)
     },
   }
-}
-
-function messageForm(settings: TwilioSettings, message: OutgoingMessage): Record<string, string> {
-  const { senders = {} } = message
-  const secondsLeft = Math.floor((message.expiresAt - Date.now()) / 1000)
-  const common = {
-    ...senderOf(settings, message),
-    // The gateway must not deliver a code after it has expired.
-    ValidityPeriod: String(Math.min(Math.max(secondsLeft, 1), MAX_VALIDITY_SECONDS)),
-  }
-  if (message.channel === 'sms') return { To: message.to, ...common, Body: message.text }
-  // WhatsApp accepts no free text from a business, only an approved template with the code as its variable.
-  const template = templateFor(senders.whatsappTemplate ?? settings.content, message.locale)
-  if (message.channel !== 'whatsapp' || template === undefined || message.code === undefined) {
-    throw new DeliveryError(
-      'The gateway cannot send this message by this channel: it has no template for it.',
-      'carrier',
-    )
-  }
-  return {
-    To: `whatsapp:${message.to}`,
-    ...common,
-    ContentSid: template,
-    ContentVariables: JSON.stringify(
-      variablesOf(senders.whatsappVariables ?? { 1: '{code}' }, message.code, secondsLeft),
-    ),
-  }
-}
-
-/** `content.pt` is for both forms of Portuguese, unless there is `content.pt-PT`. */
-function templateFor(content: TwilioSettings['content'], locale: string): string | undefined {
-  const templates = new Map(Object.entries(content).map(([tag, id]) => [languageKey(tag), id]))
-  return templates.get(matchLanguage([locale], templates) ?? '*')
-}
-
-function variablesOf(
-  variables: Readonly<Record<string, string>>,
-  code: string,
-  secondsLeft: number,
-): Record<string, string> {
-  const minutes = String(Math.max(Math.ceil(secondsLeft / 60), 1))
-  return Object.fromEntries(
-    Object.entries(variables).map(([name, text]) => [
-      name,
-      text.replaceAll('{code}', code).replaceAll('{minutes}', minutes),
-    ]),
-  )
-}
-
-function callForm(settings: TwilioSettings, message: OutgoingMessage): Record<string, string> {
-  const from = message.senders?.callFrom ?? settings.from
-  if (from === undefined) {
-    throw new DeliveryError('The gateway has no phone number to call from.', 'carrier')
-  }
-  return { To: message.to, From: from, Twiml: twiml(message) }
-}
-
-/** What the application sets comes before what the address of the gateway sets. */
-function senderOf(
-  settings: TwilioSettings,
-  { channel, senders = {} }: OutgoingMessage,
-): Record<string, string> {
-  if (channel === 'whatsapp' && senders.whatsappFrom !== undefined) {
-    return { From: `whatsapp:${senders.whatsappFrom}` }
-  }
-  if (senders.messagingService !== undefined) return { MessagingServiceSid: senders.messagingService }
-  if (channel === 'sms' && senders.smsFrom !== undefined) return { From: senders.smsFrom }
-  if (settings.service !== undefined) return { MessagingServiceSid: settings.service }
-  return { From: `${channel === 'whatsapp' ? 'whatsapp:' : ''}${settings.from ?? ''}` }
 }
 
 /** The gateway's id for the message that it accepted. Throws a `DeliveryError` when it did not accept it. */
@@ -176,42 +153,4 @@ function errorCode(body: string): number | undefined {
   const fields = jsonFields(body)
   const code = Number(fields.code ?? fields.error_code ?? Number.NaN)
   return Number.isInteger(code) && code >= 0 && code < 1_000_000 ? code : undefined
-}
-
-/** The locale of the voice for each language: voices need a region. */
-const VOICES: Readonly<Record<string, string>> = {
-  ar: 'ar-XA',
-  de: 'de-DE',
-  en: 'en-US',
-  es: 'es-ES',
-  fr: 'fr-FR',
-  it: 'it-IT',
-  ja: 'ja-JP',
-  ko: 'ko-KR',
-  nl: 'nl-NL',
-  pl: 'pl-PL',
-  tr: 'tr-TR',
-  'zh-Hans': 'zh-CN',
-}
-
-/** A call as TwiML: the message read out in its language, with a pause before and after each code. */
-function twiml(message: QueuedMessage): string {
-  const language = VOICES[message.locale] ?? message.locale
-  const code = message.code === undefined ? undefined : spokenCode(message.code)
-  const parts = code === undefined ? [message.text] : partsAround(message.text, code)
-  const spoken = parts.map((part) => `<Say language="${language}">${escapeXml(part)}</Say>`)
-  // The first pause gives the user time to raise the phone to the ear.
-  return `<Response><Pause length="1"/>${spoken.join('<Pause length="1"/>')}</Response>`
-}
-
-function partsAround(text: string, code: string): string[] {
-  const around = text.split(code)
-  return around
-    .flatMap((part, index) => (index === 0 ? [part] : [code, part]))
-    .map((part) => part.replace(/^[\s.。]+/, '').trim())
-    .filter((part) => part !== '')
-}
-
-function escapeXml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

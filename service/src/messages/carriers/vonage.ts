@@ -6,6 +6,8 @@ import {
   type NamedCarrier,
 } from '../delivery/carrier.js'
 import { gsm7Units } from '../texts/sms.js'
+import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
+import { type CarrierKind, missing, SENDER } from './carrier-kind.js'
 import {
   firstItem,
   type HttpResponse,
@@ -36,14 +38,25 @@ const TEMPORARY = new Set(['1', '5', '10'])
 /** The statuses that are about the recipient: not routable, barred, no longer in use. */
 const CONTACT: Readonly<Record<string, ContactFault>> = { 6: 'unreachable', 7: 'unsubscribed', 33: 'unknown' }
 
-/** Delivers SMS over Vonage's SMS API. */
-export function vonageCarrier({
-  baseUrl,
-  apiKey,
-  apiSecret,
-  from,
-  name = 'vonage',
-}: VonageSettings): Carrier {
+/** SMS over Vonage's SMS API. */
+export const vonage: CarrierKind<VonageSettings> = {
+  schemes: ['vonage', 'vonage+http'],
+  form: 'vonage://KEY:SECRET@rest.nexmo.com?from=…',
+  channels: ['sms'],
+  parameters: ['from'],
+  senders: ['smsFrom'],
+  repeats: { token: '`client-ref`', drops: 'no, but it shows both in its records' },
+  parse(url) {
+    const [apiKey, apiSecret, from] = [decode(url.username), decode(url.password), senderOf(url)]
+    if (!apiKey || !apiSecret) return missing('API key and secret')
+    if (from === undefined || !isSender(from)) return missing(SENDER)
+    return { baseUrl: gatewayUrl(url), apiKey, apiSecret, from, name: nameOf(url) }
+  },
+  build: vonageCarrier,
+  addressOf: ({ baseUrl }) => baseUrl,
+}
+
+function vonageCarrier({ baseUrl, apiKey, apiSecret, from, name = 'vonage' }: VonageSettings): Carrier {
   return {
     name,
     async deliver(message, signal) {

@@ -13,8 +13,9 @@ import {
   type NamedCarrier,
   type OutgoingMessage,
 } from '../delivery/carrier.js'
-import type { Channel } from '../message.js'
-import { LOOPBACK } from './address-parts.js'
+import { CHANNELS, type Channel } from '../message.js'
+import { LOOPBACK, nameOf } from './address-parts.js'
+import type { CarrierKind } from './carrier-kind.js'
 import { type CarrierPauses, withBreaker } from './fallback.js'
 import { type HttpResponse, httpRequest, isTemporary, jsonFields, messageIdIn } from './http-request.js'
 
@@ -26,6 +27,36 @@ export interface WebhookSettings extends NamedCarrier {
   readonly formerSecret?: string | undefined
   /** Decides what the requests may connect to. Defaults to everything. */
   readonly agent?: ConnectionAgent | undefined
+}
+
+/** The address of a webhook. Its secret defaults to that of the service. */
+export interface WebhookRoute extends Omit<WebhookSettings, 'secret'> {
+  readonly secret?: string
+}
+
+/** A webhook of the operator's own, for every channel. */
+export const webhook: CarrierKind<WebhookRoute> = {
+  schemes: ['https', 'http'],
+  form: 'https://host/path[?secret=…]',
+  channels: CHANNELS,
+  senders: ['emailFrom', 'emailReplyTo', 'smsFrom', 'whatsappFrom', 'callFrom'],
+  repeats: {
+    token: 'header `Idempotency-Key` and `id`, the id of the message',
+    drops: 'if you write it so',
+  },
+  parse(address) {
+    const url = new URL(address)
+    if (url.username || url.password) {
+      return { fault: ' cannot have a user or password in its address: use ?secret=.' }
+    }
+    const secret = url.searchParams.get('secret') ?? undefined
+    url.searchParams.delete('secret')
+    url.hash = ''
+    return { url: url.href, name: nameOf(address), ...(secret !== undefined && { secret }) }
+  },
+  build: (settings, { webhookSecret }) =>
+    webhookCarrier({ ...settings, secret: settings.secret ?? webhookSecret }),
+  addressOf: ({ url }) => url,
 }
 
 /**
