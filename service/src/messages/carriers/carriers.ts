@@ -1,6 +1,7 @@
 import type { CarrierKind } from './carrier-kind.js'
 import { inbox } from './inbox.js'
 import { messagebird } from './messagebird.js'
+import { plivo } from './plivo.js'
 import { ses } from './ses.js'
 import { smtp } from './smtp.js'
 import { sns } from './sns.js'
@@ -9,7 +10,7 @@ import { vonage } from './vonage.js'
 import { webhook } from './webhook.js'
 
 /** The kinds of carriers, by the names that delivery states, settings and the log give them. */
-const CARRIERS = { smtp, twilio, ses, sns, vonage, messagebird, webhook, inbox }
+const CARRIERS = { smtp, twilio, ses, sns, vonage, messagebird, plivo, webhook, inbox }
 
 /** The name of a kind of carrier, such as `twilio`. */
 export type CarrierName = keyof typeof CARRIERS

@@ -1,0 +1,68 @@
+import { type Carrier, checkRecipient, type DeliveryError, type NamedCarrier } from '../delivery/carrier.js'
+import { decode, gatewayUrl, isSender, nameOf, senderOf } from './address-parts.js'
+import { type CarrierKind, missing, SENDER } from './carrier-kind.js'
+import {
+  type HttpResponse,
+  isForeign,
+  jsonFields,
+  messageIdIn,
+  postJson,
+  refusalError,
+} from './http-request.js'
+
+/** An account with Plivo, for its SMS API. */
+export interface PlivoSettings extends NamedCarrier {
+  /** The address before `/v1`. */
+  readonly baseUrl: string
+  readonly authId: string
+  readonly authToken: string
+  /** The sender: a number or a name of at most 11 letters. */
+  readonly from: string
+}
+
+/** SMS over Plivo's REST API. */
+export const plivo: CarrierKind<PlivoSettings> = {
+  schemes: ['plivo', 'plivo+http'],
+  form: 'plivo://AUTH_ID:AUTH_TOKEN@api.plivo.com?from=…',
+  channels: ['sms'],
+  parameters: ['from'],
+  senders: ['smsFrom'],
+  repeats: { token: 'none', drops: 'no' },
+  parse(url) {
+    const [authId, authToken, from] = [decode(url.username), decode(url.password), senderOf(url)]
+    if (!/^\w{2,64}$/.test(authId) || !authToken) return missing('the auth id and auth token')
+    if (from === undefined || !isSender(from)) return missing(SENDER)
+    return { baseUrl: gatewayUrl(url), authId, authToken, from, name: nameOf(url) }
+  },
+  build: plivoCarrier,
+  addressOf: ({ baseUrl }) => baseUrl,
+}
+
+function plivoCarrier({ baseUrl, authId, authToken, from, name = 'plivo' }: PlivoSettings): Carrier {
+  const url = `${baseUrl}/v1/Account/${authId}/Message/`
+  const authorization = `Basic ${Buffer.from(`${authId}:${authToken}`).toString('base64')}`
+  return {
+    name,
+    async deliver(message, signal) {
+      checkRecipient(message)
+      const sender = message.senders?.smsFrom ?? from
+      const body = { src: sender.replace(/^\+/, ''), dst: message.to.slice(1), text: message.text }
+      const response = await postJson('Plivo', url, { headers: { authorization }, body }, signal)
+      const { message_uuid: ids } = jsonFields(response.body)
+      const id = messageIdIn(Array.isArray(ids) ? ids[0] : undefined)
+      if (response.status !== 202 || id === undefined) throw plivoError(response)
+      return { id }
+    },
+  }
+}
+
+function plivoError(response: HttpResponse): DeliveryError {
+  const { status, body } = response
+  const { error } = jsonFields(body)
+  // Plivo has no codes for what is wrong with a request, and names its parameter.
+  const isRecipient = status === 400 && typeof error === 'string' && /\bdst\b/.test(error)
+  return refusalError(`Plivo answered ${status}.`, response, {
+    isLoad: isForeign(response),
+    contact: isRecipient ? 'unknown' : undefined,
+  })
+}
