@@ -4,6 +4,7 @@ import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
 import type { MfaRecord } from './record.js'
 import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
 import { safeReturnTo } from './return-to.js'
+import { storeNext, storeWhileStored } from './saving.js'
 import type { RequestState } from './state.js'
 import {
   isSerializedUser,
@@ -107,10 +108,18 @@ export async function storeRecord(req: Request, record: MfaRecord): Promise<void
     if (user !== undefined) returnToPassport(req, session, user)
   } else if (user === undefined) withholdFromSession(req, session)
   else keepBesideRecord(session, user)
-  skipRepeatedSaves(session)
+  storeNext(req, session)
   await new Promise<void>((resolve, reject) => {
     session.save((cause) => (cause ? reject(storeFailed(cause)) : resolve()))
   })
+}
+
+/**
+ * Has the session of this request saved only if it changed, and only while the store still has it (R149). `onResave` is called when
+ * express-session saves it unchanged.
+ */
+export function keepEnded(req: Request, onResave: () => void): void {
+  storeWhileStored(req, sessionOf(req), onResave)
 }
 
 /** Stores the record if the session is still current, and returns whether it was. @throws {SessionStoreError} */
@@ -233,7 +242,7 @@ export function onRegenerate(
       const { mfa, returnTo } = write(req.sessionID)
       const fresh = sessionOf(req)
       // Passport writes the user into the new session just before it saves it.
-      skipRepeatedSaves(fresh, () => mfa.stage === 'pending' && withholdFromSession(req, fresh))
+      storeNext(req, fresh, () => mfa.stage === 'pending' && withholdFromSession(req, fresh))
       fresh.mfa = writeRecord(mfa)
       if (returnTo) fresh.returnTo = returnTo
       callback()
@@ -257,36 +266,4 @@ function storeFailed(cause: unknown): SessionStoreError {
     'The session store failed, so no user was signed in or out. Check the store; the cause is its error.',
     { cause },
   )
-}
-
-/** Saves the session once for the same content: a second time could bring one back that was ended (R07). */
-function skipRepeatedSaves(session: Session, beforeSave: () => unknown = () => {}): void {
-  // Not express-session's own property of that name: after it, the end of the response prolongs the session instead of saving it.
-  const save: unknown = Reflect.get(Reflect.getPrototypeOf(session) ?? {}, 'save')
-  if (typeof save !== 'function') return
-  let saved: string | undefined
-  Object.defineProperty(session, 'save', {
-    configurable: true,
-    writable: true,
-    value(this: Session, done: (cause?: unknown) => void = () => {}) {
-      beforeSave()
-      const content = contentOf(this)
-      if (content === saved) done()
-      else {
-        save.call(this, (cause: unknown) => {
-          saved = cause ? undefined : content
-          done(cause)
-        })
-      }
-      return this
-    },
-  })
-}
-
-/** Everything that the store keeps, except when the cookie ends, which changes with each request. */
-function contentOf(session: Session): string {
-  return JSON.stringify([
-    { ...session, cookie: undefined },
-    { ...session.cookie, _expires: undefined },
-  ])
 }

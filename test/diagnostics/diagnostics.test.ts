@@ -378,6 +378,12 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     await optionsAt(made, 'vault.example')
     return made
   },
+  MFA_WARN_SESSION_RESAVE: async (setup) => {
+    const made = watched({ ...setup, session: { resave: true } })
+    const agent = await signInFully(made, 'bob')
+    for (let visit = 0; visit < 3; visit++) await agent.get('/secret').expect(200)
+    return made
+  },
   MFA_WARN_KEY_REFUSED: async (setup) => {
     const made = watched(setup)
     made.standIn.setTrouble(async () => {

@@ -5,7 +5,7 @@ import { wrapLogIn } from '../../session/log-in.js'
 import { requestState } from '../../session/request-state.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState, SessionState } from '../../session/state.js'
-import { storeIfCurrent } from '../../session/store.js'
+import { keepEnded, storeIfCurrent } from '../../session/store.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import {
   checkMounted,
@@ -48,6 +48,7 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
     if (req.sessionID === sessionId) deps.diagnostics.inspect(req)
     deps.recoveries.lookForDueNotices()
+    if (state.stage !== 'none') keepEnded(req, () => deps.diagnostics.warn('MFA_WARN_SESSION_RESAVE'))
     if (state.stage !== 'pending') return next()
     const isOpen = deps === own ? isPendingPath : pendingPathsOf(deps.settings)
     const path = pathOf(req, deps.settings)
