@@ -29,7 +29,7 @@ import { TRAFFIC_ROUTES } from './pages/traffic.js'
 import { USER_ROUTES } from './pages/users.js'
 import { WEBHOOK_ROUTES } from './pages/webhook.js'
 import type { ConsoleParts } from './parts.js'
-import { requireTls, sameOrigin, securityHeaders } from './security.js'
+import { refuseNul, requireTls, sameOrigin, securityHeaders } from './security.js'
 import { sendPage } from './send-page.js'
 import { StoredSessions } from './session-store.js'
 import { consoleMfa, consolePassport, operatorOf } from './sign-in/console-mfa.js'
@@ -58,7 +58,7 @@ export function createConsole(parts: ConsoleParts): Express {
   app.use(passport.session())
   app.use(mfa.session)
   app.use('/console/mfa', mfa.router)
-  app.use(express.urlencoded({ extended: false, limit: MAX_BODY }))
+  app.use(express.urlencoded({ extended: false, limit: MAX_BODY }), refuseNul)
 
   app.post('/console/sign-in', signInHandler(parts, passport))
   app.post('/console/sign-out', signOutHandler)

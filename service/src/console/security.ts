@@ -61,3 +61,10 @@ function isOwn(request: Request): boolean {
   // Behind a trusted proxy, Express takes both parts from the proxy's headers.
   return request.get('origin') === `${request.protocol}://${request.host}`
 }
+
+/** Refuses a NUL character in the address or in a field of a form: no text of the database can hold one. */
+export const refuseNul: RequestHandler = function refuseNul({ originalUrl, body }, _response, next) {
+  const texts = Object.values<unknown>(Object(body)).flat().map(String)
+  if (!originalUrl.includes('%00') && !texts.some((text) => text.includes('\0'))) return next()
+  next(new ConsoleError(400, 'The request has a character that no text can contain. Remove it.'))
+}

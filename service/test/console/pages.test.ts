@@ -53,6 +53,24 @@ describe('the pages of the console', () => {
         }
       }))
 
+    test('refuse a NUL character in a filter, an address or a field with 400 (R81, R83)', async () => {
+      const { browser } = operators.admin
+      const filters = 'search after application actor action from to before state channel carrier mode for'
+      for (const { method, path } of PAGE_ROUTES) {
+        const url = path.replace(/:\w+/g, 'default')
+        const asked =
+          method === 'get'
+            ? [...filters.split(' ').map((name) => `${url}?${name}=a%00b`), path.replace(/:\w+/g, 'a%00b')]
+            : []
+        for (const address of asked.filter((one) => one.includes('%00'))) {
+          expect([address, (await browser.get(address)).status]).toEqual([address, 400])
+        }
+        for (const name of method === 'post' ? ['a\0b', ['a', 'b\0']] : []) {
+          expect([path, (await post(browser, url, { name })).status]).toEqual([path, 400])
+        }
+      }
+    })
+
     test('refuse what other sites send, and cannot be framed by them or run scripts of theirs (R11, R12, R13)', async () => {
       const { browser } = operators.admin
       for (const { method, path } of PAGE_ROUTES) {
