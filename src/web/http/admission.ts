@@ -4,7 +4,10 @@ import type { Settings } from '../../options/settings.js'
 
 /** Bounds how many MFA requests of this process wait at once, so that an overloaded app refuses some instead of delaying all. */
 export interface Admission {
-  /** Counts a request as one that arrives, until its response is closed, for `ARRIVING_MS` at most. `false`: too many arrive or wait. */
+  /**
+   * Counts a request as one that arrives, until its response is closed: those that arrive at once reach `admit` together, after their
+   * sessions are loaded. `false`: too many arrive or wait.
+   */
   enter(res: Response): boolean
   /** Runs `work`, which waits for the service, a store or the host. Throws `ERR_MFA_SERVICE_BUSY` at once while too many wait. */
   admit<Result>(work: () => Promise<Result>): Promise<Result>
@@ -15,9 +18,6 @@ export const BUSY_RETRY_AFTER_SECONDS = 2
 
 /** How many requests of a process may wait at once: more than a burst brings, and few enough that the last one waits less than a second. */
 const MAX_WAITING_REQUESTS = 256
-
-/** Requests that arrive at once reach `admit` together, after their sessions are loaded. A body that comes slowly takes no place longer. */
-const ARRIVING_MS = 500
 
 /** The admission of one process, or of one app in it. */
 export function admissionWith({ logger }: Pick<Settings, 'logger'>): Admission {
@@ -35,13 +35,13 @@ export function admissionWith({ logger }: Pick<Settings, 'logger'>): Admission {
     enter(res) {
       if (isFull(Math.max(arriving, waiting))) return false
       arriving++
-      let timer: NodeJS.Timeout | undefined
+      let isArriving = true
       const arrived = () => {
-        if (timer) arriving--
-        clearTimeout(timer)
-        timer = undefined
+        if (isArriving) arriving--
+        isArriving = false
       }
-      timer = setTimeout(arrived, ARRIVING_MS)
+      // A short body comes with the headers. One that does not may never come, and takes no place.
+      setImmediate(() => res.req.complete || arrived())
       res.once('close', arrived)
       return true
     },
