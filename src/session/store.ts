@@ -213,6 +213,20 @@ export function detachSession(req: Request): void {
   Reflect.set(req, 'session', undefined)
 }
 
+/** Gives the rest of the request an empty session, which is never stored and sets no cookie. The stored one stays as it is. */
+export function hideSession(req: Request): void {
+  req.sessionStore.generate(req)
+  Object.defineProperty(req.session, 'save', {
+    configurable: true,
+    value(this: Session, done?: () => void) {
+      done?.()
+      return this
+    },
+  })
+  // express-session neither saves, prolongs nor destroys a session without an id, and sets no cookie for it.
+  Reflect.set(req, 'sessionID', undefined)
+}
+
 /** The return address that the host or a guard remembered, if it is a path on this site. */
 export function rememberedTarget(req: Request): string | undefined {
   return safeReturnTo(sessionOf(req).returnTo)

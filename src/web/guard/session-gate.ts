@@ -5,7 +5,7 @@ import { wrapLogIn } from '../../session/log-in.js'
 import { requestState } from '../../session/request-state.js'
 import { requestedUrl, safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState, SessionState } from '../../session/state.js'
-import { keepEnded, storeIfCurrent } from '../../session/store.js'
+import { hideSession, keepEnded, storeIfCurrent } from '../../session/store.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import {
   checkMounted,
@@ -52,7 +52,9 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
     if (state.stage !== 'pending') return next()
     const isOpen = deps === own ? isPendingPath : pendingPathsOf(deps.settings)
     const path = pathOf(req, deps.settings)
-    if (!isOpen(path) && !isSubresource(req)) {
+    // The session may name the user under a key of the host's own.
+    if (!isOpen(path) && isSubresource(req)) hideSession(req)
+    else if (!isOpen(path)) {
       if (wantsHtml(req)) return sendToChallenge(at, res, state)
       setSecurityHeaders(res)
       // Which factor is missing is told there, by the service. This page is withheld whatever the service says, so it is not asked.
