@@ -227,6 +227,14 @@ export function hideSession(req: Request): void {
   Reflect.set(req, 'sessionID', undefined)
 }
 
+/**
+ * Hides a session that was created for this request, so that its cookie does not take the place of the one with which another request
+ * of the browser signs in (R21).
+ */
+export function hideNewSession(req: Request): void {
+  if (!isBrowsersSession(req)) hideSession(req)
+}
+
 /** The return address that the host or a guard remembered, if it is a path on this site. */
 export function rememberedTarget(req: Request): string | undefined {
   return safeReturnTo(sessionOf(req).returnTo)

@@ -6,7 +6,7 @@ import { logIn, userOf } from '../../session/passport-request.js'
 import { requestState } from '../../session/request-state.js'
 import { safeReturnTo } from '../../session/return-to.js'
 import type { ActiveState } from '../../session/state.js'
-import { sessionEnded, storeIfCurrent } from '../../session/store.js'
+import { hideNewSession, sessionEnded, storeIfCurrent } from '../../session/store.js'
 import { refuseUngatedLogins } from '../../session/ungated-logins.js'
 import { userIdOf } from '../../session/user-factors.js'
 import {
@@ -80,6 +80,7 @@ export class PassportMfaStrategy {
       return this.refuse(req, { code: 'sign_in_required' })
     const state = await askedStateOf(at)
     if (state.stage === 'none') {
+      if (!state.expired) hideNewSession(req)
       return this.refuse(req, { code: state.expired ? 'pending_login_expired' : 'sign_in_required' })
     }
     const isPending = state.stage === 'pending'

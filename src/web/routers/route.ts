@@ -5,7 +5,7 @@ import { askedStateOf } from '../../session/find-state.js'
 import { wrapLogIn } from '../../session/log-in.js'
 import { requestState } from '../../session/request-state.js'
 import type { SignedOut } from '../../session/state.js'
-import { requireCurrent } from '../../session/store.js'
+import { hideNewSession, requireCurrent } from '../../session/store.js'
 import { onlyGiven } from '../../shape.js'
 import { type EnteredRequest, gateOf, type RouteDeps, requestContext } from '../actions/context.js'
 import { readBody } from '../http/body.js'
@@ -127,6 +127,7 @@ function add(
 
 function sendToSignIn(req: Request, res: Response, deps: RouteDeps, state: SignedOut, route: Route): void {
   const code = state.expired ? 'pending_login_expired' : 'sign_in_required'
+  if (req.method === 'POST' && !state.expired) hideNewSession(req)
   if (!wantsHtml(req)) {
     if (route.signedOut && !state.expired) return route.signedOut(res)
     return sendProblem(res, { code, next: deps.settings.login.signInPath })
