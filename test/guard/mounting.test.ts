@@ -9,6 +9,7 @@ import {
   challengeRouter,
   createMfa,
   enrollAppRouter,
+  type Mfa,
   type MfaOptions,
   mfaRouter,
   mfaSession,
@@ -487,5 +488,103 @@ describe('a sign-in that passed no gate (R01)', () => {
     const app = express().use(sessions(), own.session())
     app.post('/login', express.json(), own.authenticate('password'), (_req, res) => void res.json({}))
     await login(jsonAgent(app), 'bob').expect(200)
+  })
+})
+
+/** The ways in which a gate is missing, or in the wrong place, for the routes of an app. `mount` adds the routes by `add`. */
+const WRONG_PLACES: readonly [string, (app: App, mfa: Mfa<TestUser>, add: (to: Router) => void) => void][] = [
+  ['nowhere', (app, _mfa, add) => add(app)],
+  [
+    'after the routes',
+    (app, { router }, add) => {
+      add(app)
+      app.use(router)
+    },
+  ],
+  [
+    'at its own path only',
+    (app, { session: gate, router }, add) => {
+      app.use('/mfa', gate, router)
+      add(app)
+    },
+  ],
+  [
+    'at another path',
+    (app, { session: gate }, add) => {
+      app.use('/team', gate)
+      add(app)
+    },
+  ],
+  [
+    'in an app beside it',
+    (app, { router }, add) => {
+      app.use('/shop', express().use(router))
+      add(app)
+    },
+  ],
+  [
+    'after a router with the routes',
+    (app, { session: gate }, add) => {
+      const routes = express.Router()
+      add(routes)
+      app.use(routes, gate)
+    },
+  ],
+]
+
+describe('a sign-in that passed no gate, in an instance of Passport of the host (R01)', () => {
+  /** An app whose instance of Passport is its own, with a copy of the package that has built nothing before. */
+  async function ownInstance(mount: (app: App, mfa: Mfa<TestUser>, add: (to: Router) => void) => void) {
+    const own = prepared(new passport.Authenticator())
+    const { mfa: options, log } = optionsFor({ diagnostics: false })
+    // That of all instances. Each copy replaces it.
+    const sessionManager: object = Object(Reflect.getPrototypeOf(Reflect.get(passport, '_sm')))
+    const replaced = Reflect.get(sessionManager, 'logIn')
+    onTestFinished(() => void Reflect.set(sessionManager, 'logIn', replaced))
+    vi.resetModules()
+    const copy = await import('../../src/index.js')
+    const mfa = copy.createMfa(options)
+    own.use(mfa.strategy)
+    const app = express().use(sessions(), own.session())
+    mount(app, mfa, (to) => {
+      to.post('/login', express.json(), own.authenticate('password'), (_req, res) => void res.json({}))
+      to.get('/secret', secret)
+      to.post('/code', express.json(), own.authenticate('mfa'), (_req, res) => void res.json({}))
+    })
+    app.use(showError)
+    return { app, log }
+  }
+
+  it('is in the log once, wherever the gate is instead', () =>
+    everyCase(WRONG_PLACES, async ([, mount]) => {
+      const { app, log } = await ownInstance(mount)
+      for (const _time of [1, 2]) await login(jsonAgent(app), 'bob').expect(200)
+      expect(log).toEqual([expect.stringMatching(/No gate ran for this request.*\[ERR_MFA_NO_GATE\]$/)])
+    }))
+
+  it('reaches neither a router nor the strategy without the gate', async () => {
+    const { app } = await ownInstance((app, mfa, add) => {
+      add(app)
+      app.use('/mfa', mfa.router)
+    })
+    const agent = jsonAgent(app)
+    await login(agent, 'bob').expect(200)
+    await verify(agent, '123456').expect(500)
+    const { body } = await agent.post('/code').send({ code: '123456' }).expect(500)
+    expect(body.failed).toContain(NO_GATE)
+  })
+
+  it('is not in the log if the gate follows in the same request, or lets it in', async () => {
+    const { app, log } = await ownInstance((app, { router }, add) => {
+      app.post('/early', express.json(), (req, _res, next) => {
+        req.logIn(testUsers().bob as object as Express.User, next)
+      })
+      app.use(router)
+      app.post('/early', (_req, res) => void res.json({}))
+      add(app)
+    })
+    await jsonAgent(app).post('/early').expect(401)
+    await login(jsonAgent(app), 'bob').expect(200)
+    expect(log).toEqual([])
   })
 })
