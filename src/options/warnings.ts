@@ -21,7 +21,7 @@ export const WARNINGS = {
   MFA_WARN_COOKIE_SAME_SITE:
     "Other sites can send requests with the session cookie. Set cookie: { sameSite: 'lax' } in express-session.",
   MFA_WARN_SESSION_RESAVE:
-    'express-session saves unchanged sessions, and a request that does not pass the gate can bring back a session that ended while it was under way. Set resave: false in express-session.',
+    'express-session also saves unchanged sessions, and so one that ended while a request was under way. The package prevents that as far as the session store allows. Set resave: false in express-session.',
   MFA_WARN_BODY_PARSER:
     "A body of more than 100 KB was parsed before the routers could refuse it. Mount mfa.router before the app's body parser, or lower the limit of that parser.",
   MFA_WARN_RESUME_UNPARSED:

@@ -1,96 +1,55 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Request } from 'express'
 import type { Session, Store } from 'express-session'
+import { ignore } from '../no-op.js'
 
 /*
- * How the sessions of signed-in users and pending logins are saved: once for the same content, and a stored one only while the store
- * still has it, so that no request that is under way brings back a session that ended (R07, R149).
+ * How a session with a record is saved: once for the same content, and a stored one only while the store still has it, so that no
+ * request under way brings back a session that ended (R07, R149).
  */
 
-/** What is known about how a session is stored. */
+/** What is known about a session before it is saved. */
 interface Saving {
-  /** Whether the store has, or had, the session. */
-  isStored?: boolean
+  /** Whether it came from the store. */
+  readonly isStored?: boolean
   /** The content that the store has, if it is known. */
-  content?: string | undefined
-  /** Whether this request has saved or prolonged the session. */
-  isSettled?: boolean
+  readonly content?: string | undefined
   /** Called before each save. */
-  before?: (() => unknown) | undefined
-  /** Called when an unchanged session is saved at the end of a response, as with `resave: true`. */
-  onResave?: () => void
+  readonly before?: (() => unknown) | undefined
+  /** Called when it is saved unchanged at the end of a response, as with `resave: true`. */
+  readonly onResave?: () => void
 }
 
-type Done = (cause?: unknown) => void
+const GUARDED = Symbol('countersign.guarded')
 
-const SAVING = Symbol('countersign.saving')
-
-function savingOf(session: Session): Saving {
-  const known: Saving | undefined = Reflect.get(session, SAVING)
-  if (known) return known
-  const saving = {}
-  Object.defineProperty(session, SAVING, { value: saving })
-  return saving
-}
-
-/** Has the next save store the session, and further ones only what changed, while the store has it. */
-export function storeNext(req: Request, session: Session, before?: () => unknown): void {
-  Object.assign(savingOf(session), { isStored: false, content: undefined, before })
-  replaceSave(req, session)
-}
-
-/** Has a session that came from the store saved only if it changed, and only while the store has it. `onResave`: see `Saving`. */
-export function storeWhileStored(req: Request, session: Session, onResave: () => void): void {
-  const saving = savingOf(session)
-  if (saving.isStored !== undefined) return
-  Object.assign(saving, { isStored: true, onResave })
-  replaceSave(req, session)
-  const { reload } = session
-  Object.defineProperty(session, 'reload', {
-    configurable: true,
-    writable: true,
-    value(this: Session, done: Done) {
-      return reload.call(this, (cause?: unknown) => {
-        if (!cause) storeWhileStored(req, req.session, onResave)
-        done(cause)
-      })
-    },
-  })
-}
-
-function replaceSave(req: Request, session: Session): void {
+/** Has a session saved if it changed and, once it is stored, only while the store has it. */
+export function guardSaves(req: Request, session: Session, { before, onResave, ...found }: Saving): void {
   // Not express-session's own property of that name: after it, the end of the response prolongs the session instead of saving it.
   const save: unknown = Reflect.get(Reflect.getPrototypeOf(session) ?? {}, 'save')
   if (typeof save !== 'function') return
-  const saving = savingOf(session)
   const store = req.sessionStore
+  let { isStored, content } = found
+  let isSettled = false
+  Object.defineProperty(session, GUARDED, { configurable: true, value: true })
   Object.defineProperty(session, 'save', {
     configurable: true,
     writable: true,
-    value(this: Session, given?: Done) {
-      const done = given ?? (() => {})
-      saving.before?.()
-      const content = contentOf(this)
-      const settled: Done = (cause) => {
-        if (!cause) Object.assign(saving, { content, isStored: true, isSettled: true })
+    value(this: Session, given?: (cause?: unknown) => void) {
+      const done = given ?? ignore
+      before?.()
+      const now = contentOf(this)
+      const settled = (cause?: unknown) => {
+        if (!cause) [content, isStored, isSettled] = [now, true, true]
         done(cause)
       }
       const write = () => save.call(this, settled)
-      const prolong = () => (store.touch ? store.touch(this.id, this, settled) : write())
-      const isUnchanged = content === saving.content
-      // The host's own save comes before the response, or without a callback.
-      const isResaved = isUnchanged && !saving.isSettled
-      if (isResaved && given) setImmediate(() => req.res?.headersSent && saving.onResave?.())
-      if (isUnchanged && saving.isSettled) done()
-      else if (isUnchanged && store.touch) prolong()
-      else if (!saving.isStored) write()
+      const isUnchanged = now === content
+      if (isUnchanged && isSettled) done()
       else {
-        store.get(this.id, (cause, stored) => {
-          if (cause || !stored) return done(cause)
-          if (!isSameContent(this, stored)) return write()
-          noteLoadedContent(store)
-          prolong()
-        })
+        // The host's own save comes before the response, or without a callback.
+        if (isUnchanged && given) setImmediate(() => req.res?.headersSent && onResave?.())
+        if (isUnchanged && store.touch) store.touch(this.id, this, settled)
+        else if (!isStored) write()
+        else store.get(this.id, (cause, stored) => (cause || !stored ? done(cause) : write()))
       }
       return this
     },
@@ -105,28 +64,28 @@ function contentOf(session: Session): string {
   ])
 }
 
-/** Whether the store has the same. A database may return the members of an object in another order. */
-function isSameContent(session: Session, stored: object): boolean {
-  const [now, before] = [session, stored].map((one) => {
-    const { cookie, ...rest } = JSON.parse(JSON.stringify(one))
-    return [rest, { ...cookie, expires: undefined }]
-  })
-  return isDeepStrictEqual(now, before)
-}
+/** After so many sessions, the content of further ones is noted only if one was saved unchanged. */
+const SAMPLE = 1_000
 
-const noting = new WeakSet<Store>()
+const watched = new WeakSet<Store>()
 
-/**
- * From now on, notes the content of each session that comes from a store, where one was saved unchanged. Elsewhere, no page pays for it.
- * At the gate it would be too late: a handler before it may have changed the session.
- */
-function noteLoadedContent(store: Store): void {
-  if (noting.has(store)) return
-  noting.add(store)
+/** Guards the session of a request and, from now on, every session with a record that its store loads, before any handler can change it. */
+export function guardStored(req: Request, session: Session, onResave: () => void): void {
+  if (!(GUARDED in session)) guardSaves(req, session, { isStored: true })
+  const store = req.sessionStore
+  if (watched.has(store)) return
+  watched.add(store)
   const { createSession } = store
-  store.createSession = function notedSession(...args) {
-    const session = createSession.apply(this, args)
-    savingOf(session).content = contentOf(session)
-    return session
+  let left = SAMPLE
+  const resaved = () => {
+    left = Number.POSITIVE_INFINITY
+    onResave()
+  }
+  store.createSession = function guardedSession(forRequest, data) {
+    const loaded = createSession.call(this, forRequest, data)
+    if (!('mfa' in data)) return loaded
+    const content = left-- > 0 ? contentOf(loaded) : undefined
+    guardSaves(forRequest, loaded, { isStored: true, content, onResave: resaved })
+    return loaded
   }
 }

@@ -4,7 +4,7 @@ import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
 import type { MfaRecord } from './record.js'
 import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
 import { safeReturnTo } from './return-to.js'
-import { storeNext, storeWhileStored } from './saving.js'
+import { guardSaves, guardStored } from './saving.js'
 import type { RequestState } from './state.js'
 import {
   isSerializedUser,
@@ -108,18 +108,15 @@ export async function storeRecord(req: Request, record: MfaRecord): Promise<void
     if (user !== undefined) returnToPassport(req, session, user)
   } else if (user === undefined) withholdFromSession(req, session)
   else keepBesideRecord(session, user)
-  storeNext(req, session)
+  guardSaves(req, session, {})
   await new Promise<void>((resolve, reject) => {
     session.save((cause) => (cause ? reject(storeFailed(cause)) : resolve()))
   })
 }
 
-/**
- * Has the session of this request saved only if it changed, and only while the store still has it (R149). `onResave` is called when
- * express-session saves it unchanged.
- */
+/** Has the session saved only while the store has it (R149). `onResave` is called when express-session saves it unchanged. */
 export function keepEnded(req: Request, onResave: () => void): void {
-  storeWhileStored(req, sessionOf(req), onResave)
+  guardStored(req, sessionOf(req), onResave)
 }
 
 /** Stores the record if the session is still current, and returns whether it was. @throws {SessionStoreError} */
@@ -264,7 +261,9 @@ export function onRegenerate(
       const { mfa, returnTo } = write(req.sessionID)
       const fresh = sessionOf(req)
       // Passport writes the user into the new session just before it saves it.
-      storeNext(req, fresh, () => mfa.stage === 'pending' && withholdFromSession(req, fresh))
+      guardSaves(req, fresh, {
+        before: () => mfa.stage === 'pending' && withholdFromSession(req, fresh),
+      })
       fresh.mfa = writeRecord(mfa)
       if (returnTo) fresh.returnTo = returnTo
       callback()
