@@ -1,11 +1,13 @@
-/** A value in the form of RFC 8785, texts as they are. @throws {TypeError} for what JSON cannot express exactly. */
+import { onlyGiven } from '../shape.js'
+
+/** A value in the form of RFC 8785, texts as they are, without members that are `undefined`. @throws {TypeError} for what JSON cannot express exactly. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string' && isWellFormed(value)) return JSON.stringify(value)
   if (typeof value === 'boolean' || value === null) return String(value)
   if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (isPlainObject(value)) {
-    const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+    const members = Object.entries(onlyGiven(value)).sort(([one], [other]) => (one < other ? -1 : 1))
     return `{${members.map(([name, member]) => `${canonicalJson(name)}:${canonicalJson(member)}`).join(',')}}`
   }
   throw new TypeError(`JSON cannot express this exactly: ${typeof value}`)

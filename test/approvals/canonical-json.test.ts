@@ -36,6 +36,10 @@ describe('the canonical form of JSON (RFC 8785)', () => {
     expect(canonicalJson('e\u0301')).not.toBe(canonicalJson('\u00e9'))
   })
 
+  it('leaves out members that are undefined, as JSON does', () => {
+    expect(canonicalJson({ a: undefined, b: { c: undefined } })).toBe('{"b":{}}')
+  })
+
   it('refuses what it cannot write exactly', () =>
     everyCase(
       [
@@ -50,7 +54,6 @@ describe('the canonical form of JSON (RFC 8785)', () => {
         new Date(0),
         new Map(),
         [undefined],
-        { a: undefined },
       ],
       (value) => {
         expect(() => canonicalJson(value)).toThrow(TypeError)
