@@ -4,6 +4,8 @@ import { type Given, optionsWith, sitePath, typed } from '../option-rules.js'
 const publicUrlText =
   'must be the https address of the app without a path, like https://app.example (http on this machine only)'
 
+const hostText = "must be a list of host names without a port, like ['shop.example']"
+
 function isOrigin(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { protocol, hostname, pathname, search, hash, username } = new URL(url)
@@ -32,6 +34,14 @@ export class UrlRules {
     .refine(isOrigin, { error: publicUrlText })
     .transform((url) => new URL(url).origin)
     .optional()
+  /**
+   * The host names of your app, if it has several, such as `['shop.example', 'shop.test']`. An approval then counts for the host name
+   * that it was asked for at. Defaults to none, and an approval counts for every host name.
+   */
+  readonly hosts = z
+    .array(z.string().regex(/^[a-z\d.-]+$/i, { error: hostText }), { error: hostText })
+    .readonly()
+    .default([])
 }
 
 /** Where the routers and documents are, as a browser sees it. */

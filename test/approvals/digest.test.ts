@@ -68,11 +68,12 @@ describe('the digest of an approval (R121, R122)', () => {
     const bob = await signInFully(host, 'bob')
     const first = await approve(host, bob, () => bob.post('/pay').send(BILL))
     const fields = `"amount":"250.00","to":"${BILL.to}"`
-    const bound = `"fields":{${fields}},"method":"POST","params":{},"route":"/pay","type":"POST /pay"`
+    const bound = `"fields":{${fields}},"method":"POST","params":{},"path":"/pay","route":"/pay","type":"POST /pay"`
     expect(first.given.approval.digest).toBe(digestOf(`{${bound},"user":"u-bob"}`))
 
     const second = await approve(host, bob, () => bob.put('/bank/pay/7').send({ amount: 1e21 }))
-    const route = '"params":{"account":"7"},"route":"/bank/pay/:account","type":"PUT /bank/pay/:account"'
+    const route =
+      '"params":{"account":"7"},"path":"/bank/pay/7","route":"/bank/pay/:account","type":"PUT /bank/pay/:account"'
     expect(second.given.approval.digest).toBe(
       digestOf(`{"fields":{"amount":1e+21},"method":"PUT",${route},"user":"u-bob"}`),
     )
@@ -116,6 +117,95 @@ describe('the digest of an approval (R121, R122)', () => {
         await agent[method](path).expect(200)
       },
     )
+  })
+
+  it('is another for another path of the same handler: in a list, of a RegExp, or behind router.use (R147)', () =>
+    everyCase(
+      [
+        ['/a/7/rename', '/a/7/close'],
+        ['/files/report/share', '/files/report/delete'],
+        ['/used/open', '/used/close'],
+      ] as const,
+      async ([path, otherPath]) => {
+        const { agent, standIn, done } = await signedIn(undefined, {
+          routes(inner) {
+            const rule = requireMfa({ bind: ['name'] })
+            const run: express.RequestHandler = (req, res) => {
+              done.push({ body: req.originalUrl, approval: undefined })
+              res.json({ done: true })
+            }
+            inner.post(['/a/:id/rename', '/a/:id/close'], express.json(), rule, run)
+            inner.post(/^\/files\/.*$/, express.json(), rule, run)
+            inner.use('/used', express.json(), rule, run)
+          },
+        })
+        const send = (to: string) => agent.post(to).send({ name: 'x' })
+        await approve({ standIn }, agent, () => send(path))
+        const other = await send(otherPath).expect(401)
+        expect(other.body.code).toBe('step_up_required')
+        expect(done).toEqual([])
+        await approve({ standIn }, agent, () => send(path))
+        await send(path).expect(200)
+        expect(done).toHaveLength(1)
+      },
+    ))
+
+  it('is the same for the path as a browser sends it, whatever its query, as /mfa/resume and withStepUp repeat it (R147)', async () => {
+    const { agent, standIn } = await signedIn(undefined, {
+      routes(inner) {
+        inner.post(
+          /^\/files\//,
+          express.json(),
+          requireMfa({ bind: ['name'] }),
+          (_req, res) => void res.json({}),
+        )
+      },
+    })
+    await approve({ standIn }, agent, () => agent.post('/files/a|b?from=1').send({ name: 'x' }))
+    await agent.post('/files/a|b?from=2').send({ name: 'x' }).expect(200)
+    await approve({ standIn }, agent, () => agent.post('/files/\u0000%C3%A9"x').send({ name: 'x' }))
+    await agent.post('/files/%00%C3%A9%22x').send({ name: 'x' }).expect(200)
+  })
+
+  it('is another for another host name, where the app lists several (R147)', async () => {
+    const hosts = ['Shop.example', 'other.example']
+    const ask = async (options: object) => {
+      const { agent, standIn } = await signedIn(undefined, { options })
+      const pay = (host: string) => agent.post('/pay').set('Host', host).send(BILL)
+      await approve({ standIn }, agent, () => pay('shop.example'))
+      return pay
+    }
+    await (await ask({ urls: { hosts } }))('SHOP.example:443').expect(200)
+    await (await ask({ urls: { hosts } }))('other.example').expect(401)
+    await (await ask({ urls: { hosts } }))('unlisted.example').expect(401)
+    await (await ask({ urls: { hosts: ['shop.example'] } }))('other.example').expect(200)
+    await (await ask({}))('other.example').expect(200)
+  })
+
+  it('has nothing of a path parameter or a member that is absent', async () => {
+    const { agent, standIn, failures } = await signedIn(undefined, {
+      routes(inner) {
+        const bind = (req: Request) => ({
+          type: 'payment',
+          to: 'Ana',
+          memo: req.body.memo,
+          of: { a: undefined },
+        })
+        const rule = requireMfa({ bind, bindText: () => [{ label: 'To', value: 'Ana' }] })
+        const absent: express.RequestHandler = (req, _res, next) => {
+          // As Express 4 sets an optional parameter that the path does not have.
+          Object.assign(req.params, { currency: undefined })
+          next()
+        }
+        inner.post('/absent', express.json(), absent, rule, (_req, res) => void res.json({}))
+      },
+    })
+    const { asked } = await approve({ standIn }, agent, () => agent.post('/absent').send({}))
+    expect(asked.approval.authorization_details).toEqual({ type: 'payment', to: 'Ana', of: {} })
+    await agent.post('/absent').send({}).expect(200)
+    await approve({ standIn }, agent, () => agent.post('/absent').send({}))
+    await agent.post('/absent').send({ memo: '' }).expect(401)
+    expect(failures).toEqual([])
   })
 
   it('tells texts, numbers and booleans apart, and fields with each other’s values', () =>

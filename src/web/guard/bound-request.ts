@@ -2,9 +2,12 @@ import type { Request } from 'express'
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
 import { canonicalJson, isWellFormed } from '../../flows/canonical-json.js'
+import type { Settings } from '../../options/settings.js'
 import { type AuthorizationDetails, type DetailLine, oneLine, shownText } from '../../protocol/details.js'
 import { detailLines } from '../../protocol/wire-parts.js'
 import type { RequestedApproval } from '../../session/record.js'
+import { safeReturnTo } from '../../session/return-to.js'
+import { onlyGiven } from '../../shape.js'
 import type { Problem } from '../http/problem.js'
 import type { BoundRule } from './rule.js'
 
@@ -17,25 +20,38 @@ type Faults = NonNullable<Problem['errors']>
 const MAX_LENGTH = 200
 
 /**
- * What a request asks to approve, or what is wrong with its texts. The digest covers type, user, method, route, path parameters
- * and fields, exactly as sent: the text `250` is not the number `250`. @throws {TypeError} unless the host returns a `type`.
+ * What a request asks to approve, or what is wrong with its texts. The digest covers type, user, method, host name if the app lists
+ * several, path as browsers send it, route, path parameters and fields, exactly as sent: the text `250` is not the number `250`.
+ * @throws {TypeError} unless the host returns a `type`.
  */
 export async function readBoundRequest(
   req: Request,
   userId: string,
   { fields }: BoundRule,
+  settings: Settings,
 ): Promise<BoundRequest | { readonly errors: Faults }> {
+  const requested = req.baseUrl + req.path
   // Without a route, as in router.use, the path itself.
   const route = req.baseUrl + String(req.route?.path ?? req.path)
   const read = typeof fields === 'function' ? await fields(req) : readFields(req, fields)
-  const details: AuthorizationDetails = { type: `${req.method} ${route}`, ...read }
+  const details: AuthorizationDetails = { type: `${req.method} ${route}`, ...onlyGiven({ ...read }) }
   if (typeof fields === 'function' && typeof read?.type !== 'string')
     throw new TypeError('requireMfa: what bind names has no type.')
   const errors = textFaults(details, [])
   if (errors.length > 0) return { errors }
   const { type, ...members } = details
-  const bound = { type, user: userId, method: req.method, route, params: { ...req.params }, fields: members }
-  return { digest: digestOf(canonicalJson(bound)), details }
+  // One route may have several paths, in a list or a RegExp.
+  const path = safeReturnTo(requested) ?? requested
+  const host = listedHost(req, settings)
+  const at = { method: req.method, host, path, route, params: { ...req.params } }
+  return { digest: digestOf(canonicalJson({ type, user: userId, ...at, fields: members })), details }
+}
+
+/** The requested host name as `urls.hosts` spells it, if that lists several. */
+function listedHost({ hostname = '' }: Request, { urls: { hosts } }: Settings): string | undefined {
+  if (hosts.length < 2) return undefined
+  const requested = hostname.toLowerCase()
+  return hosts.find((host) => host.toLowerCase() === requested) ?? requested
 }
 
 function readFields({ body }: Request, names: readonly string[]): Readonly<Record<string, unknown>> {

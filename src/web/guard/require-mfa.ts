@@ -167,7 +167,8 @@ async function requireApproval(
     stop(req, res, deps, problem)
   }
   if (!['GET', 'HEAD'].includes(req.method) && !isSameOrigin(req)) return refuse({ code: 'cross_site' })
-  const asked = faults.length > 0 ? { errors: faults } : await readBoundRequest(req, userId, bind)
+  const asked =
+    faults.length > 0 ? { errors: faults } : await readBoundRequest(req, userId, bind, deps.settings)
   if ('errors' in asked) {
     if (isUnparsedForm(req)) deps.diagnostics.warn('MFA_WARN_RESUME_UNPARSED')
     return refuse({ code: 'invalid_request', ...asked })

@@ -127,8 +127,8 @@ export class MfaRules {
     })
     .optional()
   /**
-   * Requires a factor for exactly this request: for its user, session, method, route, path parameters and these fields of the body, once,
-   * within five minutes. The names of one to four fields, a function of the request, or an object with either and `atLeast`. A form is
+   * Requires a factor for exactly this request: for its user, session, method, path, route, path parameters and these fields of the body,
+   * once, within five minutes. The names of one to four fields, a function of the request, or an object with either and `atLeast`. A form is
    * offered again as with `resume`. The query is not bound. Defaults to none.
    */
   readonly bind = z
