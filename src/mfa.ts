@@ -71,7 +71,9 @@ function build(options: unknown): Built {
   const devices = trusted ?? NO_DEVICES
   const ownStore = settings.recovery?.store && openStore(settings.recovery.store)
   const linkStore = notices.store ? openStore(notices.store) : (trustStore ?? ownStore)
-  const endings = urls.publicUrl && linkStore ? endingsIn(linkStore) : NO_ENDINGS
+  const limits = openLimits(settings)
+  const { closeAll } = limits.approvalRequests
+  const endings = urls.publicUrl && linkStore ? endingsIn(linkStore, closeAll) : NO_ENDINGS
   const knownBrowsers = notices.newBrowser && linkStore ? knownBrowsersIn(linkStore) : undefined
   const recoveryStore = ownStore ?? linkStore
   const recovery =
@@ -88,7 +90,6 @@ function build(options: unknown): Built {
     settings.appName,
     () => diagnostics.warn('MFA_WARN_APP_NAME'),
   )
-  const limits = openLimits(settings)
   const keys = offeredKeys(settings, service)
   const enrolledFactors = enrolledFactorsIn(service, keys.areOffered)
   const deps: RouteDeps = {

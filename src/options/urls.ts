@@ -36,7 +36,7 @@ export class UrlRules {
     .optional()
   /**
    * The host names of your app, if it has several, such as `['shop.example', 'shop.test']`. An approval then counts for the host name
-   * that it was asked for at. Defaults to none, and an approval counts for every host name.
+   * that it was asked for at. Defaults to `[]`: an approval counts for every host name.
    */
   readonly hosts = z
     .array(z.string().regex(/^[a-z\d.-]+$/i, { error: hostText }), { error: hostText })

@@ -9,7 +9,13 @@ import { isRunning } from './policy.js'
 import type { MfaRecord, VerifiedRecord } from './record.js'
 import { requestState } from './request-state.js'
 import { startLogin } from './start-login.js'
-import type { PendingRenewal, PendingVerification, RequestState, SessionRequest } from './state.js'
+import type {
+  PendingRenewal,
+  PendingVerification,
+  RequestState,
+  SessionDeps,
+  SessionRequest,
+} from './state.js'
 import { detachSession, rememberedTarget, requireCurrent, sessionEnded } from './store.js'
 import { GATED } from './ungated-logins.js'
 import { userIdOf } from './user-factors.js'
@@ -25,9 +31,31 @@ export function wrapLogIn({ req, deps, shared }: SessionRequest): void {
   if (shared.logIn) return
   // Finding the session state has checked that Passport's methods are there.
   const target = req as Request & PassportRequest
-  shared.logIn = { original: target.logIn, deps }
+  shared.logIn = { original: target.logIn, logOut: target.logOut, deps }
   target.logIn = gatedLogIn
   target.login = gatedLogIn
+  target.logOut = freeingLogOut
+  target.logout = freeingLogOut
+}
+
+/** The replacement of `req.logOut`, which frees the place of what the session asks its user to approve (R126). */
+function freeingLogOut(this: Request, ...rest: unknown[]): void {
+  const shared = requestState(this)
+  if (!shared.logIn) throw new TypeError('req.logOut must be called on its own request.')
+  const { logOut, deps } = shared.logIn
+  void freePlace(deps, recordIn(shared))
+  logOut.apply(this, rest)
+}
+
+function recordIn({ session }: RequestState): MfaRecord | undefined {
+  const state = session?.state
+  return state && state.stage !== 'none' ? state.record : undefined
+}
+
+/** Frees the place of the approval that the next record does not have. It would end by itself, so a failure fails nothing. */
+async function freePlace({ approvalRequests }: SessionDeps, left?: MfaRecord, next?: MfaRecord) {
+  if (!left?.approval || left.approval.id === next?.approval?.id) return
+  await approvalRequests.consume(left.userId, left.approval.id).catch(() => false)
 }
 
 /** What the new session continues: a verification, which makes it a verified one, or a session under another id. */
@@ -58,7 +86,9 @@ function gatedLogIn(this: Request, user: Express.User, ...rest: [unknown?, unkno
   // A login for one request leaves no session behind, so there is nothing to gate.
   if (options.session === false) return original.call(this, user, options, done ?? (() => {}))
   if (!done) throw new Error('req.logIn requires a callback function')
+  const left = recordIn(shared)
   signIn({ req: this, deps, shared }, { user, options, original }, continued)
+    .then(() => freePlace(deps, left, recordIn(shared)))
     .then(
       () => done(),
       async (error: unknown) => {

@@ -2,9 +2,11 @@ import type { Request } from 'express'
 import { HostError } from '../errors.js'
 
 /** The methods of Passport 0.6 and 0.7 on a request that we use. */
-export interface PassportRequest extends Record<'logIn' | 'login', LogIn> {
-  logOut(done: (error?: unknown) => void): void
-}
+export interface PassportRequest
+  extends Record<'logIn' | 'login', LogIn>,
+    Record<'logOut' | 'logout', LogOut> {}
+
+export type LogOut = (this: Request, ...rest: unknown[]) => void
 
 export type LogIn = (
   this: Request,

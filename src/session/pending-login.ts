@@ -47,7 +47,7 @@ export function givenUp(reason: 'canceled' | 'expired', { userId, challenge }: M
 export async function endPendingLogin(req: Request, target: string | undefined): Promise<void> {
   const keep = target ?? rememberedTarget(req)
   await new Promise<void>((resolve, reject) => {
-    passportOf(req).logOut((error) => (error ? reject(error) : resolve()))
+    passportOf(req).logOut((error?: unknown) => (error ? reject(error) : resolve()))
   })
   rememberTarget(req, keep)
 }

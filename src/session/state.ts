@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import type { Deps } from '../flows/deps.js'
 import type { Amr, Factor, ShownMethod, Strength } from '../protocol/factor.js'
 import type { Entry } from '../stores/trust/devices.js'
-import type { LogIn } from './passport-request.js'
+import type { LogIn, LogOut } from './passport-request.js'
 import type { Activity, Grace, MfaRecord, TrustedRecord } from './record.js'
 
 /** What is known at once, unless something has to be asked for it. */
@@ -89,7 +89,13 @@ export interface PendingRenewal {
 export interface SessionDeps
   extends Pick<
     Deps,
-    'settings' | 'emit' | 'enrolledFactors' | 'factorRecord' | 'factorChanges' | 'sessionsValidAfter'
+    | 'settings'
+    | 'emit'
+    | 'enrolledFactors'
+    | 'factorRecord'
+    | 'factorChanges'
+    | 'sessionsValidAfter'
+    | 'approvalRequests'
   > {
   /** A sentence about the end of a running grace period, or about a weak app, in the language of the request. */
   banner(req: Request, about: Grace | 'weak_app'): string
@@ -161,8 +167,8 @@ export interface RequestState<Gate = unknown> {
     /** Whether the service was asked for it, where that matters. */
     readonly isAsked: boolean
   }
-  /** Passport's own `req.logIn` once ours has replaced it, and what ours works with. */
-  logIn?: { readonly original: LogIn; readonly deps: SessionDeps }
+  /** Passport's own `req.logIn` and `req.logOut` once ours have replaced them, and what ours work with. */
+  logIn?: { readonly original: LogIn; readonly logOut: LogOut; readonly deps: SessionDeps }
   /** The verification that Passport's call of `req.logIn` for the same user, which comes next, turns into a verified session. */
   pendingVerification?: PendingVerification | undefined
   /** The session that it continues under another id: of a user who needs no factor, or who approved a request. */

@@ -331,6 +331,57 @@ describe('an approval (R121, R122)', () => {
     }
   })
 
+  it('is one for equal requests of a session at once, as after a double click (R126)', async () => {
+    const { agent, standIn, done } = await signedIn()
+    for (const amount of [1, 2, 3, 4]) {
+      const pay = () => agent.post('/pay').send({ ...BILL, amount })
+      const asked = await Promise.all([pay(), pay(), pay()])
+      expect(asked.map(({ status }) => status)).toEqual([401, 401, 401])
+      expect(new Set(asked.map(({ body }) => body.approval.id)).size).toBe(1)
+      const { given } = await approve({ standIn }, agent, pay)
+      expect(given.approval.id).toBe(asked[0]?.body.approval.id)
+      // Equal requests of another session are its own.
+      if (amount === 1) expect((await pay().expect(200)).body).toEqual({ done: true })
+    }
+    expect(done).toHaveLength(1)
+  })
+
+  it('is one for each session and each time, also for equal requests (R121, R126)', async () => {
+    const { agent, ...host } = await signedIn()
+    const other = await signInFully(host, 'bob')
+    const idOf = async (from: Agent) => (await from.post('/pay').send(BILL).expect(401)).body.approval.id
+    const first = await idOf(agent)
+    expect(await idOf(other)).not.toBe(first)
+    await agent.post('/mfa/cancel').send({ approval: first }).expect(200)
+    expect(await idOf(agent)).not.toBe(first)
+  })
+
+  it('leaves its place when its session ends through us, or goes on without it (R126)', () =>
+    everyCase(
+      [
+        ['a sign-out', (agent: Agent) => agent.post('/logout').expect(200)],
+        ['a new sign-in', (agent: Agent) => login(agent, 'bob').expect(200)],
+        ['the sign-in of another user', (agent: Agent) => login(agent, 'alice').expect(200)],
+        ['the end of all sessions of the user', (agent: Agent) => agent.post('/secure').expect(200)],
+      ] as const,
+      async ([, end]) => {
+        const host = payments(undefined, {
+          options: { notices: { store: 'memory' }, urls: { publicUrl: 'https://shop.example' } },
+          routes(inner, mfa) {
+            inner.post('/secure', async (req, res) => {
+              await createdFor(mfa).account.secure(req.user as never)
+              res.json({})
+            })
+          },
+        })
+        for (let nth = 0; nth < 4; nth++) {
+          const agent = await signInFully(host, 'bob')
+          await agent.post('/pay').send(BILL).expect(401)
+          await end(agent)
+        }
+      },
+    ))
+
   it('is used by one of 200 requests at once', async () => {
     const { agent, standIn, done } = await signedIn()
     await approve({ standIn }, agent, () => agent.post('/pay').send(BILL))

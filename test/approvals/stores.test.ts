@@ -66,6 +66,17 @@ describe.each(kinds)('approvals in %s (R122, R126)', (_title, open) => {
     expect(await approvalRequests.open('another', 'r0')).toBe(0)
   })
 
+  it('take one place for each request, however often it is opened at once', async () => {
+    const { approvalRequests } = open()
+    const open50 = (id: string) => Array.from({ length: 50 }, () => approvalRequests.open('u', id))
+    expect(new Set(await Promise.all([...open50('one'), ...open50('two')]))).toEqual(new Set([0]))
+    expect(await approvalRequests.open('u', 'three')).toBe(0)
+    expect(await approvalRequests.open('u', 'four')).toBeGreaterThan(0)
+    expect(await approvalRequests.consume('u', 'one')).toBe(true)
+    expect(await approvalRequests.consume('u', 'one')).toBe(false)
+    expect(await approvalRequests.open('u', 'four')).toBe(0)
+  })
+
   it('end all at once, and with a change of the factors', async () => {
     const { approvalRequests, factorChanges } = open()
     for (const end of [() => approvalRequests.closeAll('u'), () => factorChanges.add('u')]) {

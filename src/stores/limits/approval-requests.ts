@@ -17,13 +17,17 @@ export function approvalRequestsIn(store: StepStore) {
   const begin = (id: string) => [{ counter: nameOf(id), set: 1, livesMs: [APPROVAL_MS] }]
   const isOpen = (id: string) => [{ counter: nameOf(id), from: 1 }]
   return {
-    /** Opens a request. Resolves to 0, or to the seconds to wait if the user has too many. */
+    /** Opens a request, unless it is open. Resolves to 0, or to the seconds to wait if the user has too many. */
     async open(userId: string, id: string): Promise<number> {
-      const requires = [{ counter: OPEN_REQUESTS, below: MAX_OPEN }]
-      const { isPermitted, counters } = await store.run(userId, [{ requires, changes: begin(id) }])
+      const requires = [
+        { counter: nameOf(id), below: 1 },
+        { counter: OPEN_REQUESTS, below: MAX_OPEN },
+      ]
+      const { counters } = await store.run(userId, [{ requires, changes: begin(id) }])
+      if (counters[0]?.count(nameOf(id))) return 0
       // A request that waited for the store was dated before the others.
       const leftMs = Math.min(APPROVAL_MS, counters[0]?.msLeft(OPEN_REQUESTS) ?? 0)
-      return isPermitted ? 0 : Math.max(1, Math.ceil(leftMs / 1000))
+      return Math.max(1, Math.ceil(leftMs / 1000))
     },
     /** Approves an open request, which can then be used for five minutes. */
     async grant(userId: string, id: string): Promise<boolean> {

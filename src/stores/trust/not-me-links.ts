@@ -36,8 +36,8 @@ const LIFE_MS = 7 * DAY_MS
 // Browsers keep no cookie for longer (RFC 6265bis §5.5), so no older session can come back afterwards.
 const RETENTION_MS = 400 * DAY_MS
 
-/** Keeps links and times in `store`. */
-export function endingsIn(store: ItemStore): Endings {
+/** Keeps links and times in `store`. `onEnded` is called for a user whose sessions ended. */
+export function endingsIn(store: ItemStore, onEnded?: (userId: string) => Promise<void>): Endings {
   // The names are part of the storage format.
   const links = linksIn(store, 'undo', subjectSchema)
   const items = namespaced(store, 'cutoff')
@@ -52,6 +52,8 @@ export function endingsIn(store: ItemStore): Endings {
       async set(userId) {
         const now = Date.now()
         await items.put(userId, { id: 'cutoff', value: String(now), expiresAt: now + RETENTION_MS })
+        // The sessions ended, whatever becomes of what they left.
+        await onEnded?.(userId).catch(() => {})
       },
     },
   }

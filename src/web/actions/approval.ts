@@ -62,6 +62,6 @@ export async function refuseApproval(
   if (!isAsked || !(await deps.approvalRequests.consume(userId, approval)))
     return refuse({ code: 'approval_ended' })
   deps.emit({ type: 'approval_refused', userId, approval })
-  const rest = without(record, ...QUESTION, 'interrupted', 'approval')
+  const rest = { ...without(record, ...QUESTION, 'interrupted', 'approval'), transaction: newTransaction() }
   return (await storeIfCurrent(req, rest)) ? undefined : refuse({ code: 'session_ended' })
 }

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { digestOf } from '../../digest.js'
 import { bindingOf, receiptOf } from '../../flows/approval.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { acceptedFactors } from '../../flows/known-factors.js'
@@ -207,8 +207,10 @@ async function askedApproval(
   if (replaced) await deps.approvalRequests.consume(userId, replaced.id)
   if (!asked || !bind) return undefined
   const locale = pickLocale(user.locales, deps.settings.languages.texts)
-  const approval = { id: randomUUID(), at: Date.now(), ...asked, lines: linesOf(asked, locale, bind) }
-  return (await deps.approvalRequests.open(userId, approval.id)) || approval
+  // Equal requests of a session at once are one, as after a double click.
+  const id = digestOf(JSON.stringify([record.transaction, asked.digest, replaced?.id]))
+  const approval = { id, at: Date.now(), ...asked, lines: linesOf(asked, locale, bind) }
+  return (await deps.approvalRequests.open(userId, id)) || approval
 }
 
 /** Refuses a request until the user has shown a factor that the rule accepts, or has approved the request with it. */
