@@ -13,6 +13,7 @@ import { AccountRecovery, NO_RECOVERIES } from './flows/recovery.js'
 import { readOptions, type Settings } from './options/settings.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
+import type { DevelopmentInbox } from './protocol/service.js'
 import { openStore } from './stores/config.js'
 import { openLimits } from './stores/limits/limits.js'
 import { devicesIn, NO_DEVICES } from './stores/trust/devices.js'
@@ -117,7 +118,22 @@ function build(options: unknown): Built {
     metrics,
     render: render ? (view, frame) => render(view, frame, standard) : standard,
   }
-  return { deps, recovery, inbox: embedded?.inbox }
+  return { deps, recovery, inbox: inboxOf(settings) }
+}
+
+/** The development inbox of a service in this process. The log says where it is, because only who reads the terminal may have its key (R145). */
+function inboxOf({ service, urls, logger }: Settings): DevelopmentInbox | undefined {
+  if ('baseUrl' in service || !service.inbox || process.env.NODE_ENV === 'production') return undefined
+  const origin = urls.publicUrl ?? `http://localhost:${Number(process.env.PORT) || 3000}`
+  service.inbox.key().then(
+    (key) =>
+      logger.info(
+        `countersign: in development, codes go to an inbox: ${origin}${urls.path}/inbox?${new URLSearchParams({ key })}`,
+      ),
+    // The service has logged why it did not start.
+    () => {},
+  )
+  return service.inbox
 }
 
 /** The service that the options name, behind the breaker when it is reached over HTTP. Its answers are validated. */

@@ -16,6 +16,8 @@ export interface Inbox {
   messages(filter: { to?: string }): Promise<readonly InboxMessage[]>
   /** The codes that the authenticator apps of the seed users show now. */
   apps(): readonly AppCode[]
+  /** What a request must show to read them. */
+  key(): Promise<string>
 }
 
 /** What the app is built from. */

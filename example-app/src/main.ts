@@ -17,7 +17,7 @@ async function main(): Promise<void> {
     await vault.close()
     throw error
   })
-  console.log(greeting(config, vault, (server.address() as AddressInfo).port))
+  console.log(await greeting(config, vault, (server.address() as AddressInfo).port))
 
   const stop = async () => {
     vault.closeStreams()
@@ -61,7 +61,7 @@ function closeServer(server: Server): Promise<void> {
   })
 }
 
-function greeting(config: Config, { context }: OpenVault, port: number): string {
+async function greeting(config: Config, { context }: OpenVault, port: number): Promise<string> {
   const address = `http://${config.host === '127.0.0.1' ? 'localhost' : config.host}:${port}`
   const seedUsers = context.seedUsers.map(
     ({ username, password, shows }) => `  ${username.padEnd(8)} ${password.padEnd(20)} ${shows}`,
@@ -72,7 +72,7 @@ function greeting(config: Config, { context }: OpenVault, port: number): string 
     '',
     ...(seedUsers.length > 0 ? ['Test users (name, password, second factors):', ...seedUsers, ''] : []),
     context.inbox
-      ? `Text messages, calls and emails appear on ${address}/inbox`
+      ? `Text messages, calls and emails appear on ${address}/inbox?${new URLSearchParams({ key: await context.inbox.key() })}`
       : 'The MFA service delivers text messages, calls and emails',
     ...(context.inbox || seedUsers.length > 0
       ? [

@@ -33,7 +33,8 @@ export function mfaOptions(
   { db, redis, messages }: SharedStores,
 ): MfaOptions<VaultUser> {
   return {
-    service,
+    // Vault's own inbox also has what Vault sends itself.
+    service: 'baseUrl' in service ? service : { ...service, inbox: undefined },
     factors: factorsOf,
     userId: (user) => user.id,
     appContact: (user) => user.email,

@@ -106,6 +106,7 @@ export function inboxOf({ inbox }: CountersignService, messages: Messages): Inbo
         return [...fromService, ...own].sort((one, other) => other.at.localeCompare(one.at))
       },
       apps: seedAppCodes,
+      key: inbox.key,
     }
   )
 }

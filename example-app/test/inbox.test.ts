@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { challenge } from '../../test/kit/sign-in.js'
 import { createApp } from '../src/app.js'
 import { seedAppCode } from '../src/seed-apps.js'
-import { openTestVault, signIn, type TestVault } from './kit.js'
+import { INBOX_KEY, openTestVault, signIn, type TestVault } from './kit.js'
 
 let vault: TestVault
 beforeAll(async () => {
@@ -65,6 +65,28 @@ describe('the development inbox', () => {
     const browser = vault.browser()
     await signIn(browser, 'mallory')
     await browser.get('/inbox').expect(200)
+  })
+
+  it('is closed without the key that the app prints, wherever a request seems to come from (R145)', async () => {
+    await supertest(vault.app).get('/inbox').accept('json').expect(404)
+    await supertest(vault.app).get('/inbox').set('MFA-Inbox-Key', '').expect(404)
+    await supertest(vault.app).get('/inbox?key=').set('Cookie', 'vault_inbox=').expect(404)
+    await supertest(vault.app).get('/inbox?key[]=a').set('Host', 'localhost').expect(404)
+    const page = await supertest(vault.app).get('/inbox?key=wrong').accept('html').expect(404)
+    expect(page.text).toContain('Open the address that Vault printed at its start')
+  })
+
+  it('opens for a browser with the address that has the key, and shows one without it from then on (R145)', async () => {
+    const browser = supertest.agent(vault.app).accept('html')
+    const opened = await browser.get(`/inbox?to=x&key=${INBOX_KEY}`).expect(303)
+    expect(opened.headers.location).toBe('/inbox?to=x')
+    expect(opened.headers['set-cookie']?.[0]).toMatch(/HttpOnly; SameSite=Lax/)
+    expect(opened.headers['set-cookie']?.[0]).not.toContain(INBOX_KEY)
+    expect((await browser.get('/inbox').expect(200)).text).toContain('Inbox of all users')
+    const { messages } = (
+      await supertest(vault.app).get('/inbox').accept('json').set('MFA-Inbox-Key', INBOX_KEY).expect(200)
+    ).body
+    expect(messages.length).toBeGreaterThan(0)
   })
 
   it('does not exist in production', async () => {

@@ -44,6 +44,9 @@ export interface TestVault {
 
 export type Browser = ReturnType<typeof supertest.agent>
 
+/** The key of the inbox in tests. */
+export const INBOX_KEY = 'the key of the inbox in tests'.replaceAll(' ', '-')
+
 const SECRET = 'a secret for tests that is long enough'
 
 /** Passwords with a cheap hash: with the cost factors of the app, hashing would dominate the time of the tests. */
@@ -58,6 +61,7 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     ...VAULT_APPLICATION,
     secret: SECRET,
     delivery: env.SERVICE_DELIVERY ?? 'inbox',
+    inboxKey: INBOX_KEY,
     ...relyingPartyAt(config.publicUrl),
   })
   const users = usersIn(db, quickPasswords)
@@ -94,8 +98,8 @@ export async function openTestVault(env: Record<string, string> = {}): Promise<T
     options,
     seeding,
     attach: (server) => service.attach(server),
-    browser: () => supertest.agent(app).accept('application/json'),
-    pages: () => supertest.agent(app).accept('text/html').type('form'),
+    browser: () => supertest.agent(app).accept('application/json').set('MFA-Inbox-Key', INBOX_KEY),
+    pages: () => supertest.agent(app).accept('text/html').type('form').set('MFA-Inbox-Key', INBOX_KEY),
     async codeSentTo(to) {
       const text = (await inbox?.messages({ to }))?.[0]?.text ?? ''
       const code = /\b\d{6}\b/.exec(text)?.[0]

@@ -14,9 +14,6 @@ const app = fastify()
 await app.register(fastifyExpress)
 
 // Express middleware runs before the hooks and routes of Fastify. What it adds to a request is in `request.raw`.
-if (service.inbox && !isProduction) {
-  app.use('/inbox', async (_req, res) => res.json(await service.inbox.messages()))
-}
 app.use(
   session({
     secret: process.env.SESSION_SECRET ?? 'only for development',

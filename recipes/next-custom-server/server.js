@@ -15,9 +15,6 @@ await pages.prepare()
 const handle = pages.getRequestHandler()
 
 const app = express()
-if (service.inbox && !isProduction) {
-  app.get('/inbox', async (_req, res) => res.json(await service.inbox.messages()))
-}
 app.use(
   session({
     secret: process.env.SESSION_SECRET ?? 'only for development',

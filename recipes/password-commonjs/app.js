@@ -6,7 +6,6 @@ const helmet = require('helmet')
 const passport = require('passport')
 const { Strategy: LocalStrategy } = require('passport-local')
 const { accountRouter } = require('./routes/account')
-const { inboxRouter } = require('./routes/inbox')
 const { loginRouter } = require('./routes/login')
 const users = require('./users')
 
@@ -21,12 +20,11 @@ passport.deserializeUser((id, done) => done(null, users.findById(id) ?? false))
 const isProduction = process.env.NODE_ENV === 'production'
 const csrf = csrfSync({ getTokenFromRequest: (req) => req.body?._csrf })
 
-/** The app. `inbox` holds the messages of development, if there are any. */
-function createApp(mfa, inbox) {
+/** The app with this second factor. */
+function createApp(mfa) {
   const app = express()
   app.use(helmet())
   app.use(express.static(path.join(__dirname, 'public')))
-  if (inbox && !isProduction) app.use('/inbox', inboxRouter(inbox))
 
   app.use(
     session({

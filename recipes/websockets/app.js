@@ -2,7 +2,7 @@ import express from 'express'
 import session from 'express-session'
 import passport from 'passport'
 import { Strategy as LocalStrategy } from 'passport-local'
-import { mfa, service } from './mfa.js'
+import { mfa } from './mfa.js'
 import { findById, findByPassword } from './users.js'
 
 passport.use(
@@ -14,9 +14,6 @@ passport.deserializeUser((id, done) => done(null, findById(id) ?? false))
 const isProduction = process.env.NODE_ENV === 'production'
 
 export const app = express()
-if (service.inbox && !isProduction) {
-  app.get('/inbox', async (_req, res) => res.json(await service.inbox.messages()))
-}
 app.use(
   session({
     secret: process.env.SESSION_SECRET ?? 'only for development',

@@ -10,9 +10,6 @@ passport.serializeUser((user, done) => done(null, user.id)) // 1
 passport.deserializeUser((id, done) => done(null, findById(id) ?? false)) // 2
 
 const app = express()
-if (service.inbox && !isProduction) {
-  app.get('/inbox', async (_req, res) => res.json(await service.inbox.messages()))
-}
 app.use(
   session({
     secret: process.env.SESSION_SECRET ?? 'only for development',

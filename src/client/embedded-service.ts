@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { ServiceError } from '../errors.js'
 import type { Settings } from '../options/settings.js'
 import { KEY_VERBS } from '../protocol/key-verbs.js'
-import type { InboxMessage, KeyVerbs, MfaService } from '../protocol/service.js'
+import type { DevelopmentInbox, KeyVerbs, MfaService } from '../protocol/service.js'
 import { VERBS } from '../protocol/verbs.js'
 import { COUNTERSIGN_CODES } from '../protocol/wire.js'
 import { withTimeout } from '../time.js'
@@ -33,15 +33,13 @@ interface ServicePackage {
 }
 
 interface RunningService {
-  readonly mfa: MfaService & { readonly keys: KeyVerbs }
-  readonly inbox?: { messages(): Promise<readonly InboxMessage[]> }
+  /** It has an inbox in development, unless messages go elsewhere. */
+  readonly mfa: MfaService & { readonly keys: KeyVerbs; readonly inbox: DevelopmentInbox }
 }
 
 /** The service in this process. Its verbs wait for the start, and fail while it has failed. */
 export interface EmbeddedService {
   readonly service: MfaService
-  /** The messages that were sent, newest first. Absent in production, and where messages go elsewhere. */
-  readonly inbox?: () => Promise<readonly InboxMessage[]>
   /** Starts it, under the name of the app. */
   start(settings: AppSettings): void
 }
@@ -114,13 +112,18 @@ function embed(env: Environment): EmbeddedService {
       ]),
     ) as Verbs
 
+  const inbox: DevelopmentInbox = {
+    messages: async () => (await run()).mfa.inbox.messages(),
+    key: async () => (await run()).mfa.inbox.key(),
+  }
+
   return {
     service: {
       ...later<MfaService>(VERBS, ({ mfa }) => mfa),
       keys: later<KeyVerbs>(KEY_VERBS, ({ mfa }) => mfa.keys),
       codes: COUNTERSIGN_CODES,
+      ...(isInbox && { inbox }),
     },
-    ...(isInbox && { inbox: async () => (await run()).inbox?.messages() ?? [] }),
     start(settings) {
       under ??= settings
       run().catch(() => {})

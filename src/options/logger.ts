@@ -1,4 +1,4 @@
-/** Receives warnings and failures, and at `info`, if it has that function, what the diagnostics compute at start. */
+/** Receives warnings and failures, and at `info`, if it has that function, what the diagnostics compute at start, and the address of the inbox in development. */
 export interface Logger {
   info?(message: string): void
   warn(message: string): void

@@ -106,8 +106,8 @@ export class OptionRules<User = Express.User> {
   /** Called with every event, without codes and contacts. Not awaited; an error in it is logged. See docs/events.md. */
   readonly onEvent = callback<(event: MfaEvent) => unknown>({ name: 'onEvent' }).optional()
   /**
-   * Receives warnings and failures, and at `info`, if it has that function, what the diagnostics compute at start.
-   * Defaults to `console`.
+   * Receives warnings and failures, and at `info`, if it has that function, what the diagnostics compute at start and, in
+   * development, the address of the inbox. Defaults to `console`.
    */
   readonly logger = z
     .custom<Logger>((value) => hasFunctions(value, 'warn', 'error'), {

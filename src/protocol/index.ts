@@ -32,7 +32,9 @@ export { bodyOf, type Members, membersOf, ownParametersOf, sideOf } from './name
 export type {
   AnswerOf,
   CompleteMfaService,
+  DevelopmentInbox,
   Granted,
+  InboxMessage,
   Key,
   KeyVerbs,
   MfaService,

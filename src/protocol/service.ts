@@ -47,12 +47,22 @@ export interface MfaService
   readonly approvals?: true
   /** Security keys and passkeys. Optional. Used only beside `factorsOf`, which says who has a key. */
   readonly keys?: KeyVerbs
+  /** The messages that are not really sent, in development. Optional. The routes then list them at `/inbox`, outside production. */
+  readonly inbox?: DevelopmentInbox | undefined
   /** Closes sockets and files. Optional. Call it if you created the service. */
   close?(): Promise<void>
 }
 
 /** An MFA service with every verb that the routes require, such as the HTTP client. */
 export type CompleteMfaService = MfaService & Required<Pick<MfaService, 'enrollApp' | 'sendBackupCodes'>>
+
+/** The development inbox of a service. */
+export interface DevelopmentInbox {
+  /** The messages, newest first. */
+  messages(): Promise<readonly InboxMessage[]>
+  /** What a request must show to read them. */
+  key(): Promise<string>
+}
 
 /** A message in the development inbox of a service. */
 export interface InboxMessage {

@@ -4,12 +4,12 @@ import { axeViolations } from '../kit/axe.js'
 import { SECOND, stopClock } from '../kit/clock.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { describeJourney } from './kit/journey.js'
-import { messagesTo, passwordStep, typeCode } from './kit/vault.js'
+import { messagesTo, openInbox, passwordStep, typeCode } from './kit/vault.js'
 
 describeJourney('the help desk of the example app (R95)', (app) => {
   /** The code that the authenticator app of a seed user shows. */
   async function appCode(page: Page, name: string): Promise<string> {
-    await page.goto(`${app.url}/inbox`)
+    await openInbox(page, app.url)
     const text = (await page.locator('main').textContent()) ?? ''
     return new RegExp(`${name}\\s+(\\d{3})\\s(\\d{3})`).exec(text)?.slice(1).join('') ?? ''
   }

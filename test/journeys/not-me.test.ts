@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { axeViolations } from '../kit/axe.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { describeJourney } from './kit/journey.js'
-import { newestCode, passwordStep, typeCode } from './kit/vault.js'
+import { newestCode, openInbox, passwordStep, typeCode } from './kit/vault.js'
 
 const USERS = [
   { name: 'bob', phone: '+12025550122', javaScriptEnabled: true },
@@ -28,7 +28,7 @@ describeJourney('the "this wasn’t me" link in the example app', (app) => {
       await signIn(intruder.page, name, phone, true)
 
       const { page, context } = await newUser(app.browser, { ...LOOKS['phone-light'], javaScriptEnabled })
-      await page.goto(`${app.url}/inbox?to=${name}%40vault.example`)
+      await openInbox(page, app.url, `${name}@vault.example`)
       await page.getByText('Vault: new trusted browser').waitFor()
       await snap(page, `${name}-notice`)
       const link = page.getByRole('link', { name: /\/mfa\/not-me\?token=/ }).first()
@@ -59,7 +59,7 @@ describeJourney('the "this wasn’t me" link in the example app', (app) => {
       await snap(page, `${name}-link-is-used`)
 
       // A notice says how to sign in again.
-      await page.goto(`${app.url}/inbox?to=${name}%40vault.example`)
+      await openInbox(page, app.url, `${name}@vault.example`)
       await page.getByText('Vault: your account was secured').waitFor()
       await intruder.context.close()
       await context.close()

@@ -4,7 +4,7 @@ import { axeViolations } from '../kit/axe.js'
 import { DAY, SECOND, stopClock } from '../kit/clock.js'
 import { LOOKS, newUser, snap } from './kit/browser.js'
 import { describeInEveryBrowser } from './kit/journey.js'
-import { newestCode, passwordStep, typeCode } from './kit/vault.js'
+import { newestCode, openInbox, passwordStep, typeCode } from './kit/vault.js'
 
 const PHONE = '+12025550111'
 const LOST_ACCESS = 'Lost access to your app or phone?'
@@ -33,7 +33,7 @@ describeInEveryBrowser('account recovery in the example app (R94)', (app) => {
     await page.getByRole('heading', { name: 'Your recovery is waiting' }).waitFor()
 
     const { page: phone } = await newUser(app.browser, { ...LOOKS['phone-light'], javaScriptEnabled: false })
-    await phone.goto(`${app.url}/inbox?to=${encodeURIComponent(PHONE)}`)
+    await openInbox(phone, app.url, PHONE)
     await phone
       .getByRole('link', { name: /\/mfa\/cancel-recovery\?token=/ })
       .first()
@@ -66,7 +66,7 @@ describeInEveryBrowser('account recovery in the example app (R94)', (app) => {
     await phone.goto(`${app.url}/login`)
     await expect
       .poll(async () => {
-        await phone.goto(`${app.url}/inbox?to=${encodeURIComponent(PHONE)}`)
+        await openInbox(phone, app.url, PHONE)
         return phone.getByText('still waiting').count()
       })
       .toBeGreaterThan(0)

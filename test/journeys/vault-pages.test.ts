@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
+import { INBOX_KEY } from '../../example-app/test/kit.js'
 import { axeViolations } from '../kit/axe.js'
 import { DEAD_END, pageFaults } from '../kit/page-checks.js'
 import { appCode } from './kit/authenticator.js'
@@ -47,10 +48,13 @@ describeInEveryBrowser('a page of the example app', (app) => {
     expect(refused).toEqual([])
   }
 
-  it.each(['/', '/login', '/nowhere', '/inbox'])('is accessible without a sign-in: %s', async (path) => {
-    await page.goto(app.url + path)
-    await expectAccessible()
-  })
+  it.each(['/', '/login', '/nowhere', `/inbox?key=${INBOX_KEY}`])(
+    'is accessible without a sign-in: %s',
+    async (path) => {
+      await page.goto(app.url + path)
+      await expectAccessible()
+    },
+  )
 
   it('is accessible during a sign-in and after it, and shows a wrong entry beside its field', async () => {
     await page.goto(`${app.url}/login`)

@@ -2,7 +2,7 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunningProcess } from '../kit/process.js'
 import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
-import { openRecipe, type Recipe, showEmailCode } from './kit.js'
+import { inboxAddress, openRecipe, type Recipe, showEmailCode } from './kit.js'
 
 /** An app with its session where `@fastify/session` keeps it: at the request of Fastify, which Express middleware does not see. */
 const OTHER_SESSION = `
@@ -46,7 +46,7 @@ describe('the recipe "Fastify"', () => {
     await browser.get('/').expect(303).expect('Location', '/mfa')
     await browser.post('/transfer').set('Accept', 'application/json').expect(401)
 
-    await showEmailCode(browser)
+    await showEmailCode(browser, recipe)
     expect((await browser.get('/').expect(200)).text).toContain('Signed in as bob.')
     expect((await browser.post('/transfer').expect(200)).text).toBe('Transferred.')
   })
@@ -62,6 +62,6 @@ describe('the recipe "Fastify"', () => {
 
   it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
     const { url } = await recipe.start('server.js', { DATA_DIR: '.data-attack' })
-    await expectHeld(url, ['--protected', '/', '--inbox', '/inbox'])
+    await expectHeld(url, ['--protected', '/', '--inbox', await inboxAddress(recipe.folder, '.data-attack')])
   })
 })

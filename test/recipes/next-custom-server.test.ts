@@ -2,7 +2,7 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunningProcess } from '../kit/process.js'
 import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
-import { openRecipe, type Recipe, showEmailCode } from './kit.js'
+import { inboxAddress, openRecipe, type Recipe, showEmailCode } from './kit.js'
 
 /** Takes the place of Next, of which the recipe's server knows `prepare` and the request handler only. */
 const STAND_IN = `
@@ -40,13 +40,13 @@ describe('the recipe "Next behind a custom server", with a stand-in for Next', (
     for (const path of guarded) await browser.get(path).expect(303).expect('Location', '/mfa')
     await browser.post('/api/transfer').set('Accept', 'application/json').expect(401)
 
-    await showEmailCode(browser)
+    await showEmailCode(browser, recipe)
     expect((await browser.get('/').expect(200)).text).toBe('The page / of bob.')
     expect((await browser.post('/api/transfer').expect(200)).body).toEqual({ transferredBy: 'bob' })
   })
 
   it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
     const { url } = await recipe.start('server.js', { DATA_DIR: '.data-attack' })
-    await expectHeld(url, ['--protected', '/', '--inbox', '/inbox'])
+    await expectHeld(url, ['--protected', '/', '--inbox', await inboxAddress(recipe.folder, '.data-attack')])
   })
 })

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { networkInterfaces } from 'node:os'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TOTP } from 'otpauth'
 import request from 'supertest'
@@ -12,17 +11,13 @@ import { codeIn } from '../kit/message-code.js'
 import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { type Consumer, ROOT } from '../package/kit.js'
-import { blocksOf, followGuide, installedBy, startScript } from './kit.js'
+import { blocksOf, followGuide, installedBy, messagesIn, startScript } from './kit.js'
 
 const README = 'README.md'
 
+const INBOX_KEY = 'the-key-of-the-inbox-in-tests'
 const PHONE = '+447700900155'
 const PUBLIC_URL = 'https://shop.example:8443'
-
-/** An address of this machine in a network, if it has one: a connection to it comes from it, too. */
-const ADDRESS = Object.values(networkInterfaces())
-  .flat()
-  .find((one) => one?.family === 'IPv4' && !one.internal)?.address
 
 const readJson = async (path: string) => JSON.parse(await readFile(join(ROOT, path), 'utf8'))
 
@@ -75,7 +70,18 @@ describe('the quick start of the README', () => {
     const code = new TOTP({ secret }).generate()
     await agent.post('/mfa/enroll-app/confirm').type('form').send({ code }).expect(303)
     expect((await agent.get('/').expect(200)).text).toContain('Hello bob@example.com.')
-    expect((await agent.get('/mfa/inbox').expect(200)).text).not.toContain(code)
+    const messages = await messagesIn(agent, project)
+    expect(messages.map(({ text }) => text).join()).not.toContain(code)
+  })
+
+  it('keeps the key of its inbox in a file for its owner, which git ignores with all other data (R145)', async () => {
+    await vi.waitFor(() => expect(app.output()).toContain('/mfa/inbox?key='), { timeout: 150_000 })
+    const [, key = ''] =
+      /codes go to an inbox: http:\/\/localhost:3000\/mfa\/inbox\?key=(\S+)/.exec(app.output()) ?? []
+    const file = join(project.folder, '.data/inbox-key')
+    expect((await readFile(file, 'utf8')).trim()).toBe(key)
+    expect(((await stat(file)).mode & 0o777).toString(8)).toBe('600')
+    expect(await readFile(join(project.folder, '.data/.gitignore'), 'utf8')).toBe('*\n')
   })
 
   it.skipIf(!hasBrowser)('leads a user in a browser from the sign-in to the QR code and in', async () => {
@@ -140,7 +146,10 @@ describe('the quick start of the README', () => {
         file = file.replace(from, () => to)
       }
       await project.write('messages.mjs', file)
-      messages = await startScript(project.folder, 'messages.mjs', { DATA_DIR: '.data-messages' })
+      messages = await startScript(project.folder, 'messages.mjs', {
+        DATA_DIR: '.data-messages',
+        SERVICE_INBOX_KEY: INBOX_KEY,
+      })
     })
 
     afterAll(() => messages?.stop())
@@ -159,7 +168,8 @@ describe('the quick start of the README', () => {
           const { body: choice } = await agent.get('/mfa').set('Accept', 'application/json').expect(200)
           expect(choice.factors.map((factor: { method: string }) => factor.method)).toEqual(methods)
           await challenge(agent, method).type('form').expect(303)
-          const { body } = await agent.get('/mfa/inbox').set('Accept', 'application/json').expect(200)
+          const inbox = agent.get('/mfa/inbox').set('Accept', 'application/json')
+          const { body } = await inbox.set('MFA-Inbox-Key', INBOX_KEY).expect(200)
           expect(body.messages[0].to).toBe(to)
           // For browsers and mail programs, which fill the code in.
           expect(body.messages[0].text).toMatch(/\n\n@shop\.example #\d{6}\n?$/)
@@ -170,16 +180,22 @@ describe('the quick start of the README', () => {
         },
       ))
 
-    it('shows the inbox to browsers on this machine only', async () => {
+    it('opens the inbox with the address that it logs, and with nothing else (R145)', async () => {
+      const address = `/mfa/inbox?key=${INBOX_KEY}`
+      expect(messages.output()).toContain(`codes go to an inbox: ${PUBLIC_URL}${address}\n`)
       const inbox = () => request(messages.url).get('/mfa/inbox')
-      await inbox().expect(200)
-      await inbox().set('X-Forwarded-For', '203.0.113.7').expect(404)
-      await inbox().set('Host', 'rebound.example').expect(404)
-    })
-
-    it.skipIf(!ADDRESS)('shows no inbox to a connection from the network', async () => {
-      const { port, host } = new URL(messages.url)
-      await request(`http://${ADDRESS}:${port}`).get('/mfa/inbox').set('Host', host).expect(404)
+      // As nginx passes requests on by default: from this machine, for its own name, without a header.
+      await inbox().set('Host', 'localhost').expect(404)
+      await inbox().set('MFA-Inbox-Key', '').set('Cookie', 'mfa_inbox=').expect(404)
+      await request(messages.url).get('/mfa/inbox?key=').expect(404)
+      const closed = await inbox().set('Accept', 'text/html').expect(404)
+      expect(closed.text).toContain('Open the address that the app logs at its start')
+      const browser = request.agent(messages.url).set('Accept', 'text/html')
+      const opened = await browser.get(address).expect(303).expect('Location', '/mfa/inbox')
+      expect(opened.headers['set-cookie']?.[0]).toMatch(/; Path=\/mfa\/inbox; .*HttpOnly; SameSite=Lax/)
+      expect(opened.headers['set-cookie']?.[0]).not.toContain(INBOX_KEY)
+      await browser.get('/mfa/inbox').expect(200)
+      await inbox().set('X-Forwarded-For', '203.0.113.7').set('MFA-Inbox-Key', INBOX_KEY).expect(200)
     })
   })
 })

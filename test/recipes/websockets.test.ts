@@ -7,7 +7,7 @@ import { codeIn } from '../kit/message-code.js'
 import type { RunningProcess } from '../kit/process.js'
 import { challenge, verify } from '../kit/sign-in.js'
 import { expectHeld } from './attack.js'
-import { openRecipe, type Recipe } from './kit.js'
+import { inboxAddress, messagesIn, openRecipe, type Recipe } from './kit.js'
 
 /** What a server says to a connection: its first words, or the status of its refusal. */
 interface Heard {
@@ -82,8 +82,7 @@ describe('the recipe "WebSockets"', () => {
   async function bothFactors() {
     const { browser } = await passwordOnly()
     await challenge(browser, 'email').type('form').expect(303)
-    const messages = (await browser.get('/inbox').expect(200)).body as { text: string; at?: number }[]
-    for (const message of messages) {
+    for (const message of await messagesIn(browser, recipe)) {
       const answer = await verify(browser, codeIn(message.text)).set('Accept', 'application/json')
       if (answer.status === 200) return { browser, cookie: sessionCookie(answer) }
     }
@@ -112,6 +111,15 @@ describe('the recipe "WebSockets"', () => {
 
   it('holds when it is attacked', async () => {
     const { url } = await recipe.start('server.js', { DATA_DIR: '.data-attack' })
-    await expectHeld(url, ['--protected', '/', '--inbox', '/inbox', '--upgrade', '/ws', '--route', '/events'])
+    await expectHeld(url, [
+      '--protected',
+      '/',
+      '--inbox',
+      await inboxAddress(recipe.folder, '.data-attack'),
+      '--upgrade',
+      '/ws',
+      '--route',
+      '/events',
+    ])
   })
 })

@@ -4,7 +4,7 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunningProcess } from '../kit/process.js'
 import { ATTACKS_EVERY_RECIPE, expectHeld } from './attack.js'
-import { openRecipe, type Recipe, showEmailCode } from './kit.js'
+import { inboxAddress, openRecipe, type Recipe, showEmailCode } from './kit.js'
 
 describe('the recipe "without Passport"', () => {
   let recipe: Recipe
@@ -29,7 +29,7 @@ describe('the recipe "without Passport"', () => {
     const { browser, location } = await passwordOnly()
     expect(location).toBe('/')
     await browser.get('/').expect(303).expect('Location', '/mfa')
-    await showEmailCode(browser)
+    await showEmailCode(browser, recipe)
     expect((await browser.get('/').expect(200)).text).toContain('Signed in as bob.')
     await browser.post('/logout').expect(302)
     await browser.get('/').expect(302).expect('Location', '/login')
@@ -65,6 +65,6 @@ describe('the recipe "without Passport"', () => {
 
   it.runIf(ATTACKS_EVERY_RECIPE)('holds when it is attacked', async () => {
     const { url } = await recipe.start('server.js', { DATA_DIR: '.data-attack' })
-    await expectHeld(url, ['--protected', '/', '--inbox', '/inbox'])
+    await expectHeld(url, ['--protected', '/', '--inbox', await inboxAddress(recipe.folder, '.data-attack')])
   })
 })

@@ -207,6 +207,7 @@ const EXCEPTIONS: Readonly<Record<string, Partial<Pick<Variable, 'name' | 'usual
   secret: { usual: 'outside production, generated once and kept in `DATA_DIR/secret`' },
   apiKey: { usual: 'outside production, generated and printed at each start' },
   delivery: { usual: '`inbox` outside production' },
+  inboxKey: { usual: 'generated once and kept in `DATA_DIR/inbox-key`' },
   previousSecrets: { form: 'Write a comma in a secret as `%2C`.' },
   notices: { form: '`none` is an empty list.' },
   'keyPolicy.metadata': { form: 'The variable has the path of a JSON file.' },

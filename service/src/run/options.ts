@@ -139,6 +139,11 @@ export const optionsSchema = z.strictObject({
     .default('en'),
   /** How messages are delivered: one address for all channels, or an object with one for each. Required. */
   delivery,
+  /**
+   * What a request shows to read the inbox of development, at `/mfa/inbox` of your app: 16 to 512 visible ASCII characters. Defaults
+   * to a random one that is kept in the file `inbox-key` of `dataDir`, and in memory to a new one at each start.
+   */
+  inboxKey: bearerKey('inboxKey').optional(),
   /** The account notices that the service sends. Omit those that your app sends itself. Defaults to all. */
   notices: noticesRule.default([...NOTICES]),
   /** Secret that signs webhook requests to addresses without `?secret=`, at least 16 characters. Defaults to one derived from `secret`. */

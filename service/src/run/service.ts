@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
-import type { CompleteMfaService } from 'countersign/protocol'
+import type { CompleteMfaService, DevelopmentInbox } from 'countersign/protocol'
 import type { TranscriptionService } from 'countersign/speech'
 import type { Express } from 'express'
 import { OPTIONAL_METHODS } from '../accounts/application.js'
@@ -37,7 +37,7 @@ import { type Operator, operator } from '../operator/operator.js'
 import { deleteExpired, MAX_ROWS_PER_ROUND } from '../operator/retention.js'
 import { leaseOf, sweeper } from '../operator/sweeper.js'
 import { storeOutages } from '../store/outages.js'
-import type { Keys } from '../store/secrets/keys.js'
+import { developmentSecret, type Keys } from '../store/secrets/keys.js'
 import type { Store } from '../store/store.js'
 import { combinedLogger, warningsOnly } from '../telemetry/log/logger.js'
 import { loadOpenTelemetry, tracedLogger } from '../telemetry/log/tracing.js'
@@ -77,10 +77,12 @@ export interface CountersignService {
   /** Ends all streams with the close code 1013. Call it before `server.close`, which waits for them; `close` does it too. */
   closeStreams(): void
   /**
-   * The messages that live keys sent to the development inbox, newest first, or only those to one recipient. Absent
-   * when no channel is delivered to the inbox.
+   * The messages that live keys sent to the development inbox, newest first, or only those to one recipient, and the key that a page
+   * with them asks for. Absent when no channel is delivered to the inbox.
    */
-  readonly inbox?: { messages(filter?: { readonly to?: string }): Promise<InboxMessage[]> }
+  readonly inbox?: DevelopmentInbox & {
+    messages(filter?: { readonly to?: string }): Promise<InboxMessage[]>
+  }
   /**
    * Binds an authenticator app whose secret exists already, for example when users move from another system. Resolves to
    * `kept` when the account has an app, which then stays as it is. Rejects with a `ServiceError`: code
@@ -244,14 +246,21 @@ export async function runService(
     },
     log,
   )
+  let inboxKey = settings.inboxKey
+  const development = hasInbox && {
+    inbox: {
+      messages: (filter?: { readonly to?: string }) => inbox.messages(DEFAULT_APPLICATION, filter),
+      key: async () => (inboxKey ??= developmentSecret(settings.dataDir ?? 'memory://', 'inbox-key')),
+    },
+  }
   return {
     info,
-    mfa: inProcessService(context, findDefault),
+    mfa: { ...inProcessService(context, findDefault), ...development },
     api,
     ...(consolePages && { console: consolePages }),
     attach: (server, mountPath) => attachStreams(server, acceptStream, mountPath),
     closeStreams: live.close,
-    ...(hasInbox && { inbox: { messages: (filter) => inbox.messages(DEFAULT_APPLICATION, filter) } }),
+    ...development,
     importApp: appImporter(context, findDefault),
     operator: actAs,
     drain() {

@@ -54,6 +54,10 @@ export function startService(options: ServiceOptions): StartedService {
     ])
     return Object.fromEntries(calls) as Calls
   }
+  type Inbox = NonNullable<CountersignService['inbox']>
+  const development = hasInbox && {
+    inbox: waiting<Inbox>({ messages: true, key: true }, ({ inbox }) => inbox),
+  }
   const mfa: CompleteMfaService & TranscriptionService = {
     ...waiting<Required<Pick<MfaService, keyof typeof VERBS>>>(VERBS, (service) => service.mfa),
     ...waiting<Pick<TranscriptionService, keyof typeof SPEECH_VERBS>>(SPEECH_VERBS, (service) => service.mfa),
@@ -63,12 +67,11 @@ export function startService(options: ServiceOptions): StartedService {
     async *transcribeLive(audio, rules) {
       yield* (await started).mfa.transcribeLive?.(audio, rules) ?? []
     },
+    ...development,
   }
   return {
     mfa,
-    ...(hasInbox && {
-      inbox: { messages: async (filter) => (await started).inbox?.messages(filter) ?? [] },
-    }),
+    ...development,
     started,
     close: async () => (await started).close(),
   }

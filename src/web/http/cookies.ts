@@ -24,7 +24,7 @@ export function setCookie(
  */
 
 /** How long a browser remembers what was chosen or used in it. */
-const YEAR_MS = 365 * DAY_MS
+export const YEAR_MS = 365 * DAY_MS
 
 const FACTOR_COOKIE = 'mfa_last'
 

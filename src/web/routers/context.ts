@@ -3,7 +3,7 @@ import { LimitsStoreError } from '../../errors.js'
 import type { AccountRecovery } from '../../flows/recovery.js'
 import { offeredFactors } from '../../flows/user.js'
 import type { ChallengeView, FactorView } from '../../pages/view.js'
-import type { Granted, InboxMessage } from '../../protocol/service.js'
+import type { DevelopmentInbox, Granted } from '../../protocol/service.js'
 import { requireCurrent } from '../../session/store.js'
 import type { RequestContext } from '../actions/context.js'
 import { factorView } from '../http/listed-factors.js'
@@ -18,8 +18,8 @@ export interface RouteContext extends RequestContext {
 export interface RouteParts {
   /** Present with the option `recovery`. */
   readonly recovery: AccountRecovery | undefined
-  /** Returns the messages that the service in this process sent. Present in development. */
-  readonly inbox: (() => Promise<readonly InboxMessage[]>) | undefined
+  /** The messages that the service in this process did not really send. Present in development. */
+  readonly inbox: DevelopmentInbox | undefined
 }
 
 /** The session's challenge as pages and responses show it, if it is live and its factor still exists. */

@@ -1,39 +1,45 @@
-import type { Request, Router } from 'express'
+import type { Router } from 'express'
+import { digestOf } from '../../digest.js'
+import { isToken } from '../../stores/trust/devices.js'
 import type { RouteDeps } from '../actions/context.js'
+import { cookieReader, setCookie, YEAR_MS } from '../http/cookies.js'
 import { sendText, setSecurityHeaders } from '../http/headers.js'
 import { sendProblem } from '../http/problem.js'
 import { wantsHtml } from '../http/request.js'
 import type { RouteParts } from './context.js'
 
-/** `GET /inbox`: the messages with their codes, in development, for a browser on this machine. */
+const HEADER = 'MFA-Inbox-Key'
+const COOKIE = 'mfa_inbox'
+const readCookie = cookieReader(COOKIE, /[\w-]+/)
+
+const NO_KEY = `The inbox asks for its key. Open the address that the app logs at its start, or send the key in the header ${HEADER}.`
+
+/**
+ * `GET /inbox`: the messages with their codes, in development, for requests with the key that only the terminal shows (R145). Where a
+ * request seems to come from says nothing: behind a proxy, every request comes from this machine.
+ */
 export function addInboxRoutes(router: Router, _deps: RouteDeps, { inbox }: RouteParts): void {
   if (!inbox) return
   router.get('/inbox', function mfaInbox(req, res, next) {
     setSecurityHeaders(res)
-    if (!isFromThisMachine(req)) return sendProblem(res, { code: 'not_found' })
     const show = async () => {
-      const messages = await inbox()
+      const hash = digestOf(await inbox.key())
+      const isKey = (given: unknown) => typeof given === 'string' && isToken(given, hash)
+      const path = `${req.baseUrl}/inbox`
+      if (isKey(req.query.key)) {
+        setCookie(req, res, COOKIE, hash, path, YEAR_MS)
+        return res.redirect(303, path)
+      }
+      if (!isKey(req.get(HEADER)) && !isToken(readCookie(req) ?? '', digestOf(hash))) {
+        if (!wantsHtml(req)) return sendProblem(res, { code: 'not_found' })
+        res.status(404)
+        return sendText(res, 'text/plain', NO_KEY)
+      }
+      const messages = await inbox.messages()
       if (!wantsHtml(req)) return void res.json({ messages })
       const texts = messages.map(({ at, channel, to, text }) => `${at} ${channel} ${to}\n\n${text}`)
       sendText(res, 'text/plain', texts.join('\n\n---\n\n') || 'No message was sent yet.')
     }
     show().catch(next)
   })
-}
-
-/** A name or an address of this machine, as `Host` or a socket has it. */
-const LOCAL = /^(localhost|\[?::1\]?|(::ffff:)?127(\.\d{1,3}){3})$/
-
-/** The headers by which a proxy or a tunnel shows itself, whose visitors are anywhere. */
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
-
-/** Whether the browser runs on this machine, by address and by the local name in `Host` (DNS rebinding). */
-function isFromThisMachine(req: Request): boolean {
-  const name = `http://${req.headers.host ?? ''}`
-  return (
-    LOCAL.test(req.socket.remoteAddress ?? '') &&
-    FORWARDED.every((header) => req.headers[header] === undefined) &&
-    URL.canParse(name) &&
-    LOCAL.test(new URL(name).hostname)
-  )
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { openTestVault } from '../../../example-app/test/kit.js'
+import { INBOX_KEY, openTestVault } from '../../../example-app/test/kit.js'
 import { BROWSERS } from '../../kit/browsers.js'
 import { openBrowser } from '../../kit/chromium.js'
 import { listenOnLoopback } from '../../kit/loopback.js'
@@ -50,7 +50,10 @@ export async function openProcessJourney(
 ): Promise<Journey> {
   const { path, remove } = temporaryFolder()
   const more = typeof env === 'function' ? env(path) : env
-  const [app, browser] = await Promise.all([startApp({ DATA_DIR: path, ...more }), openBrowser()])
+  const [app, browser] = await Promise.all([
+    startApp({ DATA_DIR: path, SERVICE_INBOX_KEY: INBOX_KEY, ...more }),
+    openBrowser(),
+  ])
   return {
     url: app.url,
     browser,

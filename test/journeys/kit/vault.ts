@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { INBOX_KEY } from '../../../example-app/test/kit.js'
 
 /** The seed customers' passwords follow a pattern; see the example app's README. */
 export const passwordOf = (name: string) => `${name}-opens-vault`
@@ -10,10 +11,15 @@ interface Message {
   readonly at: string
 }
 
+/** Opens the development inbox of the example app, with the messages to one contact or all. */
+export async function openInbox(page: Page, app: string, to?: string): Promise<void> {
+  await page.goto(`${app}/inbox?${new URLSearchParams({ ...(to && { to }), key: INBOX_KEY })}`)
+}
+
 /** The messages to a contact in the development inbox, newest first. */
 export async function messagesTo(app: string, to: string): Promise<Message[]> {
   const response = await fetch(`${app}/inbox?to=${encodeURIComponent(to)}`, {
-    headers: { accept: 'application/json' },
+    headers: { accept: 'application/json', 'mfa-inbox-key': INBOX_KEY },
   })
   const { messages } = (await response.json()) as { messages: Message[] }
   return messages

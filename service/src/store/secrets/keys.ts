@@ -67,10 +67,10 @@ export function mac(key: KeyObject, parts: readonly (string | number)[]): Buffer
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest()
 }
 
-/** A secret for development (R40), created once in `<dataDir>/secret` for its owner only. Throws a `ConfigurationError` if that is impossible. */
-export function developmentSecret(dataDir: string): string {
+/** A secret for development (R40), created once in this file of the data folder for its owner only, or a new one in memory. Throws a `ConfigurationError` if that is impossible. */
+export function developmentSecret(dataDir: string, file: 'secret' | 'inbox-key' = 'secret'): string {
   try {
-    return createOrRead(dataDir, join(dataDir, 'secret'))
+    return createOrRead(dataDir, join(dataDir, file))
   } catch (error) {
     const why = error instanceof Error ? error.message : 'for an unknown reason'
     throw new ConfigurationError([`The data folder (DATA_DIR) cannot be used: ${why}.`], { cause: error })
@@ -78,13 +78,23 @@ export function developmentSecret(dataDir: string): string {
 }
 
 function createOrRead(dataDir: string, file: string): string {
+  const random = randomBytes(32).toString('base64url')
+  if (dataDir.startsWith('memory://')) return random
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  createOnce(join(dataDir, '.gitignore'), '*\n')
+  createOnce(file, `${random}\n`)
+  const secret = readFileSync(file, 'utf8').trim()
+  if (secret === '') throw new Error(`${file} is empty`)
+  return secret
+}
+
+/** Creates a file for its owner only, unless it exists. */
+function createOnce(file: string, text: string): void {
   try {
-    writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 })
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
-  return readFileSync(file, 'utf8').trim()
 }
 
 /** Stands for an account of the application with this id in the log: always the same for one account, and nothing leads back from it. */
