@@ -109,18 +109,21 @@ export interface TestClock {
  * so they agree on the time, with any test runner. Timers run in real time.
  */
 
-let replaced: { readonly original: DateConstructor; offsetMs: number } | undefined
+/** What each of our dates replaced, and by how much it is moved. A test runner may put a date of its own between two of them. */
+const clocks = new Map<DateConstructor, { readonly original: DateConstructor; offsetMs: number }>()
 
 /** The one clock of this process. */
 const testClock: TestClock = {
   advance(by) {
     const ms = millisecondsIn(by, 'clock.advance')
-    replaced ??= replaceDate()
-    replaced.offsetMs += ms
+    const clock = clocks.get(globalThis.Date) ?? replaceDate()
+    clock.offsetMs += ms
   },
   reset() {
-    if (replaced) globalThis.Date = replaced.original
-    replaced = undefined
+    for (let clock = clocks.get(Date); clock; clock = clocks.get(Date)) globalThis.Date = clock.original
+    // For one that comes back when a test runner takes its own away.
+    for (const clock of clocks.values()) clock.offsetMs = 0
+    clocks.clear()
   },
 }
 
@@ -143,5 +146,6 @@ function replaceDate() {
     apply: () => new original(now()).toString(),
     get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
   })
+  clocks.set(globalThis.Date, state)
   return state
 }

@@ -235,6 +235,35 @@ describe('the clock of the test kit', () => {
     }))
 })
 
+describe('the clock of the test kit beside fake timers', () => {
+  const real = Date
+  const yearNow = () => new Date().getFullYear()
+  afterEach(() => vi.useRealTimers())
+
+  it('leaves the real Date after useRealTimers() and reset(), in either order', () =>
+    everyCase([[vi.useRealTimers, kit.reset] as const, [kit.reset, vi.useRealTimers] as const], (order) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: new Date('2030-06-01T00:00:00Z') })
+      kit.clock.advance('5m')
+      expect(new Date().toISOString()).toMatch(/^2030-06-01T00:05/)
+      for (const step of order) step()
+      expect(Date).toBe(real)
+      expect(yearNow()).not.toBe(2030)
+    }))
+
+  it('moves the time of the clock that is there: a fake one put over it, and the real one that came back', () => {
+    kit.clock.advance('5m')
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2030-06-01T00:00:00Z') })
+    kit.clock.advance('1m')
+    expect(new Date().toISOString()).toMatch(/^2030-06-01T00:01/)
+    vi.useRealTimers()
+    const before = Date.now()
+    kit.clock.advance('1h')
+    expect(Date.now() - before).toBeGreaterThanOrEqual(3_600_000)
+    kit.reset()
+    expect(Math.abs(Date.now() - real.now())).toBeLessThan(1_000)
+  })
+})
+
 describe('failures of the test kit', () => {
   const ask = async (agent: Awaited<ReturnType<typeof started>>) => challenge(agent, 'sms')
 
