@@ -67,7 +67,7 @@ function runner() {
 
 describe.skipIf(!hasBrowser)('the sample for Playwright in the document about testing', () => {
   it('runs as it is written', async () => {
-    const document = await readFile(new URL('../../docs/testing.md', import.meta.url), 'utf8')
+    const document = await readFile(new URL('../../docs/test-runners.md', import.meta.url), 'utf8')
     const [, sample = ''] = /## Playwright\n[\s\S]*?```js\n([\s\S]*?)```/.exec(document) ?? []
     const { tests, hooks, test, expectVisible } = runner()
     const browser = await openBrowser()
