@@ -37,19 +37,16 @@ export async function appFrom(values: Values, io: CommandIo): Promise<Omit<AppCh
   if (provider && !isThisMachine(provider))
     throw new Error(`--provider must be an address of this machine (got ${provider.hostname}).`)
   const request = { body: values.body, page: values['sign-in-page'], provider: provider?.origin }
-  const signIn = await requestOf('sign-in', values['sign-in'], request, io)
-  // Each redirect to the provider is another one.
-  const pendingPaths = [...values['pending-path'], ...(provider ? [signIn.path.replace(/\?.*/, '')] : [])]
   return {
     routes: routes.map(routeOf),
     protectedPaths: values.protected.map(pathOf),
     upgrades: values.upgrade.map(pathOf),
-    pendingPaths: pendingPaths.map(pathOf),
+    pendingPaths: values['pending-path'].map(pathOf),
     path: pathOf(values.path),
     headers: Object.fromEntries(values.header.map(headerOf)),
     maxRoutes: countOf('max-routes', values['max-routes']),
     maxSeconds: countOf('max-seconds', values['max-seconds']),
-    signIn,
+    signIn: await requestOf('sign-in', values['sign-in'], request, io),
   }
 }
 

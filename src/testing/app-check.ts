@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type AppRequest, attribute, decoded, sendRequest } from './app-request.js'
+import { type AppRequest, attribute, decoded, formHint, sendRequest } from './app-request.js'
 import type { AppRoute } from './app-routes.js'
 import { messageOf, PAGE_HEADERS, type ProbeResponse, type ProbeResult, probeLogin } from './probe-login.js'
 import { type ProbeAgent, runningApp } from './probed-app.js'
@@ -76,7 +76,7 @@ export async function checkApp(check: AppCheck): Promise<AppCheckReport> {
       path,
       running: { until, onPage: links.follow },
     })
-    const routes = verdicts(probed.results, protectedPaths)
+    const routes = verdicts(probed.results, check)
     const problems = problemsOf(probed, routes, check)
     const hasBypass = routes.some(({ verdict }) => verdict === 'bypass')
     const outcome = hasBypass ? 'bypass' : problems.length > 0 ? 'unknown' : 'none'
@@ -122,12 +122,8 @@ async function passFirstFactor(agent: ProbeAgent, signIn: AppRequest, origin: st
   const remedy =
     status === 429
       ? 'The check signs in anew for each request: lift the limit of the login for it.'
-      : `Check the path and the fields.${jsonHint(signIn)}`
+      : `Check the path and the fields.${formHint(signIn)}`
   throw new Error(`Cannot sign in: ${method} ${path} responded with ${status}. ${remedy}`)
-}
-
-function jsonHint({ method, body }: AppRequest): string {
-  return body === 'form' && method !== 'GET' ? ' Add --body json if the login takes JSON.' : ''
 }
 
 /** A page as a browser shows it. */
@@ -143,7 +139,7 @@ const MOST_REDIRECTS = 5
 /** Signs in with the first factor, opens a page as a browser does, and reads the page where that ends. */
 async function pageAfterSignIn(
   agent: ProbeAgent,
-  { signIn, url: { origin } }: AppCheck,
+  { signIn, url: { origin }, path: mount }: AppCheck,
   path: string,
 ): Promise<SeenPage> {
   await passFirstFactor(agent, signIn, origin)
@@ -160,6 +156,11 @@ async function pageAfterSignIn(
     }
     const html = await answer.text()
     const [title = ''] = contentsOf(html, 'h1')
+    const headers = { ...PAGE_HEADERS, Origin: origin }
+    const signInPage = (await agent(`${mount}/cancel`, { method: 'POST', headers })).headers.get('Location')
+    const { status } = await agent(signInPage ?? '/', { headers: PAGE_HEADERS })
+    if (signInPage !== null && status >= 400)
+      steps.push(`Cancel leads to ${signInPage} → ${status}: set login.signInPath`)
     return { steps, title, buttons: contentsOf(html, 'button') }
   }
 }
@@ -211,17 +212,22 @@ function linksIn({ isHtml, text, location }: ProbeResponse, { href: base, origin
 const ORDER = ['bypass', 'unclear', 'mfa', 'refused', 'public'] as const
 
 /** One verdict for each route. */
-function verdicts(results: readonly ProbeResult[], protectedPaths: readonly string[]): CheckedRoute[] {
+function verdicts(results: readonly ProbeResult[], { protectedPaths, signIn }: AppCheck): CheckedRoute[] {
   const routes = new Map<string, CheckedRoute>()
+  const signInPage = signIn.page?.replace(/\?.*/, '')
   for (const result of results) {
     const { method, path } = result
     const key = `${method} ${path}`
-    const judged = { method, path, ...verdictOf(result, method === 'GET' && protectedPaths.includes(path)) }
+    const isProtected = method === 'GET' && protectedPaths.includes(path)
+    const isSignIn = !isProtected && method === 'GET' && path.replace(/\?.*/, '') === signInPage
+    const judged = { method, path, ...(isSignIn ? SIGN_IN_PAGE : verdictOf(result, isProtected)) }
     const known = routes.get(key)
     if (!known || ORDER.indexOf(judged.verdict) < ORDER.indexOf(known.verdict)) routes.set(key, judged)
   }
   return [...routes.values()]
 }
+
+const SIGN_IN_PAGE = { verdict: 'public', reason: 'it is the sign-in page' } as const
 
 function verdictOf(
   { verdict, reason, anonymous }: ProbeResult,
@@ -247,7 +253,7 @@ function problemsOf(
   const problems: string[] = []
   if (status !== 'pending') {
     problems.push(
-      `GET ${path} reports "${status}" instead of "pending" after the login. Check the password, that the user has a second factor, and where the plugin is mounted.${jsonHint(signIn)}`,
+      `GET ${path} reports "${status}" instead of "pending" after the login. Check the password, that the user has a second factor, and where the plugin is mounted.${formHint(signIn)}`,
     )
   }
   const isProtected = ({ verdict, anonymous, path: requested }: ProbeResult) => {

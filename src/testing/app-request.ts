@@ -13,6 +13,14 @@ export interface AppRequest {
   readonly provider?: string | undefined
 }
 
+/** What to add to the options of a command if the app refuses a request. */
+export function formHint({ method, body, path, page }: AppRequest): string {
+  if (body !== 'form' || method === 'GET') return ''
+  const elsewhere =
+    page === path ? ' If its form, with a CSRF token, is at another path, name that with --sign-in-page.' : ''
+  return ` Add --body json if the login takes JSON.${elsewhere}`
+}
+
 const PROVIDER_MS = 15_000
 const MOST_PAGES = 12
 

@@ -1,3 +1,4 @@
+import { type AnswerToken, exchangedTokens, tokensIn } from './answer-tokens.js'
 import type { AppRoute } from './app-routes.js'
 import type { ProbeAgent, ProbedApp, UpgradeProbe } from './probed-app.js'
 
@@ -85,9 +86,13 @@ export async function probeLogin(probed: ProbedApp, probe: Probe) {
   const { name, login, routes, connections, path, running } = probe
   const results: ProbeResult[] = []
 
-  const signIn = async () => {
+  const signIn = async (answers: Response[] = []) => {
     const agent = probed.agent()
-    await passFirstFactor(name, login, agent)
+    await passFirstFactor(name, login, async (...request) => {
+      const answer = await agent(...request)
+      answers.push(answer.clone())
+      return answer
+    })
     return agent
   }
   /** A browser that has just signed in, unless the route cannot be requested any more. */
@@ -101,7 +106,8 @@ export async function probeLogin(probed: ProbedApp, probe: Probe) {
   }
 
   probed.takeRequestsWithUser()
-  const first = await signIn()
+  const answers: Response[] = []
+  const first = await signIn(answers)
   for (const request of probed.takeRequestsWithUser()) {
     results.push({
       ...request,
@@ -116,17 +122,46 @@ export async function probeLogin(probed: ProbedApp, probe: Probe) {
     results.push({ method: 'GET', path, verdict: 'bypass', reason })
     return { status, cookies, results }
   }
+  const tokens: AnswerToken[] = []
+  for (const answer of answers) {
+    const path = new URL(answer.url).pathname
+    const posts = routes.filter(({ method }) => method === 'POST').map((route) => route.path)
+    for (const token of tokensIn(await answer.text().catch(() => ''))) {
+      const exchanged = await exchangedTokens(token, () => probed.agent(), path, posts)
+      tokens.push(token, ...(exchanged ?? []))
+      const reason = `its answer has ${token.field}, and no path that exchanges it was found: name one with --route 'POST /path'`
+      if (!exchanged) results.push({ method: 'POST', path, verdict: 'silent', reason })
+    }
+  }
   const kinds = running ? [PAGE_HEADERS, ...REQUEST_HEADERS] : REQUEST_HEADERS
   for (const route of routes) {
+    for (const { field, value } of tokens) {
+      const requestAnonymously = () => request(probed, probed.agent(), route, {})
+      const anonymous = await requestAnonymously()
+      const opened = await request(probed, probed.agent(), route, { Authorization: `Bearer ${value}` })
+      const judged = await judge(anonymous, opened, { ...probe, route, requestAnonymously })
+      const reason = `with ${field} of the login as a bearer token, ${judged.reason}`
+      if (judged.verdict === 'bypass') results.push({ ...route, verdict: 'bypass', reason, anonymous })
+    }
     for (const headers of kinds) {
       const agent = await signInFor(route)
       if (!agent) break
       const requestAnonymously = () => request(probed, probed.agent(), route, headers)
       const anonymous = await requestAnonymously()
       const pending = await request(probed, agent, route, headers)
-      if (headers === PAGE_HEADERS) for (const page of [anonymous, pending]) running?.onPage(route.path, page)
-      const judged = await judge(anonymous, pending, { ...probe, route, requestAnonymously })
+      const requestTwice = async () => {
+        const browser = await signIn()
+        // It passes the gate, and shows no page.
+        await mfaStatus(browser, path)
+        const again = () => request(probed, browser, route, headers)
+        return [await again(), await again()]
+      }
+      const judged = await judge(anonymous, pending, { ...probe, route, requestAnonymously, requestTwice })
       results.push({ ...route, ...judged, anonymous })
+      // An address that is another one for each request leads to no route.
+      const isOnce = judged.verdict === 'refused' && pending.location !== anonymous.location
+      const pages = headers === PAGE_HEADERS && !isOnce ? [anonymous, pending] : []
+      for (const page of pages) running?.onPage(route.path, page)
       if (judged.verdict === 'silent' || pending.hasUser) break
     }
   }
@@ -145,52 +180,89 @@ interface Compared {
   readonly path: string
   readonly pendingPaths: readonly string[]
   readonly requestAnonymously: () => Promise<ProbeResponse>
+  /** Requests the route twice in a new browser, whose first request after the login was another one. */
+  readonly requestTwice?: () => Promise<ProbeResponse[]>
 }
 
 /** Compares the response to a pending login with the one to an anonymous request. */
 async function judge(
   anonymous: ProbeResponse,
   pending: ProbeResponse,
-  { route, path, pendingPaths, requestAnonymously }: Compared,
+  { route, path, pendingPaths, requestAnonymously, requestTwice }: Compared,
 ): Promise<Judgement> {
   if (pending.hasUser && !anonymous.hasUser) {
     return { verdict: 'bypass', reason: 'the request has a user when the route responds' }
   }
   if (pending.status === 0) return { verdict: 'silent', reason: 'it did not respond' }
   if (asksForMfa(pending, path)) return { verdict: 'mfa', reason: 'the app asks for the second factor' }
-  const statuses = `a pending login gets ${pending.status}, an anonymous request gets ${anonymous.status}`
   const [requested = ''] = route.path.split('?', 1)
   if (pendingPaths.some((allowed) => isBelow(requested, allowed))) {
     return { verdict: 'public', reason: 'a pending login may use this path' }
   }
-  if (!isSuccess(pending)) return judgeRefusal(anonymous, pending, statuses)
-  if (!isSuccess(anonymous)) return { verdict: 'bypass', reason: statuses }
+  if (!isSuccess(pending)) {
+    const isSame = pending.location === anonymous.location
+    return judgeRefusal(anonymous, pending, isSame ? anonymous : await requestAnonymously())
+  }
+  if (!isSuccess(anonymous)) return { verdict: 'bypass', reason: statusesOf(anonymous, pending) }
   if (pending.text === anonymous.text) return { verdict: 'public', reason: 'everyone gets the same content' }
-  const isOther = isOtherContent(pending.text, anonymous.text, (await requestAnonymously()).text)
-  if (isOther === undefined) return { verdict: 'unclear', reason: 'its content changes with each request' }
-  if (!isOther) return { verdict: 'public', reason: 'everyone gets the same content' }
-  return { verdict: 'bypass', reason: 'a pending login gets other content than an anonymous request' }
+  const stranger = await requestAnonymously()
+  const differenceIn = ({ text }: ProbeResponse) => differenceOf(text, anonymous.text, stranger.text)
+  const difference = differenceIn(pending)
+  if (difference === undefined) return { verdict: 'unclear', reason: 'its content changes with each request' }
+  if (difference === '') return { verdict: 'public', reason: 'everyone gets the same content' }
+  // A message that is shown once. Content that the gate hides from the second request on is not in the first of these either.
+  const [first, second] = (await requestTwice?.())?.map(differenceIn) ?? []
+  if (first === difference && second === '') {
+    return {
+      verdict: 'public',
+      reason: `only the first page after the login has other content: ${difference}`,
+    }
+  }
+  return {
+    verdict: 'bypass',
+    reason: `a pending login gets other content than an anonymous request: ${difference}`,
+  }
 }
 
-/** Whether a text differs from two others in more than the tokens that differ between these, if that can be told. */
-function isOtherContent(pending: string, anonymous: string, again: string): boolean | undefined {
-  const [parts, others, own] = [anonymous, again, pending].map((text) => text.split(/([\w+/=%.-]{8,})/))
-  if (!parts || !others || !own || parts.length !== others.length) return undefined
+const MOST_QUOTED = 90
+
+/**
+ * Quotes where a text differs from another one, but for the tokens in which that differs from a third one. Empty if nothing differs, and
+ * `undefined` if that cannot be told.
+ */
+function differenceOf(own: string, text: string, again: string): string | undefined {
+  const [parts, others, owned] = [text, again, own].map((one) => one.split(/([\w+/=%.-]{8,})/))
+  if (!parts || !others || !owned || parts.length !== others.length) return undefined
   const isToken = (at: number) => at % 2 === 1
   if (parts.some((part, at) => part !== others[at] && !isToken(at))) return undefined
-  return own.length !== parts.length || parts.some((part, at) => part === others[at] && part !== own[at])
+  const [mine, theirs] = [owned, parts].map((some) =>
+    some.map((part, at) => (parts[at] === others[at] ? part : '…')).join(''),
+  )
+  if (mine === undefined || theirs === undefined || mine === theirs) return ''
+  const start = [...mine].findIndex((letter, at) => letter !== theirs[at])
+  const quotes = [mine, theirs].map((some) =>
+    some.slice(start < 0 ? mine.length : start).replace(/\s+/g, ' '),
+  )
+  return quotes.map((quote) => `"${quote.slice(0, MOST_QUOTED)}"`).join(' instead of ')
 }
 
-function judgeRefusal(anonymous: ProbeResponse, pending: ProbeResponse, statuses: string): Judgement {
+function judgeRefusal(anonymous: ProbeResponse, pending: ProbeResponse, stranger: ProbeResponse): Judgement {
+  const statuses = statusesOf(anonymous, pending)
   const failed = [anonymous, pending].find(({ status }) => status === 0 || status === 429 || status >= 500)
   if (failed) return { verdict: 'unclear', reason: statuses }
   if (isSuccess(anonymous)) return { verdict: 'refused', reason: statuses }
-  if (pending.status === anonymous.status && pending.location === anonymous.location) {
-    return { verdict: 'refused', reason: `everyone gets ${pending.status}` }
+  if (pending.status !== anonymous.status) return { verdict: 'differs', reason: statuses }
+  const difference = differenceOf(pending.location, anonymous.location, stranger.location)
+  if (difference === undefined) return { verdict: 'unclear', reason: 'it leads elsewhere with each request' }
+  if (difference === '') return { verdict: 'refused', reason: `everyone gets ${pending.status}` }
+  return {
+    verdict: 'differs',
+    reason: `${statuses}, to ${pending.location} and to ${anonymous.location}`,
   }
-  const places =
-    pending.status === anonymous.status ? `, to ${pending.location} and to ${anonymous.location}` : ''
-  return { verdict: 'differs', reason: `${statuses}${places}` }
+}
+
+function statusesOf(anonymous: ProbeResponse, pending: ProbeResponse): string {
+  return `a pending login gets ${pending.status}, an anonymous request gets ${anonymous.status}`
 }
 
 /** Whether the plugin sent the response: a problem that asks for the second factor, or a redirect to its pages. */

@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Request, RequestHandler } from 'express'
 import passport from 'passport'
 import { Strategy } from 'passport-strategy'
 
@@ -31,3 +31,12 @@ export function naivePassport(): passport.Authenticator {
 /** The sign-in page of a naive app. */
 export const SIGN_IN_FORM =
   '<form method="post"><input name="username"><input name="password" type="password"></form>'
+
+/** The key of the inbox of a naive app. */
+export const NAIVE_INBOX_KEY = 'the-key-of-the-inbox'
+
+/** Lists what an app has sent, to requests with the key. */
+export const inboxWithKey =
+  (messages: () => readonly object[]): RequestHandler =>
+  ({ query }, res) =>
+    query.key === NAIVE_INBOX_KEY ? res.json(messages()) : res.sendStatus(404)

@@ -28,7 +28,7 @@ async function serve(app: RequestListener): Promise<string> {
 
 const SIGN_IN = ['--sign-in', 'POST /login name=bob', '--protected', '/secret']
 
-/** Runs `countersign check`, and returns what it printed and its exit code. */
+/** Runs `countersign check`, and returns what it printed, in one line, and its exit code. */
 async function check(address: string, args: readonly string[] = SIGN_IN, io: Partial<CommandIo> = {}) {
   const out: string[] = []
   const err: string[] = []
@@ -39,7 +39,7 @@ async function check(address: string, args: readonly string[] = SIGN_IN, io: Par
     err: (text) => void err.push(text),
     ...io,
   })
-  return { code, out: out.join('\n'), err: err.join('\n') }
+  return { code, out: out.join(' ').replace(/\s+/g, ' '), err: err.join('\n') }
 }
 
 const checkHost = async (setup: HostSetup, args?: readonly string[]) =>
@@ -128,23 +128,23 @@ describe('countersign check', () => {
     expect(code).toBe(1)
   })
 
-  it('reports a login page that greets a pending login, unless --pending-path allows it', async () => {
+  it('reports a page that greets a pending login, unless --pending-path allows it', async () => {
     const greeting: HostSetup = {
       behindGate: (app) => {
-        link(app, '/', '/login?as=bob')
+        link(app, '/', '/login/help?as=bob')
         app.get(
-          '/login',
+          '/login/help',
           (req, res) => void res.send(req.mfa?.status === 'pending' ? 'One more step' : 'Hello'),
         )
       },
     }
-    const args = [...SIGN_IN, '--route', '/login?as=bob']
+    const args = [...SIGN_IN, '--route', '/login/help?as=bob']
     const { code, out } = await checkHost(greeting, args)
-    expect(out).toMatch(/BYPASS +GET \/login\?as=bob +a pending login gets other content/)
-    expect(out).toContain('such as the login page, add --pending-path.')
+    expect(out).toMatch(/BYPASS +GET \/login\/help\?as=bob +a pending login gets other content/)
+    expect(out).toContain('such as a help page, add --pending-path.')
     expect(code).toBe(1)
-    const allowed = await checkHost(greeting, [...args, '--pending-path', '/login'])
-    expect(allowed.out).toMatch(/public +GET \/login\?as=bob +a pending login may use this path/)
+    const allowed = await checkHost(greeting, [...args, '--pending-path', '/login/help'])
+    expect(allowed.out).toMatch(/public +GET \/login\/help\?as=bob +a pending login may use this path/)
     expect(allowed.code).toBe(0)
   })
 
@@ -350,7 +350,7 @@ describe('countersign check that cannot tell exits with 2', () => {
   it('when the app refuses the login', async () => {
     const { code, out } = await checkHost({}, ['--sign-in', 'POST /login name=eve'])
     expect(out).toBe(
-      'Cannot sign in: POST /login responded with 401. Check the path and the fields. Add --body json if the login takes JSON.\nCannot tell whether there is a bypass.',
+      'Cannot sign in: POST /login responded with 401. Check the path and the fields. Add --body json if the login takes JSON. If its form, with a CSRF token, is at another path, name that with --sign-in-page. Cannot tell whether there is a bypass.',
     )
     expect(code).toBe(2)
   })
@@ -588,7 +588,7 @@ describe('a sign-in by an identity provider', () => {
   it('fills in the forms of the provider, and comes back to the app', async () => {
     const { code, out } = await checkWithProvider()
     expect(out).toContain('MFA status: pending.')
-    expect(out).toMatch(/public +GET \/login\/company +a pending login may use this path/)
+    expect(out).toMatch(/public +GET \/login\/company +it is the sign-in page/)
     expect(out).not.toContain('GET /callback')
     expect(code).toBe(0)
     const early: HostSetup['beforeGate'] = (app) =>

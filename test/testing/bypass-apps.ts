@@ -83,6 +83,50 @@ export function findsBypasses(version: string): void {
       expect(named.found).toEqual(['GET /photo: a pending login gets 200, an anonymous request gets 401'])
     })
 
+    describe('with a login whose answer has a token (R150)', () => {
+      const withToken = (field: string, exchangedAt: string): HostSetup => ({
+        behindGate: (app, auth) => {
+          const issue = (kind: string) => ({ [field]: kind.padEnd(24, '0') })
+          app.post('/api/login', express.json(), auth.authenticate('name'), (_req, res) => {
+            res.json({ user: { name: 'bob' }, ...issue(field) })
+          })
+          app.post(exchangedAt, express.json(), ({ body }, res) => {
+            if (body.refreshToken !== 'refreshToken'.padEnd(24, '0')) return void res.sendStatus(401)
+            res.json({ token: 'accessToken'.padEnd(24, '0') })
+          })
+          app.get('/orders', (req, res) => {
+            const isBearer = req.headers.authorization === `Bearer ${'accessToken'.padEnd(24, '0')}`
+            res.status(isBearer ? 200 : 401).json({})
+          })
+        },
+      })
+      const more = { logins: { api: { path: '/api/login', fields: { name: 'bob' } } } }
+
+      it('finds the routes that an access token opens', async () => {
+        expect((await probe(withToken('accessToken', '/auth/token'), more)).found).toEqual([
+          'GET /orders: with "accessToken" of the login as a bearer token, a pending login gets 200, an anonymous request gets 401',
+        ])
+      })
+
+      it('finds the routes that the token opens which a refresh token gets', async () => {
+        expect((await probe(withToken('refreshToken', '/auth/refresh'), more)).found).toEqual([
+          'GET /orders: with "refreshToken" at /auth/refresh of the login as a bearer token, a pending login gets 200, an anonymous request gets 401',
+        ])
+      })
+
+      it('names a refresh token that no known path takes among what was not tried', async () => {
+        const { found, skipped } = await probe(withToken('refreshToken', '/v7/more'), more)
+        expect(found).toEqual([])
+        expect(skipped).toContainEqual({
+          method: 'POST',
+          path: '/api/login',
+          reason: expect.stringContaining(
+            'its answer has "refreshToken", and no path that exchanges it was found',
+          ),
+        })
+      })
+    })
+
     describe('with WebSocket servers (R134)', () => {
       /** A server that opens connections for users, and one that opens all of them and says hello to users. */
       const attachTo =

@@ -129,7 +129,8 @@ describe('a page', () => {
         login: 'name',
         method: 'GET',
         route: '/page',
-        reason: 'a pending login gets other content than an anonymous request',
+        reason:
+          'a pending login gets other content than an anonymous request: "One more step"}" instead of "Welcome"}"',
       },
     ])
     expect((await probe(greeting, { pendingPaths: ['/page'] })).bypasses).toEqual([])

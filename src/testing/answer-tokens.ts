@@ -1,0 +1,53 @@
+import { answerOf } from './probe-login.js'
+import type { ProbeAgent } from './probed-app.js'
+
+/** A value in the answer to a login that may open routes as a bearer token. */
+export interface AnswerToken {
+  /** The name of its field, in words for a report. */
+  readonly field: string
+  readonly value: string
+}
+
+/** What a bearer token may consist of (RFC 6750 §2.1), and is long enough for one. */
+const TOKEN = /^[\w.~+/-]{16,4096}=*$/
+
+/** Paths at which apps exchange a refresh token, in the root and beside the login. */
+const EXCHANGES =
+  'token refresh refresh-token refresh-tokens token/refresh auth/token auth/refresh auth/refresh-tokens api/token api/refresh api/token/refresh oauth/token'
+
+/** The values in a JSON text that look like a token. */
+export function tokensIn(text: string): AnswerToken[] {
+  const found: AnswerToken[] = []
+  try {
+    JSON.parse(text, (field: string, value: unknown) => {
+      if (typeof value === 'string' && TOKEN.test(value)) found.push({ field: `"${field}"`, value })
+      return value
+    })
+  } catch {
+    // A page has no fields.
+  }
+  return found
+}
+
+/** Tokens that an app gives for a refresh token of a login, at one of these paths or a usual one; `undefined` for one that no path takes. */
+export async function exchangedTokens(
+  { field, value }: AnswerToken,
+  newAgent: () => ProbeAgent,
+  login: string,
+  paths: readonly string[] = [],
+): Promise<AnswerToken[] | undefined> {
+  if (!/refresh/i.test(field)) return []
+  const beside = login.replace(/[^/]*$/, '')
+  const usual = ['/', beside].flatMap((base) => EXCHANGES.split(' ').map((path) => base + path))
+  const names = ['refreshToken', 'refresh_token', 'refresh', 'token']
+  const fields = { grant_type: 'refresh_token', ...Object.fromEntries(names.map((name) => [name, value])) }
+  const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${value}` }
+  const sent = { method: 'POST', headers, body: JSON.stringify(fields) }
+  for (const path of new Set([...paths, ...usual])) {
+    const answer = await newAgent()(path, sent).then(answerOf, () => undefined)
+    if (!answer || answer.status >= 300) continue
+    const tokens = tokensIn(answer.text).filter((token) => token.value !== value)
+    if (tokens.length > 0) return tokens.map((token) => ({ ...token, field: `${field} at ${path}` }))
+  }
+  return undefined
+}
