@@ -148,6 +148,7 @@ runCommand(process.argv.slice(2), {
   stdin: () => text(process.stdin),
   out: console.log,
   err: console.error,
+  isTerminal: process.stdout.isTTY === true,
 }).then(
   (code) => {
     process.exitCode = code

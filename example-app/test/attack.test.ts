@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { expect, it } from 'vitest'
 import { findingsIn, runAttack } from '../../test/kit/attack.js'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
-import { openTestVault, passwordOf } from './kit.js'
+import { INBOX_KEY, openTestVault, passwordOf } from './kit.js'
 
 it('Vault holds when it is attacked, in each promise', async () => {
   const vault = await openTestVault()
@@ -19,7 +19,8 @@ it('Vault holds when it is attacked, in each promise', async () => {
         '--protected',
         '/account',
       ],
-      ...['--other-sign-in', 'POST /login username=bob&password=$BOB', '--inbox', '/inbox'],
+      ...['--other-sign-in', 'POST /login username=bob&password=$BOB', '--inbox', '$INBOX'],
+      ...['--stricter', '/admin'],
       ...[
         '--login',
         'POST /login username=alice&password=$ALICE',
@@ -36,10 +37,10 @@ it('Vault holds when it is attacked, in each promise', async () => {
       ],
       ...['--max-routes', '0', '--route', '/vault', '--route', '/phone'],
     ],
-    { ALICE: passwordOf('alice'), BOB: passwordOf('bob') },
+    { ALICE: passwordOf('alice'), BOB: passwordOf('bob'), INBOX: `/inbox?key=${INBOX_KEY}` },
   )
   expect(report.findings.filter(({ verdict }) => verdict !== 'held')).toEqual([])
-  expect(findingsIn(report, 'held')).toHaveLength(15)
+  expect(findingsIn(report, 'held')).toHaveLength(17)
   expect(code).toBe(0)
   server.closeAllConnections()
   server.close()

@@ -6,13 +6,15 @@ import { type Relayed, relayFactors } from './attack/relay.js'
 import { openScene, type Scene } from './attack/scene.js'
 import { Untried, type Verdict } from './attack/verdict.js'
 import type { CommandIo } from './command-io.js'
+import { print } from './print.js'
 
 const HELP = `Usage: countersign attack <address> --sign-in 'POST /login username=bob&password=$APP_PASSWORD' --protected /account [options]
 
 Attacks the second factor of an app on this machine, signed in as a test user, and says of each promise whether it held. An app with
 the plugin needs no --request and no --verify. The options of "countersign check" name the sign-in and the routes; these come beside them:
 
-  --inbox <path>            Where the app, or a mail server on this machine, lists sent messages: a path or an address.
+  --inbox <path>            Where the app, or a mail server on this machine, lists sent messages: a path, an address, or $NAME. With the
+                            plugin, the address that the app logs at its start.
   --totp <$NAME>            The variable with the base32 secret of the user's authenticator app, if codes are not sent.
   --factor <id>             The factor to ask the plugin for. Defaults to the first whose code can be read.
   --request <request>       Requests a code, like 'POST /otp/send'.
@@ -21,6 +23,7 @@ the plugin needs no --request and no --verify. The options of "countersign check
   --other-totp <$NAME>      The same as --totp, for that user.
   --login <request>         Another login of the first user. Can be repeated.
   --change <request>        A request that changes or removes a factor. Can be repeated.
+  --stricter <path>         A page that asks for more than the factor of this user. Can be repeated.
   --remember <fields>       The field by which a browser is remembered. Defaults to trust=true with the plugin.
   --sign-out <request>      Defaults to 'POST /logout'.
   --relay                   Tries no attack, but whether a phishing page can pass on a code and a key.
@@ -56,7 +59,7 @@ const EXIT_CODES = { held: 0, broken: 1, unknown: 2 } as const
 export async function runAttack(args: readonly string[], io: CommandIo): Promise<number> {
   const { values, positionals } = read(args)
   if (values.help) {
-    io.out(HELP)
+    print(HELP, io)
     return EXIT_CODES.held
   }
   const [address, ...more] = positionals
@@ -67,19 +70,21 @@ export async function runAttack(args: readonly string[], io: CommandIo): Promise
   }
   const target = await readTarget(address, values, io)
   if (values.relay) return printRelay(await relayFactors(target), values, io)
-  const report = await runAll(openScene(target), values.skip)
-  io.out(values.json ? JSON.stringify(report, null, 2) : table(report))
+  const report = await runAll(openScene(target), values.skip, io)
+  if (values.json) io.out(JSON.stringify(report, null, 2))
+  else print(table(report), io)
   return EXIT_CODES[report.outcome]
 }
 
 /** Runs the attacks one after the other. */
-async function runAll(scene: Scene, skipped: readonly string[]): Promise<AttackReport> {
+async function runAll(scene: Scene, skipped: readonly string[], io: CommandIo): Promise<AttackReport> {
   const unknown = skipped.find((skip) => !ATTACKS.some(({ name }) => name === skip))
   if (unknown !== undefined) {
     throw new Error(`There is no attack "${unknown}", only ${ATTACKS.map(({ name }) => name).join(', ')}.`)
   }
   const findings: Finding[] = []
-  for (const { name, promise, run } of ATTACKS) {
+  for (const [at, { name, promise, run }] of ATTACKS.entries()) {
+    if (io.isTerminal) io.err(`${at + 1} of ${ATTACKS.length}: ${name}`)
     const untried = (reason: string): Verdict => ({ verdict: 'untried', reason })
     const verdict = skipped.includes(name)
       ? untried('--skip leaves it out')
@@ -114,7 +119,8 @@ function printRelay(factors: readonly Relayed[], { json }: Values, io: CommandIo
   const lines = factors.map(
     ({ factor, relayed, reason }) => `${factor.padEnd(6)}${relayed.padEnd(9)}${reason}`,
   )
-  io.out(json ? JSON.stringify(factors, null, 2) : ['A phishing page can pass on:', ...lines].join('\n'))
+  if (json) io.out(JSON.stringify(factors, null, 2))
+  else print(['A phishing page can pass on:', ...lines].join('\n'), io)
   const key = factors.find(({ factor }) => factor === 'key')?.relayed
   return EXIT_CODES[key === 'no' ? 'held' : key === 'yes' ? 'broken' : 'unknown']
 }

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { type AppCheckReport, awaitLogin, checkApp } from '../testing/app-check.js'
 import { APP_OPTIONS, addressOf, appFrom, isThisMachine } from './app-arguments.js'
 import type { CommandIo } from './command-io.js'
+import { print } from './print.js'
 import { startApp } from './start-app.js'
 
 /** The exit code of each outcome. */
@@ -52,7 +53,7 @@ const START_MS = 90_000
 export async function runCheck(args: readonly string[], io: CommandIo): Promise<number> {
   const { values, positionals } = read(args)
   if (values.help) {
-    io.out(CHECK_HELP)
+    print(CHECK_HELP, io)
     return 0
   }
   const { start } = values
@@ -69,21 +70,22 @@ export async function runCheck(args: readonly string[], io: CommandIo): Promise<
         `${url.hostname} is not this machine: to sign in there and request its routes, add --allow-remote.`,
       )
     }
-    return print(await checkApp({ ...check, url }), values, io)
+    return printReport(await checkApp({ ...check, url }), values, io)
   }
   const started = await startApp(process.cwd(), start, { path: check.path, timeoutMs: START_MS })
   try {
     await awaitLogin({ ...check, url: started.url })
     const report = await checkApp({ ...check, url: started.url })
     if (report.status !== 'pending') io.err(`The app printed:\n${started.output().trim()}`)
-    return print(report, values, io)
+    return printReport(report, values, io)
   } finally {
     await started.stop()
   }
 }
 
-function print(report: AppCheckReport, { json }: Values, io: CommandIo): number {
-  io.out(json ? JSON.stringify(report, null, 2) : table(report))
+function printReport(report: AppCheckReport, { json }: Values, io: CommandIo): number {
+  if (json) io.out(JSON.stringify(report, null, 2))
+  else print(table(report), io)
   return EXIT_CODES[report.outcome]
 }
 
@@ -95,6 +97,9 @@ const VERDICTS = {
   public: 'public',
 } as const
 
+/** What fits beside a reason. */
+const MOST_OF_ROUTE = 36
+
 /** The report as text. */
 function table({ outcome, problems, status, cookies, routes, skipped, page }: AppCheckReport): string {
   const rows = routes.map(({ method, path, verdict, reason }) => [
@@ -102,12 +107,11 @@ function table({ outcome, problems, status, cookies, routes, skipped, page }: Ap
     `${method} ${path}`,
     reason,
   ])
-  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
-  const [verdictWidth, routeWidth] = [widthOf(0), widthOf(1)]
-  const lines = rows.map(
-    ([verdict = '', route = '', reason]) =>
-      `${verdict.padEnd(verdictWidth)}  ${route.padEnd(routeWidth)}  ${reason}`,
-  )
+  const width = Math.max(...rows.map(([verdict = '']) => verdict.length))
+  const lines = rows.map(([verdict = '', route, reason]) => {
+    const line = `${verdict.padEnd(width)}  ${route}`
+    return `${line}${line.length > MOST_OF_ROUTE ? `\n${' '.repeat(width)}` : ''}  ${reason}`
+  })
   const bypasses = routes.filter(({ verdict }) => verdict === 'bypass').length
   const result = {
     none: `No bypass in ${routes.length} routes.`,
@@ -124,7 +128,7 @@ function table({ outcome, problems, status, cookies, routes, skipped, page }: Ap
     ...skipped.map(({ path, reason }) => `not requested: GET ${path}: ${reason}`),
     ...problems,
     ...(bypasses > 0
-      ? ['If a pending login may get another response at a path, such as the login page, add --pending-path.']
+      ? ['If a pending login may get another response at a path, such as a help page, add --pending-path.']
       : []),
     result[outcome],
     ...(page === undefined

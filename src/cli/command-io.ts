@@ -5,4 +5,6 @@ export interface CommandIo {
   readonly stdin: () => Promise<string>
   readonly out: (text: string) => void
   readonly err: (text: string) => void
+  /** Whether a reader sees what is printed at once, in color. Defaults to no. */
+  readonly isTerminal?: boolean
 }

@@ -5,6 +5,7 @@ import { readServiceAddress } from '../options/settings.js'
 import type { CommandIo } from './command-io.js'
 import { CHECKS, runCheck, type TestMailbox } from './contract/checks.js'
 import { type FoundDialect, findDialect } from './contract/find-dialect.js'
+import { print } from './print.js'
 
 const HELP = `Usage: countersign contract --base-url https://mfa.example.com [options]
 
@@ -62,7 +63,7 @@ const NOT_GUARANTEED = [
 export async function runContract(args: readonly string[], io: CommandIo): Promise<number> {
   const { values } = read(args)
   if (values.help) {
-    io.out(HELP)
+    print(HELP, io)
     return 0
   }
   const report = await reportOn(values, io)

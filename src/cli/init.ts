@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { EXIT_CODES } from './check.js'
 import type { CommandIo } from './command-io.js'
 import { type AppFacts, findApp, type Place, positionOf } from './find-app.js'
+import { print } from './print.js'
 
 const HELP = `Usage: countersign init [folder]
 
@@ -38,7 +39,7 @@ export async function runInit(args: readonly string[], io: CommandIo): Promise<n
     strict: true,
   })
   if (values.help) {
-    io.out(HELP)
+    print(HELP, io)
     return 0
   }
   if (positionals.length > 1) throw new Error('Expected one folder. See countersign init --help.')

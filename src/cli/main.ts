@@ -3,6 +3,7 @@ import { EXIT_CODES, runCheck } from './check.js'
 import type { CommandIo } from './command-io.js'
 import { runContract } from './contract.js'
 import { runInit } from './init.js'
+import { print } from './print.js'
 
 const HELP = `Usage: countersign <command>
 
@@ -25,7 +26,7 @@ export async function runCommand([command, ...args]: readonly string[], io: Comm
     return EXIT_CODES.unknown
   }
   if (command === '--help' || command === '-h' || command === 'help') {
-    io.out(HELP)
+    print(HELP, io)
     return 0
   }
   io.err(command === undefined ? HELP : `There is no command "${command}". See countersign --help.`)

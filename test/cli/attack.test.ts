@@ -1,17 +1,22 @@
 import { readFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { ATTACKS } from '../../src/cli/attack/attacks.js'
 import { loopbackAddress } from '../../src/cli/attack/read-target.js'
 import type { Relayed } from '../../src/cli/attack/relay.js'
 import type { AttackReport } from '../../src/cli/attack.js'
 import { mfaTestKit } from '../../src/testing/index.js'
 import { findingsIn, runAttack, runAttackCommand } from '../kit/attack.js'
+import { everyCase } from '../kit/every-case.js'
 import { host } from '../kit/host.js'
 import { listenOnLoopback } from '../kit/loopback.js'
 import { byHand } from '../naive-apps/by-hand/app.js'
 import { lateGate } from '../naive-apps/late-gate/app.js'
 import { passportTotp, TOTP_SECRETS } from '../naive-apps/passport-totp/app.js'
+import { NAIVE_INBOX_KEY } from '../naive-apps/passwords.js'
+import { pendingToken } from '../naive-apps/pending-token/app.js'
 import { secondLogin } from '../naive-apps/second-login/app.js'
+import { twoGates } from '../naive-apps/two-gates/app.js'
 
 /** Serves an app until the end of the test, and returns its address. */
 async function serve(server: Server): Promise<string> {
@@ -22,11 +27,18 @@ async function serve(server: Server): Promise<string> {
   return `http://localhost:${await listenOnLoopback(server)}`
 }
 
+/** The address of the inbox of a naive app, with its key. */
+const INBOX = `/inbox?key=${NAIVE_INBOX_KEY}`
+
 const PASSWORDS = { BOB: 'bob-password', MALLORY: 'mallory-password' }
 const USERS = [
   ...['--sign-in', 'POST /login username=bob&password=$BOB', '--protected', '/'],
   ...['--other-sign-in', 'POST /login username=mallory&password=$MALLORY'],
 ]
+
+/** Leaves out all attacks but these. */
+const skipAllBut = (...names: readonly string[]) =>
+  ATTACKS.filter(({ name }) => !names.includes(name)).flatMap(({ name }) => ['--skip', name])
 
 /** The attacks that succeed, by the README of a naive app. */
 async function listedFindings(folder: string): Promise<(string | undefined)[]> {
@@ -54,7 +66,7 @@ describe('countersign attack finds exactly what the README of a naive app lists,
       ...['--inbox', '/inbox', '--route', '/export', '--upgrade', '/live', '--remember', 'remember=on'],
       ...['--change', 'POST /second-factor/remove'],
     ])
-    expect(findingsIn(report, 'untried')).toEqual(['second-login'])
+    expect(findingsIn(report, 'untried')).toEqual(['stricter-gate', 'second-login'])
   })
 
   it('with passport-totp', async () => {
@@ -66,6 +78,7 @@ describe('countersign attack finds exactly what the README of a naive app lists,
       { BOBS_APP: TOTP_SECRETS.bob, MALLORYS_APP: TOTP_SECRETS.mallory },
     )
     expect(findingsIn(report, 'held')).toEqual([
+      'open-inbox',
       'code-in-answer',
       'session-fixation',
       'foreign-code',
@@ -77,13 +90,44 @@ describe('countersign attack finds exactly what the README of a naive app lists,
   })
 
   it('with Countersign and its gate after the routes', async () => {
-    const report = await expectItsFindings('late-gate', lateGate(), ['--inbox', '/inbox'])
+    const report = await expectItsFindings('late-gate', lateGate(), ['--inbox', INBOX])
     expect(findingsIn(report, 'held')).toEqual([])
   })
 
   it('with Countersign and a second login', async () => {
-    const report = await expectItsFindings('second-login', secondLogin(), ['--inbox', '/inbox'])
-    expect(findingsIn(report, 'untried')).toEqual(['weak-factor'])
+    const report = await expectItsFindings('second-login', secondLogin(), ['--inbox', INBOX])
+    expect(findingsIn(report, 'untried')).toEqual(['stricter-gate', 'weak-factor'])
+  })
+})
+
+describe('countersign attack finds exactly what the README of a naive app lists, by two of something', () => {
+  it('in an app with two gates that share a flag (R142)', async () => {
+    const report = await expectItsFindings('two-gates', twoGates(), [
+      ...['--path', '/code', '--request', 'POST /code/send', '--verify', 'POST /code code={code}'],
+      ...['--inbox', INBOX, '--stricter', '/admin', ...skipAllBut('stricter-gate', 'code-in-answer')],
+    ])
+    expect(findingsIn(report, 'held')).toEqual(['code-in-answer'])
+  })
+
+  it('in an app whose pending login has an access token, and one with a refresh token (R150)', () =>
+    everyCase(['accessToken', 'refreshToken'] as const, async (field) => {
+      const skips = skipAllBut('pending-session', 'second-login')
+      await expectItsFindings('pending-token', createServer(pendingToken(field)), [
+        ...['--inbox', INBOX, '--max-routes', '0', ...skips],
+      ])
+    }))
+
+  it('but cannot tell about a refresh token that no known path takes', async () => {
+    const app = await serve(createServer(pendingToken('refreshToken', '/v7/more')))
+    const args = [...USERS, '--max-routes', '0', ...skipAllBut('pending-session')]
+    const { code, report } = await runAttack(app, args, PASSWORDS)
+    const [found] = report.findings
+    expect(found?.reason).toContain(
+      'POST /login: its answer has "refreshToken", and no path that exchanges it',
+    )
+    expect(code).toBe(2)
+    const named = await runAttack(app, [...args, '--route', 'POST /v7/more'], PASSWORDS)
+    expect(named.report.findings[0]?.verdict).toBe('broken')
   })
 })
 
@@ -92,7 +136,7 @@ describe('countersign attack', () => {
     const app = await serve(createServer((_req, res) => res.end()))
     const { report } = await runAttack(app, USERS, PASSWORDS)
     const seen = await Promise.all(
-      ['by-hand', 'passport-totp', 'late-gate', 'second-login'].map(listedFindings),
+      ['by-hand', 'passport-totp', 'late-gate', 'second-login', 'two-gates'].map(listedFindings),
     )
     expect(new Set(seen.flat())).toEqual(new Set(report.findings.map(({ attack }) => attack)))
   })
@@ -141,18 +185,34 @@ describe('countersign attack', () => {
   it('never counts what it could not try as held: it exits with 2 unless --skip names it', async () => {
     const app = await serve(secondLogin())
     const slow = ['pending-session', 'second-login', 'mailbox-flood', 'parallel-guesses', 'session-guesses']
-    const args = [...USERS, '--inbox', '/inbox', ...slow.flatMap((name) => ['--skip', name])]
+    const args = [...USERS, '--inbox', INBOX, ...slow.flatMap((name) => ['--skip', name])]
     const unknown = await runAttack(app, args, PASSWORDS)
     expect(unknown.report.outcome).toBe('unknown')
     expect(unknown.code).toBe(2)
-    const skipped = await runAttack(await serve(secondLogin()), [...args, '--skip', 'weak-factor'], PASSWORDS)
+    const skipped = await runAttack(
+      await serve(secondLogin()),
+      [...args, '--skip', 'stricter-gate', '--skip', 'weak-factor'],
+      PASSWORDS,
+    )
     expect(skipped.report.outcome).toBe('held')
     expect(skipped.code).toBe(0)
-    expect(findingsIn(skipped.report, 'untried')).toEqual([...slow, 'weak-factor'])
+    expect(findingsIn(skipped.report, 'untried')).toEqual(
+      expect.arrayContaining([...slow, 'stricter-gate', 'weak-factor']),
+    )
     expect((await runAttack(app, [...args, '--skip', 'nothing'], PASSWORDS)).err).toContain(
       'There is no attack "nothing", only pending-session, ',
     )
   })
+})
+
+it('countersign attack shows its progress on a terminal, beside the report', async () => {
+  const app = await serve(createServer((_req, res) => res.end()))
+  const [first, ...others] = ATTACKS.map(({ name }) => name)
+  const args = [app, ...USERS, ...others.flatMap((name) => ['--skip', name])]
+  const onTerminal = await runAttackCommand(args, PASSWORDS, true)
+  expect(onTerminal.err.split('\n')).toContain(`1 of ${others.length + 1}: ${first}`)
+  expect(onTerminal.out).not.toContain(`1 of ${others.length + 1}`)
+  expect((await runAttackCommand(args, PASSWORDS)).err).toBe('')
 })
 
 describe('the report of countersign attack', () => {
@@ -162,7 +222,7 @@ describe('the report of countersign attack', () => {
     const tried = ['second-login', 'code-in-answer']
     const skips = attacks.filter((name) => !tried.includes(name)).flatMap((name) => ['--skip', name])
     const url = await serve(secondLogin())
-    const { code, out } = await runAttackCommand([url, ...USERS, '--inbox', '/inbox', ...skips], PASSWORDS)
+    const { code, out } = await runAttackCommand([url, ...USERS, '--inbox', INBOX, ...skips], PASSWORDS)
     const width = Math.max(...attacks.map((name) => name.length))
     const lines = report.findings.flatMap(({ attack, promise }) => {
       const [word, reason] =
@@ -171,9 +231,13 @@ describe('the report of countersign attack', () => {
           : attack === 'code-in-answer'
             ? ['held', '2 answers']
             : ['not tried', '--skip leaves it out']
-      return [`${word.padEnd(9)}  ${attack.padEnd(width)}  ${promise}`, `${' '.repeat(width + 13)}${reason}`]
+      return [`${word} ${attack} ${promise}`, reason]
     })
-    expect(out.split('\n')).toEqual([...lines, `Held: 1. Broken: 1. Not tried: ${attacks.length - 2}.`])
+    const summary = `Held: 1. Broken: 1. Not tried: ${attacks.length - 2}.`
+    expect(out.replace(/\s+/g, ' ')).toBe([...lines, summary].join(' '))
+    const reasons = out.split('\n').filter((line) => line.endsWith('  --skip leaves it out'))
+    expect(new Set(reasons.map((line) => line.search(/\S/)))).toEqual(new Set([width + 13]))
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
     expect(code).toBe(1)
   })
 

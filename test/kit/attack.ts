@@ -4,11 +4,12 @@ import { runCommand } from '../../src/cli/main.js'
 type Env = Readonly<Record<string, string | undefined>>
 
 /** Runs `countersign attack`, and returns what it printed and its exit code. */
-export async function runAttackCommand(args: readonly string[], env: Env = {}) {
+export async function runAttackCommand(args: readonly string[], env: Env = {}, isTerminal = false) {
   const out: string[] = []
   const err: string[] = []
   const code = await runCommand(['attack', ...args], {
     env,
+    isTerminal,
     stdin: async () => '',
     out: (text) => void out.push(text),
     err: (text) => void err.push(text),

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { reaches, STRENGTHS } from '../../protocol/factor.js'
+import { exchangedTokens, tokensIn } from '../../testing/answer-tokens.js'
 import { checkApp } from '../../testing/app-check.js'
 import type { AppRequest } from '../../testing/app-request.js'
 import type { Cookies, ProbeAgent } from '../../testing/probed-app.js'
@@ -28,6 +29,7 @@ const ODD_CODES = ['000000', '', undefined, 'null', 'undefined', null, true, [],
 const FORGED_VALUES = ['true', '1', 'yes']
 const USUAL_LOGINS =
   'login signin sign-in session sessions auth auth/login auth/local users/sign_in user/login account/login api/login api/signin api/session api/auth api/auth/login api/v1/login api/v1/auth/login v1/login mobile/login admin/login legacy/login oauth/token token api/token'
+const USUAL_INBOXES = ['/inbox', '/mfa-inbox', '/dev/inbox', '/messages', '/mailbox', '/emails']
 /** What browsers say about a post of another site, with `Sec-Fetch-Site` and without it. */
 const CROSS_SITE = [{ Origin: FOREIGN, 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'null' }]
 
@@ -36,6 +38,8 @@ const attack = (name: string, promise: string, run: Attack['run']): Attack => ({
 /** The attacks in the order in which they run: those that may lock the account or end the session come last. */
 export const ATTACKS: readonly Attack[] = [
   attack('pending-session', 'The first factor alone reaches no route and no WebSocket.', pendingSession),
+  attack('open-inbox', 'No page shows codes that were sent to a stranger.', openInbox),
+  attack('stricter-gate', 'A page that asks for more refuses what a lenient gate let in.', stricterGate),
   attack('second-login', 'No other login lets a user in without the second factor.', secondLogin),
   attack('code-in-answer', 'No answer and no cookie holds the code.', codeInAnswer),
   attack('session-fixation', 'An earlier session id is not signed in by a sign-in.', sessionFixation),
@@ -66,6 +70,35 @@ async function pendingSession({ check, isPlugin, signedIn }: Scene) {
   return held(`${routes.length} routes, of which ${check.upgrades.length} open WebSockets`)
 }
 
+async function openInbox({ check, inbox, browser, get, signedIn }: Scene) {
+  const { usedCode } = await signedIn()
+  const own = inbox?.origin === check.url.origin ? [inbox.pathname] : []
+  const paths = [...own, `${check.path}/inbox`, ...USUAL_INBOXES]
+  for (const path of paths) {
+    if ((await get(browser(), path)).text.includes(usedCode)) return broken(path)
+  }
+  return held(`${paths.length} paths`)
+}
+
+async function stricterGate({ user, stricter, get, isIn, passed, signedIn }: Scene) {
+  given(stricter[0], '--stricter, a page that asks for more than this factor')
+  const both = signedIn().then(
+    ({ agent }) => [agent],
+    () => [],
+  )
+  const agents = [await passed(user.signIn), ...(await both)]
+  const admitted: ProbeAgent[] = []
+  for (const agent of agents) if (await isIn(agent)) admitted.push(agent)
+  if (admitted.length === 0) throw new Untried('no session reaches the page that --protected names')
+  for (const path of stricter) {
+    for (const agent of admitted) {
+      const { status } = await get(agent, path)
+      if (status >= 200 && status < 300) return broken(`${path} gets ${status}`)
+    }
+  }
+  return held(stricter.join(', '))
+}
+
 async function secondLogin({ user, logins, browser, cookiesOf, isIn, send, signedIn }: Scene) {
   await signedIn()
   const { fields } = user.signIn
@@ -75,9 +108,14 @@ async function secondLogin({ user, logins, browser, cookiesOf, isIn, send, signe
     const agent = browser()
     const { status, text } = await send(agent, login)
     if (status >= 400 && cookiesOf(agent).size === 0) continue
-    const [token] = /(?<="\w*(?:token|jwt)\w*"\s*:\s*")[^"]+/i.exec(text) ?? []
-    const byToken = async () => isIn(browser(), { Authorization: `Bearer ${token}` })
-    if ((await isIn(agent)) || (token && (await byToken()))) return broken(`${login.path} (${login.body})`)
+    const found = `${login.path} (${login.body})`
+    if (await isIn(agent)) return broken(found)
+    for (const token of tokensIn(text)) {
+      const exchanged = (await exchangedTokens(token, browser, login.path)) ?? []
+      for (const { value } of [token, ...exchanged]) {
+        if (await isIn(browser(), { Authorization: `Bearer ${value}` })) return broken(found)
+      }
+    }
   }
   if (logins.length > 0) return held(`${logins.length} named, ${usual.length} usual paths`)
   throw new Untried(`none at ${usual.length} usual paths; name each other login with --login`)

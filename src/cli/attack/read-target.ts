@@ -27,6 +27,7 @@ export const ATTACK_OPTIONS = {
   'other-totp': { type: 'string' },
   login: repeated,
   change: repeated,
+  stricter: repeated,
   remember: { type: 'string' },
   'sign-out': { type: 'string' },
   skip: repeated,
@@ -41,7 +42,8 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof ATTACK_OPTIONS }>>['
  */
 export async function readTarget(address: string, values: Values, io: CommandIo) {
   const url = await loopbackAddress(address)
-  const { body, inbox, factor, verify } = values
+  const { body, factor, verify } = values
+  const inbox = values.inbox === undefined ? undefined : fromEnvironment('inbox', values.inbox, io)
   if (values.provider !== undefined) await loopbackAddress(values.provider)
   const check: AppCheck = { ...(await appFrom(values, io)), url }
   const { provider } = check.signIn
@@ -71,10 +73,15 @@ export async function readTarget(address: string, values: Values, io: CommandIo)
     verify: (await read('verify')) ?? ofPlugin('/verify', { code: '{code}' }),
     isPlugin,
     factor,
-    inbox: inbox?.startsWith('/') ? new URL(pathOf(inbox), url) : inbox && (await loopbackAddress(inbox)),
+    inbox: inbox?.startsWith('/')
+      ? new URL(pathOf(inbox), url)
+      : inbox === undefined
+        ? undefined
+        : await loopbackAddress(inbox),
     signOut: (await read('sign-out')) ?? { method: 'POST', path: '/logout', fields: {}, body: 'form' },
     logins: await readAll('login'),
     changes: await readAll('change'),
+    stricter: values.stricter.map(pathOf),
     remember: remember === undefined ? undefined : Object.fromEntries(new URLSearchParams(remember)),
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { isDelivered, METHODS } from '../../protocol/methods.js'
-import { type AppRequest, sendRequest } from '../../testing/app-request.js'
+import { type AppRequest, formHint, sendRequest } from '../../testing/app-request.js'
 import { type Answer, answerOf, PAGE_HEADERS } from '../../testing/probe-login.js'
 import { type Cookies, type ProbeAgent, runningApp } from '../../testing/probed-app.js'
 import { STEP_MS, totpCode } from '../../testing/service.js'
@@ -31,7 +31,11 @@ export function openTarget(target: AttackTarget) {
   /** The codes in the messages that were sent. */
   const codesSent = async (): Promise<string[]> => {
     if (!inbox) throw new Untried('give --inbox, or --totp for an authenticator app, to read codes')
-    const answer = await runningApp(inbox.origin, check.headers, REQUEST_MS).agent()(inbox.href)
+    const reader = runningApp(inbox.origin, check.headers, REQUEST_MS).agent()
+    const first = await reader(inbox.href)
+    // An address with a key leads to one without it, for a browser with a cookie.
+    const location = first.headers.get('Location')
+    const answer = location === null ? first : await reader(new URL(location, inbox).href)
     return (await answer.text()).match(/(?<![\w+-])\d{6,8}(?![\w-])/g) ?? []
   }
   const newCode = async (before: readonly string[]): Promise<string> => {
@@ -86,7 +90,9 @@ export function openTarget(target: AttackTarget) {
       const agent = browser(cookies)
       const { status } = await send(agent, signIn)
       if (status < 400) return agent
-      throw new Untried(`cannot sign in: ${signIn.method} ${signIn.path} responded with ${status}`)
+      throw new Untried(
+        `cannot sign in: ${signIn.method} ${signIn.path} responded with ${status}.${formHint(signIn)}`,
+      )
     },
     /** Passes the first factor and requests a code. @throws {Untried} if the app refuses one of both, or no code can be read. */
     async pending(user: AttackedUser, { agent = browser(), signIn = user.signIn } = {}) {
@@ -97,7 +103,9 @@ export function openTarget(target: AttackTarget) {
       const answers = requested ? [signedIn, requested] : [signedIn]
       const refused = answers.find(({ status }) => status >= 400)
       if (refused)
-        throw new Untried(`the app refuses the sign-in or the request of a code with ${refused.status}`)
+        throw new Untried(
+          `the app refuses the sign-in or the request of a code with ${refused.status}.${formHint(signIn)}`,
+        )
       const sent = totp === undefined ? await newCode(before) : ''
       const code = async () => {
         if (totp === undefined) return sent

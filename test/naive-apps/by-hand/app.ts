@@ -43,7 +43,13 @@ export function byHand(): Server {
   const app = express()
   app.use(sessions, express.urlencoded({ extended: false }), express.json())
 
-  app.get('/inbox', (_req, res) => void res.json(inbox))
+  // For developers, whose browser runs on this machine.
+  app.get('/inbox', ({ socket, hostname }, res) => {
+    const isHere =
+      /^(::1|(::ffff:)?127\.0\.0\.1)$/.test(socket.remoteAddress ?? '') && hostname === 'localhost'
+    if (isHere) res.json(inbox)
+    else res.sendStatus(404)
+  })
 
   app.get('/login', (req, res) => {
     if (typeof req.query.returnTo === 'string') req.session.returnTo = req.query.returnTo

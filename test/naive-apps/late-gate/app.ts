@@ -3,7 +3,7 @@ import express from 'express'
 import session, { MemoryStore } from 'express-session'
 import { createMfa } from '../../../src/index.js'
 import { mfaTestKit } from '../../../src/testing/index.js'
-import { type NaiveUser, naivePassport, SIGN_IN_FORM } from '../passwords.js'
+import { inboxWithKey, type NaiveUser, naivePassport, SIGN_IN_FORM } from '../passwords.js'
 
 /** An app with Countersign whose gate is mounted after the routes. README.md lists its defects. */
 export function lateGate(): Server {
@@ -16,7 +16,7 @@ export function lateGate(): Server {
   const auth = naivePassport()
 
   const app = express()
-  app.get('/inbox', (_req, res) => void res.json(kit.inbox.all()))
+  app.get('/inbox', inboxWithKey(kit.inbox.all))
   app.use(
     session({ secret: 'late gate', resave: false, saveUninitialized: false, store: new MemoryStore() }),
     auth.session(),

@@ -4,7 +4,7 @@ import express from 'express'
 import session, { MemoryStore } from 'express-session'
 import { createMfa } from '../../../src/index.js'
 import { mfaTestKit } from '../../../src/testing/index.js'
-import { isRightPassword, type NaiveUser, naivePassport, SIGN_IN_FORM } from '../passwords.js'
+import { inboxWithKey, isRightPassword, type NaiveUser, naivePassport, SIGN_IN_FORM } from '../passwords.js'
 
 /** An app with Countersign, and a second login for its app on phones. README.md lists its defects. */
 export function secondLogin(): Server {
@@ -19,7 +19,7 @@ export function secondLogin(): Server {
   const tokens = new Set<string>()
 
   const app = express()
-  app.get('/inbox', (_req, res) => void res.json(kit.inbox.all()))
+  app.get('/inbox', inboxWithKey(kit.inbox.all))
   app.use(
     session({ secret: 'second login', resave: false, saveUninitialized: false, store: new MemoryStore() }),
     auth.session(),
