@@ -13,6 +13,7 @@ interface ImportOptions {
   readonly test?: boolean
   readonly accountField?: string
   readonly userField?: string
+  readonly confirmedField?: string
   readonly encoding?: Encoding
   readonly algorithm?: string
   readonly digits?: string
@@ -59,6 +60,7 @@ export function importCommand(program: Command, io: Io): void {
     .option('--allow-weak', 'import secrets of 80 to 127 bits too')
     .option('--account-field <name>', 'the field with what the application sends as Account')
     .option('--user-field <name>', 'the field with the contact, if the application sends no Account')
+    .option('--confirmed-field <name>', 'the field that says that the user typed a code of the app, or none')
     .addOption(new Option('--encoding <name>', 'how secrets are written').choices(ENCODINGS))
     .addOption(
       new Option('--algorithm <name>', 'of rows that name none').choices(['SHA1', 'SHA256', 'SHA512']),
@@ -69,9 +71,9 @@ export function importCommand(program: Command, io: Io): void {
     .option('--test', 'import for test keys')
 }
 
-async function contentOf(file: string): Promise<string> {
+async function contentOf(file: string): Promise<Buffer> {
   try {
-    return await readFile(file, 'utf8')
+    return await readFile(file)
   } catch (cause) {
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
     throw new OperatorError(`The file ${file} cannot be read: ${why}.`)
@@ -91,6 +93,7 @@ function describe({ refused, remarks, ...report }: ImportReport): string {
     ['unchanged', report.unchanged],
     ['refused', refused.length],
     ['without an app', report.absent],
+    ['further apps, left out', report.furtherApps],
     ['with backup codes', report.backupCodes],
     ['weak, in lines', report.weak.join(', ') || 'none'],
   ])

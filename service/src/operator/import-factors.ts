@@ -31,7 +31,7 @@ export interface FactorImport extends ImportFile {
 interface ImportRemark {
   readonly line: number
   /** For programs. */
-  readonly code: Refusal | 'absent' | 'codes_unverifiable' | 'codes_kept'
+  readonly code: Refusal | keyof typeof REMARKS
   /** What happened, and what to do. */
   readonly reason: string
 }
@@ -44,11 +44,13 @@ export interface ImportReport {
   readonly unchanged: number
   /** Users of the file without an authenticator app. */
   readonly absent: number
+  /** Further apps of users whose first one is imported, or was there. */
+  readonly furtherApps: number
   /** Accounts that got backup codes. */
   readonly backupCodes: number
   /** Rows that were not imported. */
   readonly refused: readonly ImportRemark[]
-  /** Rows whose backup codes were not imported, while the app was; and, where no row has an app to import, why each has none. */
+  /** What was left out of rows whose app was imported, or looks odd in them; and, where no row has an app to import, why each has none. */
   readonly remarks: readonly ImportRemark[]
   /** Lines with secrets of fewer than 128 bits that were imported, or were there. Their users should set up a new app. */
   readonly weak: readonly number[]
@@ -65,11 +67,16 @@ type Written = {
     : ImportReport[Name]
 }
 
-const UNVERIFIABLE =
-  'The backup codes are kept in a form that cannot be verified, and were not imported: let the user request new ones.'
-const ABSENT =
-  'The row has no authenticator app where this system keeps it. Check --from, and the heading of a CSV file: docs/moving.md names the fields.'
-const KEPT = 'The account has backup codes already, which stay valid instead of these.'
+const REMARKS = {
+  absent:
+    'The row has no authenticator app where this system keeps it. Check --from, and the heading of a CSV file: docs/moving.md names the fields.',
+  codes_unverifiable:
+    'The backup codes are kept in a form that cannot be verified, and were not imported: let the user request new ones.',
+  codes_kept: 'The account has backup codes already, which stay valid instead of these.',
+  further_app: 'The user has further apps, which were not imported: an account has one, here the first.',
+  account_spelling:
+    'The account is written as programs change ids (01, 1,001, 1e3, zeros at the end): check that the application sends exactly this.',
+} as const
 
 /** Each batch is a transaction: what an interrupted import has added stays, and the next run finds it unchanged. */
 const BATCH = 500
@@ -95,7 +102,7 @@ export async function importFactorsOf(actor: Actor, given: FactorImport): Promis
   await flush()
   report.absent = absent.length
   if (!hasImported(report)) {
-    report.remarks.push(...absent.map((line) => ({ line, code: 'absent', reason: ABSENT }) as const))
+    report.remarks.push(...absent.map((line) => remark(line, 'absent')))
   }
   report.refused.sort((one, other) => one.line - other.line)
   return report
@@ -124,9 +131,10 @@ async function importBatch(
         record(isChange ? { application, action: 'factors.imported', detail } : undefined)
         return made
       })
-  const { imported, unchanged, backupCodes, refused, remarks, weak } = planned.report
+  const { imported, unchanged, furtherApps, backupCodes, refused, remarks, weak } = planned.report
   report.imported += imported
   report.unchanged += unchanged
+  report.furtherApps += furtherApps
   report.backupCodes += backupCodes
   report.refused.push(...refused)
   report.remarks.push(...remarks)
@@ -149,7 +157,7 @@ function planBatch(
   )
   const hasCodes = new Set(before.filter(({ codes }) => codes).map(({ account }) => account))
   const factors: NewFactors[] = []
-  for (const { line, account, secret, codes } of rows) {
+  for (const { line, account, secret, codes, furtherApps, isOddlyWritten } of rows) {
     const found = has.get(account)
     if (found !== undefined && found !== secret.text) {
       report.refused.push(refused(line, 'other_app'))
@@ -160,11 +168,12 @@ function planBatch(
     if (isNew) report.imported++
     else report.unchanged++
     if (secret.weak) report.weak.push(line)
-    if (codes === 'unverifiable')
-      report.remarks.push({ line, code: 'codes_unverifiable', reason: UNVERIFIABLE })
+    report.furtherApps += furtherApps
+    if (isOddlyWritten) report.remarks.push(remark(line, 'account_spelling'))
+    if (furtherApps > 0) report.remarks.push(remark(line, 'further_app'))
+    if (codes === 'unverifiable') report.remarks.push(remark(line, 'codes_unverifiable'))
     const isBacked = typeof codes === 'object' && !hasCodes.has(account)
-    if (isNew && typeof codes === 'object' && !isBacked)
-      report.remarks.push({ line, code: 'codes_kept', reason: KEPT })
+    if (isNew && typeof codes === 'object' && !isBacked) report.remarks.push(remark(line, 'codes_kept'))
     const set = isBacked ? setOf(keys, partition, account, codes) : { salt: null, macs: [] }
     if (isBacked) {
       report.backupCodes++
@@ -177,7 +186,8 @@ function planBatch(
 }
 
 function emptyReport(): Written {
-  return { imported: 0, unchanged: 0, absent: 0, backupCodes: 0, refused: [], remarks: [], weak: [] }
+  const counts = { imported: 0, unchanged: 0, absent: 0, furtherApps: 0, backupCodes: 0 }
+  return { ...counts, refused: [], remarks: [], weak: [] }
 }
 
 function setOf(
@@ -193,4 +203,8 @@ function setOf(
 
 function refused(line: number, code: Refusal): ImportRemark {
   return { line, code, reason: REFUSALS[code] }
+}
+
+function remark(line: number, code: keyof typeof REMARKS): ImportRemark {
+  return { line, code, reason: REMARKS[code] }
 }

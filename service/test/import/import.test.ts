@@ -1,50 +1,18 @@
 import { createHash } from 'node:crypto'
-import type { CompleteMfaService } from 'countersign/protocol'
 import notp from 'notp'
 import { Secret, TOTP } from 'otpauth'
 import { authenticator } from 'otplib'
 import speakeasy from 'speakeasy'
 import { describe, expect, test } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
-import type { FactorImport } from '../../src/operator/import-factors.js'
-import { operator } from '../../src/operator/operator.js'
 import { createService } from '../../src/run/create-service.js'
 import { describeOnBothDatabases } from '../both-databases.js'
-import { appCode, type Bench, freshTenant, SECRET } from '../kit.js'
+import { appCode, SECRET } from '../kit.js'
+import { EMPTY, invalid, lines, moved, valid } from './moved.js'
 
 const STRONG = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 const OTHER = 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU'
 const WEAK = 'JBSWY3DPEHPK3PXP'
-
-const EMPTY = { imported: 0, unchanged: 0, absent: 0, backupCodes: 0, refused: [], remarks: [], weak: [] }
-const valid = { outcome: 'valid' }
-const invalid = { outcome: 'invalid' }
-
-type Given = Omit<FactorImport, 'application' | 'text'>
-
-const lines = (...rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row)).join('\n')
-
-/** An application of its own, its imports and its users. */
-async function moved(bench: Bench) {
-  const { application, mfa } = freshTenant(bench)
-  const ann = operator(bench.store, 'ann', { keys: () => bench.context.keys })
-  await ann.createApplication(application.id)
-  return {
-    mfa,
-    ann,
-    id: application.id,
-    load: (text: string, given: Given) => ann.importFactors({ application: application.id, text, ...given }),
-    /** Whether the code of an account's app is valid. */
-    enter: (account: string, code: string) => enter(mfa, account, code, 'code'),
-    redeem: (account: string, code: string) => enter(mfa, account, code, 'backup'),
-  }
-}
-
-async function enter(mfa: CompleteMfaService, account: string, code: string, kind: 'code' | 'backup') {
-  const contact = { kind: 'email', email: 'user@account.invalid' } as const
-  const { outcome } = await mfa.verify({ method: 'app', contact, account, code, kind })
-  return { outcome }
-}
 
 /*
  * Made by better-auth 1.7.25, whose `symmetricEncrypt` encrypted this secret and these backup codes with this secret of the app:

@@ -36,7 +36,7 @@ export function readSecret(
   allowWeak: boolean,
 ): ConfirmedSecret | Refusal {
   const given = fromUri(written) ?? written
-  if (given === 'counter_based') return given
+  if (typeof given === 'string') return given
   const secret = base32Of(given.secret, given.encoding, defaults.encoding)
   if (secret === undefined) return 'secret'
   const bits = Math.floor((secret.length * 5) / 8) * 8
@@ -48,20 +48,27 @@ export function readSecret(
   return { text: writeAppSecret(secret, parameters), weak, digits: parameters.digits }
 }
 
+const ADDRESS = /^[\w.+-]+:\/\//
+const APP = /^(?:apple-)?otpauth:\/\/(\w+)/i
+/** What apps read of an address. Its label may have any character, even `?` and `#`. */
+const MEMBER = /[?&](?:secret|algorithm|digits|period)=[^&]*/gi
+
 /** An `otpauth://` URI in place of the secret says everything itself. */
-function fromUri({ secret }: Written): Written | 'counter_based' | undefined {
-  if (typeof secret !== 'string' || !/^otpauth:/i.test(secret)) return undefined
-  if (!URL.canParse(secret)) return { secret: undefined }
-  const uri = new URL(secret)
-  if (uri.host.toLowerCase() !== 'totp') return 'counter_based'
-  const value = (name: string) => uri.searchParams.get(name) ?? undefined
-  return {
-    secret: value('secret'),
-    encoding: 'base32',
-    algorithm: value('algorithm'),
-    digits: value('digits'),
-    period: value('period'),
+function fromUri({ secret }: Written): Written | Refusal | undefined {
+  const uri = typeof secret === 'string' ? secret.trim().replaceAll('&amp;', '&') : ''
+  if (!ADDRESS.test(uri)) return undefined
+  const kind = APP.exec(uri)?.[1]?.toLowerCase()
+  if (kind === 'hotp') return 'counter_based'
+  if (kind !== 'totp') return 'other_address'
+  const found = new Map<string, string>()
+  for (const [written] of uri.matchAll(MEMBER)) {
+    for (const [name, value] of new URLSearchParams(written.slice(1))) {
+      const member = name.toLowerCase()
+      if ((found.get(member) ?? value) !== value) return 'ambiguous'
+      found.set(member, value)
+    }
   }
+  return { secret: undefined, encoding: 'base32', ...Object.fromEntries(found) }
 }
 
 function base32Of(secret: unknown, given: unknown, fallback: Encoding): string | undefined {
@@ -74,7 +81,7 @@ function base32Of(secret: unknown, given: unknown, fallback: Encoding): string |
     case 'base32':
       return cleanBase32(secret)
     case 'hex':
-      return /^([0-9a-f]{2})+$/i.test(secret) ? toBase32(Buffer.from(secret, 'hex')) : undefined
+      return hexIn(secret)
     case 'base64':
       return /^[\w+/-]+=*$/.test(secret) ? toBase32(Buffer.from(secret, 'base64')) : undefined
     case 'text':
@@ -84,10 +91,17 @@ function base32Of(secret: unknown, given: unknown, fallback: Encoding): string |
   }
 }
 
+/** As databases and programs write bytes: `\\x…`, `0x…`, `x'…'`, or with colons. */
+function hexIn(text: string): string | undefined {
+  const digits = text.trim().replace(/^(?:\\x|0x|x')|'$|[\s:-]/gi, '')
+  return /^([0-9a-f]{2})+$/i.test(digits) ? toBase32(Buffer.from(digits, 'hex')) : undefined
+}
+
 /** Lower case, and the spaces and dashes with which secrets are shown, mean the same. */
 function cleanBase32(text: string): string | undefined {
   const secret = text
-    .replace(/[\s-]+/g, '')
+    .replace(/%3D/gi, '=')
+    .replace(/[\s\p{Cf}_-]+/gu, '')
     .replace(/=+$/, '')
     .toUpperCase()
   return /^[A-Z2-7]+$/.test(secret) ? secret : undefined

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { managedNonce } from '@noble/ciphers/utils.js'
-import { jsonIn } from '../../telemetry/json.js'
-import type { Candidate, Encoding, ImportSource, SourceRow } from './import-row.js'
-import { listedCodes, objectIn, recordsOf } from './read-file.js'
+import { AMBIGUOUS, exactJsonIn } from './exact-json.js'
+import type { Candidate, Encoding, ImportSource, Refusal, SourceRow } from './import-row.js'
+import { fieldName, listedCodes, objectIn, recordsOf } from './read-file.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -15,14 +15,15 @@ const BASE32 = 'base32:'
 function betterAuthRow(fields: Fields, account: string, secrets: readonly string[]): SourceRow['found'] {
   const stored = fields.secret
   if (typeof stored !== 'string' || stored === '') return 'absent'
-  if (['false', '0'].includes(String(fields.verified))) return 'unconfirmed'
+  // Older versions have no such column: an app was saved with its first code.
+  const doubt = doubtAbout(first(fields.verified, true))
+  if (doubt) return doubt
   const secret = decrypted(stored, secrets)
   if (secret === undefined) return 'undecryptable'
   const isBase32 = secret.startsWith(BASE32)
-  const codes = fields.backupCodes ?? fields.backup_codes
+  const codes = fields.backupcodes
   return {
-    // Databases may write the column with an underscore.
-    account: fields[account] ?? fields.user_id,
+    account: fields[account],
     secret: isBase32 ? secret.slice(BASE32.length) : secret,
     encoding: isBase32 ? 'base32' : 'text',
     codes: listedCodes(typeof codes === 'string' ? (decrypted(codes, secrets) ?? '?') : codes),
@@ -50,53 +51,86 @@ interface Source {
   readonly account: string
   /** The encoding of secrets, unless the row or the operator says otherwise. */
   readonly encoding: Encoding
+  /** The field that says whether the user ever typed a code of the app: `none`, or `ask` where each table has another. */
+  readonly confirmed: string
   read(fields: Fields, account: string, secrets: readonly string[]): SourceRow['found']
 }
 
+const OWN_TABLE: Source = { account: 'account', encoding: 'base32', confirmed: 'ask', read: plainRow }
+
 /** The systems, each with the shape of its own export. */
 export const SOURCES: Readonly<Record<ImportSource, Source>> = {
-  csv: { account: 'account', encoding: 'base32', read: plainRow },
-  speakeasy: { account: 'account', encoding: 'base32', read: plainRow },
-  otplib: { account: 'account', encoding: 'base32', read: plainRow },
+  csv: OWN_TABLE,
+  speakeasy: OWN_TABLE,
+  otplib: OWN_TABLE,
   // The library takes the characters of the key as its bytes.
-  'passport-totp': { account: 'account', encoding: 'text', read: plainRow },
-  'better-auth': { account: 'userId', encoding: 'text', read: betterAuthRow },
-  auth0: { account: 'user_id', encoding: 'base32', read: auth0Row },
-  keycloak: { account: 'id', encoding: 'text', read: keycloakRow },
+  'passport-totp': { ...OWN_TABLE, encoding: 'text' },
+  'better-auth': { account: 'userId', encoding: 'text', confirmed: 'none', read: betterAuthRow },
+  auth0: { account: 'user_id', encoding: 'base32', confirmed: 'none', read: auth0Row },
+  keycloak: { account: 'id', encoding: 'text', confirmed: 'none', read: keycloakRow },
+  'django-otp': { account: 'user_id', encoding: 'hex', confirmed: 'confirmed', read: plainRow },
+  supabase: { account: 'user_id', encoding: 'base32', confirmed: 'status', read: plainRow },
+  fortify: { account: 'id', encoding: 'base32', confirmed: 'two_factor_confirmed_at', read: plainRow },
 }
 
-/** Which field names the account: by the application's own name, or, with `user`, by a contact. */
-export interface AccountFields {
+/** The fields that the operator names: the application's own name for the account, a contact, and whether the app was confirmed. */
+export interface NamedFields {
   readonly account?: string | undefined
   readonly user?: string | undefined
+  readonly confirmed?: string | undefined
 }
 
-/** The rows of a file; `undefined` when it is neither JSON nor CSV. `secrets` decrypt what the source encrypted. */
+/** The rows of a file; one that cannot be read for JSON that cannot. `secrets` decrypt what the source encrypted. */
 export function* rowsOf(
   source: ImportSource,
-  text: string,
-  fields: AccountFields,
+  file: string | Uint8Array,
+  named: NamedFields,
   secrets: readonly string[],
 ): Generator<SourceRow> {
-  const { read, account } = SOURCES[source]
-  const records = recordsOf(text) ?? [{ line: 1, fields: undefined }]
+  const { read, account, confirmed } = SOURCES[source]
+  const records = recordsOf(file) ?? [{ line: 1, fields: undefined }]
   if (records.length === 0) yield { line: 1, found: 'no_rows' }
-  for (const record of records) {
-    const found = record.fields ? read(record.fields, fields.account ?? account, secrets) : 'unreadable'
-    if (typeof found === 'string') yield { line: record.line, found }
-    else yield { line: record.line, found: { ...found, ...identityIn(record.fields, fields, found) } }
+  // Two users of different realms may have the same name, but not the same id.
+  const isByName = named.user !== undefined || fieldName(named.account ?? 'id') !== 'id'
+  const isOfRealms = isByName && new Set(records.map(({ realm }) => realm)).size > 1
+  for (const { line, fields } of records) {
+    const found = fields ? read(fields, fieldName(named.account ?? account), secrets) : 'unreadable'
+    const doubt = isOfRealms ? 'realms' : doubtIn(fields ?? {}, named.confirmed ?? confirmed)
+    const refusal = found === 'absent' || !fields ? undefined : doubt
+    if (typeof found === 'string' || refusal) yield { line, found: refusal ?? found }
+    else yield { line, found: { ...found, ...identityIn(fields, named, found) } }
   }
 }
 
+/** Fields that may say that the app was confirmed. In tables of users they may mean the mailbox. */
+const DOUBTFUL = /confirm|verif|validat|enabl|activ|enroll|requir|pending|status|state$/
+const YES = /^(?:t|true|y|yes|on|1|verified|confirmed|enabled|active|\d{10}|\d{13}|\d{4}-\d\d-\d\d.*)$/i
+const NO = /^(?:|f|false|n|no|off|0|null|\\N|none|un(?:verifi|confirm)ed|pending|disabled|inactive|0000-.*)$/i
+
+function doubtIn(fields: Fields, name: string): Refusal | undefined {
+  if (Object.values(fields).includes(AMBIGUOUS)) return 'ambiguous'
+  const isAsked = name === 'ask' && Object.keys(fields).some((field) => DOUBTFUL.test(field))
+  if (isAsked) return 'confirmation'
+  return name === 'ask' || name === 'none' ? undefined : doubtAbout(fields[fieldName(name)])
+}
+
+/** Why an app does not count as confirmed, by what its field says. */
+function doubtAbout(said: unknown): Refusal | undefined {
+  if (said === undefined) return 'confirmation'
+  const text = String(said ?? '').trim()
+  if (NO.test(text)) return 'unconfirmed'
+  return YES.test(text) ? undefined : 'confirmation'
+}
+
 /** A named field of contacts wins; a field of account ids must be there, unless the row names its contact as `user`. */
-function identityIn(record: Fields | undefined, { user, account }: AccountFields, found: Candidate) {
-  if (user !== undefined) return { account: undefined, user: record?.[user] }
+function identityIn(fields: Fields | undefined, { user, account }: NamedFields, found: Candidate) {
+  if (user !== undefined) return { account: undefined, user: fields?.[fieldName(user)] }
   return { account: found.account, user: account === undefined ? found.user : undefined }
 }
 
 /** A row of a table of one's own. The secret is text, bytes, an `otpauth://` URI, or what speakeasy's `generateSecret` returned. */
 function plainRow(fields: Fields, account: string): SourceRow['found'] {
-  const secret = first(fields.secret, fields.key, fields.otpauth_url, fields.otpauth)
+  const secret = first(fields.secret, fields.key, fields.twofactorsecret, fields.otpauthurl, fields.otpauth)
   if (secret === undefined) return 'absent'
   const { base32, hex, ascii } = objectIn(secret) ?? {}
   const written = first(base32, hex, ascii)
@@ -109,54 +143,61 @@ function plainRow(fields: Fields, account: string): SourceRow['found'] {
     algorithm: fields.algorithm,
     digits: fields.digits,
     period: first(fields.period, fields.step),
-    codes: listedCodes(first(fields.backup_codes, fields.backupCodes)),
+    codes: listedCodes(first(fields.backupcodes, fields.twofactorrecoverycodes)),
   }
 }
 
 /** A user in the shape of Auth0's bulk import: `mfa_factors: [{ totp: { secret } }]`. */
 function auth0Row(fields: Fields, account: string): SourceRow['found'] {
-  const factors = Array.isArray(fields.mfa_factors) ? fields.mfa_factors : []
-  const totp = factors.map((factor) => objectIn(objectIn(factor)?.totp)).find((found) => found !== undefined)
+  const factors = Array.isArray(fields.mfafactors) ? fields.mfafactors : []
+  const apps = factors.map((factor) => objectIn(objectIn(factor)?.totp))
+  const [totp, ...further] = apps.filter((app) => app !== undefined)
   if (!totp) return 'absent'
-  return { account: fields[account], secret: totp.secret, encoding: 'base32' }
+  return { account: fields[account], secret: totp.secret, encoding: 'base32', furtherApps: further.length }
 }
 
 /** A user in the export of a realm: `credentials` with `secretData` and `credentialData` as JSON text. */
 function keycloakRow(fields: Fields, account: string): SourceRow['found'] {
   const credentials = (Array.isArray(fields.credentials) ? fields.credentials : []).flatMap((one) => {
     const found = objectIn(one)
+    // Up to version 7, a credential has everything in itself.
     return found
-      ? [{ type: found.type, data: dataOf(found.credentialData), secret: dataOf(found.secretData) }]
+      ? [
+          {
+            type: found.type,
+            data: dataOf(found.credentialData) ?? found,
+            secret: dataOf(found.secretData) ?? found,
+          },
+        ]
       : []
   })
-  const apps = credentials.filter(({ type }) => type === 'otp')
-  const app = apps.find(({ data }) => data?.subType !== 'hotp') ?? apps[0]
+  const apps = credentials.filter(({ type }) => type === 'otp' || type === 'totp' || type === 'hotp')
+  const isCounting = ({ type, data }: (typeof apps)[number]) => (data.subType ?? type) === 'hotp'
+  const app = apps.find((other) => !isCounting(other)) ?? apps[0]
   if (!app) return 'absent'
-  if (app.data?.subType === 'hotp') return 'counter_based'
+  if (isCounting(app)) return 'counter_based'
   const recovery = credentials.find(({ type }) => type === 'recovery-authn-codes')
   return {
     account: fields[account],
-    secret: app.secret?.value,
-    encoding: first(app.data?.secretEncoding, 'text'),
-    algorithm: app.data?.algorithm,
-    digits: app.data?.digits,
-    period: app.data?.period,
+    secret: app.secret.value,
+    encoding: first(app.data.secretEncoding, 'text'),
+    algorithm: app.data.algorithm,
+    digits: app.data.digits,
+    period: app.data.period,
     codes: recovery && recoveryCodes(recovery),
+    furtherApps: apps.length - 1,
   }
 }
 
 function dataOf(value: unknown): Fields | undefined {
-  return objectIn(typeof value === 'string' ? jsonIn(value) : value)
+  return objectIn(typeof value === 'string' ? exactJsonIn(value) : value)
 }
 
 /** Keycloak names the hash after a signature: `RS512` stands for SHA-512. */
-function recoveryCodes(credential: {
-  readonly data?: Fields | undefined
-  readonly secret?: Fields | undefined
-}) {
-  const { codes } = credential.secret ?? {}
+function recoveryCodes(credential: { readonly data: Fields; readonly secret: Fields }) {
+  const { codes } = credential.secret
   const hashes = (Array.isArray(codes) ? codes : []).map((code) => objectIn(code)?.encodedHashedValue)
-  const isKnown = credential.data?.algorithm === 'RS512' && Number(credential.data.hashIterations ?? 1) === 1
+  const isKnown = credential.data.algorithm === 'RS512' && Number(credential.data.hashIterations ?? 1) === 1
   const sha512 = hashes.flatMap((hash) => (typeof hash === 'string' && isKnown ? [hash] : []))
   return sha512.length === hashes.length ? { plain: [], sha512 } : 'unverifiable'
 }
