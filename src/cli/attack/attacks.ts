@@ -6,6 +6,7 @@ import { checkApp } from '../../testing/app-check.js'
 import type { AppRequest } from '../../testing/app-request.js'
 import type { Cookies, ProbeAgent } from '../../testing/probed-app.js'
 import { FOREIGN, leadsAway, polluted, withFields } from './foreign-address.js'
+import { lateRequest } from './late-request.js'
 import type { Scene } from './scene.js'
 import { broken, given, held, Untried, type Verdict } from './verdict.js'
 
@@ -45,6 +46,7 @@ export const ATTACKS: readonly Attack[] = [
   attack('session-fixation', 'An earlier session id is not signed in by a sign-in.', sessionFixation),
   attack('code-reuse', 'A code works once.', codeReuse),
   attack('foreign-code', 'A code works for its own user, and if it was sent, in its session.', foreignCode),
+  attack('late-request', 'A request under way does not bring back a session that ended.', lateRequest),
   attack('return-address', 'No sign-in leads to another site.', returnAddress),
   attack('cross-site-post', 'No page of another site can pass or change a factor.', crossSitePost),
   attack('wrong-code', 'A wrong, empty or odd code lets nobody in.', wrongCode),

@@ -25,7 +25,7 @@ export function passportTotp(): Server {
   app.use(
     session({
       secret: 'passport-totp',
-      resave: false,
+      resave: true,
       saveUninitialized: false,
       store: new MemoryStore(),
       cookie: { sameSite: 'lax' },

@@ -21,7 +21,7 @@ export function secondLogin(): Server {
   const app = express()
   app.get('/inbox', inboxWithKey(kit.inbox.all))
   app.use(
-    session({ secret: 'second login', resave: false, saveUninitialized: false, store: new MemoryStore() }),
+    session({ secret: 'second login', resave: true, saveUninitialized: false, store: new MemoryStore() }),
     auth.session(),
     mfa.session,
   )

@@ -1,0 +1,28 @@
+import type { Scene } from './scene.js'
+import { broken, held, Untried, type Verdict } from './verdict.js'
+
+/** So many requests of the session are under way while it is signed out. */
+const UNDER_WAY = 20
+
+/** Signs a browser out while it loads pages, the last of which may store the session again. */
+export async function lateRequest(scene: Scene): Promise<Verdict> {
+  const { check, user, signOut, browser, cookiesOf, isIn } = scene
+  const { agent, code } = await scene.waiting(4)
+  const right = await code()
+  await scene.submit(agent, right)
+  scene.hasUsed(user, right)
+  if (!(await isIn(agent))) throw new Untried('the right code does not sign in')
+  const copied = cookiesOf(agent)
+  const [page = '/'] = check.protectedPaths
+  let isOut = false
+  const loading = Array.from({ length: UNDER_WAY }, async () => {
+    while (!isOut) await scene.get(browser(copied), page)
+  })
+  const { status } = await scene.send(agent, { ...signOut, page }).finally(() => {
+    isOut = true
+  })
+  await Promise.all(loading)
+  if (status >= 400) throw new Untried(`${signOut.method} ${signOut.path} got ${status}; give --sign-out`)
+  const seen = `${UNDER_WAY} pages at once`
+  return ((await isIn(browser(copied))) ? broken : held)(seen)
+}
