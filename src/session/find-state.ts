@@ -107,10 +107,10 @@ function stateFor(at: SessionRequest, found: Found, isAsked: boolean): Awaitable
 /** Whether the sessions of the user, or of the person who acts for them, ended. */
 export async function hasEnded(
   { sessionsValidAfter }: Pick<SessionDeps, 'sessionsValidAfter'>,
-  { userId, startedAt, acting }: MfaRecord,
+  { userId, sessionId, startedAt, acting }: MfaRecord,
 ): Promise<boolean> {
-  const isVoid = (one: string) => sessionsValidAfter.isVoid(one, startedAt)
-  return (await isVoid(userId)) || (acting !== undefined && isVoid(acting.actor))
+  if (await sessionsValidAfter.isVoid(userId, startedAt, sessionId)) return true
+  return acting !== undefined && sessionsValidAfter.isVoid(acting.actor, startedAt)
 }
 
 function stateOf(at: SessionRequest, found: Found, isAsked: boolean): Awaitable<SessionState> {

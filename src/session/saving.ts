@@ -2,26 +2,18 @@ import type { Request } from 'express'
 import type { Session, Store } from 'express-session'
 import { ignore } from '../no-op.js'
 
-/*
- * How a session with a record is saved: once for the same content, and a stored one only while the store still has it, so that no
- * request under way brings back a session that ended (R07, R149).
- */
-
-/** What is known about a session before it is saved. */
+/** How a session was found, and what its saves call. */
 interface Saving {
-  /** Whether it came from the store. */
   readonly isStored?: boolean
-  /** The content that the store has, if it is known. */
   readonly content?: string | undefined
-  /** Called before each save. */
-  readonly before?: (() => unknown) | undefined
+  readonly before?: () => unknown
   /** Called when it is saved unchanged at the end of a response, as with `resave: true`. */
   readonly onResave?: () => void
 }
 
 const GUARDED = Symbol('countersign.guarded')
 
-/** Has a session saved if it changed and, once it is stored, only while the store has it. */
+/** Has a session saved if it changed and, once stored, only while the store has it: no request under way brings it back (R07, R149). */
 export function guardSaves(req: Request, session: Session, { before, onResave, ...found }: Saving): void {
   // Not express-session's own property of that name: after it, the end of the response prolongs the session instead of saving it.
   const save: unknown = Reflect.get(Reflect.getPrototypeOf(session) ?? {}, 'save')
@@ -43,14 +35,12 @@ export function guardSaves(req: Request, session: Session, { before, onResave, .
       }
       const write = () => save.call(this, settled)
       const isUnchanged = now === content
+      // The host's own save comes before the response, or without a callback.
+      if (isUnchanged && !isSettled && given) setImmediate(() => req.res?.headersSent && onResave?.())
       if (isUnchanged && isSettled) done()
-      else {
-        // The host's own save comes before the response, or without a callback.
-        if (isUnchanged && given) setImmediate(() => req.res?.headersSent && onResave?.())
-        if (isUnchanged && store.touch) store.touch(this.id, this, settled)
-        else if (!isStored) write()
-        else store.get(this.id, (cause, stored) => (cause || !stored ? done(cause) : write()))
-      }
+      else if (isUnchanged && store.touch) store.touch(this.id, this, settled)
+      else if (!isStored) write()
+      else store.get(this.id, (cause, stored) => (cause || !stored ? done(cause) : write()))
       return this
     },
   })
@@ -64,9 +54,6 @@ function contentOf(session: Session): string {
   ])
 }
 
-/** After so many sessions, the content of further ones is noted only if one was saved unchanged. */
-const SAMPLE = 1_000
-
 const watched = new WeakSet<Store>()
 
 /** Guards the session of a request and, from now on, every session with a record that its store loads, before any handler can change it. */
@@ -76,16 +63,19 @@ export function guardStored(req: Request, session: Session, onResave: () => void
   if (watched.has(store)) return
   watched.add(store)
   const { createSession } = store
-  let left = SAMPLE
-  const resaved = () => {
-    left = Number.POSITIVE_INFINITY
-    onResave()
-  }
+  // Noting the content of further ones would cost each page, and is in vain unless one was saved unchanged.
+  let left = 1_000
   store.createSession = function guardedSession(forRequest, data) {
     const loaded = createSession.call(this, forRequest, data)
     if (!('mfa' in data)) return loaded
-    const content = left-- > 0 ? contentOf(loaded) : undefined
-    guardSaves(forRequest, loaded, { isStored: true, content, onResave: resaved })
+    guardSaves(forRequest, loaded, {
+      isStored: true,
+      content: left-- > 0 ? contentOf(loaded) : undefined,
+      onResave() {
+        left = Number.POSITIVE_INFINITY
+        onResave()
+      },
+    })
     return loaded
   }
 }

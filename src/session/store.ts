@@ -1,11 +1,12 @@
 import type { Request } from 'express'
 import type { Session } from 'express-session'
 import { HostError, SessionEndedError, SessionStoreError } from '../errors.js'
+import { ignore } from '../no-op.js'
 import type { MfaRecord } from './record.js'
 import { isRecordOf, type RecordOwner, readRecord, writeRecord } from './record-text.js'
 import { safeReturnTo } from './return-to.js'
 import { guardSaves, guardStored } from './saving.js'
-import type { RequestState } from './state.js'
+import type { ActiveState, RequestState, SessionRequest } from './state.js'
 import {
   isSerializedUser,
   keepBesideRecord,
@@ -114,9 +115,24 @@ export async function storeRecord(req: Request, record: MfaRecord): Promise<void
   })
 }
 
-/** Has the session saved only while the store has it (R149). `onResave` is called when express-session saves it unchanged. */
-export function keepEnded(req: Request, onResave: () => void): void {
-  guardStored(req, sessionOf(req), onResave)
+const ENDED = Symbol('countersign.ended')
+
+/** Has no request under way bring the session back after its end (R149). `onResave`: express-session saves it unchanged. */
+export function keepEnded({ req, deps }: SessionRequest, state: ActiveState, onResave: () => void): void {
+  const session = sessionOf(req)
+  const { userId, record, stage } = state
+  guardStored(req, session, onResave)
+  if (stage === 'pending' || !deps.sessionsValidAfter.areKept) return
+  const ended = () => deps.sessionsValidAfter.endSession(userId, record.sessionId).catch(ignore)
+  for (const name of ['destroy', 'regenerate'] as const) {
+    const end = session[name]
+    const value = (done: (error?: unknown) => void) => {
+      void ended()
+      return end.call(session, done)
+    }
+    Object.defineProperty(session, name, { configurable: true, value })
+  }
+  Object.defineProperty(session, ENDED, { configurable: true, value: ended })
 }
 
 /** Stores the record if the session is still current, and returns whether it was. @throws {SessionStoreError} */
@@ -213,21 +229,12 @@ export function detachSession(req: Request): void {
 /** Gives the rest of the request an empty session, which is never stored and sets no cookie. The stored one stays as it is. */
 export function hideSession(req: Request): void {
   req.sessionStore.generate(req)
-  Object.defineProperty(req.session, 'save', {
-    configurable: true,
-    value(this: Session, done?: () => void) {
-      done?.()
-      return this
-    },
-  })
+  Object.defineProperty(req.session, 'save', { value: (done: () => void = ignore) => done() })
   // express-session neither saves, prolongs nor destroys a session without an id, and sets no cookie for it.
   Reflect.set(req, 'sessionID', undefined)
 }
 
-/**
- * Hides a session that was created for this request, so that its cookie does not take the place of the one with which another request
- * of the browser signs in (R21).
- */
+/** Hides a session that this request created: its cookie would replace that of a sign-in of the same browser (R21). */
 export function hideNewSession(req: Request): void {
   if (!isBrowsersSession(req)) hideSession(req)
 }
@@ -254,6 +261,7 @@ export function onRegenerate(
   Object.defineProperty(old, 'regenerate', {
     configurable: true,
     value(this: Session, callback: (error?: unknown) => void) {
+      Reflect.get(old, ENDED)?.()
       deleted = deleteSession(req, req.sessionID)
       req.sessionStore.generate(req)
       delete old.mfa

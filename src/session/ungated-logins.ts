@@ -16,20 +16,17 @@ let areUngatedRefused = false
  * belong to an app of its own, is reported (by making the error) unless the gate follows in the same request.
  */
 export function refuseUngatedLogins(refusal: () => Error): void {
-  const manager: unknown = Reflect.get(passport, '_sm')
-  const logIn: unknown = Reflect.get(Object(manager), 'logIn')
+  const manager: object = Object(Reflect.get(passport, '_sm'))
+  const ofAll: object = Object(Reflect.getPrototypeOf(manager))
+  const logIn: unknown = Reflect.get(ofAll, 'logIn')
   if (areUngatedRefused || typeof logIn !== 'function') return
   areUngatedRefused = true
-  const ofInstances: object = Object(Reflect.getPrototypeOf(Object(manager)))
-  const ownLogIn: unknown = Reflect.get(ofInstances, 'logIn')
-  if (typeof ownLogIn !== 'function') return
-  Reflect.set(ofInstances, 'logIn', function watched(this: object, req: Request, ...rest: unknown[]) {
+  Reflect.set(ofAll, 'logIn', function gatedOnly(this: object, req: Request, ...rest: unknown[]) {
+    if (!isGated(req) && this === manager) {
+      const done = rest.find((part) => typeof part === 'function')
+      return Reflect.apply(done ?? (() => {}), undefined, [refusal()])
+    }
     if (!isGated(req)) req.res?.once('finish', () => isGated(req) || refusal())
-    Reflect.apply(ownLogIn, this, [req, ...rest])
-  })
-  Reflect.set(Object(manager), 'logIn', function gatedOnly(this: object, req: Request, ...rest: unknown[]) {
-    if (isGated(req)) return Reflect.apply(logIn, this, [req, ...rest])
-    const done = rest.find((part) => typeof part === 'function')
-    Reflect.apply(done ?? (() => {}), undefined, [refusal()])
+    return Reflect.apply(logIn, this, [req, ...rest])
   })
 }

@@ -42,6 +42,10 @@ function prepared(instance: passport.Authenticator): passport.Authenticator {
   return instance
 }
 
+// What all instances of Passport share. A copy of the package replaces it when its first part is built.
+const sessionManager: object = Object(Reflect.getPrototypeOf(Reflect.get(passport, '_sm')))
+const passportsLogIn = Reflect.get(sessionManager, 'logIn')
+
 // Passport's default instance, as in most apps.
 const auth = prepared(passport)
 
@@ -448,19 +452,20 @@ describe('two copies of the package in one app', () => {
   })
 })
 
+/** Has the next import of the package begin as one that has built nothing. */
+function forgetCopies() {
+  Reflect.set(sessionManager, 'logIn', passportsLogIn)
+  vi.resetModules()
+}
+
 /** The parts from which on a sign-in without a gate is refused. */
 const PARTS = ['router', 'session', 'startMfa', 'strategy'] as const
 
 describe('a sign-in that passed no gate (R01)', () => {
   it('fails once a router, the gate, the strategy or startMfa was built, and not before', async () => {
-    const manager: object = Reflect.get(passport, '_sm')
-    const replaced = Reflect.get(manager, 'logIn')
-    onTestFinished(() => void Reflect.set(manager, 'logIn', replaced))
     /** Signs bob in where only this part was built, by a copy of the package that has built nothing before. */
     const signInWith = async (part?: (typeof PARTS)[number]) => {
-      // That of Passport itself is on the prototype.
-      Reflect.deleteProperty(manager, 'logIn')
-      vi.resetModules()
+      forgetCopies()
       const copy = await import('../../src/index.js')
       if (part) copy.createMfa(optionsFor().mfa)[part]
       return login(jsonAgent(appWith(addRoutes)), 'bob')
@@ -537,11 +542,7 @@ describe('a sign-in that passed no gate, in an instance of Passport of the host 
   async function ownInstance(mount: (app: App, mfa: Mfa<TestUser>, add: (to: Router) => void) => void) {
     const own = prepared(new passport.Authenticator())
     const { mfa: options, log } = optionsFor({ diagnostics: false })
-    // That of all instances. Each copy replaces it.
-    const sessionManager: object = Object(Reflect.getPrototypeOf(Reflect.get(passport, '_sm')))
-    const replaced = Reflect.get(sessionManager, 'logIn')
-    onTestFinished(() => void Reflect.set(sessionManager, 'logIn', replaced))
-    vi.resetModules()
+    forgetCopies()
     const copy = await import('../../src/index.js')
     const mfa = copy.createMfa(options)
     own.use(mfa.strategy)

@@ -1,10 +1,15 @@
 import express from 'express'
 import type { MemoryStore, SessionData } from 'express-session'
 import { describe, expect, it } from 'vitest'
+import { memoryStore } from '../../src/stores/memory.js'
+import type { ItemStore } from '../../src/stores/store.js'
+import { endingsIn } from '../../src/stores/trust/not-me-links.js'
+import { SECOND, stopClock } from '../kit/clock.js'
 import { sessionId } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { type HostSetup, host, jsonAgent, pendingCookie, verifiedCookie, withCookie } from '../kit/host.js'
+import { challenge } from '../kit/sign-in.js'
 import { heldWork } from '../kit/signal.js'
 
 type Call = 'get' | 'set' | 'touch' | 'destroy'
@@ -155,6 +160,63 @@ describe('a request that ends after the sign-out of its session (R149)', () => {
       await endUnderWay(made, cookie, change, way)
       expect(made.store.stored).not.toHaveProperty([sessionId(cookie)])
     }))
+})
+
+describe('a session that ended and is stored again, where sessions-valid-after is kept (R149)', () => {
+  /** A host that keeps it in a store that notes its reads. */
+  function keepingHost() {
+    const reads: string[] = []
+    const items = memoryStore()
+    const read: ItemStore['read'] = (owner) => {
+      reads.push(owner)
+      return items.read(owner)
+    }
+    const urls = { publicUrl: 'https://app.example' }
+    const made = testbed({
+      resave: false,
+      options: { urls, notices: { store: { ...items, read } }, login: { pendingPaths: ['/destroy'] } },
+    })
+    return { ...made, reads }
+  }
+  const secretOf = (made: ReturnType<typeof keepingHost>, cookie: string) =>
+    jsonAgent(made.app).get('/secret').set('Cookie', cookie)
+
+  it('is not signed in, however it ended', () =>
+    everyCase(['/logout', '/destroy', '/mfa/verify'], async (path) => {
+      const made = keepingHost()
+      const cookie = await verifiedCookie(made, 'bob')
+      const stored = made.store.stored[sessionId(cookie)] ?? ''
+      const browser = withCookie(made.app, cookie)
+      if (path === '/mfa/verify') await challenge(browser, 'sms').expect(200)
+      await browser.post(path).send({ code: made.standIn.newestCode() }).expect(200)
+      made.store.stored[sessionId(cookie)] = stored
+      await secretOf(made, cookie).expect(401)
+      expect(made.store.stored).not.toHaveProperty([sessionId(cookie)])
+    }))
+
+  it('leaves the other sessions of the user, and a page reads one item store once', async () => {
+    const made = keepingHost()
+    const [first, other] = [await verifiedCookie(made, 'bob'), await verifiedCookie(made, 'bob')]
+    await withCookie(made.app, first).post('/logout').expect(200)
+    made.reads.length = 0
+    await secretOf(made, other).expect(200)
+    expect(made.reads).toEqual(['cutoff:u-bob'])
+  })
+
+  it('is among the last 20 of its user', async () => {
+    const items = memoryStore()
+    const { sessionsValidAfter } = endingsIn(items)
+    const clock = stopClock()
+    for (let nth = 0; nth <= 25; nth++) {
+      await sessionsValidAfter.endSession('u-bob', `session-${nth}`)
+      clock.move(SECOND)
+    }
+    await sessionsValidAfter.set('u-eve')
+    expect(await items.read('cutoff:u-bob')).toHaveLength(20)
+    expect(await sessionsValidAfter.isVoid('u-bob', 0, 'session-25')).toBe(true)
+    expect(await sessionsValidAfter.isVoid('u-bob', 0, 'session-1')).toBe(false)
+    expect(await sessionsValidAfter.isVoid('u-eve', 0, 'session-25')).toBe(true)
+  })
 })
 
 describe('what a page costs the session store (R149)', () => {

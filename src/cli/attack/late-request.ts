@@ -1,8 +1,7 @@
 import type { Scene } from './scene.js'
 import { broken, held, Untried, type Verdict } from './verdict.js'
 
-/** So many requests of the session are under way while it is signed out. */
-const UNDER_WAY = 20
+const REQUESTS_UNDER_WAY = 20
 
 /** Signs a browser out while it loads pages, the last of which may store the session again. */
 export async function lateRequest(scene: Scene): Promise<Verdict> {
@@ -15,7 +14,7 @@ export async function lateRequest(scene: Scene): Promise<Verdict> {
   const copied = cookiesOf(agent)
   const [page = '/'] = check.protectedPaths
   let isOut = false
-  const loading = Array.from({ length: UNDER_WAY }, async () => {
+  const loading = Array.from({ length: REQUESTS_UNDER_WAY }, async () => {
     while (!isOut) await scene.get(browser(copied), page)
   })
   const { status } = await scene.send(agent, { ...signOut, page }).finally(() => {
@@ -23,6 +22,5 @@ export async function lateRequest(scene: Scene): Promise<Verdict> {
   })
   await Promise.all(loading)
   if (status >= 400) throw new Untried(`${signOut.method} ${signOut.path} got ${status}; give --sign-out`)
-  const seen = `${UNDER_WAY} pages at once`
-  return ((await isIn(browser(copied))) ? broken : held)(seen)
+  return ((await isIn(browser(copied))) ? broken : held)(`${REQUESTS_UNDER_WAY} pages at once`)
 }

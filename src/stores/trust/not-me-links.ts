@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { digestOf } from '../../digest.js'
 import { no, nothing } from '../../no-op.js'
 import { DAY_MS } from '../../time.js'
 import { type ItemStore, namespaced } from '../store.js'
@@ -19,8 +20,10 @@ export interface NotMeLinks extends Omit<Links<NotMeSubject>, 'issue'> {
 export interface SessionsValidAfter {
   /** Whether times are kept. Without them, nothing is void. */
   readonly areKept: boolean
-  /** Whether something that started at `startedAt` (milliseconds since 1970) is void. */
-  isVoid(userId: string, startedAt: number): Promise<boolean>
+  /** Whether something that started at `startedAt` (milliseconds since 1970), or the session with this id, is void. */
+  isVoid(userId: string, startedAt: number, sessionId?: string): Promise<boolean>
+  /** Voids one session, whoever stores it again (R149). Kept for the last 20 of a user. */
+  endSession(userId: string, sessionId: string): Promise<void>
   /** Voids everything that started before now. @throws {TypeError} where no times are kept */
   set(userId: string): Promise<void>
 }
@@ -35,23 +38,35 @@ export interface Endings {
 const LIFE_MS = 7 * DAY_MS
 // Browsers keep no cookie for longer (RFC 6265bis §5.5), so no older session can come back afterwards.
 const RETENTION_MS = 400 * DAY_MS
+const MAX_ENDED = 20
+const CUTOFF = 'cutoff'
 
 /** Keeps links and times in `store`. `onEnded` is called for a user whose sessions ended. */
 export function endingsIn(store: ItemStore, onEnded?: (userId: string) => Promise<void>): Endings {
   // The names are part of the storage format.
   const links = linksIn(store, 'undo', subjectSchema)
-  const items = namespaced(store, 'cutoff')
+  const items = namespaced(store, CUTOFF)
   return {
     notMeLinks: { ...links, issue: (subject) => links.issue(subject, Date.now() + LIFE_MS) },
     sessionsValidAfter: {
       areKept: true,
-      async isVoid(userId, startedAt) {
-        const [validAfter] = await items.read(userId)
-        return validAfter !== undefined && !(startedAt > Number(validAfter.value))
+      async isVoid(userId, startedAt, sessionId) {
+        const ended = sessionId && digestOf(sessionId)
+        // Both in one read, since every page waits for it.
+        return (await items.read(userId)).some(({ id, value }) =>
+          id === CUTOFF ? !(startedAt > Number(value)) : id === ended,
+        )
+      },
+      async endSession(userId, sessionId) {
+        const expiresAt = Date.now() + RETENTION_MS
+        await items.put(userId, { id: digestOf(sessionId), value: '', expiresAt })
+        const ended = (await items.read(userId)).filter(({ id }) => id !== CUTOFF)
+        const byAge = [...ended].sort((one, other) => other.expiresAt - one.expiresAt)
+        for (const { id } of byAge.slice(MAX_ENDED)) await items.remove(userId, id)
       },
       async set(userId) {
         const now = Date.now()
-        await items.put(userId, { id: 'cutoff', value: String(now), expiresAt: now + RETENTION_MS })
+        await items.put(userId, { id: CUTOFF, value: String(now), expiresAt: now + RETENTION_MS })
         // The sessions ended, whatever becomes of what they left.
         await onEnded?.(userId).catch(() => {})
       },
@@ -65,6 +80,7 @@ export const NO_ENDINGS: Endings = {
   sessionsValidAfter: {
     areKept: false,
     isVoid: no,
+    endSession: nothing,
     // Recovery and links need urls.publicUrl, so only account.secure gets here.
     async set() {
       throw new TypeError(

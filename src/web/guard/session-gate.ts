@@ -48,7 +48,7 @@ export function gateWith(own: RouteDeps): (at: EnteredRequest, res: Response, ne
     // After a logout in this request the session is a new one, which says nothing about how the host stores sessions.
     if (req.sessionID === sessionId) deps.diagnostics.inspect(req)
     deps.recoveries.lookForDueNotices()
-    if (state.stage !== 'none') keepEnded(req, () => deps.diagnostics.warn('MFA_WARN_SESSION_RESAVE'))
+    if (state.stage !== 'none') keepEnded(at, state, () => deps.diagnostics.warn('MFA_WARN_SESSION_RESAVE'))
     if (state.stage !== 'pending') return next()
     const isOpen = deps === own ? isPendingPath : pendingPathsOf(deps.settings)
     const path = pathOf(req, deps.settings)

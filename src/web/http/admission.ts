@@ -4,10 +4,7 @@ import type { Settings } from '../../options/settings.js'
 
 /** Bounds how many MFA requests of this process wait at once, so that an overloaded app refuses some instead of delaying all. */
 export interface Admission {
-  /**
-   * Counts a request as one that arrives, until its response is closed: those that arrive at once reach `admit` together, after their
-   * sessions are loaded. `false`: too many arrive or wait.
-   */
+  /** Counts a request as arriving until its response is closed: many reach `admit` together. `false`: too many arrive or wait. */
   enter(res: Response): boolean
   /** Runs `work`, which waits for the service, a store or the host. Throws `ERR_MFA_SERVICE_BUSY` at once while too many wait. */
   admit<Result>(work: () => Promise<Result>): Promise<Result>
