@@ -6,8 +6,8 @@ import { sessionCookie, sessionId } from '../kit/cookies.js'
 import { everyCase } from '../kit/every-case.js'
 import { FaultyStore } from '../kit/faulty-store.js'
 import { browserAgent, host, jsonAgent, pendingCookie, withCookie } from '../kit/host.js'
-import { heldWork } from '../kit/signal.js'
 import { challenge } from '../kit/sign-in.js'
+import { heldWork } from '../kit/signal.js'
 
 const SETTINGS: readonly Partial<SessionOptions>[] = [
   {},
@@ -70,7 +70,8 @@ async function postTwice({ session, timing, path, factor }: (typeof cases)[numbe
       .then((answer) => answer)
   if (timing === 'after') return { made, store, answers: [await post(), await post()] }
   if (timing === 'while the first is saved') store.writeMs = 30
-  if (timing !== 'while the first is checked') return { made, store, answers: await Promise.all([post(), post()]) }
+  if (timing !== 'while the first is checked')
+    return { made, store, answers: await Promise.all([post(), post()]) }
   const first = post()
   await held.arrived
   const second = post()

@@ -3,7 +3,7 @@ import session, { MemoryStore } from 'express-session'
 import express4 from 'express4'
 import passport from 'passport'
 import { Strategy } from 'passport-strategy'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   backupRouter,
   challengeRouter,

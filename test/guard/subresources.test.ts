@@ -31,7 +31,11 @@ function hostWithOwnKey(session: Partial<SessionOptions> = {}) {
 }
 
 /** What browsers send with an image, older ones without `Sec-Fetch-Dest`. */
-const IMAGES = [{ Accept: 'image/png' }, { Accept: 'image/*', 'Sec-Fetch-Dest': 'image' }, { 'Sec-Fetch-Dest': 'script' }]
+const IMAGES = [
+  { Accept: 'image/png' },
+  { Accept: 'image/*', 'Sec-Fetch-Dest': 'image' },
+  { 'Sec-Fetch-Dest': 'script' },
+]
 const SETTINGS: readonly Partial<SessionOptions>[] = [
   {},
   { saveUninitialized: true, resave: true, rolling: true, cookie: { maxAge: 60_000 } },
@@ -53,7 +57,10 @@ describe('a part of a page, requested by a pending login (R01)', () => {
       const made = hostWithOwnKey(session)
       const cookie = await pendingCookie(made, 'bob')
       const before = { ...made.store.stored }
-      const answer = await withCookie(made.app, cookie).get('/picture').set(headers).expect(200, { user: null })
+      const answer = await withCookie(made.app, cookie)
+        .get('/picture')
+        .set(headers)
+        .expect(200, { user: null })
       expect(sessionCookie(answer)).toBe('')
       expect(made.store.stored).toEqual(before)
       await withCookie(made.app, cookie).get('/mfa').expect(200)
