@@ -1,5 +1,7 @@
 import { isChallengeFor, type MfaService } from 'countersign/protocol'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { unfitLine } from '../../src/protocol/named-lines.js'
+import { CodeVerbs } from '../../src/protocol/verbs.js'
 import { everyCase } from '../../test/kit/every-case.js'
 import { SUPPORTED_LANGUAGES, textsIn } from '../src/messages/texts/catalogue.js'
 import { codeMessage, mailHtml } from '../src/messages/texts/compose.js'
@@ -8,6 +10,7 @@ import { describeOnBothDatabases } from './both-databases.js'
 import { appCode, freshEmail, freshPhone, freshTenant, rejection, stopClock } from './kit.js'
 import { KEY_PAGE, keysOf, optionsIn, RELYING_PARTY, registerSoftwareKey } from './software-key.js'
 
+const { body: sendBody } = new CodeVerbs().send
 const DIGEST = 'A'.repeat(43)
 const OTHER = `${'A'.repeat(42)}B`
 const LINES = [
@@ -189,7 +192,7 @@ describe('a message that names what is approved (R123)', () => {
     return text.length <= 70 ? 1 : Math.ceil(text.length / 67)
   }
 
-  test('takes at most two segments in every language, however long it is, and keeps the code', () =>
+  test('takes at most three segments in every language, and keeps the code (R146)', () =>
     everyCase(SUPPORTED_LANGUAGES, (locale) => {
       const brief = message('sms', [{ label: 'To', value: 'Ana' }], { locale }).text
       expect(brief).toContain(inGsm7(textsIn(locale).purposes.approval))
@@ -197,12 +200,13 @@ describe('a message that names what is approved (R123)', () => {
         for (const size of [1, 20, 200]) {
           for (const lines of [1, 4]) {
             const named = Array.from({ length: lines }, (_, nth) => ({
-              label: `${letter.repeat(Math.min(size, 30))}${nth}`,
-              value: `${letter.repeat(size)}${nth}`,
+              label: `${letter.repeat(Math.min(size, 30))} ${nth}`,
+              value: `${letter.repeat(size)} ${nth}`,
             }))
+            if (unfitLine(named)) continue
             for (const name of ['Vault', '社'.repeat(40), 'x'.repeat(40)]) {
               const { text } = message('sms', named, { locale, name, origin: 'sign-in.vault.example' })
-              expect([segments(text) <= 2, text.includes('012345')]).toEqual([true, true])
+              expect([segments(text) <= 3, text.includes('012345')]).toEqual([true, true])
               for (let nth = 0; nth < lines; nth++)
                 expect(text.split('\n')[nth]).toMatch(new RegExp(`${nth}$`))
             }
@@ -212,8 +216,104 @@ describe('a message that names what is approved (R123)', () => {
     }))
 
   test('shows both ends of what it shortens', () => {
-    const { text } = message('sms', [{ label: 'To', value: `DE${'0'.repeat(400)}99` }])
-    expect(text).toMatch(/^To: DE0+\.\.\.0+99\n/)
+    const value = `Ana ${'x'.repeat(390)}, Lyon`
+    const { text } = message('sms', [
+      { label: 'To', value },
+      { label: 'Memo', value },
+    ])
+    expect(text).toMatch(/^To: Ana x+\.\.\.x+, Lyon\n/)
+  })
+
+  const AMOUNTS = [
+    '12500.00 EUR',
+    'EUR 12.500,00',
+    '¥1,250,000',
+    '1 250 000,00 zł',
+    '5 million USD',
+    '-0.00012345 BTC',
+    '٣٫١٤',
+  ]
+  const IDENTIFIERS = [
+    'GB29NWBK60161331926819',
+    '0x52908400098527886E0F7030069857D2E4169EE7',
+    'mallory.the.payee@bank.example',
+  ]
+  const FREE = [
+    'Ana',
+    'rent for the flat in the old town '.repeat(5),
+    '家賃と共益費'.repeat(20),
+    'Miete für 3 Zimmer '.repeat(4),
+  ]
+
+  test('never cuts a number or an amount, and keeps six characters at each end of an identifier (R146)', () =>
+    everyCase(SUPPORTED_LANGUAGES, (locale) => {
+      let carried = 0
+      for (const amount of AMOUNTS)
+        for (const to of IDENTIFIERS)
+          for (const free of FREE) {
+            for (const lines of [
+              [
+                ['Amount', amount],
+                ['To', to],
+                ['Memo', free.slice(0, 150)],
+              ],
+              [
+                ['Memo', `${free.slice(0, 90)} ${amount} ${free.slice(0, 40)}`.trim()],
+                ['The account that receives it', to],
+              ],
+              [
+                ['To', to],
+                ['Memo', free],
+                ['Memo', free.slice(3)],
+                ['Amount', amount],
+              ],
+            ]) {
+              const named = lines.map(([label = '', value = '']) => ({ label, value: value.trim() }))
+              if (unfitLine(named)) continue
+              carried++
+              const { text } = message('sms', named, { locale, origin: 'sign-in.vault.example' })
+              const shown = text.replaceAll('. ', '.').replaceAll('@ ', '@')
+              expect(segments(text)).toBeLessThanOrEqual(3)
+              expect([amount, inGsm7(amount)].some((whole) => shown.includes(whole))).toBe(true)
+              for (const number of named.flatMap(({ value }) =>
+                value === to ? [] : (value.match(/\p{N}+/gu) ?? []),
+              ))
+                expect(shown).toContain(number)
+              expect(shown).toContain(to.slice(0, 6))
+              expect(shown).toContain(to.slice(-6))
+              expect(text).toContain('012345')
+            }
+          }
+      expect(carried).toBeGreaterThan(100)
+    }))
+
+  test('shows an amount whole in a language of 70 characters a segment, and cuts the longest free text first (R146)', () => {
+    const named = [
+      { label: '金額', value: '12500.00 EUR' },
+      { label: '受取人', value: 'DE89370400440532013000' },
+      { label: 'メモ', value: '家賃'.repeat(90) },
+    ]
+    const { text } = message('sms', named, { locale: 'ja' })
+    expect(text).toContain('金額: 12500.00 EUR\n受取人: DE89370400440532013000\nメモ: 家賃')
+  })
+
+  test('is not sent as a text message into which it does not fit, but by email and call (R146)', async () => {
+    const send = sendBody.safeParse.bind(sendBody)
+    const named = [{ label: 'To', value: '12 '.repeat(66) }]
+    const request = { User: '+447700900100', Purpose: 'approval', Approval: { digest: DIGEST, lines: named } }
+    const refused = send({ ...request, Type: 'SMS' })
+    expect(refused.error?.issues).toMatchObject([
+      { path: ['Approval'], message: expect.stringContaining('text message') },
+    ])
+    expect(send({ ...request, User: 'a@example.com:+447700900100', Type: 'DUAL' }).success).toBe(false)
+    expect(send({ ...request, Type: 'CALL' }).success).toBe(true)
+    expect(send({ ...request, User: 'a@example.com', Type: 'EMAIL' }).success).toBe(true)
+  })
+
+  test('says in the subject of an email what it is for (R146)', () => {
+    expect(message('email', LINES).subject).toBe(
+      'Amount: € 250.00 · To: DE89370400440532013000 · 012345 is your Vault code',
+    )
   })
 
   test('adds no line, link or origin of its own', () =>
@@ -234,9 +334,29 @@ describe('a message that names what is approved (R123)', () => {
       },
     ))
 
+  test('marks in a call where a value ends, which no value can (R146)', () =>
+    everyCase(SUPPORTED_LANGUAGES, (locale) => {
+      const end = textsIn(locale).spokenLine.replace('{line}', '')
+      const words = end.replace(/^\P{L}+|\P{L}+$/gu, '')
+      const value = `5 EUR${end.toUpperCase()} To: Ana. ${words}! 12.50`
+      const { text } = message(
+        'call',
+        [
+          { label: 'Amount', value },
+          { label: 'To', value: 'Eve' },
+        ],
+        { locale },
+      )
+      expect(text.toLowerCase().split(words.toLowerCase())).toHaveLength(3)
+      const [first = ''] = text.split(end)
+      expect(first).toMatch(/^Amount: 5 EUR/)
+      expect(first).toContain('12.50')
+      expect(first).not.toMatch(/[.。!](\s|$)/)
+    }))
+
   test('is read out in a call, and escaped in an email', () => {
     const named = [{ label: 'To', value: '<b>Ana</b>' }]
-    expect(message('call', named).text).toMatch(/^To: <b>Ana<\/b>\. Hello\./)
+    expect(message('call', named).text).toMatch(/^To: <b>Ana<\/b>\. End of entry\. Hello\./)
     const mail = message('email', named)
     expect(mail.text).toMatch(/^To: /)
     expect(mailHtml(mail)).toContain('To: &lt;b&gt;Ana')

@@ -63,6 +63,7 @@ const PLACEHOLDERS: readonly [RegExp, readonly string[]][] = [
   [/^\.code\.short$/, ['{app}', '{code}', '{purpose}']],
   [/^\.code\.shortest$/, ['{app}', '{code}']],
   [/^\.dir$/, []],
+  [/^\.spokenLine$/, ['{line}']],
   [/^\.backup\.subject$/, ['{app}']],
   [/^\.backup\.text$/, ['{app}', '{codes}']],
   [/^\.notices\.locked\.text$/, ['{app}', '{minutes}']],

@@ -51,20 +51,26 @@ const SPACES = /\p{Zs}+/gu
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
 // Format characters turn the direction of text or cannot be seen, and so can be the others.
 const UNSEEN = /[\p{Cf}\p{DI}\p{Cs}\p{Co}]/gu
-const LATIN = /\p{Script=Latin}/u
-const LIKE_LATIN = /[\p{Script=Cyrillic}\p{Script=Greek}]/u
+
+// The scripts in use (UAX 31, table 5), and those that are written together in one text (UTS 39 §5.2, highly restrictive).
+const SCRIPTS = `Arabic,Armenian,Bengali,Cyrillic,Devanagari,Ethiopic,Georgian,Greek,Gujarati,Gurmukhi,Hebrew,Kannada,Khmer,Lao,
+  Malayalam,Myanmar,Oriya,Sinhala,Tamil,Telugu,Thaana,Thai,Tibetan,Latin Han Hiragana Katakana,Latin Han Bopomofo,Latin Han Hangul`
+const ONE_SCRIPT = SCRIPTS.split(/,\s*/).map((names) => {
+  const letters = names.split(' ').map((name) => `\\p{Script_Extensions=${name}}`)
+  return new RegExp(`^(?:(?!\\p{L})[\\p{scx=Common}\\p{scx=Inherited}]|[${letters.join('')}])*$`, 'u')
+})
 
 /** A text on one line, without control characters and without those that cannot be seen or change the direction of the text (R123). */
 export function oneLine(text: string): string {
   return text.replace(BREAKS, ' ').replace(UNSEEN, '').replace(SPACES, ' ').trim()
 }
 
-/** A value as the user is shown it, on one line; in quotes if it is empty, has letters that look alike, or had more than is shown. */
+/** A value as the user is shown it, on one line; in quotes if it is empty, mixes scripts, or had more than is shown. */
 export function shownText(value: string): string {
   const shown = oneLine(value)
   const isPlain =
     shown === value.replace(SPACES, ' ').trim() &&
     shown !== '' &&
-    !(LATIN.test(shown) && LIKE_LATIN.test(shown))
+    ONE_SCRIPT.some((script) => script.test(shown))
   return isPlain ? shown : `"${shown.replaceAll('"', "'")}"`
 }

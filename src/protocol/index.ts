@@ -11,7 +11,7 @@ export {
   parseUser,
   type UserRequest,
 } from './contact.js'
-export { type DetailLine, oneLine } from './details.js'
+export type { DetailLine } from './details.js'
 export { guessingSentence } from './guessing.js'
 export { KEY_VERBS } from './key-verbs.js'
 export type { KeyFault } from './keys.js'
@@ -28,6 +28,7 @@ export {
   VERIFY_TYPE,
   type VerifyType,
 } from './methods.js'
+export { namedLines, SHORTEST_CUT } from './named-lines.js'
 export { bodyOf, type Members, membersOf, ownParametersOf, sideOf } from './names.js'
 export type {
   AnswerOf,

@@ -16,7 +16,7 @@ import { answer, eitherOf, given, loosely, time, trueFor } from './names.js'
 import { waitSeconds } from './service-refusal.js'
 import { bodyWith, type Verb } from './verb.js'
 import type { Scope } from './wire.js'
-import { approval, count, hasApproval, oneOf, text } from './wire-parts.js'
+import { approval, count, fitsMessage, hasApproval, oneOf, text } from './wire-parts.js'
 
 /*
  * The one table of the verbs. The interface `MfaService`, the HTTP client, the validation of a service in the same process and the
@@ -175,7 +175,9 @@ export class CodeVerbs {
   /** Generates a code and delivers it. */
   readonly send = {
     path: '/v1/mfa',
-    body: bodyWith(new SendBody()).refine(hasApproval.check, hasApproval.says),
+    body: bodyWith(new SendBody())
+      .refine(hasApproval.check, hasApproval.says)
+      .refine(fitsMessage.check, fitsMessage.says),
     // Services of other dialects have answers of their own, which the client reads.
     answer: answer(new SendAnswer(), { status: 'outcome' }),
     problems: ['factor_disabled', ...SENDING_PROBLEMS],

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { jsonIn } from '../json.js'
 import { MAX_DETAIL_LINES } from './details.js'
+import { unfitLine } from './named-lines.js'
 
 /*
  * The parts that the bodies of the HTTP API share.
@@ -62,4 +63,14 @@ export const hasApproval = {
   check: ({ Purpose, Approval }: { readonly Purpose?: string | undefined; readonly Approval?: unknown }) =>
     (Purpose === 'approval') === (Approval !== undefined),
   says: { path: ['Approval'], error: 'must be given with the purpose approval, and with no other' },
+}
+
+/** Whether a text message can name what is approved. */
+export const fitsMessage = {
+  check: ({ Type, Approval }: { readonly Type: string; readonly Approval?: z.output<typeof approval> }) =>
+    !['SMS', 'DUAL'].includes(Type) || !Approval || unfitLine(Approval.lines) === undefined,
+  says: {
+    path: ['Approval'],
+    error: 'must have shorter numbers and fewer of them, or it does not fit into a text message',
+  },
 }

@@ -1,4 +1,4 @@
-import { type DetailLine, oneLine, type Purpose } from 'countersign/protocol'
+import { type DetailLine, namedLines, type Purpose, SHORTEST_CUT } from 'countersign/protocol'
 import type { Notice, Sender } from '../../accounts/application.js'
 import type { Channel, Message } from '../message.js'
 import { chooseLanguage, textsIn } from './catalogue.js'
@@ -13,8 +13,11 @@ export interface Recipient {
   readonly locale: string
 }
 
-/** How long labels and values may be in a text message, from what is tried first. */
-const NAMED_LENGTHS = [402, 80, 60, 40, 30, 20, 16, 12, 8, 6, 4]
+/** How long free text and identifiers may be in a text message, from what is tried first: free text is cut before identifiers (R146). */
+const NAMED_LENGTHS = [
+  ...[402, 80, 60, 40, 30, 20, SHORTEST_CUT].map((free) => [free, 402] as const),
+  ...[40, 30, 20, SHORTEST_CUT].map((identifier) => [SHORTEST_CUT, identifier] as const),
+]
 
 /** The message with a code (R45). It states `secondsLeft` in minutes, rounded up, and names what the code approves before all else (R123). */
 export function codeMessage(
@@ -36,39 +39,37 @@ export function codeMessage(
     minutes: minutes(language, secondsLeft),
     code,
   }
-  const subject = fill(texts.code.subject, words)
+  const subject = [...namedLines(named, 30, 30), fill(texts.code.subject, words)].join(' · ')
   const whole = namedLines(named)
   const text = [...whole, fill(texts.code.text, words)].join('\n')
   const base = { ...recipient, locale: language, name, purpose, code, subject }
   if (recipient.channel === 'call') {
     const spoken = fill(texts.code.call, { ...words, code: spokenCode(code) })
-    return { ...base, text: [...whole.map((line) => `${line}.`), spoken].join(' ') }
+    return { ...base, text: [...spokenLines(texts.spokenLine, named), spoken].join(' ') }
   }
   if (recipient.channel === 'whatsapp') return { ...base, text }
   // Browsers and mail programs fill in the code from the last line when its host is that of the page, so nothing may follow it.
   const originBound = application.origin ? `\n\n@${application.origin} #${code}` : ''
   if (recipient.channel === 'email') return { ...base, text: `${text}${originBound}\n` }
-  const forms = (named.length > 0 ? NAMED_LENGTHS : [0]).flatMap((length) =>
-    [texts.code.text, texts.code.short, texts.code.shortest].map(
-      (form) => (app: string) => [...namedLines(named, length), fill(form, { ...words, app })].join('\n'),
-    ),
+  const templates = [texts.code.text, texts.code.short, texts.code.shortest]
+  const formsOf = (lines: readonly string[], lastLine: string) =>
+    templates.map((form) => (app: string) => [...lines, fill(form, { ...words, app }) + lastLine].join('\n'))
+  if (named.length === 0) return { ...base, text: smsText(name, formsOf([], ''), originBound) }
+  // What the code is for must be read; the line for browsers only saves typing.
+  const forms = NAMED_LENGTHS.map((lengths) => namedLines(named, ...lengths)).flatMap((lines) =>
+    [originBound, ''].flatMap((line) => formsOf(lines, line)),
   )
-  return { ...base, text: smsText(name, forms, originBound, named.length > 0 ? 2 : 1) }
+  return { ...base, text: smsText(name, forms, '', 3) }
 }
 
-/** What the code of a message approves, a line for each, with long parts shortened in the middle. No part is a link or begins a line with @. */
-function namedLines(lines: readonly DetailLine[], length = Number.POSITIVE_INFINITY): string[] {
-  const part = (text: string) => {
-    const characters = [...oneLine(text).replace(/^@+/, '').replace(LINK, '$1 ')]
-    if (characters.length <= length) return characters.join('')
-    const kept = Math.floor((length - 1) / 2)
-    return `${characters.slice(0, kept).join('')}…${characters.slice(-kept).join('')}`
-  }
-  return lines.map(({ label, value }) => `${part(label)}: ${part(value)}`)
+/** What is approved as a voice reads it: a value ends no sentence, and does not say that it ends (R146). */
+function spokenLines(text: string, named: readonly DetailLine[]): string[] {
+  const [, end = ''] = /\{line\}\P{L}*(.*\p{L})/u.exec(text) ?? []
+  const ends = new RegExp(end.replace(/\P{L}+/gu, '\\P{L}+') || '$^', 'giu')
+  return namedLines(named).map((line) =>
+    fill(text, { line: line.replace(/[.!?;。！？]+(?=\s|$)/gu, ',').replace(ends, '') }),
+  )
 }
-
-// Phones make a link of these between letters, as in an address, and the message comes from someone whom the user trusts.
-const LINK = /(?<=[\p{L}\p{N}])([.:@/\u3002\uff0e])(?=[\p{L}/])/gu
 
 /** The message with a set of backup codes, formatted for reading. */
 export function backupMessage(application: Sender, recipient: Recipient, codes: readonly string[]): Message {

@@ -18,6 +18,8 @@ export interface MessageTexts {
     readonly shortest: string
     readonly call: string
   }
+  /** What is approved, in a call: `{line}` is a label with its value, and the text marks where that ends. */
+  readonly spokenLine: string
   readonly backup: { readonly subject: string; readonly text: string }
   readonly notices: Readonly<Record<Notice, { readonly subject: string; readonly text: string }>>
 }

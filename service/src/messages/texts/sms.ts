@@ -4,21 +4,19 @@ const MIN_NAME_LENGTH = 8
 /**
  * The text of an SMS with a code: the first one that is a single segment together with the line for browsers. For a long name
  * the texts get shorter, then the name is cut. Some form always fits if the origin has at most 37 characters less twice the digits
- * of the code, which is 25 for six digits. A code for an approval may take two `segments`.
+ * of the code, which is 25 for six digits. A code for an approval may take three `segments`.
  */
 export function smsText(
   name: string,
   forms: readonly ((name: string) => string)[],
   lastLine: string,
-  segments: 1 | 2 = 1,
+  segments: 1 | 3 = 1,
 ): string {
   const shortestForm = forms.at(-1)
   const cut = shortestForm ? cutNames(name).map((shown) => shortestForm(shown)) : []
   const texts = [...forms.map((form) => form(name)), ...cut].map(inGsm7)
   const withLine = texts.map((text) => text + lastLine)
-  // What the code is for must be read; the line for browsers only saves typing.
-  const found = [...withLine, ...(segments > 1 ? texts : [])].find((text) => isWithin(text, segments))
-  return found ?? withLine[forms.length - 1] ?? ''
+  return withLine.find((text) => isWithin(text, segments)) ?? withLine[forms.length - 1] ?? ''
 }
 
 /** The name cut to each length, longest first. Nothing marks the end: three dots would replace three letters. */
@@ -34,12 +32,12 @@ function cutNames(name: string): string[] {
     .filter((shown) => shown.length >= MIN_NAME_LENGTH)
 }
 
-// In two segments, headers take 7 characters of the GSM alphabet or 3 UTF-16 code units each, and no pair of units is divided.
-const GSM_7_LIMIT = { 1: 160, 2: 305 }
-const UCS_2_LIMIT = { 1: 70, 2: 133 }
+// In several segments, headers take 7 characters of the GSM alphabet or 3 UTF-16 code units each, and no pair of units is divided.
+const GSM_7_LIMIT = { 1: 160, 3: 457 }
+const UCS_2_LIMIT = { 1: 70, 3: 199 }
 
 /** Whether a text has at most so many segments, which carriers charge for: one holds 160 GSM characters (some count twice) or 70 UTF-16 units. */
-function isWithin(text: string, segments: 1 | 2): boolean {
+function isWithin(text: string, segments: 1 | 3): boolean {
   const units = gsm7Units(text)
   return units === undefined ? text.length <= UCS_2_LIMIT[segments] : units <= GSM_7_LIMIT[segments]
 }

@@ -15,6 +15,7 @@ export const en: MessageTexts = {
     shortest: "{code}: {app}. Don't share it.",
     call: "Hello. Your {app} code {purpose} is: {code}. Again, your code is: {code}. Don't share it with anyone. Goodbye.",
   },
+  spokenLine: '{line}. End of entry.',
   backup: {
     subject: 'Your {app} backup codes',
     text: "Your {app} backup codes:\n\n{codes}\n\nYou can use each code once. Keep them safe and don't share them. All earlier codes no longer work.",
