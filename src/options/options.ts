@@ -12,7 +12,7 @@ import { type Logger, safeLogger } from './logger.js'
 import { type LoginOptions, login, type PolicyContext, type PolicyDecision } from './login.js'
 import { type NoticeOptions, notices } from './notices.js'
 import { outage } from './outage.js'
-import { languages, type PageOptions, pages } from './pages.js'
+import { type LanguageOptions, languages, type PageOptions, pages } from './pages.js'
 import { type RecoveryOptions, recovery } from './recovery.js'
 import type { ServiceAddress } from './service.js'
 import { type TrustedDeviceOptions, trustedDevices } from './trust.js'
@@ -174,7 +174,7 @@ export class OptionRules<User = Express.User> {
   /** How the pages look. All members have defaults. */
   readonly pages = typed<PageOptions<User>>()(pages).prefault({})
   /** The languages and texts of pages, messages and notices. All members have defaults. */
-  readonly languages = languages.prefault({})
+  readonly languages = typed<LanguageOptions<User>>()(languages).prefault({})
 }
 
 /** The options that do not depend on the type of the user's id. */

@@ -61,7 +61,7 @@ const texts = z.unknown().transform((given, context) => {
 })
 
 /** The rules of the option `languages`. */
-export class LanguageRules {
+export class LanguageRules<User = Express.User> {
   /**
    * The languages that the user can choose from on every page, as BCP 47 tags in the order of the menu, at least two.
    * Pages and messages use no others. By default, there is no choice.
@@ -86,6 +86,15 @@ export class LanguageRules {
     returns: ['a language tag or undefined', isOptionalText],
   }).optional()
   /**
+   * Returns the language of a user as a BCP 47 tag. What the user approves is shown and sent in it, whatever the request asks for.
+   * Defaults to the first language of `offer`, or else English.
+   */
+  readonly ofUser = callback<(user: User) => string | undefined>({
+    name: 'languages.ofUser',
+    must: 'must be a function from a user to a language',
+    returns: ['a language tag or undefined', isOptionalText],
+  }).optional()
+  /**
    * Your own texts by language: `{ en: { choose: { title: 'Is it you?' } } }`. Defaults to our texts. See
    * docs/options.md#texts.
    */
@@ -93,9 +102,7 @@ export class LanguageRules {
 }
 
 /** The languages of pages, messages and notices. */
-export interface LanguageOptions extends Given<LanguageRules> {}
+export interface LanguageOptions<User = Express.User> extends Given<LanguageRules<User>> {}
 
 /** The option `languages`. */
-export const languages = typed<LanguageOptions>()(
-  optionsWith(new LanguageRules(), 'must be an object like { offer: ["en", "de"] }'),
-)
+export const languages = optionsWith(new LanguageRules(), 'must be an object like { offer: ["en", "de"] }')

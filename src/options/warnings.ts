@@ -26,6 +26,8 @@ export const WARNINGS = {
     "A body of more than 100 KB was parsed before the routers could refuse it. Mount mfa.router before the app's body parser, or lower the limit of that parser.",
   MFA_WARN_RESUME_UNPARSED:
     'A form that requireMfa blocked could not be kept, because its body was not parsed. Mount express.urlencoded() before requireMfa({ resume }).',
+  MFA_WARN_DETAILS_TOO_LONG:
+    'A user could not approve a request, because what requireMfa({ bind }) names does not fit into a text message and the user has no other factor. Refuse longer values in a form, or return shorter lines from bindText.',
   MFA_WARN_PASSPORT_INSTANCE:
     'The gate does not know the instance of Passport, so a WebSocket server or a route before the gate takes the user of a pending login for signed in. Mount passport.initialize() of that instance before passport.session().',
   MFA_WARN_GATE_AT_PATH:

@@ -4,7 +4,7 @@ import type { Deps } from '../../flows/deps.js'
 import { type LoginStep, loginStep } from '../../flows/login-step.js'
 import type { EventMetrics } from '../../flows/metrics.js'
 import type { PendingRecoveries } from '../../flows/recovery.js'
-import { isOver, type MfaUser } from '../../flows/user.js'
+import { isOver, type MfaUser, openApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import type { RenderView } from '../../pages/view.js'
 import { languageTag, pickLocale } from '../../protocol/language.js'
@@ -24,7 +24,7 @@ import type { NotMeLinks } from '../../stores/trust/not-me-links.js'
 import type { Resets } from '../../stores/trust/resets.js'
 import type { Diagnostics } from '../diagnostics/diagnostics.js'
 import type { Admission } from '../http/admission.js'
-import { clientAddressOf, localesOf } from '../http/request.js'
+import { approvalLocales, clientAddressOf, localesOf } from '../http/request.js'
 import type { Browsers } from './trusted-browsers.js'
 
 /** The user of a request. Its languages are negotiated once, when they are first needed. */
@@ -83,9 +83,11 @@ class RequestOrigin {
   private negotiated: readonly string[] | undefined
   private picked: string | undefined
 
-  constructor(req: Request, settings: Settings) {
+  /** With `approver`, a user who is asked to approve something, the request has no say in the language. */
+  constructor(req: Request, settings: Settings, approver: Express.User | undefined) {
     this.req = req
     this.settings = settings
+    this.negotiated = approver && approvalLocales(approver, settings)
   }
 
   get locales(): readonly string[] {
@@ -109,7 +111,7 @@ function requestUser(
   { factors, withheld, existing, minStrength, requirement }: KnownAccount,
 ): AskedUser {
   let limits: Promise<AccountLimits> | undefined
-  return Object.assign(new RequestOrigin(req, settings), {
+  return Object.assign(new RequestOrigin(req, settings, openApproval(record) && user), {
     userId,
     factors,
     withheld,

@@ -103,11 +103,19 @@ export function locationOf(
 /** The languages that a request prefers, best first; if the app offers languages, only offered ones. */
 export function localesOf(req: Request, settings: Settings): readonly string[] {
   const { languages } = settings
-  const { offer, remember } = languages
-  if (!offer) return preferredBy(req, settings)
-  const chosen = remember ? undefined : chosenLanguage(req)
-  const preferred =
-    chosen === undefined ? preferredBy(req, settings) : [chosen, ...preferredBy(req, settings)]
+  const chosen = languages.offer && !languages.remember ? chosenLanguage(req) : undefined
+  const preferred = preferredBy(req, settings)
+  return offeredLocales(chosen === undefined ? preferred : [chosen, ...preferred], settings)
+}
+
+/** The languages in which a user approves something, best first. No request chooses them (R146). */
+export function approvalLocales(user: Express.User, settings: Settings): readonly string[] {
+  const own = settings.languages.ofUser?.(user)
+  return offeredLocales(own ? [own] : [], settings)
+}
+
+function offeredLocales(preferred: readonly string[], { languages: { offer } }: Settings): readonly string[] {
+  if (!offer) return preferred
   const offered = new Map(offer.map((tag) => [languageKey(tag), tag]))
   const [first = 'en'] = offer
   // A language of the host's own may lack notices; they are then in the next offered language.

@@ -48,8 +48,9 @@ export function showPage(context: RouteContext, view: View, message?: PageMessag
     setRetryAfter(res, shown)
     res.status(statusOf(shown.code))
   }
-  const frame = { ...frameOf(context, view, message), ...languageChoice(req, deps.settings, view, failed) }
-  sendPage(res, deps.render(view, frame))
+  const frame = frameOf(context, view, message)
+  const choice = frame.approval ? {} : languageChoice(req, deps.settings, view, failed)
+  sendPage(res, deps.render(view, { ...frame, ...choice }))
 }
 
 function frameOf(
