@@ -1,5 +1,6 @@
-import type { Binding, MfaApproval } from '../protocol/details.js'
+import type { Binding, DetailLine, MfaApproval } from '../protocol/details.js'
 import { isDelivered, isKeyMethod, type Method } from '../protocol/methods.js'
+import { unfitLine } from '../protocol/named-lines.js'
 import type { MfaService } from '../protocol/service.js'
 import type { RequestedApproval } from '../session/record.js'
 
@@ -9,6 +10,15 @@ export function bindingOf(method: Method | 'backup', { approvals }: Pick<MfaServ
   if (isKeyMethod(method)) return 'signed'
   // A business can send a template by WhatsApp, and no text of its own.
   return isDelivered(method) && method !== 'whatsapp' ? 'shown' : 'entered'
+}
+
+/** Whether the message of a method can name all that is approved. Only text messages are short (R146). */
+export function canName(
+  method: Method | 'backup',
+  lines: readonly DetailLine[],
+  { approvals }: Pick<MfaService, 'approvals'>,
+): boolean {
+  return !approvals || !(method === 'sms' || method === 'dual') || unfitLine(lines) === undefined
 }
 
 /** The receipt of an approval that was given. */

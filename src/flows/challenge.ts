@@ -2,10 +2,19 @@ import { randomUUID } from 'node:crypto'
 import type { Factor } from '../protocol/factor.js'
 import { type DeliveredMethod, isDelivered, type Method } from '../protocol/methods.js'
 import type { Challenge, MfaRecord } from '../session/record.js'
+import { canName } from './approval.js'
 import { backupOwner, backupTarget } from './backup-target.js'
 import { deliver } from './deliver.js'
 import { type Deps, type Refused, refuse } from './deps.js'
-import { callerOf, factorBinding, findFactor, type MfaUser, refusalWithoutFactor, useOf } from './user.js'
+import {
+  callerOf,
+  factorBinding,
+  findFactor,
+  type MfaUser,
+  openApproval,
+  refusalWithoutFactor,
+  useOf,
+} from './user.js'
 
 /** A challenge was started, or the code of the live one sent again (`again`). */
 export type Challenged = {
@@ -63,6 +72,8 @@ async function sendCode(
   const { settings, service, emit } = deps
   const { userId } = user
   const { method, contact } = factor
+  const asked = openApproval(record)
+  if (asked && !canName(method, asked.lines, service)) return refuse({ code: 'details_too_long' })
   let live: Challenge | undefined
   const message = {
     userId,

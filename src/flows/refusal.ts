@@ -13,6 +13,7 @@ type PlainCode =
   | 'stronger_factor_unavailable'
   | 'acting'
   | 'approval_ended'
+  | 'details_too_long'
   | 'session_ended'
   | 'malformed_code'
   | 'unknown_key'

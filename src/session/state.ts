@@ -89,14 +89,9 @@ export interface PendingRenewal {
 export interface SessionDeps
   extends Pick<
     Deps,
-    | 'settings'
-    | 'emit'
-    | 'enrolledFactors'
-    | 'factorRecord'
-    | 'factorChanges'
-    | 'sessionsValidAfter'
-    | 'approvalRequests'
+    'settings' | 'emit' | 'enrolledFactors' | 'factorRecord' | 'factorChanges' | 'sessionsValidAfter'
   > {
+  readonly approvalRequests: Deps['approvalRequests']
   /** A sentence about the end of a running grace period, or about a weak app, in the language of the request. */
   banner(req: Request, about: Grace | 'weak_app'): string
   /** Warns, once per process, about evidence that a correct host does not return, and about sessions that do not last. */

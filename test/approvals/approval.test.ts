@@ -1,7 +1,7 @@
 import express from 'express'
 import { MemoryStore } from 'express-session'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createMfa, type MfaEvent, type MfaOptions, requireMfa } from '../../src/index.js'
+import { createMfa, type MfaEvent, type MfaOptions, type MfaRule, requireMfa } from '../../src/index.js'
 import { everyCase } from '../kit/every-case.js'
 import { browserAgent, type Host, type jsonAgent, signIn, signInFully, type TestUser } from '../kit/host.js'
 import { challenge, login, verify } from '../kit/sign-in.js'
@@ -534,13 +534,16 @@ describe('an approval (R121, R122)', () => {
   })
 
   it('is what a function of the request says', async () => {
-    const { agent, standIn, done } = await signedIn({
+    const rule: MfaRule = {
       bind: (req) => ({ type: 'payment', total: { value: Number(req.body.amount), currency: 'EUR' } }),
       bindText: ({ total }, locale) => [
         { label: locale === 'de' ? 'Betrag' : 'Amount', value: JSON.stringify(total) },
       ],
+    }
+    const { agent, standIn, done } = await signedIn(rule, {
+      options: { languages: { ofUser: () => 'de-CH' } },
     })
-    const pay = (amount: string) => agent.post('/pay').set('Accept-Language', 'de-CH').send({ amount })
+    const pay = (amount: string) => agent.post('/pay').send({ amount })
     const { asked } = await approve({ standIn }, agent, () => pay('250.00'))
     expect(asked.approval.lines).toMatchObject([{ label: 'Betrag' }])
     expect(asked.approval.authorization_details).toEqual({
@@ -553,6 +556,48 @@ describe('an approval (R121, R122)', () => {
     // The function decides what is the same.
     await pay('252.0').expect(200)
   })
+
+  it('is in a language that the request cannot choose, on the page and in the message (R146)', () =>
+    everyCase(
+      [
+        [{ ofUser: () => 'de-CH' }, 'de', 'de'],
+        [{ ofUser: () => undefined, offer: ['fr', 'ja'] }, 'fr', 'fr'],
+        [{ ofUser: () => 'ja', offer: ['fr', 'de'] }, 'fr', 'fr'],
+        [{ locale: () => 'ja', offer: ['de', 'ja'] }, 'de', 'de'],
+        [{}, 'en', 'en'],
+      ] as const,
+      async ([languages, page, sent]) => {
+        const asked: string[] = []
+        const standIn = standInService()
+        const locales: unknown[] = []
+        const service: typeof standIn.service = {
+          ...standIn.service,
+          send: (request) => {
+            locales.push(request.locale)
+            return standIn.service.send(request)
+          },
+        }
+        const bindText = ({ amount }: { amount?: unknown }, locale: string) => {
+          asked.push(locale)
+          return [{ label: 'Amount', value: String(amount) }]
+        }
+        const host = payments({ bind: ['amount'], bindText }, { standIn, options: { languages, service } })
+        const agent = browserAgent(host.app).set('Accept-Language', 'ja').set('Cookie', 'mfa_language=ja')
+        await login(agent, 'bob').type('form')
+        await challenge(agent, 'sms').type('form')
+        await verify(agent, standIn.newestCode()).type('form').expect(303)
+        await agent.post('/pay').type('form').send(BILL).expect(303)
+        const choice = await agent.get('/mfa?choose').expect(200)
+        const approval = /name="approval" value="([^"]+)"/.exec(choice.text)?.[1]
+        await agent.post('/mfa/challenge').type('form').send({ factor: 'sms', approval }).expect(303)
+        const code = await agent.get('/mfa/verify').expect(200)
+        expect([asked[0], locales.at(-1)]).toEqual([page, sent])
+        for (const { text } of [choice, code]) {
+          expect(text).toContain(`<html lang="${page}"`)
+          expect(text).not.toContain('mfa-languages')
+        }
+      },
+    ))
 
   it('fails closed when the host says nothing that can be shown, and ends no process (R99)', async () => {
     await everyCase(
@@ -702,6 +747,15 @@ describe('the pages of an approval (R123)', () => {
         ['a\u200bb', '"ab"'],
         ['a\nAmount: 1', '"a Amount: 1"'],
         ['\u0430pple', '"\u0430pple"'],
+        // Cherokee, Armenian, mathematical letters and Arabic digits beside Latin.
+        ['\u13aaold', '"\u13aaold"'],
+        ['\u0585range', '"\u0585range"'],
+        ['\u{1d44e}pple', '"\u{1d44e}pple"'],
+        ['IBAN \u0661\u0662', '"IBAN \u0661\u0662"'],
+        ['Ana (東京タワー)', 'Ana (東京タワー)'],
+        ['Ана', 'Ана'],
+        ['서울 Ana', '서울 Ana'],
+        ['أنا', 'أنا'],
         ['\u2066', '""'],
         ['€ 1.00', '€ 1.00'],
         ['1\u00a0000', '1 000'],

@@ -50,6 +50,33 @@ describe('a factor for an approval, with a service that knows approvals (R123, R
     expect(done).toMatchObject([{ approval: { binding: 'shown', method: 'sms' } }])
   })
 
+  it('is not one whose text message cannot name all of it; others are offered (R146)', async () => {
+    const { kit, agent, done } = await alice({ bind: ['amount', 'to'] })
+    const to = '123 '.repeat(49).trim()
+    const asked = await agent.post('/pay').send({ amount: '5', to }).expect(401)
+    const methods = asked.body.factors.map(({ method }: { method: string }) => method)
+    expect(methods.toSorted()).toEqual(['app', 'email', 'passkey'])
+    const { id } = asked.body.approval
+    const refused = await agent.post('/mfa/challenge').send({ factor: 'sms', approval: id }).expect(422)
+    expect(refused.body.code).toBe('details_too_long')
+    expect(kit.inbox.all().filter(({ approves }) => approves)).toEqual([])
+    await signInWithMfa(agent, { kit, factor: 'email', approval: id })
+    await agent.post('/pay').send({ amount: '5', to }).expect(200)
+    expect(done).toMatchObject([{ approval: { binding: 'shown', method: 'email' } }])
+  })
+
+  it('is none if only text messages are accepted, which names the field, on a page, too (R146)', async () => {
+    const { agent } = await alice({ bind: ['amount', 'to'], methods: ['sms'] })
+    const pay = () => agent.post('/pay').send({ amount: '5', to: '123 '.repeat(49).trim() })
+    const refused = await pay().expect(422)
+    expect(refused.body).toMatchObject({
+      code: 'details_too_long',
+      errors: [{ field: 'to', detail: 'does not fit into a text message' }],
+    })
+    expect((await pay().set('Accept', 'text/html').expect(422)).text).toContain('<bdi>to</bdi>')
+    expect((await agent.get('/mfa').expect(200)).body.approval).toBeUndefined()
+  })
+
   it('signs it, if it is a key', async () => {
     const { agent, authenticator, done } = await alice({
       bind: { fields: ['amount', 'to'], atLeast: 'signed' },

@@ -219,6 +219,27 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     for (let visit = 0; visit < 2; visit++) await pay().type('form').send({ amount: '5' }).expect(303)
     return made
   },
+  MFA_WARN_DETAILS_TOO_LONG: async (setup) => {
+    const standIn = standInService()
+    const service = { ...standIn.service, approvals: true as const }
+    const made = watched({
+      ...setup,
+      standIn,
+      options: { ...setup.options, service },
+      routes: (app) => {
+        app.post('/bound', express.json(), requireMfa({ bind: ['to'] }), (_req, res) => void res.json({}))
+      },
+    })
+    const agent = await signInFully(made, 'bob')
+    await agent.post('/bound').send({ to: 'Ana' }).expect(401)
+    expect(made.codes()).not.toContain('MFA_WARN_DETAILS_TOO_LONG')
+    for (let visit = 0; visit < 2; visit++)
+      await agent
+        .post('/bound')
+        .send({ to: '1'.repeat(200) })
+        .expect(422)
+    return made
+  },
   MFA_WARN_PASSPORT_INSTANCE: async (setup) => watched(setup, false),
   MFA_WARN_GATE_AT_PATH: async (setup) => {
     const made = watched({ ...setup, options: { ...setup.options, urls: { path: '/bank/mfa' } } })

@@ -499,6 +499,10 @@ export const en = {
       title: 'This can no longer be confirmed',
       advice: 'It was confirmed, refused or changed, or it took too long. Go back and start again.',
     },
+    details_too_long: {
+      title: 'This is too long to confirm',
+      advice: 'A text message can’t show all of it. Go back and shorten it.',
+    },
     too_many_approvals: {
       title: 'Too many open confirmations',
       advice: 'Answer those that you started, or try again {in}.',

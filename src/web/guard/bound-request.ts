@@ -4,11 +4,15 @@ import { digestOf } from '../../digest.js'
 import { canonicalJson, isWellFormed } from '../../flows/canonical-json.js'
 import type { Settings } from '../../options/settings.js'
 import { type AuthorizationDetails, type DetailLine, oneLine, shownText } from '../../protocol/details.js'
+import { pickLocale } from '../../protocol/language.js'
+import { unfitLine } from '../../protocol/named-lines.js'
 import { detailLines } from '../../protocol/wire-parts.js'
 import type { RequestedApproval } from '../../session/record.js'
 import { safeReturnTo } from '../../session/return-to.js'
 import { onlyGiven } from '../../shape.js'
+import type { RequestContext } from '../actions/context.js'
 import type { Problem } from '../http/problem.js'
+import { approvalLocales } from '../http/request.js'
 import type { BoundRule } from './rule.js'
 
 /** What a request asks the user to approve. */
@@ -101,9 +105,26 @@ const shownLines = z
   .array(z.object({ label: z.string().transform(oneLine), value: z.string().transform(shownText) }))
   .pipe(detailLines)
 
-/** What the user is shown, cleaned (R123). @throws {TypeError} when that is not one to four lines. */
-export function linesOf({ details }: BoundRequest, locale: string, { text }: BoundRule): DetailLine[] {
-  const lines = shownLines.safeParse(text(details, locale))
-  if (lines.success) return lines.data
+/** A request with the lines that the user is shown of it, cleaned (R123), in the language of the user (R146). */
+export interface ShownRequest extends BoundRequest {
+  readonly lines: DetailLine[]
+}
+
+/** What the user is asked to approve. @throws {TypeError} when that is not one to four lines. */
+export function shownRequest(
+  { deps: { settings }, state }: Pick<RequestContext, 'deps' | 'state'>,
+  asked: BoundRequest,
+  { text }: BoundRule,
+): ShownRequest {
+  const locale = pickLocale(approvalLocales(state.user, settings), settings.languages.texts)
+  const lines = shownLines.safeParse(text(asked.details, locale))
+  if (lines.success) return { ...asked, lines: lines.data }
   throw new TypeError('requireMfa: what is bound is not shown in one to four lines: give bindText.')
+}
+
+/** The field that does not fit into a text message, by its name, or else as it is shown. */
+export function unfitFields({ details, lines }: ShownRequest): Faults {
+  const line = unfitLine(lines)
+  const [name] = Object.entries(details).find(([, value]) => shownText(String(value)) === line?.value) ?? []
+  return [{ field: name ?? line?.label ?? '', detail: 'does not fit into a text message' }]
 }

@@ -1,13 +1,12 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { digestOf } from '../../digest.js'
-import { bindingOf, receiptOf } from '../../flows/approval.js'
+import { bindingOf, canName, receiptOf } from '../../flows/approval.js'
 import { factorChange, isFresh } from '../../flows/freshness.js'
 import { acceptedFactors } from '../../flows/known-factors.js'
 import { isOver, openApproval } from '../../flows/user.js'
 import type { Settings } from '../../options/settings.js'
 import { bindsAtLeast } from '../../protocol/details.js'
 import { type Factor, methodShown, type ShownMethod, STRENGTHS } from '../../protocol/factor.js'
-import { pickLocale } from '../../protocol/language.js'
 import { askedStateOf, withState } from '../../session/find-state.js'
 import { RequestMfaStatus } from '../../session/mfa-status.js'
 import { type InterruptedRequest, type MfaRecord, without } from '../../session/record.js'
@@ -30,7 +29,14 @@ import { offeredChoice } from '../http/listed-factors.js'
 import { type Problem, sendProblem } from '../http/problem.js'
 import { isOwnHost, isSameOrigin, wantsHtml } from '../http/request.js'
 import { askedAnswer, stop } from '../routers/respond.js'
-import { type BoundRequest, fieldFaults, linesOf, readBoundRequest } from './bound-request.js'
+import {
+  type BoundRequest,
+  fieldFaults,
+  readBoundRequest,
+  type ShownRequest,
+  shownRequest,
+  unfitFields,
+} from './bound-request.js'
 import { setStepUpHeader, stepUpAddress, stepUpTarget } from './issuer-step-up.js'
 import {
   type BoundRule,
@@ -194,22 +200,17 @@ async function requireApproval(
 }
 
 /** The request to approve, open already or new; as a number, the seconds to wait for a place (R126). What it replaces frees its place. */
-async function askedApproval(
-  { deps, state, user }: RequestContext,
-  asked: BoundRequest | undefined,
-  bind: BoundRule | undefined,
-) {
+async function askedApproval({ deps, state }: RequestContext, asked: ShownRequest | undefined) {
   const { userId, record } = state
   const open = openApproval(record)
   if (open?.digest === asked?.digest) return open
   // A step-up for something else ends what is open, and leaves an approval that was given.
   const replaced = asked ? record.approval : open
   if (replaced) await deps.approvalRequests.consume(userId, replaced.id)
-  if (!asked || !bind) return undefined
-  const locale = pickLocale(user.locales, deps.settings.languages.texts)
+  if (!asked) return undefined
   // Equal requests of a session at once are one, as after a double click.
   const id = digestOf(JSON.stringify([record.transaction, asked.digest, replaced?.id]))
-  const approval = { id, at: Date.now(), ...asked, lines: linesOf(asked, locale, bind) }
+  const approval = { id, at: Date.now(), ...asked }
   return (await deps.approvalRequests.open(userId, id)) || approval
 }
 
@@ -229,7 +230,16 @@ async function requireFactor(
   const { urls, login } = settings
   const context = await requestContext(at, state)
   const { user } = context
-  const { factors, backup } = await acceptedFactors(deps, user, rule)
+  const accepted = await acceptedFactors(deps, user, rule)
+  const { backup } = accepted
+  const shown = asked && rule.bind && shownRequest(context, asked, rule.bind)
+  const factors = accepted.factors.filter(
+    ({ method }) => !shown || canName(method, shown.lines, deps.service),
+  )
+  if (shown && factors.length < accepted.factors.length && factors.length === 0 && !backup) {
+    diagnostics.warn('MFA_WARN_DETAILS_TOO_LONG')
+    return stop(req, res, deps, { code: 'details_too_long', errors: unfitFields(shown) })
+  }
   const target = stepUpTarget(login, state.record, rule)
   const html = wantsHtml(req)
   if (!html) await readDisabledFactors(context)
@@ -244,8 +254,8 @@ async function requireFactor(
         backup: false,
       }
     : problemFor(context, rule, { factors, backup })
-  const toApprove = problem.code === 'step_up_required' ? asked : undefined
-  const approval = await askedApproval(context, toApprove, rule.bind)
+  const toApprove = problem.code === 'step_up_required' ? shown : undefined
+  const approval = await askedApproval(context, toApprove)
   if (typeof approval === 'number') {
     return stop(req, res, deps, { code: 'too_many_approvals', retryAfterSeconds: approval })
   }

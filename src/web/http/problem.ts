@@ -29,6 +29,10 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, title: st
   ],
   acting: [403, 'Someone acts for the user in this session, so no factor can be used or changed.'],
   approval_ended: [409, 'The request to approve is no longer open; start again.'],
+  details_too_long: [
+    422,
+    'What is to be approved does not fit into the message of a factor that is accepted.',
+  ],
   too_many_approvals: [429, 'Too many requests wait for the approval of this user.'],
   session_ended: [401, 'The session ended or changed during this request.'],
   invalid_code: [401, 'The code is wrong.'],
