@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { expect, it } from 'vitest'
+import { runCommand } from '../../src/cli/main.js'
 import { findingsIn, runAttack } from '../../test/kit/attack.js'
 import { listenOnLoopback } from '../../test/kit/loopback.js'
 import { INBOX_KEY, openTestVault, passwordOf } from './kit.js'
@@ -41,6 +42,27 @@ it('Vault holds when it is attacked, in each promise', async () => {
   )
   expect(report.findings.filter(({ verdict }) => verdict !== 'held')).toEqual([])
   expect(findingsIn(report, 'held')).toHaveLength(17)
+  expect(code).toBe(0)
+  server.closeAllConnections()
+  server.close()
+  await vault.close()
+})
+
+it('Vault has no bypass, by the links of its sign-in page', async () => {
+  const server = createServer()
+  const url = `http://localhost:${await listenOnLoopback(server)}`
+  // Its identity provider is at the same address.
+  const vault = await openTestVault({ PUBLIC_URL: url })
+  server.on('request', vault.app)
+  const out: string[] = []
+  const signIn = ['--sign-in', 'POST /login username=bob&password=$BOB']
+  const code = await runCommand(['check', url, ...signIn, '--protected', '/vault'], {
+    env: { BOB: passwordOf('bob') },
+    stdin: async () => '',
+    out: (text) => void out.push(text),
+    err: (text) => void out.push(text),
+  })
+  expect(out.join('\n')).toContain('No bypass in ')
   expect(code).toBe(0)
   server.closeAllConnections()
   server.close()

@@ -98,7 +98,7 @@ const VERDICTS = {
 } as const
 
 /** What fits beside a reason. */
-const MOST_OF_ROUTE = 36
+const MOST_OF_ROUTE = 24
 
 /** The report as text. */
 function table({ outcome, problems, status, cookies, routes, skipped, page }: AppCheckReport): string {
@@ -108,9 +108,10 @@ function table({ outcome, problems, status, cookies, routes, skipped, page }: Ap
     reason,
   ])
   const width = Math.max(...rows.map(([verdict = '']) => verdict.length))
-  const lines = rows.map(([verdict = '', route, reason]) => {
-    const line = `${verdict.padEnd(width)}  ${route}`
-    return `${line}${line.length > MOST_OF_ROUTE ? `\n${' '.repeat(width)}` : ''}  ${reason}`
+  const fitting = rows.flatMap(([, route = '']) => (route.length <= MOST_OF_ROUTE ? route.length : []))
+  const lines = rows.map(([verdict = '', route = '', reason]) => {
+    const below = route.length > MOST_OF_ROUTE ? `\n${' '.repeat(width)}` : ''
+    return `${verdict.padEnd(width)}  ${route.padEnd(Math.max(...fitting))}${below}  ${reason}`
   })
   const bypasses = routes.filter(({ verdict }) => verdict === 'bypass').length
   const result = {
