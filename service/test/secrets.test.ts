@@ -1,10 +1,13 @@
 import { KeyObject } from 'node:crypto'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { HOTP, Secret, TOTP } from 'otpauth'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { everyCase } from '../../test/kit/every-case.js'
+import { temporaryFolder } from '../../test/kit/temporary-folder.js'
 import { matchStep, newAppSecret } from '../src/accounts/authenticator-app/totp.js'
 import { deliveredCode, newBackupCode } from '../src/store/secrets/codes.js'
-import { type Keys, keysFrom } from '../src/store/secrets/keys.js'
+import { developmentSecret, type Keys, keysFrom } from '../src/store/secrets/keys.js'
 import { open, seal } from '../src/store/secrets/seal.js'
 import { SECRET } from './kit.js'
 
@@ -140,5 +143,35 @@ describe('sealed text', () => {
       expect(() => open(keys, ['app secret', 'a', 'c'], cut)).toThrow()
     }
     expect(() => open(keysFrom(`${SECRET}!`), ['app secret', 'a', 'c'], sealed)).toThrow('another key')
+  })
+})
+
+describe('the key of the development inbox (R145)', () => {
+  const folder = () => {
+    const { path, remove } = temporaryFolder()
+    onTestFinished(remove)
+    return join(path, 'data')
+  }
+
+  test('is random, kept for its owner in a folder that git ignores, and no other secret', () => {
+    const dataDir = folder()
+    const key = developmentSecret(dataDir, 'inbox-key')
+    expect(key).toMatch(/^[\w-]{43}$/)
+    expect(developmentSecret(dataDir, 'inbox-key')).toBe(key)
+    expect(developmentSecret(dataDir)).not.toBe(key)
+    expect((statSync(join(dataDir, 'inbox-key')).mode & 0o777).toString(8)).toBe('600')
+    expect(readFileSync(join(dataDir, '.gitignore'), 'utf8')).toBe('*\n')
+  })
+
+  test('is another one in each process without a folder', () => {
+    const keys = [1, 2].map(() => developmentSecret('memory://', 'inbox-key'))
+    expect(new Set(keys).size).toBe(2)
+  })
+
+  test('is never an empty file, which an empty key would open', () => {
+    const dataDir = folder()
+    mkdirSync(dataDir)
+    writeFileSync(join(dataDir, 'inbox-key'), '\n')
+    expect(() => developmentSecret(dataDir, 'inbox-key')).toThrow('inbox-key is empty')
   })
 })
