@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import * as oidc from 'openid-client'
 import * as z from 'zod'
 import { describeError } from '../telemetry/log/logger.js'
@@ -33,7 +33,8 @@ type FindProvider = () => Promise<oidc.Configuration>
 export function providerOf(settings: OidcSettings): FindProvider {
   const { issuer, clientId, clientSecret } = settings
   const url = new URL(issuer)
-  const execute = url.protocol === 'http:' && !isProduction() ? [oidc.allowInsecureRequests] : []
+  const allowHttp = url.protocol === 'http:' && !isProduction() ? [oidc.allowInsecureRequests] : []
+  const execute = [oidc.enableNonRepudiationChecks, ...allowHttp]
   // A provider that does not say which forms it takes takes this one (OpenID Connect Discovery 1.0 §3).
   const authenticate: oidc.ClientAuth = (server, client, body, headers) => {
     const takesPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
@@ -97,6 +98,15 @@ const logoutRule = z
   })
   .refine(({ sub, sid }) => sub ?? sid)
 
+/** The refusal of a logout token that was used. */
+export const usedToken = () => new errors.JWTInvalid('This token was used before.')
+
+/** Whether an error refuses a logout token; others leave it open whether the token is valid. */
+export function isTokenRefusal(error: unknown): boolean {
+  if (error instanceof errors.JOSEError) return !/GENERIC|TIMEOUT|JWKS_INVALID/.test(error.code)
+  return error instanceof z.ZodError
+}
+
 /** Reads logout tokens of a provider, at most six minutes old (OpenID Connect Back-Channel Logout 1.0 §2.6). Throws for invalid ones, and without its keys. */
 export function logoutTokenReader({ clientId: audience }: OidcSettings, findProvider: FindProvider) {
   let keys: ReturnType<typeof createRemoteJWKSet> | undefined
@@ -105,7 +115,11 @@ export function logoutTokenReader({ clientId: audience }: OidcSettings, findProv
     // Takes signatures by asymmetric keys only.
     keys ??= createRemoteJWKSet(new URL(jwks_uri))
     const required = { requiredClaims: ['exp'], maxTokenAge: '5m', clockTolerance: '1m' }
-    const { payload } = await jwtVerify(token, keys, { issuer, audience, ...required })
+    // For 30 seconds after they were read, another key may be newer than these.
+    const mayBeOlder = keys.coolingDown
+    const { payload } = await jwtVerify(token, keys, { issuer, audience, ...required }).catch((error) => {
+      throw mayBeOlder && error instanceof errors.JWKSNoMatchingKey ? new Error(error.message) : error
+    })
     return logoutRule.parse(payload)
   }
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import express from 'express'
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import Provider from 'oidc-provider'
 import request from 'supertest'
 import { expect } from 'vitest'
@@ -39,6 +39,8 @@ export async function startProvider(
   const app = express()
   const server = createServer(app)
   const issuer = `http://127.0.0.1:${await listenOnLoopback(server)}`
+  let retouch: ((idToken: string) => Promise<string>) | undefined
+  let published: JWK[] | undefined
   let deliver = async (_token: string) => 200
   const provider = new Provider(issuer, {
     clients: [
@@ -91,6 +93,20 @@ export async function startProvider(
     if (req.path === '/auth') seen.push(new URL(req.originalUrl, issuer).searchParams)
     go()
   })
+  app.get('/jwks', (_req, res, go) => void (published ? res.json({ keys: published }) : go()))
+  app.post('/token', (_req, res, go) => {
+    const end = res.end.bind(res)
+    res.end = ((body: string) => {
+      const answer = JSON.parse(body)
+      void Promise.resolve(retouch?.(answer.id_token)).then((changed) => {
+        const text = JSON.stringify({ ...answer, ...(changed && { id_token: changed }) })
+        res.setHeader('content-length', Buffer.byteLength(text))
+        end(text)
+      })
+      return res
+    }) as typeof res.end
+    go()
+  })
   app.use(provider.callback())
   const atHome = () => request.agent(issuer)
   return {
@@ -101,6 +117,14 @@ export async function startProvider(
     /** Says who signs in next. */
     signsIn(who: NextSignIn) {
       next = who
+    },
+    /** Changes ID tokens before the console gets them. */
+    retouches(change: typeof retouch) {
+      retouch = change
+    },
+    /** Publishes these keys instead of its own. */
+    publishes(keys: JWK[] | undefined) {
+      published = keys
     },
     /** Follows a browser of the console to the provider and back; returns the path at which it comes back. */
     async visit(browser: Browser, start = '/console/sign-in/oidc', there = atHome()): Promise<string> {

@@ -1,4 +1,4 @@
-import { decodeJwt, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
+import { decodeJwt, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { everyCase } from '../../../test/kit/every-case.js'
 import { freePort } from '../../../test/kit/loopback.js'
@@ -197,6 +197,55 @@ describe('signing in to the console at an identity provider (R106, R109)', () =>
     expect(await isOpen(again.browser)).toBe(true)
     // Other routes take no such request.
     await post(console.open(), '/console/sign-out').set('Sec-Fetch-Site', '').expect(403)
+  })
+
+  test('refuses an ID token with another signature, or of a later time than now (R106, R109)', async () => {
+    onTestFinished(() => provider.retouches(undefined))
+    const who = { sub: 'retouched', amr, claims: { groups: ['staff'] } }
+    const { privateKey } = await generateKeyPair('RS256')
+    const kid = { alg: 'RS256', kid: 'tests' }
+    const later = (token: string, seconds: number) => {
+      const claims = decodeJwt(token)
+      return { ...claims, iat: Number(claims.iat) + seconds }
+    }
+    const cases = [
+      [(token: string) => new SignJWT(decodeJwt(token)).setProtectedHeader(kid).sign(privateKey), 401],
+      [(token: string) => provider.sign(later(token, 90)), 401],
+      [(token: string) => provider.sign(later(token, 30)), 303],
+      [(token: string) => provider.sign(decodeJwt(token)), 303],
+    ] as const
+    await everyCase(cases, async ([retouch, status]) => {
+      provider.retouches(retouch)
+      expect((await signIn(who)).back.status).toBe(status)
+    })
+  })
+
+  test('asks the provider to repeat a logout token of a key that may be newer than those it knows (R106)', async () => {
+    onTestFinished(() => provider.publishes(undefined))
+    const own = await openConsole(optionsFor(provider.issuer))
+    onTestFinished(() => own.service.close())
+    const now = () => Math.floor(Date.now() / 1000)
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+    const claims = (jti: string) => ({
+      ...{ iss: provider.issuer, aud: CLIENT.id, iat: now(), exp: now() + 120, jti, sub: 'rotated', events },
+    })
+    const send = async (logout_token: string) =>
+      (await post(own.open(), LOGOUT, { logout_token }).set('Sec-Fetch-Site', '')).status
+    expect(await send(await provider.sign(claims('before')))).toBe(200)
+    const next = await generateKeyPair('RS256', { extractable: true })
+    provider.publishes([{ ...(await exportJWK(next.publicKey)), kid: 'next', alg: 'RS256', use: 'sig' }])
+    const signed = (kid: string) =>
+      new SignJWT(claims(kid)).setProtectedHeader({ alg: 'RS256', kid }).sign(next.privateKey)
+    expect(await send(await signed('next'))).toBe(503)
+    advance(31_000)
+    expect(await send(await signed('next'))).toBe(200)
+    advance(31_000)
+    // The keys were read for this token, and it is of none of them.
+    expect(await send(await signed('unknown'))).toBe(400)
+    provider.publishes([])
+    advance(3_600_000)
+    const { issuer } = provider
+    expect([issuer, await send(await signed('later'))]).toEqual([issuer, 400])
   })
 
   test('finds the person by the session of the provider when a logout token names nothing else', async () => {

@@ -5,10 +5,12 @@ import { endExternalSessions, SESSION_MS, signInExternally } from '../../operato
 import {
   CALLBACK_PATH,
   CLIENT_REFUSALS,
+  isTokenRefusal,
   logoutTokenReader,
   type OidcSettings,
   oauthErrorOf,
   providerOf,
+  usedToken,
 } from '../../operator/identity-provider.js'
 import { ROLES, type Role } from '../../operator/rights.js'
 import { within } from '../../store/store.js'
@@ -37,6 +39,8 @@ interface Begun {
 
 const SESSION_SECONDS = SESSION_MS / 1000
 const ANSWER_LIMIT_MS = 10 * 60_000
+/** By how much the clock of the provider may be ahead. */
+const CLOCK_TOLERANCE_SECONDS = 60
 const MAX_GROUPS = 1_000
 
 /** Why a sign-in failed, by the word for the log: the status of the page and its text. */
@@ -69,7 +73,7 @@ function reasonOf(error: unknown): Reason {
   const refusal = oauthErrorOf(error)
   if (CLIENT_REFUSALS.includes(refusal)) return 'client_refused'
   const code = refusal ?? (error instanceof oidc.ClientError ? error.code : undefined)
-  return /^$|unavailable|TIMEOUT|NOT_CONFORM/.test(code ?? '')
+  return /^$|unavailable|TIMEOUT|NOT_CONFORM|KEY_SELECTION/.test(code ?? '')
     ? 'provider_unavailable'
     : 'refused_by_provider'
 }
@@ -153,6 +157,9 @@ export function oidcRoutes(
         },
       )
       const claims = tokens.claims() ?? {}
+      if (Number(ownOf(claims, 'iat')) > Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS) {
+        return { reason: 'refused_by_provider' as const, detail: 'The ID token is of a later time than now.' }
+      }
       const [email, session] = [ownOf(claims, 'email'), ownOf(claims, 'sid')]
       const isVerified = ownOf(claims, 'email_verified') === true
       return {
@@ -179,14 +186,16 @@ export function oidcRoutes(
       const logout = await readLogout(formOf(request.body).exact('logout_token'))
       await parts.store.transaction(async (tx) => {
         const uses = await consoleCounters(tx).add(`oidc:logout:${logout.jti}`, ANSWER_LIMIT_MS)
-        if (uses > 1) throw new Error('This token was used before.')
+        if (uses > 1) throw usedToken()
         await endExternalSessions(within(tx, parts.store), logout)
       })
       response.end()
     } catch (error) {
       const detail = describeError(error)
       parts.log({ level: 'warn', event: 'console.oidc_refused', reason: 'logout_token', detail })
-      response.status(400).json({ error: 'invalid_request' })
+      // What cannot be decided now is repeated by the provider.
+      if (isTokenRefusal(error)) response.status(400).json({ error: 'invalid_request' })
+      else response.status(503).json({ error: 'temporarily_unavailable' })
     }
   }
 
