@@ -238,6 +238,93 @@ describe.each(BROWSERS)('withStepUp in $name', ({ name, isThere, open }) => {
       expect(await page.evaluate('aborted')).toBe('AbortError')
     })
 
+    it('aborts the aborted one of two requests that wait for the same pop-up, and copies both before it sends them', async () => {
+      const { page, standIn, bodies } = await openShop()
+      await page.evaluate(`
+        window.controller = new AbortController()
+        window.sent = new URLSearchParams({ to: 'ann' })
+        const both = () => {
+          const init = { method: 'POST', signal: controller.signal }
+          window.first = request('/transfer', init).catch(({ name }) => name)
+          const headers = { 'content-type': 'application/json' }
+          const other = { method: 'POST', headers, body: new TextEncoder().encode('{"to":"ann"}') }
+          window.second = request(new URL('/transfer', location.href), other).then(({ status }) => status)
+          setTimeout(() => { other.body.fill(32); other.method = 'PUT'; headers['content-type'] = 'text/plain' }, 300)
+        }
+        document.querySelector('button').onclick = both
+        undefined`)
+      const popUp = await press(page)
+      await page.evaluate('controller.abort()')
+      expect(await page.evaluate('first')).toBe('AbortError')
+      expect(popUp.isClosed()).toBe(false)
+      await showFactor(popUp, standIn.newestCode)
+      expect(await page.evaluate('second')).toBe(200)
+      expect(bodies.filter((body) => body !== undefined)).toEqual([{ to: 'ann' }, { to: 'ann' }])
+    })
+
+    it('opens a new window though a frame and the opener of the page have its name', async () => {
+      const { page, standIn, url, clock } = await openShop()
+      const other = url.replace('localhost', '127.0.0.1')
+      const evil = await context.newPage()
+      await evil.goto(other)
+      await evil.evaluate("window.name = 'countersign'")
+      const [shop] = await Promise.all([
+        evil.waitForEvent('popup'),
+        evil.evaluate(`window.open('${url}'); undefined`),
+      ])
+      await shop.waitForFunction('window.request')
+      await page.evaluate(
+        `document.body.append(Object.assign(document.createElement('iframe'), { name: 'countersign', src: '${other}/browser.mjs' }))`,
+      )
+      for (const from of [shop, page]) {
+        const popUp = await press(from)
+        expect(await popUp.evaluate('name')).toBe('')
+        await showFactor(popUp, standIn.newestCode)
+        await outcome(from).toBe('200 {"done":true}')
+        if (from === shop) expect(evil.url()).toBe(`${other}/`)
+        clock.move(6 * MINUTE)
+      }
+    })
+
+    it('refuses a window that is not new, and an address in a blob', async () => {
+      const { page } = await openShop()
+      const seen = await page.evaluate(`(async () => {
+        const frame = document.createElement('iframe')
+        document.body.append(frame)
+        const reasons = []
+        for (const page of [window, frame.contentWindow]) {
+          await withStepUp(fetch, { open: () => page })('/transfer', { method: 'POST' }).catch(({ reason }) => reasons.push(reason))
+        }
+        const blob = URL.createObjectURL(new Blob(['<title>Not the app</title>'], { type: 'text/html' }))
+        for (const next of [blob, 'filesystem:' + location.origin + '/temporary/x']) {
+          const opened = []
+          const send = withStepUp(fetch, { open: (address) => { opened.push(address); return null } })
+          reasons.push((await send('/elsewhere?next=' + encodeURIComponent(next))).status, opened.length)
+        }
+        return reasons
+      })()`)
+      expect(seen).toEqual(['blocked', 'blocked', 401, 0, 401, 0])
+    })
+
+    it('ends after a quarter of an hour, and does not repeat a stream', async () => {
+      const { page } = await openShop()
+      const reason =
+        await page.evaluate(`request('/transfer', { method: 'POST', duplex: 'half', body: new ReadableStream() })
+        .catch((error) => error.name)`)
+      // Chromium sends streams over HTTP/2 only.
+      expect(['TypeError', 'StepUpError']).toContain(reason)
+      expect(
+        await page.evaluate(`withStepUp(async () => Object.defineProperty(new Response(
+          JSON.stringify({ code: 'step_up_required', next: '/mfa' }), { status: 401 }), 'url', { value: location.href }))('/transfer', {
+          method: 'POST', duplex: 'half', body: new ReadableStream() }).catch(({ reason }) => reason)`),
+      ).toBe('unrepeatable')
+      const popUp = await press(page)
+      const closed = popUp.waitForEvent('close')
+      await page.evaluate('const now = Date.now; Date.now = () => now() + 16 * 60_000')
+      await closed
+      await outcome(page).toContain('"reason":"expired"')
+    })
+
     it('believes no message of a window, and waits while the pop-up shows another site', async () => {
       const { page, bodies, url } = await openShop()
       const popUp = await press(page)
