@@ -6,6 +6,7 @@ import type { DevelopmentInbox, KeyVerbs, MfaService } from '../protocol/service
 import { VERBS } from '../protocol/verbs.js'
 import { COUNTERSIGN_CODES } from '../protocol/wire.js'
 import { withTimeout } from '../time.js'
+import { isPostgres, namedDatabase } from './named-database.js'
 
 /*
  * The service of an app that names none: the installed @countersign/service, in this process. It is loaded when the app starts, and only
@@ -30,6 +31,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 interface ServicePackage {
   readEnvironment(env: Environment, defaults: { readonly dataDir: string }): { readonly options: object }
   createService(options: object): Promise<RunningService>
+  isServiceDatabase(databaseUrl: string): Promise<boolean>
 }
 
 interface RunningService {
@@ -67,11 +69,12 @@ function missingFrom(env: Environment): string[] {
   }
   if (env.NODE_ENV !== 'production') return []
   const remedies = {
-    DATABASE_URL: 'set it to a PostgreSQL database, or DATA_DIR to a folder that is kept',
+    MFA_DATABASE_URL: 'set it to a PostgreSQL database, or DATA_DIR to a folder that is kept',
     SERVICE_SECRET: 'set it to 32 random bytes, for example from `openssl rand -base64 32`',
     SERVICE_DELIVERY: 'set it to how messages are sent, such as smtp://mail.example.com?from=mfa@example.com',
   }
-  const given: Environment = { ...env, DATABASE_URL: env.DATABASE_URL || env.DATA_DIR }
+  const ofApp = isPostgres(env.DATABASE_URL) ? env.DATABASE_URL : undefined
+  const given: Environment = { ...env, MFA_DATABASE_URL: env.MFA_DATABASE_URL || env.DATA_DIR || ofApp }
   return Object.entries(remedies).flatMap(([name, remedy]) =>
     given[name] ? [] : [`service is missing, and ${name} for the service in this process: ${remedy}`],
   )
@@ -145,9 +148,12 @@ const stillStarting = () =>
   )
 
 async function load(env: Environment, settings: AppSettings | undefined): Promise<RunningService> {
-  const { createService, readEnvironment }: ServicePackage = await import(PACKAGE)
+  const { createService, readEnvironment, isServiceDatabase }: ServicePackage = await import(PACKAGE)
+  const warn = (message: string) => settings?.logger.warn(message)
+  const dataDir = env.DATA_DIR || DATA_DIR
+  const DATABASE_URL = await namedDatabase({ env, dataDir, isServiceDatabase, warn })
   // PORT belongs to the app.
-  const { options } = readEnvironment({ ...env, PORT: undefined }, { dataDir: DATA_DIR })
+  const { options } = readEnvironment({ ...env, DATABASE_URL, PORT: undefined }, { dataDir })
   return createService({ ...defaultsIn(env, settings), ...options })
 }
 

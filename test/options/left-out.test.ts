@@ -22,11 +22,11 @@ describe('the options without a service', () => {
 
   it('say in production what the service in this process lacks, in one sentence each, with all other faults', () => {
     vi.stubEnv('NODE_ENV', 'production')
-    for (const name of ['DATABASE_URL', 'DATA_DIR', 'SERVICE_SECRET', 'SERVICE_DELIVERY'])
+    for (const name of ['MFA_DATABASE_URL', 'DATABASE_URL', 'DATA_DIR', 'SERVICE_SECRET', 'SERVICE_DELIVERY'])
       vi.stubEnv(name, '')
     const message = faultsOf({ appName: '' })
     expect(message.split('\n').slice(1)).toEqual([
-      expect.stringContaining('DATABASE_URL'),
+      expect.stringContaining('MFA_DATABASE_URL'),
       expect.stringContaining('SERVICE_SECRET'),
       expect.stringContaining('SERVICE_DELIVERY'),
       expect.stringContaining('appName'),
