@@ -68,7 +68,7 @@ export async function run(bench) {
       writeFileSync(new URL(`${name}.txt`, FOLDER), parts.join(`\n${'-'.repeat(100)}\n\n`))
     }
   }
-  const client = new pg.Client({ connectionString: postgres.url })
+  const client = new pg.Client({ connectionString: postgres.url, options: '-c search_path=mfa' })
   await client.connect()
   bench.defer(() => client.end())
   for (const text of [...known].filter((statement) => CAN_BE_PREPARED.test(statement))) {

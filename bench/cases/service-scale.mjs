@@ -31,7 +31,7 @@ async function among(bench, people, { name, folder }) {
   bench.defer(postgres.stop)
   const app = await startService({ node: bench.node, postgres, env: { SERVICE_DELIVERY: 'inbox' } })
   bench.defer(app.stop)
-  const pool = new pg.Pool({ connectionString: postgres.url, max: 1 })
+  const pool = new pg.Pool({ connectionString: postgres.url, max: 1, options: '-c search_path=mfa' })
   bench.defer(() => pool.end())
   const count = 1_000
   // Others than those of an earlier run in the same folder.

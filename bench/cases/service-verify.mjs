@@ -49,7 +49,7 @@ async function sideOf(bench, name, { root, program }) {
     env: { SERVICE_DELIVERY: 'inbox' },
   })
   bench.defer(app.stop)
-  const pool = new pg.Pool({ connectionString: postgres.url, max: 1 })
+  const pool = new pg.Pool({ connectionString: postgres.url, max: 1, options: '-c search_path=mfa' })
   bench.defer(() => pool.end())
   // Each commit writes its own tables.
   const { seed, verifications } = await import(`${root}/bench/kit/people.mjs`)

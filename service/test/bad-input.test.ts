@@ -143,14 +143,14 @@ async function post(path: string, type: string, body: BodyInit): Promise<Answer>
 async function rows() {
   const tables = await bench.store.query<{ name: string; has_pages: boolean }>(
     `SELECT relname AS name, pg_relation_size(oid) > 0 AS has_pages FROM pg_class
-     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'lease' ORDER BY 1`,
+     WHERE relnamespace = '${bench.store.schema}'::regnamespace AND relkind = 'r' AND relname <> 'lease' ORDER BY 1`,
   )
   expect(tables.length).toBeGreaterThan(10)
   const each = tables
     .filter((table) => table.has_pages)
     .map(
       ({ name }) =>
-        `SELECT '${name}' AS name, count(*)::int AS count, md5(string_agg(t::text, ',' ORDER BY t::text)) AS content FROM "${name}" AS t`,
+        `SELECT '${name}' AS name, count(*)::int AS count, md5(string_agg(t::text, ',' ORDER BY t::text)) AS content FROM ${bench.store.schema}."${name}" AS t`,
     )
   return bench.store.query(each.join(' UNION ALL '))
 }

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { ALL_TABLES } from '../src/store/privileges.js'
 import { type Bench, openBench } from './kit.js'
 import { pgbouncerMissing, startPgbouncer } from './pgbouncer.js'
 import { postgresMissing, startPostgres } from './postgres.js'
@@ -21,15 +22,21 @@ async function onPglite(): Promise<Opened> {
   return { bench, stop: () => bench.close() }
 }
 
-/** On a server of its own, with another default isolation level, behind PgBouncer in transaction mode, or both. */
+/** Creates tables with our names and other columns where an app has its tables, but for one, by which a database is known as ours. */
+export function tablesOfAnApp(): string {
+  const names = ALL_TABLES.filter((name) => name !== 'sealing_key')
+  return names.map((name) => `CREATE TABLE public.${name} (of_an_app text)`).join(';')
+}
+
+/** On a server of its own, beside the tables of an app, with another default isolation level, behind PgBouncer in transaction mode, or both. */
 async function onPostgres(isolation?: string, isPooled = false): Promise<Opened> {
   const server = await startPostgres()
-  if (isolation) {
-    const client = new pg.Client({ connectionString: server.url })
-    await client.connect()
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  if (isolation)
     await client.query(`ALTER DATABASE postgres SET default_transaction_isolation = '${isolation}'`)
-    await client.end()
-  }
+  await client.query(tablesOfAnApp())
+  await client.end()
   const pooler = isPooled ? await startPgbouncer(server.url) : undefined
   const bench = await openBench({ databaseUrl: pooler?.url ?? server.url })
   return {

@@ -63,7 +63,7 @@ describe.skipIf(postgresMissing)('a message that the mail server accepts while t
   }
 
   async function sql<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: postgres.url })
+    const client = new pg.Client({ connectionString: postgres.url, options: '-c search_path=mfa' })
     await client.connect()
     return (await client.query<Row>(text).finally(() => client.end())).rows
   }

@@ -11,7 +11,7 @@ describe('a new PostgreSQL that has analyzed no table yet', () => {
   let client: pg.Client
   beforeAll(async () => {
     postgres = await startPostgres()
-    client = new pg.Client({ connectionString: postgres.url })
+    client = new pg.Client({ connectionString: postgres.url, options: '-c search_path=mfa' })
     await client.connect()
     await client.query('ALTER SYSTEM SET autovacuum = off')
     await client.query('SELECT pg_reload_conf()')

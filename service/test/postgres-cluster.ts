@@ -68,7 +68,7 @@ export async function servePostgres(folder: string, more: Settings = {}): Promis
     port,
     url,
     async sql(text) {
-      const client = new pg.Client({ connectionString: url })
+      const client = new pg.Client({ connectionString: url, options: '-c search_path=mfa,public' })
       await client.connect()
       await client.query(text).finally(() => client.end())
     },

@@ -34,7 +34,7 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
   let asService: string
   beforeAll(async () => {
     server = await startPostgres()
-    owner = new pg.Pool({ connectionString: server.url, max: 3 })
+    owner = new pg.Pool({ connectionString: server.url, max: 3, options: '-c search_path=mfa' })
     owner.on('error', () => {})
     await owner.query('CREATE ROLE "mfa service" LOGIN')
     const url = new URL(server.url)
@@ -113,7 +113,7 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
 
     test('is given privileges on every table there is', async () => {
       const { rows } = await owner.query(
-        "SELECT relname AS tablename FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'migration' ORDER BY 1",
+        "SELECT relname AS tablename FROM pg_class WHERE relnamespace = 'mfa'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'migration' ORDER BY 1",
       )
       expect(rows.map(({ tablename }) => tablename)).toEqual([...TABLES])
     })
@@ -141,7 +141,7 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
         ['TRUNCATE ON outbox_0', '"mfa service"', 200],
         ['SELECT ON migration', '"mfa service"', 200],
         ['USAGE ON SEQUENCE audit_position_seq', '"mfa service"', 200],
-        ['USAGE ON SCHEMA public', 'PUBLIC', 503],
+        ['USAGE ON SCHEMA mfa', '"mfa service"', 503],
       ] as const,
       async ([privilege, from, status]) => {
         await eventually(async () => expect(await readiness()).toMatchObject(ok))
@@ -175,17 +175,15 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
     expect(await faultOf()).toContain('not permitted to log in')
     await owner.query('ALTER ROLE nobody LOGIN')
     await owner.query(
-      'REVOKE CONNECT ON DATABASE postgres FROM PUBLIC; REVOKE USAGE ON SCHEMA public FROM PUBLIC',
+      'REVOKE CONNECT ON DATABASE postgres FROM PUBLIC; REVOKE USAGE ON SCHEMA mfa FROM nobody',
     )
     onTestFinished(async () => {
-      await owner.query(
-        'GRANT CONNECT ON DATABASE postgres TO PUBLIC; GRANT USAGE ON SCHEMA public TO PUBLIC',
-      )
+      await owner.query('GRANT CONNECT ON DATABASE postgres TO PUBLIC')
     })
     expect(await faultOf()).toMatch(/lacks privileges: CONNECT ON DATABASE .*migrate --grant <role>/)
     await owner.query('GRANT CONNECT ON DATABASE postgres TO nobody')
-    expect(await faultOf()).toMatch(/lacks privileges: USAGE ON SCHEMA public\. .*migrate --grant <role>/)
-    expect((await command(nobody.href, 'app', 'list')).err).toContain('USAGE ON SCHEMA public')
+    expect(await faultOf()).toMatch(/lacks privileges: USAGE ON SCHEMA mfa, .*migrate --grant <role>/)
+    expect((await command(nobody.href, 'app', 'list')).err).toContain('USAGE ON SCHEMA mfa')
     await owner.query('REVOKE CONNECT ON DATABASE postgres FROM nobody')
     expect((await grant()).code).toBe(0)
     await (await start(nobody.href)).close()
@@ -198,7 +196,9 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
     const unmigrated = new pg.Client({ connectionString: url.href })
     await unmigrated.connect()
     // As a process leaves it that is ended during its first start.
-    await unmigrated.query('CREATE TABLE migration (name text PRIMARY KEY, applied_at bigint NOT NULL)')
+    await unmigrated.query(
+      'CREATE SCHEMA mfa; CREATE TABLE mfa.migration (name text PRIMARY KEY, applied_at bigint NOT NULL)',
+    )
     for (const args of [
       ['app', 'list'],
       ['key', 'list', 'default'],
@@ -209,7 +209,7 @@ describe.skipIf(postgresMissing)('on PostgreSQL', () => {
       const { code, err } = await command(url.href, ...args)
       expect([code, err]).toEqual([1, expect.stringContaining('lacks migrations (0001-tables.sql): run')])
     }
-    const { rows } = await unmigrated.query("SELECT FROM pg_tables WHERE schemaname = 'public'")
+    const { rows } = await unmigrated.query("SELECT FROM pg_tables WHERE schemaname = 'mfa'")
     await unmigrated.end()
     expect(rows).toHaveLength(1)
     expect((await command(url.href, 'migrate')).code).toBe(0)

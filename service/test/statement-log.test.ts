@@ -85,7 +85,7 @@ describe('the log of a PostgreSQL that logs every statement (R89)', () => {
     await server.sql(`SELECT 'end of ${from}'`)
     const rest = () => readFileSync(join(folder, 'log'), 'utf8').slice(from)
     await eventually(() => expect(rest()).toContain(`end of ${from}`))
-    expect(rest()).toContain('INSERT INTO challenge')
+    expect(rest()).toContain('INSERT INTO "mfa".challenge')
     return rest()
   }
 

@@ -34,7 +34,7 @@ describe('two processes over one PostgreSQL', () => {
   beforeAll(async () => {
     if (!existsSync(MAIN)) throw new Error('The service is not built: run npm run build first.')
     postgres = await startPostgres()
-    pool = new pg.Pool({ connectionString: postgres.url, max: 2 })
+    pool = new pg.Pool({ connectionString: postgres.url, max: 2, options: '-c search_path=mfa' })
     // The server may be stopped before the last connection is closed.
     pool.on('error', () => {})
     receiver = await listen(async (request, response) => {

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { migrate } from '../../service/src/store/migrate.js'
 import { pgliteStore } from '../../service/src/store/pglite-store.js'
 import { postgresStore } from '../../service/src/store/postgres-store.js'
-import type { Queries, Store } from '../../service/src/store/store.js'
+import type { Store } from '../../service/src/store/store.js'
 import { temporaryFolder } from '../kit/temporary-folder.js'
 
 /** Where the service keeps its data. */
@@ -22,10 +22,11 @@ export type Tables = z.output<typeof tablesSchema>
 const MIGRATIONS = new URL('../../service/migrations/', import.meta.url).pathname
 
 // In the order in which they were made, so that a row comes after those that it refers to. Those of the plugin are elsewhere.
-const NAMES = `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+const namesIn = ({ schema }: Store) =>
+  `SELECT relname AS name FROM pg_class WHERE relnamespace = '${schema}'::regnamespace AND relkind IN ('r', 'p')
   AND NOT relispartition AND relname NOT LIKE 'mfa\\_%' AND relname <> 'migration' ORDER BY oid`
-const COLUMNS = `SELECT column_name AS name, pg_get_serial_sequence(table_name, column_name) AS sequence
-  FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1 AND is_generated = 'NEVER'`
+const COLUMNS = `SELECT column_name AS name, pg_get_serial_sequence(table_schema || '.' || table_name, column_name) AS sequence
+  FROM information_schema.columns WHERE table_schema = $2 AND table_name = $1 AND is_generated = 'NEVER'`
 
 /** The SHA-256 of the migrations of this release, by their names. */
 export function migrationsOfThisRelease(): Record<string, string> {
@@ -43,9 +44,9 @@ export function migrationsOfThisRelease(): Record<string, string> {
 export async function dumpTables(database: Database): Promise<Tables> {
   return withStore(database, async (store) => {
     const rows: Tables['rows'] = {}
-    for (const { name } of await store.query<{ name: string }>(NAMES)) {
+    for (const { name } of await store.query<{ name: string }>(namesIn(store))) {
       const [found] = await store.query<{ rows: Tables['rows'][string] | null }>(
-        `SELECT jsonb_agg(to_jsonb(one)) AS rows FROM "${name}" AS one`,
+        `SELECT jsonb_agg(to_jsonb(one)) AS rows FROM ${store.schema}."${name}" AS one`,
       )
       if (found?.rows) rows[name] = found.rows
     }
@@ -63,17 +64,18 @@ export async function restoreTables(database: Database, { migrations, rows }: Ta
   }).finally(remove)
 }
 
-async function insert(queries: Queries, table: string, rows: Tables['rows'][string]): Promise<void> {
-  const found = await queries.query<{ name: string; sequence: string | null }>(COLUMNS, [table])
+async function insert(store: Store, table: string, rows: Tables['rows'][string]): Promise<void> {
+  const found = await store.query<{ name: string; sequence: string | null }>(COLUMNS, [table, store.schema])
+  const into = `${store.schema}."${table}"`
   const columns = found.map(({ name }) => `"${name}"`).join()
-  await queries.query(
-    `INSERT INTO "${table}" (${columns}) OVERRIDING SYSTEM VALUE
-     SELECT ${columns} FROM jsonb_populate_recordset(NULL::"${table}", $1::jsonb)`,
+  await store.query(
+    `INSERT INTO ${into} (${columns}) OVERRIDING SYSTEM VALUE
+     SELECT ${columns} FROM jsonb_populate_recordset(NULL::${into}, $1::jsonb)`,
     [JSON.stringify(rows)],
   )
   // The next row gets the next number.
   for (const { name, sequence } of found) {
-    if (sequence) await queries.query(`SELECT setval($1, max("${name}")) FROM "${table}"`, [sequence])
+    if (sequence) await store.query(`SELECT setval($1, max("${name}")) FROM ${into}`, [sequence])
   }
 }
 
@@ -94,8 +96,10 @@ export async function withStore<Result>(
 /** Does what a later release may do: one more column in every table, and a setting of an application that this one does not know. */
 export async function migrateFurther(database: Database): Promise<void> {
   await withStore(database, async (store) => {
-    for (const { name } of await store.query<{ name: string }>(NAMES)) {
-      await store.query(`ALTER TABLE "${name}" ADD COLUMN later text NOT NULL DEFAULT 'later'`)
+    for (const { name } of await store.query<{ name: string }>(namesIn(store))) {
+      await store.query(
+        `ALTER TABLE ${store.schema}."${name}" ADD COLUMN later text NOT NULL DEFAULT 'later'`,
+      )
     }
     await store.query(`UPDATE application SET settings = (settings::jsonb || '{"later": "later"}')::text`)
   })

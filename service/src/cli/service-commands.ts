@@ -6,6 +6,7 @@ import { diagnoseCarriers, diagnoseReports } from '../operator/diagnose-sending.
 import { diagnoseStore } from '../operator/diagnose-store.js'
 import type { Diagnostic } from '../operator/diagnostic.js'
 import { diagnoseIdentityProvider } from '../operator/identity-provider.js'
+import { moveTables } from '../operator/move-tables.js'
 import { listMigrations, recordMigrations } from '../operator/operator.js'
 import { BACKUP_CODE_CHOICES, type Restore, recordRestore } from '../operator/record-restore.js'
 import { describeKeyUse, rotateSecrets } from '../operator/rotate-secrets.js'
@@ -20,7 +21,7 @@ import { ConfigurationError } from '../telemetry/configuration-error.js'
 import { isProduction } from '../telemetry/production.js'
 import { demonstrationAdvice, transcriberOf } from '../transcription/open-transcription.js'
 import { type CommonOptions, type Io, listed, print, tableOf } from './output.js'
-import { COMMAND_LIMITS, keysOf, storeLocation, systemUser, withStore } from './store-access.js'
+import { COMMAND_LIMITS, keysOf, READS, storeLocation, systemUser, withStore } from './store-access.js'
 
 const VARIABLES = `
 Variables: ${VARIABLE_NAMES.join(', ')}.
@@ -33,7 +34,7 @@ To rotate without downtime, complete each step in every process before the next 
   3. countersign-service rotate-secrets                  with the variables of step 2
   4. remove the old secret when the command says that nothing depends on it`
 
-/** `migrate`, `rotate-secrets`, `restored` and `serve`. */
+/** `migrate`, `move`, `rotate-secrets`, `restored` and `serve`. */
 export function serviceCommands(program: Command, io: Io): void {
   program
     .command('migrate')
@@ -52,6 +53,16 @@ export function serviceCommands(program: Command, io: Io): void {
       } finally {
         await store.close()
       }
+    })
+
+  program
+    .command('move')
+    .description('move the tables into the schema mfa of their database, while the service is stopped')
+    .option('--dry-run', 'only print its statements')
+    .action(async (own: { dryRun?: boolean }, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions>()
+      const moved = await withStore(io, (store) => moveTables(actorOn(io, store, options), own), READS)
+      print(io, options, { result: moved, text: moved.join('\n') })
     })
 
   program
@@ -147,7 +158,9 @@ async function diagnoseSettings(
 ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly settings?: ServiceSettings }> {
   const subject = 'settings'
   try {
-    const { options, warnings } = readEnvironment(io.env, { dataDir: storeLocation(io.env).dataDir })
+    const { dataDir, databaseUrl } = storeLocation(io.env)
+    const env = { ...io.env, DATABASE_URL: databaseUrl }
+    const { options, warnings } = readEnvironment(env, { dataDir })
     const settings = readOptions(options)
     const { routes, limits } = settings
     const oidc = settings.console && oidcSettings(settings.console)

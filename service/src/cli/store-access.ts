@@ -15,11 +15,14 @@ import type { CommonOptions, Io } from './output.js'
 /** Where a service with this environment keeps its data. */
 export function storeLocation(env: Io['env']): { databaseUrl?: string; dataDir: string } {
   const dataDir = env.DATA_DIR || '.data'
-  if (!env.DATABASE_URL) return { dataDir }
-  if (!/^postgres(ql)?:\/\//.test(env.DATABASE_URL)) {
-    throw new OperatorError('DATABASE_URL must begin with postgresql://, as for the service.')
+  // The service in an app has the first; DATABASE_URL is then the app's own (R148).
+  const name = env.MFA_DATABASE_URL ? 'MFA_DATABASE_URL' : 'DATABASE_URL'
+  const databaseUrl = env[name]
+  if (!databaseUrl || databaseUrl === 'none') return { dataDir }
+  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    throw new OperatorError(`${name} must begin with postgresql://, as for the service.`)
   }
-  return { databaseUrl: env.DATABASE_URL, dataDir }
+  return { databaseUrl, dataDir }
 }
 
 /** An operator would rather wait than see a command fail. */

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
+import { escapeIdentifier } from 'pg'
 import { PACKAGE_FOLDER } from '../telemetry/own-package.js'
 import { StoreUnavailableError } from './outages.js'
 import type { Store } from './store.js'
@@ -20,12 +21,18 @@ const MAX_ATTEMPTS = 60
  */
 export async function migrate(store: Store, folder = FOLDER, meanwhile = () => {}): Promise<void> {
   if (await hasNoTables(store)) {
-    await store.background
-      .query('CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at bigint NOT NULL)')
-      .catch(async (error: unknown) => {
-        // Of processes that start together, one creates the table, and the others may fail (SQLSTATE 23505).
-        if (await hasNoTables(store)) throw error
-      })
+    const create = store.background.transaction(async (tx) => {
+      // Where the schema exists, IF NOT EXISTS would need the privilege to create one, too.
+      const schemas = await tx.query('SELECT FROM pg_namespace WHERE nspname = $1', [store.schema])
+      if (schemas.length === 0) await tx.query(`CREATE SCHEMA ${escapeIdentifier(store.schema)}`)
+      await tx.query(
+        'CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at bigint NOT NULL)',
+      )
+    })
+    await create.catch(async (error: unknown) => {
+      // Of processes that start together, one creates the table, and the others may fail (SQLSTATE 23505).
+      if (await hasNoTables(store)) throw error
+    })
   }
   for (const name of await pendingMigrations(store, { folder })) {
     const script = await readFile(new URL(name, folder), 'utf8')
@@ -59,8 +66,10 @@ function apply(store: Store, name: string, script: string, meanwhile: () => void
 
 /** Whether nothing has been migrated yet. */
 export async function hasNoTables(store: Store): Promise<boolean> {
-  const [row] = await store.query<{ name: string | null }>("SELECT to_regclass('migration')::text AS name")
-  return !row?.name
+  const rows = await store.query("SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'migration'", [
+    store.schema,
+  ])
+  return rows.length === 0
 }
 
 const APPLIED = 'SELECT name FROM migration'

@@ -1,8 +1,9 @@
 import { ConfigurationError } from '../telemetry/configuration-error.js'
+import { findSchema } from './find-schema.js'
 import { hasNoTables, migrate, pendingMigrations } from './migrate.js'
 import { pgliteStore } from './pglite-store.js'
 import { postgresStore } from './postgres-store.js'
-import { lackOfPrivileges, missingPrivileges, missingSchemas } from './privileges.js'
+import { lackOfPrivileges, missingPrivileges } from './privileges.js'
 import { INSUFFICIENT_PRIVILEGE, sqlStateOf } from './sql-state.js'
 import type { PostgresLimits, Store } from './store.js'
 
@@ -24,8 +25,10 @@ export async function openStore(options: {
   const { databaseUrl, dataDir, meanwhile = () => {} } = options
   let store: Store | undefined
   try {
-    if (databaseUrl) store = postgresStore(databaseUrl, options.postgres)
-    else {
+    if (databaseUrl) {
+      const schema = await findSchema(databaseUrl, options.postgres).catch(refuseConnection)
+      store = postgresStore(databaseUrl, options.postgres, schema)
+    } else {
       const opened = pgliteStore(dataDir)
       meanwhile()
       store = await opened
@@ -45,16 +48,16 @@ export async function openStore(options: {
   }
 }
 
+function refuseConnection(error: unknown): never {
+  if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+  throw lacksPrivileges([`CONNECT ON DATABASE (${reason(error)})`], error)
+}
+
 async function prepareTables(
   store: Store,
   migrations: 'apply' | 'require' | 'skip',
   meanwhile: () => void,
 ): Promise<void> {
-  const schemas = await missingSchemas(store).catch((error: unknown) => {
-    if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
-    throw lacksPrivileges([`CONNECT ON DATABASE (${reason(error)})`], error)
-  })
-  if (schemas.length > 0) throw lacksPrivileges(schemas)
   try {
     if (migrations === 'apply') await migrate(store, undefined, meanwhile)
     if (migrations === 'require') await requireMigrations(store)
@@ -63,7 +66,7 @@ async function prepareTables(
     // Without the privilege to read which ones were applied, it is not known whether any are pending.
     if (!(await hasNoTables(store))) await checkPrivileges(store)
     const fault =
-      'The database (DATABASE_URL) needs migrations, which its role may not apply: run `countersign-service migrate` as the role that owns the tables.'
+      'The database (DATABASE_URL) needs migrations, which its role may not apply: run `countersign-service migrate` as the role that owns the tables; for a new database, as a role that may create the schema mfa.'
     throw new ConfigurationError([fault], { cause: error })
   }
 }

@@ -14,6 +14,7 @@ export async function pgliteStore(dataDir: string): Promise<Store> {
   }
   return {
     name: 'pglite',
+    schema: 'public',
     ...transactions,
     background: transactions,
     async script(tx, text) {

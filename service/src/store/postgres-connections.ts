@@ -14,6 +14,8 @@ export interface Session {
 
 /** How much longer than a statement may take its answer may take, so that the database cancels it first. */
 export const CANCEL_GRACE_MS = 500
+/** How the connections of the service are known to PostgreSQL. */
+export const APPLICATION_NAME = 'countersign'
 const KEEP_ALIVE_AFTER_MS = 10_000
 /** How long to wait for a free connection: under load, a late answer is better than none. */
 const FREE_CONNECTION_MS = 5_000
@@ -136,6 +138,7 @@ function openPool(connectionString: string, limits: PostgresLimits): pg.Pool {
   }
   const pool = new pg.Pool({
     connectionString,
+    application_name: APPLICATION_NAME,
     Client,
     max: limits.poolSize,
     connectionTimeoutMillis: FREE_CONNECTION_MS,

@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type pg from 'pg'
+import pg from 'pg'
 import { asDriverError, StoreUnavailableError } from './outages.js'
 import { CANCEL_GRACE_MS, postgresConnections, type Session, statementName } from './postgres-connections.js'
+import { SCHEMA } from './privileges.js'
+import { qualifier } from './qualify.js'
 import type { PostgresLimits, Queries, Store, Value } from './store.js'
 
 const DEFAULT_LIMITS: PostgresLimits = { poolSize: 10, connectTimeoutMs: 2_000, statementTimeoutMs: 3_000 }
@@ -21,7 +23,12 @@ const MAX_RETRY_DELAY_MS = 100
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
 /** A store on PostgreSQL 15 or later, shared by any number of processes. Of several hosts, the one that accepts writes is used. */
-export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimits> = {}): Store {
+export function postgresStore(
+  databaseUrl: string,
+  limits: Partial<PostgresLimits> = {},
+  schema = SCHEMA,
+): Store {
+  const qualify = qualifier(schema)
   const { connectTimeoutMs, statementTimeoutMs, poolSize } = { ...DEFAULT_LIMITS, ...limits }
   const connections = postgresConnections(databaseUrl, { connectTimeoutMs, statementTimeoutMs, poolSize })
 
@@ -49,7 +56,7 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
     (work) =>
       repeating(() =>
         connections.use((client, session) =>
-          inTransaction(queriesOn(client, session, timeoutMs), work, settingsOf(session)),
+          inTransaction(queriesOn(client, session, timeoutMs, qualify), work, settingsOf(session)),
         ),
       )
   const limit = [`statement_timeout = ${statementTimeoutMs}`]
@@ -62,7 +69,7 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
     text: string,
     params: readonly Value[] | undefined,
   ): Promise<Row[]> {
-    const queries = queriesOn(client, session, statementTimeoutMs)
+    const queries = queriesOn(client, session, statementTimeoutMs, qualify)
     if (!session.isSnapshotted) return queries.query<Row>(text, params)
     return inTransaction(queries, (tx) => tx.query<Row>(text, params), limit)
   }
@@ -72,6 +79,7 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
 
   return {
     name: 'postgresql',
+    schema,
     query,
     transaction,
     background: {
@@ -79,6 +87,7 @@ export function postgresStore(databaseUrl: string, limits: Partial<PostgresLimit
       transaction: inBackground,
     },
     async script(tx, text) {
+      await tx.query(`SET LOCAL search_path = ${pg.escapeIdentifier(schema)}`)
       await tx.query(text)
     },
     connections: connections.counts,
@@ -105,11 +114,16 @@ async function inTransaction<T>(
   }
 }
 
-function queriesOn(client: pg.PoolClient, session: Session, timeoutMs: number): Queries {
+function queriesOn(
+  client: pg.PoolClient,
+  session: Session,
+  timeoutMs: number,
+  qualify: (sql: string) => string,
+): Queries {
   return {
     async query<Row extends object>(text: string, params?: readonly Value[]) {
       const query: pg.QueryConfig & { query_timeout: number } = {
-        text,
+        text: qualify(text),
         query_timeout: timeoutMs + CANCEL_GRACE_MS,
       }
       if (params) query.values = params as Value[]

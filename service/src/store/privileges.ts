@@ -2,7 +2,10 @@ import { escapeIdentifier } from 'pg'
 import { ConfigurationError } from '../telemetry/configuration-error.js'
 import { SLOTS, slotTable } from './outbox-slots.js'
 import { INSUFFICIENT_PRIVILEGE, sqlStateOf } from './sql-state.js'
-import type { Queries } from './store.js'
+import type { Store } from './store.js'
+
+/** The schema of the tables in a new PostgreSQL database. */
+export const SCHEMA = 'mfa'
 
 /** The tables whose rows the service reads and writes. */
 export const TABLES = [
@@ -44,20 +47,29 @@ export const TABLES = [
 /** The partitions of the outbox, which are emptied whole. */
 const TRUNCATED = Array.from({ length: SLOTS }, (_, slot) => slotTable(slot))
 
+/** All tables. */
+export const ALL_TABLES: readonly string[] = ['migration', ...TABLES, ...TRUNCATED]
+
+/** A name with the schema before it, as it is written in a statement. */
+export const nameIn = (schema: string, name: string): string => `${escapeIdentifier(schema)}.${name}`
+
 const SEQUENCES = ['audit_position_seq', 'inbox_position_seq']
 
 /** The privileges that the role of this store lacks to run the service, such as `UPDATE ON account` (R102). */
-export async function missingPrivileges(store: Queries): Promise<string[]> {
+export async function missingPrivileges(store: Store): Promise<string[]> {
+  // The catalog also shows what is in a schema that the role may not use.
   const rows = await store.query<{ missing: string }>(
-    `SELECT privilege || ' ON ' || name AS missing
-     FROM unnest($1::text[]) AS name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
-     WHERE CASE WHEN to_regclass(name) IS NOT NULL THEN NOT has_table_privilege(name, privilege) END
-     UNION ALL SELECT 'SELECT ON migration' WHERE NOT has_table_privilege('migration', 'SELECT')
-     UNION ALL SELECT 'TRUNCATE ON ' || name FROM unnest($3::text[]) AS name
-     WHERE CASE WHEN to_regclass(name) IS NOT NULL THEN NOT has_table_privilege(name, 'TRUNCATE') END
-     UNION ALL SELECT 'USAGE ON SEQUENCE ' || name FROM unnest($2::text[]) AS name
-     WHERE CASE WHEN to_regclass(name) IS NOT NULL THEN NOT has_sequence_privilege(name, 'USAGE') END`,
-    [TABLES, SEQUENCES, TRUNCATED],
+    `WITH space AS (SELECT oid, nspname FROM pg_namespace WHERE nspname = $4),
+     own AS (SELECT pg_class.oid, relname AS name FROM pg_class JOIN space ON relnamespace = space.oid)
+     SELECT 'USAGE ON SCHEMA ' || quote_ident(nspname) AS missing FROM space WHERE NOT has_schema_privilege(oid, 'USAGE')
+     UNION ALL SELECT privilege || ' ON ' || name FROM own, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
+     WHERE name = ANY ($1::text[]) AND NOT has_table_privilege(oid, privilege)
+     UNION ALL SELECT 'SELECT ON migration' FROM own WHERE name = 'migration' AND NOT has_table_privilege(oid, 'SELECT')
+     UNION ALL SELECT 'TRUNCATE ON ' || name FROM own
+     WHERE name = ANY ($3::text[]) AND NOT has_table_privilege(oid, 'TRUNCATE')
+     UNION ALL SELECT 'USAGE ON SEQUENCE ' || name FROM own
+     WHERE CASE WHEN name = ANY ($2::text[]) THEN NOT has_sequence_privilege(oid, 'USAGE') END`,
+    [TABLES, SEQUENCES, TRUNCATED, store.schema],
   )
   return rows.map(({ missing }) => missing)
 }
@@ -70,19 +82,8 @@ export function lackOfPrivileges(missing: readonly string[]): string {
   )
 }
 
-/** The schemas in which the role of this store would look for the tables, but may not, such as `USAGE ON SCHEMA public`. */
-export async function missingSchemas(store: Queries): Promise<string[]> {
-  const rows = await store.query<{ missing: string }>(
-    `SELECT 'USAGE ON SCHEMA ' || quote_ident(nspname) AS missing FROM pg_namespace
-     WHERE current_schema() IS NULL AND NOT has_schema_privilege(oid, 'USAGE')
-       AND quote_ident(nspname) = ANY (string_to_array(
-         replace(replace(current_setting('search_path'), '"$user"', quote_ident(current_user)), ' ', ''), ','))`,
-  )
-  return rows.map(({ missing }) => missing)
-}
-
 /** Lets a role connect, read and write rows, and nothing else. Throws a `ConfigurationError` if it does not exist or this role may not. */
-export async function grantPrivileges(store: Queries, role: string): Promise<void> {
+export async function grantPrivileges(store: Store, role: string): Promise<void> {
   const name = escapeIdentifier(role)
   const known = await store.query('SELECT FROM pg_roles WHERE rolname = $1', [role])
   if (known.length === 0) {
@@ -94,9 +95,9 @@ export async function grantPrivileges(store: Queries, role: string): Promise<voi
   const missing = await store.query<{ missing: string }>(
     `SELECT 'CONNECT ON DATABASE ' || quote_ident(current_database()) AS missing
      WHERE NOT has_database_privilege($1::name, current_database(), 'CONNECT')
-     UNION ALL SELECT 'USAGE ON SCHEMA ' || quote_ident(current_schema())
-     WHERE NOT has_schema_privilege($1::name, current_schema(), 'USAGE')`,
-    [role],
+     UNION ALL SELECT 'USAGE ON SCHEMA ' || quote_ident($2)
+     WHERE NOT has_schema_privilege($1::name, $2, 'USAGE')`,
+    [role, store.schema],
   )
   for (const { missing: privilege } of missing) {
     await store.query(`GRANT ${privilege} TO ${name}`).catch((error: unknown) => {
@@ -105,8 +106,10 @@ export async function grantPrivileges(store: Queries, role: string): Promise<voi
       throw new ConfigurationError([fault], { cause: error })
     })
   }
-  await store.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${TABLES.join(', ')} TO ${name}`)
-  await store.query(`GRANT TRUNCATE ON ${TRUNCATED.join(', ')} TO ${name}`)
-  await store.query(`GRANT SELECT ON migration TO ${name}`)
-  await store.query(`GRANT USAGE ON SEQUENCE ${SEQUENCES.join(', ')} TO ${name}`)
+  const grant = (privilege: string, names: readonly string[]) =>
+    store.query(`GRANT ${privilege} ${names.map((own) => nameIn(store.schema, own)).join(', ')} TO ${name}`)
+  await grant('SELECT, INSERT, UPDATE, DELETE ON', TABLES)
+  await grant('TRUNCATE ON', TRUNCATED)
+  await grant('SELECT ON', ['migration'])
+  await grant('USAGE ON SEQUENCE', SEQUENCES)
 }

@@ -33,6 +33,8 @@ export interface ConnectionCounts {
 export interface Store extends Transactions {
   /** The kind of database, for the log. */
   readonly name: 'pglite' | 'postgresql'
+  /** The schema of the tables. Statements name tables without it, and the store adds it. */
+  readonly schema: string
   /** The same database for background work: each statement may take minutes. */
   readonly background: Transactions
   /** Runs a script of several statements without parameters, for migrations. */

@@ -46,7 +46,7 @@ describe('an attacker who sends 1,000 requests for one account at once, on Postg
   let port: number
   beforeAll(async () => {
     postgres = await startPostgres()
-    pool = new pg.Pool({ connectionString: postgres.url, max: 1 })
+    pool = new pg.Pool({ connectionString: postgres.url, max: 1, options: '-c search_path=mfa' })
     // The server may be stopped before the last connection is closed.
     pool.on('error', () => {})
     service = await createService({

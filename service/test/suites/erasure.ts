@@ -60,11 +60,14 @@ export function erasureSuite(bench: () => Bench, isAtOnceOnly = false): void {
     const { store } = bench()
     const tables = await store.query<{ name: string }>(
       `SELECT relname AS name FROM pg_class
-       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`,
+       WHERE relnamespace = '${store.schema}'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`,
     )
     const found: string[] = []
     for (const { name } of tables) {
-      const rows = await store.query(`SELECT FROM ${name} AS t WHERE strpos(t::text, $1) > 0 LIMIT 1`, [text])
+      const rows = await store.query(
+        `SELECT FROM ${store.schema}.${name} AS t WHERE strpos(t::text, $1) > 0 LIMIT 1`,
+        [text],
+      )
       if (rows.length > 0) found.push(name)
     }
     return found
@@ -240,7 +243,7 @@ export function erasureSuite(bench: () => Bench, isAtOnceOnly = false): void {
     test('covers every table that names an account, and every column of the account itself', async () => {
       const tables = await bench().store.query<{ name: string }>(
         `SELECT relname AS name FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
-         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+         WHERE relnamespace = '${bench().store.schema}'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
            AND attname = 'account' ORDER BY 1`,
       )
       expect(tables.map(({ name }) => name)).toEqual([
@@ -249,7 +252,7 @@ export function erasureSuite(bench: () => Bench, isAtOnceOnly = false): void {
       ])
       const columns = await bench().store.query<{ name: string }>(
         `SELECT column_name AS name FROM information_schema.columns
-         WHERE table_schema = 'public' AND table_name = 'account' ORDER BY 1`,
+         WHERE table_schema = '${bench().store.schema}' AND table_name = 'account' ORDER BY 1`,
       )
       expect(columns.map(({ name }) => name)).toEqual([
         ...['account', 'application', 'email_hash', 'failures', 'locale', 'lock_level', 'locked_at'],
