@@ -83,7 +83,7 @@ export async function startPostgres({ more = [], keepLog = false, folder: kept }
 
 /** Runs one script of SQL. */
 export async function script(url, text) {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client({ connectionString: url, options: '-c search_path=mfa,public' })
   await client.connect()
   try {
     return await client.query(text)

@@ -28,7 +28,8 @@ describeOnBothDatabases((bench, database) => {
     const { store, context } = bench()
     await context.activity.flush()
     const tables = await store.query<{ name: string }>(
-      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration'",
+      `SELECT schemaname || '.' || tablename AS name FROM pg_tables
+       WHERE schemaname = '${store.schema}' AND tablename <> 'migration'`,
     )
     await store.query(`TRUNCATE ${tables.map(({ name }) => name).join(', ')} CASCADE`)
   })

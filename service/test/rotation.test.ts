@@ -56,7 +56,8 @@ describe('a rotation of secrets', () => {
   afterEach(async () => {
     await Promise.all(running.splice(0).map((service) => service.close()))
     const tables = await store.query<{ tablename: string }>(
-      "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration'",
+      `SELECT schemaname || '.' || tablename AS tablename FROM pg_tables
+       WHERE schemaname = '${store.schema}' AND tablename <> 'migration'`,
     )
     await store.query(`TRUNCATE ${tables.map(({ tablename }) => tablename).join(', ')} CASCADE`)
     vi.useRealTimers()
@@ -100,12 +101,12 @@ describe('a rotation of secrets', () => {
   const keyIdsInStore = async () => {
     const columns = await store.query<{ table_name: string; column_name: string }>(
       `SELECT table_name, column_name FROM information_schema.columns
-       WHERE table_schema = 'public' AND data_type = 'text'`,
+       WHERE table_schema = '${store.schema}' AND data_type = 'text'`,
     )
     const found = new Set<string>()
     for (const { table_name, column_name } of columns) {
       const rows = await store.query<{ text: string }>(
-        `SELECT ${column_name} AS text FROM ${table_name} WHERE ${column_name} ~ '^1\\.[0-9a-f]{12}\\.'`,
+        `SELECT ${column_name} AS text FROM ${store.schema}.${table_name} WHERE ${column_name} ~ '^1\\.[0-9a-f]{12}\\.'`,
       )
       for (const { text } of rows) found.add(text.slice(2, 14))
     }
