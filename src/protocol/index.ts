@@ -28,7 +28,7 @@ export {
   VERIFY_TYPE,
   type VerifyType,
 } from './methods.js'
-export { namedLines, SHORTEST_CUT } from './named-lines.js'
+export { namedLines } from './named-lines.js'
 export { bodyOf, type Members, membersOf, ownParametersOf, sideOf } from './names.js'
 export type {
   AnswerOf,

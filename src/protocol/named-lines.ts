@@ -1,7 +1,7 @@
 import { type DetailLine, oneLine } from './details.js'
 
 /** How many characters are left at least of what is cut: six at each end, and the mark between them. */
-export const SHORTEST_CUT = 13
+const SHORTEST_CUT = 13
 
 // Three segments of a text message hold 199 UTF-16 units in every alphabet, and the shortest text with a code takes at most 70.
 const MOST_UNITS = 128
@@ -16,7 +16,7 @@ const hasNumber = (word = '') =>
   /\p{N}/u.test(word) && !(IDENTIFIER.test(word) && /\d.*[a-z]{2}.*\d/i.test(word))
 
 /**
- * What the code of a message approves, a line for each, with free text and identifiers cut to these lengths. Numbers and the words
+ * What the code of a message approves, a line for each, with free text and identifiers cut to these lengths, or to the shortest. Numbers and the words
  * beside them, such as a currency, are never cut (R146). No part is a link or begins a line with @.
  */
 export function namedLines(
@@ -34,7 +34,7 @@ export function namedLines(
 
 /** The line that keeps these lines from fitting into a text message, if they do not. */
 export function unfitLine(lines: readonly DetailLine[]): DetailLine | undefined {
-  const shortest = namedLines(lines, SHORTEST_CUT, SHORTEST_CUT)
+  const shortest = namedLines(lines, 0, 0)
   if (shortest.join('\n').length <= MOST_UNITS) return undefined
   const longest = Math.max(...shortest.map(({ length }) => length))
   return lines.find((_, at) => shortest[at]?.length === longest)
@@ -55,7 +55,7 @@ function partsOf(text: string) {
 
 function cut(text: string, length: number): string {
   const characters = [...text]
-  if (characters.length <= length) return text
-  const kept = Math.floor((length - 1) / 2)
+  if (characters.length <= Math.max(length, SHORTEST_CUT)) return text
+  const kept = Math.floor((Math.max(length, SHORTEST_CUT) - 1) / 2)
   return `${characters.slice(0, kept).join('')}…${characters.slice(-kept).join('')}`
 }

@@ -15,6 +15,8 @@ afterEach(() => {
 
 const createdFor = (mfa: MfaOptions<TestUser>) => createMfa(mfa)
 type Agent = ReturnType<typeof jsonAgent>
+/** A user's language, as `languages.ofUser` returns it. */
+const ownLanguage = (tag: string | undefined) => () => tag
 
 describe('an approval (R121, R122)', () => {
   it('counts once, for exactly the request that was shown', async () => {
@@ -560,9 +562,9 @@ describe('an approval (R121, R122)', () => {
   it('is in a language that the request cannot choose, on the page and in the message (R146)', () =>
     everyCase(
       [
-        [{ ofUser: () => 'de-CH' }, 'de', 'de'],
-        [{ ofUser: () => undefined, offer: ['fr', 'ja'] }, 'fr', 'fr'],
-        [{ ofUser: () => 'ja', offer: ['fr', 'de'] }, 'fr', 'fr'],
+        [{ ofUser: ownLanguage('de-CH') }, 'de', 'de'],
+        [{ ofUser: ownLanguage(undefined), offer: ['fr', 'ja'] }, 'fr', 'fr'],
+        [{ ofUser: ownLanguage('ja'), offer: ['fr', 'de'] }, 'fr', 'fr'],
         [{ locale: () => 'ja', offer: ['de', 'ja'] }, 'de', 'de'],
         [{}, 'en', 'en'],
       ] as const,
@@ -577,7 +579,7 @@ describe('an approval (R121, R122)', () => {
             return standIn.service.send(request)
           },
         }
-        const bindText = ({ amount }: { amount?: unknown }, locale: string) => {
+        const bindText: MfaRule['bindText'] = ({ amount }, locale) => {
           asked.push(locale)
           return [{ label: 'Amount', value: String(amount) }]
         }

@@ -6,7 +6,7 @@ import { browserAgent, host, jsonAgent, signIn, type TestUser } from '../kit/hos
 import { challenge, login, verify } from '../kit/sign-in.js'
 
 const offering = (
-  languages: LanguageOptions = { offer: ['en', 'de', 'fr'] },
+  languages: LanguageOptions<TestUser> = { offer: ['en', 'de', 'fr'] },
   more: Partial<MfaOptions<TestUser>> = {},
 ) => host({ options: { languages, ...more } })
 
@@ -242,7 +242,7 @@ describe('the offered languages', () => {
         [{ offer: ['en', 'de'], keep: 1 }, /languages.keep is not an option/],
       ],
       ([languages, fault]) => {
-        expect(() => offering(languages as LanguageOptions)).toThrow(fault)
+        expect(() => offering(languages as LanguageOptions<TestUser>)).toThrow(fault)
       },
     ))
 })

@@ -236,7 +236,7 @@ async function requireFactor(
   const factors = accepted.factors.filter(
     ({ method }) => !shown || canName(method, shown.lines, deps.service),
   )
-  if (shown && factors.length < accepted.factors.length && factors.length === 0 && !backup) {
+  if (shown && factors.length === 0 && accepted.factors.length > 0) {
     diagnostics.warn('MFA_WARN_DETAILS_TOO_LONG')
     return stop(req, res, deps, { code: 'details_too_long', errors: unfitFields(shown) })
   }

@@ -1,4 +1,4 @@
-import { type DetailLine, namedLines, type Purpose, SHORTEST_CUT } from 'countersign/protocol'
+import { type DetailLine, namedLines, type Purpose } from 'countersign/protocol'
 import type { Notice, Sender } from '../../accounts/application.js'
 import type { Channel, Message } from '../message.js'
 import { chooseLanguage, textsIn } from './catalogue.js'
@@ -15,8 +15,8 @@ export interface Recipient {
 
 /** How long free text and identifiers may be in a text message, from what is tried first: free text is cut before identifiers (R146). */
 const NAMED_LENGTHS = [
-  ...[402, 80, 60, 40, 30, 20, SHORTEST_CUT].map((free) => [free, 402] as const),
-  ...[40, 30, 20, SHORTEST_CUT].map((identifier) => [SHORTEST_CUT, identifier] as const),
+  ...[402, 80, 60, 40, 30, 20, 0].map((free) => [free, 402] as const),
+  ...[40, 30, 20, 0].map((identifier) => [0, identifier] as const),
 ]
 
 /** The message with a code (R45). It states `secondsLeft` in minutes, rounded up, and names what the code approves before all else (R123). */
