@@ -180,6 +180,9 @@ describe('the wiring check at the first request', () => {
         ['an empty string', () => ''],
         ['an object', () => ({})],
         ['not a number', () => Number.NaN],
+        // Other users have the same number: JavaScript rounds ids above 2^53 (R154).
+        ['a rounded number', () => 2 ** 53],
+        ['a fraction', () => 1.5],
       ],
       async ([_title, userId]) => {
         const made = host({ options: { userId: userId as () => string } })
