@@ -66,7 +66,11 @@ function receive(address: string, rules: Partial<AddressRules> = {}, limits: Par
   return source.receive(path, new AbortController().signal, { ...DEFAULT_LIMITS.waiting, ...limits })
 }
 
-const refused = (reason: string) => ({ outcome: 'refused', refusal: { reason } })
+const refused = (reason: string, detail?: string) => ({
+  outcome: 'refused',
+  refusal: { reason, ...(detail !== undefined && { detail }) },
+})
+const IN_TIME = 'The host did not send the whole file in time, or closed the connection.'
 
 const listed = (...hosts: string[]) =>
   hosts.map((host) => parseHost(host) ?? expect.fail(`${host} is no host`))
@@ -214,7 +218,7 @@ describe('an address that leads to an internal host (R87)', () => {
     const before = target.connections()
     const hosts = listed(`127.0.0.1:${target.port}`)
     expect(await receive(`https://127.0.0.1:${target.port}/a.mp3`, { hosts })).toEqual(
-      refused('fetch_failed'),
+      refused('fetch_failed', IN_TIME),
     )
     expect(target.connections()).toBe(before + 1)
   })
@@ -298,28 +302,42 @@ describe('a host that the operator allows', () => {
     const { url, hosts } = await serve((request, response) => {
       setTimeout(() => response.writeHead(302, { location: `${request.url}/x` }).end(), 150)
     })
-    expect(await receive(`${url}/a.mp3`, { hosts }, { arrivalMs: 300 })).toEqual(refused('fetch_failed'))
+    expect(await receive(`${url}/a.mp3`, { hosts }, { arrivalMs: 300 })).toEqual(
+      refused('fetch_failed', IN_TIME),
+    )
   })
 
   test('is refused for the reason that fits when it answers badly', () =>
-    everyCase<[string, string, RequestListener]>(
+    everyCase<[string, string, RequestListener, string?]>(
       [
-        ['responds with 404', 'fetch_failed', (_q, r) => void r.writeHead(404).end('sound')],
-        ['responds with 206', 'fetch_failed', (_q, r) => void r.writeHead(206).end('sound')],
+        ...[206, 403, 404, 410, 500].map((status): [string, string, RequestListener, string] => [
+          `responds with ${status}`,
+          'fetch_failed',
+          (_q, r) => void r.writeHead(status).end('sound'),
+          `The host answered with ${status} instead of 200.`,
+        ]),
         [
           'compresses the file',
           'fetch_failed',
           (_q, r) => void r.writeHead(200, { 'content-encoding': 'gzip' }).end(),
+          'The host sent the file with the encoding gzip.',
         ],
-        ['hangs up', 'fetch_failed', (q) => void q.socket.destroy()],
+        [
+          'names an encoding that is none',
+          'fetch_failed',
+          (_q, r) => void r.writeHead(200, { 'content-encoding': '<b>secret text of the host</b>' }).end(),
+          'The host sent the file with an encoding.',
+        ],
+        ['hangs up', 'fetch_failed', (q) => void q.socket.destroy(), IN_TIME],
         [
           'hangs up in the middle',
           'fetch_failed',
           (q, r) =>
             void r.writeHead(200, { 'content-length': '100' }).write('sound', () => q.socket.destroy()),
+          IN_TIME,
         ],
-        ['never answers', 'fetch_failed', () => {}],
-        ['stops in the middle', 'fetch_failed', (_q, r) => void r.writeHead(200).write('sound')],
+        ['never answers', 'fetch_failed', () => {}, IN_TIME],
+        ['stops in the middle', 'fetch_failed', (_q, r) => void r.writeHead(200).write('sound'), IN_TIME],
         [
           'shows a page',
           'unsupported_media',
@@ -342,10 +360,10 @@ describe('a host that the operator allows', () => {
           },
         ],
       ],
-      async ([_title, reason, handler]) => {
+      async ([_title, reason, handler, detail]) => {
         const { url, hosts } = await serve(handler)
         const arrivalMs = reason === 'file_too_large' ? 20_000 : 300
-        expect(await receive(`${url}/a.mp3`, { hosts }, { arrivalMs })).toEqual(refused(reason))
+        expect(await receive(`${url}/a.mp3`, { hosts }, { arrivalMs })).toEqual(refused(reason, detail))
       },
     ))
 
@@ -353,7 +371,7 @@ describe('a host that the operator allows', () => {
     const { url, hosts } = await serve(() => {})
     const received = receive(`${url}/a.mp3`, { hosts }, { arrivalMs: 300 })
     collectGarbageSoon()
-    expect(await received).toEqual(refused('fetch_failed'))
+    expect(await received).toEqual(refused('fetch_failed', IN_TIME))
   })
 
   test('is parsed from its address, and from nothing else', () =>

@@ -227,6 +227,14 @@ describe('more concurrent recordings than allowed', () => {
   })
 })
 
+/** A form with an address, of which curl's `-F` has made two parts. */
+function cutAddress(): FormData {
+  const form = new FormData()
+  form.set('file', 'https://a.example/b.wav?X-Date=1')
+  form.set('X-Signature', '2')
+  return form
+}
+
 describe('an invalid transcription request', () => {
   const MULTIPART = 'multipart/form-data; boundary=x'
   test.each<[string, number, string, string | FormData, string | undefined]>([
@@ -245,6 +253,22 @@ describe('an invalid transcription request', () => {
     ['is a form that breaks off', 400, 'invalid_request', '--x\r\nContent-Disp', MULTIPART],
     ['is a form that never begins', 400, 'invalid_request', 'sound sound sound', MULTIPART],
     ['is a form with other parts', 400, 'invalid_request', otherParts(), undefined],
+    ...['application/x-www-form-urlencoded', undefined].map(
+      (type): [string, number, string, string | FormData, string | undefined] => [
+        `has an address that was cut at its & (${type ?? 'multipart/form-data'})`,
+        400,
+        'invalid_request',
+        type ? 'file=https://a.example/b.wav?X-Date=1&X-Signature=2' : cutAddress(),
+        type,
+      ],
+    ),
+    [
+      'names a field that is unknown',
+      400,
+      'invalid_request',
+      '{"file":"https://a","x":1}',
+      'application/json',
+    ],
     [
       'names a file of the server',
       422,

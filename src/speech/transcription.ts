@@ -77,12 +77,12 @@ export type TranscriptionRefusal =
   | { readonly reason: 'busy'; readonly retryAfterSeconds: number }
   /** The service does not download from this URL: it, or an address to which it redirects, is not https or not public, or it redirects more than three times (R87). */
   | { readonly reason: 'address_refused' }
-  /** The file could not be downloaded, or not in time. */
-  | { readonly reason: 'fetch_failed' }
+  /** The file could not be downloaded, or not in time. A service in this process says which. */
+  | { readonly reason: 'fetch_failed'; readonly detail?: string }
   | { readonly reason: 'file_too_large' }
   | { readonly reason: 'recording_too_long' }
-  /** The file is not a recording, or its format is not supported. */
-  | { readonly reason: 'unsupported_media' }
+  /** The file is not a recording, or its format is not supported, or it contains no sound. */
+  | { readonly reason: 'unsupported_media'; readonly detail?: string }
   /** So much of the file cannot be decoded that the rest is noise. */
   | { readonly reason: 'recording_damaged' }
   /** The engine of the service does not have the language. */

@@ -70,6 +70,16 @@ export function parseTranscribe(body: unknown): Parsed<SpeechOptions & { readonl
   }))
 }
 
+/** Validates a request with an address. An unknown parameter is the rest of one that was cut at its `&`. */
+export function parseAddress(body: unknown): ReturnType<typeof parseTranscribe> {
+  const unknown = Object.keys(Object(body)).filter(
+    (name) => !(name in transcriptionWire.transcribeBody.shape),
+  )
+  if (unknown.length === 0) return parseTranscribe(body)
+  const detail = 'is unknown: if it belongs to the address, encode that (curl --data-urlencode file=…)'
+  return invalid(...unknown.map((field) => ({ field, detail })))
+}
+
 /** The body of the calls about the data of an account. */
 export const accountBody = z.object({
   Account: VERBS.factorsOf.body.shape.Account,

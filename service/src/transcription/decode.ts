@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { withTimeLimit } from '../telemetry/time.js'
 import { decodingTimeoutMs } from './recording-limits.js'
 import {
+  noSound,
   type RecordingRefused,
   recordingDamaged,
   recordingTooLong,
@@ -14,6 +15,8 @@ import {
 
 /** The share of frames that cannot be decoded; more of them are noise to an engine, fewer are a scratch. */
 const MAX_ERROR_RATE = 0.02
+/** A frame that cannot be decoded, as ffmpeg reports it. */
+const DECODING_ERROR = /Error (?:while decoding|submitting packet)|message repeated/g
 /** The exit status of ffmpeg when more frames than that cannot be decoded. */
 const TOO_MANY_ERRORS = 69
 /** Shorter than any word. */
@@ -43,28 +46,65 @@ export async function decode(
   // Half a second more than the maximum, to distinguish a recording that is too long from one that just fits.
   const seconds = maxSeconds + 0.5
   const limits = ['-t', String(seconds), '-threads', '1', '-max_error_rate', String(MAX_ERROR_RATE)]
-  const audio = ['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', '16000', '-c:a', 'pcm_s16le']
+  const track = ['-map', '0:a:0', '-vn', '-sn', '-dn']
+  const audio = [...track, '-ar', '16000', '-c:a', 'pcm_s16le']
   const maxBytes = String(Math.ceil((seconds + 1) * BYTES_PER_SECOND))
   const output = ['-map_metadata', '-1', '-fflags', '+bitexact', '-fs', maxBytes, '-f', 'wav', decoded]
-  const common = ['-nostdin', '-hide_banner', '-v', 'error']
+  const reading = [...input, ...limits, '-i', path]
   const result = await withTimeLimit(
     decodingTimeoutMs(maxSeconds),
     [signal],
-    (within) =>
-      runProgram(['ffmpeg', ...common, ...input, ...limits, '-i', path, ...audio, ...output], {
-        folder,
-        signal: within,
-      }),
+    async (within) => {
+      const run = (verbosity: string, ...args: readonly string[]) =>
+        runProgram(['ffmpeg', '-nostdin', '-hide_banner', '-v', verbosity, ...reading, ...args], {
+          folder,
+          signal: within,
+        })
+      // Two outputs: in one, ffmpeg would mix the channels before they are measured.
+      const measured = [LEVELS, `${MIX},${LEVELS}`].flatMap((filter) => [
+        ...track,
+        '-af',
+        filter,
+        '-f',
+        'null',
+        '-',
+      ])
+      const levels = await run('info', ...measured)
+      return await run('error', '-af', channelOf(levels.errorOutput), ...audio, ...output)
+    },
     () => undefined,
   )
-  if (result?.status === TOO_MANY_ERRORS) return recordingDamaged
-  if (result?.status !== 0) return unsupportedMedia
+  // The last frame of a file that was cut off is an error, and in a short one already more than the share.
+  const isCutOff =
+    result?.status === TOO_MANY_ERRORS && result.errorOutput.match(DECODING_ERROR)?.length === 1
+  if (result?.status === TOO_MANY_ERRORS && !isCutOff) return recordingDamaged
+  if (result?.status !== 0 && !isCutOff)
+    return result?.errorOutput.includes('matches no streams') ? noSound : unsupportedMedia
   const durationSeconds = Math.max((await stat(decoded)).size - WAV_HEADER_BYTES, 0) / BYTES_PER_SECOND
   if (durationSeconds > maxSeconds) return recordingTooLong
   if (brokeOff(result.errorOutput, path) || (result.errorOutput && durationSeconds < MIN_SOUND_SECONDS)) {
     return recordingDamaged
   }
   return { outcome: 'decoded', path: decoded, durationSeconds: Math.round(durationSeconds * 100) / 100 }
+}
+
+const MIX = 'aformat=channel_layouts=mono'
+/** Prints the level of each channel. */
+const LEVELS = 'astats=measure_perchannel=RMS_level:measure_overall=none'
+
+/** The filter that makes one channel: the mix, unless it has lost most of the energy, where channels cancel each other out or are left out. */
+function channelOf(levels: string): string {
+  const energies = [...levels.matchAll(/astats_(\d).*RMS level dB: (-?[\d.]+)?/g)].map(
+    ([, filter, decibels = '-Infinity']) => ({
+      isMix: filter !== '0',
+      energy: 10 ** (Number(decibels) / 10),
+    }),
+  )
+  const mix = energies.find(({ isMix }) => isMix)?.energy ?? 0
+  const channels = energies.filter(({ isMix }) => !isMix).map(({ energy }) => energy)
+  const loudest = Math.max(...channels)
+  // In the mix of several speakers, each of n channels has an nth of its energy.
+  return mix * channels.length * 4 < loudest ? `pan=mono|c0=c${channels.indexOf(loudest)}` : MIX
 }
 
 /** Whether reading ended with an error instead of the end of the file. A file that was merely cut off has an end. */
@@ -74,7 +114,7 @@ function brokeOff(errorOutput: string, path: string): boolean {
 
 /** A day of speech, with a line for each word. */
 const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024
-const MAX_ERROR_CHARACTERS = 400
+const MAX_ERROR_CHARACTERS = 2_000
 
 /** The result of a program. */
 export interface ProgramResult {

@@ -272,7 +272,7 @@ export const PROBLEMS: Readonly<Record<ServiceProblemCode, ProblemDescription>> 
   },
   fetch_failed: {
     status: 422,
-    title: 'The file could not be fetched from this address in time.',
+    title: 'The file could not be fetched from this address.',
     happened:
       'The host did not respond with 200, closed the connection, compressed the file, or took longer than SERVICE_RECORDING_TIMEOUT allows (for a job, SERVICE_JOB_RECORDING_TIMEOUT).',
     helps: ['Check that the address can be opened without signing in, or upload the file.'],

@@ -1,6 +1,6 @@
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { Request } from 'express'
-import { parseTranscribe } from '../../flows/inputs.js'
+import { parseAddress, parseTranscribe } from '../../flows/inputs.js'
 import { withTimeLimit } from '../../telemetry/time.js'
 import type { SpeechOptions } from '../../transcription/engines/transcriber.js'
 import type { RecordingLimits } from '../../transcription/recording-limits.js'
@@ -52,7 +52,7 @@ export async function receiveForm(
       limits.arrivalMs,
       [callerGone],
       (signal) => readPart(request, path, signal, limits),
-      () => ({ received: fetchFailed }),
+      () => ({ received: fetchFailed('The file did not arrive in time.') }),
     )
     const { file, speech } = describedBy(part)
     return 'received' in part ? { received: part.received, speech } : { address: file, speech }
@@ -70,7 +70,15 @@ type Part = ({ readonly address: string } | { readonly received: Received }) & {
 
 /** The address, and what the fields say about the speech, if they would be valid in any other body. */
 function describedBy(part: Part) {
-  const parsed = parseTranscribe({ ...part.fields, file: 'address' in part ? part.address : 'upload' })
+  // Beside a file, clients of other services send fields of their own.
+  const { fields = {} } = part
+  const described = Object.fromEntries(
+    DESCRIPTIONS.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])),
+  )
+  const parsed =
+    'address' in part
+      ? parseAddress({ ...fields, file: part.address })
+      : parseTranscribe({ ...described, file: 'upload' })
   if (parsed.ok) {
     const { file, ...speech } = parsed.value
     return { file, speech }
@@ -112,10 +120,9 @@ function readPart(
     })
     const fields: Record<string, string> = {}
     form.on('field', (name, address) => {
-      if (DESCRIPTIONS.includes(name)) {
-        if (name in fields) reject(new InvalidSourceError('must be in the form only once', name))
-        fields[name] = address
-      }
+      if (DESCRIPTIONS.includes(name) && name in fields)
+        reject(new InvalidSourceError('must be in the form only once', name))
+      fields[name] = address
       if (name !== 'file') return
       if (found) return refuseSecond()
       setPart(Promise.resolve({ address }))

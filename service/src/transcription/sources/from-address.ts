@@ -47,7 +47,9 @@ export function fromAddress(address: string, rules: AddressRules): RecordingSour
         })
       } catch (error) {
         if (signal.aborted) throw error
-        return isForbiddenAddress(error) ? addressRefused : fetchFailed
+        return isForbiddenAddress(error)
+          ? addressRefused
+          : fetchFailed('The host did not send the whole file in time, or closed the connection.')
       }
     },
   }
@@ -70,9 +72,13 @@ async function fetchFrom(
     try {
       const { statusCode = 0, headers } = response
       if (REDIRECTS.includes(statusCode)) return redirectIn(headers.location, url)
-      if (statusCode !== 200) return fetchFailed
+      if (statusCode !== 200) return fetchFailed(`The host answered with ${statusCode} instead of 200.`)
       // The request asked for no encoding; a compressed file could be larger than it seems.
-      if ((headers['content-encoding'] ?? 'identity') !== 'identity') return fetchFailed
+      const encoding = headers['content-encoding'] ?? 'identity'
+      if (encoding !== 'identity')
+        return fetchFailed(
+          `The host sent the file with ${ENCODINGS.has(encoding) ? `the encoding ${encoding}` : 'an encoding'}.`,
+        )
       if (!isMedia(headers['content-type'])) return unsupportedMedia
       if (Number(headers['content-length'] ?? 0) > limits.maxBytes) return fileTooLarge
       return await saveRecording(response, path, signal, limits)
@@ -108,6 +114,8 @@ function isMedia(contentType = ''): boolean {
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   return type === '' || /^(audio|video)\//.test(type) || OTHER_TYPES.has(type)
 }
+
+const ENCODINGS = new Set(['gzip', 'br', 'zstd', 'deflate', 'compress'])
 
 const OTHER_TYPES = new Set([
   'application/octet-stream',

@@ -43,7 +43,6 @@ function refused(reason: Exclude<RecordingRefused['refusal']['reason'], 'busy'>)
 }
 
 export const addressRefused: RecordingRefused = refused('address_refused')
-export const fetchFailed: RecordingRefused = refused('fetch_failed')
 export const fileTooLarge: RecordingRefused = refused('file_too_large')
 export const recordingTooLong: RecordingRefused = refused('recording_too_long')
 export const recordingDamaged: RecordingRefused = refused('recording_damaged')
@@ -51,6 +50,15 @@ export const languageUnavailable: RecordingRefused = refused('language_unavailab
 export const unsupportedMedia: RecordingRefused = refused('unsupported_media')
 export const unavailable: RecordingRefused = refused('transcription_unavailable')
 export const timestampsUnavailable: RecordingRefused = refused('timestamps_unavailable')
+
+export const noSound: RecordingRefused = {
+  outcome: 'refused',
+  refusal: { reason: 'unsupported_media', detail: 'The file contains no sound.' },
+}
+
+export function fetchFailed(detail: string): RecordingRefused {
+  return { outcome: 'refused', refusal: { reason: 'fetch_failed', detail } }
+}
 
 export function busy(retryAfterSeconds: number): RecordingRefused {
   return { outcome: 'refused', refusal: { reason: 'busy', retryAfterSeconds } }

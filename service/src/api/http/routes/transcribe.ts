@@ -1,7 +1,7 @@
 import { jobWire, type streamWire, transcriptionWire } from 'countersign/speech'
 import type { Request, RequestHandler, Response } from 'express'
 import * as z from 'zod'
-import { parseTranscribe } from '../../../flows/inputs.js'
+import { parseAddress } from '../../../flows/inputs.js'
 import { liveUnavailable } from '../../../flows/transcribe-live.js'
 import type { Store } from '../../../store/store.js'
 import { withTemporaryFolder } from '../../../transcription/decode.js'
@@ -69,7 +69,7 @@ export function transcribeRoute(transcription: Transcription): readonly RequestH
     },
     ...bodyReader(),
     async function transcribeAddress(request, response) {
-      const parsed = parseTranscribe(request.body)
+      const parsed = parseAddress(request.body)
       if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
       const { file, ...speech } = parsed.value
       await transcribe(request, response, transcription.fromAddress(file), speech)
@@ -122,7 +122,7 @@ export function createJobRoute(jobs: TranscriptionJobs): readonly RequestHandler
     },
     ...bodyReader(),
     async function createFromAddress(request, response) {
-      const parsed = parseTranscribe(request.body)
+      const parsed = parseAddress(request.body)
       if (!parsed.ok) return problem(response, 'invalid_request', { errors: parsed.errors })
       if (await isRefused(request, response)) return
       const { file: address, ...speech } = parsed.value
