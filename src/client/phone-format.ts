@@ -1,11 +1,12 @@
 import { OptionsError } from '../errors.js'
-import { type Contact, isPhone, type UserRequest } from '../protocol/contact.js'
+import { type Contact, isPhone, plainPhone, type UserRequest } from '../protocol/contact.js'
 import { mapVerbs } from '../protocol/map-verbs.js'
 import type { MfaService } from '../protocol/service.js'
 
 /**
- * Lets contacts have phone numbers as people write them, with a default country also without its code. libphonenumber-js is loaded
- * for the first one. A text that is no phone number fails the call with an `OptionsError`.
+ * Lets contacts have phone numbers as people write them, with a default country also without its code. libphonenumber-js reads what is
+ * not in E.164 format, and repairs what is, with a trunk zero, for example. A text that is no phone number, or more than one, fails the
+ * call with an `OptionsError`.
  */
 export function withPhoneFormat<Service extends MfaService>(
   service: Service,
@@ -14,7 +15,7 @@ export function withPhoneFormat<Service extends MfaService>(
   const formatted = mapVerbs(service, (name, { body }, call) => async (request?: Partial<UserRequest>) => {
     const contact = request?.contact
     if (body && !isContact(contact)) throw notAContact(name)
-    if (!contact || contact.kind === 'email' || isPhone(contact.phone)) return call(request)
+    if (!contact || contact.kind === 'email') return call(request)
     return call({ ...request, contact: { ...contact, phone: await e164(contact.phone, country) } })
   })
   return { ...service, ...formatted }
@@ -32,23 +33,67 @@ function notAContact(name: string): OptionsError {
   ])
 }
 
-async function e164(phone: string, country: string | undefined): Promise<string> {
-  const { isSupportedCountry, parsePhoneNumberFromString } = await loadLibrary()
-  if (country !== undefined && !isSupportedCountry(country)) {
+async function e164(typed: string, country: string | undefined): Promise<string> {
+  const phone = plainPhone(typed)
+  const isComplete: boolean = isPhone(phone)
+  if (isComplete) {
+    const library = await loadLibrary().catch(() => undefined)
+    const number = library && numberIn(library, phone)
+    // Metadata lag behind the numbers that are in use, so they never refuse one.
+    return number?.isValid() ? number.number : phone
+  }
+  const library = await loadLibrary()
+  if (country !== undefined && !library.isSupportedCountry(country)) {
     throw new OptionsError([
       `country must be an ISO code of two capital letters, such as GB (got ${country})`,
     ])
   }
-  const number = parsePhoneNumberFromString(phone, country)
-  if (number?.isPossible()) return number.number
-  const hint = country === undefined && !phone.trim().startsWith('+') ? ', or set the option country' : ''
+  const number = typedNumber(library, phone, country)
+  if (number) return number
+  const hint = country === undefined && !phone.startsWith('+') ? ', or set the option country' : ''
   // The message must not contain the number (R84).
   throw new OptionsError([
-    `A phone number of ${phone.length} characters is not valid: write it with its country code, such as +44 7700 900123${hint}`,
+    `A phone number of ${typed.length} characters is not valid: write one number with its country code and without an extension, such as +44 7700 900123${hint}`,
   ])
 }
 
-async function loadLibrary() {
+type Library = typeof import('libphonenumber-js')
+type Country = import('libphonenumber-js').CountryCode
+
+/** What surrounds a number. Other signs could stand for a plus sign, whose loss makes a number of another country. */
+const WORDS = '(?:(?!#)[\\p{L}\\p{M}\\p{P}\\p{Extended_Pictographic}])*'
+const NUMBER = new RegExp(
+  `^(?!.*plus)${WORDS}?(\\+?[(\\d][\\d\\p{Pd}\\u2212\\u30fc\\u2053\\u223c~/.()[\\]]*)${WORDS}$`,
+  'iu',
+)
+const MAX_LENGTH = 100
+/** RFC 3966: a number whose country code follows it. */
+const CONTEXT = /^tel:([^;]*);phone-context=(\+\d+)$/i
+
+/** The only number in a text, in E.164 format. Digits beside it, as those of an extension, make it none. */
+function typedNumber(library: Library, phone: string, country: string | undefined): string | undefined {
+  if (phone.length > MAX_LENGTH) return undefined
+  const [, text = ''] = NUMBER.exec(phone.replace(CONTEXT, '$2$1')) ?? []
+  const digits = text.replace(/[^\d+]/g, '')
+  // Where another prefix is dialed, no number begins with two zeros.
+  const international = country === undefined ? digits : digits.replace(/^00/, '+')
+  const number = [digits, international]
+    .map((candidate) => numberIn(library, candidate, country as Country | undefined))
+    .find((found) => found?.isPossible())?.number
+  return isPhone(number) ? number : undefined
+}
+
+function numberIn(library: Library, text: string, country?: Country) {
+  const number = library.parsePhoneNumberFromString(text, {
+    extract: false,
+    ...(country && { defaultCountry: country }),
+  })
+  // Prefixes of Mexican mobile phones until 2019, which the metadata have forgotten.
+  const repaired = number?.number.replace(/^\+52(?:1|04[45])(?=\d{10}$)/, '+52')
+  return repaired === number?.number ? number : library.parsePhoneNumberFromString(String(repaired))
+}
+
+async function loadLibrary(): Promise<Library> {
   try {
     return await import('libphonenumber-js')
   } catch (cause) {

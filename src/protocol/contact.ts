@@ -1,7 +1,6 @@
 import { domainToASCII } from 'node:url'
-import * as z from 'zod'
 import { digestOf } from '../digest.js'
-import { isKeyMethod, type Method } from './methods.js'
+import { asciiDigits, isKeyMethod, type Method } from './methods.js'
 
 /** The address or number to which the service sends codes, which also identifies the user (`User` in its API). */
 export type Contact =
@@ -9,10 +8,15 @@ export type Contact =
   | { readonly kind: 'phone'; readonly phone: string }
   | { readonly kind: 'dual'; readonly email: string; readonly phone: string }
 
-const EMAIL = z.regexes.email
+/**
+ * The characters and domains of HTML's `<input type=email>`, with a dot in the domain. A dot that is first, last or doubled before the @,
+ * and a domain that is read as an IP address, mean something else to each mail server.
+ */
+const EMAIL =
+  /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!(?:\d+|0x[\da-f]*)$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i
 const MAX_EMAIL_LENGTH = 254
-/** A domain that is in ASCII already, apart from its case, and has no label in Punycode. */
-const PLAIN_DOMAIN = /^(?!.*xn--)(?:[a-z\d-]+\.)+[a-z]+$/i
+/** A character that no domain has, and that its conversion could drop or decode. */
+const NO_DOMAIN = /[^\P{ASCII}a-z\d.-]|(?![\u200c\u200d])[\p{C}\p{Z}]/iu
 const PHONE = /^\+[1-9]\d{6,14}$/
 
 /** Formats a contact as the API's `User` parameter; DUAL is `<EMAIL>:<PHONE_E164>`. */
@@ -44,12 +48,21 @@ export function contactFits(method: Method, contact: Contact): boolean {
 /** The form of a contact (R29) for counters and lookups: NFKC, domain in ASCII, lower case. */
 export function canonicalUser(contact: Contact): string {
   if (contact.kind === 'phone') return contact.phone
-  const folded = contact.email.normalize('NFKC').trim()
-  const at = folded.lastIndexOf('@')
-  const domain = folded.slice(at + 1)
-  const ascii = PLAIN_DOMAIN.test(domain) ? domain : domainToASCII(domain) || domain
-  const email = `${folded.slice(0, at)}@${ascii}`.toLowerCase()
+  // The domain first: as another form of Unicode, it could become another domain.
+  const email = withAsciiDomain(contact.email.trim()).normalize('NFKC').toLowerCase()
   return contact.kind === 'email' ? email : `${email}:${contact.phone}`
+}
+
+/** The contact as messages are sent to it: the mailbox as it is written, its domain in ASCII (RFC 5890). */
+export function deliverableContact<Given extends Contact>(contact: Given): Given {
+  return contact.kind === 'phone' ? contact : { ...contact, email: withAsciiDomain(contact.email) }
+}
+
+function withAsciiDomain(email: string): string {
+  const at = email.lastIndexOf('@')
+  const domain = email.slice(at + 1)
+  if (/^\p{ASCII}*$/u.test(domain) || NO_DOMAIN.test(domain)) return email
+  return `${email.slice(0, at)}@${domainToASCII(domain) || domain}`
 }
 
 /** The contact in its canonical form, for a name that is never written to. */
@@ -57,14 +70,33 @@ export function foldedContact(contact: Contact): Contact {
   return parseUser(canonicalUser(contact)) ?? contact
 }
 
-/** Whether a value is an email address of at most 254 characters (RFC 5321 §4.5.3.1), without a colon, so that DUAL is unambiguous (R79). */
+/**
+ * Whether a value is an email address of at most 254 characters (RFC 5321 §4.5.3.1), without a colon, so that DUAL is unambiguous (R79).
+ * Quoted names and names that are not in ASCII (RFC 6531) are none.
+ */
 export function isEmail(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_EMAIL_LENGTH && EMAIL.test(value)
+  if (typeof value !== 'string' || value.length > MAX_EMAIL_LENGTH) return false
+  const email = withAsciiDomain(value)
+  return email.length <= MAX_EMAIL_LENGTH && EMAIL.test(email)
 }
 
 /** Whether a value is a phone number in ITU-T E.164 format: plus sign, country code, no spaces, at most 15 digits. */
 export function isPhone(value: unknown): value is string {
   return typeof value === 'string' && PHONE.test(value)
+}
+
+/**
+ * A phone number as a keyboard wrote it, in ASCII and without spaces and invisible characters. A number with its plus sign and nothing
+ * else is then in E.164 format.
+ */
+export function plainPhone(typed: string): string {
+  if (PHONE.test(typed)) return typed
+  const characters = typed.trim().replace(/[^\p{Nd}]/gu, (character) => {
+    const plain = character.normalize('NFKC')
+    // A footnote or a circled figure is not part of a number, so that it must not become one of its digits.
+    return /\d/.test(plain) ? '#' : plain
+  })
+  return asciiDigits(characters.replace(/[\u02d6\u2795]/g, '+').replace(/[\p{Zs}\t\p{Cf}\p{DI}]/gu, ''))
 }
 
 /** A top-level domain that never exists, so nothing can be sent there (RFC 2606 §2). */

@@ -6,10 +6,10 @@ export {
   type Contact,
   canonicalUser,
   contactFits,
+  deliverableContact,
   formatUser,
   isAccountAddress,
   parseUser,
-  type UserRequest,
 } from './contact.js'
 export type { DetailLine } from './details.js'
 export { guessingSentence } from './guessing.js'

@@ -89,11 +89,12 @@ export const MAX_CODE_LENGTH = 64
 
 /** The form of a code for limits and comparisons (R30): ASCII digits, upper case, no spaces or dashes. */
 export function canonicalCode(typed: string): string {
-  return typed
-    .normalize('NFKC')
-    .replace(/[\s\p{Dash}\p{Cf}]+/gu, '')
-    .replace(/(?![0-9])\p{Nd}/gu, asciiDigit)
-    .toUpperCase()
+  return asciiDigits(typed.normalize('NFKC').replace(/[\s\p{Dash}\p{Cf}]+/gu, '')).toUpperCase()
+}
+
+/** A text with the digits of every script as ASCII digits. */
+export function asciiDigits(text: string): string {
+  return text.replace(/(?![0-9])\p{Nd}/gu, asciiDigit)
 }
 
 /** Unicode keeps the ten digits of a script together, in order, so the place in such a run is the value. */

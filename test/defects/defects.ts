@@ -86,7 +86,7 @@ export const LEAKS = {
   'an error has a full contact': {
     file: 'src/client/phone-format.ts',
     right:
-      '`A phone number of ${phone.length} characters is not valid: write it with its country code, such as +44 7700 900123${hint}`',
+      '`A phone number of ${typed.length} characters is not valid: write one number with its country code and without an extension, such as +44 7700 900123${hint}`',
     wrong: '`The phone number ${phone} is not valid`',
   },
   'what a client consists of shows its API key': {

@@ -4,6 +4,7 @@ import {
   type Contact,
   canonicalUser,
   contactFits,
+  deliverableContact,
   formatUser,
   isEmail,
   isPhone,
@@ -92,6 +93,99 @@ describe('User, as it is written and read', () => {
       },
     ))
 
+  it('accepts every character that HTML accepts before the @', () =>
+    everyCase([..."abzABZ059!#$%&'*+/=?^_`{|}~-"], (character) => {
+      for (const name of [character, `${character}user`, `us${character}er`, `user${character}`]) {
+        const email = `${name}@example.com`
+        expect([email, parseUser(email)]).toEqual([email, { kind: 'email', email }])
+        const user = `${email}:+447700900123`
+        expect(parseUser(user)).toEqual({ kind: 'dual', email, phone: '+447700900123' })
+      }
+    }))
+
+  it('accepts domains as they are written, and as they are resolved', () =>
+    everyCase(
+      [
+        ...['example.com', 'EXAMPLE.com', 'my-shop.co.uk', '123.com', 'a.b.c.d.e', 'example.photography'],
+        ...['xn--mnchen-3ya.de', 'xn--e1afmkfd.xn--p1ai', 'example.xn--fiqs8s', 'xn--i-7iq.ws', 'ab--cd.com'],
+        ...['münchen.de', 'MÜNCHEN.de', 'пример.рф', '例子.中国', 'example.السعودية', 'straße.de', 'i❤.ws'],
+        ...[
+          '例子。中国',
+          'ｅｘａｍｐｌｅ.com',
+          'mu\u0308nchen.de',
+          'भारत.भारत',
+          'נסיון.co.il',
+          'نامه\u200cای.com',
+        ],
+      ],
+      (domain) => {
+        expect([domain, isEmail(`user@${domain}`)]).toEqual([domain, true])
+      },
+    ))
+
+  it('refuses mailboxes that mail servers read in different ways (R79, R88)', () =>
+    everyCase(
+      [
+        ...['.user@example.com', 'user.@example.com', 'us..er@example.com', '@example.com', '.@example.com'],
+        ...[
+          '"john doe"@example.com',
+          '"a@b"@example.com',
+          'a\\@example.com',
+          'a(b)@example.com',
+          '<a@example.com>',
+        ],
+        ...[
+          'josé@example.com',
+          '用户@例子.中国',
+          'user＠example.com',
+          'ｕｓｅｒ@example.com',
+          'a\u00adb@example.com',
+        ],
+        ...['user@localhost', 'user@com', 'user@[192.0.2.1]', 'user@192.0.2.1', 'user@1.2', 'user@0x7f.1'],
+        ...['user@my_shop.com', 'user@example.com.', 'user@.example.com', 'user@example..com', 'user@-a.com'],
+        ...[
+          'user@a-.com',
+          'user@exa mple.com',
+          'user@exam%70le.com',
+          'user@example.com/x',
+          'user@example.com#x',
+        ],
+        ...[
+          'user@example.com:25',
+          'user@a@example.com',
+          'user@b:pw@example.com',
+          'user@example.com\\x',
+          'user@a,b.com',
+        ],
+        ...[
+          'user@exam\u00adple.com',
+          'user@exam\u200bple.com',
+          'user@example.com\u202e',
+          'user@exa\u3000mple.com',
+        ],
+        ...[
+          'user@example．com／x',
+          'user@％65xample.com',
+          'user@１.２',
+          'user@ü.123',
+          'user@\ud800.com',
+          'user@ex\u0000.com',
+        ],
+        ...[
+          'user@example.com\r\nBcc: b@example.com',
+          'mailto:user@example.com',
+          ' user@example.com',
+          'user@',
+        ],
+        `user@${'a'.repeat(64)}.com`,
+        `user@${'ü'.repeat(60)}.com`,
+        `${'a'.repeat(50)}@${'ü'.repeat(40)}.${'ö'.repeat(40)}.${'b'.repeat(60)}.${'c'.repeat(55)}.com`,
+      ],
+      (email) => {
+        expect([email, isEmail(email)]).toEqual([email, false])
+      },
+    ))
+
   it('accepts email addresses of up to 254 characters', () => {
     const domain = `${'d'.repeat(60)}.${'d'.repeat(60)}.${'d'.repeat(60)}.com`
     const longest = `${'a'.repeat(254 - domain.length - 1)}@${domain}`
@@ -118,6 +212,12 @@ describe('one person has one spelling (R29)', () => {
         ['a Kelvin sign', '\u212Aim@example.com', 'kim@example.com'],
         ['an international domain', 'a@BÜCHER.example', 'a@xn--bcher-kva.example'],
         ['an international domain in ASCII', 'a@XN--BCHER-KVA.example', 'a@xn--bcher-kva.example'],
+        ['an international domain with other full stops', 'a@bücher。example', 'a@xn--bcher-kva.example'],
+        ['an international domain that is decomposed', 'a@bu\u0308cher.example', 'a@xn--bcher-kva.example'],
+        ['a full-width domain', 'a@ｅxample.com', 'a@example.com'],
+        ['an international top-level domain', 'a@ПРИМЕР.РФ', 'a@xn--e1afmkfd.xn--p1ai'],
+        ['that domain in ASCII', 'A@xn--E1AFMKFD.XN--P1AI', 'a@xn--e1afmkfd.xn--p1ai'],
+        ['signs that HTML accepts', "R&D.O'Brien'=x@Example.com", "r&d.o'brien'=x@example.com"],
         ['blanks around', ' a@example.com ', 'a@example.com'],
       ],
       ([_title, email, expected]) => {
@@ -142,6 +242,66 @@ describe('one person has one spelling (R29)', () => {
       expect(canonicalUser(one) === canonicalUser(other)).toBe(same)
     })
     fc.assert(property)
+  })
+})
+
+describe('a contact as messages are sent to it (R29, R88)', () => {
+  const name = fc
+    .array(fc.constantFrom(..."abcXYZ019!#$%&'*+/=?^_`{|}~-."), { minLength: 1, maxLength: 12 })
+    .map((characters) => characters.join(''))
+  const domain = fc
+    .array(
+      fc.oneof(
+        fc.constantFrom(
+          'example',
+          'MÜNCHEN',
+          'xn--mnchen-3ya',
+          'пример',
+          '例子',
+          'straße',
+          'a-b',
+          '-a',
+          '123',
+        ),
+        fc.string({ unit: 'grapheme', minLength: 1, maxLength: 4 }),
+      ),
+      { minLength: 1, maxLength: 3 },
+    )
+    .chain((labels) =>
+      fc.constantFrom('com', 'рф', 'XN--P1AI', '中国', '123').map((top) => [...labels, top].join('.')),
+    )
+  const mailboxes = fc
+    .tuple(fc.oneof(name, fc.string({ maxLength: 5 })), domain)
+    .map(([local, host]) => `${local}@${host}`)
+
+  it('has one address, in ASCII, of which nothing but its domain is rewritten', () => {
+    let accepted = 0
+    const property = fc.property(mailboxes, (email) => {
+      if (!isEmail(email)) return
+      accepted += 1
+      const { email: to } = deliverableContact({ kind: 'email', email }) as { email: string }
+      expect(to).toMatch(/^[\w.!#$%&'*+/=?^`{|}~-]+@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z\d-]+$/i)
+      expect(to.slice(0, to.lastIndexOf('@'))).toBe(email.slice(0, email.lastIndexOf('@')))
+      const host = email.slice(email.lastIndexOf('@') + 1)
+      expect(new URL(`http://${to.slice(to.lastIndexOf('@') + 1)}`).host).toBe(new URL(`http://${host}`).host)
+      // The same account and mailbox as the one that was written, and never read in another way.
+      expect(isEmail(to)).toBe(true)
+      expect(deliverableContact({ kind: 'email', email: to })).toEqual({ kind: 'email', email: to })
+      expect(canonicalUser({ kind: 'email', email: to })).toBe(canonicalUser({ kind: 'email', email }))
+      expect(canonicalUser({ kind: 'email', email })).toBe(to.toLowerCase())
+    })
+    fc.assert(property, { numRuns: 3_000 })
+    expect(accepted).toBeGreaterThan(100)
+  })
+
+  it('has the number as it is', () => {
+    expect(deliverableContact({ kind: 'phone', phone: '+447700900123' })).toEqual({
+      kind: 'phone',
+      phone: '+447700900123',
+    })
+    expect(deliverableContact({ kind: 'dual', email: 'A@münchen.de', phone: '+447700900123' })).toEqual({
+      ...{ kind: 'dual', email: 'A@xn--mnchen-3ya.de', phone: '+447700900123' },
+    })
   })
 })
 

@@ -8,7 +8,6 @@ import {
   ownParametersOf,
   type RequestOf,
   ServiceError,
-  type UserRequest,
   VERBS,
 } from 'countersign/protocol'
 import { type TranscriptionJob, type TranscriptionService, transcriptionWire } from 'countersign/speech'
@@ -25,7 +24,7 @@ import { liveUnavailable, transcribeLive } from './transcribe-live.js'
 import { FLOWS, flowsOf, KEY_FLOWS, takesBody, type VerbFlow } from './verb-flows.js'
 
 /** The parameters of the HTTP API that name a user. */
-function userFields(request: UserRequest) {
+function userFields(request: RequestOf<'factorsOf'>) {
   return {
     User: formatUser(request.contact),
     Account: request.account,
@@ -90,7 +89,7 @@ function inProcessVerbs<Service extends object>(
       return (request: unknown) =>
         answer({ ok: true, value: request }, async () => flow(context, await findApplication(), request))
     }
-    return (request: UserRequest) =>
+    return (request: RequestOf<'factorsOf'>) =>
       ofAccount(parseVerb(verb, { ...userFields(request), ...ownParametersOf(verb, request) }), flow)
   }
   const methods = Object.entries<VerbFlow>(flows).map(([name, verbFlow]) => [name, methodOf(verbFlow)])

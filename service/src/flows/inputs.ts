@@ -2,6 +2,7 @@ import {
   type Contact,
   canonicalUser,
   contactFits,
+  deliverableContact,
   type KEY_VERBS,
   type Members,
   type Method,
@@ -49,7 +50,8 @@ export function parseVerb<Row extends VerbWithBody>(
   return parse(schema, body, (parameters) => {
     const fields = parameters as Readonly<Partial<Record<string, string>>>
     const { Type = '', User = '', Account, Locale: locale, ClientAddress: clientAddress } = fields
-    const contact = parseUser(User)
+    const parsed = parseUser(User)
+    const contact = parsed && deliverableContact(parsed)
     const method = contactsOf ?? METHOD_OF[Type] ?? (contact?.kind === 'dual' ? 'dual' : 'app')
     if (!contact || !contactFits(method, contact)) {
       const expected = method === 'app' || method === 'email' || method === 'dual' ? method : 'phone'
@@ -147,7 +149,7 @@ export function invalid(...errors: FieldError[]): { readonly ok: false; readonly
 export interface RequestUser {
   /** Identifies the account in every row: the caller's own name for it, else the contact (R29). */
   readonly account: string
-  /** The contact as the caller wrote it, to which messages are sent. */
+  /** The contact to which messages are sent: as the caller wrote it, with the domain of a mailbox in ASCII. */
   readonly contact: Contact
   /** The contact in its canonical form, the same for all spellings of one mailbox or number. */
   readonly canonicalContact: string

@@ -1,4 +1,4 @@
-import { maskContact } from 'countersign/protocol'
+import { canonicalUser, maskContact } from 'countersign/protocol'
 import { mustExist } from './applications.js'
 import type { Actor } from './audited-change.js'
 import { changeRows } from './change-rows.js'
@@ -24,7 +24,7 @@ export async function listComplaints({ store }: Actor, application: string): Pro
 }
 
 export async function liftComplaint(actor: Actor, application: string, mailbox: string): Promise<void> {
-  const email = mailbox.toLowerCase()
+  const email = canonicalUser({ kind: 'email', email: mailbox })
   await changeRows(actor, {
     ...{ application, action: 'mail.allowed', detail: masked(email) },
     sql: 'DELETE FROM mail_complaint WHERE application = $1 AND email = $2 RETURNING email',

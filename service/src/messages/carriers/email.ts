@@ -16,7 +16,8 @@ export interface EmailSender {
 
 /** An email as it is handed over. */
 export interface Email {
-  readonly envelope: { readonly from: string; readonly to: string }
+  /** As objects, since nothing parses their addresses (R88). */
+  readonly envelope: { readonly from: Mailbox; readonly to: Mailbox }
   readonly raw: string
 }
 
@@ -36,7 +37,7 @@ export function composeEmail(message: OutgoingMessage, carrier: EmailSender): Em
     html: mailHtml(message),
   }
   return {
-    envelope: { from: from.address, to: to.address },
+    envelope: { from: { name: '', address: from.address }, to },
     raw: emailSource(content, new Date()),
   }
 }

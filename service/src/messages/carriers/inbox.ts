@@ -1,3 +1,4 @@
+import { deliverableContact, formatUser, parseUser } from 'countersign/protocol'
 import type { Keys } from '../../store/secrets/keys.js'
 import { inboxIdentity, open, seal } from '../../store/secrets/seal.js'
 import type { Store } from '../../store/store.js'
@@ -61,11 +62,13 @@ export function storedInbox(store: Store, keys: Keys): Inbox {
       return {}
     },
     async messages(application, filter) {
+      const contact = filter?.to === undefined ? undefined : parseUser(filter.to)
+      const recipient = contact ? formatUser(deliverableContact(contact)) : (filter?.to ?? null)
       const rows = await store.query<{ recipient: string; sealed: string }>(
         // The inbox keeps no more than these.
         `SELECT recipient, sealed FROM inbox WHERE application = $1 AND recipient = coalesce($2, recipient)
          ORDER BY position DESC LIMIT $3`,
-        [application, filter?.to ?? null, MAX_MESSAGES],
+        [application, recipient, MAX_MESSAGES],
       )
       return rows.map(
         (row) =>

@@ -54,9 +54,9 @@ function sesCarrier(settings: SesSettings): Carrier {
     async deliver(message, signal) {
       checkRecipient(message)
       // The email as a whole: SES then reports its `Message-ID` back.
-      const { raw } = composeEmail(message, settings)
+      const { envelope, raw } = composeEmail(message, settings)
       const body = JSON.stringify({
-        Destination: { ToAddresses: [message.to] },
+        Destination: { ToAddresses: [envelope.to.address] },
         ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),
         Content: { Raw: { Data: Buffer.from(raw).toString('base64') } },
       })
