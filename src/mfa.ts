@@ -10,6 +10,7 @@ import { factorRecordIn } from './flows/factor-record.js'
 import { eventMetrics, eventSink } from './flows/metrics.js'
 import { offeredKeys } from './flows/offered-keys.js'
 import { AccountRecovery, NO_RECOVERIES } from './flows/recovery.js'
+import { unusableContacts } from './flows/unusable-contacts.js'
 import { readOptions, type Settings } from './options/settings.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
@@ -102,6 +103,10 @@ function build(options: unknown): Built {
     factorRecord: factorRecordIn(settings, enrolledFactors, (userId, missing) => {
       emit({ type: 'factors_contradicted', userId, missing })
       diagnostics.warn('MFA_WARN_FACTORS_CONTRADICTED')
+    }),
+    reportUnusable: unusableContacts((userId, method, fault) => {
+      emit({ type: 'contact_unusable', userId, method, fault })
+      diagnostics.warn('MFA_WARN_CONTACT_UNUSABLE', `It is at ${fault}.`)
     }),
     keys,
     ...limits,

@@ -8,7 +8,7 @@ export function backupTarget(
 ): { method: BackupMethod; contact: Contact } | undefined {
   for (const method of ['email', 'sms', 'dual'] as const) {
     const factor = user.existing.find(
-      (one) => isDelivered(one.method) && BACKUP_METHOD[one.method] === method,
+      (one) => !one.unusable && isDelivered(one.method) && BACKUP_METHOD[one.method] === method,
     )
     if (factor) return { method, contact: factor.contact }
   }

@@ -100,6 +100,8 @@ type UserEvent = {
   | { readonly type: 'factor_removed'; readonly method: 'app' | KeyMethod | 'backup' }
   /** The service says that the user lacks factors which the host's record has: `missing` names them, and they are withheld (R141). */
   | { readonly type: 'factors_contradicted'; readonly missing: readonly ('app' | 'keys')[] }
+  /** A contact of a factor that the option `factors` lists cannot be used, so the factor is withheld (R153). `fault` says what is wrong. */
+  | { readonly type: 'contact_unusable'; readonly method: Method; readonly fault: string }
   /** New backup codes were sent. */
   | { readonly type: 'backup_codes_sent' }
   /** New backup codes were created, for a page that shows them once. */

@@ -277,6 +277,6 @@ export function factorsToEnd(factors: readonly Factor[], shown: readonly ShownMe
   return factors.filter(({ method }) => strengthOf(method) === strongest)
 }
 
-function asEndedFactor({ id, method, contact }: Factor): EndedFactor {
-  return { id, method, contact: formatUser(contact) }
+function asEndedFactor({ id, method, contact, unusable }: Factor): EndedFactor {
+  return { id, method, contact: unusable?.listed ?? formatUser(contact) }
 }

@@ -56,6 +56,8 @@ export const WARNINGS = {
     'The app changed a factor (account.factorAdded, account.factorRemoved) of a user whose session had not just shown the strongest one, so an attacker with a weaker factor could do the same. Put mfa.requireStrongest() before the route.',
   MFA_WARN_FACTORS_CONTRADICTED:
     'The MFA service says that a user lacks a factor which recordedFactors has, so that factor counts and cannot be used. Check whether the service was restored from a backup, and whether service.apiKey (MFA_API_KEY) is that of another application. Events of the type factors_contradicted name the users. If the service is right, clear their records, so that recordedFactors returns undefined.',
+  MFA_WARN_CONTACT_UNUSABLE:
+    'The option factors lists a contact that cannot be used, so that factor is withheld, and its user signs in with another one or has to recover the account. Events of the type contact_unusable name the users. Correct the contact, or leave the factor out.',
   MFA_WARN_EVIDENCE:
     'login.evidence returned something that cannot count, so users are asked for a second factor. Return { issuer, amr, acr, authTime } from verified claims, with auth_time in seconds, and list the issuer in login.issuers.',
   MFA_WARN_DIALECT:

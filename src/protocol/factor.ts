@@ -1,4 +1,12 @@
-import { type Contact, canonicalUser, foldedContact, isEmail, isPhone } from './contact.js'
+import {
+  accountAddress,
+  type Contact,
+  canonicalUser,
+  foldedContact,
+  isEmail,
+  isPhone,
+  plainPhone,
+} from './contact.js'
 import { type CodeMethod, type KeyMethod, METHODS, type Method } from './methods.js'
 
 /** A second factor of a user, as the option `factors` returns it. */
@@ -26,6 +34,13 @@ export interface Factor {
   readonly manageUrl?: string
   /** How many digits the codes of an authenticator app have, if the service said so in this request. */
   readonly digits?: number
+  /** Set if the contact that the host lists cannot be used, so that the factor is withheld (R153). `contact` then reaches nobody. */
+  readonly unusable?: {
+    /** The contact as the host lists it. */
+    readonly listed: string
+    /** What is wrong, without the contact. */
+    readonly faults: readonly string[]
+  }
 }
 
 /** A factor of a user, as `policy` and `login.evidence` see it. */
@@ -61,12 +76,12 @@ const email: Property = {
 const phone: Property = {
   name: 'phone',
   must: 'must be a phone number in E.164 format, like +447700900123',
-  fits: isPhone,
+  fits: isTypedPhone,
 }
 const user: Property = {
   name: 'user',
   must: 'must be an email address or a phone number in E.164 format',
-  fits: (value) => isEmail(value) || isPhone(value),
+  fits: (value) => isEmail(value) || isTypedPhone(value),
 }
 
 /** The properties that a factor of each method must have. They are checked at many requests, so without a schema library. */
@@ -103,7 +118,10 @@ const OPTIONAL: readonly Property[] = [
 const MOST_FACTORS = 20
 const ONE_OF_METHODS = `method must be one of ${METHODS.join(', ')}`
 
-/** Validates the host's list of factors (R42) and gives each an id. `faults` quotes no contact. */
+/**
+ * Validates the host's list of factors (R42) and gives each an id. `faults` quotes no contact. A contact that cannot be used is no fault
+ * of the list: the user may have other factors (R153).
+ */
 export function readFactors(list: unknown): { factors: readonly Factor[] } | { faults: readonly string[] } {
   if (!Array.isArray(list)) {
     return {
@@ -116,12 +134,13 @@ export function readFactors(list: unknown): { factors: readonly Factor[] } | { f
   const named = new Map<string, Factor>()
   const count = new Map<Method, number>()
   const contacts = new Set<string>()
-  for (const input of list as readonly FactorInput[]) {
+  for (const [index, input] of (list as readonly FactorInput[]).entries()) {
     const nth = (count.get(input.method) ?? 0) + 1
     count.set(input.method, nth)
     const id = input.id ?? (nth === 1 ? input.method : `${input.method}-${nth}`)
     if (named.has(id)) return { faults: [`two factors have the id "${id}"; give each factor a unique id`] }
-    const contact = contactOf(input)
+    const unusable = unusableIn(input, index)
+    const contact = unusable ? accountAddress(`unusable ${unusable.listed}`) : contactOf(input)
     const same = `${input.method} ${canonicalUser(contact)}`
     if (contacts.has(same)) continue
     contacts.add(same)
@@ -131,6 +150,7 @@ export function readFactors(list: unknown): { factors: readonly Factor[] } | { f
       contact,
       ...(input.label && { label: input.label }),
       ...(input.manageUrl && { manageUrl: input.manageUrl }),
+      ...(unusable && { unusable }),
     })
   }
   return { factors: [...named.values()] }
@@ -143,10 +163,10 @@ function faultsIn(input: unknown, index: number): string[] {
   if (method === undefined) return [`[${index}.method] is missing: ${ONE_OF_METHODS}`]
   if (!isMethod(method)) return [`[${index}.method] ${ONE_OF_METHODS}`]
   const faults: string[] = []
-  for (const { name, must, fits } of REQUIRED[method]) {
+  for (const { name, must } of REQUIRED[method]) {
     const value: unknown = Reflect.get(input, name)
     if (value === undefined) faults.push(`[${index}.${name}] is missing: ${must}`)
-    else if (!fits(value)) faults.push(`[${index}.${name}] ${must}`)
+    else if (value !== null && !isText(value)) faults.push(`[${index}.${name}] ${must}`)
   }
   for (const name of Object.keys(input)) {
     if (name === 'method' || REQUIRED[method].some((property) => property.name === name)) continue
@@ -156,6 +176,22 @@ function faultsIn(input: unknown, index: number): string[] {
     else if (value !== undefined && !optional.fits(value)) faults.push(`[${index}.${name}] ${optional.must}`)
   }
   return faults
+}
+
+/** Why the contact of a factor cannot be used, if it cannot: it is some text, or `null`. */
+function unusableIn(input: FactorInput, index: number): Factor['unusable'] {
+  const properties = REQUIRED[input.method]
+  const valueOf = ({ name }: Property): unknown => Reflect.get(input, name)
+  const wrong = properties.filter((property) => !property.fits(valueOf(property)))
+  if (wrong.length === 0) return undefined
+  return {
+    listed: properties.map((property) => valueOf(property) ?? '').join(':'),
+    faults: wrong.map(({ name, must }) => `[${index}.${name}] ${must}`),
+  }
+}
+
+function isTypedPhone(value: unknown): boolean {
+  return isPhone(value) || (isText(value) && isPhone(plainPhone(value)))
 }
 
 function isMethod(value: unknown): value is Method {
@@ -174,12 +210,14 @@ function contactOf(input: FactorInput): Contact {
     case 'security-key':
     case 'passkey':
       return foldedContact(
-        isPhone(input.user) ? { kind: 'phone', phone: input.user } : { kind: 'email', email: input.user },
+        isEmail(input.user)
+          ? { kind: 'email', email: input.user }
+          : { kind: 'phone', phone: plainPhone(input.user) },
       )
     case 'dual':
-      return { kind: 'dual', email: input.email, phone: input.phone }
+      return { kind: 'dual', email: input.email, phone: plainPhone(input.phone) }
     default:
-      return { kind: 'phone', phone: input.phone }
+      return { kind: 'phone', phone: plainPhone(input.phone) }
   }
 }
 

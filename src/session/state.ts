@@ -96,6 +96,8 @@ export interface SessionDeps
   banner(req: Request, about: Grace | 'weak_app'): string
   /** Warns, once per process, about evidence that a correct host does not return, and about sessions that do not last. */
   readonly diagnostics: { warn(code: 'MFA_WARN_EVIDENCE'): void; inspectLogin(req: Request): void }
+  /** Reports contacts that the host lists for a user and that cannot be used (R153). */
+  reportUnusable(userId: string, listed: readonly Factor[]): void
   readonly browsers: TrustedBrowsers
   /** Called when a user signed in. Never delays or fails the sign-in. */
   readonly newBrowsers: { signedIn(req: Request, account: Pick<Account, 'user' | 'userId'>): void }

@@ -8,7 +8,10 @@ import { isKeyMethod, type Method } from '../protocol/methods.js'
 import { knownAccount } from './known-account.js'
 import type { Account, ActiveState, KnownAccount, SessionDeps } from './state.js'
 
-type FactorDeps = Pick<SessionDeps, 'settings' | 'enrolledFactors' | 'factorRecord' | 'resets'>
+type FactorDeps = Pick<
+  SessionDeps,
+  'settings' | 'enrolledFactors' | 'factorRecord' | 'resets' | 'reportUnusable'
+>
 
 /** The user's factors and what a reset requires, asked for once per request. @throws {HostError | ServiceError} as `readAccount`. */
 export async function accountOf(state: ActiveState, deps: FactorDeps): Promise<KnownAccount> {
@@ -46,6 +49,7 @@ async function accountWith(
   userId: string,
   deps: FactorDeps,
 ): Promise<Account> {
+  deps.reportUnusable(userId, listed)
   return withoutEnded({ user, userId, ...(await withEnrolled(user, userId, listed, deps)) }, deps)
 }
 
@@ -75,10 +79,12 @@ async function withoutEnded(
 async function withEnrolled(
   user: Express.User,
   userId: string,
-  listed: readonly Factor[],
+  all: readonly Factor[],
   deps: FactorDeps,
 ): Promise<Pick<Account, 'factors' | 'withheld' | 'weakApp'>> {
   const { settings, enrolledFactors } = deps
+  const listed = all.filter(({ unusable }) => !unusable)
+  const unusable = all.filter((factor) => factor.unusable)
   const isOff = (method: Method) => isKeyMethod(method) && settings.keys === false
   // A service is asked only about what its answer can add or correct.
   const isComplete = listed.some(({ method }) => method === 'app')
@@ -86,7 +92,7 @@ async function withEnrolled(
   if (isComplete && !mayHaveKeys && !(canTell && settings.recordedFactors)) {
     return {
       factors: listed.filter(({ method }) => !isOff(method)),
-      withheld: listed.filter(({ method }) => isOff(method)),
+      withheld: [...listed.filter(({ method }) => isOff(method)), ...unusable],
     }
   }
   const contact = appContactOf(settings, user, userId, listed)
@@ -97,7 +103,7 @@ async function withEnrolled(
   const unlistedOf = (has: (method: Method) => boolean) =>
     KEPT.filter((method) => has(method) && listed.every((factor) => factor.method !== method)).map(
       (method): Factor => {
-        const isTaken = listed.some(({ id }) => id === method)
+        const isTaken = all.some(({ id }) => id === method)
         const factor = withDigits({ id: isTaken ? `enrolled-${method}` : method, method, contact })
         unlisted.add(factor)
         return factor
@@ -110,6 +116,8 @@ async function withEnrolled(
     withheld: [
       ...unlistedOf((method) => withheld.some((one) => one === method)),
       ...listed.filter(({ method }) => isWithheld(method)),
+      // The service names an app or a key by the account, whatever contact the host lists for it.
+      ...unusable.filter(({ method }) => !isUsable(method)),
     ],
   }
 }
@@ -176,7 +184,9 @@ export function appContactOf(
   const given: unknown = appContact ? appContact(user) : Reflect.get(user, 'email')
   const contact = typeof given === 'string' ? parseUser(given) : undefined
   if (contact && contact.kind !== 'dual') return foldedContact(contact)
-  const [first = accountAddress(userId)] = factors.map((factor) => factor.contact)
+  const [first = accountAddress(userId)] = factors
+    .filter((factor) => !factor.unusable)
+    .map(({ contact }) => contact)
   return foldedContact(first.kind === 'dual' ? { kind: 'email', email: first.email } : first)
 }
 

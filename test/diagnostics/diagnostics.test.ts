@@ -336,6 +336,12 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     for (const name of ['nina', 'bob']) await signIn(made.app, name)
     return made
   },
+  MFA_WARN_CONTACT_UNUSABLE: async (setup) => {
+    const made = watched(setup)
+    made.users.bob = { id: 'u-bob', email: '', factors: [{ method: 'email', email: 'josé@example.com' }] }
+    for (let visit = 0; visit < 2; visit++) await signIn(made.app, 'bob')
+    return made
+  },
   MFA_WARN_EVIDENCE: async (setup) => {
     const login = { evidence: () => ({ issuer: 'https://id.example', amr: ['mfa'], authTime: 1 }) }
     const made = watched({ ...setup, options: { ...setup.options, login } })
@@ -421,6 +427,8 @@ const DETAILS: Partial<Record<WarningCode, string>> = {
   MFA_WARN_KEY_SCOPES: 'Missing: enroll.',
   MFA_WARN_GATE_AT_PATH: 'It is mounted at /bank.',
   MFA_WARN_STORE_LOSES: 'It is the store of: limits.store.',
+  MFA_WARN_CONTACT_UNUSABLE:
+    'It is at [0.email] must be an email address like name@example.com, of at most 254 characters.',
 }
 
 afterEach(() => void vi.unstubAllEnvs())

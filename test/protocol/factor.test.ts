@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { accountAddress } from '../../src/protocol/contact.js'
 import { readFactors } from '../../src/protocol/factor.js'
 import { everyCase } from '../kit/every-case.js'
 
@@ -81,15 +82,11 @@ describe('the faults of a list of factors are reported', () => {
     ['undefined', undefined, 'it is undefined, and must be a list'],
     ['an unknown method', [{ method: 'pigeon', phone: '+447700900101' }], 'one of app, email, sms'],
     ['not an object', [null], 'one of app, email, sms'],
-    ['a number in national format', [{ method: 'sms', phone: '07700 900101' }], 'in E.164 format'],
+    ['a number that is a number', [{ method: 'sms', phone: 447700900101 }], 'in E.164 format'],
     ['a missing number', [{ method: 'sms' }], 'in E.164 format'],
     ['several mailboxes', [{ method: 'email', email: ['a@example.com'] }], 'must be an email address'],
     ['the other contact', [{ method: 'sms', email: 'a@example.com' }], 'in E.164 format'],
-    [
-      'an app of two contacts',
-      [{ method: 'app', user: 'a@example.com:+447700900101' }],
-      'an email address or a phone',
-    ],
+    ['an app of two contacts', [{ method: 'app', user: ['a@example.com'] }], 'an email address or a phone'],
     ['an app without a user', [{ method: 'app' }], 'an email address or a phone'],
     ['an invalid id', [{ ...sms, id: 'Über' }], 'lower-case letters'],
     ['a long label', [{ ...sms, label: 'x'.repeat(61) }], 'at most 60 characters'],
@@ -113,16 +110,46 @@ describe('the faults of a list of factors are reported', () => {
     ))
 
   it('all together, each with its position', () => {
-    const reported = faults([{ method: 'sms', phone: 'x' }, sms, { method: 'email', email: 'y' }])
+    const reported = faults([{ method: 'sms', phone: 7 }, sms, { method: 'email' }])
     expect(reported).toMatch(/^\[0\.phone\] .*\n\[2\.email\] /)
   })
+})
 
-  it('without a contact in the text', () => {
-    const reported = faults([
+describe('a contact that cannot be used (R153)', () => {
+  const unusable = (list: unknown) => {
+    const read = readFactors(list)
+    return 'factors' in read ? read.factors.map((factor) => factor.unusable?.faults) : read.faults
+  }
+
+  it('leaves the other factors as they are', () => {
+    const list = [{ method: 'sms', phone: '07700 900101' }, sms, { method: 'email', email: null }]
+    expect(unusable(list)).toEqual([
+      ['[0.phone] must be a phone number in E.164 format, like +447700900123'],
+      undefined,
+      [expect.stringContaining('[2.email] must be an email address')],
+    ])
+    expect(ids(list)).toEqual(['sms', 'sms-2', 'email'])
+  })
+
+  it('is named by everything that is wrong with it, without the contact', () => {
+    const list = [
       { method: 'sms', phone: '07700900101' },
       { method: 'email', email: 'ann at example.com' },
-      { method: 'app', user: 'ann at example.com' },
-    ])
-    expect(reported).not.toMatch(/07700|ann/)
+      { method: 'app', user: 'ann@example.com:+447700900101' },
+      { method: 'dual', email: 'ann', phone: '07700900101' },
+    ]
+    const reported = unusable(list)
+    expect(reported).toHaveLength(4)
+    expect(reported[3]).toHaveLength(2)
+    expect(JSON.stringify(reported)).not.toMatch(/07700|ann/)
+  })
+
+  it('stands for an address that reaches nobody and that no user has', () => {
+    const read = readFactors([{ method: 'email', email: 'u-7' }])
+    const [factor] = 'factors' in read ? read.factors : []
+    expect(factor?.contact).toMatchObject({
+      email: expect.stringMatching(/^u\.[0-9a-f]{32}@account\.invalid$/),
+    })
+    expect(factor?.contact).not.toEqual(accountAddress('u-7'))
   })
 })

@@ -160,7 +160,7 @@ function refuseWhileActing(req: Request): void {
 function factorOf(input: FactorInput): Factor {
   const read = readFactors([input])
   const [factor] = 'factors' in read ? read.factors : []
-  if (factor) return factor
+  if (factor && !factor.unusable) return factor
   throw new TypeError(
     'The factor is invalid. Pass a factor as the option factors returns it, such as { method: "sms", phone: "+447700900123" }.',
   )

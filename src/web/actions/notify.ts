@@ -98,7 +98,8 @@ export function contactsOf(
     const contact = typeof one === 'string' ? parseUser(one) : undefined
     return contact ? [contact] : []
   })
-  const channels = [...factors.map(({ contact }) => contact), ...more].flatMap((contact) =>
+  const usable = factors.filter(({ unusable }) => !unusable).map(({ contact }) => contact)
+  const channels = [...usable, ...more].flatMap((contact) =>
     contact.kind === 'dual' ? [contact.email, contact.phone] : [formatUser(contact)],
   )
   return [...new Set(channels)]
