@@ -1,11 +1,11 @@
 import type { Response } from 'express'
 
+const POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+
 const HEADERS = new Map([
   ['Cache-Control', 'no-store'],
-  [
-    'Content-Security-Policy',
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  ],
+  ['Content-Security-Policy', `${POLICY}; form-action 'self'`],
   ['Referrer-Policy', 'same-origin'],
   ['X-Content-Type-Options', 'nosniff'],
   ['X-Frame-Options', 'DENY'],
@@ -22,7 +22,21 @@ export function setRetryAfter(res: Response, problem: { readonly retryAfterSecon
   if (retryAfterSeconds !== undefined) res.set('Retry-After', String(Math.max(1, retryAfterSeconds)))
 }
 
-export function sendPage(res: Response, markup: string): void {
+/** The routes whose answer to a form can be a page of the host. */
+const LEADING_TO_HOST = ['/verify', '/cancel', '/keys/offer/decline', '/backup/saved', '/recover/complete']
+
+/** Whether a page has such a form, or one of the host's own (`resume`). */
+function leadsToHost(markup: string, base: string): boolean {
+  const actions = markup.matchAll(/\saction="([^"?]*)/g)
+  return [...actions].some(
+    ([, path = '']) => !path.startsWith(`${base}/`) || LEADING_TO_HOST.includes(path.slice(base.length)),
+  )
+}
+
+/** Responds with a page whose routes are below `base`. */
+export function sendPage(res: Response, markup: string, base: string): void {
+  // Chromium applies form-action to every redirect after a form, so the host could lead to no other origin.
+  if (leadsToHost(markup, base)) res.setHeader('Content-Security-Policy', POLICY)
   sendText(res, 'text/html', markup)
 }
 

@@ -50,7 +50,7 @@ export function showPage(context: RouteContext, view: View, message?: PageMessag
   }
   const frame = frameOf(context, view, message)
   const choice = frame.approval ? {} : languageChoice(req, deps.settings, view, failed)
-  sendPage(res, deps.render(view, { ...frame, ...choice }))
+  sendPage(res, deps.render(view, { ...frame, ...choice }), frame.base)
 }
 
 function frameOf(
@@ -347,7 +347,8 @@ export function showPublicPage(
 ): void {
   const languages = { locales: localesOf(req, settings), ...languageChoice(req, settings, view, false) }
   const { homePath } = settings.login
-  sendPage(res, render(view, { ...appFrame(settings), ...languages, homePath, purpose }))
+  const frame = { ...appFrame(settings), ...languages, homePath, purpose }
+  sendPage(res, render(view, frame), frame.base)
 }
 
 /** The languages that a page offers, and the address that shows it again in another one. */
