@@ -87,9 +87,13 @@ export const BACKUP_METHOD: Readonly<Record<DeliveredMethod, BackupMethod>> = {
 /** The maximum length of the input for a code, in characters (R82). */
 export const MAX_CODE_LENGTH = 64
 
-/** The form of a code for limits and comparisons (R30): ASCII digits, upper case, no spaces or dashes. */
+/** What keyboards, mail programs and lists put around a code, and users between its characters. */
+const STRAY = /[\s\p{Dash}\p{Cf}\p{Pi}\p{Pf}\p{Ps}\p{Pe}\p{Pc}.,:#"'`*·•‣◦。、]+/gu
+
+/** The form of a code for limits and comparisons (R30): ASCII digits, upper case, no spaces and signs, and no word with a colon before it. */
 export function canonicalCode(typed: string): string {
-  return asciiDigits(typed.normalize('NFKC').replace(/[\s\p{Dash}\p{Cf}]+/gu, '')).toUpperCase()
+  const plain = typed.normalize('NFKC').replace(/^[\p{L}\p{M}\s]+:/u, '')
+  return asciiDigits(plain.replace(STRAY, '')).toUpperCase()
 }
 
 /** A text with the digits of every script as ASCII digits. */
@@ -105,9 +109,10 @@ function asciiDigit(digit: string): string {
   return String((last - first) % 10)
 }
 
-/** As `canonicalCode`, with letters that look like digits as those digits (Crockford's base32). */
+/** As `canonicalCode`, with letters that look like digits as those digits (Crockford's base32), and without its number in a list. */
 export function canonicalBackupCode(typed: string): string {
-  return canonicalCode(typed).replaceAll('O', '0').replaceAll('I', '1').replaceAll('L', '1')
+  const code = typed.normalize('NFKC').replace(/^\s*\d{1,2}[.)]\s+/u, '')
+  return canonicalCode(code).replaceAll('O', '0').replaceAll('I', '1').replaceAll('L', '1')
 }
 
 /** Whether a canonical code has a valid format. Anything else is a wrong code and is not sent to the service. */

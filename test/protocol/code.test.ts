@@ -30,6 +30,19 @@ describe('a typed code has one form (R30)', () => {
         ['with a soft hyphen', '012\u00ad345', '012345'],
         ['with marks of direction', '\u202d012345\u202c', '012345'],
         ['in small letters', 'abcd-efgh', 'ABCDEFGH'],
+        ['with a full stop', '012345.', '012345'],
+        ['with a full stop in the middle', '012.345', '012345'],
+        ['with commas', '012,345,', '012345'],
+        ['with the sign of a bound code', '#012345', '012345'],
+        ['in quotes', '"012345"', '012345'],
+        ['in curly quotes and brackets', '“(012345)”', '012345'],
+        ['with a middle dot', '012·345', '012345'],
+        ['with an underscore', '012_345', '012345'],
+        ['after a bullet', '• 012345', '012345'],
+        ['after a word', 'code: 012345', '012345'],
+        ['after a word in full width', 'コード：０１２３４５', '012345'],
+        ['after a word, in quotes', 'Ihr Code: "012 345".', '012345'],
+        ['as several numbers', '01:23:45', '012345'],
       ],
       ([_title, typed, expected]) => {
         expect(canonicalCode(typed)).toBe(expected)
@@ -48,6 +61,22 @@ describe('a typed code has one form (R30)', () => {
       if (digits.every((digit) => /^\p{Nd}$/u.test(digit)))
         expect(canonicalCode(digits.join(''))).toBe('0123456789')
     }))
+
+  it('may be copied from a list, if it is a backup code', () =>
+    everyCase(
+      [
+        '1. ABCD-EFGH',
+        '10) abcd efgh',
+        '• ABCD.EFGH',
+        '- ABCD_EFGH',
+        '* ABCD–EFGH',
+        '１． ＡＢＣＤ－ＥＦＧＨ',
+        '"ABCD-EFGH",',
+      ],
+      (typed) => {
+        expect(canonicalBackupCode(typed)).toBe('ABCDEFGH')
+      },
+    ))
 
   it('reads letters as digits in backup codes only', () => {
     expect(canonicalBackupCode('oi1l-abcd')).toBe('0111ABCD')
