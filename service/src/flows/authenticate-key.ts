@@ -158,7 +158,8 @@ async function attempt(
     key: key?.id ?? '',
     verified: isRight,
     counter,
-    acceptsAnyCounter: application.keyPolicy.counter === 'flag',
+    // The devices of a synced key count each on its own. Whether it is one is what its registration said (R107).
+    acceptsAnyCounter: application.keyPolicy.counter === 'flag' || key?.backup_eligible === true,
     backedUp: flags?.bs ?? false,
     isTestKey: application.mode === 'test' && key?.id === TEST_KEY.id,
   })

@@ -275,4 +275,21 @@ export function keysSuite(bench: () => Bench): void {
       expect(await keys.authenticate(await sign(8))).toMatchObject({ outcome: 'valid' })
     },
   )
+
+  test('flags a synced key whose devices count each on its own, as its registration says (R71, R107)', async () => {
+    const tenant = vault()
+    const { keys, sent } = tenant
+    const synced = softwareAuthenticator({ backupEligible: true, backedUp: true })
+    const { device } = await register(tenant, 'passkey', synced)
+    const sign = (count: number) =>
+      assertion(tenant, 'passkey', device, { ...KEY_PAGE, changes: { counter: count } })
+    const notices = () => sent().filter(({ subject }) => subject.includes('copied')).length
+    for (const count of [5, 9])
+      expect(await keys.authenticate(await sign(count))).toMatchObject({ outcome: 'valid' })
+    expect(notices()).toBe(0)
+    for (const count of [7, 7, 2]) {
+      expect(await keys.authenticate(await sign(count))).toMatchObject({ outcome: 'valid' })
+    }
+    await eventually(() => expect(notices()).toBe(3))
+  })
 }

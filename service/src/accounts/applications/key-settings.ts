@@ -69,7 +69,7 @@ const HOST = String.raw`[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z
 const DOMAIN = new RegExp(`^(?=.{1,253}$)${HOST}$`)
 // Browsers allow keys on http for localhost only. Apps for Android have origins of their own.
 const ORIGIN = new RegExp(
-  `^(https://${HOST}(:[1-9]\\d{0,4})?|http://(${HOST}\\.)?localhost(:[1-9]\\d{0,4})?|android:apk-key-hash:[\\w-]{43})$`,
+  `^(https://${HOST}(:[1-9]\\d{0,4})?|http://(${HOST}\\.)?localhost(:[1-9]\\d{0,4})?|android:apk-key-hash(-sha256)?:[\\w-]{43})$`,
 )
 const IP_ADDRESS = /^\d{1,3}(\.\d{1,3}){3}$/
 const MAX_ORIGINS = 100
@@ -194,7 +194,7 @@ export const keyRules = {
     usual: 'EdDSA, ES256 and RS256',
   }),
   keyCounter: setting(counter('keyCounter'), {
-    hint: 'When a signature counter goes back: refuse the key, or flag it with a notice to the user.',
+    hint: 'When a signature counter goes back: refuse the key, or flag it with a notice to the user. Keys that can be synced are flagged.',
     usual: 'refuse',
   }),
 }
