@@ -5,12 +5,17 @@ const PLACEHOLDER_ORIGIN = 'http://countersign.invalid'
 
 /** Path, query and fragment of an address on this site, as a browser would parse it (R15), or `undefined`. */
 export function safeReturnTo(address: unknown): string | undefined {
-  if (typeof address !== 'string' || address.length > 2_000 || !address.startsWith('/')) return undefined
+  if (typeof address !== 'string' || isTooLong(address) || !address.startsWith('/')) return undefined
   if (!URL.canParse(address, PLACEHOLDER_ORIGIN)) return undefined
   const url = new URL(address, PLACEHOLDER_ORIGIN)
   // In a redirect, a path that begins with two slashes leads to another host.
   if (url.origin !== PLACEHOLDER_ORIGIN || url.pathname.startsWith('//')) return undefined
   return url.pathname + url.search + url.hash
+}
+
+/** Whether an address is too long to return to: many proxies refuse a header of more than 4 KB. */
+export function isTooLong(address: string): boolean {
+  return address.length > 4_096
 }
 
 /** The address of a request as the browser requested it, including the prefix that a proxy removed. */

@@ -25,7 +25,7 @@ const unsafeTargets = [
   '/\n/evil.example',
   '\t//evil.example',
   ' //evil.example',
-  `/${'a'.repeat(3_000)}`,
+  `/${'a'.repeat(4_096)}`,
   '',
 ]
 
@@ -37,6 +37,8 @@ const safeTargets: [string, string][] = [
   ['/a?next=//evil.example', '/a?next=//evil.example'],
   ['/ümlaut', '/%C3%BCmlaut'],
   ['/a b', '/a%20b'],
+  [`/authorize?request=${'a'.repeat(4_000)}`, `/authorize?request=${'a'.repeat(4_000)}`],
+  [`/suche?q=${'%E3%81%82'.repeat(440)}`, `/suche?q=${'%E3%81%82'.repeat(440)}`],
 ]
 
 async function finish({ standIn }: Host, browser: ReturnType<typeof browserAgent>, accept: 'html' | 'json') {
