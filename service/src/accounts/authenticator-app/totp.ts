@@ -61,7 +61,8 @@ export function timeOfStep(step: number): number {
 
 /** The `otpauth://` URI that an app reads from the QR code, label and issuer percent-encoded (R56). */
 export function otpauthUri(secret: string, issuer: string, label: string): string {
-  return totp({ ...DEFAULT_APP_PARAMETERS, secret }, issuer, label).toString()
+  // FreeOTP refuses a label with two colons, and the one separates the issuer from the account.
+  return totp({ ...DEFAULT_APP_PARAMETERS, secret }, issuer.replace(/\s*:\s*/g, ' ').trim(), label).toString()
 }
 
 // Future steps are not searched: the answer would tell an attacker when a guessed code becomes valid.
