@@ -25,7 +25,7 @@ export const WARNINGS = {
   MFA_WARN_BODY_PARSER:
     "A body of more than 100 KB was parsed before the routers could refuse it. Mount mfa.router before the app's body parser, or lower the limit of that parser.",
   MFA_WARN_RESUME_UNPARSED:
-    'A form that requireMfa blocked could not be kept, because its body was not parsed. Mount express.urlencoded() before requireMfa({ resume }).',
+    'A form that requireMfa blocked could not be kept, because its body was not parsed. Mount express.urlencoded() before requireMfa({ resume }); a form of the type multipart/form-data needs another parser, such as multer().none().',
   MFA_WARN_DETAILS_TOO_LONG:
     'A user could not approve a request, because what requireMfa({ bind }) names does not fit into a text message and the user has no other factor. Refuse longer values in a form, or return shorter lines from bindText.',
   MFA_WARN_PASSPORT_INSTANCE:
@@ -58,6 +58,10 @@ export const WARNINGS = {
     'The MFA service says that a user lacks a factor which recordedFactors has, so that factor counts and cannot be used. Check whether the service was restored from a backup, and whether service.apiKey (MFA_API_KEY) is that of another application. Events of the type factors_contradicted name the users. If the service is right, clear their records, so that recordedFactors returns undefined.',
   MFA_WARN_CONTACT_UNUSABLE:
     'The option factors lists a contact that cannot be used, so that factor is withheld, and its user signs in with another one or has to recover the account. Events of the type contact_unusable name the users. Correct the contact, or leave the factor out.',
+  MFA_WARN_NO_REFERRER:
+    'A form came with the header "Origin: null", so it counts as one of another site. Over plain http, browsers send that for pages with "Referrer-Policy: no-referrer", which helmet() sets. Use helmet({ referrerPolicy: { policy: "same-origin" } }), or https.',
+  MFA_WARN_RETURN_TOO_LONG:
+    'The address of a page has more than 4,096 characters, so users whom it asks for a factor are led to login.homePath afterwards. Send such a request by POST, or by a reference (OAuth: request_uri or PAR).',
   MFA_WARN_EVIDENCE:
     'login.evidence returned something that cannot count, so users are asked for a second factor. Return { issuer, amr, acr, authTime } from verified claims, with auth_time in seconds, and list the issuer in login.issuers.',
   MFA_WARN_DIALECT:

@@ -342,6 +342,16 @@ const cases: Readonly<Record<WarningCode, (setup: HostSetup) => Promise<Watched>
     for (let visit = 0; visit < 2; visit++) await signIn(made.app, 'bob')
     return made
   },
+  MFA_WARN_NO_REFERRER: async (setup) => {
+    const made = watched(setup)
+    for (let visit = 0; visit < 2; visit++) await jsonAgent(made.app).post('/transfer').set('Origin', 'null')
+    return made
+  },
+  MFA_WARN_RETURN_TOO_LONG: async (setup) => {
+    const made = watched(setup)
+    for (let visit = 0; visit < 2; visit++) await jsonAgent(made.app).get(`/secret?q=${'a'.repeat(4_090)}`)
+    return made
+  },
   MFA_WARN_EVIDENCE: async (setup) => {
     const login = { evidence: () => ({ issuer: 'https://id.example', amr: ['mfa'], authTime: 1 }) }
     const made = watched({ ...setup, options: { ...setup.options, login } })

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { Settings } from '../../options/settings.js'
 import type { WarningCode } from '../../options/warnings.js'
-import { requestedUrl } from '../../session/return-to.js'
+import { isTooLong, requestedUrl } from '../../session/return-to.js'
 import { cookieOf, hasUserBesidePassport, storeNameOf } from '../../session/store.js'
 import { isPassportKnown } from '../../session/withheld-user.js'
 import { found } from './at-start.js'
@@ -18,6 +18,8 @@ export function warningsAtRequest(req: Request, settings: Settings): WarningCode
       MFA_WARN_BODY_PARSER: wasLargeBodyParsed(req, settings),
       MFA_WARN_PASSPORT_INSTANCE: !isPassportKnown(req),
       MFA_WARN_USER_BESIDE_PASSPORT: hasUserBesidePassport(req),
+      MFA_WARN_NO_REFERRER: req.get('origin') === 'null' && req.get('sec-fetch-site') === undefined,
+      MFA_WARN_RETURN_TOO_LONG: req.method === 'GET' && isTooLong(req.originalUrl),
     }),
     ...(process.env.NODE_ENV === 'production' ? warningsInSession(req, settings) : []),
   ]
