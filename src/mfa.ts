@@ -12,6 +12,7 @@ import { offeredKeys } from './flows/offered-keys.js'
 import { AccountRecovery, NO_RECOVERIES } from './flows/recovery.js'
 import { unusableContacts } from './flows/unusable-contacts.js'
 import { readOptions, type Settings } from './options/settings.js'
+import { addProduct } from './options/shared-accounts.js'
 import { renderView } from './pages/render.js'
 import type { RenderView } from './pages/view.js'
 import type { DevelopmentInbox } from './protocol/service.js'
@@ -50,9 +51,10 @@ export function share(key: object, parts: Built): Built {
   return parts
 }
 
-function build(options: unknown): Built {
+function build(options: object): Built {
   const own = Reflect.get(Object(options), 'service') === undefined ? embeddedService() : undefined
   const settings = readOptions(options, own)
+  addProduct(settings, options, own !== undefined)
   const embedded = own && 'service' in own ? own : undefined
   embedded?.start(settings)
   const { logger, onEvent } = settings
@@ -65,14 +67,14 @@ function build(options: unknown): Built {
   const { render } = settings.pages
   const standard: RenderView = (view, frame) => renderView(view, frame, settings.languages.texts)
   const diagnostics = diagnosticsFor(settings, (code, remedy) => emit({ type: 'warning', code, remedy }))
-  const { trustedDevices, urls, notices } = settings
-  const trustStore = trustedDevices && openStore(trustedDevices.store)
+  const { trustedDevices, urls, notices, users } = settings
+  const trustStore = trustedDevices && openStore(trustedDevices.store, users)
   // No other process can remove a device from the memory of this one.
   const recheckMs = trustedDevices?.store === 'memory' ? Number.POSITIVE_INFINITY : trustedDevices?.recheckMs
   const trusted = trustStore && devicesIn(trustStore, { ...trustedDevices, recheckMs })
   const devices = trusted ?? NO_DEVICES
-  const ownStore = settings.recovery?.store && openStore(settings.recovery.store)
-  const linkStore = notices.store ? openStore(notices.store) : (trustStore ?? ownStore)
+  const ownStore = settings.recovery?.store && openStore(settings.recovery.store, users)
+  const linkStore = notices.store ? openStore(notices.store, users) : (trustStore ?? ownStore)
   const limits = openLimits(settings)
   const { closeAll } = limits.approvalRequests
   const endings = urls.publicUrl && linkStore ? endingsIn(linkStore, closeAll) : NO_ENDINGS

@@ -3,6 +3,7 @@ import '../host.js'
 import * as z from 'zod'
 import type { MfaEvent } from '../flows/events.js'
 import { type Given, hasFunctions, optionsWith, typed } from '../option-rules.js'
+import { DEFAULT_USERS } from '../products.js'
 import type { FactorInput, RecordedFactors } from '../protocol/factor.js'
 import type { MfaService } from '../protocol/service.js'
 import { callback, isOptionalText } from './callback.js'
@@ -49,6 +50,10 @@ export interface RequiredUserId<User> {
    */
   userId: (user: User) => string | number | bigint
 }
+
+const productText = 'must be 1 to 100 printable ASCII characters without spaces, like admin'
+const usersText =
+  'must be 1 to 30 lower-case letters, digits and -, like staff, and not default, which is the application of the table users'
 
 /** The rules of the options that do not depend on the type of the user's id, apart from `service`. */
 export class OptionRules<User = Express.User> {
@@ -159,6 +164,23 @@ export class OptionRules<User = Express.User> {
       },
     )
     .prefault({})
+  /**
+   * Names the product: what a gate decided counts only for options with the same name, also in other processes with the same sessions.
+   * 1 to 100 printable ASCII characters without spaces. Defaults to the whole `urls.path`. See docs/sessions.md#two-products-behind-one-session.
+   */
+  readonly product = z
+    .string({ error: productText })
+    .regex(/^[\x21-\x7e]{1,100}$/, { error: productText })
+    .optional()
+  /**
+   * Names the table of users: products share accounts, limits, trusted browsers and what was shown only under the same name. 1 to 30
+   * lower-case letters, digits and `-`. Defaults to `users`. See docs/sessions.md#two-tables-of-users.
+   */
+  readonly users = z
+    .string({ error: usersText })
+    // It is the name of an application of the service in this process, too, and a part of names of cookies.
+    .regex(/^(?!default$)[a-z0-9](?:[a-z0-9-]{0,28}[a-z0-9])?$/, { error: usersText })
+    .default(DEFAULT_USERS)
   /** Where the routers and documents are. All members have defaults. */
   readonly urls = urls.prefault({})
   /** The login around the second factor. All members have defaults. */
