@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { storableName } from '../digest.js'
 import { hasFunctions, typed } from '../option-rules.js'
+import { DEFAULT_USERS } from '../products.js'
 import { onlyGiven } from '../shape.js'
 import { memoryStore } from './memory.js'
 import { postgresStore, type QueryPool } from './postgres.js'
@@ -102,18 +103,28 @@ export const counterStoreConfig = storeConfig<CounterStore>('read', 'replace')
 /** The longest owner that a store is asked for. */
 const LONGEST_OWNER = 120
 
-/** The store that the options name, for items by their owner. */
-export function openStore(config: StoreConfig): ItemStore {
+/** The part of a key that names a table of users (R144): none for the default table, and no prefix of a host can be like it. */
+export function keyPartOf(users: string): string {
+  return users === DEFAULT_USERS ? '' : `@${users}:`
+}
+
+/** The store that the options name, for items of a table of users by their owner. */
+export function openStore(config: StoreConfig, users = DEFAULT_USERS): ItemStore {
+  const part = keyPartOf(users)
+  return part === '' ? openShared(config) : withPrefix(openShared(config), part)
+}
+
+function openShared(config: StoreConfig): ItemStore {
   if (config === 'memory') return memoryStore()
   if ('redis' in config) return redisStore(config.redis, config.prefix ?? 'mfa')
   if (!('postgres' in config)) return config
   const { pool, tableName = 'mfa_trust' } = config.postgres
   const store = postgresStore(pool, tableName)
-  return config.prefix === undefined ? store : withPrefix(store, config.prefix)
+  return config.prefix === undefined ? store : withPrefix(store, `${config.prefix}:`)
 }
 
 function withPrefix(store: ItemStore, prefix: string): ItemStore {
-  const prefixed = (owner: string) => storableName(`${prefix}:${owner}`, LONGEST_OWNER)
+  const prefixed = (owner: string) => storableName(prefix + owner, LONGEST_OWNER)
   return {
     read: (owner) => store.read(prefixed(owner)),
     add: (owner, item) => store.add(prefixed(owner), item),

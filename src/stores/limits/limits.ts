@@ -10,7 +10,7 @@ export type Limits = Readonly<ReturnType<typeof openLimits>>
 
 /** The limits in the store that the options name. */
 export function openLimits(settings: Settings) {
-  const store = openSteps(settings.limits.store)
+  const store = openSteps(settings.limits.store, settings.users)
   return {
     attempts: attemptsIn(store, settings),
     approvals: approvalsIn(store),

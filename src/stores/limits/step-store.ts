@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { digestOf } from '../../digest.js'
 import { LimitsStoreError } from '../../errors.js'
-import type { StoreConfig } from '../config.js'
+import { DEFAULT_USERS } from '../../products.js'
+import { keyPartOf, type StoreConfig } from '../config.js'
 import { type CounterStore, withStoreTimeout } from '../store.js'
 import { postgresSteps } from './postgres-steps.js'
 import { redisSteps } from './redis-steps.js'
@@ -19,21 +20,25 @@ import {
   undoing,
 } from './step.js'
 
-/** The store that the options name. */
-export function openSteps(config: StoreConfig<CounterStore> = 'memory'): StepStore {
+/** The store that the options name, for the counters of a table of users. */
+export function openSteps(
+  config: StoreConfig<CounterStore> = 'memory',
+  users: string = DEFAULT_USERS,
+): StepStore {
   // It neither fails nor keeps a request waiting.
   if (config === 'memory') return memorySteps()
-  if ('redis' in config) return guarded(redisSteps(config.redis, keysOf(config.prefix)), 'Redis')
-  if (!('postgres' in config)) return guarded(ownSteps(config), 'the object in limits.store')
+  if ('redis' in config) return guarded(redisSteps(config.redis, keysOf(users, config.prefix)), 'Redis')
+  if (!('postgres' in config)) return guarded(ownSteps(config, keysOf(users)), 'the object in limits.store')
   const { pool, tableName = 'mfa_counters' } = config.postgres
-  return guarded(postgresSteps(pool, tableName, keysOf(config.prefix)), 'PostgreSQL')
+  return guarded(postgresSteps(pool, tableName, keysOf(users, config.prefix)), 'PostgreSQL')
 }
 
 /** The keys of accounts and logins. Redis Cluster keeps keys with the same text in braces on one server. */
-function keysOf(prefix = 'mfa') {
+function keysOf(users: string, prefix = 'mfa') {
+  const part = keyPartOf(users)
   return (account: string, login?: string) => {
     const name = /[{}]/.test(account) ? `#${digestOf(account)}` : counterName(account)
-    return `${prefix}:{${name}}${login === undefined ? '' : `:${counterName(login)}`}`
+    return `${prefix}:${part}{${name}}${login === undefined ? '' : `:${counterName(login)}`}`
   }
 }
 
@@ -41,8 +46,7 @@ function keysOf(prefix = 'mfa') {
 const MOST_TRIES = 200
 
 /** Counters in a store of the host's own, one text for each account and each login. */
-function ownSteps(store: CounterStore): StepStore {
-  const keyOf = keysOf()
+function ownSteps(store: CounterStore, keyOf: ReturnType<typeof keysOf>): StepStore {
   const load = async (key: string) => {
     const text = await store.read(key)
     return { text, kept: text === undefined ? new Map() : keptFrom(JSON.parse(text)) }

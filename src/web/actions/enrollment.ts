@@ -2,12 +2,13 @@ import type { Request, Response } from 'express'
 import * as z from 'zod'
 import { type Refused, refuse } from '../../flows/deps.js'
 import type { Prepared } from '../../flows/enroll-app.js'
+import type { Settings } from '../../options/settings.js'
 import type { Contact } from '../../protocol/contact.js'
 import { isAtLeast, type RecordedFactors } from '../../protocol/factor.js'
 import { KEY_METHODS, type KeyMethod } from '../../protocol/methods.js'
 import { appContactOf } from '../../session/user-factors.js'
 import { onlyGiven } from '../../shape.js'
-import { browserSeal } from '../http/browser-seal.js'
+import { type BrowserSeal, browserSeal } from '../http/browser-seal.js'
 import type { RequestContext } from './context.js'
 
 /*
@@ -32,7 +33,7 @@ export type ShownEnrollment = Partial<Pick<Prepared, 'qr' | 'uri' | 'secret'>>
 export function sealEnrollment(
   exchange: { readonly req: Request; readonly res: Response },
   { qr, ...rest }: ShownEnrollment,
-  scope: { readonly id: string; readonly path: string; readonly lifetimeMs: number },
+  scope: Parameters<BrowserSeal['seal']>[2],
 ): string {
   const needsQr = rest.uri === undefined && qr !== undefined && qr.length <= MAX_QR_LENGTH
   const kept = needsQr ? { ...rest, qr } : rest
@@ -40,14 +41,18 @@ export function sealEnrollment(
 }
 
 /** What the enrollment page shows, if this browser has the key; otherwise nothing. */
-export function openEnrollment(req: Request, sealed: string | undefined, id: string): ShownEnrollment {
-  const text = enrollmentSeal.open(req, sealed, id)
+export function openEnrollment(
+  req: Request,
+  sealed: string | undefined,
+  scope: Parameters<BrowserSeal['open']>[2],
+): ShownEnrollment {
+  const text = enrollmentSeal.open(req, sealed, scope)
   if (text === undefined) return {}
   return onlyGiven(shown.parse(JSON.parse(text)))
 }
 
-export function forgetEnrollment(res: Response, path: string): void {
-  enrollmentSeal.forget(res, path)
+export function forgetEnrollment(res: Response, settings: Settings): void {
+  enrollmentSeal.forget(res, settings)
 }
 
 /** Whether the session may set up the first factor of its account (R112, R120). */

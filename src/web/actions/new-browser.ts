@@ -1,7 +1,7 @@
 import { ignore, nothing } from '../../no-op.js'
 import { newToken } from '../../stores/trust/devices.js'
 import { KNOWN_BROWSER_MS, type KnownBrowsers } from '../../stores/trust/known-browsers.js'
-import { cookieReader, setCookie } from '../http/cookies.js'
+import { cookieNameFor, cookieReader, setCookie } from '../http/cookies.js'
 import type { RouteDeps } from './context.js'
 import { type NotifyDeps, notify } from './notify.js'
 
@@ -14,13 +14,14 @@ export const NO_NEW_BROWSERS: RouteDeps['newBrowsers'] = { signedIn: ignore, for
 
 /** Notifies of a sign-in in a new browser, which a cookie names at random. */
 export function newBrowsersWith(known: KnownBrowsers, deps: NotifyDeps): RouteDeps['newBrowsers'] {
+  const { users } = deps.settings
   return {
     forgetSince: known.forgetSince,
     signedIn(req, account) {
       const { res } = req
       if (!res || res.headersSent) return
-      const browser = browserIn(req) ?? newToken()
-      setCookie(req, res, COOKIE, browser, '/', KNOWN_BROWSER_MS)
+      const browser = browserIn(req, users) ?? newToken()
+      setCookie(req, res, cookieNameFor(users, COOKIE), browser, '/', KNOWN_BROWSER_MS)
       known
         .meet(account.userId, browser)
         .then((isNew) => (isNew ? notify({ req, deps, state: account }, { type: 'new_browser' }) : undefined))

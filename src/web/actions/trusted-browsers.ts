@@ -10,6 +10,7 @@ import {
   type Devices,
   factorsDigest,
 } from '../../stores/trust/devices.js'
+import { cookieNameFor } from '../http/cookies.js'
 import { locationOf } from '../http/request.js'
 import { trustCookie } from '../http/trust-cookie.js'
 
@@ -46,7 +47,7 @@ export function browsersWith(
   options: NonNullable<Settings['trustedDevices']>,
   { settings, emit, sessionsValidAfter }: Pick<Deps, 'settings' | 'emit' | 'sessionsValidAfter'>,
 ): Browsers {
-  const cookie = trustCookie(options.cookieName, options.maxAgeMs)
+  const cookie = trustCookie(cookieNameFor(settings.users, options.cookieName), options.maxAgeMs)
   const ownerWith = (user: Express.User, userId: string, factors: string): DeviceOwner => ({
     userId,
     factors,

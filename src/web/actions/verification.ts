@@ -143,7 +143,7 @@ async function checkedBy<Accepted extends AcceptedCode>(
   }
   await notifyOfRefusal(context, checked)
   // A refusal belongs to a challenge, so it is shown only if the session still has that challenge (R06, R07).
-  return (await isCurrent(req, state.userId, shared)) ? checked : refuse({ code: 'session_ended' })
+  return (await isCurrent(req, state.record, shared)) ? checked : refuse({ code: 'session_ended' })
 }
 
 /** What a request shows for one of the user's factors: a typed code, or the response of a key. */
@@ -291,7 +291,7 @@ function offersKey({ req, deps, user }: RequestContext, method: Method | 'backup
   // With a factor that is withheld, the user could not add the passkey.
   if (user.withheld.length > 0) return false
   const hasPasskey = user.existing.some((factor) => factor.method === 'passkey')
-  return !isKeyMethod(method) && method !== 'backup' && !hasPasskey && !wasOfferedKey(req)
+  return !isKeyMethod(method) && method !== 'backup' && !hasPasskey && !wasOfferedKey(req, deps.settings)
 }
 
 /** Setting up the factor that a reset waited for ends every session that started before this millisecond, but not this one. */

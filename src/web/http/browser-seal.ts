@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
-import { cookieReader, setCookie } from './cookies.js'
+import type { Settings } from '../../options/settings.js'
+import { cookieNameFor, cookieReader, setCookie } from './cookies.js'
 
 /*
  * What a page shows later is kept in the session, encrypted; the key is in a cookie. Neither the session store nor the browser
@@ -11,33 +12,40 @@ const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
+/** Where the pages are that open a seal, and for which table of users. */
+type CookieSettings = Pick<Settings, 'users' | 'urls'>
+
 /** Encrypts texts under keys that only a browser has. */
 export interface BrowserSeal {
   /** Encrypts a text, and gives the browser the key for `lifetimeMs`. `id` is needed to open it. */
   seal(
     exchange: { readonly req: Request; readonly res: Response },
     text: string,
-    scope: { readonly id: string; readonly path: string; readonly lifetimeMs: number },
+    scope: { readonly id: string; readonly settings: CookieSettings; readonly lifetimeMs: number },
   ): string
   /** The text, if this browser has the key. */
-  open(req: Request, sealed: string | undefined, id: string): string | undefined
-  forget(res: Response, path: string): void
+  open(
+    req: Request,
+    sealed: string | undefined,
+    scope: { readonly id: string; readonly settings: CookieSettings },
+  ): string | undefined
+  forget(res: Response, settings: CookieSettings): void
 }
 
 /** A seal whose key is in the cookie with this name. */
 export function browserSeal(cookie: string): BrowserSeal {
   const keyIn = cookieReader(cookie, /[\w-]{43}/)
   return {
-    seal({ req, res }, text, { id, path, lifetimeMs }) {
+    seal({ req, res }, text, { id, settings: { users, urls }, lifetimeMs }) {
       const key = randomBytes(32)
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(id))
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      setCookie(req, res, cookie, key.toString('base64url'), path, lifetimeMs)
+      setCookie(req, res, cookieNameFor(users, cookie), key.toString('base64url'), urls.path, lifetimeMs)
       return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
     },
-    open(req, sealed, id) {
-      const key = keyIn(req)
+    open(req, sealed, { id, settings: { users } }) {
+      const key = keyIn(req, users)
       if (key === undefined || sealed === undefined) return undefined
       const bytes = Buffer.from(sealed, 'base64url')
       try {
@@ -55,6 +63,6 @@ export function browserSeal(cookie: string): BrowserSeal {
         return undefined
       }
     },
-    forget: (res, path) => void res.clearCookie(cookie, { path }),
+    forget: (res, { users, urls }) => void res.clearCookie(cookieNameFor(users, cookie), { path: urls.path }),
   }
 }

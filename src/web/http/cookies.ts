@@ -1,10 +1,26 @@
 import type { Request, Response } from 'express'
+import type { Settings } from '../../options/settings.js'
+import { DEFAULT_USERS } from '../../products.js'
 import { DAY_MS } from '../../time.js'
 
+/** The name of a cookie for a table of users, of which another one knows nothing (R144). */
+export function cookieNameFor(users: string, name: string): string {
+  return users === DEFAULT_USERS ? name : `${name}_${users}`
+}
+
+/** Reads a cookie of a table of users. */
+export type CookieReader = (req: Request, users: string) => string | undefined
+
 /** Returns a function that reads the cookie `name`, if its whole value matches `value`. */
-export function cookieReader(name: string, value: RegExp): (req: Request) => string | undefined {
-  const cookie = new RegExp(`(?:^|;\\s*)${name}=(${value.source})(?:;|$)`)
-  return (req) => cookie.exec(req.get('cookie') ?? '')?.[1]
+export function cookieReader(name: string, value: RegExp): CookieReader {
+  const patterns = new Map<string, RegExp>()
+  const patternFor = (users: string) =>
+    new RegExp(`(?:^|;\\s*)${cookieNameFor(users, name)}=(${value.source})(?:;|$)`)
+  return (req, users) => {
+    const cookie = patterns.get(users) ?? patternFor(users)
+    patterns.set(users, cookie)
+    return cookie.exec(req.get('cookie') ?? '')?.[1]
+  }
 }
 
 /** Sets a cookie that no script reads, and that a browser sends for a form of another site only with `GET`. */
@@ -32,8 +48,9 @@ const FACTOR_COOKIE = 'mfa_last'
 export const lastUsedFactor = cookieReader(FACTOR_COOKIE, /[a-z0-9_-]{1,32}/)
 
 /** Remembers the factor that was used, for this package's routes only (R11). */
-export function rememberUsedFactor(req: Request, res: Response, factorId: string, path: string): void {
-  setCookie(req, res, FACTOR_COOKIE, factorId, path, YEAR_MS)
+export function rememberUsedFactor(req: Request, res: Response, factorId: string, settings: Settings): void {
+  const { users, urls } = settings
+  setCookie(req, res, cookieNameFor(users, FACTOR_COOKIE), factorId, urls.path, YEAR_MS)
 }
 
 const OFFER_COOKIE = 'mfa_key_offer'
@@ -41,13 +58,14 @@ const OFFER_COOKIE = 'mfa_key_offer'
 const hasOfferCookie = cookieReader(OFFER_COOKIE, /1/)
 
 /** Whether this browser was offered a passkey lately. The cookie identifies no user and proves nothing. */
-export function wasOfferedKey(req: Request): boolean {
-  return hasOfferCookie(req) !== undefined
+export function wasOfferedKey(req: Request, { users }: Settings): boolean {
+  return hasOfferCookie(req, users) !== undefined
 }
 
 /** Remembers for that long that this browser was offered a passkey, for this package's routes only (R11). */
-export function rememberKeyOffer(req: Request, res: Response, path: string, maxAge: number): void {
-  setCookie(req, res, OFFER_COOKIE, '1', path, maxAge)
+export function rememberKeyOffer(req: Request, res: Response, settings: Settings, maxAge: number): void {
+  const { users, urls } = settings
+  setCookie(req, res, cookieNameFor(users, OFFER_COOKIE), '1', urls.path, maxAge)
 }
 
 const LANGUAGE_COOKIE = 'mfa_language'
@@ -56,6 +74,6 @@ const LANGUAGE_COOKIE = 'mfa_language'
 export const chosenLanguage = cookieReader(LANGUAGE_COOKIE, /[a-zA-Z0-9-]{2,35}/)
 
 /** Remembers the chosen language. The cookie is sent to all paths, since the host's own routes send messages, too (R11). */
-export function rememberLanguage(req: Request, res: Response, tag: string): void {
-  setCookie(req, res, LANGUAGE_COOKIE, tag, '/', YEAR_MS)
+export function rememberLanguage(req: Request, res: Response, tag: string, { users }: Settings): void {
+  setCookie(req, res, cookieNameFor(users, LANGUAGE_COOKIE), tag, '/', YEAR_MS)
 }

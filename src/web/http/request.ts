@@ -103,7 +103,7 @@ export function locationOf(
 /** The languages that a request prefers, best first; if the app offers languages, only offered ones. */
 export function localesOf(req: Request, settings: Settings): readonly string[] {
   const { languages } = settings
-  const chosen = languages.offer && !languages.remember ? chosenLanguage(req) : undefined
+  const chosen = languages.offer && !languages.remember ? chosenLanguage(req, settings.users) : undefined
   const preferred = preferredBy(req, settings)
   return offeredLocales(chosen === undefined ? preferred : [chosen, ...preferred], settings)
 }

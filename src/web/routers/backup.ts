@@ -140,7 +140,11 @@ async function respondCreated(context: RouteContext, outcome: BackupCreated | Re
   }
   const { path } = deps.settings.urls
   const id = randomUUID()
-  const sealed = codesSeal.seal({ req, res }, JSON.stringify(codes), { id, path, lifetimeMs: WAITS_MS })
+  const sealed = codesSeal.seal({ req, res }, JSON.stringify(codes), {
+    id,
+    settings: deps.settings,
+    lifetimeMs: WAITS_MS,
+  })
   const next = before?.next ?? codesShown?.next
   await storeRecord(req, { ...record, codesShown: { id, at: Date.now(), sealed, ...(next && { next }) } })
   res.redirect(303, `${path}/backup/codes`)
@@ -149,17 +153,19 @@ async function respondCreated(context: RouteContext, outcome: BackupCreated | Re
 function showCodes(context: RouteContext): void {
   const { req, res, deps, state, html } = context
   const { codesShown } = state.record
-  const { path } = deps.settings.urls
+  const { settings } = deps
   if (!html) return sendProblem(res, { code: 'not_found' })
-  if (!codesShown) return res.redirect(303, `${path}/backup`)
+  if (!codesShown) return res.redirect(303, `${settings.urls.path}/backup`)
   const isWaiting = Date.now() - codesShown.at < WAITS_MS
-  const codes = isWaiting ? codesSeal.open(req, codesShown.sealed, codesShown.id) : undefined
+  const codes = isWaiting
+    ? codesSeal.open(req, codesShown.sealed, { id: codesShown.id, settings })
+    : undefined
   if (codes === undefined) {
     const { next } = codesShown
     return showPage(context, { page: 'backup-codes-gone', ...(next && { next }) })
   }
   // The key goes with the response that shows the codes, so that a browser that got no response can ask again.
-  if (req.method === 'GET') codesSeal.forget(res, path)
+  if (req.method === 'GET') codesSeal.forget(res, settings)
   showPage(context, { page: 'backup-codes', codes: z.array(z.string()).parse(JSON.parse(codes)) })
 }
 
@@ -167,7 +173,7 @@ async function confirmSaved({ req, res, deps, state, html }: RouteContext): Prom
   const { codesShown, ...record } = state.record
   if (codesShown) await storeRecord(req, record)
   const next = codesShown?.next ?? deps.settings.urls.path
-  codesSeal.forget(res, deps.settings.urls.path)
+  codesSeal.forget(res, deps.settings)
   if (html) return res.redirect(303, next)
   res.json({ status: 'saved', next } satisfies z.output<typeof backupSavedAnswer>)
 }

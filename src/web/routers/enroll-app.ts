@@ -91,7 +91,7 @@ async function showConfirm(context: RouteContext): Promise<void> {
   if (await showLock(context)) return
   if (isExpired(enrollment)) return showPage(context, startView(context, 'expired'))
   if (await isExhausted(context, enrollment.id)) return showPage(context, startView(context, 'exhausted'))
-  const shown = openEnrollment(req, enrollment.sealed, enrollment.id)
+  const shown = openEnrollment(req, enrollment.sealed, { id: enrollment.id, settings: deps.settings })
   showPage(context, { page: 'enroll', ...shown }, keptRefusal(context))
 }
 
@@ -106,17 +106,17 @@ async function respondPrepared(context: RouteContext, outcome: Prepared | Refuse
   const { req, res, deps, state, html } = context
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, { page: '/enroll-app' })
   const { enrollment, qr, uri, secret } = outcome
-  const { path } = deps.settings.urls
+  const { settings } = deps
   const { refused: _answered, ...record } = state.record
   const shown = { qr, ...(uri && { uri }), ...(secret && { secret }) }
   if (!html) {
     await storeRecord(req, { ...record, enrollment })
     return void res.json(shown satisfies z.output<typeof preparedAnswer>)
   }
-  const seal = { id: enrollment.id, path, lifetimeMs: ENROLLMENT_LIFETIME_MS }
+  const seal = { id: enrollment.id, settings, lifetimeMs: ENROLLMENT_LIFETIME_MS }
   const sealed = sealEnrollment({ req, res }, shown, seal)
   await storeRecord(req, { ...record, enrollment: { ...enrollment, sealed } })
-  res.redirect(303, `${path}/enroll-app/confirm`)
+  res.redirect(303, `${settings.urls.path}/enroll-app/confirm`)
 }
 
 async function confirm(context: RouteContext): Promise<void> {
@@ -142,9 +142,9 @@ async function confirm(context: RouteContext): Promise<void> {
     return sendRefusal(context, outcome.refusal, { page: '/enroll-app/confirm' })
   }
   if (!html) return void res.json({ status: 'enrolled' } satisfies z.output<typeof enrolledAnswer>)
-  const { path } = deps.settings.urls
-  forgetEnrollment(res, path)
-  res.redirect(303, `${path}/enroll-app/done`)
+  const { settings } = deps
+  forgetEnrollment(res, settings)
+  res.redirect(303, `${settings.urls.path}/enroll-app/done`)
 }
 
 async function showDone(context: RouteContext): Promise<void> {

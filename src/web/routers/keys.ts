@@ -71,7 +71,7 @@ async function showKeys(context: RouteContext): Promise<void> {
   if (requirement.open && !html) return sendRefusal(context, { code: 'enrollment_required' })
   const account = keyAccount(context)
   const listed = await deps.admission.admit(() => listKeys(deps, account))
-  await requireCurrent(req, state.userId)
+  await requireCurrent(req, state.record)
   if (listed.outcome === 'refused') return sendRefusal(context, listed.refusal, { page: '' })
   const keys = requirement.open ? [] : listed.keys
   if (!html) return void res.json(answerOf({ ...listed, keys }))
@@ -196,7 +196,7 @@ async function addUnprompted(
 /** Has the next sign-in in this browser offer the new key first, closes a recovery, reports the key to the host, and notifies the user. */
 async function keyWasAdded(context: RouteContext, key: Key): Promise<void> {
   const { req, res, deps, user, requirement } = context
-  rememberUsedFactor(req, res, key.method, deps.settings.urls.path)
+  rememberUsedFactor(req, res, key.method, deps.settings)
   await keyAdded(deps, keyAccount(context), key)
   await forgetEndedFactors(context, key)
   await deps.recoveries.enrolled(user.userId, requirement.open !== undefined)
@@ -223,10 +223,10 @@ function respondRenamed(context: RouteContext, outcome: ChangedKey | Refused): P
 function showOffer(context: RouteContext): void {
   const { req, res, deps, state, html } = context
   const { keyOffer, stage } = state.record
-  const { urls, login } = deps.settings
+  const { login } = deps.settings
   if (!html) return sendProblem(res, { code: 'not_found' })
   if (stage !== 'verified' || !keyOffer) return res.redirect(303, login.homePath)
-  rememberKeyOffer(req, res, urls.path, deps.keys.offerPasskeyMs ?? 0)
+  rememberKeyOffer(req, res, deps.settings, deps.keys.offerPasskeyMs ?? 0)
   const mayCreate = attemptRefusal(context) === undefined
   const { next } = keyOffer
   showPage(context, { page: 'key-offer', next, mayCreate, revokesDevices: revokesDevices(context) })

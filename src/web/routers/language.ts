@@ -29,7 +29,7 @@ async function choose(req: Request, res: Response, deps: RouteDeps): Promise<voi
     return stop(req, res, deps, { code: 'invalid_request', errors: [{ field: 'language', detail }] }, 'retry')
   }
   if (remember) await remember(req, res, tag)
-  else rememberLanguage(req, res, tag)
+  else rememberLanguage(req, res, tag, settings)
   const next = mfaPageOf(body.fields.back, path)
   if (wantsHtml(req)) return res.redirect(303, next)
   res.json({ status: 'chosen', language: tag, next } satisfies z.output<typeof chosenAnswer>)

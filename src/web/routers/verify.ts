@@ -44,7 +44,8 @@ async function verify(context: RouteContext, recovery: RouteParts['recovery']): 
     : await verifyFactor(context, body.fields, 'log-in')
   if (outcome.outcome === 'refused') return sendRefusal(context, outcome.refusal, body.fields)
   const used = findFactor(user, body.fields.factor ?? state.record.challenge?.factorId ?? '')
-  if (used && lastUsedFactor(req) !== used.id) rememberUsedFactor(req, res, used.id, deps.settings.urls.path)
+  const { settings } = deps
+  if (used && lastUsedFactor(req, settings.users) !== used.id) rememberUsedFactor(req, res, used.id, settings)
   const after = state.record.returnTo ?? deps.settings.login.homePath
   if (outcome.outcome === 'approved') {
     if (html) return res.redirect(303, after)
